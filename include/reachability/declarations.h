@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_DECLARATIONS_H
+#define REACHABILITY_DECLARATIONS_H
+
+/*
+ * How reachability.h declares things, for C, for C++ and for Swift's importer. Not for use by programs.
+ *
+ * Swift must never see a typedef named SCNetworkReachabilityRef: its importer takes that name for a CoreFoundation
+ * class, does reference counting of its own inside our object, and the process dies. Under __swift__ the structures are
+ * declared as foreign reference types instead, with our own Retain and Release.
+ */
+
+#ifdef __cplusplus
+#define SC_BEGIN_DECLS extern "C" {
+#define SC_END_DECLS   }
+#else
+#define SC_BEGIN_DECLS
+#define SC_END_DECLS
+#endif
+
+#define SC_EXPORT __attribute__((visibility("default")))
+
+#ifdef __swift__
+
+#define SC_NULLABLE        _Nullable
+#define SC_NONNULL         _Nonnull
+#define SC_SWIFT_NAME(name) __attribute__((swift_name(#name)))
+#define SC_REFINED         __attribute__((swift_private))
+#define SC_RETURNS_RETAINED   __attribute__((swift_attr("returns_retained")))
+#define SC_RETURNS_UNRETAINED __attribute__((swift_attr("returns_unretained")))
+#define SC_SWIFT_CLASS(retainer, releaser)                                                                             \
+    __attribute__((swift_attr("import_reference"), swift_attr("retain:" #retainer), swift_attr("release:" #releaser)))
+
+#define SC_ENUM(type, name)     enum __attribute__((swift_private)) : type
+#define SC_FLAGS(name)          enum __attribute__((flag_enum, enum_extensibility(open))) name : uint32_t
+#define SC_FLAGS_END(name)      ; typedef enum name name
+#define SC_OPEN_ENUM(name)      enum __attribute__((enum_extensibility(open))) name : uint32_t
+#define SC_OPEN_ENUM_END(name)  ; typedef enum name name
+
+#else
+
+#define SC_NULLABLE
+#define SC_NONNULL
+#define SC_SWIFT_NAME(name)
+#define SC_REFINED
+#define SC_RETURNS_RETAINED
+#define SC_RETURNS_UNRETAINED
+
+#define SC_ENUM(type, name)     enum
+#define SC_FLAGS(name)          typedef uint32_t name; enum
+#define SC_FLAGS_END(name)
+#define SC_OPEN_ENUM(name)      typedef uint32_t name; enum
+#define SC_OPEN_ENUM_END(name)
+
+#endif
+
+#endif
