@@ -20,6 +20,13 @@
 
 #define SC_EXPORT __attribute__((visibility("default")))
 
+/* Holds at compile time. __extension__: C99 has no _Static_assert, gcc and clang have it in every mode. */
+#ifdef __cplusplus
+#define SC_ASSERT(condition) static_assert(condition, #condition)
+#else
+#define SC_ASSERT(condition) __extension__ _Static_assert(condition, #condition)
+#endif
+
 #ifdef __swift__
 
 #define SC_NULLABLE        _Nullable

@@ -417,6 +417,14 @@ SC_EXPORT SC_REFINED SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetw
                                                                           SCRunLoopRef SC_NONNULL runLoop,
                                                                           SCRunLoopMode SC_NONNULL runLoopMode);
 
+/* The layout is the same however the header is read: C, C++ or Swift. Nothing is padded, so a structure is its fields. */
+SC_ASSERT(sizeof(SCBoolean) == 1);
+SC_ASSERT(sizeof(SCNetworkReachabilityFlags) == 4 && sizeof(SCNetworkReachabilityReason) == 4);
+SC_ASSERT(sizeof(SCNetworkReachabilityInterfaceType) == 4);
+SC_ASSERT(sizeof(SCNetworkReachabilityContext) == 5 * sizeof(void *));
+SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 4 * 4);
+SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 8 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
+
 SC_END_DECLS
 
 #endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_MESSAGE_H
+#define REACHABILITY_MESSAGE_H
+
+/* rtnetlink(7) messages: bytes to values, and requests to bytes. */
+
+#include <linux/netlink.h>
+
+#include "address.h"
+
+enum message_kind {
+    MESSAGE_OTHER, /* nothing that we know, or bytes that make no sense */
+    MESSAGE_LINK,
+    MESSAGE_LINK_GONE,
+    MESSAGE_ADDRESS, /* new or gone */
+    MESSAGE_ROUTE,   /* new or gone, or the answer to a query */
+    MESSAGE_RULE,
+    MESSAGE_NEXTHOP,
+    MESSAGE_NETCONF,
+    MESSAGE_ERROR, /* also an acknowledgement: error 0 */
+    MESSAGE_DONE,  /* the end of a dump */
+};
+
+/* What an RTM_NEWLINK says. An attribute that is absent is not a change: see `has_...`. */
+struct message_link {
+    uint32_t index, flags;
+    uint16_t hardware; /* ARPHRD_... */
+    bool     has_name, has_mtu, has_kind;
+    char     name[16], kind[16];
+    uint32_t mtu;
+};
+
+/* A route, or the answer to a query. Of several legs, those in `legs` count and the top level has neither oif nor
+ * gateway. */
+struct route {
+    uint8_t        family, prefix_length, type;
+    uint32_t       flags, table, oif, nexthop_id, mtu;
+    bool           has_gateway;
+    struct address destination, gateway, source;
+    uint32_t       expires; /* USER_HZ ticks; 0: never */
+    const void    *legs;    /* inside the message, or NULL */
+    size_t         legs_length;
+};
+
+struct route_leg {
+    uint32_t       oif;
+    uint8_t        flags; /* RTNH_F_... */
+    bool           has_gateway;
+    struct address gateway;
+};
+
+struct message {
+    enum message_kind kind;
+    uint32_t          sequence, port;
+    bool              interrupted; /* NLM_F_DUMP_INTR */
+    int               error;       /* MESSAGE_ERROR, MESSAGE_DONE: an errno, 0 for none */
+    struct message_link link;      /* MESSAGE_LINK, MESSAGE_LINK_GONE: the index alone */
+    struct route        route;     /* MESSAGE_ROUTE */
+};
+
+/* Reads the message at the start of `bytes`. Returns how far the next one is, 0 when there is no whole message. What
+ * is read keeps pointers into `bytes`. */
+size_t message_parse(const void *bytes, size_t length, struct message *ret);
+
+/* Steps through the legs of a multipath route. False: there are no more. */
+bool route_next_leg(struct route *route, struct route_leg *ret);
+
+/* What RTM_GETROUTE is asked. */
+struct route_request {
+    struct address destination, source; /* source AF_UNSPEC: the kernel's choice */
+    uint32_t       oif, mark;           /* 0: any, none */
+    bool           fib_match;           /* the route that matched, rather than the way that a packet would take */
+};
+
+#define MESSAGE_REQUEST_SIZE 128 /* bytes that any of the requests fits */
+
+/* Each writes one request to `buffer` (MESSAGE_REQUEST_SIZE bytes, aligned as nlmsghdr) and returns its length. */
+size_t message_put_route_query(void *buffer, uint32_t sequence, const struct route_request *request);
+size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index);
+size_t message_put_link_dump(void *buffer, uint32_t sequence);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One monitor per (run loop, network namespace). It lives inside the loop, as one of its sources, and is driven by it:
+ * no thread, and no hop between the kernel's message and the callback.
+ *
+ * What this file must never do: believe a message instead of asking (it says that something may have changed, and is
+ * sent before the change), or go on after lost messages as if nothing had happened. To be wrong for a moment is allowed;
+ * to stay wrong is not.
+ *
+ * The view is touched by the driving thread alone. The lists of watches are under the loop's lock.
+ */
+#include "monitor.h"
+
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Kernels are moving away from one RTNL lock, behind which every change is finished: what caused a round is asked about
+ * once more this much later, and never put off beyond the second figure. */
+#define ASK_AGAIN_AFTER  (5 * MILLISECOND)
+#define ASK_AGAIN_WITHIN (50 * MILLISECOND)
+
+/* When the kernel could not be asked: try again, less and less often. */
+#define RETRY_FIRST (50 * MILLISECOND)
+#define RETRY_LAST  (5 * SECOND)
+
+struct monitor {
+    struct source source; /* under the loop's lock, as far as runloop.h says */
+    SCRunLoopRef  loop;
+    struct netns *netns;
+    struct view   view;
+    struct list   watches, dirty; /* under the loop's lock */
+    bool          links_known;
+    int64_t       ask_again, ask_again_latest; /* NEVER: no round to repeat */
+    int64_t       retry, retry_delay;
+};
+
+/* One round: what the messages said. */
+struct round {
+    struct monitor *monitor;
+    bool            everything; /* every answer is in doubt */
+    bool            unfinished; /* the kernel may be in the middle of the change */
+};
+
+static void monitor_free(struct counted *counted)
+{
+    struct monitor *monitor = container_of(counted, struct monitor, source.counted);
+
+    view_close(&monitor->view);
+    netns_release(monitor->netns);
+    free(monitor);
+}
+
+/* ---- Which answers are in doubt --------------------------------------------------------------------------------- */
+
+static void mark_locked(struct monitor *monitor, struct watch *watch)
+{
+    if (list_is_empty(&watch->dirty))
+        list_append(&monitor->dirty, &watch->dirty);
+}
+
+static void mark_all(struct monitor *monitor)
+{
+    runloop_lock(monitor->loop);
+    list_for_each(node, &monitor->watches)
+        mark_locked(monitor, container_of(node, struct watch, node));
+    runloop_unlock(monitor->loop);
+}
+
+static void mark_touched(struct monitor *monitor, const struct route *route)
+{
+    runloop_lock(monitor->loop);
+    list_for_each(node, &monitor->watches) {
+        struct watch *watch = container_of(node, struct watch, node);
+
+        for (size_t i = 0; i < watch->count; i++)
+            if (route_touches(route, &watch->questions[i]))
+                mark_locked(monitor, watch);
+    }
+    runloop_unlock(monitor->loop);
+}
+
+static void mark_expired(struct monitor *monitor, int64_t now)
+{
+    runloop_lock(monitor->loop);
+    list_for_each(node, &monitor->watches) {
+        struct watch *watch = container_of(node, struct watch, node);
+
+        if (watch->expires <= now) {
+            watch->expires = NEVER;
+            mark_locked(monitor, watch);
+        }
+    }
+    runloop_unlock(monitor->loop);
+}
+
+static void hear(void *info, const struct message *message)
+{
+    struct round *round = info;
+
+    switch (message->kind) {
+    case MESSAGE_LINK:
+    case MESSAGE_LINK_GONE:
+    case MESSAGE_ADDRESS:
+    case MESSAGE_NEXTHOP:
+        round->unfinished = true;
+        round->everything = true;
+        break;
+    case MESSAGE_RULE:
+    case MESSAGE_NETCONF:
+        round->everything = true;
+        break;
+    case MESSAGE_ROUTE:
+        if (!round->everything)
+            mark_touched(round->monitor, &message->route);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- Asking ----------------------------------------------------------------------------------------------------- */
+
+static struct watch *next_dirty(struct monitor *monitor)
+{
+    struct watch *watch = NULL;
+    struct list  *node;
+
+    runloop_lock(monitor->loop);
+    node = list_pop(&monitor->dirty);
+    if (node != NULL) {
+        watch = container_of(node, struct watch, dirty);
+        counted_retain(watch->owner);
+    }
+    runloop_unlock(monitor->loop);
+    return watch;
+}
+
+/* The clock that counts the kernel's ticks, plus one tick: asked just at the time, the route would still be there. */
+static int64_t expiry_time(uint32_t ticks)
+{
+    const int64_t tick = SECOND / sysconf(_SC_CLK_TCK);
+
+    return ticks == 0 ? NEVER : clock_now() + ((int64_t)ticks + 1) * tick;
+}
+
+/* Asks for every answer in doubt. 0, or the errno of the last one that could not be had. */
+static int ask_dirty(struct monitor *monitor)
+{
+    struct watch *watch;
+    struct path   path;
+    int           result = 0;
+
+    view_ask_behind_rtnl(&monitor->view);
+    while ((watch = next_dirty(monitor)) != NULL) {
+        const int error = route_find(&monitor->view, watch->questions, watch->count, watch->extras, &path);
+
+        if (error == 0) {
+            runloop_lock(monitor->loop);
+            watch->expires = expiry_time(path.expires);
+            runloop_unlock(monitor->loop);
+            watch->answered(watch, &path);
+        } else {
+            result = error;
+        }
+        counted_release(watch->owner);
+    }
+    return result;
+}
+
+/* ---- Rounds ----------------------------------------------------------------------------------------------------- */
+
+static void plan_to_ask_again(struct monitor *monitor, int64_t now)
+{
+    if (monitor->ask_again == NEVER)
+        monitor->ask_again_latest = now + ASK_AGAIN_WITHIN;
+    monitor->ask_again = now + ASK_AGAIN_AFTER;
+    if (monitor->ask_again > monitor->ask_again_latest)
+        monitor->ask_again = monitor->ask_again_latest;
+}
+
+static void plan_to_retry(struct monitor *monitor, int64_t now, bool failed)
+{
+    if (!failed) {
+        monitor->retry = NEVER;
+        monitor->retry_delay = RETRY_FIRST;
+        return;
+    }
+    monitor->retry = now + monitor->retry_delay;
+    monitor->retry_delay *= 2;
+    if (monitor->retry_delay > RETRY_LAST)
+        monitor->retry_delay = RETRY_LAST;
+}
+
+static void set_deadline(struct monitor *monitor, bool more)
+{
+    int64_t nearest = monitor->ask_again < monitor->retry ? monitor->ask_again : monitor->retry;
+
+    runloop_lock(monitor->loop);
+    list_for_each(node, &monitor->watches) {
+        const struct watch *watch = container_of(node, struct watch, node);
+
+        if (watch->expires < nearest)
+            nearest = watch->expires;
+    }
+    monitor->source.deadline = nearest;
+    if (more)
+        runloop_source_due_locked(monitor->loop, &monitor->source);
+    runloop_unlock(monitor->loop);
+}
+
+/* Puts in doubt what the clock has put in doubt. */
+static void check_clock(struct monitor *monitor, int64_t now)
+{
+    if (monitor->ask_again <= now || monitor->retry <= now) {
+        monitor->ask_again = monitor->ask_again <= now ? NEVER : monitor->ask_again;
+        mark_all(monitor);
+    }
+    mark_expired(monitor, now);
+}
+
+static int monitor_run(struct source *source)
+{
+    struct monitor *monitor = container_of(source, struct monitor, source);
+    struct round    round = { .monitor = monitor };
+    const int64_t   now = clock_now();
+    const int       news = view_drain(&monitor->view, hear, &round);
+    int             error = 0;
+
+    if (news < 0)
+        return -news;
+    if (!monitor->links_known || (news & VIEW_LOST) != 0) {
+        error = view_read_links(&monitor->view);
+        monitor->links_known = error == 0;
+        round.everything = true;
+    }
+    if (round.everything)
+        mark_all(monitor);
+    check_clock(monitor, now);
+    if (error == 0)
+        error = ask_dirty(monitor);
+    if (round.unfinished || (news & VIEW_LOST) != 0)
+        plan_to_ask_again(monitor, now);
+    plan_to_retry(monitor, now, error != 0);
+    set_deadline(monitor, (news & VIEW_MORE) != 0);
+    return 0;
+}
+
+/* ---- Watches ---------------------------------------------------------------------------------------------------- */
+
+static bool is_monitor_of(const struct source *source, const void *netns)
+{
+    return source->run == monitor_run && container_of(source, const struct monitor, source)->netns == netns;
+}
+
+static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct monitor **ret)
+{
+    struct monitor *monitor = calloc(1, sizeof *monitor);
+    int             error;
+
+    if (monitor == NULL)
+        return ENOMEM;
+    error = netns_open_view(netns, VIEW_EVERYTHING, &monitor->view);
+    if (error != 0) {
+        free(monitor);
+        return error;
+    }
+    monitor->source = (struct source){ .fd = monitor->view.events.fd, .deadline = NEVER, .run = monitor_run };
+    list_init(&monitor->source.node);
+    counted_init(&monitor->source.counted, monitor_free);
+    monitor->loop = loop;
+    monitor->netns = netns;
+    netns_retain(netns);
+    list_init(&monitor->watches);
+    list_init(&monitor->dirty);
+    monitor->ask_again = monitor->retry = NEVER;
+    monitor->retry_delay = RETRY_FIRST;
+    error = runloop_add_source_locked(loop, &monitor->source);
+    counted_release(&monitor->source.counted); /* the loop's reference is the one that lasts */
+    if (error == 0)
+        *ret = monitor;
+    return error;
+}
+
+int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct watch *watch)
+{
+    struct monitor *monitor;
+    struct source  *source;
+    int             error = 0;
+
+    runloop_lock(loop);
+    source = runloop_find_source_locked(loop, is_monitor_of, netns);
+    if (source != NULL)
+        monitor = container_of(source, struct monitor, source);
+    else
+        error = monitor_create_locked(loop, netns, &monitor);
+    if (error == 0) {
+        watch->monitor = monitor;
+        watch->expires = NEVER;
+        list_append(&monitor->watches, &watch->node);
+        mark_locked(monitor, watch);
+        runloop_source_due_locked(loop, &monitor->source);
+    }
+    runloop_unlock(loop);
+    return error;
+}
+
+void monitor_unwatch(SCRunLoopRef loop, struct watch *watch)
+{
+    struct monitor *monitor;
+
+    runloop_lock(loop);
+    monitor = watch->monitor;
+    if (monitor != NULL) {
+        watch->monitor = NULL;
+        list_remove(&watch->node);
+        list_remove(&watch->dirty);
+        if (list_is_empty(&monitor->watches))
+            runloop_remove_source_locked(loop, &monitor->source);
+    }
+    runloop_unlock(loop);
+}
+
+struct monitor_counters monitor_count(SCRunLoopRef loop, const struct watch *watch)
+{
+    struct monitor_counters counters = { 0 };
+
+    runloop_lock(loop);
+    if (watch->monitor != NULL) {
+        counters.overruns = watch->monitor->view.overruns;
+        counters.queries = watch->monitor->view.queries;
+    }
+    runloop_unlock(loop);
+    return counters;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_MONITOR_H
+#define REACHABILITY_MONITOR_H
+
+/* The live view of one network namespace on one run loop, and who is interested in it. */
+
+#include "netns.h"
+#include "runloop.h"
+
+struct monitor;
+
+/* One interest. All but the lists and the deadline is the owner's, and constant while it is watched. */
+struct watch {
+    struct list            node, dirty;
+    struct counted        *owner;
+    const struct question *questions;
+    size_t                 count;
+    unsigned               extras; /* route_extras */
+    /* The answer, on the driving thread, without a lock. Comes after every change that may matter, changed or not. */
+    void (*answered)(struct watch *watch, const struct path *path);
+    struct monitor *monitor; /* NULL: not watched */
+    int64_t         expires;
+};
+
+/* From now on until monitor_unwatch, from any thread. It is answered once in the next pass of the loop. 0 or an errno. */
+int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct watch *watch);
+
+/* From any thread. At most the answer that is under way still comes. */
+void monitor_unwatch(SCRunLoopRef loop, struct watch *watch);
+
+/* What the monitor has done so far, for people. */
+struct monitor_counters {
+    unsigned long overruns, queries;
+};
+struct monitor_counters monitor_count(SCRunLoopRef loop, const struct watch *watch);
+
+#endif

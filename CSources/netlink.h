@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_NETLINK_H
+#define REACHABILITY_NETLINK_H
+
+/* rtnetlink sockets. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define NETLINK_BUFFER_SIZE 32768 /* the kernel sizes its dumps by the largest buffer that it has seen */
+
+struct netlink {
+    int      fd;
+    uint32_t sequence;
+};
+
+#define NETLINK_CLOSED ((struct netlink){ .fd = -1 })
+
+/* Each answers 0 or an errno. Sockets belong to the network namespace of the calling thread, for good. */
+int netlink_open_events(struct netlink *ret);   /* never sends */
+int netlink_open_requests(struct netlink *ret); /* connected to the kernel, which then lets nobody else send to it */
+int netlink_join(const struct netlink *netlink, unsigned group);
+
+void netlink_close(struct netlink *netlink);
+
+/* One datagram from the kernel, without waiting; those of other senders are passed over. 0: there is none. Less than 0:
+ * an errno, negated; ENOBUFS when the kernel had to drop some, EMSGSIZE when one did not fit. */
+ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size);
+
+/* Sends requests to the kernel, which answers them before this returns. 0 or an errno. */
+int netlink_send(const struct netlink *netlink, const void *requests, size_t length);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_NETNS_H
+#define REACHABILITY_NETNS_H
+
+/* A network namespace in which targets exist: the way back to it, and one shared view for those who only ask. */
+
+#include "route.h"
+#include "util.h"
+
+struct netns;
+
+/* That of the calling thread, with a reference. 0 or an errno. */
+int  netns_current(struct netns **ret);
+void netns_retain(struct netns *netns);
+void netns_release(struct netns *netns);
+
+/* Opens a view in the namespace, whichever one the calling thread is in. 0 or an errno; EPERM when the thread may not
+ * go there. */
+int netns_open_view(struct netns *netns, enum view_scope scope, struct view *ret);
+
+/* route_find over the shared view, from any thread. */
+int netns_ask(struct netns *netns, const struct question *questions, size_t count, unsigned extras, struct path *ret);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * (route, link) -> flags and reason. Pure: no system call, no clock, no global.
+ *
+ * What this file must never do: set a flag for which the kernel gave no evidence.
+ */
+#include "path.h"
+
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+struct path path_without(SCNetworkReachabilityReason reason)
+{
+    return (struct path){ .reason = reason };
+}
+
+bool path_from_error(int error, bool bound, struct path *ret)
+{
+    switch (error) {
+    case ENETUNREACH:
+        *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
+        return true;
+    case EHOSTUNREACH:
+        /* With FIB_MATCH and an interface, "no route out of it" and "an unreachable route" read alike. */
+        *ret = path_without(bound ? kSCNetworkReachabilityReasonNoRoute
+                                  : kSCNetworkReachabilityReasonRouteUnreachable);
+        return true;
+    case EACCES:
+        *ret = path_without(kSCNetworkReachabilityReasonRouteProhibited);
+        return true;
+    case EINVAL:
+        *ret = path_without(kSCNetworkReachabilityReasonRouteBlackhole);
+        return true;
+    case ENODEV:
+        *ret = path_without(kSCNetworkReachabilityReasonInterfaceMissing);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Some kernels answer with the route itself where others answer with an errno. */
+static bool refuses(uint8_t route_type, struct path *ret)
+{
+    switch (route_type) {
+    case RTN_UNREACHABLE:
+        ret->reason = kSCNetworkReachabilityReasonRouteUnreachable;
+        return true;
+    case RTN_PROHIBIT:
+        ret->reason = kSCNetworkReachabilityReasonRouteProhibited;
+        return true;
+    case RTN_BLACKHOLE:
+        ret->reason = kSCNetworkReachabilityReasonRouteBlackhole;
+        return true;
+    case RTN_THROW:
+        ret->reason = kSCNetworkReachabilityReasonNoRoute;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The kernel finds an IPv6 route whether or not there is an address to send from: then it names ::1, or a link-local
+ * address, which no router passes on. */
+static bool has_source(const struct address *destination, const struct address *source)
+{
+    if (destination->family != AF_INET6 || address_is_loopback(destination))
+        return true;
+    if (source->family == AF_UNSPEC || address_is_loopback(source))
+        return false;
+    return !address_is_link_local(source) || address_is_link_local(destination) || address_is_multicast(destination);
+}
+
+static SCNetworkReachabilityFlags flags_of(const struct route *route, const struct link *link)
+{
+    SCNetworkReachabilityFlags flags = kSCNetworkReachabilityFlagsReachable;
+
+    if (route->type == RTN_LOCAL)
+        return flags | kSCNetworkReachabilityFlagsIsLocalAddress | kSCNetworkReachabilityFlagsIsDirect;
+    if (link_type(link) == kSCNetworkReachabilityInterfaceTypeCellular)
+        return flags | kSCNetworkReachabilityFlagsIsWWAN | kSCNetworkReachabilityFlagsTransientConnection;
+    if (link_is_point_to_point(link))
+        return flags | kSCNetworkReachabilityFlagsTransientConnection;
+    if (!route->has_gateway)
+        flags |= kSCNetworkReachabilityFlagsIsDirect;
+    return flags;
+}
+
+struct path path_judge(const struct address *destination, bool source_chosen, const struct route *route,
+                       const struct link *link)
+{
+    struct path path = { .destination = *destination,
+                         .source = route->source,
+                         .index = route->oif,
+                         .mtu = route->mtu,
+                         .table = route->table,
+                         .expires = route->expires };
+
+    if (route->has_gateway)
+        path.gateway = route->gateway;
+    if (refuses(route->type, &path))
+        return path;
+    if (link == NULL) {
+        path.reason = kSCNetworkReachabilityReasonNoRoute;
+        return path;
+    }
+    path.type = link_type(link);
+    memcpy(path.name, link->name, sizeof path.name);
+    if (path.mtu == 0)
+        path.mtu = link->mtu;
+    if (!link_is_up(link))
+        path.reason = kSCNetworkReachabilityReasonInterfaceDown;
+    else if (!link_is_running(link))
+        path.reason = kSCNetworkReachabilityReasonNoCarrier;
+    else if (!source_chosen && route->type != RTN_LOCAL && !has_source(destination, &route->source))
+        path.reason = kSCNetworkReachabilityReasonNoSourceAddress;
+    else
+        path.flags = flags_of(route, link);
+    return path;
+}
+
+bool path_is_usable(const struct path *path)
+{
+    return path_rank(path) == 2;
+}
+
+int path_rank(const struct path *path)
+{
+    const SCNetworkReachabilityFlags automatic =
+        kSCNetworkReachabilityFlagsConnectionOnTraffic | kSCNetworkReachabilityFlagsConnectionOnDemand;
+
+    if ((path->flags & kSCNetworkReachabilityFlagsReachable) == 0)
+        return 0;
+    if ((path->flags & kSCNetworkReachabilityFlagsConnectionRequired) == 0)
+        return 2;
+    return (path->flags & automatic) != 0 && (path->flags & kSCNetworkReachabilityFlagsInterventionRequired) == 0 ? 2
+                                                                                                                  : 1;
+}
+
+bool path_differs(const struct path *a, const struct path *b, bool whole)
+{
+    if (a->flags != b->flags || a->index != b->index)
+        return true;
+    return whole && (a->reason != b->reason || !address_equal(&a->gateway, &b->gateway) ||
+                     !address_equal(&a->source, &b->source));
+}

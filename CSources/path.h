@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_PATH_H
+#define REACHABILITY_PATH_H
+
+/* What a route and a link mean for a target: flags and reason. Pure: the semantics live here. */
+
+#include "links.h"
+#include "message.h"
+
+struct path {
+    SCNetworkReachabilityFlags         flags;
+    SCNetworkReachabilityReason        reason;
+    uint32_t                           index; /* of the interface; 0: none */
+    SCNetworkReachabilityInterfaceType type;
+    char                               name[16];
+    uint32_t                           mtu, table;
+    struct address                     destination, source, gateway;
+    uint32_t                           expires; /* USER_HZ ticks until the route ends; 0: never */
+};
+
+/* No flags, for a reason. */
+struct path path_without(SCNetworkReachabilityReason reason);
+
+/* What the errno of a route query means. `bound`: an interface was asked for. False: it is no answer, the kernel could
+ * not be asked. */
+bool path_from_error(int error, bool bound, struct path *ret);
+
+/* What a route, of one leg, means for a packet to `destination`. `link` is that of the route's oif, NULL when it is gone.
+ * `source_chosen`: the caller brings its own source address. */
+struct path path_judge(const struct address *destination, bool source_chosen, const struct route *route,
+                       const struct link *link);
+
+bool path_is_usable(const struct path *path);
+
+/* Usable before connection required before none. */
+int path_rank(const struct path *path);
+
+/* Whether a callback is due when `b` follows `a`. `whole`: also for reason, gateway and source. */
+bool path_differs(const struct path *a, const struct path *b, bool whole);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a question to a path: which RTM_GETROUTE to send, and which answer counts. What an answer means is path.c's.
+ *
+ * The kernel answers a plain query with the way that a packet would take, and one with RTM_F_FIB_MATCH with the route
+ * that matched. Plain is right for addresses. FIB_MATCH is needed where a plain IPv4 answer is made up (an interface was
+ * asked for and no route leaves it), for the length of the prefix that matched, for the legs of a multipath route, and
+ * for the time at which an IPv6 route expires.
+ */
+#include "route.h"
+
+#include <errno.h>
+#include <linux/rtnetlink.h>
+
+#define LOOPBACK_INDEX 1 /* of the loopback interface, in every network namespace */
+
+/* A question whose interface is found: what all of its queries have in common. */
+struct search {
+    struct view           *view;
+    const struct question *question;
+    unsigned               extras;  /* route_extras */
+    struct route_request   request;
+    bool                   bound; /* an interface was asked for by name */
+};
+
+/* Puts one query. 0: `ret` is the answer. An errno of path_from_error's is an answer too. */
+static int ask(struct search *search, bool fib_match, struct route *ret)
+{
+    search->request.fib_match = fib_match;
+    return view_ask(search->view, &search->request, ret);
+}
+
+static struct path judge(const struct search *search, const struct route *route)
+{
+    const bool   chosen = search->question->local.family != AF_UNSPEC;
+    struct route actual = *route;
+
+    /* FIB_MATCH names the interface that has the address, but a packet to oneself goes over loopback. */
+    if (search->request.fib_match && route->type == RTN_LOCAL)
+        actual.oif = LOOPBACK_INDEX;
+    return path_judge(&search->request.destination, chosen, &actual,
+                      (search->extras & ROUTE_KIND) != 0 ? view_whole_link(search->view, actual.oif)
+                                                         : view_link(search->view, actual.oif));
+}
+
+/* The path over the leg that counts: one that is usable or, failing that, the first; with an interface, that one's. */
+static struct path judge_legs(const struct search *search, struct route *route)
+{
+    struct route     single = *route;
+    struct route_leg leg;
+    struct path      path, best = path_without(kSCNetworkReachabilityReasonNoRoute);
+    bool             found = false;
+
+    if (route->legs == NULL)
+        return judge(search, route);
+    while (!(found && path_is_usable(&best)) && route_next_leg(route, &leg)) {
+        if (search->request.oif != 0 && leg.oif != search->request.oif)
+            continue;
+        if ((leg.flags & RTNH_F_DEAD) != 0 && found)
+            continue;
+        single.oif = leg.oif;
+        single.has_gateway = leg.has_gateway;
+        single.gateway = leg.gateway;
+        path = judge(search, &single);
+        if (!found || path_is_usable(&path))
+            best = path;
+        found = true;
+    }
+    return best;
+}
+
+/* A FIB_MATCH answer that is to be judged. Where nexthop objects hide the interface, the plain answer has it. */
+static int judge_match(struct search *search, struct route *route, struct path *ret)
+{
+    struct route plain;
+    int          error;
+
+    if (route->legs != NULL || route->oif != 0) {
+        *ret = judge_legs(search, route);
+        return 0;
+    }
+    error = ask(search, false, &plain);
+    if (error == 0)
+        *ret = judge(search, &plain);
+    return error;
+}
+
+/* The kernel expires IPv6 routes at their time but tells of it up to half a minute later. Only FIB_MATCH says when. */
+static void note_expiry(struct search *search, struct path *path)
+{
+    struct route route;
+
+    if ((search->extras & ROUTE_EXPIRY) != 0 && search->request.destination.family == AF_INET6 && path_is_usable(path) &&
+        ask(search, true, &route) == 0)
+        path->expires = route.expires;
+}
+
+/* IPv4 out of one interface: a plain answer would be an on-link route that does not exist. */
+static int find_bound_ipv4(struct search *search, struct path *ret)
+{
+    struct route route;
+    const int    error = ask(search, true, &route);
+
+    return error != 0 ? error : judge_match(search, &route, ret);
+}
+
+/* The plain answer may go over a leg that is dead while another one lives. */
+static int find_other_leg(struct search *search, struct path *path)
+{
+    struct route route;
+    struct path  other;
+    const int    error = ask(search, true, &route);
+
+    if (error != 0 || route.legs == NULL)
+        return error;
+    other = judge_legs(search, &route);
+    if (path_is_usable(&other))
+        *path = other;
+    return 0;
+}
+
+/* FIB_MATCH does not say which source packets will carry. A plain query over the interface that was found does. */
+static void note_source(const struct search *search, struct path *path)
+{
+    struct route_request request = search->request;
+    struct route         route;
+
+    if ((search->extras & ROUTE_SOURCE) == 0 || path->source.family != AF_UNSPEC || !path_is_usable(path))
+        return;
+    request.fib_match = false;
+    request.oif = path->index;
+    if (view_ask(search->view, &request, &route) == 0)
+        path->source = route.source;
+}
+
+static bool is_about_link(const struct path *path)
+{
+    return path->reason == kSCNetworkReachabilityReasonInterfaceDown ||
+           path->reason == kSCNetworkReachabilityReasonNoCarrier;
+}
+
+static int find_address(struct search *search, struct path *ret)
+{
+    struct route route;
+    int          error;
+
+    if (search->request.oif != 0 && search->request.destination.family == AF_INET) {
+        error = find_bound_ipv4(search, ret);
+    } else {
+        error = ask(search, false, &route);
+        if (error == 0)
+            *ret = judge(search, &route);
+    }
+    if (error != 0)
+        return error;
+    if (is_about_link(ret) && search->request.oif == 0)
+        (void)find_other_leg(search, ret); /* what is known is an answer without that */
+    note_source(search, ret);
+    note_expiry(search, ret);
+    return 0;
+}
+
+/* ---- The default path ------------------------------------------------------------------------------------------- */
+
+/* Addresses that nothing but a default route, or its two halves, should match. The first one can lie in a longer prefix
+ * that says nothing about the default (a blackhole 0.0.0.0/8 is common); then the next is asked for. */
+#define PROBES 3
+static const struct address probes_ipv4[PROBES] = { { AF_INET, { 0, 0, 0, 1 } },
+                                                    { AF_INET, { 1, 0, 0, 1 } },
+                                                    { AF_INET, { 128, 0, 0, 1 } } };
+static const struct address probes_ipv6[PROBES] = { { AF_INET6, { 0 } },
+                                                    { AF_INET6, { 0x20, [15] = 1 } },
+                                                    { AF_INET6, { 0x80, [15] = 1 } } };
+
+static bool is_default(const struct route *route)
+{
+    return route->prefix_length <= 1 && route->type != RTN_LOCAL;
+}
+
+/* The source that packets over an IPv6 default route carry: only a plain answer has it. */
+static int find_default_ipv6(struct search *search, struct route *match, struct path *ret)
+{
+    const uint32_t expires = match->expires;
+    struct route   plain;
+    const int      error = ask(search, false, &plain);
+
+    if (error != 0)
+        return error;
+    *ret = judge(search, &plain);
+    if (is_about_link(ret))
+        (void)find_other_leg(search, ret);
+    ret->expires = expires;
+    return 0;
+}
+
+/* One family's default path. `ret` says NoRoute when the family has none. */
+static int find_default_of(struct search *search, const struct address probes[PROBES], struct path *ret)
+{
+    struct route route;
+    int          error;
+
+    for (size_t i = 0; i < PROBES; i++) {
+        search->request.destination = probes[i];
+        error = ask(search, true, &route);
+        if (error == 0 && is_default(&route)) {
+            error = probes[i].family == AF_INET6 ? find_default_ipv6(search, &route, ret)
+                                                 : judge_match(search, &route, ret);
+            if (error == 0)
+                note_source(search, ret);
+            return error != 0 && path_from_error(error, search->bound, ret) ? 0 : error;
+        }
+        if (error == 0)
+            *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
+        else if (!path_from_error(error, search->bound, ret))
+            return error;
+    }
+    return 0;
+}
+
+/* Both families, or that of the local address. Usable IPv4 first; none usable: the reason of the family that has a route
+ * at all, else IPv4's. */
+static int find_default(struct search *search, struct path *ret)
+{
+    const uint8_t family = search->question->local.family;
+    struct path   ipv4 = path_without(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
+    int           error = 0;
+
+    if (family != AF_INET6)
+        error = find_default_of(search, probes_ipv4, &ipv4);
+    if (error == 0 && family != AF_INET && !path_is_usable(&ipv4))
+        error = find_default_of(search, probes_ipv6, &ipv6);
+    /* A kernel without IPv6 is a kernel without an IPv6 route. */
+    if (error == EAFNOSUPPORT || error == EOPNOTSUPP)
+        error = 0;
+    if (error != 0)
+        return error;
+    *ret = path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
+    return 0;
+}
+
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
+
+/* Which interface the queries name. False: `ret` is the answer already. */
+static bool find_interface(struct search *search, struct path *ret)
+{
+    const struct question *question = search->question;
+
+    if (question->interface[0] != '\0') {
+        search->bound = true;
+        search->request.oif = view_index_of(search->view, question->interface);
+        if (search->request.oif == 0) {
+            *ret = path_without(kSCNetworkReachabilityReasonInterfaceMissing);
+            return false;
+        }
+    }
+    if (!address_is_link_local(&question->destination))
+        return true;
+    /* Without a scope the kernel would take some interface. */
+    if (search->request.oif == 0)
+        search->request.oif = question->scope;
+    if (search->request.oif == 0 || (question->scope != 0 && question->scope != search->request.oif)) {
+        *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
+        return false;
+    }
+    return true;
+}
+
+/* Whether the local address is this machine's: IPv6 accepts any source without a word. 0 or an errno. */
+static int find_local(struct search *search, bool *ret)
+{
+    const struct address *local = &search->question->local;
+    struct route_request  request = { .destination = *local,
+                                      .mark = search->request.mark,
+                                      .oif = address_is_link_local(local) ? search->request.oif : 0 };
+    struct route          route;
+    struct path           path;
+    const int             error = view_ask(search->view, &request, &route);
+
+    *ret = error == 0 && route.type == RTN_LOCAL;
+    return error == 0 || path_from_error(error, false, &path) ? 0 : error;
+}
+
+static int answer(struct search *search, struct path *ret)
+{
+    const struct question *question = search->question;
+    bool                   is_local;
+    int                    error;
+
+    if (!find_interface(search, ret))
+        return 0;
+    if (question->local.family != AF_UNSPEC) {
+        error = find_local(search, &is_local);
+        if (error != 0)
+            return error;
+        if (!is_local) {
+            *ret = path_without(kSCNetworkReachabilityReasonLocalAddressNotAssigned);
+            return 0;
+        }
+        search->request.source = question->local;
+    }
+    if (question->destination.family == AF_UNSPEC)
+        return find_default(search, ret);
+    search->request.destination = question->destination;
+    error = find_address(search, ret);
+    return error != 0 && path_from_error(error, search->bound, ret) ? 0 : error;
+}
+
+int route_find(struct view *view, const struct question *questions, size_t count, unsigned extras,
+               struct path *ret)
+{
+    struct path best = { 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        struct search search = { .view = view,
+                                 .question = &questions[i],
+                                 .extras = extras,
+                                 .request = { .mark = questions[i].mark } };
+        struct path   path;
+        const int     error = answer(&search, &path);
+
+        if (error != 0)
+            return error;
+        path.destination = questions[i].destination;
+        if (questions[i].local.family != AF_UNSPEC && path_rank(&path) > 0)
+            path.source = questions[i].local;
+        if (i == 0 || path_rank(&path) > path_rank(&best))
+            best = path;
+    }
+    *ret = best;
+    return 0;
+}
+
+static bool covers(const struct route *route, const struct address *address)
+{
+    struct address prefix = route->destination;
+
+    /* A default route has no RTA_DST. */
+    if (prefix.family == AF_UNSPEC)
+        prefix.family = route->family;
+    return address_in_prefix(address, &prefix, route->prefix_length);
+}
+
+bool route_touches(const struct route *route, const struct question *question)
+{
+    if (covers(route, &question->local))
+        return true;
+    if (question->destination.family != AF_UNSPEC)
+        return covers(route, &question->destination);
+    for (size_t i = 0; i < PROBES; i++)
+        if (covers(route, &probes_ipv4[i]) || covers(route, &probes_ipv6[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_ROUTE_H
+#define REACHABILITY_ROUTE_H
+
+/* Questions about the way to a destination, put to the kernel. */
+
+#include "path.h"
+#include "view.h"
+
+struct question {
+    struct address destination;   /* AF_UNSPEC: the default path */
+    struct address local;         /* the source to use; AF_UNSPEC: the kernel's choice */
+    uint32_t       scope;         /* of a link-local destination; 0: none */
+    uint32_t       mark;
+    char           interface[16]; /* "": any */
+};
+
+/* What is asked besides flags, reason and interface. Bits. */
+enum route_extras {
+    ROUTE_EXPIRY = 1, /* when the kernel will let the route expire without a word */
+    ROUTE_SOURCE = 2, /* the source address, where it takes a further query */
+    ROUTE_KIND = 4    /* the kind of interface, for which the first call may wait for RTNL */
+};
+
+/* The best answer to any of the questions, the first of equals. 0, or an errno: the kernel could not be asked, and
+ * nothing was written. */
+int route_find(struct view *view, const struct question *questions, size_t count, unsigned extras,
+               struct path *ret);
+
+/* Whether a change of this route can change the answer. */
+bool route_touches(const struct route *route, const struct question *question);
+
+#endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Callbacks: who is called, when, and on which loop.
+ *
+ * What this file must never do: call user code (callback or hook) with a lock held, deliver anything but the current
+ * value, or deliver one target twice at a time.
+ *
+ * One schedule is one (target, loop). It is a watch of the loop's monitor, a job while a delivery is due, a change while
+ * it waits for SCRunLoopCopyNextChange, and a member of the loop until it ends. References: the target's list holds one,
+ * and so does the loop's queue while the job is in it. A schedule holds the target and the loop.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "target.h"
+
+enum { MODE_DEFAULT, MODE_COMMON, MODES };
+
+struct schedule {
+    struct counted                counted;
+    struct list                   node;   /* in target->schedules, under target->lock */
+    struct SCNetworkReachability *target;
+    SCRunLoopRef                  loop;
+    unsigned                      times[MODES]; /* under target->lock */
+    bool                          active;       /* likewise; false for good once it is unscheduled */
+    struct watch                  watch;
+    struct job                    job;
+    struct list                   change;
+    struct member                 member;
+};
+
+static int mode_index(SCRunLoopMode mode)
+{
+    return strcmp(mode, kSCRunLoopDefaultMode) == 0 ? MODE_DEFAULT : MODE_COMMON;
+}
+
+/* ---- The context ------------------------------------------------------------------------------------------------ */
+
+static bool has_both_hooks(const struct context *context)
+{
+    return context->retain != NULL && context->release != NULL;
+}
+
+static void context_free(struct counted *counted)
+{
+    struct context *context = container_of(counted, struct context, counted);
+
+    if (context->release != NULL && !has_both_hooks(context))
+        context->release(context->info);
+    free(context);
+}
+
+void context_drop(struct context *context)
+{
+    if (has_both_hooks(context))
+        context->release(context->info);
+    counted_release(&context->counted);
+}
+
+/* A copy of the caller's, retained. NULL: no memory. */
+static struct context *context_create(const SCNetworkReachabilityContext *original)
+{
+    struct context *context = calloc(1, sizeof *context);
+
+    if (context == NULL)
+        return NULL;
+    counted_init(&context->counted, context_free);
+    if (original != NULL) {
+        context->retain = original->retain;
+        context->release = original->release;
+        context->info = original->info;
+        if (original->retain != NULL)
+            context->info = (void *)(uintptr_t)original->retain(original->info);
+    }
+    return context;
+}
+
+SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNetworkReachabilityCallBack callout,
+                                           SCNetworkReachabilityContext *context)
+{
+    struct SCNetworkReachability *self;
+    struct context               *fresh = NULL, *old;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (context != NULL && context->version != 0) {
+        error_set(kSCStatusInvalidArgument);
+        return 0;
+    }
+    if (callout != NULL && (fresh = context_create(context)) == NULL) {
+        error_set(ENOMEM);
+        return 0;
+    }
+    pthread_mutex_lock(&self->lock);
+    old = self->context;
+    self->context = fresh;
+    self->callback = callout;
+    pthread_mutex_unlock(&self->lock);
+    if (old != NULL)
+        context_drop(old);
+    return 1;
+}
+
+/* ---- Delivery --------------------------------------------------------------------------------------------------- */
+
+static bool is_due_locked(const struct SCNetworkReachability *target)
+{
+    return target->announce || path_differs(&target->delivered, &target->current, target->notify_path);
+}
+
+static void queue_locked(struct schedule *schedule)
+{
+    runloop_lock(schedule->loop);
+    runloop_add_job_locked(schedule->loop, &schedule->job);
+    runloop_unlock(schedule->loop);
+}
+
+/* What to call, taken under the lock and used without it. */
+struct delivery {
+    SCNetworkReachabilityCallBack callback;
+    struct context               *context;
+    SCNetworkReachabilityFlags    flags;
+};
+
+/* Begins a delivery: from here on it counts as made. False: there is nobody to call, or nothing to say. */
+static bool delivery_begin(struct schedule *schedule, struct delivery *ret)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    bool                          begun = false;
+
+    pthread_mutex_lock(&target->lock);
+    /* While one is under way, here or on another loop, its end looks whether another is due. */
+    if (schedule->active && !target->delivering && is_due_locked(target)) {
+        target->delivered = target->current;
+        target->announce = false;
+        if (target->callback != NULL) {
+            begun = target->delivering = true;
+            target->deliveries++;
+            *ret = (struct delivery){ .callback = target->callback,
+                                      .context = target->context,
+                                      .flags = target->current.flags };
+            counted_retain(&ret->context->counted);
+        } else {
+            runloop_lock(schedule->loop);
+            runloop_add_change_locked(schedule->loop, &schedule->change);
+            runloop_unlock(schedule->loop);
+        }
+    }
+    pthread_mutex_unlock(&target->lock);
+    return begun;
+}
+
+static void delivery_end(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+
+    pthread_mutex_lock(&target->lock);
+    target->delivering = false;
+    if (is_due_locked(target)) {
+        if (schedule->active)
+            queue_locked(schedule);
+        else if (!list_is_empty(&target->schedules))
+            queue_locked(container_of(target->schedules.next, struct schedule, node));
+    }
+    pthread_mutex_unlock(&target->lock);
+}
+
+static void delivery_call(const struct delivery *delivery, SCNetworkReachabilityRef target)
+{
+    const struct context *context = delivery->context;
+
+    if (has_both_hooks(context)) {
+        void *info = (void *)(uintptr_t)context->retain(context->info);
+
+        delivery->callback(target, delivery->flags, info);
+        context->release(info);
+    } else {
+        delivery->callback(target, delivery->flags, context->info);
+    }
+}
+
+static bool job_run(struct job *job)
+{
+    struct schedule *schedule = container_of(job, struct schedule, job);
+    struct delivery  delivery;
+    const bool       begun = delivery_begin(schedule, &delivery);
+
+    if (begun) {
+        delivery_call(&delivery, schedule->target);
+        counted_release(&delivery.context->counted);
+        delivery_end(schedule);
+    }
+    counted_release(&schedule->counted);
+    return begun;
+}
+
+static void set_current_locked(struct SCNetworkReachability *target, const struct path *path)
+{
+    target->current = *path;
+    target->evaluations++;
+    atomic_store_explicit(&target->state, STATE_SCHEDULED | path->flags, memory_order_release);
+}
+
+/* The monitor's answer. */
+static void answered(struct watch *watch, const struct path *path)
+{
+    struct schedule              *schedule = container_of(watch, struct schedule, watch);
+    struct SCNetworkReachability *target = schedule->target;
+    struct path                   finished = *path;
+
+    target_finish(target, &finished);
+    pthread_mutex_lock(&target->lock);
+    if (schedule->active) {
+        set_current_locked(target, &finished);
+        if (is_due_locked(target))
+            queue_locked(schedule);
+    }
+    pthread_mutex_unlock(&target->lock);
+}
+
+SCNetworkReachabilityRef SCRunLoopCopyNextChange(SCRunLoopRef loop, SCNetworkReachabilityFlags *flags)
+{
+    struct SCNetworkReachability *target = NULL;
+    struct list                  *change;
+
+    if (!runloop_is_valid(loop)) {
+        error_set(kSCStatusInvalidArgument);
+        return NULL;
+    }
+    /* Unscheduling takes the change out under this lock before it drops the schedule's hold on the target. */
+    runloop_lock(loop);
+    change = runloop_next_change_locked(loop);
+    if (change != NULL) {
+        target = container_of(change, struct schedule, change)->target;
+        counted_retain(&target->counted);
+    }
+    runloop_unlock(loop);
+    if (target != NULL && flags != NULL)
+        *flags = (SCNetworkReachabilityFlags)atomic_load_explicit(&target->state, memory_order_acquire);
+    return target;
+}
+
+/* ---- Scheduling ------------------------------------------------------------------------------------------------- */
+
+static void schedule_free(struct counted *counted)
+{
+    struct schedule *schedule = container_of(counted, struct schedule, counted);
+
+    SCRunLoopRelease(schedule->loop);
+    SCNetworkReachabilityRelease(schedule->target);
+    free(schedule);
+}
+
+static void member_ended(struct member *member);
+
+static struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop)
+{
+    struct schedule *schedule = calloc(1, sizeof *schedule);
+
+    if (schedule == NULL)
+        return NULL;
+    counted_init(&schedule->counted, schedule_free);
+    list_init(&schedule->node);
+    list_init(&schedule->change);
+    counted_retain(&target->counted);
+    schedule->target = target;
+    schedule->loop = SCRunLoopRetain(loop);
+    schedule->active = true;
+    schedule->job = (struct job){ .owner = &schedule->counted, .run = job_run };
+    list_init(&schedule->job.node);
+    schedule->member = (struct member){ .owner = &schedule->counted, .ended = member_ended };
+    list_init(&schedule->member.node);
+    schedule->watch = (struct watch){ .owner = &schedule->counted,
+                                      .questions = target->questions,
+                                      .count = target->question_count,
+                                      .extras = ROUTE_EXPIRY | (target->notify_path ? ROUTE_SOURCE : 0u),
+                                      .answered = answered };
+    list_init(&schedule->watch.node);
+    list_init(&schedule->watch.dirty);
+    return schedule;
+}
+
+static struct schedule *find_locked(struct SCNetworkReachability *target, SCRunLoopRef loop)
+{
+    list_for_each(node, &target->schedules) {
+        struct schedule *schedule = container_of(node, struct schedule, node);
+
+        if (schedule->loop == loop)
+            return schedule;
+    }
+    return NULL;
+}
+
+/* The first schedule evaluates, without waiting for RTNL; the loop asks once more behind it. */
+static int evaluate_locked(struct SCNetworkReachability *target)
+{
+    struct path path;
+    const int   error = target_ask(target, target->notify_path ? ROUTE_SOURCE : 0, &path);
+
+    if (error != 0)
+        return error;
+    set_current_locked(target, &path);
+    target->delivered = path;
+    target->announce = target->kind == TARGET_NAME;
+    return 0;
+}
+
+/* A new (target, loop). 0 or an errno, and nothing changed. */
+static int add_locked(struct SCNetworkReachability *target, SCRunLoopRef loop, struct schedule **ret)
+{
+    struct schedule *schedule = schedule_create(target, loop);
+    int              error;
+
+    if (schedule == NULL)
+        return ENOMEM;
+    /* First the watch, then the evaluation: what changes in between is heard. */
+    error = monitor_watch(loop, target->netns, &schedule->watch);
+    if (error == 0 && list_is_empty(&target->schedules)) {
+        error = evaluate_locked(target);
+        if (error != 0) {
+            monitor_unwatch(loop, &schedule->watch);
+            schedule->active = false;
+        }
+    }
+    *ret = schedule;
+    if (error != 0)
+        return error;
+    list_append(&target->schedules, &schedule->node);
+    runloop_lock(loop);
+    runloop_add_member_locked(loop, &schedule->member);
+    if (target->announce)
+        runloop_add_job_locked(loop, &schedule->job);
+    runloop_unlock(loop);
+    return 0;
+}
+
+SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
+                                                   SCRunLoopMode runLoopMode)
+{
+    struct SCNetworkReachability *self;
+    struct schedule              *schedule;
+    int                           error = 0;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (!runloop_is_valid(runLoop) || !runloop_mode_is_valid(runLoopMode)) {
+        error_set(kSCStatusInvalidArgument);
+        return 0;
+    }
+    pthread_mutex_lock(&self->lock);
+    schedule = find_locked(self, runLoop);
+    if (schedule == NULL)
+        error = add_locked(self, runLoop, &schedule);
+    if (error == 0)
+        schedule->times[mode_index(runLoopMode)]++;
+    pthread_mutex_unlock(&self->lock);
+    if (error == 0)
+        return 1;
+    if (schedule != NULL)
+        counted_release(&schedule->counted);
+    error_set(error);
+    return 0;
+}
+
+/* Takes a schedule out of everything. The list's reference is then the caller's, to be dropped without the lock. */
+static void remove_locked(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    bool                          was_queued;
+
+    schedule->active = false;
+    monitor_unwatch(schedule->loop, &schedule->watch);
+    runloop_lock(schedule->loop);
+    was_queued = runloop_cancel_job_locked(schedule->loop, &schedule->job);
+    list_remove(&schedule->change);
+    runloop_remove_member_locked(schedule->loop, &schedule->member);
+    runloop_unlock(schedule->loop);
+    if (was_queued)
+        counted_release(&schedule->counted); /* not the last one */
+    list_remove(&schedule->node);
+    if (list_is_empty(&target->schedules))
+        atomic_store_explicit(&target->state, 0, memory_order_release);
+    else if (is_due_locked(target) && !target->delivering)
+        queue_locked(container_of(target->schedules.next, struct schedule, node));
+}
+
+SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
+                                                     SCRunLoopMode runLoopMode)
+{
+    struct SCNetworkReachability *self;
+    struct schedule              *schedule = NULL, *ended = NULL;
+    bool                          found = false;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (runloop_is_valid(runLoop) && runloop_mode_is_valid(runLoopMode)) {
+        pthread_mutex_lock(&self->lock);
+        schedule = find_locked(self, runLoop);
+        found = schedule != NULL && schedule->times[mode_index(runLoopMode)] > 0;
+        if (found) {
+            schedule->times[mode_index(runLoopMode)]--;
+            if (schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON] == 0) {
+                remove_locked(schedule);
+                ended = schedule;
+            }
+        }
+        pthread_mutex_unlock(&self->lock);
+    }
+    if (ended != NULL)
+        counted_release(&ended->counted);
+    if (!found)
+        error_set(kSCStatusInvalidArgument);
+    return found;
+}
+
+/* The loop's thread ended. */
+static void member_ended(struct member *member)
+{
+    struct schedule              *schedule = container_of(member, struct schedule, member);
+    struct SCNetworkReachability *target = schedule->target;
+    bool                          ended;
+
+    pthread_mutex_lock(&target->lock);
+    ended = schedule->active;
+    if (ended)
+        remove_locked(schedule);
+    pthread_mutex_unlock(&target->lock);
+    if (ended)
+        counted_release(&schedule->counted);
+    counted_release(&schedule->counted);
+}
+
+struct schedule_summary schedule_summarize(struct SCNetworkReachability *target)
+{
+    struct schedule_summary summary = { 0 };
+
+    pthread_mutex_lock(&target->lock);
+    list_for_each(node, &target->schedules) {
+        const struct schedule        *schedule = container_of(node, struct schedule, node);
+        const struct monitor_counters counters = monitor_count(schedule->loop, &schedule->watch);
+
+        summary.loops++;
+        summary.times += schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON];
+        summary.counters.overruns += counters.overruns;
+        summary.counters.queries += counters.queries;
+    }
+    pthread_mutex_unlock(&target->lock);
+    return summary;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* Targets: making them, counting references, and asking them. Being told is schedule.c's, text is text.c's. */
+#include "target.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "error.h"
+
+#define NAME_LIMIT 1024
+#define SIZE_LIMIT 4096 /* of a structure that a caller hands us: more is a size that was never set */
+#define TYPE_ID    0x5343524cul
+
+/* ---- Making a target -------------------------------------------------------------------------------------------- */
+
+bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret)
+{
+    if (!object_is(target, OBJECT_TARGET)) {
+        error_set(kSCStatusInvalidArgument);
+        return false;
+    }
+    *ret = (struct SCNetworkReachability *)(uintptr_t)target;
+    return true;
+}
+
+static void target_free(struct counted *counted)
+{
+    struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, counted);
+
+    if (target->context != NULL)
+        context_drop(target->context);
+    netns_release(target->netns);
+    pthread_mutex_destroy(&target->lock);
+    free(target->name);
+    target->type = OBJECT_FREED;
+    free(target);
+}
+
+/* Everything that a creator found out about its arguments. */
+struct wish {
+    enum target_kind kind;
+    const char      *name;
+    struct question  questions[TARGET_QUESTIONS];
+    size_t           count;
+    bool             pending, notify_path;
+};
+
+static SCNetworkReachabilityRef refuse(int status)
+{
+    error_set(status);
+    return NULL;
+}
+
+static SCNetworkReachabilityRef create(const struct wish *wish)
+{
+    struct SCNetworkReachability *target = calloc(1, sizeof *target);
+    int                           error = target == NULL ? ENOMEM : 0;
+
+    if (error == 0 && wish->name != NULL && (target->name = strdup(wish->name)) == NULL)
+        error = ENOMEM;
+    if (error == 0)
+        error = netns_current(&target->netns);
+    if (error == 0) {
+        error = pthread_mutex_init(&target->lock, NULL);
+        if (error != 0)
+            netns_release(target->netns);
+    }
+    if (error != 0) {
+        if (target != NULL)
+            free(target->name);
+        free(target);
+        return refuse(error);
+    }
+    target->type = OBJECT_TARGET;
+    counted_init(&target->counted, target_free);
+    target->kind = wish->kind;
+    memcpy(target->questions, wish->questions, sizeof target->questions);
+    target->question_count = wish->count;
+    target->pending = wish->pending;
+    target->notify_path = wish->notify_path;
+    list_init(&target->schedules);
+    return target;
+}
+
+/* ---- From arguments to questions -------------------------------------------------------------------------------- */
+
+static const struct address none;
+
+/* One address of a caller's. An unspecified one leaves things open and comes out as none. False: it makes no sense. */
+static bool read_sockaddr(const struct sockaddr *sockaddr, socklen_t length, struct address *ret, uint8_t *ret_family,
+                          uint32_t *ret_scope)
+{
+    const socklen_t needed = address_sockaddr_length(sockaddr->sa_family);
+
+    if (needed == 0 || (length != 0 && length < needed))
+        return false;
+    *ret = address_from_sockaddr(sockaddr, ret_scope);
+    *ret_family = ret->family;
+    if (address_is_unspecified(ret))
+        *ret = none;
+    return true;
+}
+
+/* What a pair of addresses, of which one may be NULL, asks. Only the local one: whether that is ours. */
+static bool wish_for_addresses(struct wish *wish, const SCNetworkReachabilityOptions *options)
+{
+    struct question *question = &wish->questions[0];
+    uint8_t          local_family = AF_UNSPEC, remote_family = AF_UNSPEC;
+    uint32_t         local_scope = 0, remote_scope = 0;
+
+    if (options->localAddress != NULL && !read_sockaddr(options->localAddress, options->localAddressLength,
+                                                        &question->local, &local_family, &local_scope))
+        return false;
+    if (options->remoteAddress != NULL && !read_sockaddr(options->remoteAddress, options->remoteAddressLength,
+                                                         &question->destination, &remote_family, &remote_scope))
+        return false;
+    if (local_family != AF_UNSPEC && remote_family != AF_UNSPEC && local_family != remote_family)
+        return false;
+    if (remote_family == AF_UNSPEC)
+        question->destination = question->local;
+    question->scope = remote_scope != 0 ? remote_scope : local_scope;
+    wish->count = 1;
+    if (options->localAddress != NULL)
+        wish->kind = TARGET_PAIR;
+    else
+        wish->kind = question->destination.family == AF_UNSPEC ? TARGET_DEFAULT : TARGET_ADDRESS;
+    return true;
+}
+
+/* "localhost", or a name below it, with or without the final dot (RFC 6761). */
+static bool is_localhost(const char *name)
+{
+    static const char localhost[] = "localhost";
+    size_t            length = strlen(name);
+    const size_t      tail = sizeof localhost - 1;
+
+    if (length > 0 && name[length - 1] == '.')
+        length--;
+    if (length < tail || strncasecmp(name + length - tail, localhost, tail) != 0)
+        return false;
+    return length == tail || name[length - tail - 1] == '.';
+}
+
+static void wish_for_localhost(struct wish *wish)
+{
+    static const uint8_t ipv4[4] = { 127, 0, 0, 1 }, ipv6[16] = { [15] = 1 };
+
+    wish->questions[0].destination = address_make(AF_INET, ipv4, sizeof ipv4);
+    wish->questions[1].destination = address_make(AF_INET6, ipv6, sizeof ipv6);
+    wish->count = 2;
+}
+
+static bool wish_for_name(struct wish *wish, const char *name)
+{
+    struct question *question = &wish->questions[0];
+    const size_t     length = strnlen(name, NAME_LIMIT + 1);
+
+    if (length == 0 || length > NAME_LIMIT)
+        return false;
+    wish->count = 1;
+    if (address_parse(name, &question->destination, question->interface, &question->scope)) {
+        if (address_is_unspecified(&question->destination))
+            question->destination = none;
+        wish->kind = question->destination.family == AF_UNSPEC ? TARGET_DEFAULT : TARGET_ADDRESS;
+        return true;
+    }
+    *question = (struct question){ 0 };
+    wish->kind = TARGET_NAME;
+    wish->name = name;
+    if (is_localhost(name))
+        wish_for_localhost(wish);
+    else
+        wish->pending = true;
+    return true;
+}
+
+/* The interface that is asked for, on every question. A literal's own zone must not say otherwise. */
+static bool wish_for_interface(struct wish *wish, const char *name)
+{
+    const size_t length = strnlen(name, 16);
+
+    if (length == 0 || length > 15)
+        return false;
+    for (size_t i = 0; i < wish->count; i++) {
+        char *interface = wish->questions[i].interface;
+
+        if (interface[0] != '\0' && strcmp(interface, name) != 0)
+            return false;
+        memcpy(interface, name, length + 1);
+    }
+    return true;
+}
+
+static bool wish_for_options(struct wish *wish, const SCNetworkReachabilityOptions *options)
+{
+    const bool has_addresses = options->localAddress != NULL || options->remoteAddress != NULL;
+
+    if ((options->nodename != NULL) == has_addresses)
+        return false;
+    if ((options->options & ~(uint32_t)kSCNetworkReachabilityOptionNotifyPath) != 0)
+        return false;
+    if (has_addresses ? !wish_for_addresses(wish, options) : !wish_for_name(wish, options->nodename))
+        return false;
+    if (options->interfaceName != NULL && !wish_for_interface(wish, options->interfaceName))
+        return false;
+    for (size_t i = 0; i < wish->count; i++)
+        wish->questions[i].mark = options->routingMark;
+    wish->notify_path = (options->options & kSCNetworkReachabilityOptionNotifyPath) != 0;
+    return true;
+}
+
+static SCNetworkReachabilityRef create_with(const SCNetworkReachabilityOptions *options)
+{
+    struct wish wish = { 0 };
+
+    return wish_for_options(&wish, options) ? create(&wish) : refuse(kSCStatusInvalidArgument);
+}
+
+SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddress(const void *allocator, const struct sockaddr *address)
+{
+    (void)allocator;
+    return create_with(&(SCNetworkReachabilityOptions){ .remoteAddress = address });
+}
+
+SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddressPair(const void            *allocator,
+                                                                    const struct sockaddr *localAddress,
+                                                                    const struct sockaddr *remoteAddress)
+{
+    (void)allocator;
+    return create_with(
+        &(SCNetworkReachabilityOptions){ .localAddress = localAddress, .remoteAddress = remoteAddress });
+}
+
+SCNetworkReachabilityRef SCNetworkReachabilityCreateWithName(const void *allocator, const char *nodename)
+{
+    (void)allocator;
+    return create_with(&(SCNetworkReachabilityOptions){ .nodename = nodename });
+}
+
+/* Bytes beyond the structure that we know would be options that we do not know. */
+static bool is_zero_beyond(const void *structure, size_t known, size_t size)
+{
+    const unsigned char *bytes = structure;
+
+    for (size_t i = known; i < size; i++)
+        if (bytes[i] != 0)
+            return false;
+    return true;
+}
+
+SCNetworkReachabilityRef SCNetworkReachabilityCreateWithOptions(const void                         *allocator,
+                                                                const SCNetworkReachabilityOptions *options)
+{
+    (void)allocator;
+    if (options == NULL || options->size < sizeof *options || options->size > SIZE_LIMIT ||
+        !is_zero_beyond(options, sizeof *options, options->size))
+        return refuse(kSCStatusInvalidArgument);
+    return create_with(options);
+}
+
+/* ---- References ------------------------------------------------------------------------------------------------- */
+
+SCNetworkReachabilityRef SCNetworkReachabilityRetain(SCNetworkReachabilityRef target)
+{
+    struct SCNetworkReachability *self;
+
+    if (target == NULL || !target_check(target, &self))
+        return NULL;
+    counted_retain(&self->counted);
+    return target;
+}
+
+void SCNetworkReachabilityRelease(SCNetworkReachabilityRef target)
+{
+    struct SCNetworkReachability *self;
+
+    if (target != NULL && target_check(target, &self))
+        counted_release(&self->counted);
+}
+
+unsigned long SCNetworkReachabilityGetTypeID(void)
+{
+    return TYPE_ID;
+}
+
+/* ---- Asking ----------------------------------------------------------------------------------------------------- */
+
+void target_finish(const struct SCNetworkReachability *target, struct path *path)
+{
+    if (target->pending)
+        path->reason = kSCNetworkReachabilityReasonNamePending;
+}
+
+int target_ask(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
+{
+    const int error = netns_ask(target->netns, target->questions, target->question_count, extras, ret);
+
+    if (error == 0)
+        target_finish(target, ret);
+    return error;
+}
+
+SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags)
+{
+    struct SCNetworkReachability *self;
+    struct path                   path;
+    uint64_t                      state;
+    int                           error;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (flags == NULL) {
+        error_set(kSCStatusInvalidArgument);
+        return 0;
+    }
+    state = atomic_load_explicit(&self->state, memory_order_acquire);
+    if ((state & STATE_SCHEDULED) != 0) {
+        *flags = (SCNetworkReachabilityFlags)state;
+        return 1;
+    }
+    error = target_ask(self, 0, &path);
+    if (error != 0) {
+        error_set(error);
+        return 0;
+    }
+    *flags = path.flags;
+    return 1;
+}
+
+static uint32_t address_count(const struct SCNetworkReachability *target)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < target->question_count; i++)
+        count += target->questions[i].destination.family != AF_UNSPEC;
+    return count;
+}
+
+SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
+{
+    struct SCNetworkReachability *self;
+    struct path                   found;
+    size_t                        size;
+    int                           error;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (path == NULL || path->size < sizeof *path || path->size > SIZE_LIMIT) {
+        error_set(kSCStatusInvalidArgument);
+        return 0;
+    }
+    error = target_ask(self, ROUTE_SOURCE | ROUTE_KIND, &found);
+    if (error != 0) {
+        error_set(error);
+        return 0;
+    }
+    size = path->size;
+    memset(path, 0, size);
+    path->size = size;
+    path->flags = found.flags;
+    path->reason = found.reason;
+    path->interfaceIndex = found.index;
+    path->interfaceType = found.type;
+    memcpy(path->interfaceName, found.name, sizeof path->interfaceName);
+    path->mtu = found.mtu;
+    path->table = found.table;
+    path->addressCount = address_count(self);
+    path->evidence = kSCNetworkReachabilityEvidenceKernel;
+    address_to_sockaddr(&found.destination, found.index, &path->destination);
+    address_to_sockaddr(&found.source, found.index, &path->source);
+    address_to_sockaddr(&found.gateway, found.index, &path->gateway);
+    return 1;
+}
+
+size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target, struct sockaddr_storage *addresses,
+                                                 size_t capacity)
+{
+    struct SCNetworkReachability *self;
+    size_t                        count = 0;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (addresses == NULL && capacity != 0) {
+        error_set(kSCStatusInvalidArgument);
+        return 0;
+    }
+    for (size_t i = 0; i < self->question_count; i++) {
+        const struct question *question = &self->questions[i];
+
+        if (question->destination.family == AF_UNSPEC)
+            continue;
+        if (count < capacity)
+            address_to_sockaddr(&question->destination, question->scope, &addresses[count]);
+        count++;
+    }
+    return count;
+}

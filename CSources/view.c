@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's state as far as we keep it: links, and nothing else.
+ *
+ * What this file must never do: dump, store or subscribe to in order to store the routing table. It can hold a million
+ * routes, and only the kernel knows how rules, marks, multipath, nexthop objects and VRFs come together. The route
+ * messages that are listened to say that an answer may have changed; the answer itself is asked for.
+ */
+#include "view.h"
+
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#define DRAIN_LIMIT 1024 /* datagrams in one pass, so that a storm does not keep answers back for ever */
+#define DUMP_TRIES  8    /* a dump that links keep changing under is taken as it is after this many */
+
+/* An index that no link can have. Asking for it answers ENODEV as soon as the RTNL lock was free: the kernel tells of a
+ * link, an address or a route *before* it changes the routes, and a route query does not wait for that. */
+#define NO_SUCH_LINK 0x7fffffffu
+
+static int join_all(const struct view *view)
+{
+    static const unsigned needed[] = { RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_RULE };
+    /* Not every kernel has IPv6, nexthop objects or netconf. */
+    static const unsigned wanted[] = { RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE,   RTNLGRP_IPV6_RULE,
+                                       RTNLGRP_NEXTHOP,     RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF };
+    int error;
+
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        error = netlink_join(&view->events, needed[i]);
+        if (error != 0)
+            return error;
+    }
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        (void)netlink_join(&view->events, wanted[i]);
+    return 0;
+}
+
+int view_open(struct view *ret, enum view_scope scope)
+{
+    int error;
+
+    *ret = (struct view){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED };
+    ret->buffer = malloc(NETLINK_BUFFER_SIZE);
+    error = ret->buffer == NULL ? ENOMEM : netlink_open_events(&ret->events);
+    if (error == 0)
+        error = netlink_join(&ret->events, RTNLGRP_LINK);
+    if (error == 0 && scope == VIEW_EVERYTHING)
+        error = join_all(ret);
+    if (error == 0)
+        error = netlink_open_requests(&ret->requests);
+    if (error != 0)
+        view_close(ret);
+    return error;
+}
+
+void view_close(struct view *view)
+{
+    netlink_close(&view->events);
+    netlink_close(&view->requests);
+    links_clear(&view->links);
+    free(view->buffer);
+    view->buffer = NULL;
+}
+
+/* ---- Events ----------------------------------------------------------------------------------------------------- */
+
+/* One datagram. False: a link could not be noted. */
+static bool take_in(struct view *view, size_t length, void (*tell)(void *, const struct message *), void *info)
+{
+    const char    *bytes = view->buffer;
+    struct message message;
+    bool           noted = true;
+
+    for (size_t step; (step = message_parse(bytes, length, &message)) != 0; bytes += step, length -= step) {
+        if (message.kind == MESSAGE_LINK || message.kind == MESSAGE_LINK_GONE)
+            noted = links_apply(&view->links, &message) == 0 && noted;
+        if (tell != NULL && message.kind != MESSAGE_OTHER)
+            tell(info, &message);
+    }
+    return noted;
+}
+
+int view_drain(struct view *view, void (*tell)(void *info, const struct message *message), void *info)
+{
+    int news = VIEW_NOTHING;
+
+    /* After an overrun the kernel drops, without a further word, until the queue is empty: then there is no limit. */
+    for (unsigned count = 0; count < DRAIN_LIMIT || (news & VIEW_LOST) != 0; count++) {
+        const ssize_t length = netlink_receive(&view->events, view->buffer, NETLINK_BUFFER_SIZE);
+
+        if (length == 0)
+            return news;
+        if (length == -ENOBUFS || length == -EMSGSIZE) {
+            news |= VIEW_LOST;
+            view->overruns++;
+        } else if (length < 0) {
+            return (int)length;
+        } else if (!take_in(view, (size_t)length, tell, info)) {
+            news |= VIEW_LOST;
+        }
+    }
+    return news | VIEW_MORE;
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
+
+/* Reads one dump into `ret`. 0, EAGAIN when it was interrupted by a change, or another errno. */
+static int read_dump(struct view *view, struct links *ret)
+{
+    bool interrupted = false;
+
+    for (;;) {
+        const ssize_t  length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
+        const char    *bytes = view->buffer;
+        size_t         left = length > 0 ? (size_t)length : 0;
+        struct message message;
+
+        if (length <= 0)
+            return length == 0 ? EIO : (int)-length;
+        for (size_t step; (step = message_parse(bytes, left, &message)) != 0; bytes += step, left -= step) {
+            if (message.sequence != view->requests.sequence)
+                continue;
+            interrupted = interrupted || message.interrupted;
+            if (message.kind == MESSAGE_LINK && links_apply(ret, &message) != 0)
+                return ENOMEM;
+            if (message.kind == MESSAGE_ERROR || message.kind == MESSAGE_DONE)
+                return message.error != 0 ? message.error : interrupted ? EAGAIN : 0;
+        }
+    }
+}
+
+int view_read_links(struct view *view)
+{
+    _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
+    struct links                   links = LINKS_EMPTY;
+    int                            error = EAGAIN;
+
+    for (int tries = 0; tries < DUMP_TRIES && error == EAGAIN; tries++) {
+        const size_t length = message_put_link_dump(request, ++view->requests.sequence);
+
+        links_clear(&links);
+        error = netlink_send(&view->requests, request, length);
+        if (error == 0)
+            error = read_dump(view, &links);
+    }
+    /* Interrupted to the last: every change since has sent a message of its own, which corrects the table. */
+    if (error != 0 && error != EAGAIN) {
+        links_clear(&links);
+        return error;
+    }
+    links_clear(&view->links);
+    view->links = links;
+    return 0;
+}
+
+/* What a link is, by the ioctls that do not wait for RTNL. They name links by name, so each may be answered for
+ * another link when names change hands: the index is looked at again at the end. */
+static bool probe(const struct view *view, uint32_t index, struct link *ret)
+{
+    const int    fd = view->requests.fd;
+    struct ifreq request = { .ifr_ifindex = (int)index };
+
+    memset(ret, 0, sizeof *ret);
+    ret->index = index;
+    if (ioctl(fd, SIOCGIFNAME, &request) != 0)
+        return false;
+    memcpy(ret->name, request.ifr_name, sizeof ret->name);
+    if (ioctl(fd, SIOCGIFFLAGS, &request) != 0)
+        return false;
+    ret->flags = (unsigned short)request.ifr_flags;
+    if (ioctl(fd, SIOCGIFHWADDR, &request) != 0)
+        return false;
+    ret->hardware = request.ifr_hwaddr.sa_family;
+    if (ioctl(fd, SIOCGIFMTU, &request) != 0)
+        return false;
+    ret->mtu = (uint32_t)request.ifr_mtu;
+    return ioctl(fd, SIOCGIFINDEX, &request) == 0 && (uint32_t)request.ifr_ifindex == index;
+}
+
+const struct link *view_link(struct view *view, uint32_t index)
+{
+    const struct link *known = links_find(&view->links, index);
+    struct link        link;
+
+    if (known != NULL || index == 0)
+        return known;
+    /* Twice: the first try may have met a renaming. */
+    if (!probe(view, index, &link) && !probe(view, index, &link))
+        return NULL;
+    return links_put(&view->links, &link) == 0 ? links_find(&view->links, index) : NULL;
+}
+
+uint32_t view_index_of(struct view *view, const char *name)
+{
+    struct ifreq request = { 0 };
+
+    memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));
+    return ioctl(view->requests.fd, SIOCGIFINDEX, &request) == 0 ? (uint32_t)request.ifr_ifindex : 0;
+}
+
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
+
+/* Reads until the answer to the last request is there. 0, or an errno. The answer is in `ret`. */
+static int receive_answer(struct view *view, struct message *ret)
+{
+    for (;;) {
+        const ssize_t length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
+        const char   *bytes = view->buffer;
+        size_t        left = length > 0 ? (size_t)length : 0;
+
+        /* The kernel answers inside the send: no answer means that there was no memory for one. */
+        if (length <= 0)
+            return length == 0 ? ENOBUFS : (int)-length;
+        for (size_t step; (step = message_parse(bytes, left, ret)) != 0; bytes += step, left -= step)
+            if (ret->sequence == view->requests.sequence)
+                return ret->kind == MESSAGE_ERROR ? ret->error : 0;
+    }
+}
+
+const struct link *view_whole_link(struct view *view, uint32_t index)
+{
+    _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
+    const struct link             *link = view_link(view, index);
+    struct message                 answer;
+
+    if (link == NULL || link->complete)
+        return link;
+    if (netlink_send(&view->requests, request, message_put_link_query(request, ++view->requests.sequence, index)) == 0 &&
+        receive_answer(view, &answer) == 0 && answer.kind == MESSAGE_LINK)
+        (void)links_apply(&view->links, &answer);
+    return links_find(&view->links, index);
+}
+
+void view_ask_behind_rtnl(struct view *view)
+{
+    view->behind_rtnl = true;
+}
+
+int view_ask(struct view *view, const struct route_request *request, struct route *ret)
+{
+    _Alignas(struct nlmsghdr) char requests[2 * MESSAGE_REQUEST_SIZE];
+    struct message                 answer;
+    size_t                         length = 0;
+    int                            error;
+
+    /* In the same send: the kernel takes the requests in order, on this thread. */
+    if (view->behind_rtnl)
+        length = message_put_link_query(requests, ++view->requests.sequence, NO_SUCH_LINK);
+    length += message_put_route_query(requests + length, ++view->requests.sequence, request);
+    view->queries++;
+    error = netlink_send(&view->requests, requests, length);
+    if (error == 0) {
+        view->behind_rtnl = false;
+        error = receive_answer(view, &answer);
+    }
+    if (error != 0)
+        return error;
+    if (answer.kind != MESSAGE_ROUTE)
+        return EIO;
+    *ret = answer.route;
+    return 0;
+}
