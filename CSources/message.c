@@ -264,7 +264,9 @@ size_t message_put_route_query(void *buffer, uint32_t sequence, const struct rou
 
     info->rtm_family = request->destination.family;
     info->rtm_dst_len = (unsigned char)(length * 8);
-    info->rtm_flags = RTM_F_LOOKUP_TABLE | (request->fib_match ? RTM_F_FIB_MATCH : 0);
+    /* Without LOOKUP_TABLE IPv4 always says "main". IPv6 tells the table anyway and refuses the flag (EINVAL). */
+    info->rtm_flags = (info->rtm_family == AF_INET ? RTM_F_LOOKUP_TABLE : 0u) |
+                      (request->fib_match ? RTM_F_FIB_MATCH : 0u);
     mnl_attr_put(header, RTA_DST, length, request->destination.bytes);
     if (request->source.family != AF_UNSPEC) {
         info->rtm_src_len = (unsigned char)(length * 8);

@@ -140,7 +140,10 @@ int path_rank(const struct path *path)
 
 bool path_differs(const struct path *a, const struct path *b, bool whole)
 {
-    if (a->flags != b->flags || a->index != b->index)
+    /* An interface counts while packets leave over it. */
+    const bool leaves = (a->flags & kSCNetworkReachabilityFlagsReachable) != 0;
+
+    if (a->flags != b->flags || (leaves && a->index != b->index))
         return true;
     return whole && (a->reason != b->reason || !address_equal(&a->gateway, &b->gateway) ||
                      !address_equal(&a->source, &b->source));

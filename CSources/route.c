@@ -162,13 +162,14 @@ static int find_address(struct search *search, struct path *ret)
 
 /* ---- The default path ------------------------------------------------------------------------------------------- */
 
-/* Addresses that nothing but a default route, or its two halves, should match. The first one can lie in a longer prefix
- * that says nothing about the default (a blackhole 0.0.0.0/8 is common); then the next is asked for. */
+/* Addresses that nothing but a default route, or its two halves, should match. One can lie in a longer prefix that says
+ * nothing about the default (a blackhole 0.0.0.0/8 is common); then the next is asked for. IPv6's are of global scope,
+ * not ::, as the kernel chooses the source by the destination's scope. */
 #define PROBES 3
 static const struct address probes_ipv4[PROBES] = { { AF_INET, { 0, 0, 0, 1 } },
                                                     { AF_INET, { 1, 0, 0, 1 } },
                                                     { AF_INET, { 128, 0, 0, 1 } } };
-static const struct address probes_ipv6[PROBES] = { { AF_INET6, { 0 } },
+static const struct address probes_ipv6[PROBES] = { { AF_INET6, { 0x40, [15] = 1 } },
                                                     { AF_INET6, { 0x20, [15] = 1 } },
                                                     { AF_INET6, { 0x80, [15] = 1 } } };
 
