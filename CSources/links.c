@@ -54,12 +54,56 @@ const struct link *links_find_name(const struct links *links, const char *name)
     return NULL;
 }
 
+static bool kind_is_one_of(const struct link *link, const char *const kinds[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(link->kind, kinds[i]) == 0)
+            return true;
+    return false;
+}
+
+#define KIND_IS_ONE_OF(link, kinds) kind_is_one_of(link, kinds, sizeof(kinds) / sizeof(kinds)[0])
+
+static const char *const tunnel_kinds[] = { "tun",   "wireguard", "gre",  "gretap", "ip6gre", "ip6gretap", "erspan",
+                                            "ipip",  "sit",       "ip6tnl", "vti",  "vti6",   "xfrm",      "ip6erspan",
+                                            "ipvti", "gtp" };
+static const char *const cellular_kinds[] = { "wwan", "rmnet" };
+
+/* By hardware type and kind. */
+static SCNetworkReachabilityInterfaceType find_type(const struct link *link)
+{
+    if ((link->flags & IFF_LOOPBACK) != 0)
+        return kSCNetworkReachabilityInterfaceTypeLoopback;
+    if (KIND_IS_ONE_OF(link, cellular_kinds))
+        return kSCNetworkReachabilityInterfaceTypeCellular;
+    if (link->hardware == ARPHRD_PPP || strcmp(link->kind, "ppp") == 0)
+        return kSCNetworkReachabilityInterfaceTypePointToPoint;
+    if (KIND_IS_ONE_OF(link, tunnel_kinds))
+        return kSCNetworkReachabilityInterfaceTypeTunnel;
+    if (link->kind[0] != '\0')
+        return kSCNetworkReachabilityInterfaceTypeVirtual;
+    switch (link->hardware) {
+    case ARPHRD_ETHER:
+        return kSCNetworkReachabilityInterfaceTypeWiredEthernet;
+    case ARPHRD_NONE:
+    case ARPHRD_TUNNEL:
+    case ARPHRD_TUNNEL6:
+    case ARPHRD_SIT:
+    case ARPHRD_IPGRE:
+    case ARPHRD_IP6GRE:
+        return kSCNetworkReachabilityInterfaceTypeTunnel;
+    default:
+        return kSCNetworkReachabilityInterfaceTypeOther;
+    }
+}
+
 int links_put(struct links *links, const struct link *link)
 {
     const size_t place = position(links, link->index);
 
     if (is_at(links, place, link->index)) {
         links->items[place] = *link;
+        links->items[place].type = find_type(link);
         return 0;
     }
     if (links->count == links->capacity) {
@@ -73,6 +117,7 @@ int links_put(struct links *links, const struct link *link)
     }
     memmove(&links->items[place + 1], &links->items[place], (links->count - place) * sizeof *link);
     links->items[place] = *link;
+    links->items[place].type = find_type(link);
     links->count++;
     return 0;
 }
@@ -124,48 +169,6 @@ bool link_is_up(const struct link *link)
 bool link_is_running(const struct link *link)
 {
     return (link->flags & IFF_RUNNING) != 0;
-}
-
-static bool kind_is_one_of(const struct link *link, const char *const kinds[], size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(link->kind, kinds[i]) == 0)
-            return true;
-    return false;
-}
-
-#define KIND_IS_ONE_OF(link, kinds) kind_is_one_of(link, kinds, sizeof(kinds) / sizeof(kinds)[0])
-
-static const char *const tunnel_kinds[] = { "tun",   "wireguard", "gre",  "gretap", "ip6gre", "ip6gretap", "erspan",
-                                            "ipip",  "sit",       "ip6tnl", "vti",  "vti6",   "xfrm",      "ip6erspan",
-                                            "ipvti", "gtp" };
-static const char *const cellular_kinds[] = { "wwan", "rmnet" };
-
-SCNetworkReachabilityInterfaceType link_type(const struct link *link)
-{
-    if ((link->flags & IFF_LOOPBACK) != 0)
-        return kSCNetworkReachabilityInterfaceTypeLoopback;
-    if (KIND_IS_ONE_OF(link, cellular_kinds))
-        return kSCNetworkReachabilityInterfaceTypeCellular;
-    if (link->hardware == ARPHRD_PPP || strcmp(link->kind, "ppp") == 0)
-        return kSCNetworkReachabilityInterfaceTypePointToPoint;
-    if (KIND_IS_ONE_OF(link, tunnel_kinds))
-        return kSCNetworkReachabilityInterfaceTypeTunnel;
-    if (link->kind[0] != '\0')
-        return kSCNetworkReachabilityInterfaceTypeVirtual;
-    switch (link->hardware) {
-    case ARPHRD_ETHER:
-        return kSCNetworkReachabilityInterfaceTypeWiredEthernet;
-    case ARPHRD_NONE:
-    case ARPHRD_TUNNEL:
-    case ARPHRD_TUNNEL6:
-    case ARPHRD_SIT:
-    case ARPHRD_IPGRE:
-    case ARPHRD_IP6GRE:
-        return kSCNetworkReachabilityInterfaceTypeTunnel;
-    default:
-        return kSCNetworkReachabilityInterfaceTypeOther;
-    }
 }
 
 /* By hardware type besides the flag: xfrm never has the flag. GRE without a remote is a network, with one it has the

@@ -13,6 +13,8 @@ struct link {
     uint16_t hardware;
     bool     complete; /* told by rtnetlink, so the kind is known ("" for a device without one) */
     char     name[16], kind[16];
+
+    SCNetworkReachabilityInterfaceType type; /* follows from the above; links_put sets it */
 };
 
 struct links {
@@ -24,7 +26,7 @@ struct links {
 
 void links_clear(struct links *links);
 
-/* Puts a link in the place of the one with its index. 0 or ENOMEM. */
+/* Puts a link in the place of the one with its index, and finds out its type. 0 or ENOMEM. */
 int links_put(struct links *links, const struct link *link);
 
 /* Takes over what a MESSAGE_LINK or MESSAGE_LINK_GONE says. 0 or ENOMEM. */
@@ -33,9 +35,6 @@ int links_apply(struct links *links, const struct message *message);
 /* Valid until the table changes; NULL: not known. */
 const struct link *links_find(const struct links *links, uint32_t index);
 const struct link *links_find_name(const struct links *links, const char *name);
-
-/* What kind of link this is, by hardware type and kind. */
-SCNetworkReachabilityInterfaceType link_type(const struct link *link);
 
 bool link_is_up(const struct link *link);            /* administratively */
 bool link_is_running(const struct link *link);       /* has a carrier, operational */

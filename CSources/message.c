@@ -14,21 +14,42 @@
 
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */
 
-#define ATTRIBUTES 64 /* more than the highest number that we ask for */
+#define ATTRIBUTES 32 /* more than the highest number that we ask for, RTA_NH_ID */
 
 /* By number; those that are not there are NULL. */
 typedef const struct nlattr *attributes[ATTRIBUTES];
 
-/* libmnl's step checks that each attribute lies whole in the payload. */
+/* The attribute at `here` if it lies whole before `end`, as libmnl checks; else NULL. */
+static const struct nlattr *attribute_at(const void *here, const char *end)
+{
+    return mnl_attr_ok(here, (int)(end - (const char *)here)) ? here : NULL;
+}
+
 static void attributes_read(attributes ret, const void *payload, size_t length)
 {
     const char          *end = (const char *)payload + length;
-    const struct nlattr *attribute = payload;
+    const struct nlattr *attribute;
 
     memset(ret, 0, sizeof(attributes));
-    for (; mnl_attr_ok(attribute, (int)(end - (const char *)attribute)); attribute = mnl_attr_next(attribute))
+    for (const void *here = payload; (attribute = attribute_at(here, end)) != NULL; here = mnl_attr_next(attribute))
         if (mnl_attr_get_type(attribute) < ATTRIBUTES)
             ret[mnl_attr_get_type(attribute)] = attribute;
+}
+
+/* For nests of which one attribute is wanted. */
+static const struct nlattr *attribute_find(const struct nlattr *nest, uint16_t type)
+{
+    const struct nlattr *attribute;
+    const char          *end;
+
+    if (nest == NULL)
+        return NULL;
+    end = (const char *)mnl_attr_get_payload(nest) + mnl_attr_get_payload_len(nest);
+    for (const void *here = mnl_attr_get_payload(nest); (attribute = attribute_at(here, end)) != NULL;
+         here = mnl_attr_next(attribute))
+        if (mnl_attr_get_type(attribute) == type)
+            return attribute;
+    return NULL;
 }
 
 static bool get_u32(const struct nlattr *attribute, uint32_t *ret)
@@ -99,22 +120,7 @@ static void parse_link(const struct nlmsghdr *header, struct message *ret)
                     mnl_nlmsg_get_payload_len(header) - sizeof *info);
     link->has_name = get_name(attrs[IFLA_IFNAME], link->name);
     link->has_mtu = get_u32(attrs[IFLA_MTU], &link->mtu);
-    if (attrs[IFLA_LINKINFO] != NULL) {
-        const struct nlattr *nested = attrs[IFLA_LINKINFO];
-
-        attributes_read(attrs, mnl_attr_get_payload(nested), mnl_attr_get_payload_len(nested));
-        link->has_kind = get_name(attrs[IFLA_INFO_KIND], link->kind);
-    }
-}
-
-static void parse_metrics(const struct nlattr *nested, struct route *route)
-{
-    attributes attrs;
-
-    if (nested == NULL)
-        return;
-    attributes_read(attrs, mnl_attr_get_payload(nested), mnl_attr_get_payload_len(nested));
-    get_u32(attrs[RTAX_MTU], &route->mtu);
+    link->has_kind = get_name(attribute_find(attrs[IFLA_LINKINFO], IFLA_INFO_KIND), link->kind);
 }
 
 static void parse_cache_info(const struct nlattr *attribute, struct route *route)
@@ -150,7 +156,7 @@ static void parse_route(const struct nlmsghdr *header, struct message *ret)
     get_address(attrs[RTA_DST], route->family, &route->destination);
     get_address(attrs[RTA_PREFSRC], route->family, &route->source);
     route->has_gateway = get_gateway(attrs, route->family, &route->gateway);
-    parse_metrics(attrs[RTA_METRICS], route);
+    get_u32(attribute_find(attrs[RTA_METRICS], RTAX_MTU), &route->mtu);
     parse_cache_info(attrs[RTA_CACHEINFO], route);
     if (attrs[RTA_MULTIPATH] != NULL) {
         route->legs = mnl_attr_get_payload(attrs[RTA_MULTIPATH]);

@@ -18,17 +18,20 @@
 
 static const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
 
-static int open_socket(struct netlink *ret)
-{
-    ret->sequence = 0;
-    ret->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
-    return ret->fd < 0 ? errno : 0;
-}
-
 /* Options only make things better, and a sandbox may refuse any of them. */
 static void set_option(int fd, int level, int option, int value)
 {
     (void)setsockopt(fd, level, option, &value, sizeof value);
+}
+
+static int open_socket(struct netlink *ret)
+{
+    *ret = NETLINK_CLOSED;
+    ret->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (ret->fd < 0)
+        return errno;
+    set_option(ret->fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
+    return 0;
 }
 
 int netlink_open_events(struct netlink *ret)
@@ -37,7 +40,6 @@ int netlink_open_events(struct netlink *ret)
 
     if (error != 0)
         return error;
-    set_option(ret->fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
     if (bind(ret->fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0)
         return 0;
     error = errno;
@@ -47,14 +49,19 @@ int netlink_open_events(struct netlink *ret)
 
 int netlink_open_requests(struct netlink *ret)
 {
-    int error = open_socket(ret);
+    struct sockaddr_nl own;
+    socklen_t          length = sizeof own;
+    int                error = open_socket(ret);
 
     if (error != 0)
         return error;
     set_option(ret->fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, 1);
     set_option(ret->fd, SOL_NETLINK, NETLINK_CAP_ACK, 1);
-    if (connect(ret->fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0)
+    if (connect(ret->fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0 &&
+        getsockname(ret->fd, (struct sockaddr *)&own, &length) == 0) {
+        ret->port = own.nl_pid;
         return 0;
+    }
     error = errno;
     netlink_close(ret);
     return error;

@@ -13,7 +13,7 @@
 
 struct netlink {
     int      fd;
-    uint32_t sequence;
+    uint32_t port, sequence; /* what an answer to us carries */
 };
 
 #define NETLINK_CLOSED ((struct netlink){ .fd = -1 })

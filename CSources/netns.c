@@ -155,14 +155,10 @@ int netns_open_view(struct netns *netns, enum view_scope scope, struct view *ret
 
 int netns_ask(struct netns *netns, const struct question *questions, size_t count, unsigned extras, struct path *ret)
 {
-    int news, error;
+    int error;
 
     pthread_mutex_lock(&netns->lock);
-    news = view_drain(&netns->view, NULL, NULL);
-    /* What is in doubt is asked for again when it is needed. */
-    if (news > 0)
-        links_clear(&netns->view.links);
-    error = news < 0 ? -news : route_find(&netns->view, questions, count, extras, ret);
+    error = route_find(&netns->view, questions, count, extras, ret);
     pthread_mutex_unlock(&netns->lock);
     return error;
 }

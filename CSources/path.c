@@ -78,7 +78,7 @@ static SCNetworkReachabilityFlags flags_of(const struct route *route, const stru
 
     if (route->type == RTN_LOCAL)
         return flags | kSCNetworkReachabilityFlagsIsLocalAddress | kSCNetworkReachabilityFlagsIsDirect;
-    if (link_type(link) == kSCNetworkReachabilityInterfaceTypeCellular)
+    if (link->type == kSCNetworkReachabilityInterfaceTypeCellular)
         return flags | kSCNetworkReachabilityFlagsIsWWAN | kSCNetworkReachabilityFlagsTransientConnection;
     if (link_is_point_to_point(link))
         return flags | kSCNetworkReachabilityFlagsTransientConnection;
@@ -105,7 +105,7 @@ struct path path_judge(const struct address *destination, bool source_chosen, co
         path.reason = kSCNetworkReachabilityReasonNoRoute;
         return path;
     }
-    path.type = link_type(link);
+    path.type = link->type;
     memcpy(path.name, link->name, sizeof path.name);
     if (path.mtu == 0)
         path.mtu = link->mtu;

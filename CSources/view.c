@@ -18,6 +18,7 @@
 
 #define DRAIN_LIMIT 1024 /* datagrams in one pass, so that a storm does not keep answers back for ever */
 #define DUMP_TRIES  8    /* a dump that links keep changing under is taken as it is after this many */
+#define ASK_TRIES   3    /* an answer that was lost among too many events */
 
 /* An index that no link can have. Asking for it answers ENODEV as soon as the RTNL lock was free: the kernel tells of a
  * link, an address or a route *before* it changes the routes, and a route query does not wait for that. */
@@ -25,7 +26,7 @@
 
 static int join_all(const struct view *view)
 {
-    static const unsigned needed[] = { RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_RULE };
+    static const unsigned needed[] = { RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_RULE };
     /* Not every kernel has IPv6, nexthop objects or netconf. */
     static const unsigned wanted[] = { RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE,   RTNLGRP_IPV6_RULE,
                                        RTNLGRP_NEXTHOP,     RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF };
@@ -47,13 +48,14 @@ int view_open(struct view *ret, enum view_scope scope)
 
     *ret = (struct view){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED };
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
-    error = ret->buffer == NULL ? ENOMEM : netlink_open_events(&ret->events);
-    if (error == 0)
-        error = netlink_join(&ret->events, RTNLGRP_LINK);
-    if (error == 0 && scope == VIEW_EVERYTHING)
-        error = join_all(ret);
-    if (error == 0)
-        error = netlink_open_requests(&ret->requests);
+    error = ret->buffer == NULL ? ENOMEM : netlink_open_requests(&ret->requests);
+    if (error == 0 && scope == VIEW_EVERYTHING) {
+        error = netlink_open_events(&ret->events);
+        if (error == 0)
+            error = join_all(ret);
+    } else if (error == 0) {
+        error = netlink_join(&ret->requests, RTNLGRP_LINK);
+    }
     if (error != 0)
         view_close(ret);
     return error;
@@ -70,6 +72,11 @@ void view_close(struct view *view)
 
 /* ---- Events ----------------------------------------------------------------------------------------------------- */
 
+static bool is_link(const struct message *message)
+{
+    return message->kind == MESSAGE_LINK || message->kind == MESSAGE_LINK_GONE;
+}
+
 /* One datagram. False: a link could not be noted. */
 static bool take_in(struct view *view, size_t length, void (*tell)(void *, const struct message *), void *info)
 {
@@ -78,7 +85,7 @@ static bool take_in(struct view *view, size_t length, void (*tell)(void *, const
     bool           noted = true;
 
     for (size_t step; (step = message_parse(bytes, length, &message)) != 0; bytes += step, length -= step) {
-        if (message.kind == MESSAGE_LINK || message.kind == MESSAGE_LINK_GONE)
+        if (is_link(&message))
             noted = links_apply(&view->links, &message) == 0 && noted;
         if (tell != NULL && message.kind != MESSAGE_OTHER)
             tell(info, &message);
@@ -110,6 +117,11 @@ int view_drain(struct view *view, void (*tell)(void *info, const struct message 
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
+static bool is_answer(const struct view *view, const struct message *message)
+{
+    return message->sequence == view->requests.sequence && message->port == view->requests.port;
+}
+
 /* Reads one dump into `ret`. 0, EAGAIN when it was interrupted by a change, or another errno. */
 static int read_dump(struct view *view, struct links *ret)
 {
@@ -124,7 +136,7 @@ static int read_dump(struct view *view, struct links *ret)
         if (length <= 0)
             return length == 0 ? EIO : (int)-length;
         for (size_t step; (step = message_parse(bytes, left, &message)) != 0; bytes += step, left -= step) {
-            if (message.sequence != view->requests.sequence)
+            if (!is_answer(view, &message))
                 continue;
             interrupted = interrupted || message.interrupted;
             if (message.kind == MESSAGE_LINK && links_apply(ret, &message) != 0)
@@ -206,7 +218,8 @@ uint32_t view_index_of(struct view *view, const char *name)
 
 /* ---- Questions -------------------------------------------------------------------------------------------------- */
 
-/* Reads until the answer to the last request is there. 0, or an errno. The answer is in `ret`. */
+/* Reads until the answer to the last request is there, and takes in what is told of links on the way. 0 and the answer,
+ * or an errno; ENOBUFS when messages were lost. */
 static int receive_answer(struct view *view, struct message *ret)
 {
     for (;;) {
@@ -214,13 +227,30 @@ static int receive_answer(struct view *view, struct message *ret)
         const char   *bytes = view->buffer;
         size_t        left = length > 0 ? (size_t)length : 0;
 
-        /* The kernel answers inside the send: no answer means that there was no memory for one. */
+        /* The kernel answers inside the send: no answer means that there was no room for one. */
         if (length <= 0)
-            return length == 0 ? ENOBUFS : (int)-length;
-        for (size_t step; (step = message_parse(bytes, left, ret)) != 0; bytes += step, left -= step)
-            if (ret->sequence == view->requests.sequence)
+            return length == 0 || length == -EMSGSIZE ? ENOBUFS : (int)-length;
+        for (size_t step; (step = message_parse(bytes, left, ret)) != 0; bytes += step, left -= step) {
+            if (is_answer(view, ret))
                 return ret->kind == MESSAGE_ERROR ? ret->error : 0;
+            if (is_link(ret) && links_apply(&view->links, ret) != 0)
+                return ENOBUFS;
+        }
     }
+}
+
+/* After a loss the kernel drops, without a further word, until the queue is empty. On the socket of those who only ask,
+ * links may have changed unheard: they are asked for again when they are needed. */
+static void start_over(struct view *view)
+{
+    ssize_t length;
+
+    view->overruns++;
+    do
+        length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
+    while (length > 0 || length == -ENOBUFS || length == -EMSGSIZE);
+    if (view->events.fd < 0)
+        links_clear(&view->links);
 }
 
 const struct link *view_whole_link(struct view *view, uint32_t index)
@@ -246,19 +276,23 @@ int view_ask(struct view *view, const struct route_request *request, struct rout
 {
     _Alignas(struct nlmsghdr) char requests[2 * MESSAGE_REQUEST_SIZE];
     struct message                 answer;
-    size_t                         length = 0;
-    int                            error;
+    int                            error = ENOBUFS;
 
-    /* In the same send: the kernel takes the requests in order, on this thread. */
-    if (view->behind_rtnl)
-        length = message_put_link_query(requests, ++view->requests.sequence, NO_SUCH_LINK);
-    length += message_put_route_query(requests + length, ++view->requests.sequence, request);
-    view->queries++;
-    error = netlink_send(&view->requests, requests, length);
-    if (error == 0) {
-        view->behind_rtnl = false;
-        error = receive_answer(view, &answer);
+    for (int tries = 0; tries < ASK_TRIES && error == ENOBUFS; tries++) {
+        size_t length = 0;
+
+        /* In the same send: the kernel takes the requests in order, on this thread. */
+        if (view->behind_rtnl)
+            length = message_put_link_query(requests, ++view->requests.sequence, NO_SUCH_LINK);
+        length += message_put_route_query(requests + length, ++view->requests.sequence, request);
+        view->queries++;
+        error = netlink_send(&view->requests, requests, length);
+        if (error == 0)
+            error = receive_answer(view, &answer);
+        if (error == ENOBUFS)
+            start_over(view);
     }
+    view->behind_rtnl = view->behind_rtnl && error == ENOBUFS;
     if (error != 0)
         return error;
     if (answer.kind != MESSAGE_ROUTE)

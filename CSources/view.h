@@ -5,6 +5,9 @@
 /*
  * A view of one network namespace: an event socket, a request socket, and the link table that the events keep in step.
  * Not locked: one thread at a time.
+ *
+ * Those who only ask have one socket for both: what the kernel has told of links lies in front of the answer, and is
+ * taken in on the way to it. That spares them a system call a question.
  */
 
 #include "links.h"
@@ -22,7 +25,7 @@ struct view {
 
 /* What is listened to. */
 enum view_scope {
-    VIEW_LINKS,     /* links alone: for those who only ask */
+    VIEW_LINKS,     /* links alone, on the way to an answer: for those who only ask. Nothing to drain */
     VIEW_EVERYTHING /* whatever can change an answer */
 };
 
