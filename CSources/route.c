@@ -43,46 +43,58 @@ static struct path judge(const struct search *search, const struct route *route)
                                                          : view_link(search->view, actual.oif));
 }
 
-/* The path over the leg that counts: one that is usable or, failing that, the first; with an interface, that one's. */
-static struct path judge_legs(const struct search *search, struct route *route)
+static bool is_usable_link(const struct link *link)
 {
-    struct route     single = *route;
-    struct route_leg leg;
-    struct path      path, best = path_without(kSCNetworkReachabilityReasonNoRoute);
-    bool             found = false;
-
-    if (route->legs == NULL)
-        return judge(search, route);
-    while (!(found && path_is_usable(&best)) && route_next_leg(route, &leg)) {
-        if (search->request.oif != 0 && leg.oif != search->request.oif)
-            continue;
-        if ((leg.flags & RTNH_F_DEAD) != 0 && found)
-            continue;
-        single.oif = leg.oif;
-        single.has_gateway = leg.has_gateway;
-        single.gateway = leg.gateway;
-        path = judge(search, &single);
-        if (!found || path_is_usable(&path))
-            best = path;
-        found = true;
-    }
-    return best;
+    return link != NULL && link_is_up(link) && link_is_running(link);
 }
 
-/* A FIB_MATCH answer that is to be judged. Where nexthop objects hide the interface, the plain answer has it. */
+/* The interface of the leg that counts: the first that is usable or, failing that, the first; with an interface, that
+ * one. 0: there is none. */
+static uint32_t choose_leg(const struct search *search, struct route *route, bool *ret_usable)
+{
+    struct route_leg leg;
+    uint32_t         first = 0;
+
+    *ret_usable = false;
+    while (route_next_leg(route, &leg)) {
+        if (search->request.oif != 0 && leg.oif != search->request.oif)
+            continue;
+        if ((leg.flags & RTNH_F_DEAD) == 0 && is_usable_link(view_link(search->view, leg.oif))) {
+            *ret_usable = true;
+            return leg.oif;
+        }
+        if (first == 0)
+            first = leg.oif;
+    }
+    return first;
+}
+
+/* The plain answer out of an interface of which FIB_MATCH has said that a route leaves it. 0: any. */
+static int find_plain(struct search *search, uint32_t oif, struct path *ret)
+{
+    struct search plain = *search;
+    struct route  route;
+    int           error;
+
+    plain.request.oif = oif;
+    error = ask(&plain, false, &route);
+    if (error == 0)
+        *ret = judge(&plain, &route);
+    return error;
+}
+
+/* A FIB_MATCH answer that is to be judged. Of several legs, and where nexthop objects hide the interface, the plain
+ * answer tells more. */
 static int judge_match(struct search *search, struct route *route, struct path *ret)
 {
-    struct route plain;
-    int          error;
+    bool usable;
 
-    if (route->legs != NULL || route->oif != 0) {
-        *ret = judge_legs(search, route);
-        return 0;
-    }
-    error = ask(search, false, &plain);
-    if (error == 0)
-        *ret = judge(search, &plain);
-    return error;
+    if (route->legs != NULL)
+        return find_plain(search, choose_leg(search, route, &usable), ret);
+    if (route->oif == 0)
+        return find_plain(search, search->request.oif, ret);
+    *ret = judge(search, route);
+    return 0;
 }
 
 /* The kernel expires IPv6 routes at their time but tells of it up to half a minute later. Only FIB_MATCH says when. */
@@ -104,19 +116,26 @@ static int find_bound_ipv4(struct search *search, struct path *ret)
     return error != 0 ? error : judge_match(search, &route, ret);
 }
 
-/* The plain answer may go over a leg that is dead while another one lives. */
-static int find_other_leg(struct search *search, struct path *path)
+static bool is_about_link(const struct path *path)
+{
+    return path->reason == kSCNetworkReachabilityReasonInterfaceDown ||
+           path->reason == kSCNetworkReachabilityReasonNoCarrier;
+}
+
+/* The plain answer may go over a leg that is dead while another one lives. What is known stands if that cannot be
+ * found out. */
+static void find_other_leg(struct search *search, struct path *path)
 {
     struct route route;
     struct path  other;
-    const int    error = ask(search, true, &route);
+    bool         usable;
+    uint32_t     oif;
 
-    if (error != 0 || route.legs == NULL)
-        return error;
-    other = judge_legs(search, &route);
-    if (path_is_usable(&other))
+    if (!is_about_link(path) || search->request.oif != 0 || ask(search, true, &route) != 0 || route.legs == NULL)
+        return;
+    oif = choose_leg(search, &route, &usable);
+    if (usable && find_plain(search, oif, &other) == 0)
         *path = other;
-    return 0;
 }
 
 /* FIB_MATCH does not say which source packets will carry. A plain query over the interface that was found does. */
@@ -133,28 +152,29 @@ static void note_source(const struct search *search, struct path *path)
         path->source = route.source;
 }
 
-static bool is_about_link(const struct path *path)
+/* While lo is down nothing reaches a loopback address, whatever the kernel says: before lo was up for the first time it
+ * would send such packets out by the default route, and later it still calls the address local. */
+static bool is_lost_loopback(const struct search *search)
 {
-    return path->reason == kSCNetworkReachabilityReasonInterfaceDown ||
-           path->reason == kSCNetworkReachabilityReasonNoCarrier;
+    const struct link *lo = address_is_loopback(&search->request.destination)
+                                ? view_link(search->view, LOOPBACK_INDEX)
+                                : NULL;
+
+    return lo != NULL && !link_is_up(lo);
 }
 
 static int find_address(struct search *search, struct path *ret)
 {
-    struct route route;
-    int          error;
+    const bool by_match = search->request.oif != 0 && search->request.destination.family == AF_INET;
+    const int  error = by_match ? find_bound_ipv4(search, ret) : find_plain(search, search->request.oif, ret);
 
-    if (search->request.oif != 0 && search->request.destination.family == AF_INET) {
-        error = find_bound_ipv4(search, ret);
-    } else {
-        error = ask(search, false, &route);
-        if (error == 0)
-            *ret = judge(search, &route);
-    }
-    if (error != 0)
+    if (error != 0 && !path_from_error(error, search->bound, ret))
         return error;
-    if (is_about_link(ret) && search->request.oif == 0)
-        (void)find_other_leg(search, ret); /* what is known is an answer without that */
+    if (is_lost_loopback(search)) {
+        *ret = path_without(kSCNetworkReachabilityReasonInterfaceDown);
+        return 0;
+    }
+    find_other_leg(search, ret);
     note_source(search, ret);
     note_expiry(search, ret);
     return 0;
@@ -179,17 +199,14 @@ static bool is_default(const struct route *route)
 }
 
 /* The source that packets over an IPv6 default route carry: only a plain answer has it. */
-static int find_default_ipv6(struct search *search, struct route *match, struct path *ret)
+static int find_default_ipv6(struct search *search, const struct route *match, struct path *ret)
 {
     const uint32_t expires = match->expires;
-    struct route   plain;
-    const int      error = ask(search, false, &plain);
+    const int      error = find_plain(search, search->request.oif, ret);
 
     if (error != 0)
         return error;
-    *ret = judge(search, &plain);
-    if (is_about_link(ret))
-        (void)find_other_leg(search, ret);
+    find_other_leg(search, ret);
     ret->expires = expires;
     return 0;
 }
@@ -302,8 +319,7 @@ static int answer(struct search *search, struct path *ret)
     if (question->destination.family == AF_UNSPEC)
         return find_default(search, ret);
     search->request.destination = question->destination;
-    error = find_address(search, ret);
-    return error != 0 && path_from_error(error, search->bound, ret) ? 0 : error;
+    return find_address(search, ret);
 }
 
 int route_find(struct view *view, const struct question *questions, size_t count, unsigned extras,

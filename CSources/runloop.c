@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SCRunLoop. One epoll set, one eventfd to be woken by, one timerfd for the nearest deadline of all sources.
- *
- * What this file must never do: start a thread, hold the lock while a source or a job runs, or read a descriptor that
- * belongs to a source. WakeUp and Stop run in signal handlers: they touch two atomics and write to the eventfd.
+ * SCRunLoop: making and ending one, the calling thread's own, and what the floors above put in. Driving it is drive.c's.
  */
-#include "runloop.h"
+#include "loop.h"
 
 #include <errno.h>
-#include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,28 +14,6 @@
 #include <unistd.h>
 
 #include "error.h"
-
-struct SCRunLoop {
-    uint32_t        type; /* first: see object_is */
-    struct counted  counted;
-    pthread_mutex_t lock;
-    int             epoll, wake, timer;
-    struct list     sources, jobs, changes, members;
-    int64_t         armed;    /* what the timerfd is set to */
-    bool            signalled;
-    bool            wants_changes;
-    bool            has_driver;
-    unsigned        depth;
-    pthread_t       driver;
-    atomic_bool     woken, stopped;
-};
-
-/* What one pass did. */
-struct pass {
-    int  callbacks;
-    bool woken;
-    int  error;
-};
 
 static pthread_once_t  own_once = PTHREAD_ONCE_INIT;
 static pthread_key_t   own_key; /* the thread's own loop, its destructor ends it */
@@ -63,12 +36,17 @@ bool runloop_is_valid(SCRunLoopRef loop)
     return object_is(loop, OBJECT_LOOP);
 }
 
-static bool check(SCRunLoopRef loop)
+bool loop_check(SCRunLoopRef loop)
 {
     if (runloop_is_valid(loop))
         return true;
     error_set(kSCStatusInvalidArgument);
     return false;
+}
+
+bool runloop_mode_is_valid(SCRunLoopMode mode)
+{
+    return mode != NULL && (strcmp(mode, kSCRunLoopDefaultMode) == 0 || strcmp(mode, kSCRunLoopCommonModes) == 0);
 }
 
 /* ---- Making and ending ------------------------------------------------------------------------------------------ */
@@ -129,7 +107,7 @@ SCRunLoopRef SCRunLoopRetain(SCRunLoopRef loop)
 {
     if (loop == NULL)
         return NULL;
-    if (!check(loop))
+    if (!loop_check(loop))
         return NULL;
     counted_retain(&loop->counted);
     return loop;
@@ -137,7 +115,7 @@ SCRunLoopRef SCRunLoopRetain(SCRunLoopRef loop)
 
 void SCRunLoopRelease(SCRunLoopRef loop)
 {
-    if (loop != NULL && check(loop))
+    if (loop != NULL && loop_check(loop))
         counted_release(&loop->counted);
 }
 
@@ -209,10 +187,15 @@ SCRunLoopRef SCRunLoopGetCurrent(void)
     return loop;
 }
 
+int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
+{
+    return loop_check(loop) ? loop->epoll : -1;
+}
+
 /* ---- What the floors above put in ------------------------------------------------------------------------------- */
 
-/* Makes the descriptor readable, so that a wait elsewhere ends. Async-signal-safe. A full counter is readable too. */
-static void signal_loop(SCRunLoopRef loop)
+/* Async-signal-safe. A counter that is full is readable too. */
+void loop_signal(SCRunLoopRef loop)
 {
     const uint64_t one = 1;
     const int      saved = errno;
@@ -222,11 +205,11 @@ static void signal_loop(SCRunLoopRef loop)
     errno = saved;
 }
 
-static void signal_locked(SCRunLoopRef loop)
+void loop_signal_locked(SCRunLoopRef loop)
 {
     if (!loop->signalled) {
         loop->signalled = true;
-        signal_loop(loop);
+        loop_signal(loop);
     }
 }
 
@@ -251,7 +234,7 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source)
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source)
 {
     source->due = true;
-    signal_locked(loop);
+    loop_signal_locked(loop);
 }
 
 struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),
@@ -269,14 +252,14 @@ struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(con
 void runloop_add_member_locked(SCRunLoopRef loop, struct member *member)
 {
     list_append(&loop->members, &member->node);
-    signal_locked(loop);
+    loop_signal_locked(loop);
 }
 
 void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member)
 {
     list_remove(&member->node);
     if (list_is_empty(&loop->members))
-        signal_locked(loop); /* a run that waits has to end: nothing is scheduled any more */
+        loop_signal_locked(loop); /* a run that waits has to end: nothing is scheduled any more */
 }
 
 void runloop_add_job_locked(SCRunLoopRef loop, struct job *job)
@@ -285,7 +268,7 @@ void runloop_add_job_locked(SCRunLoopRef loop, struct job *job)
         return;
     counted_retain(job->owner);
     list_append(&loop->jobs, &job->node);
-    signal_locked(loop);
+    loop_signal_locked(loop);
 }
 
 bool runloop_cancel_job_locked(SCRunLoopRef loop, struct job *job)
@@ -302,339 +285,11 @@ void runloop_add_change_locked(SCRunLoopRef loop, struct list *change)
     if (!loop->wants_changes || !list_is_empty(change))
         return;
     list_append(&loop->changes, change);
-    signal_locked(loop);
+    loop_signal_locked(loop);
 }
 
 struct list *runloop_next_change_locked(SCRunLoopRef loop)
 {
     loop->wants_changes = true;
     return list_pop(&loop->changes);
-}
-
-/* ---- Driving ---------------------------------------------------------------------------------------------------- */
-
-static bool enter(SCRunLoopRef loop)
-{
-    bool free_to_drive;
-
-    runloop_lock(loop);
-    free_to_drive = !loop->has_driver || pthread_equal(loop->driver, pthread_self());
-    if (free_to_drive) {
-        loop->has_driver = true;
-        loop->driver = pthread_self();
-        loop->depth++;
-    }
-    runloop_unlock(loop);
-    if (!free_to_drive)
-        error_set(EBUSY);
-    return free_to_drive;
-}
-
-/* What a pass would handle. */
-static bool has_work_locked(SCRunLoopRef loop)
-{
-    if (!list_is_empty(&loop->jobs))
-        return true;
-    list_for_each(node, &loop->sources)
-        if (container_of(node, struct source, node)->due)
-            return true;
-    return false;
-}
-
-/* The timerfd follows the nearest deadline. Set only when that moved: it is a system call. */
-static void arm_timer_locked(SCRunLoopRef loop)
-{
-    struct itimerspec timer = { 0 };
-    int64_t           nearest = NEVER;
-
-    list_for_each(node, &loop->sources) {
-        const struct source *source = container_of(node, struct source, node);
-
-        if (source->deadline < nearest)
-            nearest = source->deadline;
-    }
-    if (nearest == loop->armed)
-        return;
-    if (nearest != NEVER) {
-        timer.it_value.tv_sec = nearest / SECOND;
-        timer.it_value.tv_nsec = nearest % SECOND;
-    }
-    if (timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &timer, NULL) == 0)
-        loop->armed = nearest;
-}
-
-static void leave(SCRunLoopRef loop)
-{
-    runloop_lock(loop);
-    if (--loop->depth == 0)
-        loop->has_driver = false;
-    /* What is left over must keep the descriptor readable for whoever polls it. */
-    if (has_work_locked(loop) || !list_is_empty(&loop->changes))
-        signal_locked(loop);
-    runloop_unlock(loop);
-}
-
-/* How long the kernel may let us wait: milliseconds, rounded up so that no pass comes too early. */
-static int wait_milliseconds(int64_t until)
-{
-    int64_t left;
-
-    if (until == NEVER)
-        return -1;
-    left = until - clock_now();
-    if (left <= 0)
-        return 0;
-    left = (left + MILLISECOND - 1) / MILLISECOND;
-    return left > 60000 ? 60000 : (int)left;
-}
-
-/* Notes which sources this pass runs, each once: those marked, and those past their deadline. */
-static void choose_sources(SCRunLoopRef loop, int64_t now)
-{
-    runloop_lock(loop);
-    list_for_each(node, &loop->sources) {
-        struct source *source = container_of(node, struct source, node);
-
-        source->ready = source->due || source->deadline <= now;
-        source->due = false;
-        if (source->deadline <= now)
-            source->deadline = NEVER;
-    }
-    runloop_unlock(loop);
-}
-
-/* The next of them, retained. */
-static struct source *next_source(SCRunLoopRef loop)
-{
-    struct source *next = NULL;
-
-    runloop_lock(loop);
-    list_for_each(node, &loop->sources) {
-        struct source *source = container_of(node, struct source, node);
-
-        if (source->ready) {
-            source->ready = false;
-            counted_retain(&source->counted);
-            next = source;
-            break;
-        }
-    }
-    if (next == NULL)
-        arm_timer_locked(loop);
-    runloop_unlock(loop);
-    return next;
-}
-
-static struct job *next_job(SCRunLoopRef loop)
-{
-    struct list *node;
-
-    runloop_lock(loop);
-    node = list_pop(&loop->jobs);
-    runloop_unlock(loop);
-    return node == NULL ? NULL : container_of(node, struct job, node);
-}
-
-/* Takes what epoll reported: notes which sources are due. Sources are found by address in the list, as one may have
- * been removed by another thread since. Returns whether the timer went off. */
-static bool note_ready(SCRunLoopRef loop, const struct epoll_event *events, int count)
-{
-    uint64_t value;
-    bool     timer = false;
-
-    runloop_lock(loop);
-    for (int i = 0; i < count; i++) {
-        const void *pointer = events[i].data.ptr;
-
-        if (pointer == &loop->wake) {
-            loop->signalled = false;
-            (void)!read(loop->wake, &value, sizeof value);
-        } else if (pointer == &loop->timer) {
-            (void)!read(loop->timer, &value, sizeof value);
-            loop->armed = NEVER;
-            timer = true;
-        } else {
-            list_for_each(node, &loop->sources)
-                if (pointer == container_of(node, struct source, node))
-                    container_of(node, struct source, node)->due = true;
-        }
-    }
-    runloop_unlock(loop);
-    return timer;
-}
-
-/* One pass: wait until `until` for something, run the sources that are due, then the jobs. */
-static struct pass pass(SCRunLoopRef loop, int64_t until)
-{
-    struct epoll_event events[16];
-    struct pass        done = { 0 };
-    struct source     *source;
-    struct job        *job;
-    bool               timer;
-    int                count;
-
-    runloop_lock(loop);
-    if (has_work_locked(loop))
-        until = 0;
-    runloop_unlock(loop);
-    count = epoll_wait(loop->epoll, events, 16, wait_milliseconds(until));
-    if (count < 0) {
-        if (errno != EINTR)
-            done.error = errno;
-        count = 0;
-    }
-    timer = note_ready(loop, events, count);
-    choose_sources(loop, timer ? clock_now() : INT64_MIN);
-    while ((source = next_source(loop)) != NULL) {
-        int error = source->run(source);
-
-        if (error != 0)
-            done.error = error;
-        counted_release(&source->counted);
-    }
-    while ((job = next_job(loop)) != NULL)
-        done.callbacks += job->run(job) ? 1 : 0;
-    done.woken = atomic_exchange(&loop->woken, false);
-    return done;
-}
-
-/* NaN never gets here. Less than 0, or more than the clock can hold: without limit. */
-static int64_t deadline_after(double seconds)
-{
-    if (seconds < 0 || seconds > 1e9)
-        return NEVER;
-    return seconds == 0 ? 0 : clock_now() + (int64_t)(seconds * (double)SECOND);
-}
-
-static bool has_changes(SCRunLoopRef loop)
-{
-    bool some;
-
-    runloop_lock(loop);
-    some = !list_is_empty(&loop->changes);
-    runloop_unlock(loop);
-    return some;
-}
-
-int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
-{
-    struct pass done;
-    int64_t     until;
-
-    if (!check(loop))
-        return -1;
-    if (isnan(seconds)) {
-        error_set(kSCStatusInvalidArgument);
-        return -1;
-    }
-    if (!enter(loop))
-        return -1;
-    counted_retain(&loop->counted); /* a callback may release the last reference */
-    until = has_changes(loop) ? 0 : deadline_after(seconds);
-    do
-        done = pass(loop, until);
-    while (done.callbacks == 0 && done.error == 0 && !done.woken && !has_changes(loop) &&
-           (until == NEVER || (until != 0 && clock_now() < until)));
-    leave(loop);
-    counted_release(&loop->counted);
-    if (done.callbacks == 0 && done.error != 0) {
-        error_set(done.error);
-        return -1;
-    }
-    return done.callbacks;
-}
-
-static bool is_empty(SCRunLoopRef loop)
-{
-    bool empty;
-
-    runloop_lock(loop);
-    empty = list_is_empty(&loop->members);
-    runloop_unlock(loop);
-    return empty;
-}
-
-/* The result of a run after a pass, or 0: it goes on. */
-static SCRunLoopRunResult run_result(SCRunLoopRef loop, const struct pass *done, int64_t until, bool one_source)
-{
-    if (atomic_exchange(&loop->stopped, false))
-        return kSCRunLoopRunStopped;
-    if (is_empty(loop))
-        return kSCRunLoopRunFinished;
-    if (one_source && done->callbacks > 0)
-        return kSCRunLoopRunHandledSource;
-    if (done->error != 0) {
-        error_set(done->error);
-        return -1;
-    }
-    return until != NEVER && clock_now() >= until ? kSCRunLoopRunTimedOut : 0;
-}
-
-static SCRunLoopRunResult run(SCRunLoopRef loop, int64_t until, bool one_source)
-{
-    struct pass        done = { 0 };
-    SCRunLoopRunResult result;
-
-    if (!enter(loop))
-        return -1;
-    counted_retain(&loop->counted);
-    if (atomic_exchange(&loop->stopped, false))
-        result = kSCRunLoopRunStopped;
-    else
-        result = is_empty(loop) ? kSCRunLoopRunFinished : 0;
-    while (result == 0) {
-        done = pass(loop, until);
-        result = run_result(loop, &done, until, one_source);
-    }
-    leave(loop);
-    counted_release(&loop->counted);
-    return result;
-}
-
-SCRunLoopRunResult SCRunLoopRunInMode(SCRunLoopMode mode, double seconds, SCBoolean returnAfterSourceHandled)
-{
-    SCRunLoopRef loop;
-
-    if (!runloop_mode_is_valid(mode) || isnan(seconds)) {
-        error_set(kSCStatusInvalidArgument);
-        return -1;
-    }
-    loop = SCRunLoopGetCurrent();
-    if (loop == NULL)
-        return -1;
-    return run(loop, seconds <= 0 ? 0 : deadline_after(seconds), returnAfterSourceHandled != 0);
-}
-
-void SCRunLoopRun(void)
-{
-    SCRunLoopRef loop = SCRunLoopGetCurrent();
-
-    if (loop != NULL)
-        run(loop, NEVER, false);
-}
-
-void SCRunLoopStop(SCRunLoopRef loop)
-{
-    if (!check(loop))
-        return;
-    atomic_store(&loop->stopped, true);
-    SCRunLoopWakeUp(loop);
-}
-
-void SCRunLoopWakeUp(SCRunLoopRef loop)
-{
-    if (!check(loop))
-        return;
-    atomic_store(&loop->woken, true);
-    signal_loop(loop);
-}
-
-int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
-{
-    return check(loop) ? loop->epoll : -1;
-}
-
-bool runloop_mode_is_valid(SCRunLoopMode mode)
-{
-    return mode != NULL && (strcmp(mode, kSCRunLoopDefaultMode) == 0 || strcmp(mode, kSCRunLoopCommonModes) == 0);
 }

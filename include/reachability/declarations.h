@@ -18,6 +18,13 @@
 #define SC_END_DECLS
 #endif
 
+/* Starts a structure that has a size. Named in C, where gcc's -Wextra objects to fields that are merely left out. */
+#ifdef __cplusplus
+#define SC_SIZED(type) { sizeof(type) }
+#else
+#define SC_SIZED(type) { .size = sizeof(type) }
+#endif
+
 #define SC_EXPORT __attribute__((visibility("default")))
 
 /* Holds at compile time. __extension__: C99 has no _Static_assert, gcc and clang have it in every mode. */

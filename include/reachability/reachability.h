@@ -38,6 +38,15 @@
  * Network namespaces. A target belongs to the network namespace of the thread that creates it.
  */
 
+#ifdef __swift__
+/* First: else sockaddr, timespec and their kin count as ours, and Swift code that imports Glibc alone cannot use their
+ * members as soon as another file of its module extends one of them. */
+#include <features.h>
+#ifdef __GLIBC__
+#pragma clang module import SwiftGlibc
+#endif
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -211,7 +220,7 @@ typedef struct {
     uint32_t                              routingMark;   /* as SO_MARK of the sockets that will be used; 0: none */
     uint32_t                              options;       /* kSCNetworkReachabilityOption... */
 } SCNetworkReachabilityOptions;
-#define kSCNetworkReachabilityOptionsInitializer { sizeof(SCNetworkReachabilityOptions) }
+#define kSCNetworkReachabilityOptionsInitializer SC_SIZED(SCNetworkReachabilityOptions)
 
 /* As the creators above, by a structure (see the rules for those with a size). To bind the default path to an
  * interface, give 0.0.0.0 as the remote address. */
@@ -259,7 +268,7 @@ typedef struct {
     struct sockaddr_storage            source;         /* the address that packets will carry */
     struct sockaddr_storage            gateway;        /* none: on-link */
 } SCNetworkReachabilityPath;
-#define kSCNetworkReachabilityPathInitializer { sizeof(SCNetworkReachabilityPath) }
+#define kSCNetworkReachabilityPathInitializer SC_SIZED(SCNetworkReachabilityPath)
 
 /*
  * Asks the kernel now, also when the target is scheduled: the fields agree with one another, and the flags may be newer

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_LOOP_H
+#define REACHABILITY_LOOP_H
+
+/* The run loop from within: for runloop.c and drive.c alone. */
+
+#include <pthread.h>
+
+#include "runloop.h"
+
+/* One epoll set, one eventfd to be woken by, one timerfd for the nearest deadline of all sources. */
+struct SCRunLoop {
+    uint32_t        type; /* first: see object_is */
+    struct counted  counted;
+    pthread_mutex_t lock;
+    int             epoll, wake, timer;
+    struct list     sources, jobs, changes, members;
+    int64_t         armed;    /* what the timerfd is set to */
+    bool            signalled;
+    bool            wants_changes;
+    bool            has_driver;
+    unsigned        depth;
+    pthread_t       driver;
+    atomic_bool     woken, stopped;
+};
+
+/* Whether a caller gave us a loop; sets SCError() if not. */
+bool loop_check(SCRunLoopRef loop);
+
+/* Makes the descriptor readable, so that a wait elsewhere ends. */
+void loop_signal(SCRunLoopRef loop);
+void loop_signal_locked(SCRunLoopRef loop);
+
+#endif
