@@ -14,6 +14,7 @@
 
 #include "error.h"
 #include "loop.h"
+#include "runloop.h"
 
 /* What one pass did. */
 struct pass {

@@ -6,7 +6,9 @@
 
 #include <pthread.h>
 
-#include "runloop.h"
+#include <reachability/reachability.h>
+
+#include "util.h"
 
 /* One epoll set, one eventfd to be woken by, one timerfd for the nearest deadline of all sources. */
 struct SCRunLoop {

@@ -2,7 +2,7 @@
 /*
  * SCRunLoop: making and ending one, the calling thread's own, and what the floors above put in. Driving it is drive.c's.
  */
-#include "loop.h"
+#include "runloop.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "loop.h"
 
 static pthread_once_t  own_once = PTHREAD_ONCE_INIT;
 static pthread_key_t   own_key; /* the thread's own loop, its destructor ends it */
