@@ -102,7 +102,7 @@ static void note_expiry(struct search *search, struct path *path)
 {
     struct route route;
 
-    if ((search->extras & ROUTE_EXPIRY) != 0 && search->request.destination.family == AF_INET6 && path_is_usable(path) &&
+    if ((search->extras & ROUTE_EXPIRY) != 0 && search->request.destination.family == AF_INET6 && path->index != 0 &&
         ask(search, true, &route) == 0)
         path->expires = route.expires;
 }
@@ -231,6 +231,10 @@ static int find_default_of(struct search *search, const struct address probes[PR
             *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
         else if (!path_from_error(error, search->bound, ret))
             return error;
+        /* Nothing matched at all, so neither did a default. Only a throw or a rule could hide one: a look at the other
+         * half is enough. */
+        if (error == ENETUNREACH && i < PROBES - 2)
+            i = PROBES - 2;
     }
     return 0;
 }
