@@ -257,6 +257,7 @@ static int find_default(struct search *search, struct path *ret)
     if (error != 0)
         return error;
     *ret = path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
+    ret->expires = ipv6.expires; /* also when IPv4 is chosen: what comes after may be better */
     return 0;
 }
 
@@ -330,6 +331,7 @@ int route_find(struct view *view, const struct question *questions, size_t count
                struct path *ret)
 {
     struct path best = { 0 };
+    uint32_t    expires = 0;
 
     for (size_t i = 0; i < count; i++) {
         struct search search = { .view = view,
@@ -344,10 +346,13 @@ int route_find(struct view *view, const struct question *questions, size_t count
         path.destination = questions[i].destination;
         if (questions[i].local.family != AF_UNSPEC && path_rank(&path) > 0)
             path.source = questions[i].local;
+        if (path.expires != 0 && (expires == 0 || path.expires < expires))
+            expires = path.expires;
         if (i == 0 || path_rank(&path) > path_rank(&best))
             best = path;
     }
     *ret = best;
+    ret->expires = expires; /* of the first to end, chosen or not */
     return 0;
 }
 
