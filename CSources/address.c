@@ -60,7 +60,7 @@ void address_to_sockaddr(const struct address *address, uint32_t scope, struct s
         struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
 
         memcpy(&in6.sin6_addr, address->bytes, 16);
-        if (address_is_link_local(address))
+        if (address_is_of_link(address))
             in6.sin6_scope_id = scope;
         memcpy(ret, &in6, sizeof in6);
     }
@@ -154,6 +154,22 @@ bool address_is_loopback(const struct address *address)
 bool address_is_link_local(const struct address *address)
 {
     return address->family == AF_INET6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
+}
+
+bool address_is_of_link(const struct address *address)
+{
+    const unsigned multicast_scope = address->bytes[1] & 0x0f;
+
+    return address_is_link_local(address) || (address->family == AF_INET6 && address->bytes[0] == 0xff &&
+                                              (multicast_scope == 1 || multicast_scope == 2));
+}
+
+bool address_is_on_every_link(const struct address *address)
+{
+    static const uint8_t local_multicast[3] = { 224, 0, 0 }, broadcast[4] = { 255, 255, 255, 255 };
+
+    return address->family == AF_INET && (memcmp(address->bytes, local_multicast, sizeof local_multicast) == 0 ||
+                                          memcmp(address->bytes, broadcast, sizeof broadcast) == 0);
 }
 
 bool address_is_multicast(const struct address *address)

@@ -76,11 +76,12 @@ static void arm_timer_locked(SCRunLoopRef loop)
 static void leave(SCRunLoopRef loop)
 {
     runloop_lock(loop);
-    if (--loop->depth == 0)
+    if (--loop->depth == 0) {
         loop->has_driver = false;
-    /* What is left over must keep the descriptor readable for whoever polls it. */
-    if (has_work_locked(loop) || !list_is_empty(&loop->changes))
-        loop_signal_locked(loop);
+        /* What is left over must keep the descriptor readable for whoever polls it. */
+        if (has_work_locked(loop) || !list_is_empty(&loop->changes))
+            loop_signal_locked(loop);
+    }
     runloop_unlock(loop);
 }
 
@@ -145,6 +146,17 @@ static struct job *next_job(SCRunLoopRef loop)
     return node == NULL ? NULL : container_of(node, struct job, node);
 }
 
+static size_t count_jobs(SCRunLoopRef loop)
+{
+    size_t count = 0;
+
+    runloop_lock(loop);
+    list_for_each(node, &loop->jobs)
+        count++;
+    runloop_unlock(loop);
+    return count;
+}
+
 /* Takes what epoll reported: notes which sources are due. Sources are found by address in the list, as one may have
  * been removed by another thread since. Returns whether the timer went off. */
 static bool note_ready(SCRunLoopRef loop, const struct epoll_event *events, int count)
@@ -182,9 +194,11 @@ static struct pass pass(SCRunLoopRef loop, int64_t until)
     struct job        *job;
     bool               timer;
     int                count;
+    size_t             due;
 
     runloop_lock(loop);
-    if (has_work_locked(loop))
+    /* Another pass, nested or of a run that was stopped, may have read the eventfd of a wake-up that is still due. */
+    if (has_work_locked(loop) || atomic_load(&loop->woken))
         until = 0;
     runloop_unlock(loop);
     count = epoll_wait(loop->epoll, events, 16, wait_milliseconds(until));
@@ -202,7 +216,9 @@ static struct pass pass(SCRunLoopRef loop, int64_t until)
             done.error = error;
         counted_release(&source->counted);
     }
-    while ((job = next_job(loop)) != NULL)
+    /* Those that are there now: what they queue is the next pass's, or a callback that schedules anew could keep this one
+     * from ever ending. */
+    for (due = count_jobs(loop); due > 0 && (job = next_job(loop)) != NULL; due--)
         done.callbacks += job->run(job) ? 1 : 0;
     done.woken = atomic_exchange(&loop->woken, false);
     return done;
@@ -269,10 +285,10 @@ static SCRunLoopRunResult run_result(SCRunLoopRef loop, const struct pass *done,
 {
     if (atomic_exchange(&loop->stopped, false))
         return kSCRunLoopRunStopped;
-    if (is_empty(loop))
-        return kSCRunLoopRunFinished;
     if (one_source && done->callbacks > 0)
         return kSCRunLoopRunHandledSource;
+    if (is_empty(loop))
+        return kSCRunLoopRunFinished;
     if (done->error != 0) {
         error_set(done->error);
         return -1;
@@ -288,10 +304,12 @@ static SCRunLoopRunResult run(SCRunLoopRef loop, int64_t until, bool one_source)
     if (!enter(loop))
         return -1;
     counted_retain(&loop->counted);
-    if (atomic_exchange(&loop->stopped, false))
+    if (atomic_exchange(&loop->stopped, false)) {
+        note_ready(loop, &(struct epoll_event){ .data = { .ptr = &loop->wake } }, 1); /* its signal is done with */
         result = kSCRunLoopRunStopped;
-    else
+    } else {
         result = is_empty(loop) ? kSCRunLoopRunFinished : 0;
+    }
     while (result == 0) {
         done = pass(loop, until);
         result = run_result(loop, &done, until, one_source);
@@ -328,7 +346,7 @@ void SCRunLoopStop(SCRunLoopRef loop)
     if (!loop_check(loop))
         return;
     atomic_store(&loop->stopped, true);
-    SCRunLoopWakeUp(loop);
+    loop_signal(loop);
 }
 
 void SCRunLoopWakeUp(SCRunLoopRef loop)

@@ -46,14 +46,6 @@ const struct link *links_find(const struct links *links, uint32_t index)
     return is_at(links, place, index) ? &links->items[place] : NULL;
 }
 
-const struct link *links_find_name(const struct links *links, const char *name)
-{
-    for (size_t i = 0; i < links->count; i++)
-        if (strcmp(links->items[i].name, name) == 0)
-            return &links->items[i];
-    return NULL;
-}
-
 static bool kind_is_one_of(const struct link *link, const char *const kinds[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -122,6 +114,17 @@ int links_put(struct links *links, const struct link *link)
     return 0;
 }
 
+void links_tell_kind(struct links *links, uint32_t index, const char kind[16])
+{
+    const size_t place = position(links, index);
+
+    if (!is_at(links, place, index))
+        return;
+    memcpy(links->items[place].kind, kind, sizeof links->items[place].kind);
+    links->items[place].complete = true;
+    links->items[place].type = find_type(&links->items[place]);
+}
+
 static void remove_index(struct links *links, uint32_t index)
 {
     const size_t place = position(links, index);
@@ -148,10 +151,12 @@ int links_apply(struct links *links, const struct message *message)
     link.index = news->index;
     link.flags = news->flags;
     link.hardware = news->hardware;
-    /* Wi-Fi drivers send partial messages: only a whole one, which always has a name and an MTU, tells the kind, and
-     * the absence of a kind. */
-    if (news->has_name && news->has_mtu)
+    /* Wi-Fi drivers send partial messages: only a whole one, which always has a name and an MTU, tells that there is no
+     * kind. */
+    if (news->has_name && news->has_mtu) {
         link.complete = true;
+        memset(link.kind, 0, sizeof link.kind);
+    }
     if (news->has_name)
         memcpy(link.name, news->name, sizeof link.name);
     if (news->has_mtu)

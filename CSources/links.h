@@ -34,7 +34,9 @@ int links_apply(struct links *links, const struct message *message);
 
 /* Valid until the table changes; NULL: not known. */
 const struct link *links_find(const struct links *links, uint32_t index);
-const struct link *links_find_name(const struct links *links, const char *name);
+
+/* Notes the kind of a link that is known, and finds out its type. */
+void links_tell_kind(struct links *links, uint32_t index, const char kind[16]);
 
 bool link_is_up(const struct link *link);            /* administratively */
 bool link_is_running(const struct link *link);       /* has a carrier, operational */

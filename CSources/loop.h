@@ -20,6 +20,7 @@ struct SCRunLoop {
     int64_t         armed;    /* what the timerfd is set to */
     bool            signalled;
     bool            wants_changes;
+    bool            ended;    /* the thread whose own loop this was is no more */
     bool            has_driver;
     unsigned        depth;
     pthread_t       driver;

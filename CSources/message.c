@@ -14,7 +14,7 @@
 
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */
 
-#define ATTRIBUTES 32 /* more than the highest number that we ask for, RTA_NH_ID */
+#define ATTRIBUTES 32 /* more than the highest number that we ask for */
 
 /* By number; those that are not there are NULL. */
 typedef const struct nlattr *attributes[ATTRIBUTES];
@@ -146,13 +146,11 @@ static void parse_route(const struct nlmsghdr *header, struct message *ret)
     route->family = info->rtm_family;
     route->prefix_length = info->rtm_dst_len;
     route->type = info->rtm_type;
-    route->flags = info->rtm_flags;
     route->table = info->rtm_table;
     attributes_read(attrs, mnl_nlmsg_get_payload_offset(header, sizeof *info),
                     mnl_nlmsg_get_payload_len(header) - sizeof *info);
     get_u32(attrs[RTA_TABLE], &route->table);
     get_u32(attrs[RTA_OIF], &route->oif);
-    get_u32(attrs[RTA_NH_ID], &route->nexthop_id);
     get_address(attrs[RTA_DST], route->family, &route->destination);
     get_address(attrs[RTA_PREFSRC], route->family, &route->source);
     route->has_gateway = get_gateway(attrs, route->family, &route->gateway);

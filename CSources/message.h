@@ -34,7 +34,7 @@ struct message_link {
  * gateway. */
 struct route {
     uint8_t        family, prefix_length, type;
-    uint32_t       flags, table, oif, nexthop_id, mtu;
+    uint32_t       table, oif, mtu;
     bool           has_gateway;
     struct address destination, gateway, source;
     uint32_t       expires; /* USER_HZ ticks; 0: never */

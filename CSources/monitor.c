@@ -21,7 +21,7 @@
 #define ASK_AGAIN_AFTER  (5 * MILLISECOND)
 #define ASK_AGAIN_WITHIN (50 * MILLISECOND)
 
-/* When the kernel could not be asked: try again, less and less often. */
+/* When the kernel could not be asked: what is still in doubt is tried again, less and less often. */
 #define RETRY_FIRST (50 * MILLISECOND)
 #define RETRY_LAST  (5 * SECOND)
 
@@ -137,35 +137,52 @@ static struct watch *next_dirty(struct monitor *monitor)
     return watch;
 }
 
-/* The clock that counts the kernel's ticks, plus one tick: asked just at the time, the route would still be there. */
-static int64_t expiry_time(uint32_t ticks)
+/* When to ask again, two ticks after what the kernel says: it rounds down twice. For the same reason it says "never" in
+ * the route's last moments, and then what was known before stands. */
+static int64_t expiry_time(uint32_t ticks, int64_t known)
 {
-    const int64_t tick = SECOND / sysconf(_SC_CLK_TCK);
+    const int64_t tick = SECOND / sysconf(_SC_CLK_TCK), now = clock_now();
 
-    return ticks == 0 ? NEVER : clock_now() + ((int64_t)ticks + 1) * tick;
+    if (ticks == 0)
+        return known > now && known <= now + 3 * tick ? known : NEVER;
+    return now + ((int64_t)ticks + 2) * tick;
 }
 
-/* Asks for every answer in doubt. 0, or the errno of the last one that could not be had. */
+/* An answer came, or could not be had: then it goes to `failed`, as long as somebody still watches. */
+static void settle(struct monitor *monitor, struct watch *watch, const struct path *path, struct list *failed)
+{
+    runloop_lock(monitor->loop);
+    if (path != NULL)
+        watch->expires = expiry_time(path->expires, watch->expires);
+    else if (watch->monitor != NULL && list_is_empty(&watch->dirty))
+        list_append(failed, &watch->dirty);
+    runloop_unlock(monitor->loop);
+    if (path != NULL)
+        watch->answered(watch, path);
+}
+
+/* Asks for every answer in doubt. Those that could not be had stay in doubt. 0, or the errno of the last of these. */
 static int ask_dirty(struct monitor *monitor)
 {
+    struct list   failed, *node;
     struct watch *watch;
     struct path   path;
     int           result = 0;
 
+    list_init(&failed);
     view_ask_behind_rtnl(&monitor->view);
     while ((watch = next_dirty(monitor)) != NULL) {
         const int error = route_find(&monitor->view, watch->questions, watch->count, watch->extras, &path);
 
-        if (error == 0) {
-            runloop_lock(monitor->loop);
-            watch->expires = expiry_time(path.expires);
-            runloop_unlock(monitor->loop);
-            watch->answered(watch, &path);
-        } else {
+        settle(monitor, watch, error == 0 ? &path : NULL, &failed);
+        if (error != 0)
             result = error;
-        }
         counted_release(watch->owner);
     }
+    runloop_lock(monitor->loop);
+    while ((node = list_pop(&failed)) != NULL)
+        list_append(&monitor->dirty, node);
+    runloop_unlock(monitor->loop);
     return result;
 }
 
@@ -213,8 +230,8 @@ static void set_deadline(struct monitor *monitor, bool more)
 /* Puts in doubt what the clock has put in doubt. */
 static void check_clock(struct monitor *monitor, int64_t now)
 {
-    if (monitor->ask_again <= now || monitor->retry <= now) {
-        monitor->ask_again = monitor->ask_again <= now ? NEVER : monitor->ask_again;
+    if (monitor->ask_again <= now) {
+        monitor->ask_again = NEVER;
         mark_all(monitor);
     }
     mark_expired(monitor, now);
@@ -225,11 +242,9 @@ static int monitor_run(struct source *source)
     struct monitor *monitor = container_of(source, struct monitor, source);
     struct round    round = { .monitor = monitor };
     const int64_t   now = clock_now();
-    const int       news = view_drain(&monitor->view, hear, &round);
-    int             error = 0;
+    int             drain_error = 0, error = 0;
+    const unsigned  news = view_drain(&monitor->view, hear, &round, &drain_error);
 
-    if (news < 0)
-        return -news;
     if (!monitor->links_known || (news & VIEW_LOST) != 0) {
         error = view_read_links(&monitor->view);
         monitor->links_known = error == 0;
@@ -242,9 +257,9 @@ static int monitor_run(struct source *source)
         error = ask_dirty(monitor);
     if (round.unfinished || (news & VIEW_LOST) != 0)
         plan_to_ask_again(monitor, now);
-    plan_to_retry(monitor, now, error != 0);
+    plan_to_retry(monitor, now, error != 0 || drain_error != 0);
     set_deadline(monitor, (news & VIEW_MORE) != 0);
-    return 0;
+    return drain_error;
 }
 
 /* ---- Watches ---------------------------------------------------------------------------------------------------- */

@@ -83,20 +83,18 @@ void netlink_close(struct netlink *netlink)
 
 ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size)
 {
-    for (;;) {
-        struct sockaddr_nl sender;
-        socklen_t          length = sizeof sender;
-        const ssize_t      got = recvfrom(netlink->fd, buffer, size, MSG_DONTWAIT | MSG_TRUNC,
-                                          (struct sockaddr *)&sender, &length);
+    struct sockaddr_nl sender;
+    socklen_t          length = sizeof sender;
+    ssize_t            got;
 
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return errno == EAGAIN ? 0 : -errno;
-        if (length != sizeof sender || sender.nl_family != AF_NETLINK || sender.nl_pid != 0)
-            continue;
-        return (size_t)got > size ? -EMSGSIZE : got;
-    }
+    do
+        got = recvfrom(netlink->fd, buffer, size, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &length);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return errno == EAGAIN ? 0 : -errno;
+    if (length != sizeof sender || sender.nl_family != AF_NETLINK || sender.nl_pid != 0)
+        return NETLINK_FOREIGN;
+    return (size_t)got > size ? -EMSGSIZE : got;
 }
 
 int netlink_send(const struct netlink *netlink, const void *requests, size_t length)

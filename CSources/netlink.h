@@ -25,8 +25,10 @@ int netlink_join(const struct netlink *netlink, unsigned group);
 
 void netlink_close(struct netlink *netlink);
 
-/* One datagram from the kernel, without waiting; those of other senders are passed over. 0: there is none. Less than 0:
- * an errno, negated; ENOBUFS when the kernel had to drop some, EMSGSIZE when one did not fit. */
+/* One datagram from the kernel, without waiting. 0: there is none. NETLINK_FOREIGN: one came from somebody else, and
+ * was thrown away. Less than 0: an errno, negated; ENOBUFS when the kernel had to drop some, EMSGSIZE when one did not
+ * fit. */
+#define NETLINK_FOREIGN (-4096)
 ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size);
 
 /* Sends requests to the kernel, which answers them before this returns. 0 or an errno. */

@@ -3,8 +3,8 @@
  * Network namespaces. Sockets belong to the namespace of the thread that opened them, so what is opened later, by
  * whichever thread, has to go back to the one of the target.
  *
- * What this file must never do: hold a namespace open that no target needs (a deleted one could not die), or leave a
- * thread in another namespace than the one it came in.
+ * What this file must never do: hold a namespace open that no target needs (a deleted one could not die), or take a
+ * caller's thread to another namespace (it might not get back).
  */
 #include "netns.h"
 
@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -128,22 +129,38 @@ void netns_release(struct netns *netns)
         netns_free(netns);
 }
 
-/* Opens a view over there and comes back. The way back is tried before the way out is taken. */
+/* What a thread of ours opens over there, so that the caller's never leaves its own namespace. */
+struct errand {
+    const struct netns *netns;
+    enum view_scope     scope;
+    struct view        *view;
+    int                 error;
+};
+
+static void *run_errand(void *argument)
+{
+    struct errand *errand = argument;
+
+    errand->error = setns(errand->netns->fd, CLONE_NEWNET) == 0 ? view_open(errand->view, errand->scope) : errno;
+    return NULL;
+}
+
+/* The thread lives for these few system calls: it is waited for, and takes no signal. */
 static int open_abroad(const struct netns *netns, enum view_scope scope, struct view *ret)
 {
-    const int home = open(OWN_NAMESPACE, O_RDONLY | O_CLOEXEC);
-    int       error;
+    struct errand errand = { .netns = netns, .scope = scope, .view = ret };
+    sigset_t      all, before;
+    pthread_t     thread;
+    int           error;
 
-    if (home < 0)
-        return errno;
-    error = setns(home, CLONE_NEWNET) == 0 && setns(netns->fd, CLONE_NEWNET) == 0 ? 0 : errno;
-    if (error == 0) {
-        error = view_open(ret, scope);
-        if (setns(home, CLONE_NEWNET) != 0)
-            abort(); /* cannot happen: it was possible a moment ago. Going on elsewhere would be worse. */
-    }
-    close(home);
-    return error;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&thread, NULL, run_errand, &errand);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0)
+        return error;
+    pthread_join(thread, NULL);
+    return errand.error;
 }
 
 int netns_open_view(struct netns *netns, enum view_scope scope, struct view *ret)
@@ -161,4 +178,39 @@ int netns_ask(struct netns *netns, const struct question *questions, size_t coun
     error = route_find(&netns->view, questions, count, extras, ret);
     pthread_mutex_unlock(&netns->lock);
     return error;
+}
+
+void netns_find_type(struct netns *netns, struct path *path)
+{
+    struct link        whole = { 0 };
+    const struct link *link;
+    struct view        view;
+
+    pthread_mutex_lock(&netns->lock);
+    link = path->index != 0 ? view_link(&netns->view, path->index) : NULL;
+    if (link != NULL)
+        whole = *link;
+    pthread_mutex_unlock(&netns->lock);
+    if (whole.index == 0 || whole.complete || netns_open_view(netns, VIEW_LINKS, &view) != 0)
+        return;
+    link = view_whole_link(&view, path->index);
+    if (link != NULL && link->complete)
+        whole = *link;
+    view_close(&view);
+    if (!whole.complete)
+        return;
+    path->type = whole.type;
+    pthread_mutex_lock(&netns->lock);
+    links_tell_kind(&netns->view.links, whole.index, whole.kind);
+    pthread_mutex_unlock(&netns->lock);
+}
+
+uint32_t netns_index_of(struct netns *netns, const char *name)
+{
+    uint32_t index;
+
+    pthread_mutex_lock(&netns->lock);
+    index = view_index_of(&netns->view, name);
+    pthread_mutex_unlock(&netns->lock);
+    return index;
 }

@@ -18,7 +18,14 @@ void netns_release(struct netns *netns);
  * go there. */
 int netns_open_view(struct netns *netns, enum view_scope scope, struct view *ret);
 
-/* route_find over the shared view, from any thread. */
+/* route_find over the shared view, from any thread. Does not wait for RTNL. */
 int netns_ask(struct netns *netns, const struct question *questions, size_t count, unsigned extras, struct path *ret);
+
+/* Completes the type of the path's interface. The first time for a link it asks over a socket of its own, as it may wait
+ * for RTNL; what cannot be found out stays as it is. */
+void netns_find_type(struct netns *netns, struct path *path);
+
+/* The index of the interface that has this name now, 0: there is none. */
+uint32_t netns_index_of(struct netns *netns, const char *name);
 
 #endif

@@ -19,6 +19,8 @@ bool path_from_error(int error, bool bound, struct path *ret)
 {
     switch (error) {
     case ENETUNREACH:
+    case EAFNOSUPPORT: /* a kernel without IPv6 has no route either */
+    case EOPNOTSUPP:
         *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
         return true;
     case EHOSTUNREACH:

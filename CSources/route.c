@@ -39,8 +39,7 @@ static struct path judge(const struct search *search, const struct route *route)
     if (search->request.fib_match && route->type == RTN_LOCAL)
         actual.oif = LOOPBACK_INDEX;
     return path_judge(&search->request.destination, chosen, &actual,
-                      (search->extras & ROUTE_KIND) != 0 ? view_whole_link(search->view, actual.oif)
-                                                         : view_link(search->view, actual.oif));
+                      view_link(search->view, actual.oif));
 }
 
 static bool is_usable_link(const struct link *link)
@@ -87,24 +86,37 @@ static int find_plain(struct search *search, uint32_t oif, struct path *ret)
  * answer tells more. */
 static int judge_match(struct search *search, struct route *route, struct path *ret)
 {
-    bool usable;
+    uint32_t oif = 0;
+    bool     usable;
 
     if (route->legs != NULL)
-        return find_plain(search, choose_leg(search, route, &usable), ret);
-    if (route->oif == 0)
-        return find_plain(search, search->request.oif, ret);
+        oif = choose_leg(search, route, &usable);
+    if (route->legs != NULL || route->oif == 0)
+        return find_plain(search, oif != 0 ? oif : search->request.oif, ret);
     *ret = judge(search, route);
     return 0;
 }
 
+/* What a further query may fail with: an answer leaves what is known as it is, a failure to ask does not. */
+static int failure(int error)
+{
+    struct path path;
+
+    return error == 0 || path_from_error(error, false, &path) ? 0 : error;
+}
+
 /* The kernel expires IPv6 routes at their time but tells of it up to half a minute later. Only FIB_MATCH says when. */
-static void note_expiry(struct search *search, struct path *path)
+static int note_expiry(struct search *search, struct path *path)
 {
     struct route route;
+    int          error;
 
-    if ((search->extras & ROUTE_EXPIRY) != 0 && search->request.destination.family == AF_INET6 && path->index != 0 &&
-        ask(search, true, &route) == 0)
+    if ((search->extras & ROUTE_EXPIRY) == 0 || search->request.destination.family != AF_INET6 || path->index == 0)
+        return 0;
+    error = ask(search, true, &route);
+    if (error == 0)
         path->expires = route.expires;
+    return failure(error);
 }
 
 /* IPv4 out of one interface: a plain answer would be an on-link route that does not exist. */
@@ -122,34 +134,44 @@ static bool is_about_link(const struct path *path)
            path->reason == kSCNetworkReachabilityReasonNoCarrier;
 }
 
-/* The plain answer may go over a leg that is dead while another one lives. What is known stands if that cannot be
- * found out. */
-static void find_other_leg(struct search *search, struct path *path)
+/* The plain answer may go over a leg that is dead while another one lives. */
+static int find_other_leg(struct search *search, struct path *path)
 {
     struct route route;
     struct path  other;
     bool         usable;
     uint32_t     oif;
+    int          error;
 
-    if (!is_about_link(path) || search->request.oif != 0 || ask(search, true, &route) != 0 || route.legs == NULL)
-        return;
+    if (!is_about_link(path) || search->request.oif != 0)
+        return 0;
+    error = ask(search, true, &route);
+    if (error != 0 || route.legs == NULL)
+        return failure(error);
     oif = choose_leg(search, &route, &usable);
-    if (usable && find_plain(search, oif, &other) == 0)
+    if (!usable)
+        return 0;
+    error = find_plain(search, oif, &other);
+    if (error == 0)
         *path = other;
+    return failure(error);
 }
 
 /* FIB_MATCH does not say which source packets will carry. A plain query over the interface that was found does. */
-static void note_source(const struct search *search, struct path *path)
+static int note_source(const struct search *search, struct path *path)
 {
     struct route_request request = search->request;
     struct route         route;
+    int                  error;
 
     if ((search->extras & ROUTE_SOURCE) == 0 || path->source.family != AF_UNSPEC || !path_is_usable(path))
-        return;
+        return 0;
     request.fib_match = false;
     request.oif = path->index;
-    if (view_ask(search->view, &request, &route) == 0)
+    error = view_ask(search->view, &request, &route);
+    if (error == 0)
         path->source = route.source;
+    return failure(error);
 }
 
 /* While lo is down nothing reaches a loopback address, whatever the kernel says: before lo was up for the first time it
@@ -163,10 +185,16 @@ static bool is_lost_loopback(const struct search *search)
     return lo != NULL && !link_is_up(lo);
 }
 
+/* The kernel sends these out of the interface that is asked for without a look at the routes. */
+static bool needs_match(const struct search *search)
+{
+    return search->request.oif != 0 && search->request.destination.family == AF_INET &&
+           !address_is_on_every_link(&search->request.destination);
+}
+
 static int find_address(struct search *search, struct path *ret)
 {
-    const bool by_match = search->request.oif != 0 && search->request.destination.family == AF_INET;
-    const int  error = by_match ? find_bound_ipv4(search, ret) : find_plain(search, search->request.oif, ret);
+    int error = needs_match(search) ? find_bound_ipv4(search, ret) : find_plain(search, search->request.oif, ret);
 
     if (error != 0 && !path_from_error(error, search->bound, ret))
         return error;
@@ -174,10 +202,10 @@ static int find_address(struct search *search, struct path *ret)
         *ret = path_without(kSCNetworkReachabilityReasonInterfaceDown);
         return 0;
     }
-    find_other_leg(search, ret);
-    note_source(search, ret);
-    note_expiry(search, ret);
-    return 0;
+    error = find_other_leg(search, ret);
+    if (error == 0)
+        error = note_source(search, ret);
+    return error == 0 ? note_expiry(search, ret) : error;
 }
 
 /* ---- The default path ------------------------------------------------------------------------------------------- */
@@ -206,9 +234,8 @@ static int find_default_ipv6(struct search *search, const struct route *match, s
 
     if (error != 0)
         return error;
-    find_other_leg(search, ret);
     ret->expires = expires;
-    return 0;
+    return find_other_leg(search, ret);
 }
 
 /* One family's default path. `ret` says NoRoute when the family has none. */
@@ -224,7 +251,7 @@ static int find_default_of(struct search *search, const struct address probes[PR
             error = probes[i].family == AF_INET6 ? find_default_ipv6(search, &route, ret)
                                                  : judge_match(search, &route, ret);
             if (error == 0)
-                note_source(search, ret);
+                error = note_source(search, ret);
             return error != 0 && path_from_error(error, search->bound, ret) ? 0 : error;
         }
         if (error == 0)
@@ -251,9 +278,6 @@ static int find_default(struct search *search, struct path *ret)
         error = find_default_of(search, probes_ipv4, &ipv4);
     if (error == 0 && family != AF_INET && !path_is_usable(&ipv4))
         error = find_default_of(search, probes_ipv6, &ipv6);
-    /* A kernel without IPv6 is a kernel without an IPv6 route. */
-    if (error == EAFNOSUPPORT || error == EOPNOTSUPP)
-        error = 0;
     if (error != 0)
         return error;
     *ret = path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
@@ -276,12 +300,11 @@ static bool find_interface(struct search *search, struct path *ret)
             return false;
         }
     }
-    if (!address_is_link_local(&question->destination))
-        return true;
-    /* Without a scope the kernel would take some interface. */
     if (search->request.oif == 0)
         search->request.oif = question->scope;
-    if (search->request.oif == 0 || (question->scope != 0 && question->scope != search->request.oif)) {
+    /* Two interfaces; or none, where the kernel would take some. */
+    if ((question->scope != 0 && question->scope != search->request.oif) ||
+        (search->request.oif == 0 && address_is_link_local(&question->destination))) {
         *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
         return false;
     }
@@ -296,11 +319,10 @@ static int find_local(struct search *search, bool *ret)
                                       .mark = search->request.mark,
                                       .oif = address_is_link_local(local) ? search->request.oif : 0 };
     struct route          route;
-    struct path           path;
     const int             error = view_ask(search->view, &request, &route);
 
     *ret = error == 0 && route.type == RTN_LOCAL;
-    return error == 0 || path_from_error(error, false, &path) ? 0 : error;
+    return failure(error);
 }
 
 static int answer(struct search *search, struct path *ret)

@@ -10,7 +10,7 @@
 struct question {
     struct address destination;   /* AF_UNSPEC: the default path */
     struct address local;         /* the source to use; AF_UNSPEC: the kernel's choice */
-    uint32_t       scope;         /* of a link-local destination; 0: none */
+    uint32_t       scope;         /* the index of the interface, from a numeric zone or a socket address; 0: any */
     uint32_t       mark;
     char           interface[16]; /* "": any */
 };
@@ -18,8 +18,7 @@ struct question {
 /* What is asked besides flags, reason and interface. Bits. */
 enum route_extras {
     ROUTE_EXPIRY = 1, /* when the kernel will let the route expire without a word */
-    ROUTE_SOURCE = 2, /* the source address, where it takes a further query */
-    ROUTE_KIND = 4    /* the kind of interface, for which the first call may wait for RTNL */
+    ROUTE_SOURCE = 2  /* the source address, where it takes a further query */
 };
 
 /* The best answer to any of the questions, the first of equals. 0, or an errno: the kernel could not be asked, and

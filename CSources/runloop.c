@@ -129,6 +129,7 @@ static void own_ended(void *pointer)
         struct member *member = NULL;
 
         runloop_lock(loop);
+        loop->ended = true;
         if (!list_is_empty(&loop->members)) {
             member = container_of(loop->members.next, struct member, node);
             counted_retain(member->owner);
@@ -208,7 +209,8 @@ void loop_signal(SCRunLoopRef loop)
 
 void loop_signal_locked(SCRunLoopRef loop)
 {
-    if (!loop->signalled) {
+    /* Who drives the loop sees what is there before it waits, and signals what it leaves behind. */
+    if (!loop->signalled && !(loop->has_driver && pthread_equal(loop->driver, pthread_self()))) {
         loop->signalled = true;
         loop_signal(loop);
     }
@@ -250,10 +252,11 @@ struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(con
     return NULL;
 }
 
-void runloop_add_member_locked(SCRunLoopRef loop, struct member *member)
+bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member)
 {
-    list_append(&loop->members, &member->node);
-    loop_signal_locked(loop);
+    if (!loop->ended)
+        list_append(&loop->members, &member->node);
+    return !loop->ended;
 }
 
 void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member)

@@ -7,8 +7,8 @@
  * jobs (deliveries that are due), changes (targets that wait to be fetched) and members (what must go when the thread
  * ends).
  *
- * One lock per loop guards its lists. It is a leaf but for what runloop_lock() callers take care of: no system call that
- * can wait, and no code of the user's, runs under it.
+ * One lock per loop guards its lists. Under it sockets are opened and closed, but nothing waits for the kernel's RTNL
+ * lock, and no code of the user's runs.
  */
 
 #include <reachability/reachability.h>
@@ -50,7 +50,8 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source);
 struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),
                                           const void *key);
-void runloop_add_member_locked(SCRunLoopRef loop, struct member *member);
+/* False: the thread whose own loop this is has ended. */
+bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member);
 void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member);
 
 /* Queues a job (with a reference taken for it); nothing if it is queued already. */

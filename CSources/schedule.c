@@ -47,16 +47,9 @@ static void context_free(struct counted *counted)
 {
     struct context *context = container_of(counted, struct context, counted);
 
-    if (context->release != NULL && !has_both_hooks(context))
+    if (context->release != NULL)
         context->release(context->info);
     free(context);
-}
-
-void context_drop(struct context *context)
-{
-    if (has_both_hooks(context))
-        context->release(context->info);
-    counted_release(&context->counted);
 }
 
 /* A copy of the caller's, retained. NULL: no memory. */
@@ -99,7 +92,7 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
     self->callback = callout;
     pthread_mutex_unlock(&self->lock);
     if (old != NULL)
-        context_drop(old);
+        counted_release(&old->counted);
     return 1;
 }
 
@@ -152,32 +145,38 @@ static bool delivery_begin(struct schedule *schedule, struct delivery *ret)
     return begun;
 }
 
-static void delivery_end(struct schedule *schedule)
+/* On every loop of the target's: the first that is driven makes the call, and the others find nothing left. */
+static void queue_everywhere_locked(struct SCNetworkReachability *target)
 {
-    struct SCNetworkReachability *target = schedule->target;
+    list_for_each(node, &target->schedules)
+        queue_locked(container_of(node, struct schedule, node));
+}
 
+static void delivery_end(struct SCNetworkReachability *target)
+{
     pthread_mutex_lock(&target->lock);
     target->delivering = false;
-    if (is_due_locked(target)) {
-        if (schedule->active)
-            queue_locked(schedule);
-        else if (!list_is_empty(&target->schedules))
-            queue_locked(container_of(target->schedules.next, struct schedule, node));
-    }
+    if (is_due_locked(target))
+        queue_everywhere_locked(target);
     pthread_mutex_unlock(&target->lock);
 }
 
+/* With both hooks the delivery takes a reference of the user's and lets go of the context, so that replacing it inside the
+ * callback releases it there. Else the context is held until the callback has returned. */
 static void delivery_call(const struct delivery *delivery, SCNetworkReachabilityRef target)
 {
-    const struct context *context = delivery->context;
+    struct context *context = delivery->context;
+    void (*release)(const void *) = context->release;
 
     if (has_both_hooks(context)) {
         void *info = (void *)(uintptr_t)context->retain(context->info);
 
+        counted_release(&context->counted);
         delivery->callback(target, delivery->flags, info);
-        context->release(info);
+        release(info);
     } else {
         delivery->callback(target, delivery->flags, context->info);
+        counted_release(&context->counted);
     }
 }
 
@@ -189,8 +188,7 @@ static bool job_run(struct job *job)
 
     if (begun) {
         delivery_call(&delivery, schedule->target);
-        counted_release(&delivery.context->counted);
-        delivery_end(schedule);
+        delivery_end(schedule->target);
     }
     counted_release(&schedule->counted);
     return begun;
@@ -235,10 +233,10 @@ SCNetworkReachabilityRef SCRunLoopCopyNextChange(SCRunLoopRef loop, SCNetworkRea
     if (change != NULL) {
         target = container_of(change, struct schedule, change)->target;
         counted_retain(&target->counted);
+        if (flags != NULL)
+            *flags = (SCNetworkReachabilityFlags)atomic_load_explicit(&target->state, memory_order_acquire);
     }
     runloop_unlock(loop);
-    if (target != NULL && flags != NULL)
-        *flags = (SCNetworkReachabilityFlags)atomic_load_explicit(&target->state, memory_order_acquire);
     return target;
 }
 
@@ -293,7 +291,8 @@ static struct schedule *find_locked(struct SCNetworkReachability *target, SCRunL
     return NULL;
 }
 
-/* The first schedule evaluates, without waiting for RTNL; the loop asks once more behind it. */
+/* Each schedule evaluates, without waiting for RTNL; the loop asks once more behind it. What the first one finds counts
+ * as delivered. */
 static int evaluate_locked(struct SCNetworkReachability *target)
 {
     struct path path;
@@ -302,37 +301,49 @@ static int evaluate_locked(struct SCNetworkReachability *target)
     if (error != 0)
         return error;
     set_current_locked(target, &path);
-    target->delivered = path;
-    target->announce = target->kind == TARGET_NAME;
+    if (list_is_empty(&target->schedules)) {
+        target->delivered = path;
+        target->announce = target->kind == TARGET_NAME;
+    }
     return 0;
 }
 
-/* A new (target, loop). 0 or an errno, and nothing changed. */
+/* Makes the schedule a member of its loop. False: the loop's thread has ended. */
+static bool join_locked(struct schedule *schedule)
+{
+    bool joined;
+
+    runloop_lock(schedule->loop);
+    joined = runloop_add_member_locked(schedule->loop, &schedule->member);
+    runloop_unlock(schedule->loop);
+    return joined;
+}
+
+/* A new (target, loop). 0 or a status; then nothing changed, and the schedule, if there is one, is the caller's to
+ * release. */
 static int add_locked(struct SCNetworkReachability *target, SCRunLoopRef loop, struct schedule **ret)
 {
-    struct schedule *schedule = schedule_create(target, loop);
+    struct schedule *schedule = *ret = schedule_create(target, loop);
     int              error;
 
     if (schedule == NULL)
         return ENOMEM;
     /* First the watch, then the evaluation: what changes in between is heard. */
     error = monitor_watch(loop, target->netns, &schedule->watch);
-    if (error == 0 && list_is_empty(&target->schedules)) {
+    if (error == 0)
         error = evaluate_locked(target);
-        if (error != 0) {
-            monitor_unwatch(loop, &schedule->watch);
-            schedule->active = false;
-        }
-    }
-    *ret = schedule;
-    if (error != 0)
+    if (error == 0 && !join_locked(schedule))
+        error = kSCStatusInvalidArgument;
+    if (error != 0) {
+        schedule->active = false;
+        monitor_unwatch(loop, &schedule->watch);
+        if (list_is_empty(&target->schedules))
+            atomic_store_explicit(&target->state, 0, memory_order_release);
         return error;
+    }
     list_append(&target->schedules, &schedule->node);
-    runloop_lock(loop);
-    runloop_add_member_locked(loop, &schedule->member);
-    if (target->announce)
-        runloop_add_job_locked(loop, &schedule->job);
-    runloop_unlock(loop);
+    if (is_due_locked(target))
+        queue_locked(schedule);
     return 0;
 }
 
@@ -383,7 +394,7 @@ static void remove_locked(struct schedule *schedule)
     if (list_is_empty(&target->schedules))
         atomic_store_explicit(&target->state, 0, memory_order_release);
     else if (is_due_locked(target) && !target->delivering)
-        queue_locked(container_of(target->schedules.next, struct schedule, node));
+        queue_everywhere_locked(target);
 }
 
 SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,

@@ -30,12 +30,12 @@ static void target_free(struct counted *counted)
 {
     struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, counted);
 
+    target->type = OBJECT_FREED; /* before the user's hook, which may think that it lives */
     if (target->context != NULL)
-        context_drop(target->context);
+        counted_release(&target->context->counted);
     netns_release(target->netns);
     pthread_mutex_destroy(&target->lock);
     free(target->name);
-    target->type = OBJECT_FREED;
     free(target);
 }
 
@@ -121,7 +121,9 @@ static bool wish_for_addresses(struct wish *wish, const SCNetworkReachabilityOpt
         return false;
     if (remote_family == AF_UNSPEC)
         question->destination = question->local;
-    question->scope = remote_scope != 0 ? remote_scope : local_scope;
+    /* The kernel, too, looks at a scope only where the address needs one. */
+    if (address_is_of_link(&question->destination))
+        question->scope = remote_scope != 0 ? remote_scope : local_scope;
     wish->count = 1;
     if (options->localAddress != NULL)
         wish->kind = TARGET_PAIR;
@@ -352,11 +354,12 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
         error_set(kSCStatusInvalidArgument);
         return 0;
     }
-    error = target_ask(self, ROUTE_SOURCE | ROUTE_KIND, &found);
+    error = target_ask(self, ROUTE_SOURCE, &found);
     if (error != 0) {
         error_set(error);
         return 0;
     }
+    netns_find_type(self->netns, &found);
     size = path->size;
     memset(path, 0, size);
     path->size = size;
@@ -373,6 +376,12 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
     address_to_sockaddr(&found.source, found.index, &path->source);
     address_to_sockaddr(&found.gateway, found.index, &path->gateway);
     return 1;
+}
+
+/* The interface that a zone, by number or by name, stands for now. */
+static uint32_t scope_of(const struct SCNetworkReachability *target, const struct question *question)
+{
+    return question->interface[0] != '\0' ? netns_index_of(target->netns, question->interface) : question->scope;
 }
 
 size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target, struct sockaddr_storage *addresses,
@@ -393,7 +402,7 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
         if (question->destination.family == AF_UNSPEC)
             continue;
         if (count < capacity)
-            address_to_sockaddr(&question->destination, question->scope, &addresses[count]);
+            address_to_sockaddr(&question->destination, scope_of(self, question), &addresses[count]);
         count++;
     }
     return count;

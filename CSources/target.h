@@ -12,8 +12,8 @@ enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 
 #define TARGET_QUESTIONS 2 /* at most: localhost stands for two addresses */
 
-/* The user's context. With both hooks each delivery holds its own reference of the user's, and the one that is kept ends
- * when it is replaced. With release alone that is put off until no delivery holds the context. */
+/* The user's context. Its release is called when the last one lets go: the target, or a delivery that has begun and, with
+ * both hooks, has not taken its own reference yet. */
 struct context {
     struct counted counted;
     void          *info;
@@ -58,9 +58,6 @@ int target_ask(struct SCNetworkReachability *target, unsigned extras, struct pat
 
 /* What a name's being unresolved does to an answer. */
 void target_finish(const struct SCNetworkReachability *target, struct path *path);
-
-/* Drops the target's hold on a context: may call the user's release. */
-void context_drop(struct context *context);
 
 /* How many schedules there are, and what their monitors counted. */
 struct schedule_summary {

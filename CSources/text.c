@@ -128,6 +128,7 @@ const char *SCErrorString(int status)
     case kSCStatusReachabilityUnknown:
         return "Reachability could not be determined";
     default:
+        /* glibc 2.32: strerror(3) is neither static nor safe in threads. */
         text = status > 0 && status < 1000 ? strerrordesc_np(status) : NULL;
         return text != NULL ? text : "Unknown error";
     }
@@ -146,9 +147,9 @@ static void add_address(struct text *text, const struct question *question, cons
 
     address_format(address, digits);
     text_add(text, "%s", digits);
-    if (question->interface[0] != '\0' && address_is_link_local(address))
+    if (question->interface[0] != '\0' && address_is_of_link(address))
         text_add(text, "%%%s", question->interface);
-    else if (question->scope != 0 && address_is_link_local(address))
+    else if (question->scope != 0)
         text_add(text, "%%%" PRIu32, question->scope);
 }
 
@@ -242,7 +243,7 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
         text_add(&text, ", flags = 0x%08" PRIx32 ", if_index = %" PRIu32, snapshot.scheduled.flags,
                  snapshot.scheduled.index);
     text_add(&text, "}\n  schedule: %u times on %u run loops", summary.times, summary.loops);
-    if (target_ask(self, ROUTE_SOURCE | ROUTE_KIND, &path) == 0)
+    if (target_ask(self, ROUTE_SOURCE, &path) == 0)
         add_answer(&text, &path);
     text_add(&text, "\n  resolver: %s", self->pending ? "not asked" : "not needed");
     text_add(&text, "\n  counters: %lu evaluations, %lu callbacks, %lu queries, %lu overruns", snapshot.evaluations,

@@ -87,17 +87,19 @@ static bool take_in(struct view *view, size_t length, void (*tell)(void *, const
     for (size_t step; (step = message_parse(bytes, length, &message)) != 0; bytes += step, length -= step) {
         if (is_link(&message))
             noted = links_apply(&view->links, &message) == 0 && noted;
-        if (tell != NULL && message.kind != MESSAGE_OTHER)
+        if (message.kind != MESSAGE_OTHER)
             tell(info, &message);
     }
     return noted;
 }
 
-int view_drain(struct view *view, void (*tell)(void *info, const struct message *message), void *info)
+unsigned view_drain(struct view *view, void (*tell)(void *info, const struct message *message), void *info,
+                    int *ret_error)
 {
-    int news = VIEW_NOTHING;
+    unsigned news = VIEW_NOTHING;
 
-    /* After an overrun the kernel drops, without a further word, until the queue is empty: then there is no limit. */
+    /* After an overrun the kernel drops, without a further word, until the queue is empty: then there is no limit, and
+     * nothing to read in what is thrown away, as everything is asked for anew. */
     for (unsigned count = 0; count < DRAIN_LIMIT || (news & VIEW_LOST) != 0; count++) {
         const ssize_t length = netlink_receive(&view->events, view->buffer, NETLINK_BUFFER_SIZE);
 
@@ -106,9 +108,12 @@ int view_drain(struct view *view, void (*tell)(void *info, const struct message 
         if (length == -ENOBUFS || length == -EMSGSIZE) {
             news |= VIEW_LOST;
             view->overruns++;
+        } else if (length == NETLINK_FOREIGN) {
+            continue;
         } else if (length < 0) {
-            return (int)length;
-        } else if (!take_in(view, (size_t)length, tell, info)) {
+            *ret_error = (int)-length;
+            return news | VIEW_LOST;
+        } else if ((news & VIEW_LOST) == 0 && !take_in(view, (size_t)length, tell, info)) {
             news |= VIEW_LOST;
         }
     }
@@ -133,6 +138,8 @@ static int read_dump(struct view *view, struct links *ret)
         size_t         left = length > 0 ? (size_t)length : 0;
         struct message message;
 
+        if (length == NETLINK_FOREIGN)
+            continue;
         if (length <= 0)
             return length == 0 ? EIO : (int)-length;
         for (size_t step; (step = message_parse(bytes, left, &message)) != 0; bytes += step, left -= step) {
@@ -227,6 +234,8 @@ static int receive_answer(struct view *view, struct message *ret)
         const char   *bytes = view->buffer;
         size_t        left = length > 0 ? (size_t)length : 0;
 
+        if (length == NETLINK_FOREIGN)
+            continue;
         /* The kernel answers inside the send: no answer means that there was no room for one. */
         if (length <= 0)
             return length == 0 || length == -EMSGSIZE ? ENOBUFS : (int)-length;
@@ -248,7 +257,7 @@ static void start_over(struct view *view)
     view->overruns++;
     do
         length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
-    while (length > 0 || length == -ENOBUFS || length == -EMSGSIZE);
+    while (length > 0 || length == -ENOBUFS || length == -EMSGSIZE || length == NETLINK_FOREIGN);
     if (view->events.fd < 0)
         links_clear(&view->links);
 }

@@ -40,8 +40,10 @@ enum view_news {
 };
 
 /* Takes in what the kernel has told, without waiting: links go to the table, and every message that can matter is
- * passed on. Returns view_news bits, or an errno, negated. */
-int view_drain(struct view *view, void (*tell)(void *info, const struct message *message), void *info);
+ * passed on, until some are lost. Returns view_news bits. A socket that cannot be read counts as a loss, and ret_error
+ * is set to the errno. */
+unsigned view_drain(struct view *view, void (*tell)(void *info, const struct message *message), void *info,
+                    int *ret_error);
 
 /* Reads all links anew. Waits for the RTNL lock: only where events are handled. 0 or an errno. */
 int view_read_links(struct view *view);
@@ -50,7 +52,8 @@ int view_read_links(struct view *view);
  * the next call on the view. */
 const struct link *view_link(struct view *view, uint32_t index);
 
-/* As view_link, with its kind, for which the call may wait for RTNL. */
+/* As view_link, with its kind, for which the call may wait for RTNL: never under a lock that somebody needs who must
+ * not wait. */
 const struct link *view_whole_link(struct view *view, uint32_t index);
 
 /* The index of the link that has this name now, 0: there is none. */

@@ -23,7 +23,9 @@
  * Threads. Every call may come from any thread, but for the calls that drive a run loop (SCRunLoopPerform,
  *   SCRunLoopRunInMode, SCRunLoopRun): one thread at a time drives a given loop, a second one is answered -1 (EBUSY).
  *   SCRunLoopStop and SCRunLoopWakeUp may also be called from signal handlers. Callbacks and context hooks are called
- *   with no lock held: every call is allowed inside them. A process that only uses run loops gets no thread from us.
+ *   with no lock held: every call is allowed inside them. A process that only uses run loops gets no thread from us (but
+ *   for a moment, when a target is scheduled from another network namespace than its own). Do not pthread_cancel(3) a
+ *   thread inside a call of ours.
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server, nor for the kernel's RTNL
  *   lock. Handling an event (inside the calls that drive a loop) waits for the change behind it to be finished in the
  *   kernel: microseconds as a rule, longer while a network namespace is torn down or a driver is stuck. GetPath and
@@ -193,7 +195,7 @@ SC_RETURNS_RETAINED SC_EXPORT SCNetworkReachabilityRef SC_NULLABLE SCNetworkReac
 /*
  * Whether a host can be reached. 1 to 1024 bytes, else 1002. A name that is, as a whole, an address literal makes an
  * address target: IPv4 as inet_aton(3) reads it, IPv6 with an optional %zone, which is followed by name as
- * SCNetworkReachabilityOptions.interfaceName is. "localhost" and names below ".localhost" are 127.0.0.1 and ::1.
+ * SCNetworkReachabilityOptions.interfaceName is, or is an interface's index. "localhost" and names below ".localhost" are 127.0.0.1 and ::1.
  *
  * This version looks no other name up: such a target has the flags of the default path and the reason NamePending, and
  * one callback with them follows when it is scheduled.
@@ -244,7 +246,7 @@ SC_EXPORT unsigned long SCNetworkReachabilityGetTypeID(void);
  *
  * Not scheduled: the kernel is asked, one round trip of some microseconds. Scheduled: the latest evaluation, one atomic
  * load and never a system call. On a run loop that is what the loop saw when it was last driven, constant for the whole
- * of a callback: a program that schedules on a loop and does not drive it should ask an unscheduled target instead.
+ * of a callback (but for a nested drive, and for a target that is on several loops): a program that schedules on a loop and does not drive it should ask an unscheduled target instead.
  * Scheduling evaluates once before it returns.
  *
  * No bit set is an answer, not a failure. FALSE: 1002, or the kernel could not be asked (errno, or 4001).
@@ -397,7 +399,8 @@ SC_RETURNS_RETAINED SC_EXPORT SCNetworkReachabilityRef SC_NULLABLE SCRunLoopCopy
 /*
  * Drives the calling thread's own loop for `seconds` (0 or less: one pass), or until a callback ran if
  * returnAfterSourceHandled, until SCRunLoopStop, or until nothing is scheduled on it. A stop that came before the run
- * ends it at once. Returns a kSCRunLoopRun... value, or -1 as SCRunLoopPerform does.
+ * ends it at once. Returns a kSCRunLoopRun... value (where several are true: stopped, handled, finished, timed out), or
+ * -1 as SCRunLoopPerform does.
  */
 SC_EXPORT SC_REFINED SCRunLoopRunResult SCRunLoopRunInMode(SCRunLoopMode SC_NONNULL mode, double seconds,
                                                            SCBoolean returnAfterSourceHandled);
