@@ -1,0 +1,192 @@
+# libreachability. The C library needs a C compiler, make, pkg-config and libmnl; the tool also needs Swift.
+#
+#   make              the C library                      make run        builds and runs `reachability watch`
+#   make lib          the same                           make test       every test, with all that it needs
+#   make tool         the tool, build/reachability       make bench      the benchmarks
+#   make install      PREFIX=/usr/local DESTDIR=         make uninstall  removes what install put there
+#   make deps         what run needs, by apt             make deps-test  what test needs, by apt
+#   make fuzz         SECONDS=60                           make clean
+#
+# Parts of `make test`: check-c (no Swift needed), checks, check-asan, check-tsan, check-valgrind, check-clang,
+# check-swift. One test program: `make build/tests/test-links && build/tests/test-links`; one check:
+# `Tests/checks/floors`.
+#
+# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DESTDIR BUILD; WERROR= lets warnings pass.
+
+CFLAGS     = -O2 -g
+PREFIX     = /usr/local
+BINDIR     = $(PREFIX)/bin
+LIBDIR     = $(PREFIX)/lib
+INCLUDEDIR = $(PREFIX)/include
+BUILD      = build
+PKG_CONFIG = pkg-config
+SWIFT      = swift
+SECONDS    = 60
+# What `make run` watches, and how: make run ARGS="example.com 192.0.2.1".
+ARGS       =
+
+VERSION   := $(shell sed -n 's/^\#define REACHABILITY_VERSION "\(.*\)"$$/\1/p' include/reachability/reachability.h)
+SONAME     = libreachability.so.0
+SHARED     = libreachability.so.$(VERSION)
+
+WERROR     = -Werror
+WARNINGS   = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
+             -Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 \
+             -Wimplicit-fallthrough $(WERROR)
+# Looked up when a recipe runs, as `make deps` may have brought them a moment ago.
+MNL_CFLAGS = $(shell $(PKG_CONFIG) --cflags libmnl)
+MNL_LIBS   = $(shell $(PKG_CONFIG) --libs libmnl)
+
+# initial-exec: the few bytes per thread are reached without __tls_get_addr, for which the dynamic loader itself would be
+# a dependency.
+ALL_CPPFLAGS = -Iinclude -D_GNU_SOURCE $(CPPFLAGS)
+ALL_CFLAGS   = -std=gnu11 -fPIC -fvisibility=hidden -ftls-model=initial-exec -pthread $(WARNINGS) $(MNL_CFLAGS) $(CFLAGS)
+MAP          = CSources/libreachability.map
+LIB_LDFLAGS  = -shared -Wl,-soname,$(SONAME) -Wl,--version-script,$(MAP) \
+               -Wl,-z,defs -Wl,-z,nodelete -Wl,--as-needed
+
+SOURCES  = $(sort $(wildcard CSources/*.c))
+OBJECTS  = $(SOURCES:CSources/%.c=$(BUILD)/objects/%.o)
+HEADERS  = $(sort $(wildcard include/reachability/*.h))
+STATIC   = $(BUILD)/libreachability.a
+
+# Test programs are Tests/C/test-NOUN.c; what they share is every other .c file there. They link the static library, in
+# which hidden symbols can still be reached. Benchmarks are built in the same way, and share the tests' netlink writer.
+TESTS         = $(patsubst Tests/C/%.c,$(BUILD)/tests/%,$(sort $(wildcard Tests/C/test-*.c)))
+TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out Tests/C/test-%.c,$(sort $(wildcard Tests/C/*.c))))
+BENCHMARKS    = $(patsubst Benchmarks/%.c,$(BUILD)/benchmarks/%,$(sort $(wildcard Benchmarks/benchmark-*.c)))
+BENCH_SHARED  = $(patsubst Benchmarks/%.c,$(BUILD)/objects/benchmarks/%.o,$(filter-out Benchmarks/benchmark-%.c,$(sort $(wildcard Benchmarks/*.c)))) \
+                $(BUILD)/objects/tests/writer.o
+TEST_CPPFLAGS = $(ALL_CPPFLAGS) -ICSources -ITests/C
+TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes \
+                -Wmissing-prototypes $(WERROR) $(MNL_CFLAGS) $(CFLAGS)
+TEST_LIBS     = -lcmocka $(MNL_LIBS)
+CHECKS        = $(filter-out %.sh %.py,$(sort $(wildcard Tests/checks/*)))
+
+.PHONY: all lib tool deps deps-test test test-programs check-c checks check-asan check-tsan check-valgrind check-clang \
+        check-swift run fuzz bench benchmarks install uninstall clean list-sources
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: lib
+
+# ---- The library
+
+lib: $(BUILD)/$(SHARED) $(STATIC)
+
+$(BUILD)/objects/%.o: CSources/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/$(SHARED): $(OBJECTS) $(MAP)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(LIB_LDFLAGS) -pthread -o $@ $(OBJECTS) $(MNL_LIBS)
+	ln -sf $(SHARED) $(BUILD)/$(SONAME)
+	ln -sf $(SONAME) $(BUILD)/libreachability.so
+
+$(STATIC): $(OBJECTS)
+	rm -f $@
+	$(AR) rcs $@ $(OBJECTS)
+
+list-sources:
+	@printf '%s\n' $(SOURCES)
+
+# ---- The tool
+
+# Without Swift's shared libraries, so that the installed file runs where there is no toolchain.
+SWIFT_BUILD = $(SWIFT) build -c release --traits Tool --static-swift-stdlib
+
+tool:
+	@command -v $(SWIFT) >/dev/null || { echo "The tool is written in Swift 6.3 and there is no '$(SWIFT)' on the PATH:" \
+	    "https://www.swift.org/install/linux" >&2; exit 1; }
+	$(SWIFT_BUILD) --product reachability
+	@mkdir -p $(BUILD)
+	cp "$$($(SWIFT_BUILD) --show-bin-path)/reachability" $(BUILD)/reachability
+
+run: deps
+	@$(MAKE) --no-print-directory tool
+	$(BUILD)/reachability watch $(ARGS)
+
+# ---- What is needed; quick and quiet where nothing is missing
+
+deps:
+	@CC="$(CC)" .ci/deps build
+
+deps-test:
+	@CC="$(CC)" .ci/deps build test
+
+# ---- Tests
+
+$(BUILD)/objects/tests/%.o: Tests/C/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(TEST_SHARED) $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -pthread -o $@ $^ $(TEST_LIBS)
+
+test-programs: $(TESTS)
+
+test: deps-test
+	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
+	@Tests/run $(TESTS) $(CHECKS) "Tests/under asan" "Tests/under tsan" "Tests/under valgrind" "Tests/under clang" Tests/swift
+
+check-c: deps-test
+	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
+	@Tests/run $(TESTS)
+
+checks: lib
+	@Tests/run $(CHECKS)
+
+check-asan check-tsan check-valgrind check-clang: check-%:
+	@Tests/run "Tests/under $*"
+
+check-swift:
+	@Tests/run Tests/swift
+
+fuzz:
+	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz
+
+# ---- Benchmarks
+
+$(BUILD)/objects/benchmarks/%.o: Benchmarks/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/benchmarks/%: $(BUILD)/objects/benchmarks/%.o $(BENCH_SHARED) $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(MNL_LIBS)
+
+benchmarks: $(BENCHMARKS)
+
+bench: benchmarks
+	@status=0; for program in $(BENCHMARKS); do $$program || status=1; done; exit $$status
+
+# ---- Installing. The tool goes along when `make tool` has built it; nothing here needs Swift.
+
+LIBRARY_FILES = $(LIBDIR)/$(SHARED) $(LIBDIR)/$(SONAME) $(LIBDIR)/libreachability.so $(LIBDIR)/libreachability.a \
+                $(LIBDIR)/pkgconfig/libreachability.pc
+HEADER_FILES  = $(patsubst include/%,$(INCLUDEDIR)/%,$(HEADERS))
+
+install: lib
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/reachability
+	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/reachability
+	install -m 755 $(BUILD)/$(SHARED) $(DESTDIR)$(LIBDIR)
+	ln -sf $(SHARED) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libreachability.so
+	install -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/libreachability.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libreachability.pc
+	if [ -f $(BUILD)/reachability ]; then \
+	    install -d $(DESTDIR)$(BINDIR) && install -m 755 $(BUILD)/reachability $(DESTDIR)$(BINDIR); fi
+	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
+
+# Only folders that are ours alone are removed.
+uninstall:
+	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability)
+	-if [ -d $(DESTDIR)$(INCLUDEDIR)/reachability ]; then rmdir $(DESTDIR)$(INCLUDEDIR)/reachability; fi
+
+clean:
+	rm -rf $(BUILD)
+	if [ -d .build ]; then rm -rf .build; fi
+
+-include $(OBJECTS:.o=.d) $(wildcard $(BUILD)/objects/tests/*.d $(BUILD)/objects/benchmarks/*.d)

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "namespace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_addr.h>
+#include <linux/if_tun.h>
+#include <linux/ipv6_route.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+extern char **environ;
+
+#define PATIENCE 10000 /* milliseconds until something that must happen has failed to */
+
+/* ---- Entering --------------------------------------------------------------------------------------------------- */
+
+static bool write_file(const char *path, const char *text)
+{
+    const int     fd = open(path, O_WRONLY | O_CLOEXEC);
+    const ssize_t length = (ssize_t)strlen(text);
+    bool          written;
+
+    if (fd < 0)
+        return false;
+    written = write(fd, text, (size_t)length) == length;
+    close(fd);
+    return written;
+}
+
+/* Without root: a user namespace in which we are root. Only while the process has one thread. */
+static bool enter_user_namespace(void)
+{
+    const uid_t uid = geteuid();
+    const gid_t gid = getegid();
+    char        map[64];
+
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+        return false;
+    snprintf(map, sizeof map, "0 %u 1", (unsigned)uid);
+    if (!write_file("/proc/self/setgroups", "deny") || !write_file("/proc/self/uid_map", map))
+        return false;
+    snprintf(map, sizeof map, "0 %u 1", (unsigned)gid);
+    return write_file("/proc/self/gid_map", map);
+}
+
+bool namespace_enter(void)
+{
+    return unshare(CLONE_NEWNET) == 0 || enter_user_namespace();
+}
+
+void namespace_require(void)
+{
+    if (!namespace_enter())
+        SKIP("no network namespace can be made here");
+}
+
+/* ---- ip(8) ------------------------------------------------------------------------------------------------------ */
+
+/* Everything that comes, as text; what does not fit is read and thrown away. */
+static void read_all(int fd, char *text, size_t size)
+{
+    size_t  length = 0;
+    ssize_t got;
+    char    rest[256];
+
+    for (;;) {
+        const bool full = length + 1 >= size;
+
+        got = full ? read(fd, rest, sizeof rest) : read(fd, text + length, size - 1 - length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        if (!full)
+            length += (size_t)got;
+    }
+    text[length] = '\0';
+}
+
+/* Runs a command; its exit status, and what it printed. */
+static int run(char *const arguments[], char *output, size_t size)
+{
+    posix_spawn_file_actions_t actions;
+    pid_t                      child;
+    int                        ends[2], status, error;
+
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+    error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (error != 0) {
+        close(ends[0]);
+        fail_msg("%s: %s", arguments[0], strerror(error));
+    }
+    read_all(ends[0], output, size);
+    close(ends[0]);
+    while (waitpid(child, &status, 0) < 0)
+        assert_int_equal(errno, EINTR);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run_ip(char *command, char *output, size_t size)
+{
+    char  *arguments[64] = { "ip" };
+    size_t count = 1;
+    char  *rest = NULL;
+
+    for (char *word = strtok_r(command, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        assert_true(count < 63);
+        arguments[count++] = word;
+    }
+    return run(arguments, output, size);
+}
+
+void namespace_ip(const char *format, ...)
+{
+    char    command[512], copy[512], output[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    memcpy(copy, command, sizeof copy);
+    if (run_ip(copy, output, sizeof output) != 0)
+        fail_msg("ip %s: %s", command, output);
+}
+
+bool namespace_try_ip(const char *format, ...)
+{
+    char    command[512], output[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    return run_ip(command, output, sizeof output) == 0;
+}
+
+void namespace_sysctl(const char *name, const char *value)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "/proc/sys/%s", name);
+    for (char *c = path + 10; *c != '\0'; c++)
+        if (*c == '.')
+            *c = '/';
+    if (!write_file(path, value))
+        fail_msg("%s = %s: %s", name, value, strerror(errno));
+}
+
+/* ---- Waiting for the kernel ------------------------------------------------------------------------------------- */
+
+static int listen_to(unsigned groups)
+{
+    const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = groups };
+    const int                fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+/* Waits for messages of these groups until the condition holds. The listener is there before the first look. */
+static bool await(unsigned groups, bool (*holds)(const void *), const void *argument)
+{
+    const int     fd = listen_to(groups);
+    struct pollfd poller = { .fd = fd, .events = POLLIN };
+    char          buffer[8192];
+    bool          held;
+
+    while (!(held = holds(argument)) && poll(&poller, 1, PATIENCE) > 0)
+        while (recv(fd, buffer, sizeof buffer, MSG_DONTWAIT) > 0)
+            continue;
+    close(fd);
+    return held;
+}
+
+static bool is_running(const char *interface)
+{
+    struct ifreq request = { 0 };
+    const int    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool         running;
+
+    assert_true(fd >= 0);
+    snprintf(request.ifr_name, sizeof request.ifr_name, "%s", interface);
+    running = ioctl(fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_RUNNING) != 0;
+    close(fd);
+    return running;
+}
+
+static bool holds_running(const void *interface)
+{
+    return is_running(interface);
+}
+
+static bool holds_not_running(const void *interface)
+{
+    return !is_running(interface);
+}
+
+void namespace_await_running(const char *interface, bool running)
+{
+    if (!await(RTMGRP_LINK, running ? holds_running : holds_not_running, interface))
+        fail_msg("%s is still %s a carrier", interface, running ? "without" : "with");
+}
+
+/* Whether the table of IPv6 routes holds the one that makes an address, 32 hexadecimal digits, our own. */
+static bool has_local_route(const char *address)
+{
+    FILE    *file = fopen("/proc/thread-self/net/ipv6_route", "re");
+    char     destination[33];
+    bool     found = false;
+    unsigned length, flags;
+
+    assert_non_null(file);
+    while (!found && fscanf(file, "%32s %x %*s %*s %*s %*s %*s %*s %x %*s", destination, &length, &flags) == 3)
+        found = length == 128 && (flags & RTF_LOCAL) != 0 && strcmp(destination, address) == 0;
+    fclose(file);
+    return found;
+}
+
+static bool holds_settled(const void *unused)
+{
+    FILE    *file = fopen("/proc/thread-self/net/if_inet6", "re");
+    char     address[33];
+    bool     settled = true;
+    unsigned flags;
+
+    (void)unused;
+    if (file == NULL)
+        return true;
+    while (settled && fscanf(file, "%32s %*s %*s %*s %x %*s", address, &flags) == 2)
+        settled = (flags & IFA_F_TENTATIVE) == 0 && has_local_route(address);
+    fclose(file);
+    return settled;
+}
+
+void namespace_await_addresses(void)
+{
+    if (!await(RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE, holds_settled, NULL))
+        fail_msg("an IPv6 address has not settled");
+}
+
+/* ---- Topologies ------------------------------------------------------------------------------------------------- */
+
+void namespace_add_pair(void)
+{
+    /* Of the interfaces that are made from here on: link-local addresses are good at once. */
+    namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
+    namespace_ip("link add name a type veth peer name b");
+    namespace_ip("link set dev b up");
+    namespace_ip("link set dev a up");
+    namespace_ip("address add 192.0.2.2/24 dev a");
+    namespace_ip("address add 2001:db8::2/64 dev a nodad");
+    namespace_await_running("a", true);
+    namespace_await_running("b", true);
+    namespace_await_addresses();
+}
+
+int namespace_add_tun(const char *name)
+{
+    struct ifreq request = { .ifr_flags = IFF_TUN | IFF_NO_PI };
+    const int    fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+
+    if (fd < 0)
+        return -1;
+    snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
+    if (ioctl(fd, TUNSETIFF, &request) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}

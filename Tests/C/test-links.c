@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* The link table, and what kind of link each is. No kernel. */
+#include <linux/if.h>
+#include <linux/if_arp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "links.h"
+#include "unit.h"
+
+/* A whole message about a link; kind NULL: none. */
+static struct message about(uint32_t index, const char *name, uint32_t flags, const char *kind)
+{
+    struct message message = { .kind = MESSAGE_LINK,
+                               .link = { .index = index, .flags = flags, .hardware = ARPHRD_ETHER, .mtu = 1500,
+                                         .has_name = true, .has_mtu = true, .has_kind = kind != NULL } };
+
+    snprintf(message.link.name, sizeof message.link.name, "%s", name);
+    snprintf(message.link.kind, sizeof message.link.kind, "%s", kind != NULL ? kind : "");
+    return message;
+}
+
+static void apply(struct links *links, struct message message)
+{
+    assert_int_equal(links_apply(links, &message), 0);
+}
+
+static void links_come_change_and_go(void **state)
+{
+    struct links links = LINKS_EMPTY;
+
+    (void)state;
+    assert_null(links_find(&links, 1));
+    apply(&links, about(7, "a", IFF_UP, "veth"));
+    apply(&links, about(3, "b", 0, NULL));
+    apply(&links, about(5, "c", IFF_UP | IFF_RUNNING, NULL));
+    assert_int_equal(links.count, 3);
+    assert_string_equal(links_find(&links, 3)->name, "b");
+    assert_string_equal(links_find(&links, 5)->name, "c");
+    assert_string_equal(links_find(&links, 7)->name, "a");
+    assert_string_equal(links_find(&links, 7)->kind, "veth");
+    assert_true(links_find(&links, 7)->complete);
+    assert_null(links_find(&links, 4));
+
+    apply(&links, about(7, "renamed", 0, "veth"));
+    assert_int_equal(links.count, 3);
+    assert_string_equal(links_find(&links, 7)->name, "renamed");
+    assert_int_equal(links_find(&links, 7)->flags, 0);
+
+    apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
+    apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 6 } });
+    assert_int_equal(links.count, 2);
+    assert_null(links_find(&links, 5));
+    assert_string_equal(links_find(&links, 3)->name, "b");
+    assert_string_equal(links_find(&links, 7)->name, "renamed");
+    links_clear(&links);
+    assert_int_equal(links.count, 0);
+    assert_null(links_find(&links, 3));
+}
+
+static void a_partial_message_changes_flags_alone(void **state)
+{
+    struct links   links = LINKS_EMPTY;
+    struct message partial = { .kind = MESSAGE_LINK,
+                               .link = { .index = 3, .flags = IFF_UP | IFF_RUNNING, .hardware = ARPHRD_ETHER } };
+
+    (void)state;
+    apply(&links, about(3, "wlan0", IFF_UP, "veth"));
+    apply(&links, partial);
+    assert_string_equal(links_find(&links, 3)->name, "wlan0");
+    assert_string_equal(links_find(&links, 3)->kind, "veth");
+    assert_int_equal(links_find(&links, 3)->mtu, 1500);
+    assert_true(links_find(&links, 3)->complete);
+    assert_true(link_is_running(links_find(&links, 3)));
+
+    /* Of a link that is not known yet, it does not tell everything. */
+    partial.link.index = 4;
+    apply(&links, partial);
+    assert_false(links_find(&links, 4)->complete);
+    apply(&links, about(4, "eth0", IFF_UP, NULL));
+    assert_true(links_find(&links, 4)->complete);
+    links_clear(&links);
+}
+
+static void many_links_stay_in_order(void **state)
+{
+    struct links links = LINKS_EMPTY;
+    char         name[16];
+
+    (void)state;
+    for (uint32_t i = 0; i < 500; i++) {
+        const uint32_t index = (i * 197) % 499 + 1; /* each once, the last one twice */
+
+        snprintf(name, sizeof name, "l%u", index);
+        apply(&links, about(index, name, 0, NULL));
+    }
+    assert_int_equal(links.count, 499);
+    for (size_t i = 1; i < links.count; i++)
+        assert_true(links.items[i - 1].index < links.items[i].index);
+    for (uint32_t index = 1; index <= 499; index += 2)
+        apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = index } });
+    for (uint32_t index = 1; index <= 499; index++) {
+        snprintf(name, sizeof name, "l%u", index);
+        if (index % 2 != 0)
+            assert_null(links_find(&links, index));
+        else
+            assert_string_equal(links_find(&links, index)->name, name);
+    }
+    links_clear(&links);
+}
+
+static void a_kind_of_link_follows_from_kind_and_hardware(void **state)
+{
+    static const struct {
+        const char                        *kind;
+        uint16_t                           hardware;
+        uint32_t                           flags;
+        SCNetworkReachabilityInterfaceType type;
+        bool                               point_to_point;
+    } rows[] = {
+#define TYPE(type) kSCNetworkReachabilityInterfaceType##type
+        { "", ARPHRD_LOOPBACK, IFF_LOOPBACK, TYPE(Loopback), false },
+        { "", ARPHRD_ETHER, IFF_BROADCAST, TYPE(WiredEthernet), false },
+        { "veth", ARPHRD_ETHER, IFF_BROADCAST, TYPE(Virtual), false },
+        { "bridge", ARPHRD_ETHER, IFF_BROADCAST, TYPE(Virtual), false },
+        { "bond", ARPHRD_ETHER, IFF_BROADCAST, TYPE(Virtual), false },
+        { "vlan", ARPHRD_ETHER, IFF_BROADCAST, TYPE(Virtual), false },
+        { "macvlan", ARPHRD_ETHER, IFF_BROADCAST, TYPE(Virtual), false },
+        { "vrf", ARPHRD_ETHER, IFF_NOARP, TYPE(Virtual), false },
+        { "dummy", ARPHRD_ETHER, IFF_BROADCAST | IFF_NOARP, TYPE(Virtual), false },
+        { "vxlan", ARPHRD_ETHER, IFF_BROADCAST, TYPE(Virtual), false },
+        { "wwan", ARPHRD_NONE, IFF_POINTOPOINT | IFF_NOARP, TYPE(Cellular), true },
+        { "rmnet", ARPHRD_RAWIP, IFF_NOARP, TYPE(Cellular), true },
+        { "ppp", ARPHRD_PPP, IFF_POINTOPOINT | IFF_NOARP, TYPE(PointToPoint), true },
+        { "", ARPHRD_PPP, IFF_POINTOPOINT | IFF_NOARP, TYPE(PointToPoint), true },
+        { "tun", ARPHRD_NONE, IFF_POINTOPOINT | IFF_NOARP, TYPE(Tunnel), true },
+        { "tun", ARPHRD_ETHER, IFF_BROADCAST, TYPE(Tunnel), false }, /* tap */
+        { "wireguard", ARPHRD_NONE, IFF_POINTOPOINT | IFF_NOARP, TYPE(Tunnel), true },
+        { "gre", ARPHRD_IPGRE, IFF_POINTOPOINT | IFF_NOARP, TYPE(Tunnel), true },
+        { "gre", ARPHRD_IPGRE, IFF_BROADCAST, TYPE(Tunnel), false }, /* without a remote */
+        { "gretap", ARPHRD_ETHER, IFF_BROADCAST, TYPE(Tunnel), false },
+        { "ipip", ARPHRD_TUNNEL, IFF_NOARP, TYPE(Tunnel), true },
+        { "sit", ARPHRD_SIT, IFF_NOARP, TYPE(Tunnel), true },
+        { "ip6tnl", ARPHRD_TUNNEL6, IFF_POINTOPOINT | IFF_NOARP, TYPE(Tunnel), true },
+        { "vti", ARPHRD_TUNNEL, IFF_POINTOPOINT | IFF_NOARP, TYPE(Tunnel), true },
+        { "vti6", ARPHRD_TUNNEL6, IFF_POINTOPOINT | IFF_NOARP, TYPE(Tunnel), true },
+        { "xfrm", ARPHRD_NONE, IFF_NOARP, TYPE(Tunnel), true }, /* never has the flag */
+        { "", ARPHRD_NONE, IFF_NOARP, TYPE(Tunnel), true },
+        { "", ARPHRD_INFINIBAND, IFF_BROADCAST, TYPE(Other), false },
+    };
+    struct links links = LINKS_EMPTY;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct link        link = { .index = 1, .flags = rows[i].flags, .hardware = rows[i].hardware };
+        const struct link *put;
+
+        snprintf(link.kind, sizeof link.kind, "%s", rows[i].kind);
+        snprintf(link.name, sizeof link.name, "%s", "ppp0"); /* a name tells nothing */
+        assert_int_equal(links_put(&links, &link), 0);
+        put = links_find(&links, 1);
+        if (put->type != rows[i].type || link_is_point_to_point(put) != rows[i].point_to_point)
+            fail_msg("row %zu, kind \"%s\": type %u", i, rows[i].kind, put->type);
+    }
+    links_clear(&links);
+}
+
+static void up_and_running_are_two_things(void **state)
+{
+    static const struct {
+        uint32_t flags;
+        bool     up, running;
+    } rows[] = { { 0, false, false },
+                 { IFF_UP, true, false },
+                 { IFF_RUNNING, false, true },
+                 { IFF_UP | IFF_RUNNING, true, true },
+                 { IFF_UP | IFF_LOWER_UP | IFF_DORMANT, true, false } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct link link = { .flags = rows[i].flags };
+
+        assert_int_equal(link_is_up(&link), rows[i].up);
+        assert_int_equal(link_is_running(&link), rows[i].running);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(links_come_change_and_go),
+        cmocka_unit_test(a_partial_message_changes_flags_alone),
+        cmocka_unit_test(many_links_stay_in_order),
+        cmocka_unit_test(a_kind_of_link_follows_from_kind_and_hardware),
+        cmocka_unit_test(up_and_running_are_two_things),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

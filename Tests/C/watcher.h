@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TESTS_WATCHER_H
+#define TESTS_WATCHER_H
+
+/* A target that is scheduled on a loop of its own, and what its callback was told. */
+
+#include "expect.h"
+
+struct watcher {
+    SCNetworkReachabilityRef   target;
+    SCRunLoopRef               loop;
+    int                        calls;
+    SCNetworkReachabilityFlags flags;    /* the last call's argument */
+    bool                       disagreed; /* GetFlags inside a call answered otherwise */
+};
+
+/* Takes over the reference to the target. The watcher stays where it is. */
+void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target);
+void watcher_stop(struct watcher *watcher);
+
+/* Makes one pass of the loop, for what is there already. */
+int watcher_pass(struct watcher *watcher);
+
+/* The next callback, the only one, says so; GetFlags and a fresh target agree. */
+#define EXPECT_CHANGE(watcher, flags) watcher_expect_change(watcher, flags, __FILE__, __LINE__)
+void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line);
+
+/* Callbacks come, and end with one that says so: for what the kernel does in several steps. */
+#define EXPECT_END(watcher, flags) watcher_expect_end(watcher, flags, __FILE__, __LINE__)
+void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line);
+
+/* No callback for what has happened so far, and none when the library asks again a little later. */
+#define EXPECT_QUIET(watcher) watcher_expect_quiet(watcher, __FILE__, __LINE__)
+void watcher_expect_quiet(struct watcher *watcher, const char *file, int line);
+
+
+#endif
