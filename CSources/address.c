@@ -6,27 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t family_length(int family)
-{
-    return family == AF_INET ? 4 : family == AF_INET6 ? 16 : 0;
-}
-
-size_t address_length(const struct address *address)
-{
-    return family_length(address->family);
-}
-
-struct address address_make(uint8_t family, const void *bytes, size_t length)
-{
-    struct address address = { 0 };
-
-    if (length != 0 && length == family_length(family)) {
-        address.family = family;
-        memcpy(address.bytes, bytes, length);
-    }
-    return address;
-}
-
 struct address address_from_sockaddr(const struct sockaddr *sockaddr, uint32_t *ret_scope)
 {
     *ret_scope = 0;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 
 struct address {
@@ -14,8 +15,29 @@ struct address {
     uint8_t bytes[16];
 };
 
+/* Bytes of an address: 4, 16, or 0 for a family that is not ours. In line, as the next one: they are part of each
+ * question. */
+static inline size_t address_family_length(int family)
+{
+    return family == AF_INET ? 4 : family == AF_INET6 ? 16 : 0;
+}
+
 /* From a family and bytes in network order; AF_UNSPEC when the length does not fit the family. */
-struct address address_make(uint8_t family, const void *bytes, size_t length);
+static inline struct address address_make(uint8_t family, const void *bytes, size_t length)
+{
+    struct address address = { 0 };
+
+    if (length != 0 && length == address_family_length(family)) {
+        address.family = family;
+        memcpy(address.bytes, bytes, length);
+    }
+    return address;
+}
+
+static inline size_t address_length(const struct address *address)
+{
+    return address_family_length(address->family);
+}
 
 /* From a socket address. An IPv4-mapped IPv6 address comes out as IPv4. AF_UNSPEC: another family. */
 struct address address_from_sockaddr(const struct sockaddr *sockaddr, uint32_t *ret_scope);
@@ -33,7 +55,6 @@ bool address_parse(const char *text, struct address *ret, char ret_zone[16], uin
 /* At most 46 bytes with the NUL. */
 void address_format(const struct address *address, char text[46]);
 
-size_t address_length(const struct address *address); /* bytes: 4, 16 or 0 */
 bool   address_is_unspecified(const struct address *address); /* 0.0.0.0 or :: */
 bool   address_is_loopback(const struct address *address);
 bool   address_is_link_local(const struct address *address); /* fe80::/10; IPv4 has no scopes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one place that reads bytes from the kernel. Pure: no system call, no clock, no global.
+ * The one place that reads bytes from the kernel. Pure: no system call, no clock, no global. libmnl builds the requests.
  *
  * What this file must never do: read an attribute whose length it has not checked, or take an absent attribute for a
  * value. A message that makes no sense is MESSAGE_OTHER, never an error: the kernel's newer messages are none of ours.
@@ -14,100 +14,112 @@
 
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */
 
-#define ATTRIBUTES 32 /* more than the highest number that we ask for */
+/* A walk over attributes. In line and without libmnl's calls: it is a good part of what a question costs us. */
+struct walk {
+    const char *next;
+    size_t      left;
+};
 
-/* By number; those that are not there are NULL. */
-typedef const struct nlattr *attributes[ATTRIBUTES];
+struct attribute {
+    uint16_t    type;
+    const void *payload;
+    size_t      length;
+};
 
-/* The attribute at `here` if it lies whole before `end`, as libmnl checks; else NULL. */
-static const struct nlattr *attribute_at(const void *here, const char *end)
+/* The next attribute that lies whole in what is walked over. False: there is none. */
+static bool walk_next(struct walk *walk, struct attribute *ret)
 {
-    return mnl_attr_ok(here, (int)(end - (const char *)here)) ? here : NULL;
-}
+    struct nlattr header;
+    size_t        step;
 
-static void attributes_read(attributes ret, const void *payload, size_t length)
-{
-    const char          *end = (const char *)payload + length;
-    const struct nlattr *attribute;
-
-    memset(ret, 0, sizeof(attributes));
-    for (const void *here = payload; (attribute = attribute_at(here, end)) != NULL; here = mnl_attr_next(attribute))
-        if (mnl_attr_get_type(attribute) < ATTRIBUTES)
-            ret[mnl_attr_get_type(attribute)] = attribute;
-}
-
-/* For nests of which one attribute is wanted. */
-static const struct nlattr *attribute_find(const struct nlattr *nest, uint16_t type)
-{
-    const struct nlattr *attribute;
-    const char          *end;
-
-    if (nest == NULL)
-        return NULL;
-    end = (const char *)mnl_attr_get_payload(nest) + mnl_attr_get_payload_len(nest);
-    for (const void *here = mnl_attr_get_payload(nest); (attribute = attribute_at(here, end)) != NULL;
-         here = mnl_attr_next(attribute))
-        if (mnl_attr_get_type(attribute) == type)
-            return attribute;
-    return NULL;
-}
-
-static bool get_u32(const struct nlattr *attribute, uint32_t *ret)
-{
-    if (attribute == NULL || mnl_attr_get_payload_len(attribute) != sizeof *ret)
+    if (walk->left < sizeof header)
         return false;
-    *ret = mnl_attr_get_u32(attribute);
+    memcpy(&header, walk->next, sizeof header);
+    if (header.nla_len < sizeof header || header.nla_len > walk->left)
+        return false;
+    *ret = (struct attribute){ .type = header.nla_type & NLA_TYPE_MASK,
+                               .payload = walk->next + sizeof header,
+                               .length = header.nla_len - sizeof header };
+    step = NLA_ALIGN((size_t)header.nla_len);
+    if (step > walk->left)
+        step = walk->left;
+    walk->next += step;
+    walk->left -= step;
+    return true;
+}
+
+static struct walk walk_nest(const struct attribute *nest)
+{
+    return (struct walk){ .next = nest->payload, .left = nest->length };
+}
+
+static bool get_u32(const struct attribute *attribute, uint32_t *ret)
+{
+    if (attribute->length != sizeof *ret)
+        return false;
+    memcpy(ret, attribute->payload, sizeof *ret);
     return true;
 }
 
 /* Text with or without its NUL; what does not fit 15 bytes is none of ours. */
-static bool get_name(const struct nlattr *attribute, char ret[16])
+static bool get_name(const struct attribute *attribute, char ret[16])
 {
-    size_t length;
+    const size_t length = strnlen(attribute->payload, attribute->length);
 
-    if (attribute == NULL)
-        return false;
-    length = strnlen(mnl_attr_get_payload(attribute), mnl_attr_get_payload_len(attribute));
     if (length == 0 || length > 15)
         return false;
     memset(ret, 0, 16);
-    memcpy(ret, mnl_attr_get_payload(attribute), length);
+    memcpy(ret, attribute->payload, length);
     return true;
 }
 
-static bool get_address(const struct nlattr *attribute, uint8_t family, struct address *ret)
+static bool get_address(const struct attribute *attribute, uint8_t family, struct address *ret)
 {
-    if (attribute == NULL)
-        return false;
-    *ret = address_make(family, mnl_attr_get_payload(attribute), mnl_attr_get_payload_len(attribute));
+    *ret = address_make(family, attribute->payload, attribute->length);
     return ret->family != AF_UNSPEC;
 }
 
-/* RTA_VIA: a next hop of another family, a family in front of the address. */
-static bool get_via(const struct nlattr *attribute, struct address *ret)
+/* RTA_VIA: a next hop of another family, a family in front of the address. One of a family that we do not know is a hop
+ * all the same. */
+static bool get_via(const struct attribute *attribute, struct address *ret)
 {
-    const struct rtvia *via;
+    struct rtvia via;
 
-    if (attribute == NULL || mnl_attr_get_payload_len(attribute) < sizeof *via)
+    if (attribute->length < sizeof via)
         return false;
-    via = mnl_attr_get_payload(attribute);
-    *ret = address_make((uint8_t)via->rtvia_family, via->rtvia_addr,
-                        mnl_attr_get_payload_len(attribute) - sizeof *via);
-    return true; /* a hop of a family that we do not know is a hop all the same */
-}
-
-static bool get_gateway(const attributes attrs, uint8_t family, struct address *ret)
-{
-    return get_address(attrs[RTA_GATEWAY], family, ret) || get_via(attrs[RTA_VIA], ret);
+    memcpy(&via, attribute->payload, sizeof via);
+    *ret = address_make((uint8_t)via.rtvia_family, (const char *)attribute->payload + sizeof via,
+                        attribute->length - sizeof via);
+    return true;
 }
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
 
+/* The attributes behind a message's own header. */
+static struct walk walk_message(const struct nlmsghdr *header, size_t own)
+{
+    const size_t length = mnl_nlmsg_get_payload_len(header);
+
+    return (struct walk){ .next = (const char *)mnl_nlmsg_get_payload(header) + own,
+                          .left = length > own ? length - own : 0 };
+}
+
+static void parse_link_info(const struct attribute *nest, struct message_link *link)
+{
+    struct walk      walk = walk_nest(nest);
+    struct attribute attribute;
+
+    while (walk_next(&walk, &attribute))
+        if (attribute.type == IFLA_INFO_KIND)
+            link->has_kind = get_name(&attribute, link->kind);
+}
+
 static void parse_link(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ifinfomsg *info = mnl_nlmsg_get_payload(header);
+    struct walk             walk = walk_message(header, sizeof *info);
+    struct attribute        attribute;
     struct message_link    *link = &ret->link;
-    attributes              attrs;
 
     /* The bridge sends DELLINK of family AF_BRIDGE for a port that left it and lives on. */
     if (mnl_nlmsg_get_payload_len(header) < sizeof *info || info->ifi_family != AF_UNSPEC || info->ifi_index <= 0)
@@ -116,29 +128,79 @@ static void parse_link(const struct nlmsghdr *header, struct message *ret)
     link->index = (uint32_t)info->ifi_index;
     link->flags = info->ifi_flags;
     link->hardware = info->ifi_type;
-    attributes_read(attrs, mnl_nlmsg_get_payload_offset(header, sizeof *info),
-                    mnl_nlmsg_get_payload_len(header) - sizeof *info);
-    link->has_name = get_name(attrs[IFLA_IFNAME], link->name);
-    link->has_mtu = get_u32(attrs[IFLA_MTU], &link->mtu);
-    link->has_kind = get_name(attribute_find(attrs[IFLA_LINKINFO], IFLA_INFO_KIND), link->kind);
+    while (walk_next(&walk, &attribute)) {
+        if (attribute.type == IFLA_IFNAME)
+            link->has_name = get_name(&attribute, link->name);
+        else if (attribute.type == IFLA_MTU)
+            link->has_mtu = get_u32(&attribute, &link->mtu);
+        else if (attribute.type == IFLA_LINKINFO)
+            parse_link_info(&attribute, link);
+    }
 }
 
-static void parse_cache_info(const struct nlattr *attribute, struct route *route)
+static void parse_metrics(const struct attribute *nest, struct route *route)
+{
+    struct walk      walk = walk_nest(nest);
+    struct attribute attribute;
+
+    while (walk_next(&walk, &attribute))
+        if (attribute.type == RTAX_MTU)
+            get_u32(&attribute, &route->mtu);
+}
+
+static void parse_cache_info(const struct attribute *attribute, struct route *route)
 {
     struct rta_cacheinfo info;
 
-    if (attribute == NULL || mnl_attr_get_payload_len(attribute) < sizeof info)
+    if (attribute->length < sizeof info)
         return;
-    memcpy(&info, mnl_attr_get_payload(attribute), sizeof info);
+    memcpy(&info, attribute->payload, sizeof info);
     if (info.rta_expires > 0)
         route->expires = (uint32_t)info.rta_expires;
+}
+
+static void parse_route_attribute(const struct attribute *attribute, struct route *route)
+{
+    switch (attribute->type) {
+    case RTA_TABLE:
+        get_u32(attribute, &route->table);
+        break;
+    case RTA_OIF:
+        get_u32(attribute, &route->oif);
+        break;
+    case RTA_DST:
+        get_address(attribute, route->family, &route->destination);
+        break;
+    case RTA_PREFSRC:
+        get_address(attribute, route->family, &route->source);
+        break;
+    case RTA_GATEWAY:
+        route->has_gateway = get_address(attribute, route->family, &route->gateway);
+        break;
+    case RTA_VIA:
+        route->has_gateway = get_via(attribute, &route->gateway);
+        break;
+    case RTA_METRICS:
+        parse_metrics(attribute, route);
+        break;
+    case RTA_CACHEINFO:
+        parse_cache_info(attribute, route);
+        break;
+    case RTA_MULTIPATH:
+        route->legs = attribute->payload;
+        route->legs_length = attribute->length;
+        break;
+    default:
+        break;
+    }
 }
 
 static void parse_route(const struct nlmsghdr *header, struct message *ret)
 {
     const struct rtmsg *info = mnl_nlmsg_get_payload(header);
+    struct walk         walk = walk_message(header, sizeof *info);
+    struct attribute    attribute;
     struct route       *route = &ret->route;
-    attributes          attrs;
 
     if (mnl_nlmsg_get_payload_len(header) < sizeof *info)
         return;
@@ -147,35 +209,28 @@ static void parse_route(const struct nlmsghdr *header, struct message *ret)
     route->prefix_length = info->rtm_dst_len;
     route->type = info->rtm_type;
     route->table = info->rtm_table;
-    attributes_read(attrs, mnl_nlmsg_get_payload_offset(header, sizeof *info),
-                    mnl_nlmsg_get_payload_len(header) - sizeof *info);
-    get_u32(attrs[RTA_TABLE], &route->table);
-    get_u32(attrs[RTA_OIF], &route->oif);
-    get_address(attrs[RTA_DST], route->family, &route->destination);
-    get_address(attrs[RTA_PREFSRC], route->family, &route->source);
-    route->has_gateway = get_gateway(attrs, route->family, &route->gateway);
-    get_u32(attribute_find(attrs[RTA_METRICS], RTAX_MTU), &route->mtu);
-    parse_cache_info(attrs[RTA_CACHEINFO], route);
-    if (attrs[RTA_MULTIPATH] != NULL) {
-        route->legs = mnl_attr_get_payload(attrs[RTA_MULTIPATH]);
-        route->legs_length = mnl_attr_get_payload_len(attrs[RTA_MULTIPATH]);
-    }
+    while (walk_next(&walk, &attribute))
+        parse_route_attribute(&attribute, route);
 }
 
 bool route_next_leg(struct route *route, struct route_leg *ret)
 {
     const struct rtnexthop *hop = route->legs;
-    attributes              attrs;
+    struct walk             walk;
+    struct attribute        attribute;
     size_t                  step;
 
     if (hop == NULL || route->legs_length < sizeof *hop || hop->rtnh_len < sizeof *hop ||
         hop->rtnh_len > route->legs_length)
         return false;
-    memset(ret, 0, sizeof *ret);
-    ret->oif = (uint32_t)hop->rtnh_ifindex;
-    ret->flags = hop->rtnh_flags;
-    attributes_read(attrs, (const char *)hop + sizeof *hop, hop->rtnh_len - sizeof *hop);
-    ret->has_gateway = get_gateway(attrs, route->family, &ret->gateway);
+    *ret = (struct route_leg){ .oif = (uint32_t)hop->rtnh_ifindex, .flags = hop->rtnh_flags };
+    walk = (struct walk){ .next = (const char *)(hop + 1), .left = hop->rtnh_len - sizeof *hop };
+    while (walk_next(&walk, &attribute)) {
+        if (attribute.type == RTA_GATEWAY)
+            ret->has_gateway = get_address(&attribute, route->family, &ret->gateway);
+        else if (attribute.type == RTA_VIA)
+            ret->has_gateway = get_via(&attribute, &ret->gateway);
+    }
     step = RTNH_ALIGN(hop->rtnh_len);
     if (step > route->legs_length)
         step = route->legs_length;

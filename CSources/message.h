@@ -54,8 +54,10 @@ struct message {
     uint32_t          sequence, port;
     bool              interrupted; /* NLM_F_DUMP_INTR */
     int               error;       /* MESSAGE_ERROR, MESSAGE_DONE: an errno, 0 for none */
-    struct message_link link;      /* MESSAGE_LINK, MESSAGE_LINK_GONE: the index alone */
-    struct route        route;     /* MESSAGE_ROUTE */
+    union {
+        struct message_link link;  /* MESSAGE_LINK, MESSAGE_LINK_GONE: the index alone */
+        struct route        route; /* MESSAGE_ROUTE */
+    };
 };
 
 /* Reads the message at the start of `bytes`. Returns how far the next one is, 0 when there is no whole message. What

@@ -55,7 +55,6 @@ int netlink_open_requests(struct netlink *ret)
 
     if (error != 0)
         return error;
-    set_option(ret->fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, 1);
     set_option(ret->fd, SOL_NETLINK, NETLINK_CAP_ACK, 1);
     if (connect(ret->fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0 &&
         getsockname(ret->fd, (struct sockaddr *)&own, &length) == 0) {

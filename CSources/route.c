@@ -30,6 +30,18 @@ static int ask(struct search *search, bool fib_match, struct route *ret)
     return view_ask(search->view, &search->request, ret);
 }
 
+/* The plain one, out of an interface; 0: any. */
+static int ask_plain(struct search *search, uint32_t oif, struct route *ret)
+{
+    const uint32_t bound = search->request.oif;
+    int            error;
+
+    search->request.oif = oif;
+    error = ask(search, false, ret);
+    search->request.oif = bound;
+    return error;
+}
+
 static struct path judge(const struct search *search, const struct route *route)
 {
     const bool   chosen = search->question->local.family != AF_UNSPEC;
@@ -68,17 +80,14 @@ static uint32_t choose_leg(const struct search *search, struct route *route, boo
     return first;
 }
 
-/* The plain answer out of an interface of which FIB_MATCH has said that a route leaves it. 0: any. */
+/* Where an interface is named, FIB_MATCH has said that a route leaves it. */
 static int find_plain(struct search *search, uint32_t oif, struct path *ret)
 {
-    struct search plain = *search;
-    struct route  route;
-    int           error;
+    struct route route;
+    const int    error = ask_plain(search, oif, &route);
 
-    plain.request.oif = oif;
-    error = ask(&plain, false, &route);
     if (error == 0)
-        *ret = judge(&plain, &route);
+        *ret = judge(search, &route);
     return error;
 }
 
@@ -158,17 +167,14 @@ static int find_other_leg(struct search *search, struct path *path)
 }
 
 /* FIB_MATCH does not say which source packets will carry. A plain query over the interface that was found does. */
-static int note_source(const struct search *search, struct path *path)
+static int note_source(struct search *search, struct path *path)
 {
-    struct route_request request = search->request;
-    struct route         route;
-    int                  error;
+    struct route route;
+    int          error;
 
     if ((search->extras & ROUTE_SOURCE) == 0 || path->source.family != AF_UNSPEC || !path_is_usable(path))
         return 0;
-    request.fib_match = false;
-    request.oif = path->index;
-    error = view_ask(search->view, &request, &route);
+    error = ask_plain(search, path->index, &route);
     if (error == 0)
         path->source = route.source;
     return failure(error);
@@ -352,8 +358,7 @@ static int answer(struct search *search, struct path *ret)
 int route_find(struct view *view, const struct question *questions, size_t count, unsigned extras,
                struct path *ret)
 {
-    struct path best = { 0 };
-    uint32_t    expires = 0;
+    uint32_t expires = 0;
 
     for (size_t i = 0; i < count; i++) {
         struct search search = { .view = view,
@@ -370,10 +375,9 @@ int route_find(struct view *view, const struct question *questions, size_t count
             path.source = questions[i].local;
         if (path.expires != 0 && (expires == 0 || path.expires < expires))
             expires = path.expires;
-        if (i == 0 || path_rank(&path) > path_rank(&best))
-            best = path;
+        if (i == 0 || path_rank(&path) > path_rank(ret))
+            *ret = path;
     }
-    *ret = best;
     ret->expires = expires; /* of the first to end, chosen or not */
     return 0;
 }

@@ -21,8 +21,7 @@ enum route_extras {
     ROUTE_SOURCE = 2  /* the source address, where it takes a further query */
 };
 
-/* The best answer to any of the questions, the first of equals. 0, or an errno: the kernel could not be asked, and
- * nothing was written. */
+/* The best answer to any of the questions, the first of equals. 0, or an errno: the kernel could not be asked. */
 int route_find(struct view *view, const struct question *questions, size_t count, unsigned extras,
                struct path *ret);
 
