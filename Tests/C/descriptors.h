@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TESTS_DESCRIPTORS_H
+#define TESTS_DESCRIPTORS_H
+
+/* The file descriptors that this process has open. */
+
+#include <stdbool.h>
+
+#define DESCRIPTORS 1024
+
+struct descriptors {
+    bool open[DESCRIPTORS];
+    int  highest;
+};
+
+void descriptors_read(struct descriptors *ret);
+
+/* Fails the test unless the same are open now as were then. */
+void descriptors_expect(const struct descriptors *then);
+
+/* Closes those that have been opened since. */
+void descriptors_close_others(const struct descriptors *then);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TESTS_WRITER_H
+#define TESTS_WRITER_H
+
+/*
+ * Changes the network of the namespace in which it was opened, over rtnetlink and from inside the process: ip(8) takes
+ * two milliseconds for a change, this some microseconds, so that thousands of changes a second are possible.
+ *
+ * Written without the library's own code: what tests it must not share its mistakes. Needs no test framework, so that
+ * benchmarks can use it. One thread at a time.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct nlmsghdr;
+
+struct writer {
+    int      fd;
+    uint32_t sequence;
+    char    *batch;  /* NULL: every change is sent at once */
+    size_t   filled; /* bytes of it */
+    int      failed; /* the first errno of a batch */
+};
+
+/* Each of the calls below answers 0 or an errno: the kernel's verdict on the change. */
+int  writer_open(struct writer *ret);
+void writer_close(struct writer *writer);
+
+/* From here to writer_flush changes are collected and sent many at a time, without waiting for a verdict on each. The
+ * flush answers the first errno. */
+int writer_batch(struct writer *writer);
+int writer_flush(struct writer *writer);
+
+enum writer_action { WRITER_ADD, WRITER_DELETE, WRITER_REPLACE };
+
+/* ---- Links. By index, which writer_index finds (0: there is none). */
+unsigned writer_index(const char *name);
+int      writer_link_add_pair(struct writer *writer, const char *name, const char *peer);
+int      writer_link_delete(struct writer *writer, unsigned index);
+int      writer_link_up(struct writer *writer, unsigned index, bool up);
+
+/* ---- Addresses: "192.0.2.2/24", "2001:db8::2/64" (without duplicate address detection). */
+int writer_address(struct writer *writer, enum writer_action action, unsigned index, const char *prefix);
+
+/* ---- Routes. What is 0 or NULL is left out. */
+struct writer_leg {
+    unsigned    index;
+    const char *gateway;
+};
+
+struct writer_route {
+    const char       *prefix;  /* "198.51.100.0/24"; "0.0.0.0/0" and "::/0" are defaults */
+    unsigned          index;
+    const char       *gateway; /* of the other family: a next hop of that family (IPv4 over IPv6) */
+    const char       *source;  /* the one that packets should carry */
+    unsigned          type;    /* RTN_...; 0: RTN_UNICAST */
+    unsigned          metric, table, nexthop, expires;
+    struct writer_leg legs[2]; /* both given: a multipath route */
+};
+int writer_route(struct writer *writer, enum writer_action action, const struct writer_route *route);
+
+/* ---- Nexthop objects: a gateway over a link or, with members, a group. */
+int writer_nexthop(struct writer *writer, enum writer_action action, unsigned id, const struct writer_leg *leg);
+int writer_nexthop_group(struct writer *writer, enum writer_action action, unsigned id, const unsigned *members,
+                         size_t count);
+
+/* ---- Rules: packets to a prefix ("0.0.0.0/0": all) do what FR_ACT_... says, FR_ACT_TO_TBL with a table. */
+struct writer_rule {
+    const char *prefix;
+    unsigned    priority, action, table;
+};
+int writer_rule(struct writer *writer, enum writer_action action, const struct writer_rule *rule);
+
+#endif
