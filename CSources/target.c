@@ -305,6 +305,12 @@ int target_ask(struct SCNetworkReachability *target, unsigned extras, struct pat
     return error;
 }
 
+static SCBoolean fail(int status)
+{
+    error_set(status);
+    return 0;
+}
+
 SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags)
 {
     struct SCNetworkReachability *self;
@@ -314,20 +320,16 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
 
     if (!target_check(target, &self))
         return 0;
-    if (flags == NULL) {
-        error_set(kSCStatusInvalidArgument);
-        return 0;
-    }
+    if (flags == NULL)
+        return fail(kSCStatusInvalidArgument);
     state = atomic_load_explicit(&self->state, memory_order_acquire);
     if ((state & STATE_SCHEDULED) != 0) {
         *flags = (SCNetworkReachabilityFlags)state;
         return 1;
     }
     error = target_ask(self, 0, &path);
-    if (error != 0) {
-        error_set(error);
-        return 0;
-    }
+    if (error != 0)
+        return fail(error);
     *flags = path.flags;
     return 1;
 }
@@ -350,15 +352,11 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
 
     if (!target_check(target, &self))
         return 0;
-    if (path == NULL || path->size < sizeof *path || path->size > SIZE_LIMIT) {
-        error_set(kSCStatusInvalidArgument);
-        return 0;
-    }
+    if (path == NULL || path->size < sizeof *path || path->size > SIZE_LIMIT)
+        return fail(kSCStatusInvalidArgument);
     error = target_ask(self, ROUTE_SOURCE, &found);
-    if (error != 0) {
-        error_set(error);
-        return 0;
-    }
+    if (error != 0)
+        return fail(error);
     netns_find_type(self->netns, &found);
     size = path->size;
     memset(path, 0, size);
@@ -392,10 +390,8 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
 
     if (!target_check(target, &self))
         return 0;
-    if (addresses == NULL && capacity != 0) {
-        error_set(kSCStatusInvalidArgument);
-        return 0;
-    }
+    if (addresses == NULL && capacity != 0)
+        return fail(kSCStatusInvalidArgument);
     for (size_t i = 0; i < self->question_count; i++) {
         const struct question *question = &self->questions[i];
 
