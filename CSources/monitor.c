@@ -148,17 +148,30 @@ static int64_t expiry_time(uint32_t ticks, int64_t known)
     return now + ((int64_t)ticks + 2) * tick;
 }
 
-/* An answer came, or could not be had: then it goes to `failed`, as long as somebody still watches. */
-static void settle(struct monitor *monitor, struct watch *watch, const struct path *path, struct list *failed)
+/* In doubt again, as long as somebody still watches. */
+static void put_back(struct monitor *monitor, struct watch *watch, struct list *list)
 {
     runloop_lock(monitor->loop);
-    if (path != NULL)
-        watch->expires = expiry_time(path->expires, watch->expires);
-    else if (watch->monitor != NULL && list_is_empty(&watch->dirty))
-        list_append(failed, &watch->dirty);
+    if (watch->monitor != NULL && list_is_empty(&watch->dirty))
+        list_append(list, &watch->dirty);
     runloop_unlock(monitor->loop);
-    if (path != NULL)
-        watch->answered(watch, path);
+}
+
+/* Puts one question. 0, or an errno: the answer could not be had. */
+static int ask_one(struct monitor *monitor, struct watch *watch)
+{
+    const unsigned long ticket = atomic_fetch_add(watch->tickets, 1) + 1;
+    struct path         path;
+    const int           error = route_find(&monitor->view, watch->questions, watch->count, watch->extras, &path);
+
+    if (error != 0)
+        return error;
+    runloop_lock(monitor->loop);
+    watch->expires = expiry_time(path.expires, watch->expires);
+    runloop_unlock(monitor->loop);
+    if (!watch->answered(watch, &path, ticket))
+        put_back(monitor, watch, &monitor->dirty);
+    return 0;
 }
 
 /* Asks for every answer in doubt. Those that could not be had stay in doubt. 0, or the errno of the last of these. */
@@ -166,17 +179,17 @@ static int ask_dirty(struct monitor *monitor)
 {
     struct list   failed, *node;
     struct watch *watch;
-    struct path   path;
     int           result = 0;
 
     list_init(&failed);
     view_ask_behind_rtnl(&monitor->view);
     while ((watch = next_dirty(monitor)) != NULL) {
-        const int error = route_find(&monitor->view, watch->questions, watch->count, watch->extras, &path);
+        const int error = ask_one(monitor, watch);
 
-        settle(monitor, watch, error == 0 ? &path : NULL, &failed);
-        if (error != 0)
+        if (error != 0) {
             result = error;
+            put_back(monitor, watch, &failed);
+        }
         counted_release(watch->owner);
     }
     runloop_lock(monitor->loop);

@@ -16,8 +16,11 @@ struct watch {
     const struct question *questions;
     size_t                 count;
     unsigned               extras; /* route_extras */
-    /* The answer, on the driving thread, without a lock. Comes after every change that may matter, changed or not. */
-    void (*answered)(struct watch *watch, const struct path *path);
+    /* Counts the questions that are put for the owner, on whichever loop: an answer is as old as its question. */
+    atomic_ulong *tickets;
+    /* The answer, on the driving thread, without a lock. Comes after every change that may matter, changed or not. False:
+     * a later question was answered first, and this one has to be put again. */
+    bool (*answered)(struct watch *watch, const struct path *path, unsigned long ticket);
     struct monitor *monitor; /* NULL: not watched */
     int64_t         expires;
 };

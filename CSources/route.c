@@ -23,11 +23,27 @@ struct search {
     bool                   bound; /* an interface was asked for by name */
 };
 
+/* Whether IPv6 answered with another interface than the one that was asked for: it takes that strictly only where no
+ * source is given. */
+static bool is_elsewhere(const struct route_request *request, const struct route *route)
+{
+    return request->destination.family == AF_INET6 && request->source.family != AF_UNSPEC && request->oif != 0 &&
+           route->legs == NULL && route->oif != request->oif;
+}
+
 /* Puts one query. 0: `ret` is the answer. An errno of path_from_error's is an answer too. */
 static int ask(struct search *search, bool fib_match, struct route *ret)
 {
+    struct route_request strict;
+    int                  error;
+
     search->request.fib_match = fib_match;
-    return view_ask(search->view, &search->request, ret);
+    error = view_ask(search->view, &search->request, ret);
+    if (error != 0 || !is_elsewhere(&search->request, ret))
+        return error;
+    strict = search->request;
+    strict.source = (struct address){ 0 };
+    return view_ask(search->view, &strict, ret);
 }
 
 /* The plain one, out of an interface; 0: any. */
@@ -54,30 +70,51 @@ static struct path judge(const struct search *search, const struct route *route)
                       view_link(search->view, actual.oif));
 }
 
+static bool is_about_link(const struct path *path)
+{
+    return path->reason == kSCNetworkReachabilityReasonInterfaceDown ||
+           path->reason == kSCNetworkReachabilityReasonNoCarrier;
+}
+
 static bool is_usable_link(const struct link *link)
 {
     return link != NULL && link_is_up(link) && link_is_running(link);
 }
 
-/* The interface of the leg that counts: the first that is usable or, failing that, the first; with an interface, that
- * one. 0: there is none. */
-static uint32_t choose_leg(const struct search *search, struct route *route, bool *ret_usable)
+/* The leg that counts: the first that is usable or, failing that, the first, those that the kernel calls dead last; with
+ * an interface, only legs over that one. Its oif is 0 when there is none. Whether it is usable. */
+static bool choose_leg(const struct search *search, struct route *route, struct route_leg *ret)
 {
     struct route_leg leg;
-    uint32_t         first = 0;
 
-    *ret_usable = false;
+    *ret = (struct route_leg){ 0 };
     while (route_next_leg(route, &leg)) {
+        const bool dead = (leg.flags & RTNH_F_DEAD) != 0;
+
         if (search->request.oif != 0 && leg.oif != search->request.oif)
             continue;
-        if ((leg.flags & RTNH_F_DEAD) == 0 && is_usable_link(view_link(search->view, leg.oif))) {
-            *ret_usable = true;
-            return leg.oif;
+        if (!dead && is_usable_link(view_link(search->view, leg.oif))) {
+            *ret = leg;
+            return true;
         }
-        if (first == 0)
-            first = leg.oif;
+        if (ret->oif == 0 || ((ret->flags & RTNH_F_DEAD) != 0 && !dead))
+            *ret = leg;
     }
-    return first;
+    return false;
+}
+
+/* A leg that is not usable says why by its link; one whose link is in order has lost its route. It is not asked about:
+ * out of an interface that no route leaves, IPv4 makes an answer up. */
+static struct path judge_leg(const struct search *search, const struct route *route, const struct route_leg *leg)
+{
+    struct route single = *route;
+    struct path  path;
+
+    single.oif = leg->oif;
+    single.has_gateway = leg->has_gateway;
+    single.gateway = leg->gateway;
+    path = judge(search, &single);
+    return is_about_link(&path) ? path : path_without(kSCNetworkReachabilityReasonNoRoute);
 }
 
 /* Where an interface is named, FIB_MATCH has said that a route leaves it. */
@@ -91,18 +128,20 @@ static int find_plain(struct search *search, uint32_t oif, struct path *ret)
     return error;
 }
 
-/* A FIB_MATCH answer that is to be judged. Of several legs, and where nexthop objects hide the interface, the plain
- * answer tells more. */
+/* A FIB_MATCH answer that is to be judged. Of a usable leg, and where nexthop objects hide the interface, the plain answer
+ * tells more. */
 static int judge_match(struct search *search, struct route *route, struct path *ret)
 {
-    uint32_t oif = 0;
-    bool     usable;
+    struct route_leg leg;
 
-    if (route->legs != NULL)
-        oif = choose_leg(search, route, &usable);
-    if (route->legs != NULL || route->oif == 0)
-        return find_plain(search, oif != 0 ? oif : search->request.oif, ret);
-    *ret = judge(search, route);
+    if (route->legs == NULL && route->oif == 0)
+        return find_plain(search, search->request.oif, ret);
+    if (route->legs == NULL)
+        *ret = judge(search, route);
+    else if (choose_leg(search, route, &leg))
+        return find_plain(search, leg.oif, ret);
+    else
+        *ret = judge_leg(search, route, &leg);
     return 0;
 }
 
@@ -137,30 +176,22 @@ static int find_bound_ipv4(struct search *search, struct path *ret)
     return error != 0 ? error : judge_match(search, &route, ret);
 }
 
-static bool is_about_link(const struct path *path)
-{
-    return path->reason == kSCNetworkReachabilityReasonInterfaceDown ||
-           path->reason == kSCNetworkReachabilityReasonNoCarrier;
-}
-
 /* The plain answer may go over a leg that is dead while another one lives. */
 static int find_other_leg(struct search *search, struct path *path)
 {
-    struct route route;
-    struct path  other;
-    bool         usable;
-    uint32_t     oif;
-    int          error;
+    struct route     route;
+    struct route_leg leg;
+    struct path      other;
+    int              error;
 
     if (!is_about_link(path) || search->request.oif != 0)
         return 0;
     error = ask(search, true, &route);
     if (error != 0 || route.legs == NULL)
         return failure(error);
-    oif = choose_leg(search, &route, &usable);
-    if (!usable)
+    if (!choose_leg(search, &route, &leg))
         return 0;
-    error = find_plain(search, oif, &other);
+    error = find_plain(search, leg.oif, &other);
     if (error == 0)
         *path = other;
     return failure(error);

@@ -194,28 +194,32 @@ static bool job_run(struct job *job)
     return begun;
 }
 
-static void set_current_locked(struct SCNetworkReachability *target, const struct path *path)
+static void set_current_locked(struct SCNetworkReachability *target, const struct path *path, unsigned long ticket)
 {
+    target->ticket = ticket;
     target->current = *path;
     target->evaluations++;
     atomic_store_explicit(&target->state, STATE_SCHEDULED | path->flags, memory_order_release);
 }
 
-/* The monitor's answer. */
-static void answered(struct watch *watch, const struct path *path)
+/* The monitor's answer. With several loops, one may have been answered later and heard first. */
+static bool answered(struct watch *watch, const struct path *path, unsigned long ticket)
 {
     struct schedule              *schedule = container_of(watch, struct schedule, watch);
     struct SCNetworkReachability *target = schedule->target;
     struct path                   finished = *path;
+    bool                          in_order;
 
     target_finish(target, &finished);
     pthread_mutex_lock(&target->lock);
-    if (schedule->active) {
-        set_current_locked(target, &finished);
+    in_order = ticket > target->ticket;
+    if (schedule->active && in_order) {
+        set_current_locked(target, &finished, ticket);
         if (is_due_locked(target))
             queue_locked(schedule);
     }
     pthread_mutex_unlock(&target->lock);
+    return in_order;
 }
 
 SCNetworkReachabilityRef SCRunLoopCopyNextChange(SCRunLoopRef loop, SCNetworkReachabilityFlags *flags)
@@ -274,6 +278,7 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
                                       .questions = target->questions,
                                       .count = target->question_count,
                                       .extras = ROUTE_EXPIRY | (target->notify_path ? ROUTE_SOURCE : 0u),
+                                      .tickets = &target->tickets,
                                       .answered = answered };
     list_init(&schedule->watch.node);
     list_init(&schedule->watch.dirty);
@@ -295,12 +300,13 @@ static struct schedule *find_locked(struct SCNetworkReachability *target, SCRunL
  * as delivered. */
 static int evaluate_locked(struct SCNetworkReachability *target)
 {
-    struct path path;
-    const int   error = target_ask(target, target->notify_path ? ROUTE_SOURCE : 0, &path);
+    const unsigned long ticket = atomic_fetch_add(&target->tickets, 1) + 1;
+    struct path         path;
+    const int           error = target_ask(target, target->notify_path ? ROUTE_SOURCE : 0, &path);
 
     if (error != 0)
         return error;
-    set_current_locked(target, &path);
+    set_current_locked(target, &path, ticket);
     if (list_is_empty(&target->schedules)) {
         target->delivered = path;
         target->announce = target->kind == TARGET_NAME;

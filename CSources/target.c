@@ -93,8 +93,11 @@ static const struct address none;
 static bool read_sockaddr(const struct sockaddr *sockaddr, socklen_t length, struct address *ret, uint8_t *ret_family,
                           uint32_t *ret_scope)
 {
-    const socklen_t needed = address_sockaddr_length(sockaddr->sa_family);
+    socklen_t needed = sizeof sockaddr->sa_family;
 
+    if (length != 0 && length < needed)
+        return false;
+    needed = address_sockaddr_length(sockaddr->sa_family);
     if (needed == 0 || (length != 0 && length < needed))
         return false;
     *ret = address_from_sockaddr(sockaddr, ret_scope);
