@@ -260,6 +260,26 @@ void namespace_await_addresses(void)
         fail_msg("an IPv6 address has not settled");
 }
 
+static bool holds_duplicate(const void *unused)
+{
+    FILE    *file = fopen("/proc/thread-self/net/if_inet6", "re");
+    bool     found = false;
+    unsigned flags;
+
+    (void)unused;
+    assert_non_null(file);
+    while (!found && fscanf(file, "%*s %*s %*s %*s %x %*s", &flags) == 1)
+        found = (flags & IFA_F_DADFAILED) != 0;
+    fclose(file);
+    return found;
+}
+
+void namespace_await_duplicate(void)
+{
+    if (!await(RTMGRP_IPV6_IFADDR, holds_duplicate, NULL))
+        fail_msg("no address is a duplicate");
+}
+
 /* ---- Topologies ------------------------------------------------------------------------------------------------- */
 
 void namespace_add_pair(void)
@@ -288,4 +308,63 @@ int namespace_add_tun(const char *name)
         return fd;
     close(fd);
     return -1;
+}
+
+/* ---- The other namespace ---------------------------------------------------------------------------------------- */
+
+#define COMMAND_SIZE 256
+
+/* What the child does: each command in turn, answered by one byte, until the other end is closed. */
+static _Noreturn void serve(int socket)
+{
+    char command[COMMAND_SIZE], output[1024];
+    char status = namespace_enter() ? 0 : 1;
+
+    while (write(socket, &status, 1) == 1 && read(socket, command, sizeof command) == sizeof command)
+        status = run_ip(command, output, sizeof output) == 0 ? 0 : 1;
+    _exit(0);
+}
+
+static void await_other(const struct namespace_other *other, const char *what)
+{
+    char    status = 1;
+    ssize_t got;
+
+    do
+        got = read(other->socket, &status, 1);
+    while (got < 0 && errno == EINTR);
+    if (got != 1 || status != 0)
+        fail_msg("in the other namespace: %s", what);
+}
+
+void namespace_other_open(struct namespace_other *ret)
+{
+    int ends[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    ret->pid = fork();
+    assert_true(ret->pid >= 0);
+    if (ret->pid == 0) {
+        close(ends[0]);
+        serve(ends[1]);
+    }
+    close(ends[1]);
+    ret->socket = ends[0];
+    await_other(ret, "it could not be made");
+}
+
+void namespace_other_ip(const struct namespace_other *other, const char *command)
+{
+    char record[COMMAND_SIZE] = "";
+
+    snprintf(record, sizeof record, "%s", command);
+    assert_int_equal(write(other->socket, record, sizeof record), sizeof record);
+    await_other(other, command);
+}
+
+void namespace_other_close(const struct namespace_other *other)
+{
+    close(other->socket);
+    while (waitpid(other->pid, NULL, 0) < 0)
+        assert_int_equal(errno, EINTR);
 }

@@ -5,6 +5,7 @@
 /* A network namespace of a test's own, and what tests do in it. What goes wrong fails the test, with what was printed. */
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Puts the calling thread into a new, empty network namespace (lo is down), as root or through a user namespace of its
  * own. False: this machine does not allow it. */
@@ -30,10 +31,22 @@ void namespace_await_running(const char *interface, bool running);
  * kernel does both after `address add` has returned. */
 void namespace_await_addresses(void);
 
+/* Waits until duplicate address detection has failed for an IPv6 address. */
+void namespace_await_duplicate(void);
+
 /* A veth pair a-b with 192.0.2.2/24 and 2001:db8::2/64 on a, no DAD, both up and running. */
 void namespace_add_pair(void);
 
 /* A tun (layer 3) device, not up. -1: no /dev/net/tun here. It lives as long as the descriptor. */
 int namespace_add_tun(const char *name);
+
+/* A second namespace, in which a child process lives: `ip link set dev b netns PID` moves an interface there. */
+struct namespace_other {
+    pid_t pid;
+    int   socket;
+};
+void namespace_other_open(struct namespace_other *ret);
+void namespace_other_ip(const struct namespace_other *other, const char *command);
+void namespace_other_close(const struct namespace_other *other);
 
 #endif

@@ -790,6 +790,33 @@ static void a_tentative_address_is_no_source(void **state)
     SCNetworkReachabilityRelease(global);
 }
 
+static void a_duplicate_address_is_no_source(void **state)
+{
+    SCNetworkReachabilityRef target;
+    struct namespace_other   other;
+
+    (void)state;
+    namespace_require();
+    namespace_other_open(&other);
+    namespace_ip("link set dev lo up");
+    namespace_ip("link add name a type veth peer name b");
+    namespace_sysctl("net.ipv6.conf.a.addr_gen_mode", "1");
+    namespace_sysctl("net.ipv6.conf.a.router_solicitation_delay", "0"); /* nor does it wait to detect duplicates */
+    namespace_ip("link set dev b netns %d", (int)other.pid);
+    namespace_other_ip(&other, "link set dev b up");
+    namespace_other_ip(&other, "address add 2001:db8::2/64 dev b nodad");
+    namespace_ip("link set dev a up");
+    namespace_await_running("a", true);
+    namespace_ip("address add 2001:db8::2/64 dev a");
+    target = expect_target("2001:db8::9");
+    namespace_await_duplicate();
+    EXPECT(target, 0, NoSourceAddress);
+    namespace_ip("address add 2001:db8::3/64 dev a nodad");
+    EXPECT(target, R | D, None);
+    SCNetworkReachabilityRelease(target);
+    namespace_other_close(&other);
+}
+
 static void another_interface_may_lend_its_address(void **state)
 {
     SCNetworkReachabilityRef target;
@@ -1110,9 +1137,9 @@ static void a_bound_target_honours_refusing_routes(void **state)
     namespace_ip("route add blackhole 198.51.100.0/26");
     namespace_ip("route add prohibit 198.51.100.64/26");
     namespace_ip("route add unreachable 198.51.100.128/26");
-    EXPECT_BOUND("198.51.100.7", "a", 0, RouteBlackhole);
-    EXPECT_BOUND("198.51.100.70", "a", 0, RouteProhibited);
-    EXPECT_BOUND("198.51.100.130", "a", 0, NoRoute); /* the kernel says no more */
+    EXPECT_BOUND("198.51.100.7", "a", 0, NoRoute); /* the kernel says no more */
+    EXPECT_BOUND("198.51.100.70", "a", 0, NoRoute);
+    EXPECT_BOUND("198.51.100.130", "a", 0, NoRoute);
     EXPECT_BOUND("198.51.100.200", "a", R, None);
 }
 
@@ -1160,6 +1187,7 @@ int main(void)
         cmocka_unit_test(the_living_member_counts_in_a_group_that_is_not_spelled_out),
         cmocka_unit_test(a_blackhole_nexthop_is_a_blackhole),
         cmocka_unit_test(a_tentative_address_is_no_source),
+        cmocka_unit_test(a_duplicate_address_is_no_source),
         cmocka_unit_test(another_interface_may_lend_its_address),
         cmocka_unit_test(a_link_local_source_does_not_reach_a_global_address),
         cmocka_unit_test(a_link_local_address_needs_its_scope),

@@ -49,7 +49,7 @@ static const struct aim aims[] = {
     { NULL, "2001:db8:1::7", NULL },  { NULL, "2001:db8::2", NULL },       { NULL, "::1", NULL },
     { NULL, "fe80::9", "a" },         { NULL, "198.51.100.7", "c" },       { NULL, "2001:db8:1::7", "a" },
     { NULL, "0.0.0.0", "a" },         { "192.0.2.2", "198.51.100.7", NULL }, { "2001:db8::2", "2001:db8:1::7", NULL },
-    { "203.0.113.2", "192.0.2.9", NULL },
+    { "203.0.113.2", "192.0.2.9", NULL },  { "2001:db8::2", "2001:db8:1::7", "a" },   { "192.0.2.2", "198.51.100.7", "c" },
 };
 
 /* ---- The oracle: queries ---------------------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static struct answer read_answer(const struct nlmsghdr *header)
     return answer;
 }
 
-static struct answer ask(const struct query *query)
+static struct answer ask_kernel(const struct query *query)
 {
     _Alignas(struct nlmsghdr) char bytes[8192] = { 0 };
     struct nlmsghdr               *header = (struct nlmsghdr *)bytes;
@@ -172,6 +172,18 @@ static struct answer ask(const struct query *query)
         assert_true(recv(oracle_fd, bytes, sizeof bytes, 0) > 0);
     while (header->nlmsg_seq != sequence);
     return read_answer(header);
+}
+
+/* As ask_kernel, but that an interface that was asked for counts. IPv6 takes it for a wish when a source is given too. */
+static struct answer ask(const struct query *query)
+{
+    struct query  sourceless = *query;
+    struct answer answer = ask_kernel(query);
+
+    sourceless.source = NULL;
+    return query->family == AF_INET6 && query->oif != 0 && query->source != NULL && answer.error == 0
+               ? ask_kernel(&sourceless)
+               : answer;
 }
 
 static unsigned link_flags(unsigned index)
@@ -710,27 +722,38 @@ static size_t play(const change *changes, size_t count, bool aloud)
     return failed;
 }
 
-/* Leaves out what is not needed for the failure: halves first, single changes last. */
+/* Leaves out every `step` changes without which it fails all the same. */
+static size_t leave_out(change *changes, size_t count, size_t step, unsigned *tries)
+{
+    for (size_t from = 0; from + step <= count && count > step && *tries > 0; (*tries)--) {
+        change without[EPISODE];
+        size_t failed;
+
+        memcpy(without, changes, from * sizeof changes[0]);
+        memcpy(without + from, changes + from + step, (count - from - step) * sizeof changes[0]);
+        failed = play(without, count - step, false);
+        if (failed != 0) {
+            memcpy(changes, without, failed * sizeof changes[0]);
+            count = failed;
+        } else {
+            from += step;
+        }
+    }
+    return count;
+}
+
+/* Halves first, single changes last, and those until each is needed. */
 static size_t shrink(change *changes, size_t count)
 {
-    unsigned tries = 0;
+    unsigned tries = SHRINK_TRIES;
+    size_t   before;
 
-    for (size_t step = count / 2; step > 0 && tries < SHRINK_TRIES; step /= 2)
-        for (size_t from = 0; from + step <= count && count > step && tries < SHRINK_TRIES;) {
-            change without[EPISODE];
-            size_t failed;
-
-            memcpy(without, changes, from * sizeof changes[0]);
-            memcpy(without + from, changes + from + step, (count - from - step) * sizeof changes[0]);
-            tries++;
-            failed = play(without, count - step, false);
-            if (failed != 0) {
-                memcpy(changes, without, failed * sizeof changes[0]);
-                count = failed;
-            } else {
-                from += step;
-            }
-        }
+    for (size_t step = count / 2; step > 1; step /= 2)
+        count = leave_out(changes, count, step, &tries);
+    do {
+        before = count;
+        count = leave_out(changes, count, 1, &tries);
+    } while (count < before);
     return count;
 }
 

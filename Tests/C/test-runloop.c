@@ -720,7 +720,7 @@ static void scheduled_targets_take_no_thread(void **state)
     watcher_start(&watchers[1], expect_target("0.0.0.0"));
     watcher_start(&watchers[2], expect_target("2001:db8:1::7"));
     watcher_start(&watchers[3], expect_pair("192.0.2.2", FAR));
-    watcher_start(&watchers[4], SCNetworkReachabilityCreateWithName(NULL, "example.invalid"));
+    watcher_schedule(&watchers[4], SCNetworkReachabilityCreateWithName(NULL, "example.invalid"));
     assert_int_equal(count_threads(), before);
     appear();
     EXPECT_CHANGE(&watchers[0], R);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's network changes, and the callback comes: each kind of change, each in a namespace of its own. */
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "namespace.h"
 #include "watcher.h"
+#include "writer.h"
 
 static void begin(void)
 {
@@ -162,6 +160,35 @@ static void a_route_in_another_table_counts_when_a_rule_leads_there(void **state
     watcher_stop(&watcher);
 }
 
+/* Each step changes the answer or, where the default path is asked about, must not. */
+static void the_halves_of_a_default_route_come_and_go(void **state)
+{
+    struct watcher any;
+
+    (void)state;
+    begin();
+    watcher_start(&any, expect_target("0.0.0.0"));
+    namespace_ip("route add blackhole 0.0.0.0/8");
+    namespace_ip("-6 route add unreachable 2001::/32");
+    EXPECT_QUIET(&any);
+    namespace_ip("route add 128.0.0.0/1 via 192.0.2.1");
+    namespace_ip("route add 0.0.0.0/1 via 192.0.2.1");
+    EXPECT_CHANGE(&any, R);
+    EXPECT_FRESH("::", R);
+    namespace_ip("route delete 0.0.0.0/1");
+    namespace_ip("route delete 128.0.0.0/1");
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("::", 0);
+    namespace_ip("-6 route add ::/1 via 2001:db8::1");
+    namespace_ip("-6 route add 8000::/1 via 2001:db8::1");
+    EXPECT_CHANGE(&any, R);
+    namespace_ip("-6 route delete ::/1");
+    namespace_ip("-6 route delete 8000::/1");
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("0.0.0.0", 0);
+    watcher_stop(&any);
+}
+
 static void a_policy_rule_is_added_and_deleted(void **state)
 {
     struct watcher ipv4, ipv6, any;
@@ -253,6 +280,37 @@ static void the_peer_takes_the_carrier_away_and_gives_it_back(void **state)
     watcher_stop(&ipv6);
 }
 
+/* IPv6 has its addresses and routes come and go with each of these, in messages of their own. Without it there is the
+ * link's alone. */
+static void without_ipv6_the_link_alone_tells(void **state)
+{
+    struct watcher near, far, any;
+
+    (void)state;
+    begin();
+    namespace_sysctl("net.ipv6.conf.all.disable_ipv6", "1");
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    namespace_ip("link set dev b down");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    namespace_ip("link set dev b up");
+    EXPECT_CHANGE(&near, R | D);
+    EXPECT_CHANGE(&far, R);
+    EXPECT_CHANGE(&any, R);
+    namespace_ip("link set dev a down");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    watcher_stop(&near);
+    watcher_stop(&far);
+    watcher_stop(&any);
+}
+
 static void a_device_is_deleted(void **state)
 {
     struct watcher near, far, own, ipv6;
@@ -282,36 +340,22 @@ static void a_device_is_deleted(void **state)
 
 static void a_device_moves_to_another_namespace(void **state)
 {
-    struct watcher near, bound;
-    int            ready[2];
-    char           byte;
-    pid_t          other;
+    struct watcher         near, bound;
+    struct namespace_other other;
 
     (void)state;
     begin();
-    assert_int_equal(pipe(ready), 0);
-    other = fork();
-    assert_true(other >= 0);
-    if (other == 0) {
-        if (namespace_enter())
-            (void)!write(ready[1], "!", 1);
-        pause();
-        _exit(0);
-    }
-    assert_int_equal(read(ready[0], &byte, 1), 1);
+    namespace_other_open(&other);
     watcher_start(&near, expect_target("192.0.2.9"));
     watcher_start(&bound, expect_bound("192.0.2.9", "a"));
-    namespace_ip("link set dev a netns %d", (int)other);
+    namespace_ip("link set dev a netns %d", (int)other.pid);
     EXPECT_CHANGE(&near, 0);
     EXPECT_CHANGE(&bound, 0);
     EXPECT(bound.target, 0, InterfaceMissing);
     EXPECT_FRESH("192.0.2.9", 0);
     watcher_stop(&near);
     watcher_stop(&bound);
-    kill(other, SIGKILL);
-    assert_int_equal(waitpid(other, NULL, 0), other);
-    close(ready[0]);
-    close(ready[1]);
+    namespace_other_close(&other);
 }
 
 static void a_tun_is_closed(void **state)
@@ -414,6 +458,26 @@ static void the_last_ipv6_source_is_deleted(void **state)
     EXPECT_END(&own, R | L | D);
     watcher_stop(&far);
     watcher_stop(&own);
+}
+
+static void ipv6_is_switched_off_and_on(void **state)
+{
+    struct watcher near, far;
+
+    (void)state;
+    begin();
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&near, expect_target("2001:db8::9"));
+    watcher_start(&far, expect_target("::"));
+    namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "1");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_FRESH("2001:db8::9", 0);
+    namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "0");
+    namespace_ip("address add 2001:db8::2/64 dev a nodad");
+    EXPECT_END(&near, R | D);
+    watcher_stop(&near);
+    watcher_stop(&far);
 }
 
 static void a_tentative_address_becomes_a_source(void **state)
@@ -821,6 +885,38 @@ static void notify_path_of_the_default_path(void **state)
     watcher_stop(&bound);
 }
 
+/* ---- Namespaces ------------------------------------------------------------------------------------------------- */
+
+static void a_target_stays_in_the_namespace_it_was_made_in(void **state)
+{
+    const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
+    SCNetworkReachabilityRef  unscheduled, late;
+    struct watcher            watcher;
+    struct writer             writer;
+
+    (void)state;
+    begin();
+    assert_int_equal(writer_open(&writer), 0); /* which stays, too */
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    unscheduled = expect_target("192.0.2.9");
+    late = expect_target("198.51.100.7");
+    namespace_require();
+    EXPECT_FRESH("192.0.2.9", 0);
+    EXPECT(unscheduled, R | D, None);
+    assert_int_equal(writer_route(&writer, WRITER_ADD, &route), 0);
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_FRESH("198.51.100.7", 0);
+    watcher_stop(&watcher);
+    SCNetworkReachabilityRelease(unscheduled);
+    watcher_start(&watcher, late); /* from abroad */
+    EXPECT(watcher.target, R, None);
+    assert_int_equal(writer_route(&writer, WRITER_DELETE, &route), 0);
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT_FRESH("192.0.2.9", 0); /* this thread is where it was */
+    watcher_stop(&watcher);
+    writer_close(&writer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -829,15 +925,18 @@ int main(void)
         cmocka_unit_test(a_route_of_the_other_family_changes_nothing),
         cmocka_unit_test(a_longer_prefix_takes_over_and_gives_back),
         cmocka_unit_test(a_route_in_another_table_counts_when_a_rule_leads_there),
+        cmocka_unit_test(the_halves_of_a_default_route_come_and_go),
         cmocka_unit_test(a_policy_rule_is_added_and_deleted),
         cmocka_unit_test(a_link_goes_down_and_up),
         cmocka_unit_test(the_peer_takes_the_carrier_away_and_gives_it_back),
+        cmocka_unit_test(without_ipv6_the_link_alone_tells),
         cmocka_unit_test(a_device_is_deleted),
         cmocka_unit_test(a_device_moves_to_another_namespace),
         cmocka_unit_test(a_tun_is_closed),
         cmocka_unit_test(the_kernel_is_told_to_ignore_dead_links),
         cmocka_unit_test(the_last_address_is_deleted),
         cmocka_unit_test(the_last_ipv6_source_is_deleted),
+        cmocka_unit_test(ipv6_is_switched_off_and_on),
         cmocka_unit_test(a_tentative_address_becomes_a_source),
         cmocka_unit_test(the_local_address_of_a_pair_comes_and_goes),
         cmocka_unit_test(loopback_goes_down_and_up),
@@ -854,6 +953,7 @@ int main(void)
         cmocka_unit_test(a_bridge_port_that_leaves_lives_on),
         cmocka_unit_test(notify_path_tells_of_gateway_source_and_reason),
         cmocka_unit_test(notify_path_of_the_default_path),
+        cmocka_unit_test(a_target_stays_in_the_namespace_it_was_made_in),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
         watcher->disagreed = true;
 }
 
-void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target)
+void watcher_schedule(struct watcher *watcher, SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityContext context = { .info = watcher };
 
@@ -26,6 +26,12 @@ void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target)
     assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, watcher->loop, kSCRunLoopDefaultMode))
         fail_msg("not scheduled: %s", SCErrorString(SCError()));
+}
+
+void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target)
+{
+    watcher_schedule(watcher, target);
+    assert_int_equal(watcher_pass(watcher), 0);
 }
 
 void watcher_stop(struct watcher *watcher)

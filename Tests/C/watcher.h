@@ -14,8 +14,13 @@ struct watcher {
     bool                       disagreed; /* GetFlags inside a call answered otherwise */
 };
 
-/* Takes over the reference to the target. The watcher stays where it is. */
+/* Takes over the reference to the target and schedules it. The watcher stays where it is. */
+void watcher_schedule(struct watcher *watcher, SCNetworkReachabilityRef target);
+
+/* The same, and makes the loop's first pass, which asks for everything anew: what comes from here on is heard of, or
+ * missed. */
 void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target);
+
 void watcher_stop(struct watcher *watcher);
 
 /* Makes one pass of the loop, for what is there already. */

@@ -139,8 +139,10 @@ int writer_flush(struct writer *writer)
 
 static struct nlmsghdr *begin(union request *request, uint16_t type, uint16_t flags)
 {
-    struct nlmsghdr *header = mnl_nlmsg_put_header(request);
+    struct nlmsghdr *header;
 
+    memset(request, 0, sizeof *request); /* attributes leave gaps */
+    header = mnl_nlmsg_put_header(request);
     header->nlmsg_type = type;
     header->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
     return header;

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A default route's going and coming, until the callback is entered, beside what any correct listener has to do: wait for
+ * the message, receive it, ask behind the RTNL barrier, receive the barrier's answer and the route's. The default path
+ * takes a second query while IPv4 has none.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "toggle.h"
+
+#define BLOCKS       41
+#define BLOCKS_SHORT 5
+
+#define NO_SUCH_LINK 0x7fffffff
+
+/* ---- The reference ---------------------------------------------------------------------------------------------- */
+
+struct query {
+    struct nlmsghdr header;
+    struct rtmsg    route;
+    struct rtattr   attribute;
+    unsigned char   destination[16];
+};
+
+static struct {
+    int epoll, events, requests;
+    struct {
+        struct nlmsghdr  header;
+        struct ifinfomsg link;
+    } barrier;
+    struct query query, other; /* other: of the other family, for when this one finds nothing; a length of 0: none */
+} bare;
+
+static int open_socket(void)
+{
+    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+
+    if (fd < 0)
+        bench_fail("bare netlink socket");
+    return fd;
+}
+
+static struct query make_query(int family, const char *destination, unsigned flags)
+{
+    const unsigned short length = family == AF_INET ? 4 : 16;
+    struct query         query = { .header = { .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST },
+                                   .route = { .rtm_family = (unsigned char)family,
+                                              .rtm_dst_len = (unsigned char)(length * 8),
+                                              .rtm_flags = flags },
+                                   .attribute = { .rta_type = RTA_DST } };
+
+    query.attribute.rta_len = (unsigned short)RTA_LENGTH(length);
+    query.header.nlmsg_len = (uint32_t)(NLMSG_LENGTH(sizeof query.route) + query.attribute.rta_len);
+    inet_pton(family, destination, query.destination);
+    return query;
+}
+
+static void start_bare(const char *name)
+{
+    static const int         groups[] = { RTNLGRP_LINK,        RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE,
+                                          RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV4_RULE,   RTNLGRP_IPV6_RULE,   RTNLGRP_NEXTHOP };
+    const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+    struct epoll_event       event = { .events = EPOLLIN };
+
+    bare.epoll = epoll_create1(EPOLL_CLOEXEC);
+    bare.events = open_socket();
+    bare.requests = open_socket();
+    if (bind(bare.events, (const struct sockaddr *)&kernel, sizeof kernel) != 0 ||
+        connect(bare.requests, (const struct sockaddr *)&kernel, sizeof kernel) != 0 ||
+        epoll_ctl(bare.epoll, EPOLL_CTL_ADD, bare.events, &event) != 0)
+        bench_fail("bare listener: %s", strerror(errno));
+    /* After the bind, which would take them back. */
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        setsockopt(bare.events, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof groups[i]);
+    bare.barrier.header = (struct nlmsghdr){ .nlmsg_len = sizeof bare.barrier,
+                                             .nlmsg_type = RTM_GETLINK,
+                                             .nlmsg_flags = NLM_F_REQUEST };
+    bare.barrier.link = (struct ifinfomsg){ .ifi_index = NO_SUCH_LINK };
+    /* 0.0.0.0 means the default path: the first address that only a default route should match, and that route itself.
+     * When IPv4 has none, IPv6 may have one. */
+    if (strcmp(name, "0.0.0.0") == 0) {
+        bare.query = make_query(AF_INET, "0.0.0.1", RTM_F_FIB_MATCH);
+        bare.other = make_query(AF_INET6, "4000::1", RTM_F_FIB_MATCH);
+    } else {
+        bare.query = make_query(AF_INET, name, 0);
+        bare.other = (struct query){ 0 };
+    }
+}
+
+static void receive_bare(char answer[4096])
+{
+    if (recv(bare.requests, answer, 4096, 0) < 0)
+        bench_fail("the bare query failed: %s", strerror(errno));
+}
+
+static bool ask_bare(void)
+{
+    _Alignas(struct nlmsghdr) char answer[4096];
+    struct iovec                   parts[2] = { { &bare.barrier, sizeof bare.barrier },
+                                                { &bare.query, bare.query.header.nlmsg_len } };
+    struct msghdr                  both = { .msg_iov = parts, .msg_iovlen = 2 };
+
+    if (sendmsg(bare.requests, &both, 0) < 0)
+        bench_fail("the bare query failed: %s", strerror(errno));
+    receive_bare(answer);
+    receive_bare(answer);
+    if (((const struct nlmsghdr *)answer)->nlmsg_type != RTM_NEWROUTE && bare.other.header.nlmsg_len != 0) {
+        if (send(bare.requests, &bare.other, bare.other.header.nlmsg_len, 0) < 0)
+            bench_fail("the bare query failed: %s", strerror(errno));
+        receive_bare(answer);
+    }
+    return ((const struct nlmsghdr *)answer)->nlmsg_type == RTM_NEWROUTE;
+}
+
+static void wait_bare(bool present)
+{
+    _Alignas(struct nlmsghdr) char message[4096];
+    struct epoll_event             event;
+
+    do {
+        if (epoll_wait(bare.epoll, &event, 1, -1) < 0 || recv(bare.events, message, sizeof message, 0) < 0)
+            bench_fail("the bare listener failed: %s", strerror(errno));
+    } while (ask_bare() != present);
+    toggle_heard();
+}
+
+static void stop_bare(void)
+{
+    close(bare.epoll);
+    close(bare.events);
+    close(bare.requests);
+}
+
+static const struct listener reference = { start_bare, wait_bare, stop_bare };
+
+static bool compare(const char *title, const char *name, const char *bare_title, size_t blocks,
+                    struct writer *writer)
+{
+    double mine[BLOCKS], theirs[BLOCKS];
+
+    for (size_t i = 0; i < blocks; i++) {
+        theirs[i] = toggle_measure(&reference, name, writer);
+        mine[i] = toggle_measure(&toggle_ours, name, writer);
+    }
+    return bench_report(title, bare_title, mine, theirs, blocks, 1.10);
+}
+
+int main(int argc, char **argv)
+{
+    const bool    is_short = bench_is_short(argc, argv);
+    const size_t  blocks = is_short ? BLOCKS_SHORT : BLOCKS;
+    struct writer writer;
+    bool          within;
+
+    bench_pin(0);
+    bench_enter_namespace(&writer);
+    bench_check(writer_route(&writer, WRITER_ADD, &(struct writer_route){ .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" }),
+                "default route");
+    within = compare("toggle, an address", "198.51.100.1", "listener, barrier, one query", blocks, &writer);
+    within = compare("toggle, default path", "0.0.0.0", "listener, barrier, a query a family", blocks, &writer) && within;
+    writer_close(&writer);
+    return within || is_short ? 0 : 1;
+}

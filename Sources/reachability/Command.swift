@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+
+#if Tool
+import ArgumentParser
+import CReachability
+
+@main
+struct Command: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reachability",
+        abstract: "Can a packet leave this machine for that host, over what, and why not.",
+        discussion: """
+            Reachable means that a packet addressed to the target can leave this machine now. It never means that the \
+            target answers.
+
+            A TARGET is an address, a name, or LOCAL,REMOTE: two addresses, either of which may be left out.
+
+            -r TARGET and -W -r TARGET print what Apple's scutil prints.
+            """,
+        version: String(cString: SCNetworkReachabilityGetVersion()),
+        subcommands: [Check.self, Watch.self, Wait.self, Scutil.self],
+        defaultSubcommand: Scutil.self
+    )
+
+    static func main() {
+        StandardDescriptors.open()
+        main(nil)
+    }
+}
+#else
+/// Users of the library products build this target too, and must not have to fetch the argument parser for it.
+@main
+enum Command {
+    static func main() {
+        Message.write("this is not the tool: it was built without its trait. Build it with: swift build --traits Tool")
+        exit(ExitStatus.unusable)
+    }
+}
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+
+import FoundationEssentials
+import Glibc
+
+/// The command that is run at changes: one at a time, and for each target the latest state wins.
+final class Hook {
+    private let command: String
+    private var running: pid_t?
+    /// In the order in which the targets changed first.
+    private var waiting: [(target: Target, state: State)] = []
+
+    init(command: String) {
+        self.command = command
+    }
+
+    func run(for target: Target, _ state: State) {
+        if let index = waiting.firstIndex(where: { $0.target === target }) {
+            waiting[index].state = state
+        } else {
+            waiting.append((target, state))
+        }
+        startNext()
+    }
+
+    /// To be called after SIGCHLD.
+    func commandMayHaveEnded() {
+        guard let running, waitpid(running, nil, WNOHANG) != 0 else { return }
+        self.running = nil
+        startNext()
+    }
+
+    private func startNext() {
+        while running == nil, !waiting.isEmpty {
+            let (target, state) = waiting.removeFirst()
+            var environment = ProcessInfo.processInfo.environment
+            environment["REACHABILITY_TARGET"] = target.text
+            environment["REACHABILITY_FLAGS"] = state.flagsText
+            environment["REACHABILITY_STATUS"] = state.isReachable ? "reachable" : "unreachable"
+            environment["REACHABILITY_REASON"] = state.reasonText ?? ""
+            environment["REACHABILITY_INTERFACE"] = state.interface?.name ?? ""
+            let (child, error) = spawn(environment)
+            if error != 0 { Message.write("\(command): \(String(cString: strerror(error)))") }
+            running = child
+        }
+    }
+
+    private func spawn(_ environment: [String: String]) -> (child: pid_t?, error: Int32) {
+        let arguments = ["sh", "-c", command].map { $0.withCString { strdup($0) } } + [nil]
+        let variables = environment.map { name, value in "\(name)=\(value)".withCString { strdup($0) } } + [nil]
+        defer { (arguments + variables).forEach { free($0) } }
+        var child = pid_t()
+        let error = posix_spawn(&child, "/bin/sh", nil, nil, arguments, variables)
+        return (error == 0 ? child : nil, error)
+    }
+}

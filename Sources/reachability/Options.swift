@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+#if Tool
+import ArgumentParser
+import CReachability
+import Glibc
+
+/// What check, watch and wait have in common.
+struct Options: ParsableArguments {
+    @Option(help: ArgumentHelp("Count only routes out of this interface, which need not exist yet.", valueName: "name"))
+    var interface: String?
+
+    @Option(help: ArgumentHelp("Leave from this address; targets are then addresses.", valueName: "address"))
+    var source: String?
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    @Flag(help: "Print what the library knows of each target to standard error.")
+    var debug = false
+
+    func validate() throws {
+        if let interface, !(1...15).contains(interface.utf8.count) {
+            throw ValidationError("The name of an interface has 1 to 15 bytes.")
+        }
+        if let source, Address(source) == nil {
+            throw ValidationError("The source '\(source)' is not an address of this machine's.")
+        }
+    }
+
+    /// No text: the default path.
+    func targets(_ texts: [String], notifiesPath: Bool = false) throws(Failure) -> [Target] {
+        let binding = Binding(
+            interface: interface, source: source.flatMap { Address($0) }, notifiesPath: notifiesPath)
+        if texts.isEmpty { return [try Target(defaultPath: binding)] }
+        var targets: [Target] = []
+        for text in texts { targets.append(try Target(host: text, binding: binding)) }
+        return targets
+    }
+
+    func printDescription(of target: Target) {
+        if debug { Message.writeLine(target.description) }
+    }
+}
+
+extension Target {
+    /// A URL is the commonest mistake, and as a name it would be waited for until the end of days.
+    fileprivate convenience init(host text: String, binding: Binding) throws(Failure) {
+        if text.contains(where: { $0 == "/" || $0.isWhitespace }) {
+            throw Failure("\(text): is neither a name nor an address; of a URL, give the host alone")
+        }
+        try self.init(text, binding: binding)
+    }
+}
+
+/// How long to wait: seconds, with a fraction.
+struct Seconds: ExpressibleByArgument {
+    private let duration: Duration
+
+    init?(argument: String) {
+        guard let seconds = Double(argument), seconds >= 0, seconds.isFinite else { return nil }
+        // A thousand years is as long as for ever, and no clock overflows.
+        duration = .seconds(min(seconds, 3e10))
+    }
+
+    init(_ seconds: Int) {
+        duration = .seconds(seconds)
+    }
+
+    var defaultValueDescription: String { "\(duration.components.seconds)" }
+
+    var fromNow: ContinuousClock.Instant { .now + duration }
+}
+
+extension ParsableCommand {
+    /// Runs a command's body; what it could not use ends the process with 70 and one line that says why.
+    func reporting(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let failure as Failure {
+            Message.write(failure.message)
+            throw ExitCode(ExitStatus.unusable)
+        }
+    }
+}
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+import CReachability
+import Glibc
+import Synchronization
+
+/// Signals as events of the run loop.
+enum Signals {
+    private static let received = Atomic<UInt64>(0)
+    /// Written once, before the first handler is there to read it.
+    nonisolated(unsafe) private static var runLoop: SCRunLoop?
+
+    /// Takes over `signals`: each wakes the loop. One that the process was told to ignore (nohup, a background job)
+    /// stays ignored; but a child's end is told, or children could not be waited for.
+    static func take(_ signals: [Int32], waking runLoop: SCRunLoop) {
+        self.runLoop = runLoop
+        _ = received.load(ordering: .relaxed)  // the initialiser of a static takes a lock: not in a handler
+        for signal in signals where signal == SIGCHLD || !isIgnored(signal) {
+            var action = sigaction()
+            action.sa_flags = SA_RESTART
+            action.__sigaction_handler.sa_handler = { signal in
+                Signals.received.bitwiseOr(1 << UInt64(signal), ordering: .relaxed)
+                if let runLoop = Signals.runLoop { SCRunLoopWakeUp(runLoop) }
+            }
+            sigaction(signal, &action, nil)
+            // A starter that had blocked it, as threads of libdispatch do, did not mean us.
+            var taken = sigset_t()
+            sigemptyset(&taken)
+            sigaddset(&taken, signal)
+            sigprocmask(SIG_UNBLOCK, &taken, nil)
+        }
+    }
+
+    /// Those that came since the last call.
+    static func taken() -> Set<Int32> {
+        let bits = received.exchange(0, ordering: .relaxed)
+        return Set((1..<64).filter { bits & (1 << UInt64($0)) != 0 })
+    }
+
+    private static func isIgnored(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(signal, nil, &action)
+        let handler = action.__sigaction_handler.sa_handler
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+}

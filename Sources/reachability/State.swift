@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+import CReachability
+
+/// What is known of the way to a target at one moment. Equal states are one line of output.
+struct State: Equatable {
+    struct Interface: Equatable, Encodable {
+        var name: String
+        var index: UInt32
+        var type: String
+    }
+
+    var flags: SCNetworkReachabilityFlags
+    var reason: SCNetworkReachabilityReason
+    var interface: Interface?
+    var gateway: Address?
+    var source: Address?
+    var destination: Address?
+
+    init(_ path: SCNetworkReachabilityPath) {
+        flags = path.flags
+        reason = path.reason
+        gateway = Address(path.gateway)
+        source = Address(path.source)
+        destination = Address(path.destination)
+        if path.interfaceIndex != 0 {
+            let name = withUnsafeBytes(of: path.interfaceName) { string(from: $0.bindMemory(to: CChar.self)) }
+            interface = Interface(name: name, index: path.interfaceIndex, type: path.interfaceType.text)
+        }
+    }
+
+    /// A name that no server has answered for: its flags are those of the default path, and tell nothing of the host.
+    var isPending: Bool { reason == .namePending }
+
+    /// A packet can leave for the target, or brings up the connection that it needs by itself.
+    var isReachable: Bool {
+        guard flags.contains(.reachable), !isPending else { return false }
+        let automatic = !flags.isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand])
+        return !flags.contains(.connectionRequired) || automatic && !flags.contains(.interventionRequired)
+    }
+
+    var flagsText: String {
+        string { SCNetworkReachabilityFlagsGetString(flags, $0, $1) }
+    }
+
+    /// nil for a target that is reachable.
+    var reasonText: String? {
+        reason == .none ? nil : String(cString: SCNetworkReachabilityReasonString(reason))
+    }
+
+    /// Flags, way and reason, in the words of ip-route(8).
+    var line: String {
+        var parts = [flagsText]
+        if let interface { parts.append("dev \(interface.name)") }
+        if let gateway { parts.append("via \(gateway.text)") }
+        if let source { parts.append("src \(source.text)") }
+        if let reasonText { parts.append("(\(reasonText))") }
+        return parts.joined(separator: "  ")
+    }
+}
+
+extension SCNetworkReachabilityInterfaceType {
+    fileprivate var text: String {
+        switch self {
+        case .loopback: "loopback"
+        case .wiredEthernet: "wiredEthernet"
+        case .wiFi: "wiFi"
+        case .cellular: "cellular"
+        case .pointToPoint: "pointToPoint"
+        case .tunnel: "tunnel"
+        case .virtual: "virtual"
+        default: "other"
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+#if Tool
+import ArgumentParser
+
+struct Wait: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Wait until targets are reachable: exits 0 as soon as they are, 1 at the time-out.",
+        discussion: "Prints nothing but, with --json, the states at the end, and at the time-out who is to blame."
+    )
+
+    @Argument(help: ArgumentHelp("Names, addresses, or LOCAL,REMOTE.", valueName: "target"))
+    var targets: [String]
+
+    @Flag(help: "One of the targets is enough.")
+    var any = false
+
+    @Flag(help: "Wait until they are not reachable.")
+    var not = false
+
+    @Option(help: ArgumentHelp("Give up after so long.", valueName: "seconds"))
+    var timeout: Seconds?
+
+    @OptionGroup var options: Options
+
+    func run() throws {
+        try reporting {
+            let targets = try options.targets(targets)
+            let deadline = timeout?.fromNow
+            let loop = try EventLoop()
+            for target in targets { try target.schedule(on: loop.runLoop) }
+            var states = try targets.map { try $0.state() }
+            while !isMet(by: states), try loop.next(until: deadline) != .timeout {
+                states = try targets.map { try $0.state() }
+            }
+            if options.json {
+                for (target, state) in zip(targets, states) { try Lines(form: .json).show(target, state) }
+            }
+            targets.forEach(options.printDescription)
+            if isMet(by: states) { return }
+            for (target, state) in zip(targets, states) where !isAsWanted(state) {
+                Message.write("time-out: \(target.text)  \(state.line)")
+            }
+            throw ExitCode(ExitStatus.unmet)
+        }
+    }
+
+    private func isMet(by states: [State]) -> Bool {
+        any ? states.contains(where: isAsWanted) : states.allSatisfy(isAsWanted)
+    }
+
+    /// A name that nobody has answered for yet is neither.
+    private func isAsWanted(_ state: State) -> Bool {
+        !state.isPending && state.isReachable != not
+    }
+}
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+#if Tool
+import ArgumentParser
+import CReachability
+import Glibc
+
+struct Watch: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the state of targets, and every change, until interrupted.",
+        discussion: """
+            Without a target the default path is watched. On a terminal the states are a table that follows the \
+            changes; elsewhere, and with --json, --debug or --exec, each is a line.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("Names, addresses, or LOCAL,REMOTE.", valueName: "target"))
+    var targets: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Run this shell command at every change.",
+            discussion: """
+                It finds REACHABILITY_TARGET, REACHABILITY_FLAGS, REACHABILITY_STATUS (reachable or unreachable), \
+                REACHABILITY_REASON and REACHABILITY_INTERFACE in its environment. One runs at a time; of the changes \
+                that come meanwhile, the next is given the latest.
+                """,
+            valueName: "command"
+        )
+    )
+    var exec: String?
+
+    @Option(help: ArgumentHelp("End after so long.", valueName: "seconds"))
+    var timeout: Seconds?
+
+    @OptionGroup var options: Options
+
+    func run() throws {
+        try reporting {
+            let targets = try options.targets(targets, notifiesPath: true)
+            let deadline = timeout?.fromNow
+            let usesBoard = !options.json && !options.debug && exec == nil && Board.isPossible
+            let signals = [SIGINT, SIGTERM, SIGCHLD] + (usesBoard ? Board.signals : [])
+            let loop = try EventLoop(signals: signals, watchesReader: true)
+            let display: any Display = usesBoard ? Board(targets) : Lines(form: options.json ? .json : .textWithTime)
+            let hook = exec.map(Hook.init)
+            defer { try? display.suspend() }
+            try watch(targets, on: loop, until: deadline, display: display, hook: hook)
+        }
+    }
+
+    private func watch(
+        _ targets: [Target], on loop: EventLoop, until deadline: ContinuousClock.Instant?, display: any Display,
+        hook: Hook?
+    ) throws {
+        // Callbacks only mark: a state is asked for, shown and handed on when all that was due has been delivered.
+        let changed = Marks()
+        for (index, target) in targets.enumerated() {
+            target.onChange = { _ in changed.indices.insert(index) }
+            try target.schedule(on: loop.runLoop)
+        }
+        var states: [State] = []
+        for target in targets {
+            let state = try target.state()
+            states.append(state)
+            try display.show(target, state)
+            options.printDescription(of: target)
+        }
+        while true {
+            let event = try loop.next(until: deadline)
+            for index in changed.takeAll() {
+                // The path is newer than the callback: the change may have been shown already, with another.
+                let target = targets[index]
+                let state = try target.state()
+                guard state != states[index] else { continue }
+                states[index] = state
+                try display.show(target, state)
+                options.printDescription(of: target)
+                hook?.run(for: target, state)
+            }
+            switch event {
+            case .timeout, .readerGone: return
+            case .signals(let signals) where !signals.isDisjoint(with: [SIGINT, SIGTERM]): return
+            case .signals(let signals):
+                if signals.contains(SIGCHLD) { hook?.commandMayHaveEnded() }
+                if signals.contains(SIGTSTP) {
+                    try display.suspend()
+                    raise(SIGSTOP)
+                }
+                if !signals.isDisjoint(with: [SIGTSTP, SIGWINCH]) { try display.redraw() }
+            case .targets: break
+            }
+        }
+    }
+}
+
+/// Which targets had a callback.
+private final class Marks {
+    var indices: Set<Int> = []
+
+    func takeAll() -> [Int] {
+        defer { indices = [] }
+        return indices.sorted()
+    }
+}
+#endif

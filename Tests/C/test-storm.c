@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One thread drives a loop while another changes a route without a pause, so that callbacks are always coming. A third
+ * ends them, in each of the ways there are, thousands of times: after that at most the call in flight is still made, and
+ * what a context was retained it is released.
+ *
+ * Then one target on two loops, driven by two threads: each change is told once, and in its order.
+ *
+ * TEST_STORM_ROUNDS: how often (default 2000).
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "expect.h"
+#include "namespace.h"
+#include "writer.h"
+
+#define ROUNDS   2000
+#define PATIENCE 20 /* seconds until what must happen has failed to */
+
+static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
+
+static unsigned rounds_wanted(void)
+{
+    const char *text = getenv("TEST_STORM_ROUNDS"), *under = getenv("TEST_UNDER");
+
+    if (text != NULL && atoi(text) > 0)
+        return (unsigned)atoi(text);
+    return under != NULL && strcmp(under, "valgrind") == 0 ? ROUNDS / 20 : ROUNDS;
+}
+
+/* Threads of a test report failures here: cmocka's asserts are for the test's own thread. */
+static _Atomic(const char *) complaint;
+
+static void complain_if(bool wrong, const char *what)
+{
+    if (wrong)
+        atomic_store(&complaint, what);
+}
+
+static void expect_no_complaint(void)
+{
+    const char *what = atomic_load(&complaint);
+
+    if (what != NULL)
+        fail_msg("%s", what);
+}
+
+static void check(int error, const char *what)
+{
+    if (error != 0)
+        fail_msg("%s: %s", what, strerror(error));
+}
+
+/* ---- The storm -------------------------------------------------------------------------------------------------- */
+
+static struct {
+    SCRunLoopRef  loop;
+    struct writer writer;
+    pthread_t     driver, changer;
+    atomic_bool   over;
+} storm;
+
+static void *drive(void *loop)
+{
+    while (!atomic_load(&storm.over))
+        complain_if(SCRunLoopPerform(loop, -1) < 0, "SCRunLoopPerform failed");
+    return NULL;
+}
+
+static void *change(void *unused)
+{
+    while (!atomic_load(&storm.over)) {
+        complain_if(writer_route(&storm.writer, WRITER_ADD, &default_route) != 0, "the route could not be added");
+        complain_if(writer_route(&storm.writer, WRITER_DELETE, &default_route) != 0, "the route could not be deleted");
+    }
+    return unused;
+}
+
+static void storm_begin(void)
+{
+    namespace_require();
+    namespace_ip("link set dev lo up");
+    namespace_add_pair();
+    check(writer_open(&storm.writer), "writer");
+    storm.loop = SCRunLoopCreate();
+    assert_non_null(storm.loop);
+    atomic_store(&storm.over, false);
+    assert_int_equal(pthread_create(&storm.driver, NULL, drive, storm.loop), 0);
+    assert_int_equal(pthread_create(&storm.changer, NULL, change, NULL), 0);
+}
+
+static void storm_end(void)
+{
+    atomic_store(&storm.over, true);
+    SCRunLoopWakeUp(storm.loop);
+    pthread_join(storm.changer, NULL);
+    pthread_join(storm.driver, NULL);
+    SCRunLoopRelease(storm.loop);
+    writer_close(&storm.writer);
+    expect_no_complaint();
+}
+
+/* ---- Ending callbacks ------------------------------------------------------------------------------------------- */
+
+static sem_t news; /* a call was made, or a context released */
+
+/* What a context points at. Static, so that a call that comes when it must not is seen instead of crashing. */
+struct listener {
+    atomic_int references; /* those of the library */
+    atomic_int releases, calls, inside;
+};
+
+static const void *retain_listener(const void *info)
+{
+    atomic_fetch_add(&((struct listener *)(uintptr_t)info)->references, 1);
+    return info;
+}
+
+static void release_listener(const void *info)
+{
+    struct listener *listener = (struct listener *)(uintptr_t)info;
+
+    atomic_fetch_add(&listener->releases, 1);
+    complain_if(atomic_fetch_sub(&listener->references, 1) <= 0, "released more often than retained");
+    sem_post(&news);
+}
+
+/* Release without retain: once, and not while a call is under way. */
+static void release_listener_alone(const void *info)
+{
+    struct listener *listener = (struct listener *)(uintptr_t)info;
+
+    complain_if(atomic_load(&listener->inside) != 0, "released during a call");
+    complain_if(atomic_fetch_add(&listener->releases, 1) != 0, "released twice");
+    atomic_store(&listener->references, 0);
+    sem_post(&news);
+}
+
+static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct listener           *listener = info;
+    SCNetworkReachabilityFlags inside;
+
+    complain_if(atomic_fetch_add(&listener->inside, 1) != 0, "two calls at a time");
+    complain_if(atomic_load(&listener->references) <= 0, "a call with a context that was released");
+    complain_if(flags != 0 && flags != R, "flags that never were");
+    complain_if(!SCNetworkReachabilityGetFlags(target, &inside), "GetFlags failed during a call");
+    atomic_fetch_add(&listener->calls, 1);
+    atomic_fetch_sub(&listener->inside, 1);
+    sem_post(&news);
+}
+
+/* Waits without taking processor time from the storm. */
+static void await(const atomic_int *value, bool wanted)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += PATIENCE;
+    while ((atomic_load(value) != 0) != wanted)
+        if (sem_timedwait(&news, &end) != 0 && errno == ETIMEDOUT)
+            fail_msg("%s", wanted ? "no callback came" : "the context was not released");
+}
+
+enum ending { UNSCHEDULE, CLEAR, REPLACE, RELEASE, ENDINGS };
+
+/* Ends the callbacks to a listener. What the target needs after that is still done by the caller. */
+static void end_callbacks(enum ending ending, SCNetworkReachabilityRef target, struct listener *next)
+{
+    SCNetworkReachabilityContext context = { .info = next, .retain = retain_listener, .release = release_listener };
+
+    switch (ending) {
+    case CLEAR:
+        assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
+        break;
+    case REPLACE:
+        assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+        break;
+    default:
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+    }
+}
+
+static void end_one(enum ending ending, bool both_hooks)
+{
+    static struct listener       listener, next;
+    SCNetworkReachabilityRef     target = expect_target("198.51.100.7");
+    SCNetworkReachabilityContext context = { .info = &listener,
+                                             .retain = both_hooks ? retain_listener : NULL,
+                                             .release = both_hooks ? release_listener : release_listener_alone };
+    int                          calls;
+
+    memset(&listener, 0, sizeof listener);
+    memset(&next, 0, sizeof next);
+    atomic_store(&listener.references, both_hooks ? 0 : 1);
+    assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+    await(&listener.calls, true);
+    end_callbacks(ending, target, &next);
+    calls = atomic_load(&listener.calls);
+    if (ending == RELEASE) {
+        SCNetworkReachabilityRelease(target);
+    } else if (ending == REPLACE) {
+        await(&next.calls, true);
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(target);
+        await(&next.references, false);
+    } else {
+        if (ending == CLEAR)
+            assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(target);
+    }
+    /* Released on whichever thread was last. From then on nothing of the library's knows the listener. */
+    await(&listener.references, false);
+    if (atomic_load(&listener.calls) > calls + 1)
+        fail_msg("%d calls after it had ended", atomic_load(&listener.calls) - calls);
+    expect_no_complaint();
+}
+
+static void end_many(enum ending ending)
+{
+    const unsigned rounds = rounds_wanted() / ENDINGS;
+
+    storm_begin();
+    for (unsigned i = 0; i < rounds; i++)
+        end_one(ending, i % 2 == 0);
+    storm_end();
+}
+
+static void nothing_but_the_call_in_flight_comes_after_unscheduling(void **state)
+{
+    (void)state;
+    end_many(UNSCHEDULE);
+}
+
+static void nothing_but_the_call_in_flight_comes_after_clearing_the_callback(void **state)
+{
+    (void)state;
+    end_many(CLEAR);
+}
+
+static void nothing_but_the_call_in_flight_comes_after_replacing_the_callback(void **state)
+{
+    (void)state;
+    end_many(REPLACE);
+}
+
+static void a_target_may_be_released_while_it_is_delivered(void **state)
+{
+    (void)state;
+    end_many(RELEASE);
+}
+
+/* ---- What is queued --------------------------------------------------------------------------------------------- */
+
+/* Two targets see the same change. The first to be called waits inside, so that the other's call is surely queued. */
+static struct {
+    SCNetworkReachabilityRef targets[2];
+    atomic_int               first; /* which one was called; -1: none yet */
+    sem_t                    entered, go_on;
+} queued;
+
+static void wait_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    int none = -1;
+
+    (void)flags;
+    (void)info;
+    if (atomic_compare_exchange_strong(&queued.first, &none, target == queued.targets[0] ? 0 : 1)) {
+        sem_post(&queued.entered);
+        sem_wait(&queued.go_on);
+    } else {
+        complain_if(true, "a call that was queued was made after it had ended");
+    }
+}
+
+static void end_queued(enum ending ending)
+{
+    SCNetworkReachabilityContext context = { 0 };
+    SCNetworkReachabilityRef     other;
+    struct timespec              end;
+
+    atomic_store(&queued.first, -1);
+    for (int i = 0; i < 2; i++) {
+        queued.targets[i] = expect_target("198.51.100.7");
+        assert_true(SCNetworkReachabilitySetCallback(queued.targets[i], wait_inside, &context));
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(queued.targets[i], storm.loop, kSCRunLoopDefaultMode));
+    }
+    assert_int_equal(pthread_create(&storm.driver, NULL, drive, storm.loop), 0);
+    check(writer_route(&storm.writer, WRITER_ADD, &default_route), "default route");
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += PATIENCE;
+    if (sem_timedwait(&queued.entered, &end) != 0)
+        fail_msg("no callback came");
+    other = queued.targets[1 - atomic_load(&queued.first)];
+    end_callbacks(ending, other, NULL);
+    if (ending == RELEASE)
+        SCNetworkReachabilityRelease(other);
+    atomic_store(&storm.over, true);
+    sem_post(&queued.go_on);
+    SCRunLoopWakeUp(storm.loop);
+    pthread_join(storm.driver, NULL);
+    /* The loop has been through the queue; what would be left is left for this. */
+    SCRunLoopPerform(storm.loop, 0);
+    atomic_store(&storm.over, false);
+    for (int i = 0; i < 2; i++) {
+        const bool is_other = queued.targets[i] == other;
+
+        if (!is_other || ending == CLEAR)
+            assert_true(
+                SCNetworkReachabilityUnscheduleFromRunLoop(queued.targets[i], storm.loop, kSCRunLoopDefaultMode));
+        if (!is_other || ending != RELEASE)
+            SCNetworkReachabilityRelease(queued.targets[i]);
+    }
+    check(writer_route(&storm.writer, WRITER_DELETE, &default_route), "default route");
+    expect_no_complaint();
+}
+
+static void what_is_queued_is_dropped_when_another_thread_ends_it(void **state)
+{
+    static const enum ending endings[] = { UNSCHEDULE, CLEAR, RELEASE };
+
+    (void)state;
+    namespace_require();
+    namespace_ip("link set dev lo up");
+    namespace_add_pair();
+    check(writer_open(&storm.writer), "writer");
+    storm.loop = SCRunLoopCreate();
+    assert_non_null(storm.loop);
+    atomic_store(&storm.over, false);
+    assert_int_equal(sem_init(&queued.entered, 0, 0), 0);
+    assert_int_equal(sem_init(&queued.go_on, 0, 0), 0);
+    for (unsigned i = 0; i < rounds_wanted() / 10; i++)
+        end_queued(endings[i % 3]);
+    SCRunLoopRelease(storm.loop);
+    writer_close(&storm.writer);
+}
+
+/* ---- Two loops -------------------------------------------------------------------------------------------------- */
+
+static struct {
+    SCRunLoopRef loops[2];
+    pthread_t    threads[2];
+    atomic_uint  calls;  /* how many changes have been told */
+    atomic_int   inside;
+} pair;
+
+/* What the target is after each change, over and over. */
+static const SCNetworkReachabilityFlags cycle[] = { R, R | D, 0 };
+
+static void told(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)info;
+    complain_if(atomic_fetch_add(&pair.inside, 1) != 0, "calls on two loops at a time");
+    complain_if(flags != cycle[atomic_load(&pair.calls) % 3], "a change that was told before, or out of turn");
+    atomic_fetch_sub(&pair.inside, 1);
+    atomic_fetch_add(&pair.calls, 1);
+}
+
+static void make_change(struct writer *writer, unsigned number, unsigned index)
+{
+    const struct writer_route direct = { .prefix = "0.0.0.0/0", .index = index };
+
+    if (number % 3 == 0)
+        check(writer_route(writer, WRITER_ADD, &default_route), "default route");
+    else if (number % 3 == 1)
+        check(writer_route(writer, WRITER_REPLACE, &direct), "on-link default route");
+    else
+        check(writer_route(writer, WRITER_DELETE, &direct), "default route deleted");
+}
+
+/* The next change follows while the loop that was slower still has the last one to ask about. */
+static void two_loops_tell_each_change_once_and_in_order(void **state)
+{
+    SCNetworkReachabilityRef target;
+    struct writer            writer;
+    const unsigned           rounds = rounds_wanted() * 2;
+    unsigned                 index;
+
+    (void)state;
+    namespace_require();
+    namespace_ip("link set dev lo up");
+    namespace_add_pair();
+    index = writer_index("a");
+    check(writer_open(&writer), "writer");
+    target = expect_target("198.51.100.7");
+    assert_true(SCNetworkReachabilitySetCallback(target, told, NULL));
+    atomic_store(&storm.over, false);
+    atomic_store(&pair.calls, 0);
+    for (int i = 0; i < 2; i++) {
+        pair.loops[i] = SCRunLoopCreate();
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, pair.loops[i], kSCRunLoopDefaultMode));
+        assert_int_equal(pthread_create(&pair.threads[i], NULL, drive, pair.loops[i]), 0);
+    }
+    for (unsigned i = 0; i < rounds && atomic_load(&complaint) == NULL; i++) {
+        const time_t end = time(NULL) + PATIENCE;
+
+        make_change(&writer, i, index);
+        while (atomic_load(&pair.calls) <= i && atomic_load(&complaint) == NULL) {
+            complain_if(time(NULL) > end, "a change was not told");
+            sched_yield();
+        }
+    }
+    expect_no_complaint();
+    atomic_store(&storm.over, true);
+    for (int i = 0; i < 2; i++) {
+        SCRunLoopWakeUp(pair.loops[i]);
+        pthread_join(pair.threads[i], NULL);
+        while (SCRunLoopPerform(pair.loops[i], 0.06) > 0)
+            continue;
+    }
+    expect_no_complaint();
+    assert_int_equal(atomic_load(&pair.calls), rounds);
+    assert_int_equal(expect_flags_of(target), cycle[(rounds - 1) % 3]);
+    for (int i = 0; i < 2; i++) {
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, pair.loops[i], kSCRunLoopDefaultMode));
+        SCRunLoopRelease(pair.loops[i]);
+    }
+    SCNetworkReachabilityRelease(target);
+    writer_close(&writer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_but_the_call_in_flight_comes_after_unscheduling),
+        cmocka_unit_test(nothing_but_the_call_in_flight_comes_after_clearing_the_callback),
+        cmocka_unit_test(nothing_but_the_call_in_flight_comes_after_replacing_the_callback),
+        cmocka_unit_test(a_target_may_be_released_while_it_is_delivered),
+        cmocka_unit_test(what_is_queued_is_dropped_when_another_thread_ends_it),
+        cmocka_unit_test(two_loops_tell_each_change_once_and_in_order),
+    };
+
+    if (sem_init(&news, 0, 0) != 0)
+        return 1;
+    return cmocka_run_group_tests_name("storm", tests, NULL, NULL);
+}

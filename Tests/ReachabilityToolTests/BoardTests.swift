@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import Synchronization
+import Testing
+
+/// A terminal, of which everything that is written to it can be read.
+private final class Terminal: Sendable {
+    /// What a process gets as its standard output.
+    let screen: Int32
+    private let chunks: AsyncStream<String>
+    private let seen = Mutex("")
+
+    init(columns: UInt16, rows: UInt16) throws {
+        var (outer, inner) = (Int32(), Int32())
+        var size: [UInt16] = [rows, columns, 0, 0]
+        try #require(openpty(&outer, &inner, nil, nil, nil) == 0)
+        for end in [outer, inner] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        try #require(ioctl(inner, UInt(TIOCSWINSZ), &size) == 0)
+        screen = inner
+        let (chunks, chunk) = AsyncStream.makeStream(of: String.self)
+        self.chunks = chunks
+        try startThread { [outer] in
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            while case let count = read(outer, &bytes, bytes.count), count > 0 {
+                chunk.yield(String(decoding: bytes[..<count], as: UTF8.self))
+            }
+            chunk.finish()
+            close(outer)
+        }
+    }
+
+    deinit {
+        // The reading thread sees the end when the last process has closed its side too.
+        close(screen)
+    }
+
+    /// All that was written until `text` came, since the last call.
+    func until(_ text: String, _ location: SourceLocation = #_sourceLocation) async throws -> String {
+        func taken() -> String? {
+            seen.withLock { seen in
+                guard let range = seen.firstRange(of: text) else { return nil }
+                defer { seen = String(seen[range.upperBound...]) }
+                return String(seen[..<range.upperBound])
+            }
+        }
+        var iterator = chunks.makeAsyncIterator()
+        while true {
+            if let taken = taken() { return taken }
+            let chunk = try #require(await iterator.next(), "'\(text)' did not come", sourceLocation: location)
+            seen.withLock { $0 += chunk }
+        }
+    }
+}
+
+@Suite("watch on a terminal", .tool, .namespace, .timeLimit(.minutes(1)))
+struct BoardTests {
+    @Test("Shows a row a target with its history, and gives the terminal back at the end")
+    func board() async throws {
+        let terminal = try Terminal(columns: 80, rows: 24)
+        let namespace = try await Namespace(.subnet)
+        let watching = try namespace.start(
+            "watch", "192.0.2.1", "10.0.0.9", environment: ["TERM": "xterm"], output: terminal.screen)
+        let first = try await terminal.until("\u{1B}[J")
+        #expect(first.hasPrefix("\u{1B}[?1049h\u{1B}[?25l"))
+        #expect(first.contains("TARGET     STATUS     INTERFACE  SINCE     HISTORY"))
+        #expect(first.contains(#/192\.0\.2\.1  no route   -          \d\d:\d\d:\d\d  - /#))
+        #expect(first.contains(#/10\.0\.0\.9   reachable  e0         \d\d:\d\d:\d\d  \+ /#))
+        try await namespace.ip("route add default via 10.0.0.1")
+        let second = try await terminal.until("\u{1B}[J")
+        #expect(second.contains(#/192\.0\.2\.1  reachable  e0         \d\d:\d\d:\d\d  -\+/#))
+        #expect(second.contains("192.0.2.1  Reachable  dev e0  via 10.0.0.1"))
+        watching.send(SIGTERM)
+        #expect(try await watching.end().status == 0)
+        #expect(try await terminal.until("\u{1B}[?1049l").hasSuffix("\u{1B}[?25h\u{1B}[?1049l"))
+    }
+
+    @Test("No line is longer than the terminal is wide, nor the picture higher")
+    func small() async throws {
+        let terminal = try Terminal(columns: 20, rows: 4)
+        let namespace = try await Namespace(.subnet)
+        let watching = try namespace.start(
+            "watch", "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", environment: ["TERM": "xterm"],
+            output: terminal.screen)
+        let picture = try await terminal.until("\u{1B}[J").replacing(/\u{1B}\[[?0-9]*[a-zA-Z]/, with: "")
+        let lines = picture.split(whereSeparator: \.isNewline)
+        #expect(lines.count == 3)
+        #expect(lines.allSatisfy { $0.count <= 20 })
+        #expect(lines.last == "(3 more)")
+        watching.send(SIGINT)
+        #expect(try await watching.end().status == 0)
+    }
+
+    @Test("Ctrl-Z gives the terminal back, and the picture returns with the process")
+    func stopped() async throws {
+        let terminal = try Terminal(columns: 80, rows: 24)
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start("watch", environment: ["TERM": "xterm"], output: terminal.screen)
+        _ = try await terminal.until("\u{1B}[J")
+        watching.send(SIGTSTP)
+        _ = try await terminal.until("\u{1B}[?1049l")
+        watching.send(SIGCONT)
+        #expect(try await terminal.until("\u{1B}[J").contains("\u{1B}[?1049h"))
+    }
+
+    @Test("A dumb terminal, --json, --debug and --exec have lines")
+    func lines() async throws {
+        for (arguments, kind) in [
+            ([], "dumb"), (["--json"], "xterm"), (["--exec", "true"], "xterm"), (["--debug"], "xterm"),
+        ] {
+            let terminal = try Terminal(columns: 80, rows: 24)
+            let watching = try RunningProcess(
+                [Tool.path, "watch", "127.0.0.1"] + arguments, environment: ["TERM": kind], output: terminal.screen)
+            #expect(try await !terminal.until("\r\n").contains("\u{1B}"))
+            watching.send(SIGTERM)
+            #expect(try await watching.end().status == 0)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@Suite("check", .tool, .namespace, .timeLimit(.minutes(1)))
+struct CheckTests {
+    @Test("An address behind a gateway is reachable, and the way to it is told")
+    func gateway() async throws {
+        let ended = try await Namespace(.gateway).run("check", "192.0.2.1")
+        #expect(ended.status == 0)
+        #expect(ended.output == "192.0.2.1  Reachable  dev e0  via 10.0.0.1  src 10.0.0.2\n")
+        #expect(ended.errors == "")
+    }
+
+    @Test("Without a route an address is not reachable, and the reason is told")
+    func noRoute() async throws {
+        let ended = try await Namespace(.subnet).run("check", "192.0.2.1")
+        #expect(ended.status == 1)
+        #expect(ended.output == "192.0.2.1  Not Reachable  (no route)\n")
+    }
+
+    @Test("One of several that is not reachable is enough for status 1, and each has its line in the order asked")
+    func several() async throws {
+        let namespace = try await Namespace(.subnet)
+        let ended = try await namespace.run("check", "10.0.0.9", "192.0.2.1", "127.0.0.1")
+        #expect(ended.status == 1)
+        #expect(
+            ended.output == """
+                10.0.0.9  Reachable,Directly Reachable Address  dev e0  src 10.0.0.2
+                192.0.2.1  Not Reachable  (no route)
+                127.0.0.1  Reachable,Local Address,Directly Reachable Address  dev lo  src 127.0.0.1
+
+                """)
+    }
+
+    @Test("LOCAL,REMOTE leaves from that address, which must be this machine's")
+    func pair() async throws {
+        let namespace = try await Namespace(.gateway)
+        #expect(try await namespace.run("check", "10.0.0.2,192.0.2.1").status == 0)
+        let foreign = try await namespace.run("check", "10.0.0.3,192.0.2.1")
+        #expect(foreign.status == 1)
+        #expect(foreign.output.hasSuffix("(local address not assigned)\n"))
+    }
+
+    @Test("Either half of LOCAL,REMOTE may be left out")
+    func halfPair() async throws {
+        let namespace = try await Namespace(.gateway)
+        #expect(try await namespace.run("check", "10.0.0.2,", ",192.0.2.1").status == 0)
+        #expect(try await namespace.run("check", "10.0.0.3,").status == 1)
+    }
+
+    @Test("--source is a pair's local address")
+    func source() async throws {
+        let namespace = try await Namespace(.gateway)
+        #expect(try await namespace.run("check", "--source", "10.0.0.2", "192.0.2.1").status == 0)
+        #expect(try await namespace.run("check", "--source", "10.0.0.3", "192.0.2.1").status == 1)
+    }
+
+    @Test("--interface counts only routes out of it, and waits for one that does not exist")
+    func interface() async throws {
+        let namespace = try await Namespace(.gateway)
+        #expect(try await namespace.run("check", "--interface", "e0", "192.0.2.1").status == 0)
+        let other = try await namespace.run("check", "--interface", "e1", "192.0.2.1")
+        #expect(other.status == 1)
+        #expect(other.output.hasSuffix("(no route)\n"))
+        let missing = try await namespace.run("check", "--interface", "nosuch", "192.0.2.1")
+        #expect(missing.status == 1)
+        #expect(missing.output == "192.0.2.1  Not Reachable  (interface missing)\n")
+    }
+
+    @Test("--json prints one object a target, with every key")
+    func json() async throws {
+        let ended = try await Namespace(.gateway).run("check", "--json", "192.0.2.1", "::1%nosuch")
+        #expect(ended.status == 1)
+        let objects = try ended.output.split(separator: "\n").map { try Record($0) }
+        try #require(objects.count == 2)
+        #expect(objects[0].target == "192.0.2.1")
+        #expect(objects[0].flags == "Reachable")
+        #expect(objects[0].value == 2)
+        #expect(objects[0].reachable)
+        #expect(objects[0].reason == nil)
+        #expect(objects[0].interface?.name == "e0")
+        #expect(objects[0].interface?.type == "virtual")
+        #expect(objects[0].gateway == "10.0.0.1")
+        #expect(objects[0].source == "10.0.0.2")
+        #expect(objects[0].destination == "192.0.2.1")
+        #expect(abs(objects[0].time.timeIntervalSinceNow) < 60)
+        #expect(objects[1].reachable == false)
+        #expect(objects[1].reason == "interface missing")
+        #expect(objects[1].interface == nil)
+        for line in ended.output.split(separator: "\n") {
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            #expect(object?.keys.sorted() == Record.keys)
+        }
+    }
+
+    @Test("--debug tells all that the library knows, on standard error")
+    func debug() async throws {
+        let ended = try await Namespace(.gateway).run("check", "--debug", "192.0.2.1")
+        #expect(ended.output == "192.0.2.1  Reachable  dev e0  via 10.0.0.1  src 10.0.0.2\n")
+        #expect(ended.errors.hasPrefix("<SCNetworkReachability 0x"))
+        #expect(ended.errors.contains("{address = 192.0.2.1}"))
+    }
+
+    @Test("A name that nobody has answered for is not reachable, however good the path to the name server is")
+    func pendingName() async throws {
+        let ended = try await Namespace(.gateway).run("check", "--timeout", "0.1", "host.invalid")
+        #expect(ended.status == 1)
+        #expect(ended.output.hasPrefix("host.invalid  Reachable  dev e0"))
+        #expect(ended.output.hasSuffix("(name pending)\n"))
+    }
+
+    @Test(
+        "What cannot be a target ends with 70 and says why",
+        arguments: ["", "https://example.com", "a b", "10.0.0.2,host", ",", "10.0.0.2,::1", "name," ])
+    func unusable(target: String) async throws {
+        let ended = try await Namespace().run("check", target)
+        #expect(ended.status == 70)
+        #expect(ended.output == "")
+        #expect(ended.errors.hasPrefix("reachability: \(target): "))
+        #expect(ended.errors.filter { $0 == "\n" }.count == 1)
+    }
+
+    @Test("A source address goes with addresses, not with names")
+    func sourceOfName() async throws {
+        let ended = try await Namespace().run("check", "--source", "127.0.0.1", "host.invalid")
+        #expect(ended.status == 70)
+        #expect(ended.errors.contains("not with a name"))
+    }
+
+    @Test("Without a standard output the status is the same; a full one ends with 70")
+    func output() async throws {
+        func run(_ redirection: String) async throws -> Ended {
+            let script = "\"$0\" check 127.0.0.1 \(redirection)"
+            return try await RunningProcess(["sh", "-c", script, Tool.path]).end()
+        }
+        #expect(try await run(">&-").status == 0)
+        #expect(try await run("<&- >&- 2>&-").status == 0)
+        let full = try await run(">/dev/full")
+        #expect(full.status == 70)
+        #expect(full.errors == "reachability: standard output: No space left on device\n")
+    }
+}

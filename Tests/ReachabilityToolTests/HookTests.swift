@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import Testing
+
+@Suite("watch --exec", .tool, .namespace, .timeLimit(.minutes(1)))
+struct HookTests {
+    /// The next line that the command has printed; the tool's own begin with a time.
+    private func nextRun(
+        _ process: RunningProcess, _ location: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        while true {
+            let line = try await process.nextLine(location)
+            if line.hasPrefix("ran ") { return String(line.dropFirst(4)) }
+        }
+    }
+
+    @Test("Runs the command at changes only, with the new state in its environment")
+    func environment() async throws {
+        let namespace = try await Namespace(.gateway)
+        let command = """
+            echo "ran $REACHABILITY_TARGET|$REACHABILITY_FLAGS|$REACHABILITY_STATUS|$REACHABILITY_REASON|\
+            $REACHABILITY_INTERFACE|$KEPT"
+            """
+        let watching = try namespace.start(
+            "watch", "192.0.2.1", "--exec", command,
+            environment: ["KEPT": "kept", "REACHABILITY_INTERFACE": "old"])
+        #expect(try await watching.nextLine().contains("192.0.2.1  Reachable"))
+        try await namespace.ip("route delete default")
+        #expect(try await nextRun(watching) == "192.0.2.1|Not Reachable|unreachable|no route||kept")
+        try await namespace.ip("route add 192.0.2.0/24 dev e0")
+        #expect(
+            try await nextRun(watching) == "192.0.2.1|Reachable,Directly Reachable Address|reachable||e0|kept")
+        watching.send(SIGTERM)
+        #expect(try await watching.end().status == 0)
+    }
+
+    @Test("Runs one at a time, and hands the latest of what came meanwhile to the next")
+    func latestWins() async throws {
+        var template = Array("/tmp/reachability-XXXXXX".utf8CString)
+        let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
+        let fifo = folder + "/fifo"
+        defer {
+            unlink(fifo)
+            rmdir(folder)
+        }
+        try #require(mkfifo(fifo, 0o600) == 0)
+        // Opened for both, so that nobody waits for the other end; each line lets one command end.
+        let gate = open(fifo, O_RDWR | O_CLOEXEC)
+        try #require(gate >= 0)
+        defer { close(gate) }
+
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start(
+            "watch", "192.0.2.1", "--exec", "echo \"ran $REACHABILITY_FLAGS\"; read -r line <\"$FIFO\"",
+            environment: ["FIFO": fifo])
+        _ = try await watching.nextLine()
+        try await namespace.ip("route delete default")
+        #expect(try await nextRun(watching) == "Not Reachable")
+        for (change, line) in [
+            ("add default via 10.0.0.1", "src 10.0.0.2"), ("delete default", "(no route)"),
+            ("add 192.0.2.0/24 dev e0", "Reachable,Directly Reachable Address  dev e0  src 10.0.0.2"),
+        ] {
+            try await namespace.ip("route \(change)")
+            // The tool's own line: had a second command run, its line would have been the next.
+            #expect(try await watching.nextLine().hasSuffix(line))
+        }
+        write(gate, "\n", 1)
+        #expect(try await watching.nextLine() == "ran Reachable,Directly Reachable Address")
+        try await namespace.ip("route delete 192.0.2.0/24")
+        #expect(try await watching.nextLine().hasSuffix("(no route)"))
+        write(gate, "\n", 1)
+        #expect(try await watching.nextLine() == "ran Not Reachable")
+        // The tool does not wait for a command that hangs; its output ends with both.
+        watching.send(SIGTERM)
+        write(gate, "\n", 1)
+        #expect(try await watching.end().status == 0)
+    }
+
+    @Test("A command that fails, or cannot be found, ends nothing")
+    func failing() async throws {
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start(
+            "watch", "192.0.2.1", "--exec", "echo \"ran $REACHABILITY_STATUS\"; no-such-command")
+        _ = try await watching.nextLine()
+        try await namespace.ip("route delete default")
+        #expect(try await nextRun(watching) == "unreachable")
+        try await namespace.ip("route add default via 10.0.0.1")
+        #expect(try await nextRun(watching) == "reachable")
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A line of --json.
+struct Record: Decodable {
+    struct Interface: Decodable {
+        var name: String
+        var index: Int
+        var type: String
+    }
+
+    static let keys = [
+        "destination", "flags", "gateway", "interface", "reachable", "reason", "source", "target", "time", "value",
+    ]
+
+    var target: String
+    var time: Date
+    var flags: String
+    var value: UInt32
+    var reachable: Bool
+    var reason: String?
+    var interface: Interface?
+    var gateway, source, destination: String?
+
+    init(_ line: some StringProtocol) throws {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let text = try decoder.singleValueContainer().decode(String.self)
+            return try Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text)
+        }
+        self = try decoder.decode(Record.self, from: Data(line.utf8))
+    }
+}

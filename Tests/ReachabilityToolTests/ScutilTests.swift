@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import Testing
+
+@Suite("-r and -W -r", .tool, .namespace, .timeLimit(.minutes(1)))
+struct ScutilTests {
+    @Test("-r prints the flags alone, and its status is 0 whatever they are")
+    func flags() async throws {
+        let namespace = try await Namespace(.gateway)
+        for (target, text) in [
+            ("192.0.2.1", "Reachable"), ("10.0.0.9", "Reachable,Directly Reachable Address"),
+            ("10.0.0.2", "Reachable,Local Address,Directly Reachable Address"),
+            ("10.0.0.2,192.0.2.1", "Reachable"), ("2001:db8::1", "Not Reachable"), ("0.0.0.0", "Reachable"),
+        ] {
+            let ended = try await namespace.run("-r", target)
+            #expect(ended.output == text + "\n", "\(target)")
+            #expect(ended.status == 0)
+            #expect(ended.errors == "")
+        }
+    }
+
+    @Test("A target that cannot be created is told as Apple's tool tells it", arguments: ["", "a,b"])
+    func invalid(target: String) async throws {
+        for arguments in [["-r", target], ["-W", "-r", target]] {
+            let ended = try await Tool.start(arguments).end()
+            #expect(ended.status == 1)
+            #expect(ended.output == "")
+            #expect(ended.errors == "  Could not determine status: Invalid argument\n")
+        }
+    }
+
+    @Test(
+        "-W -r prints the four parts, and then one a callback",
+        arguments: [
+            ("192.0.2.1", "address = 192.0.2.1", "by address"),
+            ("10.0.0.2,192.0.2.1", "local address = 10.0.0.2, remote address = 192.0.2.1", "by address pair"),
+        ])
+    func watch(target: String, text: String, info: String) async throws {
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start("-W", "-r", target)
+        func next() async throws -> String {
+            // Where the objects are, and when: whatever they may be.
+            try await watching.nextLine().replacing(/0x[0-9a-f]{9,}/, with: "0x...")
+        }
+        #expect(try await next() == " 0: direct")
+        #expect(try await next() == "   <SCNetworkReachability 0x...> {\(text)}")
+        #expect(try await next() == "Reachable")
+        #expect(try await next() == " 1: start")
+        #expect(try await next() == "   <SCNetworkReachability 0x...> {\(text)}")
+        #expect(try await next() == " 2: on runloop")
+        let scheduled = try await next()
+        let index = try #require(
+            scheduled.firstMatch(of: /if_index = (\d+)/)?.1, "the description of a scheduled target")
+        #expect(scheduled == "   <SCNetworkReachability 0x...> {\(text), flags = 0x00000002, if_index = \(index)}")
+        #expect(try await next() == "Reachable")
+
+        let changes = [
+            ("route delete default", "0x00000000", "Not Reachable"),
+            ("route add default via 10.0.0.1", "0x00000002", "Reachable"),
+        ]
+        for (number, (change, value, flags)) in changes.enumerated() {
+            try await namespace.ip(change)
+            #expect(try await next() == "")
+            #expect(try await next().wholeMatch(of: /\*\*\* \d\d:\d\d:\d\d\.\d\d\d/) != nil)
+            #expect(try await next() == "")
+            #expect(try await next() == " \(number + 3): callback w/flags=\(value) (info=\"\(info)\")")
+            let current = value == "0x00000000" ? "0" : index
+            #expect(
+                try await next()
+                    == "    <SCNetworkReachability 0x...> {\(text), flags = \(value), if_index = \(current)}")
+            #expect(try await next() == flags)
+            #expect(try await next() == "")
+        }
+    }
+
+    @Test("-W -r of a name has a callback with the first answer")
+    func name() async throws {
+        let watching = try await Namespace(.gateway).start("-W", "-r", "host.invalid")
+        var lines: [String] = []
+        while lines.last?.contains("callback") != true { lines.append(try await watching.nextLine()) }
+        #expect(lines[1].hasSuffix("> {name = host.invalid}"))
+        #expect(lines.last?.hasSuffix("(info=\"by name\")") == true)
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+import CReachability
+import Testing
+
+@Suite("Usage", .tool, .timeLimit(.minutes(1)))
+struct UsageTests {
+    @Test(
+        "What is no usage ends with 64, and with a message on standard error alone",
+        arguments: [
+            [], ["bogus"], ["-r"], ["-W"], ["check"], ["wait"], ["check", "--bogus", "127.0.0.1"],
+            ["check", "--timeout", "soon", "127.0.0.1"], ["check", "--timeout=-1", "127.0.0.1"],
+            ["wait", "--timeout", "nan", "127.0.0.1"], ["watch", "--timeout", "inf"],
+            ["check", "--source", "host", "127.0.0.1"], ["check", "--interface", "", "127.0.0.1"],
+            ["check", "--interface", "sixteen.letters.", "127.0.0.1"], ["-r", "127.0.0.1", "check", "127.0.0.1"],
+            ["-r", "127.0.0.1", "--json"],
+        ])
+    func invalid(arguments: [String]) async throws {
+        let ended = try await Tool.start(arguments).end()
+        #expect(ended.status == 64)
+        #expect(ended.output == "")
+        #expect(ended.errors != "")
+    }
+
+    @Test("--version tells the library's")
+    func version() async throws {
+        let ended = try await Tool.run("--version")
+        #expect(ended.status == 0)
+        #expect(ended.output == "\(String(cString: SCNetworkReachabilityGetVersion()))\n")
+    }
+
+    @Test("--help says what reachable means")
+    func help() async throws {
+        let ended = try await Tool.run("--help")
+        #expect(ended.status == 0)
+        #expect(ended.output.contains("never means that the"))
+    }
+
+    @Test("Completions are there for each shell", arguments: ["bash", "zsh", "fish"])
+    func completions(shell: String) async throws {
+        let ended = try await Tool.run("--generate-completion-script", shell)
+        #expect(ended.status == 0)
+        #expect(ended.output.contains("watch"))
+    }
+}

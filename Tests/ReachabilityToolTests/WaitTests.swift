@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@Suite("wait", .tool, .namespace, .timeLimit(.minutes(1)))
+struct WaitTests {
+    @Test("Ends with 0, and without a word, as soon as the target is reachable")
+    func reachable() async throws {
+        let namespace = try await Namespace(.subnet)
+        let waiting = try namespace.start("wait", "192.0.2.1")
+        try await namespace.untilWatched()
+        try await namespace.ip("route add default via 10.0.0.1")
+        let ended = try await waiting.end()
+        #expect(ended.status == 0)
+        #expect(ended.output == "")
+        #expect(ended.errors == "")
+    }
+
+    @Test("Ends at once with what is so already")
+    func already() async throws {
+        let namespace = try await Namespace(.gateway)
+        #expect(try await namespace.run("wait", "192.0.2.1").status == 0)
+        #expect(try await namespace.run("wait", "--not", "2001:db8::1").status == 0)
+    }
+
+    @Test("Ends with 1 at the time-out, and says who is to blame")
+    func timeout() async throws {
+        let ended = try await Namespace(.subnet).run("wait", "--timeout", "0.1", "192.0.2.1", "10.0.0.9")
+        #expect(ended.status == 1)
+        #expect(ended.output == "")
+        #expect(ended.errors == "reachability: time-out: 192.0.2.1  Not Reachable  (no route)\n")
+    }
+
+    @Test("A time-out of 0 asks once")
+    func noTime() async throws {
+        let namespace = try await Namespace(.gateway)
+        #expect(try await namespace.run("wait", "--timeout", "0", "192.0.2.1").status == 0)
+        #expect(try await namespace.run("wait", "--timeout", "0", "--not", "192.0.2.1").status == 1)
+    }
+
+    @Test("--not waits until the target is not reachable")
+    func not() async throws {
+        let namespace = try await Namespace(.gateway)
+        let waiting = try namespace.start("wait", "--not", "192.0.2.1")
+        try await namespace.untilWatched()
+        try await namespace.ip("route delete default")
+        #expect(try await waiting.end().status == 0)
+    }
+
+    @Test("Waits for all of several; with --any, one is enough")
+    func several() async throws {
+        let namespace = try await Namespace(.subnet)
+        let all = try namespace.start("wait", "--json", "192.0.2.1", "198.51.100.1")
+        let any = try namespace.start("wait", "--json", "--any", "192.0.2.1", "198.51.100.1")
+        try await namespace.untilWatched()
+        try await namespace.ip("route add 192.0.2.0/24 via 10.0.0.1")
+        #expect(try await states(at: any.end()) == [true, false])
+        try await namespace.ip("route add 198.51.100.0/24 via 10.0.0.1")
+        #expect(try await states(at: all.end()) == [true, true])
+    }
+
+    private func states(at end: Ended) throws -> [Bool] {
+        #expect(end.status == 0)
+        return try end.output.split(separator: "\n").map { try Record($0).reachable }
+    }
+
+    @Test("A name that nobody has answered for is neither reachable nor not")
+    func pendingName() async throws {
+        let namespace = try await Namespace(.gateway)
+        #expect(try await namespace.run("wait", "--timeout", "0.1", "host.invalid").status == 1)
+        #expect(try await namespace.run("wait", "--timeout", "0.1", "--not", "host.invalid").status == 1)
+    }
+
+    @Test("--json prints the states at the end")
+    func json() async throws {
+        let ended = try await Namespace(.gateway).run("wait", "--json", "192.0.2.1", "10.0.0.9")
+        let objects = try ended.output.split(separator: "\n").map { try Record($0) }
+        #expect(objects.map(\.target) == ["192.0.2.1", "10.0.0.9"])
+        #expect(objects.map(\.reachable) == [true, true])
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import Testing
+
+@Suite("watch", .tool, .namespace, .timeLimit(.minutes(1)))
+struct WatchTests {
+    /// A line without its time, which must look like one.
+    private func nextState(
+        _ process: RunningProcess, _ location: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        let line = try await process.nextLine(location)
+        let match = try #require(line.wholeMatch(of: /\d\d:\d\d:\d\d\.\d\d\d  (.*)/), sourceLocation: location)
+        return String(match.1)
+    }
+
+    @Test("Prints how it is at first, and then a line a change with the way and the reason")
+    func changes() async throws {
+        let namespace = try await Namespace(.subnet)
+        let watching = try namespace.start("watch", "192.0.2.1")
+        #expect(try await nextState(watching) == "192.0.2.1  Not Reachable  (no route)")
+        try await namespace.ip("route add default via 10.0.0.1")
+        #expect(try await nextState(watching) == "192.0.2.1  Reachable  dev e0  via 10.0.0.1  src 10.0.0.2")
+        try await namespace.ip("route replace default via 10.0.0.3")
+        #expect(try await nextState(watching) == "192.0.2.1  Reachable  dev e0  via 10.0.0.3  src 10.0.0.2")
+        try await namespace.ip("link set e1 down")
+        let lost = try await nextState(watching)
+        #expect(lost.hasPrefix("192.0.2.1  Not Reachable  dev e0  via 10.0.0.3"))
+        #expect(lost.hasSuffix("(no carrier)"))
+        try await namespace.ip("link set e1 up")
+        #expect(try await nextState(watching) == "192.0.2.1  Reachable  dev e0  via 10.0.0.3  src 10.0.0.2")
+        try await namespace.ip("route delete default")
+        #expect(try await nextState(watching) == "192.0.2.1  Not Reachable  (no route)")
+        try await namespace.ip("route add prohibit 192.0.2.0/24")
+        #expect(try await nextState(watching) == "192.0.2.1  Not Reachable  (route prohibited)")
+        watching.send(SIGTERM)
+        let ended = try await watching.end()
+        #expect(ended.status == 0)
+        #expect(ended.output == "")
+        #expect(ended.errors == "")
+    }
+
+    @Test("A link that is taken down takes the default path along, though the kernel says nothing of its routes")
+    func linkDown() async throws {
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start("watch")
+        #expect(try await nextState(watching) == "default  Reachable  dev e0  via 10.0.0.1  src 10.0.0.2")
+        try await namespace.ip("link set e0 down")
+        #expect(try await nextState(watching).hasPrefix("default  Not Reachable"))
+    }
+
+    @Test("Only the target that changed has a line, and what changes no way has none")
+    func several() async throws {
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start("watch", "192.0.2.1", "10.0.0.9")
+        #expect(try await nextState(watching).hasPrefix("192.0.2.1  Reachable"))
+        #expect(try await nextState(watching).hasPrefix("10.0.0.9  Reachable"))
+        try await namespace.ip("link set e0 mtu 1400\nroute add 198.51.100.0/24 via 10.0.0.1")
+        try await namespace.ip("route delete default")
+        #expect(try await nextState(watching).hasPrefix("192.0.2.1  Not Reachable"))
+        try await namespace.ip("address delete 10.0.0.2/24 dev e0")
+        #expect(try await nextState(watching) == "10.0.0.9  Not Reachable  (no route)")
+    }
+
+    @Test("Follows an interface that does not exist yet")
+    func missingInterface() async throws {
+        let namespace = try await Namespace("link set lo up")
+        let watching = try namespace.start("watch", "--interface", "e0", "10.0.0.9")
+        #expect(try await nextState(watching) == "10.0.0.9  Not Reachable  (interface missing)")
+        try await namespace.ip(.subnet)
+        while try await !nextState(watching).hasPrefix("10.0.0.9  Reachable,Directly Reachable Address  dev e0") {}
+    }
+
+    @Test("--json prints an object a change")
+    func json() async throws {
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start("watch", "--json")
+        let before = try Record(try await watching.nextLine())
+        #expect(before.target == "default" && before.reachable && before.destination == nil)
+        try await namespace.ip("route delete default")
+        let after = try Record(try await watching.nextLine())
+        #expect(after.target == "default" && !after.reachable && after.reason == "no route")
+        #expect(after.time >= before.time)
+    }
+
+    @Test("Ends with 0 on SIGINT and SIGTERM", arguments: [SIGINT, SIGTERM])
+    func signals(signal: Int32) async throws {
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start("watch")
+        _ = try await watching.nextLine()
+        watching.send(signal)
+        #expect(try await watching.end().status == 0)
+    }
+
+    @Test("A signal that its starter had ignored stays ignored")
+    func ignoredSignal() async throws {
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start(["sh", "-c", "trap '' INT; exec \"$0\" watch", Tool.path])
+        #expect(try await nextState(watching).hasPrefix("default  Reachable"))
+        watching.send(SIGINT)
+        try await namespace.ip("route delete default")
+        #expect(try await nextState(watching).hasPrefix("default  Not Reachable"))
+    }
+
+    @Test("Ends with 0, quietly and without waiting for a change, when nobody reads any more")
+    func readerGone() async throws {
+        let namespace = try await Namespace(.gateway)
+        let script = "\"$0\" watch | head -n 1; echo \"${PIPESTATUS[0]}\""
+        let ended = try await namespace.start(["bash", "-c", script, Tool.path]).end()
+        #expect(ended.output.hasSuffix("src 10.0.0.2\n0\n"))
+        #expect(ended.errors == "")
+    }
+
+    @Test("--timeout ends it with 0")
+    func timeout() async throws {
+        let ended = try await Namespace(.gateway).run("watch", "--timeout", "0.1")
+        #expect(ended.status == 0)
+        #expect(ended.output.hasSuffix("default  Reachable  dev e0  via 10.0.0.1  src 10.0.0.2\n"))
+    }
+
+    @Test("Uses one thread")
+    func threads() async throws {
+        let watching = try await Namespace(.gateway).start("watch", "--json", "192.0.2.1", "10.0.0.9")
+        _ = try await watching.nextLine()
+        _ = try await watching.nextLine()
+        let tasks = try await RunningProcess(["ls", "/proc/\(watching.identifier)/task"]).end()
+        #expect(tasks.output == "\(watching.identifier)\n")
+    }
+}
