@@ -21,6 +21,9 @@ struct search {
     unsigned               extras;  /* route_extras */
     struct route_request   request;
     bool                   bound; /* an interface was asked for by name */
+
+    /* For has_no_default: whether the default of either family will do, and what it found. */
+    bool either_family, no_default;
 };
 
 /* Whether IPv6 answered with another interface than the one that was asked for: it takes that strictly only where no
@@ -275,6 +278,27 @@ static int find_default_ipv6(struct search *search, const struct route *match, s
     return find_other_leg(search, ret);
 }
 
+/* After the first probe matched nothing: whether there is no default at all, of either family, as is so when the only one
+ * was just deleted. What is left to ask goes in one send; any other answer leaves it to the questions one by one. A throw
+ * or a rule could hide a default from one probe: it takes one in each half. */
+static bool has_no_default(const struct search *search)
+{
+    const struct address *const probes[] = { &probes_ipv4[PROBES - 1], &probes_ipv6[0], &probes_ipv6[PROBES - 1] };
+    struct route_request        requests[VIEW_ASK_LIMIT];
+    int                         errors[VIEW_ASK_LIMIT];
+
+    for (size_t i = 0; i < VIEW_ASK_LIMIT; i++) {
+        requests[i] = search->request;
+        requests[i].destination = *probes[i];
+    }
+    if (view_ask_each(search->view, requests, VIEW_ASK_LIMIT, errors) != 0)
+        return false;
+    for (size_t i = 0; i < VIEW_ASK_LIMIT; i++)
+        if (errors[i] != ENETUNREACH)
+            return false;
+    return true;
+}
+
 /* One family's default path. `ret` says NoRoute when the family has none. */
 static int find_default_of(struct search *search, const struct address probes[PROBES], struct path *ret)
 {
@@ -295,8 +319,12 @@ static int find_default_of(struct search *search, const struct address probes[PR
             *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
         else if (!path_from_error(error, search->bound, ret))
             return error;
-        /* Nothing matched at all, so neither did a default. Only a throw or a rule could hide one: a look at the other
-         * half is enough. */
+        if (error == ENETUNREACH && i == 0 && search->either_family) {
+            search->no_default = has_no_default(search);
+            if (search->no_default)
+                return 0;
+        }
+        /* Nothing matched at all, so neither did a default: a look at the other half is enough. */
         if (error == ENETUNREACH && i < PROBES - 2)
             i = PROBES - 2;
     }
@@ -311,9 +339,11 @@ static int find_default(struct search *search, struct path *ret)
     struct path   ipv4 = path_without(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
     int           error = 0;
 
+    search->either_family = family == AF_UNSPEC;
     if (family != AF_INET6)
         error = find_default_of(search, probes_ipv4, &ipv4);
-    if (error == 0 && family != AF_INET && !path_is_usable(&ipv4))
+    search->either_family = false;
+    if (error == 0 && family != AF_INET && !path_is_usable(&ipv4) && !search->no_default)
         error = find_default_of(search, probes_ipv6, &ipv6);
     if (error != 0)
         return error;

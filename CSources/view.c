@@ -122,9 +122,9 @@ unsigned view_drain(struct view *view, void (*tell)(void *info, const struct mes
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
-static bool is_answer(const struct view *view, const struct message *message)
+static bool is_answer(const struct view *view, uint32_t sequence, const struct message *message)
 {
-    return message->sequence == view->requests.sequence && message->port == view->requests.port;
+    return message->sequence == sequence && message->port == view->requests.port;
 }
 
 /* Reads one dump into `ret`. 0, EAGAIN when it was interrupted by a change, or another errno. */
@@ -143,7 +143,7 @@ static int read_dump(struct view *view, struct links *ret)
         if (length <= 0)
             return length == 0 ? EIO : (int)-length;
         for (size_t step; (step = message_parse(bytes, left, &message)) != 0; bytes += step, left -= step) {
-            if (!is_answer(view, &message))
+            if (!is_answer(view, view->requests.sequence, &message))
                 continue;
             interrupted = interrupted || message.interrupted;
             if (message.kind == MESSAGE_LINK && links_apply(ret, &message) != 0)
@@ -225,9 +225,9 @@ uint32_t view_index_of(struct view *view, const char *name)
 
 /* ---- Questions -------------------------------------------------------------------------------------------------- */
 
-/* Reads until the answer to the last request is there, and takes in what is told of links on the way. 0 and the answer,
- * or an errno; ENOBUFS when messages were lost. */
-static int receive_answer(struct view *view, struct message *ret)
+/* Reads until the answer to a request is there, and takes in what is told of links on the way. 0 and the answer, or an
+ * errno; ENOBUFS when messages were lost. */
+static int receive_answer(struct view *view, uint32_t sequence, struct message *ret)
 {
     for (;;) {
         const ssize_t length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
@@ -240,7 +240,7 @@ static int receive_answer(struct view *view, struct message *ret)
         if (length <= 0)
             return length == 0 || length == -EMSGSIZE ? ENOBUFS : (int)-length;
         for (size_t step; (step = message_parse(bytes, left, ret)) != 0; bytes += step, left -= step) {
-            if (is_answer(view, ret))
+            if (is_answer(view, sequence, ret))
                 return ret->kind == MESSAGE_ERROR ? ret->error : 0;
             if (is_link(ret) && links_apply(&view->links, ret) != 0)
                 return ENOBUFS;
@@ -271,7 +271,7 @@ const struct link *view_whole_link(struct view *view, uint32_t index)
     if (link == NULL || link->complete)
         return link;
     if (netlink_send(&view->requests, request, message_put_link_query(request, ++view->requests.sequence, index)) == 0 &&
-        receive_answer(view, &answer) == 0 && answer.kind == MESSAGE_LINK)
+        receive_answer(view, view->requests.sequence, &answer) == 0 && answer.kind == MESSAGE_LINK)
         (void)links_apply(&view->links, &answer);
     return links_find(&view->links, index);
 }
@@ -297,7 +297,7 @@ int view_ask(struct view *view, const struct route_request *request, struct rout
         view->queries++;
         error = netlink_send(&view->requests, requests, length);
         if (error == 0)
-            error = receive_answer(view, &answer);
+            error = receive_answer(view, view->requests.sequence, &answer);
         if (error == ENOBUFS)
             start_over(view);
     }
@@ -308,4 +308,26 @@ int view_ask(struct view *view, const struct route_request *request, struct rout
         return EIO;
     *ret = answer.route;
     return 0;
+}
+
+int view_ask_each(struct view *view, const struct route_request *requests, size_t count, int *ret_errors)
+{
+    _Alignas(struct nlmsghdr) char bytes[VIEW_ASK_LIMIT * MESSAGE_REQUEST_SIZE];
+    const uint32_t                 first = view->requests.sequence + 1;
+    struct message                 answer;
+    size_t                         length = 0;
+    int                            error;
+
+    for (size_t i = 0; i < count; i++)
+        length += message_put_route_query(bytes + length, ++view->requests.sequence, &requests[i]);
+    view->queries += count;
+    error = netlink_send(&view->requests, bytes, length);
+    for (size_t i = 0; i < count && error == 0; i++) {
+        ret_errors[i] = receive_answer(view, first + (uint32_t)i, &answer);
+        if (ret_errors[i] == ENOBUFS) {
+            start_over(view);
+            error = ENOBUFS;
+        }
+    }
+    return error;
 }

@@ -296,6 +296,17 @@ void namespace_add_pair(void)
     namespace_await_addresses();
 }
 
+void namespace_add_second_pair(void)
+{
+    namespace_ip("link add name c type veth peer name d");
+    namespace_ip("link set dev d up");
+    namespace_ip("link set dev c up");
+    namespace_ip("address add 203.0.113.2/24 dev c");
+    namespace_ip("address add 2001:db8:c::2/64 dev c nodad");
+    namespace_await_running("c", true);
+    namespace_await_addresses();
+}
+
 int namespace_add_tun(const char *name)
 {
     struct ifreq request = { .ifr_flags = IFF_TUN | IFF_NO_PI };

@@ -2,7 +2,7 @@
 #ifndef TESTS_NAMESPACE_H
 #define TESTS_NAMESPACE_H
 
-/* A network namespace of a test's own, and what tests do in it. What goes wrong fails the test, with what was printed. */
+/* A network namespace of a test's own, and what tests do in it. What goes wrong fails the test. */
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -14,8 +14,8 @@ bool namespace_enter(void);
 /* The same, at the start of a test, which is skipped where this machine does not allow it. */
 void namespace_require(void);
 
-/* Runs one command of ip(8) in it: namespace_ip("link add name %s type veth peer name %s", "a", "b"). Fails the test when
- * ip does, with what it printed. */
+/* Runs one command of ip(8) in it: namespace_ip("link add name %s type veth peer name %s", "a", "b"). Fails the test
+ * when ip does, with what it printed. */
 __attribute__((format(printf, 1, 2))) void namespace_ip(const char *format, ...);
 
 /* The same, for commands that may fail (a kind of device that this kernel has not): whether it succeeded. */
@@ -27,8 +27,8 @@ void namespace_sysctl(const char *name, const char *value);
 /* Waits until an interface has, or has not, a carrier as IFF_RUNNING tells: the kernel reports it with a delay. */
 void namespace_await_running(const char *interface, bool running);
 
-/* Waits until the IPv6 addresses have settled: none is tentative, and each has the local route that makes it our own. The
- * kernel does both after `address add` has returned. */
+/* Waits until the IPv6 addresses have settled: none is tentative, and each has the local route that makes it our own.
+ * The kernel does both after `address add` has returned. */
 void namespace_await_addresses(void);
 
 /* Waits until duplicate address detection has failed for an IPv6 address. */
@@ -36,6 +36,9 @@ void namespace_await_duplicate(void);
 
 /* A veth pair a-b with 192.0.2.2/24 and 2001:db8::2/64 on a, no DAD, both up and running. */
 void namespace_add_pair(void);
+
+/* After it: another, c-d, with 203.0.113.2/24 and 2001:db8:c::2/64 on c. */
+void namespace_add_second_pair(void);
 
 /* A tun (layer 3) device, not up. -1: no /dev/net/tun here. It lives as long as the descriptor. */
 int namespace_add_tun(const char *name);

@@ -14,18 +14,6 @@ static void begin(void)
     namespace_add_pair();
 }
 
-/* A second pair, c-d, with 203.0.113.2/24 and 2001:db8:c::2/64 on c. */
-static void add_second_pair(void)
-{
-    namespace_ip("link add name c type veth peer name d");
-    namespace_ip("link set dev d up");
-    namespace_ip("link set dev c up");
-    namespace_ip("address add 203.0.113.2/24 dev c");
-    namespace_ip("address add 2001:db8:c::2/64 dev c nodad");
-    namespace_await_running("c", true);
-    namespace_await_addresses();
-}
-
 static void lose_carrier(void)
 {
     namespace_ip("link set dev b down");
@@ -250,6 +238,42 @@ static void a_blackhole_of_net_zero_does_not_hide_the_default_path(void **state)
     EXPECT_DEFAULT(R, None);
 }
 
+static void nothing_about_one_net_hides_the_default_path(void **state)
+{
+    static const char *const refusals[] = { "route add throw 0.0.0.0/8", "route add prohibit 0.0.0.0/8",
+                                            "rule add to 0.0.0.0/8 unreachable", "rule add to 0.0.0.0/8 prohibit",
+                                            "route add 0.0.0.0/8 dev lo", "route add throw 128.0.0.0/8" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        begin();
+        namespace_ip("%s", refusals[i]);
+        EXPECT_DEFAULT(0, NoRoute);
+        namespace_ip("route add default via 192.0.2.1");
+        EXPECT_DEFAULT(R, None);
+        namespace_ip("route delete default");
+        namespace_ip("-6 route add default via 2001:db8::1");
+        EXPECT_DEFAULT(R, None);
+    }
+}
+
+static void nothing_about_one_ipv6_net_hides_the_default_path(void **state)
+{
+    static const char *const refusals[] = { "-6 route add throw 2000::/16", "-6 route add unreachable 2001::/32",
+                                            "-6 rule add to ::/8 prohibit", "-6 route add blackhole 8000::/16",
+                                            "-6 rule add to 8000::/16 unreachable" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        begin();
+        namespace_ip("%s", refusals[i]);
+        namespace_ip("-6 route add default via 2001:db8::1");
+        EXPECT_DEFAULT(R, None);
+        namespace_ip("-6 route delete default");
+        EXPECT_ADDRESS("::", 0, NoRoute);
+    }
+}
+
 static void a_route_to_a_net_is_no_default_path(void **state)
 {
     (void)state;
@@ -290,7 +314,7 @@ static void usable_ipv4_comes_before_usable_ipv6(void **state)
 
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     target = expect_target("::");
     namespace_ip("-6 route add default via 2001:db8:c::1");
     EXPECT(target, R, None);
@@ -502,7 +526,7 @@ static void another_metric_does_not_help_against_a_lost_carrier(void **state)
 
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
     namespace_ip("route add default via 203.0.113.1 metric 20");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10");
@@ -526,7 +550,7 @@ static void the_kernel_told_to_ignore_dead_links_takes_the_other_metric(void **s
 
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
     namespace_ip("route add default via 203.0.113.1 metric 20");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10");
@@ -585,7 +609,7 @@ static void the_leg_that_has_a_carrier_counts(void **state)
 {
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     add_two_legs();
     lose_carrier();
     expect_legs("c");
@@ -603,7 +627,7 @@ static void the_leg_whose_interface_is_up_counts(void **state)
 {
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     add_two_legs();
     namespace_ip("link set dev a down");
     expect_legs("c");
@@ -617,7 +641,7 @@ static void a_bound_target_takes_its_own_leg(void **state)
 
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     add_two_legs();
     for (int i = 0; i < 2; i++) {
         const char *const interface = i == 0 ? "a" : "c";
@@ -735,7 +759,7 @@ static void the_living_member_of_a_nexthop_group_counts(void **state)
 {
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     check_nexthop_group();
 }
 
@@ -743,7 +767,7 @@ static void the_living_member_counts_in_a_group_that_is_not_spelled_out(void **s
 {
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
     check_nexthop_group();
 }
@@ -1036,7 +1060,7 @@ static void only_routes_out_of_the_interface_count(void **state)
 {
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
     EXPECT_BOUND("198.51.100.7", "a", R, None);
@@ -1059,7 +1083,7 @@ static void a_route_behind_another_metric_counts_out_of_its_interface(void **sta
 
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
     namespace_ip("route add default via 203.0.113.1 metric 20");
     target = expect_bound("198.51.100.7", "c");
@@ -1162,6 +1186,8 @@ int main(void)
         cmocka_unit_test(two_halves_make_a_default_path),
         cmocka_unit_test(two_ipv6_halves_make_a_default_path),
         cmocka_unit_test(a_blackhole_of_net_zero_does_not_hide_the_default_path),
+        cmocka_unit_test(nothing_about_one_net_hides_the_default_path),
+        cmocka_unit_test(nothing_about_one_ipv6_net_hides_the_default_path),
         cmocka_unit_test(a_route_to_a_net_is_no_default_path),
         cmocka_unit_test(an_unreachable_default_tells_its_reason),
         cmocka_unit_test(an_ipv6_default_is_a_default_path),

@@ -62,7 +62,8 @@ static struct forgery forge(uint16_t type, unsigned index)
     return forgery;
 }
 
-static const uint16_t types[] = { RTM_DELLINK, RTM_NEWLINK, RTM_DELROUTE, RTM_NEWROUTE, NLMSG_ERROR, NLMSG_DONE, 0xffff };
+static const uint16_t types[] = { RTM_DELLINK, RTM_NEWLINK, RTM_DELROUTE, RTM_NEWROUTE,
+                                  NLMSG_ERROR, NLMSG_DONE,  0xffff };
 
 /* How many of the forgeries were taken in by a socket. A connected one refuses. */
 static size_t send_forgeries(int fd, uint32_t port, uint32_t groups, unsigned index)

@@ -12,7 +12,6 @@
 #include <sys/epoll.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "descriptors.h"
@@ -39,14 +38,6 @@ static void appear(void)
 static void vanish(void)
 {
     namespace_ip("route delete 198.51.100.0/24");
-}
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 static bool is_readable(int fd, int milliseconds)
@@ -162,19 +153,19 @@ static void what_waits_to_be_fetched_keeps_it_readable(void **state)
 static void perform_waits_as_long_as_it_is_told(void **state)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
-    double       started = now();
+    double       started = watcher_now();
 
     (void)state;
     for (int i = 0; i < 100; i++)
         assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    assert_true(now() - started < 1);
-    started = now();
+    assert_true(watcher_now() - started < 1);
+    started = watcher_now();
     assert_int_equal(SCRunLoopPerform(loop, 0.1), 0);
-    assert_true(now() - started >= 0.1);
-    assert_true(now() - started < 5);
-    started = now();
+    assert_true(watcher_now() - started >= 0.1);
+    assert_true(watcher_now() - started < 5);
+    started = watcher_now();
     assert_int_equal(SCRunLoopPerform(loop, 1e-12), 0);
-    assert_true(now() - started < 1);
+    assert_true(watcher_now() - started < 1);
     SCRunLoopRelease(loop);
 }
 
@@ -213,9 +204,9 @@ static void a_wake_up_that_came_before_ends_the_next_wait_only(void **state)
     assert_true(is_readable(SCRunLoopGetFileDescriptor(loop), 0));
     assert_int_equal(SCRunLoopPerform(loop, LONG_TIME), 0);
     assert_false(is_readable(SCRunLoopGetFileDescriptor(loop), 0));
-    started = now();
+    started = watcher_now();
     assert_int_equal(SCRunLoopPerform(loop, 0.05), 0);
-    assert_true(now() - started >= 0.05);
+    assert_true(watcher_now() - started >= 0.05);
     SCRunLoopRelease(loop);
 }
 
@@ -270,10 +261,10 @@ static void events_that_call_nobody_do_not_end_a_wait(void **state)
     (void)state;
     begin();
     watcher_start(&watcher, expect_target(FAR));
-    started = now();
+    started = watcher_now();
     assert_int_equal(pthread_create(&thread, NULL, change_something, NULL), 0);
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0.3), 0);
-    assert_true(now() - started >= 0.3);
+    assert_true(watcher_now() - started >= 0.3);
     assert_int_equal(pthread_join(thread, NULL), 0);
     watcher_stop(&watcher);
 }
@@ -342,7 +333,7 @@ static void *run_thread(void *argument)
 {
     struct run                  *run = argument;
     SCNetworkReachabilityContext context = { .info = run };
-    const double                 started = now();
+    const double                 started = watcher_now();
 
     run->loop = SCRunLoopGetCurrent();
     if (run->scheduled) {
@@ -353,7 +344,7 @@ static void *run_thread(void *argument)
     if (run->changing)
         appear();
     run->body(run);
-    run->seconds = now() - started;
+    run->seconds = watcher_now() - started;
     if (run->scheduled) {
         SCNetworkReachabilityUnscheduleFromRunLoop(run->target, run->loop, kSCRunLoopDefaultMode);
         SCNetworkReachabilityRelease(run->target);
@@ -480,9 +471,9 @@ static void stop_then_perform(struct run *run)
 
     SCRunLoopStop(run->loop);
     run->result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, LONG_TIME, 0);
-    started = now();
+    started = watcher_now();
     run->inner_perform = SCRunLoopPerform(run->loop, 0.1);
-    run->seconds = now() - started;
+    run->seconds = watcher_now() - started;
     run->calls = run->seconds >= 0.1;
 }
 

@@ -4,7 +4,7 @@
  * ends them, in each of the ways there are, thousands of times: after that at most the call in flight is still made, and
  * what a context was retained it is released.
  *
- * Then one target on two loops, driven by two threads: each change is told once, and in its order.
+ * Then one target on several loops, driven by as many threads: each change is told once, and in its order.
  *
  * TEST_STORM_ROUNDS: how often (default 2000).
  */
@@ -343,14 +343,16 @@ static void what_is_queued_is_dropped_when_another_thread_ends_it(void **state)
     writer_close(&storm.writer);
 }
 
-/* ---- Two loops -------------------------------------------------------------------------------------------------- */
+/* ---- Several loops ---------------------------------------------------------------------------------------------- */
+
+#define LOOPS 4 /* more than processors: threads are held up in the middle of everything */
 
 static struct {
-    SCRunLoopRef loops[2];
-    pthread_t    threads[2];
-    atomic_uint  calls;  /* how many changes have been told */
+    SCRunLoopRef loops[LOOPS];
+    pthread_t    threads[LOOPS];
+    atomic_uint  calls; /* how many changes have been told */
     atomic_int   inside;
-} pair;
+} several;
 
 /* What the target is after each change, over and over. */
 static const SCNetworkReachabilityFlags cycle[] = { R, R | D, 0 };
@@ -359,10 +361,11 @@ static void told(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
 {
     (void)target;
     (void)info;
-    complain_if(atomic_fetch_add(&pair.inside, 1) != 0, "calls on two loops at a time");
-    complain_if(flags != cycle[atomic_load(&pair.calls) % 3], "a change that was told before, or out of turn");
-    atomic_fetch_sub(&pair.inside, 1);
-    atomic_fetch_add(&pair.calls, 1);
+    complain_if(atomic_fetch_add(&several.inside, 1) != 0, "calls on two loops at a time");
+    complain_if(flags != cycle[atomic_fetch_add(&several.calls, 1) % 3], "a change that was told before, or out of turn");
+    /* The next change is made while this call lasts. */
+    sched_yield();
+    atomic_fetch_sub(&several.inside, 1);
 }
 
 static void make_change(struct writer *writer, unsigned number, unsigned index)
@@ -377,8 +380,8 @@ static void make_change(struct writer *writer, unsigned number, unsigned index)
         check(writer_route(writer, WRITER_DELETE, &direct), "default route deleted");
 }
 
-/* The next change follows while the loop that was slower still has the last one to ask about. */
-static void two_loops_tell_each_change_once_and_in_order(void **state)
+/* The next change follows while the loops that were slower still have the last one to ask about. */
+static void several_loops_tell_each_change_once_and_in_order(void **state)
 {
     SCNetworkReachabilityRef target;
     struct writer            writer;
@@ -394,35 +397,35 @@ static void two_loops_tell_each_change_once_and_in_order(void **state)
     target = expect_target("198.51.100.7");
     assert_true(SCNetworkReachabilitySetCallback(target, told, NULL));
     atomic_store(&storm.over, false);
-    atomic_store(&pair.calls, 0);
-    for (int i = 0; i < 2; i++) {
-        pair.loops[i] = SCRunLoopCreate();
-        assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, pair.loops[i], kSCRunLoopDefaultMode));
-        assert_int_equal(pthread_create(&pair.threads[i], NULL, drive, pair.loops[i]), 0);
+    atomic_store(&several.calls, 0);
+    for (int i = 0; i < LOOPS; i++) {
+        several.loops[i] = SCRunLoopCreate();
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, several.loops[i], kSCRunLoopDefaultMode));
+        assert_int_equal(pthread_create(&several.threads[i], NULL, drive, several.loops[i]), 0);
     }
     for (unsigned i = 0; i < rounds && atomic_load(&complaint) == NULL; i++) {
         const time_t end = time(NULL) + PATIENCE;
 
         make_change(&writer, i, index);
-        while (atomic_load(&pair.calls) <= i && atomic_load(&complaint) == NULL) {
+        while (atomic_load(&several.calls) <= i && atomic_load(&complaint) == NULL) {
             complain_if(time(NULL) > end, "a change was not told");
             sched_yield();
         }
     }
     expect_no_complaint();
     atomic_store(&storm.over, true);
-    for (int i = 0; i < 2; i++) {
-        SCRunLoopWakeUp(pair.loops[i]);
-        pthread_join(pair.threads[i], NULL);
-        while (SCRunLoopPerform(pair.loops[i], 0.06) > 0)
+    for (int i = 0; i < LOOPS; i++) {
+        SCRunLoopWakeUp(several.loops[i]);
+        pthread_join(several.threads[i], NULL);
+        while (SCRunLoopPerform(several.loops[i], 0.06) > 0)
             continue;
     }
     expect_no_complaint();
-    assert_int_equal(atomic_load(&pair.calls), rounds);
+    assert_int_equal(atomic_load(&several.calls), rounds);
     assert_int_equal(expect_flags_of(target), cycle[(rounds - 1) % 3]);
-    for (int i = 0; i < 2; i++) {
-        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, pair.loops[i], kSCRunLoopDefaultMode));
-        SCRunLoopRelease(pair.loops[i]);
+    for (int i = 0; i < LOOPS; i++) {
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, several.loops[i], kSCRunLoopDefaultMode));
+        SCRunLoopRelease(several.loops[i]);
     }
     SCNetworkReachabilityRelease(target);
     writer_close(&writer);
@@ -436,7 +439,7 @@ int main(void)
         cmocka_unit_test(nothing_but_the_call_in_flight_comes_after_replacing_the_callback),
         cmocka_unit_test(a_target_may_be_released_while_it_is_delivered),
         cmocka_unit_test(what_is_queued_is_dropped_when_another_thread_ends_it),
-        cmocka_unit_test(two_loops_tell_each_change_once_and_in_order),
+        cmocka_unit_test(several_loops_tell_each_change_once_and_in_order),
     };
 
     if (sem_init(&news, 0, 0) != 0)

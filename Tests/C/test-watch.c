@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's network changes, and the callback comes: each kind of change, each in a namespace of its own. */
-#include <time.h>
 #include <unistd.h>
 
 #include "namespace.h"
@@ -14,17 +13,6 @@ static void begin(void)
     namespace_add_pair();
 }
 
-static void add_second_pair(void)
-{
-    namespace_ip("link add name c type veth peer name d");
-    namespace_ip("link set dev d up");
-    namespace_ip("link set dev c up");
-    namespace_ip("address add 203.0.113.2/24 dev c");
-    namespace_ip("address add 2001:db8:c::2/64 dev c nodad");
-    namespace_await_running("c", true);
-    namespace_await_addresses();
-}
-
 /* What a target that was never scheduled says. */
 #define EXPECT_FRESH(address, flags)                                                                                   \
     do {                                                                                                               \
@@ -32,14 +20,6 @@ static void add_second_pair(void)
         assert_int_equal(expect_flags_of(fresh), flags);                                                               \
         SCNetworkReachabilityRelease(fresh);                                                                           \
     } while (0)
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
 
@@ -52,7 +32,7 @@ static void a_default_route_is_added_replaced_and_deleted(void **state)
         struct watcher watcher;
 
         begin();
-        add_second_pair();
+        namespace_add_second_pair();
         watcher_start(&watcher, expect_target(addresses[i]));
         namespace_ip("route add default via 192.0.2.1");
         EXPECT_CHANGE(&watcher, R);
@@ -83,7 +63,7 @@ static void an_ipv6_default_route_is_added_replaced_and_deleted(void **state)
         struct watcher watcher;
 
         begin();
-        add_second_pair();
+        namespace_add_second_pair();
         watcher_start(&watcher, expect_target(addresses[i]));
         namespace_ip("-6 route add default via 2001:db8::1");
         EXPECT_CHANGE(&watcher, R);
@@ -388,7 +368,7 @@ static void the_kernel_is_told_to_ignore_dead_links(void **state)
 
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
     namespace_ip("route add default via 203.0.113.1 metric 20");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10");
@@ -584,7 +564,7 @@ static void a_nexthop_object_is_replaced_and_deleted(void **state)
 {
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     check_nexthop();
 }
 
@@ -592,7 +572,7 @@ static void a_nexthop_object_is_replaced_and_deleted_without_compatible_messages
 {
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
     check_nexthop();
 }
@@ -628,16 +608,16 @@ static void an_ipv6_route_expires(void **state)
     (void)state;
     begin();
     namespace_ip("-6 route add default via 2001:db8::1 expires 2");
-    started = now();
+    started = watcher_now();
     watcher_start(&far, expect_target("2001:db8:1::7"));
     watcher_start(&any, expect_target("::"));
     EXPECT(far.target, R, None);
     EXPECT(any.target, R, None);
     EXPECT_CHANGE(&far, 0);
-    assert_true(now() - started < 2.5);
-    assert_true(now() - started > 1.5);
+    assert_true(watcher_now() - started < 2.5);
+    assert_true(watcher_now() - started > 1.5);
     EXPECT_CHANGE(&any, 0);
-    assert_true(now() - started < 2.5);
+    assert_true(watcher_now() - started < 2.5);
     EXPECT_FRESH("2001:db8:1::7", 0);
     EXPECT_FRESH("::", 0);
     watcher_stop(&far);
@@ -655,10 +635,10 @@ static void an_ipv6_route_that_is_renewed_expires_later(void **state)
     namespace_ip("-6 route add default via 2001:db8::1 expires 1");
     EXPECT_CHANGE(&far, R);
     namespace_ip("-6 route replace default via 2001:db8::1 expires 2");
-    started = now();
+    started = watcher_now();
     EXPECT_CHANGE(&far, 0);
-    assert_true(now() - started > 1.5);
-    assert_true(now() - started < 2.5);
+    assert_true(watcher_now() - started > 1.5);
+    assert_true(watcher_now() - started < 2.5);
     watcher_stop(&far);
 }
 
@@ -669,15 +649,15 @@ static void an_ipv6_route_that_expires_leaves_the_way_to_the_next(void **state)
 
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10 expires 1");
-    started = now();
+    started = watcher_now();
     watcher_start(&far, expect_target("2001:db8:1::7"));
     EXPECT_INTERFACE(far.target, "a");
     EXPECT_CHANGE(&far, R);
     EXPECT_INTERFACE(far.target, "c");
-    assert_true(now() - started < 1.5);
+    assert_true(watcher_now() - started < 1.5);
     watcher_stop(&far);
 }
 
@@ -689,17 +669,17 @@ static void an_ipv6_route_expires_while_there_is_no_carrier(void **state)
 
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10 expires 1");
-    started = now();
+    started = watcher_now();
     namespace_ip("link set dev b down");
     namespace_await_running("a", false);
     watcher_start(&far, expect_target("2001:db8:1::7"));
     EXPECT(far.target, 0, NoCarrier);
     EXPECT_CHANGE(&far, R); /* by the other route, which was hidden until then */
     EXPECT_INTERFACE(far.target, "c");
-    assert_true(now() - started < 1.5);
+    assert_true(watcher_now() - started < 1.5);
     watcher_stop(&far);
 }
 
@@ -746,7 +726,7 @@ static void another_interface_takes_the_name(void **state)
 
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     watcher_start(&watcher, expect_bound("203.0.113.9", "a"));
     EXPECT(watcher.target, 0, NoRoute);
     namespace_ip("link set dev a down");
@@ -802,7 +782,7 @@ static void a_bridge_port_that_leaves_lives_on(void **state)
 
     (void)state;
     begin();
-    add_second_pair();
+    namespace_add_second_pair();
     namespace_ip("link add name br type bridge");
     namespace_ip("link set dev br up");
     namespace_ip("link set dev c master br");

@@ -6,6 +6,14 @@
 #define PATIENCE 10.0 /* seconds until a callback that must come has failed to */
 #define QUIET    0.08 /* seconds: longer than the library takes to ask again */
 
+double watcher_now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     struct watcher            *watcher = info;
@@ -84,21 +92,13 @@ void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags f
     check_agreement(watcher, file, line);
 }
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line)
 {
-    const double end = now() + PATIENCE;
+    const double end = watcher_now() + PATIENCE;
     const int    before = watcher->calls;
 
-    while ((watcher->calls == before || watcher->flags != flags) && now() < end)
-        SCRunLoopPerform(watcher->loop, end - now());
+    while ((watcher->calls == before || watcher->flags != flags) && watcher_now() < end)
+        SCRunLoopPerform(watcher->loop, end - watcher_now());
     if (watcher->calls == before || watcher->flags != flags)
         fail_at(watcher, "last callback", flags, watcher->calls == before ? ~flags : watcher->flags, file, line);
     check_agreement(watcher, file, line);

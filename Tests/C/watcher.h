@@ -38,5 +38,7 @@ void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flag
 #define EXPECT_QUIET(watcher) watcher_expect_quiet(watcher, __FILE__, __LINE__)
 void watcher_expect_quiet(struct watcher *watcher, const char *file, int line);
 
+/* Seconds on a clock that is not set. */
+double watcher_now(void);
 
 #endif

@@ -4,51 +4,81 @@ import CReachability
 import Glibc
 import Testing
 
-/// Counts what a target's context is asked for.
-private final class Counter {
-    var releases = 0
+/// Counts the ends of targets, and keeps what a callback was given.
+private final class Witness {
+    var ends = 0
+    var given: SCNetworkReachability?
 }
 
-@Suite("The C interface as Swift sees it")
+@Suite("The C interface as Swift sees it", .timeLimit(.minutes(1)))
 struct ImportTests {
-    /// A target whose end is counted: its context is released by whoever lets go of it last.
-    private func makeTarget(_ counter: Counter) throws -> SCNetworkReachability {
-        let target = try #require(SCNetworkReachabilityCreateWithName(nil, "127.0.0.1"))
+    private func makeTarget(_ name: String) throws -> SCNetworkReachability {
+        try #require(SCNetworkReachabilityCreateWithName(nil, name))
+    }
+
+    /// From now on the target's end is counted: its context is released by whoever lets go of it last.
+    private func observe(_ target: SCNetworkReachability, _ witness: Witness) {
         var context = CNetworkReachabilityContext()
-        context.info = Unmanaged.passUnretained(counter).toOpaque()
-        context.release = { Unmanaged<Counter>.fromOpaque($0).takeUnretainedValue().releases += 1 }
-        #expect(__SCNetworkReachabilitySetCallback(target, { _, _, _ in }, &context))
-        return target
+        context.info = Unmanaged.passUnretained(witness).toOpaque()
+        context.release = { Unmanaged<Witness>.fromOpaque($0).takeUnretainedValue().ends += 1 }
+        let isSet = __SCNetworkReachabilitySetCallback(
+            target, { target, _, info in Unmanaged<Witness>.fromOpaque(info!).takeUnretainedValue().given = target },
+            &context)
+        #expect(isSet)
     }
 
     @Test("A target lives as long as Swift holds it, and is freed once")
     func ownership() throws {
-        let counter = Counter()
-        var target: SCNetworkReachability? = try makeTarget(counter)
+        let witness = Witness()
+        var target: SCNetworkReachability? = try makeTarget("127.0.0.1")
+        observe(try #require(target), witness)
         var copies = Array(repeating: target, count: 100)
         target = nil
         copies.removeLast(99)
-        #expect(counter.releases == 0)
+        #expect(witness.ends == 0)
         var flags: SCNetworkReachabilityFlags = []
         #expect(SCNetworkReachabilityGetFlags(try #require(copies[0]), &flags))
         #expect(flags == [.reachable, .isLocalAddress, .isDirect])
         copies = []
-        #expect(counter.releases == 1)
+        #expect(witness.ends == 1)
     }
 
-    @Test("What a callback is given may be kept, and what CopyNextChange gives is released")
-    func borrowed() throws {
-        let counter = Counter()
+    @Test("What a callback is given is lent: it lives on if it is kept")
+    func lent() throws {
+        let witness = Witness()
+        let loop = try #require(SCRunLoopCreate())
+        do {
+            // A name has one callback, whatever the network.
+            let target = try makeTarget("host.invalid")
+            observe(target, witness)
+            #expect(__SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode))
+            #expect(SCRunLoopPerform(loop, 50) == 1)
+            #expect(__SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode))
+        }
+        #expect(witness.ends == 0)
+        var flags: SCNetworkReachabilityFlags = []
+        #expect(SCNetworkReachabilityGetFlags(try #require(witness.given), &flags))
+        witness.given = nil
+        #expect(witness.ends == 1)
+    }
+
+    @Test("What CopyNextChange gives is ours, and given back once")
+    func copied() throws {
+        let witness = Witness()
         let loop = try #require(SCRunLoopCreate())
         #expect(SCRunLoopCopyNextChange(loop, nil) == nil)
         do {
-            let target = try makeTarget(counter)
+            let target = try makeTarget("host.invalid")
             #expect(__SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode))
-            #expect(SCRunLoopPerform(loop, 0) == 0)
-            #expect(__SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode))
-            #expect(counter.releases == 0)
+            #expect(SCRunLoopPerform(loop, 50) == 0)
         }
-        #expect(counter.releases == 1)
+        do {
+            let changed = try #require(SCRunLoopCopyNextChange(loop, nil))
+            observe(changed, witness)
+            #expect(__SCNetworkReachabilityUnscheduleFromRunLoop(changed, loop, kSCRunLoopDefaultMode))
+            #expect(witness.ends == 0)
+        }
+        #expect(witness.ends == 1)
     }
 
     @Test("A loop is a class too: made ten thousand times, it leaves no descriptor behind")
@@ -83,7 +113,7 @@ struct ImportTests {
 
     @Test("A path can be asked for")
     func path() throws {
-        let target = try #require(SCNetworkReachabilityCreateWithName(nil, "127.0.0.1"))
+        let target = try makeTarget("127.0.0.1")
         var path = SCNetworkReachabilityPath()
         #expect(SCNetworkReachabilityGetPath(target, &path) == false)
         #expect(SCError() == Int32(__kSCStatusInvalidArgument))
