@@ -305,6 +305,8 @@ static int find_default_of(struct search *search, const struct address probes[PR
     struct route route;
     int          error;
 
+    bool         unmatched = false;
+
     for (size_t i = 0; i < PROBES; i++) {
         search->request.destination = probes[i];
         error = ask(search, true, &route);
@@ -315,19 +317,21 @@ static int find_default_of(struct search *search, const struct address probes[PR
                 error = note_source(search, ret);
             return error != 0 && path_from_error(error, search->bound, ret) ? 0 : error;
         }
-        if (error == 0)
-            *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
-        else if (!path_from_error(error, search->bound, ret))
+        if (error != 0 && !path_from_error(error, search->bound, ret))
             return error;
         if (error == ENETUNREACH && i == 0 && search->either_family) {
             search->no_default = has_no_default(search);
             if (search->no_default)
                 return 0;
         }
+        unmatched = unmatched || error == 0 || error == ENETUNREACH;
         /* Nothing matched at all, so neither did a default: a look at the other half is enough. */
         if (error == ENETUNREACH && i < PROBES - 2)
             i = PROBES - 2;
     }
+    /* A default that refuses refuses every probe: what refused only some was a longer prefix. */
+    if (unmatched)
+        *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
     return 0;
 }
 

@@ -242,7 +242,8 @@ static void nothing_about_one_net_hides_the_default_path(void **state)
 {
     static const char *const refusals[] = { "route add throw 0.0.0.0/8", "route add prohibit 0.0.0.0/8",
                                             "rule add to 0.0.0.0/8 unreachable", "rule add to 0.0.0.0/8 prohibit",
-                                            "route add 0.0.0.0/8 dev lo", "route add throw 128.0.0.0/8" };
+                                            "route add 0.0.0.0/8 dev lo", "route add throw 128.0.0.0/8",
+                                            "route add blackhole 128.0.0.0/8" };
 
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
