@@ -124,6 +124,8 @@ $(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(TEST_SHARED) $(STATIC)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -pthread -o $@ $^ $(TEST_LIBS)
 
+$(BUILD)/tests/test-fault: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom
+
 test-programs: $(TESTS)
 
 test: deps-test

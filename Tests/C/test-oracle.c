@@ -32,6 +32,7 @@
 #define STEPS        2000
 #define EPISODE      100 /* changes in one namespace */
 #define PATIENCE     1.0 /* seconds for which a disagreement must last */
+#define QUIET        0.007 /* seconds: the library asks again after 5 ms */
 #define SHRINK_TRIES 150
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -424,22 +425,23 @@ static void choose_hops(change *bits, unsigned family, struct writer_route *rout
     const unsigned which = take(bits, 3), second = (which + 1) % 2;
     const char    *link = gateway_links[family][which];
 
-    switch (take(bits, 6)) {
+    switch (take(bits, 7)) {
     case 0:
         say(text, " dev %s", link);
         route->index = writer_index(link);
         break;
     case 1:
+    case 2:
         say(text, " nhid %u", which == 2 ? 10 : which + 1);
         route->nexthop = which == 2 ? 10 : which + 1;
         break;
-    case 2:
+    case 3:
         route->legs[0] = (struct writer_leg){ writer_index(link), gateways[family][which] };
         route->legs[1] = (struct writer_leg){ writer_index(gateway_links[family][second]), gateways[family][second] };
         say(text, " nexthop via %s dev %s nexthop via %s dev %s", gateways[family][which], link,
             gateways[family][second], gateway_links[family][second]);
         break;
-    case 3:
+    case 4:
         if (family == 0 && take(bits, 2) == 0) {
             say(text, " via inet6 fe80::1 dev %s", link);
             route->gateway = "fe80::1";
@@ -535,19 +537,37 @@ static int change_sysctl(struct writer *writer, change bits, struct text *text)
     return 0;
 }
 
+typedef int (*kind)(struct writer *writer, change bits, struct text *text);
+
+/* What kind of change it is; the bits that are left say more. */
+static kind take_kind(change *bits)
+{
+    static const kind kinds[] = { change_link,    change_link,    change_peer,    change_peer,  change_address,
+                                  change_address, change_address, change_route,   change_route, change_route,
+                                  change_route,   change_route,   change_nexthop, change_nexthop, change_rule,
+                                  change_sysctl,  change_sysctl };
+    const unsigned    number = take(bits, COUNT(kinds) * 8 + 1);
+
+    return number == COUNT(kinds) * 8 ? change_pair : kinds[number / 8];
+}
+
+/* Whether the library asks about everything once more a few milliseconds after this. */
+static bool is_asked_about_again(change bits)
+{
+    const kind what = take_kind(&bits);
+
+    return what == change_link || what == change_peer || what == change_pair || what == change_address ||
+           what == change_nexthop;
+}
+
 /* Makes a change; the kernel may refuse it. */
 static void make(struct writer *writer, change bits, struct text *text)
 {
-    static int (*const kinds[])(struct writer *, change, struct text *) = {
-        change_link,  change_link,  change_peer,  change_peer,  change_address, change_address, change_address,
-        change_route, change_route, change_route, change_route, change_route,   change_route,   change_nexthop,
-        change_rule,  change_sysctl
-    };
-    const unsigned kind = take(&bits, COUNT(kinds) * 8 + 1);
-    int            error;
+    const kind what = take_kind(&bits);
+    int        error;
 
     text->length = 0;
-    error = kind == COUNT(kinds) * 8 ? change_pair(writer, bits, text) : kinds[kind / 8](writer, bits, text);
+    error = what(writer, bits, text);
     if (error != 0)
         say(text, " # %s", strerror(error));
 }
@@ -704,11 +724,20 @@ static void print_opinions(size_t i)
 static size_t play(const change *changes, size_t count, bool aloud)
 {
     size_t failed = 0, aim = COUNT(aims);
+    bool   is_restless = true;
 
     set_stage();
     for (size_t i = 0; i < count && failed == 0; i++) {
         struct text text;
 
+        /* That the library asks again after one change must not hide that it has not heard of the next: such changes may
+         * follow each other at once, others wait until it is quiet. */
+        if (is_restless && (!is_asked_about_again(changes[i]) || take_kind(&(change){ changes[i] }) == change_nexthop)) {
+            while (SCRunLoopPerform(stage.loop, QUIET) > 0)
+                continue;
+            is_restless = false;
+        }
+        is_restless = is_restless || is_asked_about_again(changes[i]);
         make(&stage.writer, changes[i], &text);
         if (aloud)
             print_message("  %s\n", text.bytes);
