@@ -471,8 +471,9 @@ static int change_route(struct writer *writer, change bits, struct text *text)
 
     say(text, "route %s %s%s", action_names[action], type < COUNT(types) ? types[type].name : "", route.prefix);
     if (take(&bits, 4) == 0) {
-        route.table = 100;
-        say(text, " table 100");
+        /* Only what the local table calls local may be a source. */
+        route.table = type < COUNT(types) && types[type].type == RTN_LOCAL ? RT_TABLE_LOCAL : 100;
+        say(text, " table %u", route.table);
     }
     route.metric = metrics[take(&bits, COUNT(metrics))];
     if (route.metric != 0)
