@@ -190,28 +190,59 @@ static SCRunLoopRunResult run_until_unscheduled(void *stop)
     return result;
 }
 
+/* A thread's own loop ends with the thread, and is not left open as the main thread's would be. */
+static void on_a_thread(void *(*work)(void *), int results[3])
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, work, results), 0);
+    pthread_join(thread, NULL);
+}
+
+static void *run_three_times(void *argument)
+{
+    int *results = argument;
+
+    results[0] = run_until_unscheduled(NULL);
+    results[1] = run_until_unscheduled(results); /* not NULL: stop */
+    results[2] = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 5, 1);
+    return NULL;
+}
+
 static void a_run_that_made_a_call_says_so_though_nothing_is_left(void **state)
 {
-    int stop;
+    int results[3];
 
     (void)state;
     begin();
-    assert_int_equal(run_until_unscheduled(NULL), kSCRunLoopRunHandledSource);
-    assert_int_equal(run_until_unscheduled(&stop), kSCRunLoopRunStopped);
-    assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 5, 1), kSCRunLoopRunFinished);
+    on_a_thread(run_three_times, results);
+    assert_int_equal(results[0], kSCRunLoopRunHandledSource);
+    assert_int_equal(results[1], kSCRunLoopRunStopped);
+    assert_int_equal(results[2], kSCRunLoopRunFinished);
+}
+
+static void *stop_and_wake(void *argument)
+{
+    SCRunLoopRef loop = SCRunLoopGetCurrent();
+    int         *results = argument;
+
+    SCRunLoopWakeUp(loop);
+    SCRunLoopStop(loop);
+    results[0] = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 5, 0);
+    results[1] = SCRunLoopPerform(loop, -1);
+    results[2] = SCRunLoopPerform(loop, 0);
+    return NULL;
 }
 
 static void a_wake_up_is_not_lost_to_a_run_that_was_stopped(void **state)
 {
-    SCRunLoopRef loop = SCRunLoopGetCurrent();
+    int results[3];
 
     (void)state;
-    begin();
-    SCRunLoopWakeUp(loop);
-    SCRunLoopStop(loop);
-    assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 5, 0), kSCRunLoopRunStopped);
-    assert_int_equal(SCRunLoopPerform(loop, -1), 0);
-    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    on_a_thread(stop_and_wake, results);
+    assert_int_equal(results[0], kSCRunLoopRunStopped);
+    assert_int_equal(results[1], 0);
+    assert_int_equal(results[2], 0);
 }
 
 static void *keep_own_loop(void *argument)
