@@ -160,7 +160,7 @@ static void put_back(struct monitor *monitor, struct watch *watch, struct list *
 /* Puts one question. 0, or an errno: the answer could not be had. */
 static int ask_one(struct monitor *monitor, struct watch *watch)
 {
-    const unsigned long ticket = atomic_fetch_add(watch->tickets, 1) + 1;
+    const unsigned long answers = atomic_load(watch->answers);
     struct path         path;
     const int           error = route_find(&monitor->view, watch->questions, watch->count, watch->extras, &path);
 
@@ -169,7 +169,7 @@ static int ask_one(struct monitor *monitor, struct watch *watch)
     runloop_lock(monitor->loop);
     watch->expires = expiry_time(path.expires, watch->expires);
     runloop_unlock(monitor->loop);
-    if (!watch->answered(watch, &path, ticket))
+    if (!watch->answered(watch, &path, answers))
         put_back(monitor, watch, &monitor->dirty);
     return 0;
 }

@@ -16,11 +16,12 @@ struct watch {
     const struct question *questions;
     size_t                 count;
     unsigned               extras; /* route_extras */
-    /* Counts the questions that are put for the owner, on whichever loop: an answer is as old as its question. */
-    atomic_ulong *tickets;
+    /* Counts the answers that the owner took, on whichever loop. */
+    atomic_ulong *answers;
     /* The answer, on the driving thread, without a lock. Comes after every change that may matter, changed or not. False:
-     * a later question was answered first, and this one has to be put again. */
-    bool (*answered)(struct watch *watch, const struct path *path, unsigned long ticket);
+     * another answer was taken since there were `answers`, before the question was put. It may be the newer one, so the
+     * question has to be put again. */
+    bool (*answered)(struct watch *watch, const struct path *path, unsigned long answers);
     struct monitor *monitor; /* NULL: not watched */
     int64_t         expires;
 };

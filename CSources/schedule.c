@@ -194,16 +194,16 @@ static bool job_run(struct job *job)
     return begun;
 }
 
-static void set_current_locked(struct SCNetworkReachability *target, const struct path *path, unsigned long ticket)
+static void set_current_locked(struct SCNetworkReachability *target, const struct path *path)
 {
-    target->ticket = ticket;
+    atomic_fetch_add(&target->answers, 1);
     target->current = *path;
     target->evaluations++;
     atomic_store_explicit(&target->state, STATE_SCHEDULED | path->flags, memory_order_release);
 }
 
-/* The monitor's answer. With several loops, one may have been answered later and heard first. */
-static bool answered(struct watch *watch, const struct path *path, unsigned long ticket)
+/* The monitor's answer. With several loops, one may have asked later and been heard first. */
+static bool answered(struct watch *watch, const struct path *path, unsigned long answers)
 {
     struct schedule              *schedule = container_of(watch, struct schedule, watch);
     struct SCNetworkReachability *target = schedule->target;
@@ -212,9 +212,9 @@ static bool answered(struct watch *watch, const struct path *path, unsigned long
 
     target_finish(target, &finished);
     pthread_mutex_lock(&target->lock);
-    in_order = ticket > target->ticket;
+    in_order = answers == atomic_load(&target->answers);
     if (schedule->active && in_order) {
-        set_current_locked(target, &finished, ticket);
+        set_current_locked(target, &finished);
         if (is_due_locked(target))
             queue_locked(schedule);
     }
@@ -278,7 +278,7 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
                                       .questions = target->questions,
                                       .count = target->question_count,
                                       .extras = ROUTE_EXPIRY | (target->notify_path ? ROUTE_SOURCE : 0u),
-                                      .tickets = &target->tickets,
+                                      .answers = &target->answers,
                                       .answered = answered };
     list_init(&schedule->watch.node);
     list_init(&schedule->watch.dirty);
@@ -300,13 +300,12 @@ static struct schedule *find_locked(struct SCNetworkReachability *target, SCRunL
  * as delivered. */
 static int evaluate_locked(struct SCNetworkReachability *target)
 {
-    const unsigned long ticket = atomic_fetch_add(&target->tickets, 1) + 1;
-    struct path         path;
-    const int           error = target_ask(target, target->notify_path ? ROUTE_SOURCE : 0, &path);
+    struct path path;
+    const int   error = target_ask(target, target->notify_path ? ROUTE_SOURCE : 0, &path);
 
     if (error != 0)
         return error;
-    set_current_locked(target, &path, ticket);
+    set_current_locked(target, &path);
     if (list_is_empty(&target->schedules)) {
         target->delivered = path;
         target->announce = target->kind == TARGET_NAME;

@@ -40,8 +40,7 @@ struct SCNetworkReachability {
     pthread_mutex_t  lock; /* for all below; taken before a loop's lock, never held while user code runs */
     struct list      schedules;
     struct path      current, delivered;
-    atomic_ulong     tickets;    /* questions put so far; not under the lock */
-    unsigned long    ticket;     /* of the question that `current` answers */
+    atomic_ulong     answers;    /* how many `current` has been; read without the lock */
     bool             announce;   /* deliver once even if nothing changed */
     bool             delivering;
     SCNetworkReachabilityCallBack callback;
