@@ -11,6 +11,8 @@
 
 #define BLOCKS_LIMIT 1024
 
+const struct writer_route bench_default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
+
 bool bench_is_short(int argc, char **argv)
 {
     const char *variable = getenv("BENCH_SHORT");
@@ -72,8 +74,10 @@ void bench_add_routes(struct writer *writer, unsigned index, unsigned count)
 
     bench_check(writer_batch(writer), "batch");
     for (unsigned i = 0; i < count; i++) {
+        const struct writer_route route = { .prefix = prefix, .index = index };
+
         snprintf(prefix, sizeof prefix, "10.%u.%u.%u/32", i >> 16, i >> 8 & 255, i & 255);
-        bench_check(writer_route(writer, WRITER_ADD, &(struct writer_route){ .prefix = prefix, .index = index }), prefix);
+        bench_check(writer_route(writer, WRITER_ADD, &route), prefix);
     }
     bench_check(writer_flush(writer), "routes");
 }

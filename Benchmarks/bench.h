@@ -14,8 +14,8 @@
 
 #include "writer.h"
 
-/* Whether --short was asked for, or BENCH_SHORT is set: few blocks, ratios are printed, nothing fails on them. Any other
- * argument ends the program with status 64. */
+/* Whether --short was asked for, or BENCH_SHORT is set: few blocks, ratios are printed, nothing fails on them. Any
+ * other argument ends the program with status 64. */
 bool bench_is_short(int argc, char **argv);
 
 /* Ends the program, with a reason: the benchmark cannot be run. */
@@ -28,6 +28,9 @@ void bench_check(int error, const char *what);
  * 2001:db8::2/64 has a carrier. Returns the index of "a". The writer is opened in it. */
 unsigned bench_enter_namespace(struct writer *writer);
 
+/* By 192.0.2.1. */
+extern const struct writer_route bench_default_route;
+
 /* Adds that many routes of their own over a link, none of which is on the way to any target. */
 void bench_add_routes(struct writer *writer, unsigned index, unsigned count);
 
@@ -38,7 +41,7 @@ int64_t bench_now(void); /* nanoseconds */
 
 double bench_median(double *values, size_t count); /* sorts them */
 
-/* Prints one line, and answers whether the median of ours[i]/reference[i] is at most the threshold; one of 0 is none. */
+/* Prints one line, and answers whether the median of ours[i] / reference[i] is at most the threshold. 0: no threshold. */
 bool bench_report(const char *name, const char *reference_name, const double *ours, const double *reference,
                   size_t blocks, double threshold);
 

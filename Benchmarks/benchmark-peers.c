@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GLib's GNetworkMonitor, the netlink one, for comparison; nothing here has a threshold. Loaded when the benchmark runs,
- * so that building takes no GLib.
+ * GLib's GNetworkMonitor, the netlink one, for comparison; nothing here has a threshold. Loaded when the benchmark
+ * runs, so that building takes no GLib.
  *
  * Not the same work: GNetworkMonitor reads the routing table and says whether there is a default route, without asking
  * the kernel about an address.
@@ -175,8 +175,7 @@ int main(int argc, char **argv)
     }
     bench_pin(0);
     bench_enter_namespace(&writer);
-    bench_check(writer_route(&writer, WRITER_ADD, &(struct writer_route){ .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" }),
-                "default route");
+    bench_check(writer_route(&writer, WRITER_ADD, &bench_default_route), "default route");
     /* Types and modules are loaded by the first. */
     start_theirs();
     compare_toggles(blocks, &writer);

@@ -26,8 +26,7 @@ static int make_namespace(unsigned routes)
     unsigned      index = bench_enter_namespace(&writer);
     int           way_back;
 
-    bench_check(writer_route(&writer, WRITER_ADD, &(struct writer_route){ .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" }),
-                "default route");
+    bench_check(writer_route(&writer, WRITER_ADD, &bench_default_route), "default route");
     bench_add_routes(&writer, index, routes);
     writer_close(&writer);
     way_back = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);

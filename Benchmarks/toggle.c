@@ -101,10 +101,9 @@ static void await_sleep(int status)
 
 double toggle_measure(const struct listener *listener, const char *name, struct writer *writer)
 {
-    const struct writer_route route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
-    pthread_t                 thread;
-    char                      path[64];
-    int                       status;
+    pthread_t thread;
+    char      path[64];
+    int       status;
 
     shared.listener = listener;
     shared.target = name;
@@ -117,7 +116,7 @@ double toggle_measure(const struct listener *listener, const char *name, struct 
     for (int i = 0; i < 2 * (WARM + TOGGLES); i++) {
         await_sleep(status);
         shared.sent_at = bench_now();
-        bench_check(writer_route(writer, i % 2 != 0 ? WRITER_ADD : WRITER_DELETE, &route), "default route");
+        bench_check(writer_route(writer, i % 2 != 0 ? WRITER_ADD : WRITER_DELETE, &bench_default_route), "the toggle");
         while (atomic_load(&shared.heard) != i + 1)
             continue;
         if (i >= 2 * WARM)

@@ -6,8 +6,8 @@
  * A default route goes and comes: how long until a listener knows, counted from just before the change is sent.
  *
  * Two threads, each on a processor of its own, the same two for every listener: the writer changes the route once the
- * reader sleeps, the reader does nothing but wait. A listener has its sockets open only while it is measured, so that the
- * kernel tells one at a time.
+ * reader sleeps, the reader does nothing but wait. A listener has its sockets open only while it is measured, so that
+ * the kernel tells one at a time.
  */
 
 #include "bench.h"
@@ -23,7 +23,7 @@ struct listener {
 void toggle_heard(void);
 
 /* One block: the median latency of each direction, as the two differ, and of those the mean. In nanoseconds. The
- * default route, by 192.0.2.1, must be there. */
+ * default route, bench_default_route, must be there. */
 double toggle_measure(const struct listener *listener, const char *name, struct writer *writer);
 
 extern const struct listener toggle_ours;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random changes of the network, and after each the same question to four who must agree: the last callback, GetFlags
- * of the scheduled target, GetFlags of a fresh one, and an oracle of this file's own. The oracle shares no code with the
- * library: it reads SEMANTICS anew, with queries and a parser of its own and link flags by ioctl.
+ * of the scheduled target, GetFlags of a fresh one, and an oracle of this file's own. The oracle shares no code with
+ * the library: the rules are written down anew, over queries and a parser of its own and link flags by ioctl.
  *
  * The kernel does some things later than it acknowledges them (IPv6 addresses, carriers): disagreement counts when it
  * lasts. An answer that is wrong for good lasts.
@@ -50,7 +50,7 @@ static const struct aim aims[] = {
     { NULL, "2001:db8:1::7", NULL },  { NULL, "2001:db8::2", NULL },       { NULL, "::1", NULL },
     { NULL, "fe80::9", "a" },         { NULL, "198.51.100.7", "c" },       { NULL, "2001:db8:1::7", "a" },
     { NULL, "0.0.0.0", "a" },         { "192.0.2.2", "198.51.100.7", NULL }, { "2001:db8::2", "2001:db8:1::7", NULL },
-    { "203.0.113.2", "192.0.2.9", NULL },  { "2001:db8::2", "2001:db8:1::7", "a" },   { "192.0.2.2", "198.51.100.7", "c" },
+    { "203.0.113.2", "192.0.2.9", NULL }, { "192.0.2.2", "198.51.100.7", "c" }, { "2001:db8::2", "2001:db8:1::7", "a" },
 };
 
 /* ---- The oracle: queries ---------------------------------------------------------------------------------------- */
@@ -125,7 +125,8 @@ static struct answer read_answer(const struct nlmsghdr *header)
     }
     answer.type = route->rtm_type;
     answer.bits = route->rtm_dst_len;
-    for (const struct rtattr *attribute = RTM_RTA(route); RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left))
+    for (const struct rtattr *attribute = RTM_RTA(route); RTA_OK(attribute, left);
+         attribute = RTA_NEXT(attribute, left))
         switch (attribute->rta_type) {
         case RTA_OIF:
             memcpy(&answer.oif, RTA_DATA(attribute), sizeof answer.oif);
@@ -175,7 +176,7 @@ static struct answer ask_kernel(const struct query *query)
     return read_answer(header);
 }
 
-/* As ask_kernel, but that an interface that was asked for counts. IPv6 takes it for a wish when a source is given too. */
+/* As ask_kernel, but an interface that was asked for counts: IPv6 takes it for a wish when a source is given too. */
 static struct answer ask(const struct query *query)
 {
     struct query  sourceless = *query;
@@ -512,8 +513,11 @@ static int change_rule(struct writer *writer, change bits, struct text *text)
     static const struct {
         unsigned    action;
         const char *name;
-    } actions[] = { { FR_ACT_TO_TBL, "lookup 100" }, { FR_ACT_TO_TBL, "lookup 100" }, { FR_ACT_UNREACHABLE, "unreachable" },
-                    { FR_ACT_PROHIBIT, "prohibit" }, { FR_ACT_BLACKHOLE, "blackhole" } };
+    } actions[] = { { FR_ACT_TO_TBL, "lookup 100" },
+                    { FR_ACT_TO_TBL, "lookup 100" },
+                    { FR_ACT_UNREACHABLE, "unreachable" },
+                    { FR_ACT_PROHIBIT, "prohibit" },
+                    { FR_ACT_BLACKHOLE, "blackhole" } };
     const unsigned           which = take(&bits, COUNT(actions)), family = take(&bits, 2);
     const enum writer_action action = take(&bits, 5) < 2 ? WRITER_ADD : WRITER_DELETE; /* rules hide a lot */
     const struct writer_rule rule = { .prefix = prefixes[family][take(&bits, COUNT(prefixes[0]))],
@@ -553,13 +557,9 @@ static kind take_kind(change *bits)
     return number == COUNT(kinds) * 8 ? change_pair : kinds[number / 8];
 }
 
-/* Whether the library asks about everything once more a few milliseconds after this. */
-static bool is_asked_about_again(change bits)
+static bool is_about_links(kind what)
 {
-    const kind what = take_kind(&bits);
-
-    return what == change_link || what == change_peer || what == change_pair || what == change_address ||
-           what == change_nexthop;
+    return what == change_link || what == change_peer || what == change_pair || what == change_address;
 }
 
 /* Makes a change; the kernel may refuse it. */
@@ -718,8 +718,8 @@ static void print_opinions(size_t i)
     SCNetworkReachabilityFlagsGetString(opinions.oracle, text[3], sizeof text[3]);
     print_message("%s%s%s%s%s: last callback %s; GetFlags %s; a fresh target %s; the oracle %s\n",
                   aim->local != NULL ? aim->local : "", aim->local != NULL ? " to " : "", aim->remote,
-                  aim->interface != NULL ? " over " : "", aim->interface != NULL ? aim->interface : "", text[0], text[1],
-                  text[2], text[3]);
+                  aim->interface != NULL ? " over " : "", aim->interface != NULL ? aim->interface : "", text[0],
+                  text[1], text[2], text[3]);
 }
 
 /* Makes the changes one by one. Returns after how many they disagreed, or 0. `aloud`: says what is done. */
@@ -730,16 +730,17 @@ static size_t play(const change *changes, size_t count, bool aloud)
 
     set_stage();
     for (size_t i = 0; i < count && failed == 0; i++) {
+        const kind  what = take_kind(&(change){ changes[i] });
         struct text text;
 
-        /* That the library asks again after one change must not hide that it has not heard of the next: such changes may
-         * follow each other at once, others wait until it is quiet. */
-        if (is_restless && (!is_asked_about_again(changes[i]) || take_kind(&(change){ changes[i] }) == change_nexthop)) {
+        /* After some changes the library asks about everything once more. That must not hide that it has not heard of
+         * the next: those about links may follow each other at once, others wait until it is quiet. */
+        if (is_restless && !is_about_links(what)) {
             while (SCRunLoopPerform(stage.loop, QUIET) > 0)
                 continue;
             is_restless = false;
         }
-        is_restless = is_restless || is_asked_about_again(changes[i]);
+        is_restless = is_restless || is_about_links(what) || what == change_nexthop;
         make(&stage.writer, changes[i], &text);
         if (aloud)
             print_message("  %s\n", text.bytes);

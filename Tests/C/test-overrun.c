@@ -70,7 +70,8 @@ static void end(struct writer *writer, struct watcher *watcher)
 }
 
 /* Changes routes to elsewhere: those from `from` on, `count` of them. */
-static void change_routes(struct writer *writer, enum writer_action action, unsigned index, unsigned from, unsigned count)
+static void change_routes(struct writer *writer, enum writer_action action, unsigned index, unsigned from,
+                          unsigned count)
 {
     char prefix[32];
 

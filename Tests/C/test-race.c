@@ -92,7 +92,8 @@ static void lower_link(struct writer *writer)
 
 static const struct change address_deleted = { "address deleted from a large table", delete_address,
                                                add_address_twice_used, false, true };
-static const struct change link_lowered = { "link down, another route takes over", lower_link, raise_link, true, false };
+static const struct change link_lowered = { "link down, another route takes over", lower_link, raise_link, true,
+                                            false };
 
 /* ---- The writer's thread ---------------------------------------------------------------------------------------- */
 

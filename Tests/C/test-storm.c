@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One thread drives a loop while another changes a route without a pause, so that callbacks are always coming. A third
- * ends them, in each of the ways there are, thousands of times: after that at most the call in flight is still made, and
- * what a context was retained it is released.
+ * ends them, in each of the ways there are, thousands of times: after that at most the call in flight is still made,
+ * and a context is released as often as it was retained.
  *
  * Then one target on several loops, driven by as many threads: each change is told once, and in its order.
  *
