@@ -23,6 +23,13 @@ struct pass {
     int  error;
 };
 
+/* False in a child that was forked inside a callback: the loop is the parent's, and other threads of it may have had
+ * its lock. */
+static bool is_ours(SCRunLoopRef loop)
+{
+    return loop->era == process_era();
+}
+
 static bool enter(SCRunLoopRef loop)
 {
     bool free_to_drive;
@@ -69,12 +76,14 @@ static void arm_timer_locked(SCRunLoopRef loop)
         timer.it_value.tv_sec = nearest / SECOND;
         timer.it_value.tv_nsec = nearest % SECOND;
     }
-    if (timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &timer, NULL) == 0)
+    if (timerfd_settime(loop->timer.fd, TFD_TIMER_ABSTIME, &timer, NULL) == 0)
         loop->armed = nearest;
 }
 
 static void leave(SCRunLoopRef loop)
 {
+    if (!is_ours(loop))
+        return;
     runloop_lock(loop);
     if (--loop->depth == 0) {
         loop->has_driver = false;
@@ -170,9 +179,9 @@ static bool note_ready(SCRunLoopRef loop, const struct epoll_event *events, int 
 
         if (pointer == &loop->wake) {
             loop->signalled = false;
-            (void)!read(loop->wake, &value, sizeof value);
+            (void)!read(loop->wake.fd, &value, sizeof value);
         } else if (pointer == &loop->timer) {
-            (void)!read(loop->timer, &value, sizeof value);
+            (void)!read(loop->timer.fd, &value, sizeof value);
             loop->armed = NEVER;
             timer = true;
         } else {
@@ -201,7 +210,7 @@ static struct pass pass(SCRunLoopRef loop, int64_t until)
     if (has_work_locked(loop) || atomic_load(&loop->woken))
         until = 0;
     runloop_unlock(loop);
-    count = epoll_wait(loop->epoll, events, 16, wait_milliseconds(until));
+    count = epoll_wait(loop->epoll.fd, events, 16, wait_milliseconds(until));
     if (count < 0) {
         if (errno != EINTR)
             done.error = errno;
@@ -218,8 +227,13 @@ static struct pass pass(SCRunLoopRef loop, int64_t until)
     }
     /* Those that are there now: what they queue is the next pass's, or a callback that schedules anew could keep this one
      * from ever ending. */
-    for (due = count_jobs(loop); due > 0 && (job = next_job(loop)) != NULL; due--)
+    for (due = count_jobs(loop); due > 0 && (job = next_job(loop)) != NULL; due--) {
         done.callbacks += job->run(job) ? 1 : 0;
+        if (!is_ours(loop)) {
+            done.error = ECHILD;
+            return done;
+        }
+    }
     done.woken = atomic_exchange(&loop->woken, false);
     return done;
 }
@@ -283,6 +297,10 @@ static bool is_empty(SCRunLoopRef loop)
 /* The result of a run after a pass, or 0: it goes on. */
 static SCRunLoopRunResult run_result(SCRunLoopRef loop, const struct pass *done, int64_t until, bool one_source)
 {
+    if (!is_ours(loop)) {
+        error_set(ECHILD);
+        return -1;
+    }
     if (atomic_exchange(&loop->stopped, false))
         return kSCRunLoopRunStopped;
     if (one_source && done->callbacks > 0)

@@ -8,26 +8,27 @@
 
 #include <reachability/reachability.h>
 
-#include "util.h"
+#include "process.h"
 
 /* One epoll set, one eventfd to be woken by, one timerfd for the nearest deadline of all sources. */
 struct SCRunLoop {
-    uint32_t        type; /* first: see object_is */
-    struct counted  counted;
-    pthread_mutex_t lock;
-    int             epoll, wake, timer;
-    struct list     sources, jobs, changes, members;
-    int64_t         armed;    /* what the timerfd is set to */
-    bool            signalled;
-    bool            wants_changes;
-    bool            ended;    /* the thread whose own loop this was is no more */
-    bool            has_driver;
-    unsigned        depth;
-    pthread_t       driver;
-    atomic_bool     woken, stopped;
+    uint32_t          type; /* first: see object_is */
+    unsigned          era;  /* of the process: a child's inherited loop is good for nothing but to be released */
+    struct counted    counted;
+    pthread_mutex_t   lock;
+    struct descriptor epoll, wake, timer;
+    struct list       sources, jobs, changes, members;
+    int64_t           armed; /* what the timerfd is set to */
+    bool              signalled;
+    bool              wants_changes;
+    bool              ended; /* the thread whose own loop this was is no more */
+    bool              has_driver;
+    unsigned          depth;
+    pthread_t         driver;
+    atomic_bool       woken, stopped;
 };
 
-/* Whether a caller gave us a loop; sets SCError() if not. */
+/* Whether a caller gave us a loop of this process's; sets SCError() if not. */
 bool loop_check(SCRunLoopRef loop);
 
 /* Makes the descriptor readable, so that a wait elsewhere ends. */

@@ -21,6 +21,9 @@
 #define ASK_AGAIN_AFTER  (5 * MILLISECOND)
 #define ASK_AGAIN_WITHIN (50 * MILLISECOND)
 
+/* Where a sandbox lets nothing be heard, this is how often everything is asked. */
+#define POLL_EVERY (2 * SECOND)
+
 /* When the kernel could not be asked: what is still in doubt is tried again, less and less often. */
 #define RETRY_FIRST (50 * MILLISECOND)
 #define RETRY_LAST  (5 * SECOND)
@@ -29,9 +32,10 @@ struct monitor {
     struct source source; /* under the loop's lock, as far as runloop.h says */
     SCRunLoopRef  loop;
     struct netns *netns;
-    struct view   view;
+    struct view   view;           /* closed when it polls: then the namespace's shared one is asked */
     struct list   watches, dirty; /* under the loop's lock */
     bool          links_known;
+    int64_t       poll; /* NEVER: the kernel tells */
     int64_t       ask_again, ask_again_latest; /* NEVER: no round to repeat */
     int64_t       retry, retry_delay;
 };
@@ -157,12 +161,19 @@ static void put_back(struct monitor *monitor, struct watch *watch, struct list *
     runloop_unlock(monitor->loop);
 }
 
+static int find(struct monitor *monitor, const struct watch *watch, struct path *ret)
+{
+    if (monitor->poll != NEVER)
+        return netns_ask(monitor->netns, watch->questions, watch->count, watch->extras, ret);
+    return route_find(&monitor->view, watch->questions, watch->count, watch->extras, ret);
+}
+
 /* Puts one question. 0, or an errno: the answer could not be had. */
 static int ask_one(struct monitor *monitor, struct watch *watch)
 {
     const unsigned long answers = atomic_load(watch->answers);
     struct path         path;
-    const int           error = route_find(&monitor->view, watch->questions, watch->count, watch->extras, &path);
+    const int           error = find(monitor, watch, &path);
 
     if (error != 0)
         return error;
@@ -227,6 +238,8 @@ static void set_deadline(struct monitor *monitor, bool more)
 {
     int64_t nearest = monitor->ask_again < monitor->retry ? monitor->ask_again : monitor->retry;
 
+    if (monitor->poll < nearest)
+        nearest = monitor->poll;
     runloop_lock(monitor->loop);
     list_for_each(node, &monitor->watches) {
         const struct watch *watch = container_of(node, struct watch, node);
@@ -247,7 +260,23 @@ static void check_clock(struct monitor *monitor, int64_t now)
         monitor->ask_again = NEVER;
         mark_all(monitor);
     }
+    if (monitor->poll <= now) {
+        monitor->poll = now + POLL_EVERY;
+        mark_all(monitor);
+    }
     mark_expired(monitor, now);
+}
+
+/* Nothing is heard. */
+static int poll_run(struct source *source)
+{
+    struct monitor *monitor = container_of(source, struct monitor, source);
+    const int64_t   now = clock_now();
+
+    check_clock(monitor, now);
+    plan_to_retry(monitor, now, ask_dirty(monitor) != 0);
+    set_deadline(monitor, false);
+    return 0;
 }
 
 static int monitor_run(struct source *source)
@@ -279,7 +308,8 @@ static int monitor_run(struct source *source)
 
 static bool is_monitor_of(const struct source *source, const void *netns)
 {
-    return source->run == monitor_run && container_of(source, const struct monitor, source)->netns == netns;
+    return (source->run == monitor_run || source->run == poll_run) &&
+           container_of(source, const struct monitor, source)->netns == netns;
 }
 
 static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct monitor **ret)
@@ -290,11 +320,14 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     if (monitor == NULL)
         return ENOMEM;
     error = netns_open_view(netns, VIEW_EVERYTHING, &monitor->view);
-    if (error != 0) {
+    monitor->poll = error == NETLINK_DENIED ? 0 : NEVER;
+    if (error != 0 && error != NETLINK_DENIED) {
         free(monitor);
         return error;
     }
-    monitor->source = (struct source){ .fd = monitor->view.events.fd, .deadline = NEVER, .run = monitor_run };
+    monitor->source = (struct source){ .fd = monitor->view.events.socket.fd,
+                                       .deadline = NEVER,
+                                       .run = error == 0 ? monitor_run : poll_run };
     list_init(&monitor->source.node);
     counted_init(&monitor->source.counted, monitor_free);
     monitor->loop = loop;

@@ -11,7 +11,6 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /* Room for some thousand route messages. Clamped by the kernel to rmem_max. */
 #define RECEIVE_BUFFER (2 * 1024 * 1024)
@@ -24,26 +23,60 @@ static void set_option(int fd, int level, int option, int value)
     (void)setsockopt(fd, level, option, &value, sizeof value);
 }
 
+/* Seccomp filters, systemd's RestrictAddressFamilies and security modules each refuse in their own way. */
+static int denial(int error)
+{
+    switch (error) {
+    case EPERM:
+    case EACCES:
+    case ENOSYS:
+    case EAFNOSUPPORT:
+    case EPROTONOSUPPORT:
+    case ESOCKTNOSUPPORT:
+    case EOPNOTSUPP:
+        return NETLINK_DENIED;
+    default:
+        return error;
+    }
+}
+
 static int open_socket(struct netlink *ret)
 {
+    int error;
+
     *ret = NETLINK_CLOSED;
-    ret->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
-    if (ret->fd < 0)
-        return errno;
-    set_option(ret->fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
+    process_lock();
+    error = descriptor_keep_locked(&ret->socket,
+                                   socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));
+    process_unlock();
+    if (error != 0)
+        return denial(error);
+    set_option(ret->socket.fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
     return 0;
 }
 
-int netlink_open_events(struct netlink *ret)
+/* Memberships can be had in two ways: while binding, of the first 32 groups, and by an option. A sandbox may refuse
+ * either; a kernel or a sandbox that has neither tells of nothing. */
+int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count)
 {
-    int error = open_socket(ret);
+    struct sockaddr_nl own = { .nl_family = AF_NETLINK };
+    bool               bound, joined = false;
+    int                error = open_socket(ret);
 
     if (error != 0)
         return error;
-    if (bind(ret->fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0)
-        return 0;
-    error = errno;
-    netlink_close(ret);
+    for (size_t i = 0; i < count; i++)
+        if (groups[i] < 32) /* group 32 is not in the mask */
+            own.nl_groups |= 1u << (groups[i] - 1);
+    bound = bind(ret->socket.fd, (const struct sockaddr *)&own, sizeof own) == 0;
+    error = bound || connect(ret->socket.fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0 ? 0 : denial(errno);
+    for (size_t i = 0; i < count && error == 0; i++)
+        if (!bound || groups[i] >= 32)
+            joined = netlink_join(ret, groups[i]) == 0 || joined;
+    if (error == 0 && !bound && !joined)
+        error = NETLINK_DENIED;
+    if (error != 0)
+        netlink_close(ret);
     return error;
 }
 
@@ -55,13 +88,13 @@ int netlink_open_requests(struct netlink *ret)
 
     if (error != 0)
         return error;
-    set_option(ret->fd, SOL_NETLINK, NETLINK_CAP_ACK, 1);
-    if (connect(ret->fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0 &&
-        getsockname(ret->fd, (struct sockaddr *)&own, &length) == 0) {
+    set_option(ret->socket.fd, SOL_NETLINK, NETLINK_CAP_ACK, 1);
+    if (connect(ret->socket.fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0 &&
+        getsockname(ret->socket.fd, (struct sockaddr *)&own, &length) == 0) {
         ret->port = own.nl_pid;
         return 0;
     }
-    error = errno;
+    error = denial(errno);
     netlink_close(ret);
     return error;
 }
@@ -70,14 +103,12 @@ int netlink_join(const struct netlink *netlink, unsigned group)
 {
     const int value = (int)group;
 
-    return setsockopt(netlink->fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &value, sizeof value) == 0 ? 0 : errno;
+    return setsockopt(netlink->socket.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &value, sizeof value) == 0 ? 0 : errno;
 }
 
 void netlink_close(struct netlink *netlink)
 {
-    if (netlink->fd >= 0)
-        close(netlink->fd);
-    *netlink = NETLINK_CLOSED;
+    descriptor_close(&netlink->socket);
 }
 
 ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size)
@@ -87,7 +118,7 @@ ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size
     ssize_t            got;
 
     do
-        got = recvfrom(netlink->fd, buffer, size, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &length);
+        got = recvfrom(netlink->socket.fd, buffer, size, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &length);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return errno == EAGAIN ? 0 : -errno;
@@ -101,7 +132,7 @@ int netlink_send(const struct netlink *netlink, const void *requests, size_t len
     ssize_t sent;
 
     do
-        sent = send(netlink->fd, requests, length, 0);
+        sent = send(netlink->socket.fd, requests, length, 0);
     while (sent < 0 && errno == EINTR);
-    return sent < 0 ? errno : 0;
+    return sent < 0 ? denial(errno) : 0;
 }

@@ -4,22 +4,28 @@
 
 /* rtnetlink sockets. */
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "process.h"
+
 #define NETLINK_BUFFER_SIZE 32768 /* the kernel sizes its dumps by the largest buffer that it has seen */
 
 struct netlink {
-    int      fd;
-    uint32_t port, sequence; /* what an answer to us carries */
+    struct descriptor socket;
+    uint32_t          port, sequence; /* what an answer to us carries */
 };
 
-#define NETLINK_CLOSED ((struct netlink){ .fd = -1 })
+#define NETLINK_CLOSED ((struct netlink){ .socket = { .fd = -1 } })
 
-/* Each answers 0 or an errno. Sockets belong to the network namespace of the calling thread, for good. */
-int netlink_open_events(struct netlink *ret);   /* never sends */
+/* What is answered when a sandbox refuses netlink to this process: no errno of a route query's. */
+#define NETLINK_DENIED EPFNOSUPPORT
+
+/* Each answers 0, NETLINK_DENIED or an errno. Sockets belong to the network namespace of the calling thread, for good. */
+int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count); /* never sends */
 int netlink_open_requests(struct netlink *ret); /* connected to the kernel, which then lets nobody else send to it */
 int netlink_join(const struct netlink *netlink, unsigned group);
 
@@ -31,7 +37,7 @@ void netlink_close(struct netlink *netlink);
 #define NETLINK_FOREIGN (-4096)
 ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size);
 
-/* Sends requests to the kernel, which answers them before this returns. 0 or an errno. */
+/* Sends requests to the kernel, which answers them before this returns. 0, NETLINK_DENIED or an errno. */
 int netlink_send(const struct netlink *netlink, const void *requests, size_t length);
 
 #endif

@@ -10,14 +10,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#define OWN_NAMESPACE "/proc/thread-self/ns/net"
+#include "socket.h"
+
+#define OWN_NAMESPACE     "/proc/thread-self/ns/net"
+#define PROCESS_NAMESPACE "/proc/self/ns/net"
 
 struct netns_id {
     dev_t device;
@@ -25,16 +25,18 @@ struct netns_id {
 };
 
 struct netns {
-    struct list     node;
-    unsigned        references; /* under registry_lock */
-    struct netns_id id;
-    int             fd; /* -1: cannot be told */
-    pthread_mutex_t lock;
-    struct view     view;
+    struct list       node;
+    unsigned          era;        /* of the process: a child's registry begins empty */
+    unsigned          references; /* under process_lock */
+    struct netns_id   id;
+    struct descriptor way_back;   /* closed: cannot be told */
+    bool              denied;     /* netlink is: sockets are asked instead */
+    pthread_mutex_t   lock;
+    struct view       view;
 };
 
-static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct list     registry = { &registry, &registry }; /* those in which targets exist */
+static struct list registry = { &registry, &registry }; /* those in which targets exist, under process_lock */
+static unsigned    registry_era;
 
 static struct netns_id own_id(void)
 {
@@ -50,13 +52,26 @@ static bool id_equal(struct netns_id a, struct netns_id b)
     return a.device == b.device && a.inode == b.inode;
 }
 
+/* ---- Making and ending ------------------------------------------------------------------------------------------ */
+
 static void netns_free(struct netns *netns)
 {
     view_close(&netns->view);
-    if (netns->fd >= 0)
-        close(netns->fd);
+    descriptor_close(&netns->way_back);
     pthread_mutex_destroy(&netns->lock);
     free(netns);
+}
+
+static int open_way_back(struct netns *netns)
+{
+    int error;
+
+    if (netns->id.inode == 0)
+        return 0;
+    process_lock();
+    error = descriptor_keep_locked(&netns->way_back, open(OWN_NAMESPACE, O_RDONLY | O_CLOEXEC));
+    process_unlock();
+    return error;
 }
 
 static int netns_create(struct netns_id id, struct netns **ret)
@@ -66,16 +81,24 @@ static int netns_create(struct netns_id id, struct netns **ret)
 
     if (netns == NULL)
         return ENOMEM;
+    list_init(&netns->node);
+    netns->era = process_era();
     netns->references = 1;
     netns->id = id;
+    netns->way_back = DESCRIPTOR_CLOSED;
     netns->view = (struct view){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED };
     error = pthread_mutex_init(&netns->lock, NULL);
     if (error != 0) {
         free(netns);
         return error;
     }
-    netns->fd = id.inode == 0 ? -1 : open(OWN_NAMESPACE, O_RDONLY | O_CLOEXEC);
-    error = id.inode != 0 && netns->fd < 0 ? errno : view_open(&netns->view, VIEW_LINKS);
+    error = open_way_back(netns);
+    if (error == 0)
+        error = view_open(&netns->view, VIEW_LINKS);
+    if (error == NETLINK_DENIED) {
+        netns->denied = true;
+        error = 0;
+    }
     if (error != 0) {
         netns_free(netns);
         return error;
@@ -84,100 +107,161 @@ static int netns_create(struct netns_id id, struct netns **ret)
     return 0;
 }
 
-int netns_current(struct netns **ret)
+/* The one with this identity, with a reference. If there is none, it becomes `fresh`. */
+static struct netns *find(struct netns_id id, struct netns *fresh)
 {
-    const struct netns_id id = own_id();
-    int                   error = 0;
+    struct netns *found = NULL;
 
-    pthread_mutex_lock(&registry_lock);
-    *ret = NULL;
+    process_lock();
+    if (registry_era != process_era()) {
+        list_init(&registry);
+        registry_era = process_era();
+    }
     list_for_each(node, &registry) {
         struct netns *netns = container_of(node, struct netns, node);
 
         if (id_equal(netns->id, id)) {
             netns->references++;
-            *ret = netns;
+            found = netns;
             break;
         }
     }
-    if (*ret == NULL) {
-        error = netns_create(id, ret);
-        if (error == 0)
-            list_append(&registry, &(*ret)->node);
+    if (found == NULL && fresh != NULL) {
+        list_append(&registry, &fresh->node);
+        found = fresh;
     }
-    pthread_mutex_unlock(&registry_lock);
-    return error;
+    process_unlock();
+    return found;
+}
+
+int netns_current(struct netns **ret)
+{
+    const struct netns_id id = own_id();
+    struct netns         *found = find(id, NULL), *fresh = NULL;
+    int                   error = 0;
+
+    if (found == NULL) {
+        error = netns_create(id, &fresh);
+        if (error != 0)
+            return error;
+        found = find(id, fresh);
+        if (found != fresh)
+            netns_free(fresh); /* another thread was quicker */
+    }
+    *ret = found;
+    return 0;
 }
 
 void netns_retain(struct netns *netns)
 {
-    pthread_mutex_lock(&registry_lock);
+    process_lock();
     netns->references++;
-    pthread_mutex_unlock(&registry_lock);
+    process_unlock();
 }
 
 void netns_release(struct netns *netns)
 {
     bool last;
 
-    pthread_mutex_lock(&registry_lock);
+    process_lock();
     last = --netns->references == 0;
-    if (last)
+    if (last && netns->era == process_era())
         list_remove(&netns->node);
-    pthread_mutex_unlock(&registry_lock);
+    process_unlock();
     if (last)
         netns_free(netns);
 }
 
-/* What a thread of ours opens over there, so that the caller's never leaves its own namespace. */
+/* ---- Going there ------------------------------------------------------------------------------------------------ */
+
+/* What has to be done in a namespace. */
 struct errand {
     const struct netns *netns;
-    enum view_scope     scope;
-    struct view        *view;
-    int                 error;
+    int (*run)(void *argument);
+    void *argument;
+    int   error;
 };
 
 static void *run_errand(void *argument)
 {
     struct errand *errand = argument;
 
-    errand->error = setns(errand->netns->fd, CLONE_NEWNET) == 0 ? view_open(errand->view, errand->scope) : errno;
+    errand->error = setns(errand->netns->way_back.fd, CLONE_NEWNET) == 0 ? errand->run(errand->argument) : errno;
     return NULL;
 }
 
-/* The thread lives for these few system calls: it is waited for, and takes no signal. */
-static int open_abroad(const struct netns *netns, enum view_scope scope, struct view *ret)
+/* Runs something in the namespace. From another one a thread goes there, so that the caller's need not: it lives for these
+ * few system calls and is waited for. EPERM: the process may not go there. */
+static int visit(const struct netns *netns, int (*run)(void *argument), void *argument)
 {
-    struct errand errand = { .netns = netns, .scope = scope, .view = ret };
-    sigset_t      all, before;
+    struct errand errand = { .netns = netns, .run = run, .argument = argument };
     pthread_t     thread;
     int           error;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, NULL, run_errand, &errand);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (id_equal(netns->id, own_id()))
+        return run(argument);
+    error = process_start_thread(run_errand, &errand, false, &thread);
     if (error != 0)
         return error;
     pthread_join(thread, NULL);
     return errand.error;
 }
 
+void netns_go_home(void)
+{
+    struct descriptor home;
+
+    process_lock();
+    if (descriptor_keep_locked(&home, open(PROCESS_NAMESPACE, O_RDONLY | O_CLOEXEC)) == 0)
+        (void)setns(home.fd, CLONE_NEWNET);
+    process_unlock();
+    descriptor_close(&home);
+}
+
+struct opening {
+    enum view_scope scope;
+    struct view    *view;
+};
+
+static int run_opening(void *argument)
+{
+    const struct opening *opening = argument;
+
+    return view_open(opening->view, opening->scope);
+}
+
 int netns_open_view(struct netns *netns, enum view_scope scope, struct view *ret)
 {
-    if (id_equal(netns->id, own_id()))
-        return view_open(ret, scope);
-    return open_abroad(netns, scope, ret);
+    return visit(netns, run_opening, &(struct opening){ .scope = scope, .view = ret });
+}
+
+/* ---- Asking ----------------------------------------------------------------------------------------------------- */
+
+struct inquiry {
+    const struct question *questions;
+    size_t                 count;
+    struct path           *path;
+};
+
+static int run_inquiry(void *argument)
+{
+    const struct inquiry *inquiry = argument;
+
+    return socket_find(inquiry->questions, inquiry->count, inquiry->path);
 }
 
 int netns_ask(struct netns *netns, const struct question *questions, size_t count, unsigned extras, struct path *ret)
 {
-    int error;
+    struct inquiry inquiry = { .questions = questions, .count = count, .path = ret };
+    int            error = NETLINK_DENIED;
 
-    pthread_mutex_lock(&netns->lock);
-    error = route_find(&netns->view, questions, count, extras, ret);
-    pthread_mutex_unlock(&netns->lock);
-    return error;
+    if (!netns->denied) {
+        pthread_mutex_lock(&netns->lock);
+        view_doubt_links(&netns->view);
+        error = route_find(&netns->view, questions, count, extras, ret);
+        pthread_mutex_unlock(&netns->lock);
+    }
+    return error == NETLINK_DENIED ? visit(netns, run_inquiry, &inquiry) : error;
 }
 
 void netns_find_type(struct netns *netns, struct path *path)
@@ -186,8 +270,10 @@ void netns_find_type(struct netns *netns, struct path *path)
     const struct link *link;
     struct view        view;
 
+    if (netns->denied || path->index == 0)
+        return;
     pthread_mutex_lock(&netns->lock);
-    link = path->index != 0 ? view_link(&netns->view, path->index) : NULL;
+    link = view_link(&netns->view, path->index);
     if (link != NULL)
         whole = *link;
     pthread_mutex_unlock(&netns->lock);
@@ -205,12 +291,29 @@ void netns_find_type(struct netns *netns, struct path *path)
     pthread_mutex_unlock(&netns->lock);
 }
 
+struct naming {
+    const char *name;
+    uint32_t    index;
+};
+
+static int run_naming(void *argument)
+{
+    struct naming *naming = argument;
+
+    naming->index = socket_index_of(naming->name);
+    return 0;
+}
+
 uint32_t netns_index_of(struct netns *netns, const char *name)
 {
-    uint32_t index;
+    struct naming naming = { .name = name };
 
+    if (netns->denied) {
+        (void)visit(netns, run_naming, &naming);
+        return naming.index;
+    }
     pthread_mutex_lock(&netns->lock);
-    index = view_index_of(&netns->view, name);
+    naming.index = view_index_of(&netns->view, name);
     pthread_mutex_unlock(&netns->lock);
-    return index;
+    return naming.index;
 }

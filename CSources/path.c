@@ -122,6 +122,19 @@ struct path path_judge(const struct address *destination, bool source_chosen, co
     return path;
 }
 
+struct path path_from_source(const struct address *destination, bool source_chosen, const struct address *source)
+{
+    struct path path = { .destination = *destination, .source = *source };
+
+    if (!source_chosen && !has_source(destination, source))
+        path.reason = kSCNetworkReachabilityReasonNoSourceAddress;
+    else
+        path.flags = kSCNetworkReachabilityFlagsReachable;
+    if (path.flags != 0 && (address_equal(destination, source) || address_is_loopback(destination)))
+        path.flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
+    return path;
+}
+
 bool path_is_usable(const struct path *path)
 {
     return path_rank(path) == 2;

@@ -16,6 +16,7 @@ struct path {
     uint32_t                           mtu, table;
     struct address                     destination, source, gateway;
     uint32_t                           expires; /* USER_HZ ticks until the route ends; 0: never */
+    SCNetworkReachabilityEvidence      evidence;
 };
 
 /* No flags, for a reason. */
@@ -29,6 +30,10 @@ bool path_from_error(int error, bool bound, struct path *ret);
  * `source_chosen`: the caller brings its own source address. */
 struct path path_judge(const struct address *destination, bool source_chosen, const struct route *route,
                        const struct link *link);
+
+/* What it means that a connected UDP socket took this source for a packet to `destination`. Whether a gateway or which
+ * interface is on the way, a socket does not tell. */
+struct path path_from_source(const struct address *destination, bool source_chosen, const struct address *source);
 
 bool path_is_usable(const struct path *path);
 

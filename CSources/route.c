@@ -358,24 +358,16 @@ static int find_default(struct search *search, struct path *ret)
 
 /* ---- Questions -------------------------------------------------------------------------------------------------- */
 
-/* Which interface the queries name. False: `ret` is the answer already. */
-static bool find_interface(struct search *search, struct path *ret)
+bool route_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret)
 {
-    const struct question *question = search->question;
-
-    if (question->interface[0] != '\0') {
-        search->bound = true;
-        search->request.oif = view_index_of(search->view, question->interface);
-        if (search->request.oif == 0) {
-            *ret = path_without(kSCNetworkReachabilityReasonInterfaceMissing);
-            return false;
-        }
+    if (question->interface[0] != '\0' && named == 0) {
+        *ret = path_without(kSCNetworkReachabilityReasonInterfaceMissing);
+        return false;
     }
-    if (search->request.oif == 0)
-        search->request.oif = question->scope;
+    *ret_oif = named != 0 ? named : question->scope;
     /* Two interfaces; or none, where the kernel would take some. */
-    if ((question->scope != 0 && question->scope != search->request.oif) ||
-        (search->request.oif == 0 && address_is_link_local(&question->destination))) {
+    if ((question->scope != 0 && question->scope != *ret_oif) ||
+        (*ret_oif == 0 && address_is_link_local(&question->destination))) {
         *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
         return false;
     }
@@ -399,10 +391,14 @@ static int find_local(struct search *search, bool *ret)
 static int answer(struct search *search, struct path *ret)
 {
     const struct question *question = search->question;
+    uint32_t               named = 0;
     bool                   is_local;
     int                    error;
 
-    if (!find_interface(search, ret))
+    search->bound = question->interface[0] != '\0';
+    if (search->bound)
+        named = view_index_of(search->view, question->interface);
+    if (!route_interface(question, named, &search->request.oif, ret))
         return 0;
     if (question->local.family != AF_UNSPEC) {
         error = find_local(search, &is_local);

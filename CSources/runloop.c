@@ -16,11 +16,10 @@
 #include "error.h"
 #include "loop.h"
 
-static pthread_once_t  own_once = PTHREAD_ONCE_INIT;
-static pthread_key_t   own_key; /* the thread's own loop, its destructor ends it */
-static int             own_error;
-static pthread_mutex_t main_lock = PTHREAD_MUTEX_INITIALIZER;
-static SCRunLoopRef    main_loop; /* the main thread's own loop: GetMain finds it from other threads */
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+static pthread_key_t  own_key; /* the thread's own loop, its destructor ends it */
+static int            own_error;
+static SCRunLoopRef   main_loop; /* under process_lock. The main thread's own: GetMain finds it from other threads */
 
 void runloop_lock(SCRunLoopRef loop)
 {
@@ -32,17 +31,20 @@ void runloop_unlock(SCRunLoopRef loop)
     pthread_mutex_unlock(&loop->lock);
 }
 
-bool runloop_is_valid(SCRunLoopRef loop)
+int runloop_status(SCRunLoopRef loop)
 {
-    return object_is(loop, OBJECT_LOOP);
+    if (!object_is(loop, OBJECT_LOOP))
+        return kSCStatusInvalidArgument;
+    return loop->era == process_era() ? 0 : ECHILD;
 }
 
 bool loop_check(SCRunLoopRef loop)
 {
-    if (runloop_is_valid(loop))
-        return true;
-    error_set(kSCStatusInvalidArgument);
-    return false;
+    const int status = runloop_status(loop);
+
+    if (status != 0)
+        error_set(status);
+    return status == 0;
 }
 
 bool runloop_mode_is_valid(SCRunLoopMode mode)
@@ -52,71 +54,105 @@ bool runloop_mode_is_valid(SCRunLoopMode mode)
 
 /* ---- Making and ending ------------------------------------------------------------------------------------------ */
 
+static void close_descriptors(SCRunLoopRef loop)
+{
+    descriptor_close(&loop->epoll);
+    descriptor_close(&loop->wake);
+    descriptor_close(&loop->timer);
+}
+
 static void runloop_free(struct counted *counted)
 {
     SCRunLoopRef loop = container_of(counted, struct SCRunLoop, counted);
 
-    close(loop->epoll);
-    close(loop->wake);
-    close(loop->timer);
+    close_descriptors(loop);
     pthread_mutex_destroy(&loop->lock);
     loop->type = OBJECT_FREED;
     free(loop);
 }
 
-static bool add_descriptor(SCRunLoopRef loop, int fd, void *pointer)
+static int add_descriptor(SCRunLoopRef loop, int fd, void *pointer)
 {
     struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
 
-    return epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+    return epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : errno;
+}
+
+static int open_descriptors(SCRunLoopRef loop)
+{
+    int error;
+
+    loop->epoll = loop->wake = loop->timer = DESCRIPTOR_CLOSED;
+    process_lock();
+    error = descriptor_keep_locked(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
+    if (error == 0)
+        error = descriptor_keep_locked(&loop->wake, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (error == 0)
+        error = descriptor_keep_locked(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+    process_unlock();
+    if (error == 0)
+        error = add_descriptor(loop, loop->wake.fd, &loop->wake);
+    if (error == 0)
+        error = add_descriptor(loop, loop->timer.fd, &loop->timer);
+    if (error != 0)
+        close_descriptors(loop);
+    return error;
+}
+
+static int runloop_init(SCRunLoopRef loop)
+{
+    int error = process_prepare();
+
+    if (error == 0)
+        error = pthread_mutex_init(&loop->lock, NULL);
+    if (error != 0)
+        return error;
+    error = open_descriptors(loop);
+    if (error != 0)
+        pthread_mutex_destroy(&loop->lock);
+    return error;
 }
 
 SCRunLoopRef SCRunLoopCreate(void)
 {
     SCRunLoopRef loop = calloc(1, sizeof *loop);
-    int          error;
+    const int    error = loop == NULL ? ENOMEM : runloop_init(loop);
 
-    if (loop == NULL) {
-        error_set(ENOMEM);
+    if (error != 0) {
+        free(loop);
+        error_set(error);
         return NULL;
     }
     loop->type = OBJECT_LOOP;
+    loop->era = process_era();
     counted_init(&loop->counted, runloop_free);
     list_init(&loop->sources);
     list_init(&loop->jobs);
     list_init(&loop->changes);
     list_init(&loop->members);
     loop->armed = NEVER;
-    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
-    loop->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    loop->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (loop->epoll >= 0 && loop->wake >= 0 && loop->timer >= 0 && add_descriptor(loop, loop->wake, &loop->wake) &&
-        add_descriptor(loop, loop->timer, &loop->timer) && (error = pthread_mutex_init(&loop->lock, NULL)) == 0)
-        return loop;
-    error_set(errno);
-    if (loop->epoll >= 0)
-        close(loop->epoll);
-    if (loop->wake >= 0)
-        close(loop->wake);
-    if (loop->timer >= 0)
-        close(loop->timer);
-    free(loop);
-    return NULL;
+    return loop;
 }
 
 SCRunLoopRef SCRunLoopRetain(SCRunLoopRef loop)
 {
     if (loop == NULL)
         return NULL;
-    if (!loop_check(loop))
+    if (runloop_status(loop) == kSCStatusInvalidArgument) {
+        error_set(kSCStatusInvalidArgument);
         return NULL;
+    }
     counted_retain(&loop->counted);
     return loop;
 }
 
 void SCRunLoopRelease(SCRunLoopRef loop)
 {
-    if (loop != NULL && loop_check(loop))
+    if (loop == NULL)
+        return;
+    if (runloop_status(loop) == kSCStatusInvalidArgument)
+        error_set(kSCStatusInvalidArgument);
+    else
         counted_release(&loop->counted);
 }
 
@@ -125,7 +161,7 @@ static void own_ended(void *pointer)
 {
     SCRunLoopRef loop = pointer;
 
-    for (;;) {
+    while (loop->era == process_era()) {
         struct member *member = NULL;
 
         runloop_lock(loop);
@@ -152,21 +188,42 @@ static bool on_main_thread(void)
     return getpid() == (pid_t)syscall(SYS_gettid);
 }
 
+/* The main thread's loop of this era. If there is none it becomes `fresh`. */
+static SCRunLoopRef shared_main(SCRunLoopRef fresh)
+{
+    SCRunLoopRef loop, inherited = NULL;
+
+    process_lock();
+    if (main_loop != NULL && main_loop->era != process_era()) {
+        inherited = main_loop;
+        main_loop = NULL;
+    }
+    if (main_loop == NULL)
+        main_loop = fresh;
+    loop = main_loop;
+    process_unlock();
+    SCRunLoopRelease(inherited);
+    return loop;
+}
+
 SCRunLoopRef SCRunLoopGetMain(void)
 {
-    SCRunLoopRef loop;
+    SCRunLoopRef loop = shared_main(NULL), fresh;
 
-    pthread_mutex_lock(&main_lock);
-    if (main_loop == NULL)
-        main_loop = SCRunLoopCreate();
-    loop = main_loop;
-    pthread_mutex_unlock(&main_lock);
+    if (loop != NULL)
+        return loop;
+    fresh = SCRunLoopCreate();
+    if (fresh == NULL)
+        return NULL;
+    loop = shared_main(fresh);
+    if (loop != fresh)
+        SCRunLoopRelease(fresh); /* another thread was quicker */
     return loop;
 }
 
 SCRunLoopRef SCRunLoopGetCurrent(void)
 {
-    SCRunLoopRef loop;
+    SCRunLoopRef loop, inherited;
     int          error;
 
     pthread_once(&own_once, own_prepare);
@@ -174,9 +231,9 @@ SCRunLoopRef SCRunLoopGetCurrent(void)
         error_set(own_error);
         return NULL;
     }
-    loop = pthread_getspecific(own_key);
-    if (loop != NULL)
-        return loop;
+    inherited = pthread_getspecific(own_key);
+    if (inherited != NULL && inherited->era == process_era())
+        return inherited;
     loop = on_main_thread() ? SCRunLoopRetain(SCRunLoopGetMain()) : SCRunLoopCreate();
     if (loop == NULL)
         return NULL;
@@ -186,12 +243,13 @@ SCRunLoopRef SCRunLoopGetCurrent(void)
         error_set(error);
         return NULL;
     }
+    SCRunLoopRelease(inherited);
     return loop;
 }
 
 int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
 {
-    return loop_check(loop) ? loop->epoll : -1;
+    return loop_check(loop) ? loop->epoll.fd : -1;
 }
 
 /* ---- What the floors above put in ------------------------------------------------------------------------------- */
@@ -202,7 +260,7 @@ void loop_signal(SCRunLoopRef loop)
     const uint64_t one = 1;
     const int      saved = errno;
 
-    while (write(loop->wake, &one, sizeof one) < 0 && errno == EINTR)
+    while (write(loop->wake.fd, &one, sizeof one) < 0 && errno == EINTR)
         continue;
     errno = saved;
 }
@@ -218,8 +276,10 @@ void loop_signal_locked(SCRunLoopRef loop)
 
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
 {
-    if (!add_descriptor(loop, source->fd, source))
-        return errno;
+    const int error = source->fd >= 0 ? add_descriptor(loop, source->fd, source) : 0;
+
+    if (error != 0)
+        return error;
     counted_retain(&source->counted);
     list_append(&loop->sources, &source->node);
     return 0;
@@ -229,7 +289,8 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source)
 {
     if (list_is_empty(&source->node))
         return;
-    epoll_ctl(loop->epoll, EPOLL_CTL_DEL, source->fd, NULL);
+    if (source->fd >= 0)
+        epoll_ctl(loop->epoll.fd, EPOLL_CTL_DEL, source->fd, NULL);
     list_remove(&source->node);
     counted_release(&source->counted);
 }

@@ -13,10 +13,10 @@
 
 #include <reachability/reachability.h>
 
-#include "util.h"
+#include "process.h"
 
-/* A descriptor in the loop's epoll set and one deadline. `run` is called by the driving thread, without the lock, when
- * the descriptor is readable, the deadline has passed or `due` was set. It returns 0 or an errno. */
+/* A descriptor in the loop's epoll set (-1: none) and one deadline. `run` is called by the driving thread, without the
+ * lock, when the descriptor is readable, the deadline has passed or `due` was set. It returns 0 or an errno. */
 struct source {
     struct list    node;
     struct counted counted;
@@ -63,8 +63,8 @@ bool runloop_cancel_job_locked(SCRunLoopRef loop, struct job *job);
 void         runloop_add_change_locked(SCRunLoopRef loop, struct list *change);
 struct list *runloop_next_change_locked(SCRunLoopRef loop);
 
-/* Whether a loop that a caller gave us is one. */
-bool runloop_is_valid(SCRunLoopRef loop);
+/* What is wrong with a loop that a caller gave us: 0, kSCStatusInvalidArgument, or ECHILD when it was inherited. */
+int runloop_status(SCRunLoopRef loop);
 /* Whether a mode is one of the two that there are. */
 bool runloop_mode_is_valid(SCRunLoopMode mode);
 

@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context.h"
 #include "error.h"
+#include "handover.h"
+#include "service.h"
 #include "target.h"
 
 enum { MODE_DEFAULT, MODE_COMMON, MODES };
@@ -22,7 +25,8 @@ struct schedule {
     struct counted                counted;
     struct list                   node;   /* in target->schedules, under target->lock */
     struct SCNetworkReachability *target;
-    SCRunLoopRef                  loop;
+    SCRunLoopRef                  loop;         /* on a scheduler, that of the library's thread */
+    struct handover              *handover;     /* NULL: on a run loop. Constant */
     unsigned                      times[MODES]; /* under target->lock */
     bool                          active;       /* likewise; false for good once it is unscheduled */
     struct watch                  watch;
@@ -36,39 +40,7 @@ static int mode_index(SCRunLoopMode mode)
     return strcmp(mode, kSCRunLoopDefaultMode) == 0 ? MODE_DEFAULT : MODE_COMMON;
 }
 
-/* ---- The context ------------------------------------------------------------------------------------------------ */
-
-static bool has_both_hooks(const struct context *context)
-{
-    return context->retain != NULL && context->release != NULL;
-}
-
-static void context_free(struct counted *counted)
-{
-    struct context *context = container_of(counted, struct context, counted);
-
-    if (context->release != NULL)
-        context->release(context->info);
-    free(context);
-}
-
-/* A copy of the caller's, retained. NULL: no memory. */
-static struct context *context_create(const SCNetworkReachabilityContext *original)
-{
-    struct context *context = calloc(1, sizeof *context);
-
-    if (context == NULL)
-        return NULL;
-    counted_init(&context->counted, context_free);
-    if (original != NULL) {
-        context->retain = original->retain;
-        context->release = original->release;
-        context->info = original->info;
-        if (original->retain != NULL)
-            context->info = (void *)(uintptr_t)original->retain(original->info);
-    }
-    return context;
-}
+/* ---- The callback ---------------------------------------------------------------------------------------------- */
 
 SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNetworkReachabilityCallBack callout,
                                            SCNetworkReachabilityContext *context)
@@ -152,43 +124,57 @@ static void queue_everywhere_locked(struct SCNetworkReachability *target)
         queue_locked(container_of(node, struct schedule, node));
 }
 
-static void delivery_end(struct SCNetworkReachability *target)
+static void delivery_end(struct SCNetworkReachability *target, bool begun)
 {
+    if (!target_is_ours(target))
+        return;
     pthread_mutex_lock(&target->lock);
-    target->delivering = false;
-    if (is_due_locked(target))
+    if (begun)
+        target->delivering = false;
+    if (!target->delivering && is_due_locked(target))
         queue_everywhere_locked(target);
     pthread_mutex_unlock(&target->lock);
 }
 
-/* With both hooks the delivery takes a reference of the user's and lets go of the context, so that replacing it inside the
- * callback releases it there. Else the context is held until the callback has returned. */
-static void delivery_call(const struct delivery *delivery, SCNetworkReachabilityRef target)
+/* Whether a delivery would make a call: it need not be handed over for less. */
+static bool has_call(struct SCNetworkReachability *target)
 {
-    struct context *context = delivery->context;
-    void (*release)(const void *) = context->release;
+    bool has;
 
-    if (has_both_hooks(context)) {
-        void *info = (void *)(uintptr_t)context->retain(context->info);
+    pthread_mutex_lock(&target->lock);
+    has = target->callback != NULL && !target->delivering && is_due_locked(target);
+    pthread_mutex_unlock(&target->lock);
+    return has;
+}
 
-        counted_release(&context->counted);
-        delivery->callback(target, delivery->flags, info);
-        release(info);
-    } else {
-        delivery->callback(target, delivery->flags, context->info);
-        counted_release(&context->counted);
-    }
+static void handed_run(struct counted *owner)
+{
+    struct schedule *schedule = container_of(owner, struct schedule, counted);
+    struct delivery  delivery;
+    bool             begun;
+
+    if (!target_is_ours(schedule->target))
+        return;
+    begun = delivery_begin(schedule, &delivery);
+    if (begun)
+        context_call(delivery.context, delivery.callback, schedule->target, delivery.flags);
+    /* First: what is found to be due is handed over once more. */
+    handover_done(schedule->handover);
+    delivery_end(schedule->target, begun);
 }
 
 static bool job_run(struct job *job)
 {
     struct schedule *schedule = container_of(job, struct schedule, job);
     struct delivery  delivery;
-    const bool       begun = delivery_begin(schedule, &delivery);
+    bool             begun = false;
 
-    if (begun) {
-        delivery_call(&delivery, schedule->target);
-        delivery_end(schedule->target);
+    if (schedule->handover != NULL && has_call(schedule->target)) {
+        handover_post(schedule->handover);
+    } else if (delivery_begin(schedule, &delivery)) {
+        begun = true;
+        context_call(delivery.context, delivery.callback, schedule->target, delivery.flags);
+        delivery_end(schedule->target, true);
     }
     counted_release(&schedule->counted);
     return begun;
@@ -224,11 +210,12 @@ static bool answered(struct watch *watch, const struct path *path, unsigned long
 
 SCNetworkReachabilityRef SCRunLoopCopyNextChange(SCRunLoopRef loop, SCNetworkReachabilityFlags *flags)
 {
+    const int                     status = runloop_status(loop);
     struct SCNetworkReachability *target = NULL;
     struct list                  *change;
 
-    if (!runloop_is_valid(loop)) {
-        error_set(kSCStatusInvalidArgument);
+    if (status != 0) {
+        error_set(status);
         return NULL;
     }
     /* Unscheduling takes the change out under this lock before it drops the schedule's hold on the target. */
@@ -296,6 +283,17 @@ static struct schedule *find_locked(struct SCNetworkReachability *target, SCRunL
     return NULL;
 }
 
+/* The schedule that is on a scheduler: there can be no other beside it. */
+static struct schedule *find_handed_locked(struct SCNetworkReachability *target)
+{
+    struct schedule *first;
+
+    if (list_is_empty(&target->schedules))
+        return NULL;
+    first = container_of(target->schedules.next, struct schedule, node);
+    return first->handover != NULL ? first : NULL;
+}
+
 /* Each schedule evaluates, without waiting for RTNL; the loop asks once more behind it. What the first one finds counts
  * as delivered. */
 static int evaluate_locked(struct SCNetworkReachability *target)
@@ -324,15 +322,13 @@ static bool join_locked(struct schedule *schedule)
     return joined;
 }
 
-/* A new (target, loop). 0 or a status; then nothing changed, and the schedule, if there is one, is the caller's to
- * release. */
-static int add_locked(struct SCNetworkReachability *target, SCRunLoopRef loop, struct schedule **ret)
+/* A schedule becomes one of its target's. 0 or a status; then nothing changed. */
+static int add_locked(struct schedule *schedule)
 {
-    struct schedule *schedule = *ret = schedule_create(target, loop);
-    int              error;
+    struct SCNetworkReachability *target = schedule->target;
+    SCRunLoopRef                  loop = schedule->loop;
+    int                           error;
 
-    if (schedule == NULL)
-        return ENOMEM;
     /* First the watch, then the evaluation: what changes in between is heard. */
     error = monitor_watch(loop, target->netns, &schedule->watch);
     if (error == 0)
@@ -352,32 +348,52 @@ static int add_locked(struct SCNetworkReachability *target, SCRunLoopRef loop, s
     return 0;
 }
 
+static SCBoolean succeed_or_set(int error)
+{
+    if (error != 0)
+        error_set(error);
+    return error == 0;
+}
+
+/* One time more on a loop. 0 or a status; then *ret, if it is not NULL, is the caller's to release. */
+static int schedule_on_loop_locked(struct SCNetworkReachability *target, SCRunLoopRef loop, SCRunLoopMode mode,
+                                   struct schedule **ret)
+{
+    struct schedule *schedule = find_locked(target, loop);
+    int              error = 0;
+
+    *ret = NULL;
+    if (find_handed_locked(target) != NULL)
+        return kSCStatusInvalidArgument;
+    if (schedule == NULL) {
+        schedule = *ret = schedule_create(target, loop);
+        error = schedule == NULL ? ENOMEM : add_locked(schedule);
+    }
+    if (error == 0)
+        schedule->times[mode_index(mode)]++;
+    return error;
+}
+
 SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
                                                    SCRunLoopMode runLoopMode)
 {
     struct SCNetworkReachability *self;
-    struct schedule              *schedule;
-    int                           error = 0;
+    struct schedule              *fresh;
+    int                           error;
 
     if (!target_check(target, &self))
         return 0;
-    if (!runloop_is_valid(runLoop) || !runloop_mode_is_valid(runLoopMode)) {
-        error_set(kSCStatusInvalidArgument);
-        return 0;
-    }
+    error = runloop_status(runLoop);
+    if (error == 0 && !runloop_mode_is_valid(runLoopMode))
+        error = kSCStatusInvalidArgument;
+    if (error != 0)
+        return succeed_or_set(error);
     pthread_mutex_lock(&self->lock);
-    schedule = find_locked(self, runLoop);
-    if (schedule == NULL)
-        error = add_locked(self, runLoop, &schedule);
-    if (error == 0)
-        schedule->times[mode_index(runLoopMode)]++;
+    error = schedule_on_loop_locked(self, runLoop, runLoopMode, &fresh);
     pthread_mutex_unlock(&self->lock);
-    if (error == 0)
-        return 1;
-    if (schedule != NULL)
-        counted_release(&schedule->counted);
-    error_set(error);
-    return 0;
+    if (error != 0 && fresh != NULL)
+        counted_release(&fresh->counted);
+    return succeed_or_set(error);
 }
 
 /* Takes a schedule out of everything. The list's reference is then the caller's, to be dropped without the lock. */
@@ -411,7 +427,7 @@ SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef ta
 
     if (!target_check(target, &self))
         return 0;
-    if (runloop_is_valid(runLoop) && runloop_mode_is_valid(runLoopMode)) {
+    if (runloop_status(runLoop) == 0 && runloop_mode_is_valid(runLoopMode)) {
         pthread_mutex_lock(&self->lock);
         schedule = find_locked(self, runLoop);
         found = schedule != NULL && schedule->times[mode_index(runLoopMode)] > 0;
@@ -448,6 +464,85 @@ static void member_ended(struct member *member)
     counted_release(&schedule->counted);
 }
 
+/* ---- Schedulers ------------------------------------------------------------------------------------------------- */
+
+static bool is_scheduled(struct SCNetworkReachability *target)
+{
+    bool scheduled;
+
+    pthread_mutex_lock(&target->lock);
+    scheduled = !list_is_empty(&target->schedules);
+    pthread_mutex_unlock(&target->lock);
+    return scheduled;
+}
+
+/* Lets go of a schedule that was on a scheduler, or was to be. Runs the user's hooks. */
+static void release_handed(struct schedule *schedule)
+{
+    if (schedule->handover != NULL)
+        handover_end(schedule->handover);
+    service_release(schedule->loop);
+    counted_release(&schedule->counted);
+}
+
+static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCNetworkReachabilityScheduler *scheduler)
+{
+    struct schedule *schedule;
+    SCRunLoopRef     loop;
+    int              error;
+
+    if (is_scheduled(target))
+        return kSCStatusInvalidArgument;
+    error = service_acquire(&loop);
+    if (error != 0)
+        return error;
+    schedule = schedule_create(target, loop);
+    if (schedule == NULL) {
+        service_release(loop);
+        return ENOMEM;
+    }
+    schedule->handover = handover_create(scheduler, handed_run, &schedule->counted);
+    if (schedule->handover == NULL) {
+        error = ENOMEM;
+    } else {
+        pthread_mutex_lock(&target->lock);
+        error = list_is_empty(&target->schedules) ? add_locked(schedule) : kSCStatusInvalidArgument;
+        pthread_mutex_unlock(&target->lock);
+    }
+    if (error != 0)
+        release_handed(schedule);
+    return error;
+}
+
+static int unschedule_from_scheduler(struct SCNetworkReachability *target)
+{
+    struct schedule *schedule;
+
+    pthread_mutex_lock(&target->lock);
+    schedule = find_handed_locked(target);
+    if (schedule != NULL)
+        remove_locked(schedule);
+    pthread_mutex_unlock(&target->lock);
+    if (schedule == NULL)
+        return kSCStatusInvalidArgument;
+    release_handed(schedule);
+    return 0;
+}
+
+SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef              target,
+                                            const SCNetworkReachabilityScheduler *scheduler)
+{
+    struct SCNetworkReachability *self;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (scheduler == NULL)
+        return succeed_or_set(unschedule_from_scheduler(self));
+    if (scheduler->version != 0 || scheduler->perform == NULL)
+        return succeed_or_set(kSCStatusInvalidArgument);
+    return succeed_or_set(schedule_on_scheduler(self, scheduler));
+}
+
 struct schedule_summary schedule_summarize(struct SCNetworkReachability *target)
 {
     struct schedule_summary summary = { 0 };
@@ -458,6 +553,7 @@ struct schedule_summary schedule_summarize(struct SCNetworkReachability *target)
         const struct monitor_counters counters = monitor_count(schedule->loop, &schedule->watch);
 
         summary.loops++;
+        summary.handed = schedule->handover != NULL;
         summary.times += schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON];
         summary.counters.overruns += counters.overruns;
         summary.counters.queries += counters.queries;

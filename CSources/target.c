@@ -16,7 +16,8 @@
 
 /* ---- Making a target -------------------------------------------------------------------------------------------- */
 
-bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret)
+/* One that is living, perhaps inherited. */
+static bool check(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret)
 {
     if (!object_is(target, OBJECT_TARGET)) {
         error_set(kSCStatusInvalidArgument);
@@ -24,6 +25,22 @@ bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability 
     }
     *ret = (struct SCNetworkReachability *)(uintptr_t)target;
     return true;
+}
+
+bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret)
+{
+    if (!check(target, ret))
+        return false;
+    if (!target_is_ours(*ret)) {
+        error_set(ECHILD);
+        return false;
+    }
+    return true;
+}
+
+bool target_is_ours(const struct SCNetworkReachability *target)
+{
+    return target->era == process_era();
 }
 
 static void target_free(struct counted *counted)
@@ -57,7 +74,7 @@ static SCNetworkReachabilityRef refuse(int status)
 static SCNetworkReachabilityRef create(const struct wish *wish)
 {
     struct SCNetworkReachability *target = calloc(1, sizeof *target);
-    int                           error = target == NULL ? ENOMEM : 0;
+    int                           error = target == NULL ? ENOMEM : process_prepare();
 
     if (error == 0 && wish->name != NULL && (target->name = strdup(wish->name)) == NULL)
         error = ENOMEM;
@@ -75,6 +92,7 @@ static SCNetworkReachabilityRef create(const struct wish *wish)
         return refuse(error);
     }
     target->type = OBJECT_TARGET;
+    target->era = process_era();
     counted_init(&target->counted, target_free);
     target->kind = wish->kind;
     memcpy(target->questions, wish->questions, sizeof target->questions);
@@ -272,7 +290,7 @@ SCNetworkReachabilityRef SCNetworkReachabilityRetain(SCNetworkReachabilityRef ta
 {
     struct SCNetworkReachability *self;
 
-    if (target == NULL || !target_check(target, &self))
+    if (target == NULL || !check(target, &self))
         return NULL;
     counted_retain(&self->counted);
     return target;
@@ -282,7 +300,7 @@ void SCNetworkReachabilityRelease(SCNetworkReachabilityRef target)
 {
     struct SCNetworkReachability *self;
 
-    if (target != NULL && target_check(target, &self))
+    if (target != NULL && check(target, &self))
         counted_release(&self->counted);
 }
 
@@ -372,7 +390,7 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
     path->mtu = found.mtu;
     path->table = found.table;
     path->addressCount = address_count(self);
-    path->evidence = kSCNetworkReachabilityEvidenceKernel;
+    path->evidence = found.evidence;
     address_to_sockaddr(&found.destination, found.index, &path->destination);
     address_to_sockaddr(&found.source, found.index, &path->source);
     address_to_sockaddr(&found.gateway, found.index, &path->gateway);

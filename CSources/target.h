@@ -6,23 +6,16 @@
 
 #include <pthread.h>
 
+#include "context.h"
 #include "monitor.h"
 
 enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 
 #define TARGET_QUESTIONS 2 /* at most: localhost stands for two addresses */
 
-/* The user's context. Its release is called when the last one lets go: the target, or a delivery that has begun and, with
- * both hooks, has not taken its own reference yet. */
-struct context {
-    struct counted counted;
-    void          *info;
-    const void *(*retain)(const void *info);
-    void (*release)(const void *info);
-};
-
 struct SCNetworkReachability {
     uint32_t         type; /* first: see object_is */
+    unsigned         era;  /* of the process: what a child inherited is good for nothing but to be released */
     struct counted   counted;
 
     /* What was asked for: constant. */
@@ -50,9 +43,13 @@ struct SCNetworkReachability {
 
 #define STATE_SCHEDULED (UINT64_C(1) << 32)
 
-/* Whether a caller gave us a target; sets SCError() if not. The cast takes away the const of the public type: what
- * changes is ours and guarded. */
+/* Whether a caller gave us a target of this process's; sets SCError() if not. The cast takes away the const of the public
+ * type: what changes is ours and guarded. */
 bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret);
+
+/* False in a child that was forked inside user code that we called: then nothing is left to do, and its locks may be held
+ * for ever. */
+bool target_is_ours(const struct SCNetworkReachability *target);
 
 /* Evaluates now through the shared view. 0 or an errno. */
 int target_ask(struct SCNetworkReachability *target, unsigned extras, struct path *ret);
@@ -63,6 +60,7 @@ void target_finish(const struct SCNetworkReachability *target, struct path *path
 /* How many schedules there are, and what their monitors counted. */
 struct schedule_summary {
     unsigned                loops, times;
+    bool                    handed; /* on a scheduler */
     struct monitor_counters counters;
 };
 struct schedule_summary schedule_summarize(struct SCNetworkReachability *target);

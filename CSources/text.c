@@ -182,7 +182,7 @@ static void add_path(struct text *text, const struct path *path)
 {
     char digits[46];
 
-    text_add(text, "\n  path:");
+    text_add(text, "\n  path:%s", path->evidence == kSCNetworkReachabilityEvidenceSocket ? " (asked a socket)" : "");
     if (path->gateway.family != AF_UNSPEC) {
         address_format(&path->gateway, digits);
         text_add(text, " via %s", digits);
@@ -242,7 +242,11 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
     if (summary.loops != 0)
         text_add(&text, ", flags = 0x%08" PRIx32 ", if_index = %" PRIu32, snapshot.scheduled.flags,
                  snapshot.scheduled.index);
-    text_add(&text, "}\n  schedule: %u times on %u run loops", summary.times, summary.loops);
+    text_add(&text, "}\n  schedule: ");
+    if (summary.handed)
+        text_add(&text, "on a scheduler");
+    else
+        text_add(&text, "%u times on %u run loops", summary.times, summary.loops);
     if (target_ask(self, ROUTE_SOURCE, &path) == 0)
         add_answer(&text, &path);
     text_add(&text, "\n  resolver: %s", self->pending ? "not asked" : "not needed");

@@ -10,11 +10,9 @@
 
 #include <errno.h>
 #include <linux/rtnetlink.h>
-#include <linux/sockios.h>
-#include <net/if.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
+
+#include "interface.h"
 
 #define DRAIN_LIMIT 1024 /* datagrams in one pass, so that a storm does not keep answers back for ever */
 #define DUMP_TRIES  8    /* a dump that links keep changing under is taken as it is after this many */
@@ -24,23 +22,10 @@
  * link, an address or a route *before* it changes the routes, and a route query does not wait for that. */
 #define NO_SUCH_LINK 0x7fffffffu
 
-static int join_all(const struct view *view)
-{
-    static const unsigned needed[] = { RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_RULE };
-    /* Not every kernel has IPv6, nexthop objects or netconf. */
-    static const unsigned wanted[] = { RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE,   RTNLGRP_IPV6_RULE,
-                                       RTNLGRP_NEXTHOP,     RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF };
-    int error;
-
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        error = netlink_join(&view->events, needed[i]);
-        if (error != 0)
-            return error;
-    }
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-        (void)netlink_join(&view->events, wanted[i]);
-    return 0;
-}
+/* Not every kernel has IPv6, nexthop objects or netconf: of groups that are not there nothing is heard. */
+static const unsigned groups[] = { RTNLGRP_LINK,      RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE,   RTNLGRP_IPV4_RULE,
+                                   RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE,  RTNLGRP_IPV6_RULE,
+                                   RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF, RTNLGRP_NEXTHOP };
 
 int view_open(struct view *ret, enum view_scope scope)
 {
@@ -49,13 +34,10 @@ int view_open(struct view *ret, enum view_scope scope)
     *ret = (struct view){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED };
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     error = ret->buffer == NULL ? ENOMEM : netlink_open_requests(&ret->requests);
-    if (error == 0 && scope == VIEW_EVERYTHING) {
-        error = netlink_open_events(&ret->events);
-        if (error == 0)
-            error = join_all(ret);
-    } else if (error == 0) {
-        error = netlink_join(&ret->requests, RTNLGRP_LINK);
-    }
+    if (error == 0 && scope == VIEW_EVERYTHING)
+        error = netlink_open_events(&ret->events, groups, sizeof groups / sizeof groups[0]);
+    else if (error == 0)
+        ret->deaf = netlink_join(&ret->requests, RTNLGRP_LINK) != 0;
     if (error != 0)
         view_close(ret);
     return error;
@@ -178,30 +160,6 @@ int view_read_links(struct view *view)
     return 0;
 }
 
-/* What a link is, by the ioctls that do not wait for RTNL. They name links by name, so each may be answered for
- * another link when names change hands: the index is looked at again at the end. */
-static bool probe(const struct view *view, uint32_t index, struct link *ret)
-{
-    const int    fd = view->requests.fd;
-    struct ifreq request = { .ifr_ifindex = (int)index };
-
-    memset(ret, 0, sizeof *ret);
-    ret->index = index;
-    if (ioctl(fd, SIOCGIFNAME, &request) != 0)
-        return false;
-    memcpy(ret->name, request.ifr_name, sizeof ret->name);
-    if (ioctl(fd, SIOCGIFFLAGS, &request) != 0)
-        return false;
-    ret->flags = (unsigned short)request.ifr_flags;
-    if (ioctl(fd, SIOCGIFHWADDR, &request) != 0)
-        return false;
-    ret->hardware = request.ifr_hwaddr.sa_family;
-    if (ioctl(fd, SIOCGIFMTU, &request) != 0)
-        return false;
-    ret->mtu = (uint32_t)request.ifr_mtu;
-    return ioctl(fd, SIOCGIFINDEX, &request) == 0 && (uint32_t)request.ifr_ifindex == index;
-}
-
 const struct link *view_link(struct view *view, uint32_t index)
 {
     const struct link *known = links_find(&view->links, index);
@@ -209,18 +167,20 @@ const struct link *view_link(struct view *view, uint32_t index)
 
     if (known != NULL || index == 0)
         return known;
-    /* Twice: the first try may have met a renaming. */
-    if (!probe(view, index, &link) && !probe(view, index, &link))
+    if (!interface_probe(view->requests.socket.fd, index, &link))
         return NULL;
     return links_put(&view->links, &link) == 0 ? links_find(&view->links, index) : NULL;
 }
 
 uint32_t view_index_of(struct view *view, const char *name)
 {
-    struct ifreq request = { 0 };
+    return interface_index(view->requests.socket.fd, name);
+}
 
-    memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));
-    return ioctl(view->requests.fd, SIOCGIFINDEX, &request) == 0 ? (uint32_t)request.ifr_ifindex : 0;
+void view_doubt_links(struct view *view)
+{
+    if (view->deaf)
+        links_clear(&view->links);
 }
 
 /* ---- Questions -------------------------------------------------------------------------------------------------- */
@@ -258,7 +218,7 @@ static void start_over(struct view *view)
     do
         length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
     while (length > 0 || length == -ENOBUFS || length == -EMSGSIZE || length == NETLINK_FOREIGN);
-    if (view->events.fd < 0)
+    if (view->events.socket.fd < 0)
         links_clear(&view->links);
 }
 

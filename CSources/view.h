@@ -19,6 +19,7 @@ struct view {
     struct netlink events, requests;
     struct links   links;
     bool           behind_rtnl; /* see view_ask_behind_rtnl */
+    bool           deaf;        /* see view_doubt_links */
     void          *buffer;
     atomic_ulong   overruns, queries; /* for people */
 };
@@ -29,7 +30,7 @@ enum view_scope {
     VIEW_EVERYTHING /* whatever can change an answer */
 };
 
-/* In the network namespace of the calling thread. 0 or an errno. */
+/* In the network namespace of the calling thread. 0 or an errno; NETLINK_DENIED. */
 int  view_open(struct view *ret, enum view_scope scope);
 void view_close(struct view *view);
 
@@ -55,6 +56,9 @@ const struct link *view_link(struct view *view, uint32_t index);
 /* As view_link, with its kind, for which the call may wait for RTNL: never under a lock that somebody needs who must
  * not wait. */
 const struct link *view_whole_link(struct view *view, uint32_t index);
+
+/* Before links are looked at: forgets them all where a sandbox lets the view ask, but not hear of changes. */
+void view_doubt_links(struct view *view);
 
 /* The index of the link that has this name now, 0: there is none. */
 uint32_t view_index_of(struct view *view, const char *name);

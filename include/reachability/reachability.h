@@ -24,8 +24,8 @@
  *   SCRunLoopRunInMode, SCRunLoopRun): one thread at a time drives a given loop, a second one is answered -1 (EBUSY).
  *   SCRunLoopStop and SCRunLoopWakeUp may also be called from signal handlers. Callbacks and context hooks are called
  *   with no lock held: every call is allowed inside them. A process that only uses run loops gets no thread from us (but
- *   for a moment, when a target is scheduled from another network namespace than its own). Do not pthread_cancel(3) a
- *   thread inside a call of ours.
+ *   for a moment, when a call needs a socket in another network namespace than the calling thread's); targets on
+ *   schedulers and queues share one. Do not pthread_cancel(3) a thread inside a call of ours.
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server, nor for the kernel's RTNL
  *   lock. Handling an event (inside the calls that drive a loop) waits for the change behind it to be finished in the
  *   kernel: microseconds as a rule, longer while a network namespace is torn down or a driver is stuck. GetPath and
@@ -37,7 +37,17 @@
  * Strings written to a buffer follow snprintf's rule: at most `capacity` bytes with the terminating NUL, and the
  *   return value is the length that the whole text has, without the NUL. A `capacity` of 0 writes nothing; the buffer
  *   may then be NULL.
- * Network namespaces. A target belongs to the network namespace of the thread that creates it.
+ * Network namespaces. A target belongs to the network namespace of the thread that creates it, and keeps it alive until
+ *   the last target there is released. A later call that needs a new socket there, and may not setns(2), fails with
+ *   EPERM.
+ * Fork. A child can make and use targets and loops of its own. What it inherited is good for nothing but to be retained
+ *   and released: any other call fails with ECHILD, and the memory of targets that were scheduled stays until the child
+ *   ends. The parent notices nothing. No descriptor of ours outlives exec.
+ * Sandboxes. Where rtnetlink(7) is refused (seccomp, RestrictAddressFamilies, a security module) a UDP socket is connected
+ *   instead, which sends nothing. It tells Reachable and IsLocalAddress; IsDirect, TransientConnection and IsWWAN are not
+ *   known then and not set, a lost carrier is seen only of an interface that was asked for by name or scope, and the path's
+ *   evidence says Socket. A scheduled target is asked every 2 seconds. A routing mark that the process may not set makes
+ *   GetFlags fail with EPERM. Any other failure to open a socket is an error of the call.
  */
 
 #ifdef __swift__
@@ -147,7 +157,9 @@ SC_OPEN_ENUM(SCNetworkReachabilityInterfaceType) {
 
 /* How a path was found out. */
 SC_OPEN_ENUM(SCNetworkReachabilityEvidence) {
-    kSCNetworkReachabilityEvidenceKernel = 0 /* the kernel's own route look-up, over rtnetlink */
+    kSCNetworkReachabilityEvidenceKernel = 0, /* the kernel's own route look-up, over rtnetlink */
+    kSCNetworkReachabilityEvidenceSocket = 1  /* netlink is refused to this process: asked through a connected UDP socket,
+                                                 see "Sandboxes" above */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityEvidence);
 
 /*
@@ -195,7 +207,8 @@ SC_RETURNS_RETAINED SC_EXPORT SCNetworkReachabilityRef SC_NULLABLE SCNetworkReac
 /*
  * Whether a host can be reached. 1 to 1024 bytes, else 1002. A name that is, as a whole, an address literal makes an
  * address target: IPv4 as inet_aton(3) reads it, IPv6 with an optional %zone, which is followed by name as
- * SCNetworkReachabilityOptions.interfaceName is, or is an interface's index. "localhost" and names below ".localhost" are 127.0.0.1 and ::1.
+ * SCNetworkReachabilityOptions.interfaceName is, or is an interface's index. "localhost" and names below ".localhost"
+ * are 127.0.0.1 and ::1.
  *
  * This version looks no other name up: such a target has the flags of the default path and the reason NamePending, and
  * one callback with them follows when it is scheduled.
@@ -429,11 +442,47 @@ SC_EXPORT SC_REFINED SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetw
                                                                           SCRunLoopRef SC_NONNULL runLoop,
                                                                           SCRunLoopMode SC_NONNULL runLoopMode);
 
+/* ---- Schedulers ------------------------------------------------------------------------------------------------- */
+
+/*
+ * Any queue, thread pool or foreign loop that can be handed a piece of work. <reachability/dispatch.h> makes one of a
+ * dispatch queue. Copied; `info` is retained and released as a context's is: with `retain`, what it returns is kept.
+ *
+ * perform(info, work, argument) has to run work(argument) exactly once, later, on the scheduler's own thread or queue,
+ * and may itself be called on any thread. No lock is held, and for each target at most one `work` is waiting, so that
+ * callbacks do not overlap on a concurrent queue either. `work` makes the callback, or does nothing: after the target
+ * was unscheduled, or when it is run a second time. It is always safe to run. Run inside perform, it makes the callback
+ * on the library's thread. If it is never run, that target gets no more callbacks, and what one such call takes is never
+ * freed. `release` comes after the target was unscheduled and the last `work` was run.
+ */
+typedef struct {
+    long              version; /* 0 */
+    void *SC_NULLABLE info;
+    const void *SC_NULLABLE (*SC_NULLABLE retain)(const void *SC_NULLABLE info);
+    void (*SC_NULLABLE release)(const void *SC_NULLABLE info);
+    void (*SC_NULLABLE perform)(void *SC_NULLABLE info, void (*SC_NONNULL work)(void *SC_NULLABLE argument),
+                                void *SC_NULLABLE argument);
+} SCNetworkReachabilityScheduler;
+
+/*
+ * Callbacks of the target come where the scheduler runs its work; NULL unschedules. The flags are evaluated once before
+ * this returns, and GetFlags answers the library's latest evaluation. The kernel is watched by one thread of the
+ * library's own, "reachability", with all signals blocked: it starts with the first target on any scheduler and ends by
+ * itself after the last; nothing waits for it. On the thread or queue that delivers, nothing more is delivered once NULL
+ * was set; from another thread, at most the call in flight finishes.
+ *
+ * Fails: 1002 (no `perform`, a version other than 0; already scheduled, in any way; with NULL: not on a scheduler),
+ * ENOMEM, kSCStatusReachabilityUnknown (no thread can be had), or an errno of opening the sockets.
+ */
+SC_EXPORT SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef SC_NONNULL target,
+                                                      const SCNetworkReachabilityScheduler *SC_NULLABLE scheduler);
+
 /* The layout is the same however the header is read: C, C++ or Swift. Nothing is padded, so a structure is its fields. */
 SC_ASSERT(sizeof(SCBoolean) == 1);
 SC_ASSERT(sizeof(SCNetworkReachabilityFlags) == 4 && sizeof(SCNetworkReachabilityReason) == 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityInterfaceType) == 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityContext) == 5 * sizeof(void *));
+SC_ASSERT(sizeof(SCNetworkReachabilityScheduler) == 5 * sizeof(void *));
 SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 4 * 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 8 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
 

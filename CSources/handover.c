@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A scheduler may run its work at once, late, never, twice or from many threads, and long after the target is gone. So
+ * the argument that it is given stays readable for ever: handovers are never freed, only used again, and what a piece of
+ * work may do is looked up under the lock.
+ *
+ * What this file must never do: call `perform`, a hook or the work with the lock held.
+ */
+#include "handover.h"
+
+#include <stdlib.h>
+
+#include "process.h"
+
+enum state { STATE_IDLE, STATE_WAITING, STATE_RUNNING };
+
+struct handover {
+    struct list                    node; /* among the unused */
+    SCNetworkReachabilityScheduler scheduler;
+    struct counted                *owner; /* NULL: it let go */
+    void (*run)(struct counted *owner);
+    enum state                     state;
+    unsigned                       references; /* the owner's, that of each call of perform, that of the work in hand */
+};
+
+#define BLOCK_SIZE 32
+
+struct block {
+    struct block   *next;
+    struct handover handovers[BLOCK_SIZE];
+};
+
+/* Under process_lock, as every handover is. */
+static struct block *blocks;
+static struct list   unused = { &unused, &unused };
+
+static struct handover *take_unused(void)
+{
+    struct list  *node;
+    struct block *block;
+
+    process_lock();
+    node = list_pop(&unused);
+    if (node == NULL && (block = calloc(1, sizeof *block)) != NULL) {
+        block->next = blocks;
+        blocks = block;
+        for (size_t i = 0; i < BLOCK_SIZE; i++)
+            list_append(&unused, &block->handovers[i].node);
+        node = list_pop(&unused);
+    }
+    process_unlock();
+    return node == NULL ? NULL : container_of(node, struct handover, node);
+}
+
+struct handover *handover_create(const SCNetworkReachabilityScheduler *scheduler, void (*run)(struct counted *owner),
+                                 struct counted *owner)
+{
+    struct handover *handover = take_unused();
+    void            *info = scheduler->info;
+
+    if (handover == NULL)
+        return NULL;
+    if (scheduler->retain != NULL)
+        info = (void *)(uintptr_t)scheduler->retain(info);
+    process_lock();
+    handover->scheduler = *scheduler;
+    handover->scheduler.info = info;
+    handover->owner = owner;
+    handover->run = run;
+    handover->state = STATE_IDLE;
+    handover->references = 1;
+    process_unlock();
+    return handover;
+}
+
+static void drop(struct handover *handover)
+{
+    SCNetworkReachabilityScheduler scheduler = { 0 };
+
+    process_lock();
+    if (--handover->references == 0) {
+        scheduler = handover->scheduler;
+        handover->state = STATE_IDLE;
+        list_append(&unused, &handover->node);
+    }
+    process_unlock();
+    if (scheduler.release != NULL)
+        scheduler.release(scheduler.info);
+}
+
+/* What schedulers are given to run. */
+static void work(void *argument)
+{
+    struct handover *handover = argument;
+    struct counted  *owner = NULL;
+    void (*run)(struct counted *) = NULL;
+    bool is_first;
+
+    process_lock();
+    is_first = handover->state == STATE_WAITING;
+    if (is_first) {
+        handover->state = STATE_RUNNING;
+        owner = handover->owner;
+        run = handover->run;
+        if (owner != NULL)
+            counted_retain(owner);
+    }
+    process_unlock();
+    if (!is_first)
+        return;
+    if (owner != NULL) {
+        run(owner);
+        counted_release(owner);
+    }
+    drop(handover);
+}
+
+void handover_post(struct handover *handover)
+{
+    bool may;
+
+    process_lock();
+    may = handover->owner != NULL && handover->state == STATE_IDLE;
+    if (may) {
+        handover->state = STATE_WAITING;
+        handover->references += 2;
+    }
+    process_unlock();
+    if (!may)
+        return;
+    handover->scheduler.perform(handover->scheduler.info, work, handover);
+    drop(handover);
+}
+
+void handover_done(struct handover *handover)
+{
+    process_lock();
+    handover->state = STATE_IDLE;
+    process_unlock();
+}
+
+void handover_end(struct handover *handover)
+{
+    process_lock();
+    handover->owner = NULL;
+    process_unlock();
+    drop(handover);
+}

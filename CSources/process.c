@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this file must never do: act on a descriptor in a child but to close it. An epoll set, a timer, an event counter
+ * and a socket are the parent's too, and whatever is done to them is done to the parent.
+ */
+#include "process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct list     descriptors = { &descriptors, &descriptors };
+static atomic_uint     era;
+static pthread_once_t  once = PTHREAD_ONCE_INIT;
+static int             prepare_error;
+
+void process_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void process_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+unsigned process_era(void)
+{
+    return atomic_load_explicit(&era, memory_order_relaxed);
+}
+
+/* ---- Fork ------------------------------------------------------------------------------------------------------- */
+
+static void in_child(void)
+{
+    struct list *node;
+
+    while ((node = list_pop(&descriptors)) != NULL) {
+        struct descriptor *descriptor = container_of(node, struct descriptor, node);
+
+        close(descriptor->fd);
+        descriptor->fd = -1;
+    }
+    atomic_fetch_add(&era, 1);
+    process_unlock();
+}
+
+static void prepare(void)
+{
+    prepare_error = pthread_atfork(process_lock, process_unlock, in_child);
+}
+
+int process_prepare(void)
+{
+    pthread_once(&once, prepare);
+    return prepare_error;
+}
+
+/* ---- Descriptors ------------------------------------------------------------------------------------------------ */
+
+int descriptor_keep_locked(struct descriptor *ret, int fd)
+{
+    *ret = (struct descriptor){ .fd = fd };
+    if (fd < 0)
+        return errno;
+    list_append(&descriptors, &ret->node);
+    return 0;
+}
+
+void descriptor_close(struct descriptor *descriptor)
+{
+    process_lock();
+    if (descriptor->fd >= 0) {
+        list_remove(&descriptor->node);
+        close(descriptor->fd);
+        descriptor->fd = -1;
+    }
+    process_unlock();
+}
+
+/* ---- Threads ---------------------------------------------------------------------------------------------------- */
+
+int process_start_thread(void *(*run)(void *argument), void *argument, bool detached, pthread_t *ret)
+{
+    pthread_attr_t attributes;
+    sigset_t       all, before;
+    int            error = pthread_attr_init(&attributes);
+
+    if (error != 0)
+        return error;
+    pthread_attr_setdetachstate(&attributes, detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(ret, &attributes, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this file must never do: send a packet, or set a flag that a socket gives no evidence for.
+ */
+#include "socket.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "interface.h"
+
+#define DISCARD_PORT 9 /* never sent to; 0 is no port to connect to */
+
+/* Both are covered by a default route, or by one of its two halves each, and hardly by anything else. */
+#define PROBES 2
+static const struct address probes_ipv4[PROBES] = { { AF_INET, { 0, 0, 0, 1 } }, { AF_INET, { 128, 0, 0, 1 } } };
+static const struct address probes_ipv6[PROBES] = { { AF_INET6, { 0x40, [15] = 1 } }, { AF_INET6, { 0x80, [15] = 1 } } };
+
+struct inquiry {
+    const struct question *question;
+    uint32_t               oif; /* 0: any */
+    struct link            link; /* of oif */
+};
+
+static int open_socket(int family, struct descriptor *ret)
+{
+    int error;
+
+    process_lock();
+    error = descriptor_keep_locked(ret, socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    process_unlock();
+    return error;
+}
+
+/* ---- One destination -------------------------------------------------------------------------------------------- */
+
+/* Binds to the interface: unprivileged since Linux 5.7. */
+static int bind_to_interface(int fd, const char *name)
+{
+    return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0 ? 0 : errno;
+}
+
+static int prepare(int fd, const struct inquiry *inquiry, const struct address *source)
+{
+    const uint32_t          mark = inquiry->question->mark;
+    const int               one = 1;
+    struct sockaddr_storage local;
+    int                     error = 0;
+
+    /* Without it a broadcast address is refused as if it were prohibited. */
+    (void)setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one);
+    if (mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof mark) != 0)
+        return errno;
+    if (inquiry->oif != 0)
+        error = bind_to_interface(fd, inquiry->link.name);
+    if (error != 0 || source->family == AF_UNSPEC)
+        return error;
+    address_to_sockaddr(source, inquiry->oif, &local);
+    /* That the address is ours is known. A sandbox may refuse to bind: then rules that look at the source are missed. */
+    (void)bind(fd, (const struct sockaddr *)&local, address_sockaddr_length(source->family));
+    return 0;
+}
+
+static int connect_to(int fd, const struct address *destination, uint32_t scope)
+{
+    struct sockaddr_storage remote;
+
+    address_to_sockaddr(destination, scope, &remote);
+    if (destination->family == AF_INET)
+        ((struct sockaddr_in *)&remote)->sin_port = htons(DISCARD_PORT);
+    else
+        ((struct sockaddr_in6 *)&remote)->sin6_port = htons(DISCARD_PORT);
+    return connect(fd, (const struct sockaddr *)&remote, address_sockaddr_length(destination->family)) == 0 ? 0 : errno;
+}
+
+/* What an errno of connect(2) means. False: it is no answer. */
+static bool is_answer(int error, struct path *ret)
+{
+    switch (error) {
+    case EADDRNOTAVAIL:
+        *ret = path_without(kSCNetworkReachabilityReasonNoSourceAddress);
+        return true;
+    case ENETDOWN:
+        *ret = path_without(kSCNetworkReachabilityReasonInterfaceDown);
+        return true;
+    case EPERM: /* by a program on the control group */
+        *ret = path_without(kSCNetworkReachabilityReasonRouteProhibited);
+        return true;
+    default:
+        return path_from_error(error, false, ret);
+    }
+}
+
+static int ask_socket(int fd, const struct inquiry *inquiry, const struct address *source,
+                      const struct address *destination, struct path *ret)
+{
+    struct sockaddr_storage own;
+    socklen_t               length = sizeof own;
+    struct address          taken;
+    uint32_t                scope;
+    int                     error = prepare(fd, inquiry, source);
+
+    if (error != 0)
+        return error;
+    error = connect_to(fd, destination, inquiry->oif);
+    if (error != 0)
+        return is_answer(error, ret) ? 0 : error;
+    if (getsockname(fd, (struct sockaddr *)&own, &length) != 0)
+        return errno;
+    taken = address_from_sockaddr((const struct sockaddr *)&own, &scope);
+    *ret = path_from_source(destination, source->family != AF_UNSPEC, &taken);
+    return 0;
+}
+
+/* 0 and the answer, or an errno: the kernel could not be asked. */
+static int ask(const struct inquiry *inquiry, const struct address *source, const struct address *destination,
+               struct path *ret)
+{
+    struct descriptor socket;
+    int               error = open_socket(destination->family, &socket);
+
+    if (error == EAFNOSUPPORT) { /* a kernel without IPv6 has no route either */
+        *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
+        return 0;
+    }
+    if (error != 0)
+        return error;
+    error = ask_socket(socket.fd, inquiry, source, destination, ret);
+    descriptor_close(&socket);
+    return error;
+}
+
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
+
+static const struct address none;
+
+static int find_default_of(const struct inquiry *inquiry, const struct address *source,
+                           const struct address probes[PROBES], struct path *ret)
+{
+    struct path path;
+    int         error = 0;
+
+    for (size_t i = 0; i < PROBES && error == 0; i++) {
+        error = ask(inquiry, source, &probes[i], &path);
+        if (error == 0 && (i == 0 || path_is_usable(&path)))
+            *ret = path;
+        if (error == 0 && path_is_usable(ret))
+            break;
+    }
+    return error;
+}
+
+/* Usable IPv4 before usable IPv6; none usable: the reason of the family that has a route at all, else IPv4's. */
+static int find_default(const struct inquiry *inquiry, const struct address *source, struct path *ret)
+{
+    struct path ipv4 = path_without(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
+    int         error = 0;
+
+    if (source->family != AF_INET6)
+        error = find_default_of(inquiry, source, probes_ipv4, &ipv4);
+    if (error == 0 && source->family != AF_INET && !path_is_usable(&ipv4))
+        error = find_default_of(inquiry, source, probes_ipv6, &ipv6);
+    if (error == 0)
+        *ret = path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
+    return error;
+}
+
+/* Whether an address is this machine's: then packets to it carry it as their source. */
+static int find_local(const struct inquiry *inquiry, const struct address *local, bool *ret)
+{
+    struct inquiry unbound = { .question = inquiry->question };
+    struct path    path;
+    int            error;
+
+    if (address_is_link_local(local))
+        unbound = *inquiry;
+    error = ask(&unbound, &none, local, &path);
+    *ret = error == 0 && address_equal(&path.source, local);
+    return error;
+}
+
+/* False: the interface is not usable, and `ret` says why. */
+static bool is_usable(const struct link *link, struct path *ret)
+{
+    if (!link_is_up(link))
+        *ret = path_without(kSCNetworkReachabilityReasonInterfaceDown);
+    else if (!link_is_running(link))
+        *ret = path_without(kSCNetworkReachabilityReasonNoCarrier);
+    else
+        return true;
+    return false;
+}
+
+/* The interface that a question names; while lo is down, nothing reaches a loopback address. False: `ret` is the answer
+ * already. */
+static bool find_interface(struct inquiry *inquiry, struct path *ret)
+{
+    const struct question *question = inquiry->question;
+    struct descriptor      socket;
+    struct link            lo;
+    uint32_t               named = 0;
+    bool                   found = true;
+
+    if (question->interface[0] == '\0' && question->scope == 0 && !address_is_loopback(&question->destination) &&
+        !address_is_link_local(&question->destination))
+        return true;
+    if (open_socket(AF_INET, &socket) != 0 && open_socket(AF_INET6, &socket) != 0)
+        return true; /* what comes next fails for the same reason, and says so */
+    if (question->interface[0] != '\0')
+        named = interface_index(socket.fd, question->interface);
+    found = route_interface(question, named, &inquiry->oif, ret);
+    if (found && inquiry->oif != 0) {
+        found = interface_probe(socket.fd, inquiry->oif, &inquiry->link);
+        if (!found)
+            *ret = path_without(kSCNetworkReachabilityReasonInterfaceMissing);
+        found = found && is_usable(&inquiry->link, ret);
+    }
+    if (found && address_is_loopback(&question->destination) && interface_probe(socket.fd, 1, &lo))
+        found = is_usable(&lo, ret);
+    descriptor_close(&socket);
+    return found;
+}
+
+static int find(const struct question *question, struct path *ret)
+{
+    struct inquiry inquiry = { .question = question };
+    bool           is_local;
+    int            error;
+
+    if (!find_interface(&inquiry, ret))
+        return 0;
+    if (question->local.family != AF_UNSPEC) {
+        error = find_local(&inquiry, &question->local, &is_local);
+        if (error != 0)
+            return error;
+        if (!is_local) {
+            *ret = path_without(kSCNetworkReachabilityReasonLocalAddressNotAssigned);
+            return 0;
+        }
+    }
+    if (question->destination.family == AF_UNSPEC)
+        return find_default(&inquiry, &question->local, ret);
+    error = ask(&inquiry, &question->local, &question->destination, ret);
+    if (error == 0 && inquiry.oif != 0) {
+        ret->index = inquiry.oif;
+        ret->mtu = inquiry.link.mtu;
+        memcpy(ret->name, inquiry.link.name, sizeof ret->name);
+    }
+    return error;
+}
+
+int socket_find(const struct question *questions, size_t count, struct path *ret)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct path path;
+        const int   error = find(&questions[i], &path);
+
+        if (error != 0)
+            return error;
+        path.destination = questions[i].destination;
+        path.evidence = kSCNetworkReachabilityEvidenceSocket;
+        if (i == 0 || path_rank(&path) > path_rank(ret))
+            *ret = path;
+    }
+    return 0;
+}
+
+uint32_t socket_index_of(const char *name)
+{
+    struct descriptor socket;
+    uint32_t          index;
+
+    if (open_socket(AF_INET, &socket) != 0 && open_socket(AF_INET6, &socket) != 0)
+        return 0;
+    index = interface_index(socket.fd, name);
+    descriptor_close(&socket);
+    return index;
+}

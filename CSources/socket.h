@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_SOCKET_H
+#define REACHABILITY_SOCKET_H
+
+/*
+ * Questions put to a UDP socket, for processes to which netlink is refused: it is connected, which sends nothing, and
+ * tells whether there is a route and which source address packets would carry. Gateways, interfaces and what becomes of
+ * a carrier it does not tell.
+ */
+
+#include "route.h"
+
+/* As route_find, in the network namespace of the calling thread. Nothing tells when the answer changes. */
+int socket_find(const struct question *questions, size_t count, struct path *ret);
+
+/* The index of the interface that has this name now, 0: there is none. */
+uint32_t socket_index_of(const char *name);
+
+#endif
