@@ -8,8 +8,8 @@
 
 #include "util.h"
 
-/* Its release is called when the last one lets go: the target, or a delivery that has begun and, with both hooks, has not
- * taken its own reference yet. */
+/* Its release is called when the last one lets go: the target, or a delivery that has begun and, with both hooks,
+ * has not taken its own reference yet. */
 struct context {
     struct counted counted;
     void          *info;

@@ -225,8 +225,8 @@ static struct pass pass(SCRunLoopRef loop, int64_t until)
             done.error = error;
         counted_release(&source->counted);
     }
-    /* Those that are there now: what they queue is the next pass's, or a callback that schedules anew could keep this one
-     * from ever ending. */
+    /* Those that are there now: what they queue is the next pass's, or a callback that schedules anew could keep
+     * this one from ever ending. */
     for (due = count_jobs(loop); due > 0 && (job = next_job(loop)) != NULL; due--) {
         done.callbacks += job->run(job) ? 1 : 0;
         if (!is_ours(loop)) {

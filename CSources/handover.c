@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A scheduler may run its work at once, late, never, twice or from many threads, and long after the target is gone. So
- * the argument that it is given stays readable for ever: handovers are never freed, only used again, and what a piece of
- * work may do is looked up under the lock.
+ * the argument that it is given stays readable for ever: handovers are never freed, only used again, and what a piece
+ * of work may do is looked up under the lock.
  *
  * What this file must never do: call `perform`, a hook or the work with the lock held.
  */

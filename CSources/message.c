@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one place that reads bytes from the kernel. Pure: no system call, no clock, no global. libmnl builds the requests.
+ * The one place that reads bytes from the kernel. Pure: no system call, no clock, no global. libmnl builds the
+ * requests.
  *
  * What this file must never do: read an attribute whose length it has not checked, or take an absent attribute for a
  * value. A message that makes no sense is MESSAGE_OTHER, never an error: the kernel's newer messages are none of ours.

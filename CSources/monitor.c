@@ -4,8 +4,8 @@
  * no thread, and no hop between the kernel's message and the callback.
  *
  * What this file must never do: believe a message instead of asking (it says that something may have changed, and is
- * sent before the change), or go on after lost messages as if nothing had happened. To be wrong for a moment is allowed;
- * to stay wrong is not.
+ * sent before the change), or go on after lost messages as if nothing had happened. To be wrong for a moment is
+ * allowed; to stay wrong is not.
  *
  * The view is touched by the driving thread alone. The lists of watches are under the loop's lock.
  */

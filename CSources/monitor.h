@@ -18,15 +18,16 @@ struct watch {
     unsigned               extras; /* route_extras */
     /* Counts the answers that the owner took, on whichever loop. */
     atomic_ulong *answers;
-    /* The answer, on the driving thread, without a lock. Comes after every change that may matter, changed or not. False:
-     * another answer was taken since there were `answers`, before the question was put. It may be the newer one, so the
-     * question has to be put again. */
+    /* The answer, on the driving thread, without a lock. Comes after every change that may matter, changed or not.
+     * False: another answer was taken since there were `answers`, before the question was put. It may be the newer
+     * one, so the question has to be put again. */
     bool (*answered)(struct watch *watch, const struct path *path, unsigned long answers);
     struct monitor *monitor; /* NULL: not watched */
     int64_t         expires;
 };
 
-/* From now on until monitor_unwatch, from any thread. It is answered once in the next pass of the loop. 0 or an errno. */
+/* From now on until monitor_unwatch, from any thread. It is answered once in the next pass of the loop. 0 or an
+ * errno. */
 int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct watch *watch);
 
 /* From any thread. At most the answer that is under way still comes. */

@@ -190,8 +190,8 @@ static void *run_errand(void *argument)
     return NULL;
 }
 
-/* Runs something in the namespace. From another one a thread goes there, so that the caller's need not: it lives for these
- * few system calls and is waited for. EPERM: the process may not go there. */
+/* Runs something in the namespace. From another one a thread goes there, so that the caller's need not: it lives
+ * for these few system calls and is waited for. EPERM: the process may not go there. */
 static int visit(const struct netns *netns, int (*run)(void *argument), void *argument)
 {
     struct errand errand = { .netns = netns, .run = run, .argument = argument };

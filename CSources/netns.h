@@ -14,19 +14,19 @@ int  netns_current(struct netns **ret);
 void netns_retain(struct netns *netns);
 void netns_release(struct netns *netns);
 
-/* Takes the calling thread, one of ours, to the namespace of the process as a whole, so that it keeps no other one alive;
- * where that cannot be, it stays. */
+/* Takes the calling thread, one of ours, to the namespace of the process as a whole, so that it keeps no other one
+ * alive; where that cannot be, it stays. */
 void netns_go_home(void);
 
-/* Opens a view in the namespace, whichever one the calling thread is in. 0 or an errno; EPERM when the process may not go
- * there; NETLINK_DENIED. */
+/* Opens a view in the namespace, whichever one the calling thread is in. 0 or an errno; EPERM when the process may
+ * not go there; NETLINK_DENIED. */
 int netns_open_view(struct netns *netns, enum view_scope scope, struct view *ret);
 
 /* route_find over the shared view, or socket_find where netlink is denied; from any thread. Does not wait for RTNL. */
 int netns_ask(struct netns *netns, const struct question *questions, size_t count, unsigned extras, struct path *ret);
 
-/* Completes the type of the path's interface. The first time for a link it asks over a socket of its own, as it may wait
- * for RTNL; what cannot be found out stays as it is. */
+/* Completes the type of the path's interface. The first time for a link it asks over a socket of its own, as it may
+ * wait for RTNL; what cannot be found out stays as it is. */
 void netns_find_type(struct netns *netns, struct path *path);
 
 /* The index of the interface that has this name now, 0: there is none. */

@@ -26,8 +26,8 @@ struct path path_without(SCNetworkReachabilityReason reason);
  * not be asked. */
 bool path_from_error(int error, bool bound, struct path *ret);
 
-/* What a route, of one leg, means for a packet to `destination`. `link` is that of the route's oif, NULL when it is gone.
- * `source_chosen`: the caller brings its own source address. */
+/* What a route, of one leg, means for a packet to `destination`. `link` is that of the route's oif, NULL when it is
+ * gone. `source_chosen`: the caller brings its own source address. */
 struct path path_judge(const struct address *destination, bool source_chosen, const struct route *route,
                        const struct link *link);
 

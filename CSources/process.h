@@ -3,8 +3,8 @@
 #define REACHABILITY_PROCESS_H
 
 /*
- * What belongs to the process as a whole: one lock for all that is neither a target's nor a loop's, our descriptors, and
- * what becomes of it all in a child after fork(2).
+ * What belongs to the process as a whole: one lock for all that is neither a target's nor a loop's, our descriptors,
+ * and what becomes of it all in a child after fork(2).
  *
  * The child has copies of our objects, in whatever state other threads were leaving them, and descriptors that act on
  * the parent's sockets and timers. So the first thing that it does is to close these. What it inherited belongs to

@@ -3,9 +3,9 @@
  * From a question to a path: which RTM_GETROUTE to send, and which answer counts. What an answer means is path.c's.
  *
  * The kernel answers a plain query with the way that a packet would take, and one with RTM_F_FIB_MATCH with the route
- * that matched. Plain is right for addresses. FIB_MATCH is needed where a plain IPv4 answer is made up (an interface was
- * asked for and no route leaves it), for the length of the prefix that matched, for the legs of a multipath route, and
- * for the time at which an IPv6 route expires.
+ * that matched. Plain is right for addresses. FIB_MATCH is needed where a plain IPv4 answer is made up (an interface
+ * was asked for and no route leaves it), for the length of the prefix that matched, for the legs of a multipath route,
+ * and for the time at which an IPv6 route expires.
  */
 #include "route.h"
 
@@ -84,8 +84,8 @@ static bool is_usable_link(const struct link *link)
     return link != NULL && link_is_up(link) && link_is_running(link);
 }
 
-/* The leg that counts: the first that is usable or, failing that, the first, those that the kernel calls dead last; with
- * an interface, only legs over that one. Its oif is 0 when there is none. Whether it is usable. */
+/* The leg that counts: the first that is usable or, failing that, the first, those that the kernel calls dead last;
+ * with an interface, only legs over that one. Its oif is 0 when there is none. Whether it is usable. */
 static bool choose_leg(const struct search *search, struct route *route, struct route_leg *ret)
 {
     struct route_leg leg;
@@ -131,8 +131,8 @@ static int find_plain(struct search *search, uint32_t oif, struct path *ret)
     return error;
 }
 
-/* A FIB_MATCH answer that is to be judged. Of a usable leg, and where nexthop objects hide the interface, the plain answer
- * tells more. */
+/* A FIB_MATCH answer that is to be judged. Of a usable leg, and where nexthop objects hide the interface, the plain
+ * answer tells more. */
 static int judge_match(struct search *search, struct route *route, struct path *ret)
 {
     struct route_leg leg;
@@ -278,9 +278,9 @@ static int find_default_ipv6(struct search *search, const struct route *match, s
     return find_other_leg(search, ret);
 }
 
-/* After the first probe matched nothing: whether there is no default at all, of either family, as is so when the only one
- * was just deleted. What is left to ask goes in one send; any other answer leaves it to the questions one by one. A throw
- * or a rule could hide a default from one probe: it takes one in each half. */
+/* After the first probe matched nothing: whether there is no default at all, of either family, as is so when the
+ * only one was just deleted. What is left to ask goes in one send; any other answer leaves it to the questions one
+ * by one. A throw or a rule could hide a default from one probe: it takes one in each half. */
 static bool has_no_default(const struct search *search)
 {
     const struct address *const probes[] = { &probes_ipv4[PROBES - 1], &probes_ipv6[0], &probes_ipv6[PROBES - 1] };
@@ -335,8 +335,8 @@ static int find_default_of(struct search *search, const struct address probes[PR
     return 0;
 }
 
-/* Both families, or that of the local address. Usable IPv4 first; none usable: the reason of the family that has a route
- * at all, else IPv4's. */
+/* Both families, or that of the local address. Usable IPv4 first; none usable: the reason of the family that has a
+ * route at all, else IPv4's. */
 static int find_default(struct search *search, struct path *ret)
 {
     const uint8_t family = search->question->local.family;

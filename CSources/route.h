@@ -25,8 +25,8 @@ enum route_extras {
 int route_find(struct view *view, const struct question *questions, size_t count, unsigned extras,
                struct path *ret);
 
-/* The interface that a question names, where `named` is the index of the one with its name now (0: it names none, or there
- * is none): *ret_oif, 0 for any. False: `ret` is the answer already. */
+/* The interface that a question names, where `named` is the index of the one with its name now (0: it names none,
+ * or there is none): *ret_oif, 0 for any. False: `ret` is the answer already. */
 bool route_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret);
 
 /* Whether a change of this route can change the answer. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SCRunLoop: making and ending one, the calling thread's own, and what the floors above put in. Driving it is drive.c's.
+ * SCRunLoop: making and ending one, the calling thread's own, and what the floors above put in. Driving it is
+ * drive.c's.
  */
 #include "runloop.h"
 

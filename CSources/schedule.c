@@ -5,9 +5,9 @@
  * What this file must never do: call user code (callback or hook) with a lock held, deliver anything but the current
  * value, or deliver one target twice at a time.
  *
- * One schedule is one (target, loop). It is a watch of the loop's monitor, a job while a delivery is due, a change while
- * it waits for SCRunLoopCopyNextChange, and a member of the loop until it ends. References: the target's list holds one,
- * and so does the loop's queue while the job is in it. A schedule holds the target and the loop.
+ * One schedule is one (target, loop). It is a watch of the loop's monitor, a job while a delivery is due, a change
+ * while it waits for SCRunLoopCopyNextChange, and a member of the loop until it ends. References: the target's list
+ * holds one, and so does the loop's queue while the job is in it. A schedule holds the target and the loop.
  */
 #include <errno.h>
 #include <stdlib.h>

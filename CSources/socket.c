@@ -15,7 +15,8 @@
 /* Both are covered by a default route, or by one of its two halves each, and hardly by anything else. */
 #define PROBES 2
 static const struct address probes_ipv4[PROBES] = { { AF_INET, { 0, 0, 0, 1 } }, { AF_INET, { 128, 0, 0, 1 } } };
-static const struct address probes_ipv6[PROBES] = { { AF_INET6, { 0x40, [15] = 1 } }, { AF_INET6, { 0x80, [15] = 1 } } };
+static const struct address probes_ipv6[PROBES] = { { AF_INET6, { 0x40, [15] = 1 } },
+                                                    { AF_INET6, { 0x80, [15] = 1 } } };
 
 struct inquiry {
     const struct question *question;
@@ -57,7 +58,8 @@ static int prepare(int fd, const struct inquiry *inquiry, const struct address *
     if (error != 0 || source->family == AF_UNSPEC)
         return error;
     address_to_sockaddr(source, inquiry->oif, &local);
-    /* That the address is ours is known. A sandbox may refuse to bind: then rules that look at the source are missed. */
+    /* That the address is ours is known. A sandbox may refuse to bind: then rules that look at the source are
+     * missed. */
     (void)bind(fd, (const struct sockaddr *)&local, address_sockaddr_length(source->family));
     return 0;
 }

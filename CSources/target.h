@@ -43,12 +43,12 @@ struct SCNetworkReachability {
 
 #define STATE_SCHEDULED (UINT64_C(1) << 32)
 
-/* Whether a caller gave us a target of this process's; sets SCError() if not. The cast takes away the const of the public
- * type: what changes is ours and guarded. */
+/* Whether a caller gave us a target of this process's; sets SCError() if not. The cast takes away the const of the
+ * public type: what changes is ours and guarded. */
 bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret);
 
-/* False in a child that was forked inside user code that we called: then nothing is left to do, and its locks may be held
- * for ever. */
+/* False in a child that was forked inside user code that we called: then nothing is left to do, and its locks may
+ * be held for ever. */
 bool target_is_ours(const struct SCNetworkReachability *target);
 
 /* Evaluates now through the shared view. 0 or an errno. */

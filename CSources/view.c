@@ -227,10 +227,12 @@ const struct link *view_whole_link(struct view *view, uint32_t index)
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
     const struct link             *link = view_link(view, index);
     struct message                 answer;
+    size_t                         length;
 
     if (link == NULL || link->complete)
         return link;
-    if (netlink_send(&view->requests, request, message_put_link_query(request, ++view->requests.sequence, index)) == 0 &&
+    length = message_put_link_query(request, ++view->requests.sequence, index);
+    if (netlink_send(&view->requests, request, length) == 0 &&
         receive_answer(view, view->requests.sequence, &answer) == 0 && answer.kind == MESSAGE_LINK)
         (void)links_apply(&view->links, &answer);
     return links_find(&view->links, index);

@@ -71,8 +71,8 @@ void view_ask_behind_rtnl(struct view *view);
  * answer or a failure to ask (path_from_error tells them apart). */
 int view_ask(struct view *view, const struct route_request *request, struct route *ret);
 
-/* Asks for several routes at once, when it is enough to know what each was answered with: 0, or an errno as above. 0, or
- * an errno: not all could be asked. */
+/* Asks for several routes at once, when it is enough to know what each was answered with: 0, or an errno as above.
+ * 0, or an errno: not all could be asked. */
 #define VIEW_ASK_LIMIT 3
 int view_ask_each(struct view *view, const struct route_request *requests, size_t count, int *ret_errors);
 

@@ -23,8 +23,8 @@
  * Threads. Every call may come from any thread, but for the calls that drive a run loop (SCRunLoopPerform,
  *   SCRunLoopRunInMode, SCRunLoopRun): one thread at a time drives a given loop, a second one is answered -1 (EBUSY).
  *   SCRunLoopStop and SCRunLoopWakeUp may also be called from signal handlers. Callbacks and context hooks are called
- *   with no lock held: every call is allowed inside them. A process that only uses run loops gets no thread from us (but
- *   for a moment, when a call needs a socket in another network namespace than the calling thread's); targets on
+ *   with no lock held: every call is allowed inside them. A process that only uses run loops gets no thread from us
+ *   (but for a moment, when a call needs a socket in another network namespace than the calling thread's); targets on
  *   schedulers and queues share one. Do not pthread_cancel(3) a thread inside a call of ours.
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server, nor for the kernel's RTNL
  *   lock. Handling an event (inside the calls that drive a loop) waits for the change behind it to be finished in the
@@ -43,11 +43,12 @@
  * Fork. A child can make and use targets and loops of its own. What it inherited is good for nothing but to be retained
  *   and released: any other call fails with ECHILD, and the memory of targets that were scheduled stays until the child
  *   ends. The parent notices nothing. No descriptor of ours outlives exec.
- * Sandboxes. Where rtnetlink(7) is refused (seccomp, RestrictAddressFamilies, a security module) a UDP socket is connected
- *   instead, which sends nothing. It tells Reachable and IsLocalAddress; IsDirect, TransientConnection and IsWWAN are not
- *   known then and not set, a lost carrier is seen only of an interface that was asked for by name or scope, and the path's
- *   evidence says Socket. A scheduled target is asked every 2 seconds. A routing mark that the process may not set makes
- *   GetFlags fail with EPERM. Any other failure to open a socket is an error of the call.
+ * Sandboxes. Where rtnetlink(7) is refused (seccomp, RestrictAddressFamilies, a security module) a UDP socket is
+ *   connected instead, which sends nothing. It tells Reachable and IsLocalAddress; IsDirect, TransientConnection and
+ *   IsWWAN are not
+ *   known then and not set, a lost carrier is seen only of an interface that was asked for by name or scope, and the
+ *   path's evidence says Socket. A scheduled target is asked every 2 seconds. A routing mark that the process may not
+ *   set makes GetFlags fail with EPERM. Any other failure to open a socket is an error of the call.
  */
 
 #ifdef __swift__
@@ -158,8 +159,7 @@ SC_OPEN_ENUM(SCNetworkReachabilityInterfaceType) {
 /* How a path was found out. */
 SC_OPEN_ENUM(SCNetworkReachabilityEvidence) {
     kSCNetworkReachabilityEvidenceKernel = 0, /* the kernel's own route look-up, over rtnetlink */
-    kSCNetworkReachabilityEvidenceSocket = 1  /* netlink is refused to this process: asked through a connected UDP socket,
-                                                 see "Sandboxes" above */
+    kSCNetworkReachabilityEvidenceSocket = 1  /* a connected UDP socket, as netlink is refused: see "Sandboxes" */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityEvidence);
 
 /*
@@ -259,8 +259,8 @@ SC_EXPORT unsigned long SCNetworkReachabilityGetTypeID(void);
  *
  * Not scheduled: the kernel is asked, one round trip of some microseconds. Scheduled: the latest evaluation, one atomic
  * load and never a system call. On a run loop that is what the loop saw when it was last driven, constant for the whole
- * of a callback (but for a nested drive, and for a target that is on several loops): a program that schedules on a loop and does not drive it should ask an unscheduled target instead.
- * Scheduling evaluates once before it returns.
+ * of a callback (but for a nested drive, and for a target that is on several loops): a program that schedules on a
+ * loop and does not drive it should ask an unscheduled target instead. Scheduling evaluates once before it returns.
  *
  * No bit set is an answer, not a failure. FALSE: 1002, or the kernel could not be asked (errno, or 4001).
  */
@@ -275,7 +275,7 @@ typedef struct {
     uint32_t                           interfaceIndex; /* 0: none */
     SCNetworkReachabilityInterfaceType interfaceType;
     char                               interfaceName[16];
-    uint32_t                           mtu;            /* bytes; the route's if it has one, else the interface's; 0: none */
+    uint32_t                           mtu;            /* bytes; the route's, or else the interface's; 0: not known */
     uint32_t                           table;          /* routing table that answered, rtnetlink(7); 0: not known */
     uint32_t                           addressCount;   /* as SCNetworkReachabilityGetResolvedAddresses */
     uint32_t                           evidence;       /* kSCNetworkReachabilityEvidence... */
@@ -334,7 +334,8 @@ typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityC
     void *SC_NULLABLE info;
     const void *SC_NONNULL (*SC_NULLABLE retain)(const void *SC_NONNULL info);
     void (*SC_NULLABLE release)(const void *SC_NONNULL info);
-    const void *SC_NULLABLE (*SC_NULLABLE copyDescription)(const void *SC_NONNULL info); /* kept for the shape; not called */
+    /* Kept for the shape; not called. */
+    const void *SC_NULLABLE (*SC_NULLABLE copyDescription)(const void *SC_NONNULL info);
 } SCNetworkReachabilityContext;
 
 /*
@@ -375,8 +376,8 @@ enum {
     kSCRunLoopRunHandledSource = 4
 };
 
-/* The calling thread's loop, made at the first call; NULL with an errno when it cannot be. When the thread ends, targets
- * still scheduled on it are unscheduled. */
+/* The calling thread's loop, made at the first call; NULL with an errno when it cannot be. When the thread ends,
+ * targets still scheduled on it are unscheduled. */
 SC_RETURNS_UNRETAINED SC_EXPORT SCRunLoopRef SC_NULLABLE SCRunLoopGetCurrent(void);
 
 /* The main thread's loop, from any thread. */
@@ -452,8 +453,8 @@ SC_EXPORT SC_REFINED SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetw
  * and may itself be called on any thread. No lock is held, and for each target at most one `work` is waiting, so that
  * callbacks do not overlap on a concurrent queue either. `work` makes the callback, or does nothing: after the target
  * was unscheduled, or when it is run a second time. It is always safe to run. Run inside perform, it makes the callback
- * on the library's thread. If it is never run, that target gets no more callbacks, and what one such call takes is never
- * freed. `release` comes after the target was unscheduled and the last `work` was run.
+ * on the library's thread. If it is never run, that target gets no more callbacks, and what one such call takes is
+ * never freed. `release` comes after the target was unscheduled and the last `work` was run.
  */
 typedef struct {
     long              version; /* 0 */
@@ -468,8 +469,8 @@ typedef struct {
  * Callbacks of the target come where the scheduler runs its work; NULL unschedules. The flags are evaluated once before
  * this returns, and GetFlags answers the library's latest evaluation. The kernel is watched by one thread of the
  * library's own, "reachability", with all signals blocked: it starts with the first target on any scheduler and ends by
- * itself after the last; nothing waits for it. On the thread or queue that delivers, nothing more is delivered once NULL
- * was set; from another thread, at most the call in flight finishes.
+ * itself after the last; nothing waits for it. On the thread or queue that delivers, nothing more is delivered once
+ * NULL was set; from another thread, at most the call in flight finishes.
  *
  * Fails: 1002 (no `perform`, a version other than 0; already scheduled, in any way; with NULL: not on a scheduler),
  * ENOMEM, kSCStatusReachabilityUnknown (no thread can be had), or an errno of opening the sockets.
@@ -477,7 +478,8 @@ typedef struct {
 SC_EXPORT SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef SC_NONNULL target,
                                                       const SCNetworkReachabilityScheduler *SC_NULLABLE scheduler);
 
-/* The layout is the same however the header is read: C, C++ or Swift. Nothing is padded, so a structure is its fields. */
+/* The layout is the same however the header is read: C, C++ or Swift. Nothing is padded, so a structure is its
+ * fields. */
 SC_ASSERT(sizeof(SCBoolean) == 1);
 SC_ASSERT(sizeof(SCNetworkReachabilityFlags) == 4 && sizeof(SCNetworkReachabilityReason) == 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityInterfaceType) == 4);
