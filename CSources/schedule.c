@@ -16,6 +16,7 @@
 #include "context.h"
 #include "error.h"
 #include "handover.h"
+#include "probes.h"
 #include "service.h"
 #include "target.h"
 
@@ -107,6 +108,7 @@ static bool delivery_begin(struct schedule *schedule, struct delivery *ret)
                                       .context = target->context,
                                       .flags = target->current.flags };
             counted_retain(&ret->context->counted);
+            probe_delivery(target, ret->flags);
         } else {
             runloop_lock(schedule->loop);
             runloop_add_change_locked(schedule->loop, &schedule->change);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "interface.h"
+#include "probes.h"
 
 #define DRAIN_LIMIT 1024 /* datagrams in one pass, so that a storm does not keep answers back for ever */
 #define DUMP_TRIES  8    /* a dump that links keep changing under is taken as it is after this many */
@@ -52,6 +53,13 @@ void view_close(struct view *view)
     view->buffer = NULL;
 }
 
+static void note_overrun(struct view *view)
+{
+    const unsigned long count = atomic_fetch_add(&view->overruns, 1) + 1;
+
+    probe_overrun(count);
+}
+
 /* ---- Events ----------------------------------------------------------------------------------------------------- */
 
 static bool is_link(const struct message *message)
@@ -69,8 +77,10 @@ static bool take_in(struct view *view, size_t length, void (*tell)(void *, const
     for (size_t step; (step = message_parse(bytes, length, &message)) != 0; bytes += step, length -= step) {
         if (is_link(&message))
             noted = links_apply(&view->links, &message) == 0 && noted;
-        if (message.kind != MESSAGE_OTHER)
-            tell(info, &message);
+        if (message.kind == MESSAGE_OTHER)
+            continue;
+        probe_event((int)message.kind, is_link(&message) ? message.link.index : 0);
+        tell(info, &message);
     }
     return noted;
 }
@@ -89,7 +99,7 @@ unsigned view_drain(struct view *view, void (*tell)(void *info, const struct mes
             return news;
         if (length == -ENOBUFS || length == -EMSGSIZE) {
             news |= VIEW_LOST;
-            view->overruns++;
+            note_overrun(view);
         } else if (length == NETLINK_FOREIGN) {
             continue;
         } else if (length < 0) {
@@ -214,7 +224,7 @@ static void start_over(struct view *view)
 {
     ssize_t length;
 
-    view->overruns++;
+    note_overrun(view);
     do
         length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
     while (length > 0 || length == -ENOBUFS || length == -EMSGSIZE || length == NETLINK_FOREIGN);
@@ -264,6 +274,7 @@ int view_ask(struct view *view, const struct route_request *request, struct rout
             start_over(view);
     }
     view->behind_rtnl = view->behind_rtnl && error == ENOBUFS;
+    probe_query(request->destination.family, request->oif, error);
     if (error != 0)
         return error;
     if (answer.kind != MESSAGE_ROUTE)
@@ -286,6 +297,7 @@ int view_ask_each(struct view *view, const struct route_request *requests, size_
     error = netlink_send(&view->requests, bytes, length);
     for (size_t i = 0; i < count && error == 0; i++) {
         ret_errors[i] = receive_answer(view, first + (uint32_t)i, &answer);
+        probe_query(requests[i].destination.family, requests[i].oif, ret_errors[i]);
         if (ret_errors[i] == ENOBUFS) {
             start_over(view);
             error = ENOBUFS;
