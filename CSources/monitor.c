@@ -142,13 +142,14 @@ static struct watch *next_dirty(struct monitor *monitor)
 }
 
 /* When to ask again, two ticks after what the kernel says: it rounds down twice. For the same reason it says "never" in
- * the route's last moments, and then what was known before stands. */
+ * the route's last tick, and then what was known before stands. That can lie up to two ticks and two of the kernel's
+ * jiffies ahead of the end (a jiffy is 10 ms at most): five ticks are wide enough. */
 static int64_t expiry_time(uint32_t ticks, int64_t known)
 {
     const int64_t tick = SECOND / sysconf(_SC_CLK_TCK), now = clock_now();
 
     if (ticks == 0)
-        return known > now && known <= now + 3 * tick ? known : NEVER;
+        return known > now && known <= now + 5 * tick ? known : NEVER;
     return now + ((int64_t)ticks + 2) * tick;
 }
 

@@ -90,33 +90,49 @@ struct delivery {
     SCNetworkReachabilityFlags    flags;
 };
 
-/* Begins a delivery: from here on it counts as made. False: there is nobody to call, or nothing to say. */
-static bool delivery_begin(struct schedule *schedule, struct delivery *ret)
+enum verdict { NOTHING_DUE, NOBODY_TO_CALL, CALL_HERE, CALL_ELSEWHERE };
+
+/* `here`: whether this is where calls are made. */
+static enum verdict judge_locked(const struct schedule *schedule, bool here)
+{
+    const struct SCNetworkReachability *target = schedule->target;
+
+    /* While a delivery is under way, here or on another loop, its end looks whether another is due. */
+    if (!schedule->active || target->delivering || !is_due_locked(target))
+        return NOTHING_DUE;
+    if (target->callback == NULL)
+        return NOBODY_TO_CALL;
+    return here ? CALL_HERE : CALL_ELSEWHERE;
+}
+
+/* Begins a delivery: from here on it counts as made, unless the call is to be made elsewhere. */
+static enum verdict delivery_begin(struct schedule *schedule, bool here, struct delivery *ret)
 {
     struct SCNetworkReachability *target = schedule->target;
-    bool                          begun = false;
+    enum verdict                  verdict;
 
     pthread_mutex_lock(&target->lock);
-    /* While one is under way, here or on another loop, its end looks whether another is due. */
-    if (schedule->active && !target->delivering && is_due_locked(target)) {
+    verdict = judge_locked(schedule, here);
+    if (verdict == NOBODY_TO_CALL || verdict == CALL_HERE) {
         target->delivered = target->current;
         target->announce = false;
-        if (target->callback != NULL) {
-            begun = target->delivering = true;
-            target->deliveries++;
-            *ret = (struct delivery){ .callback = target->callback,
-                                      .context = target->context,
-                                      .flags = target->current.flags };
-            counted_retain(&ret->context->counted);
-            probe_delivery(target, ret->flags);
-        } else {
-            runloop_lock(schedule->loop);
-            runloop_add_change_locked(schedule->loop, &schedule->change);
-            runloop_unlock(schedule->loop);
-        }
+    }
+    if (verdict == NOBODY_TO_CALL) {
+        runloop_lock(schedule->loop);
+        runloop_add_change_locked(schedule->loop, &schedule->change);
+        runloop_unlock(schedule->loop);
+    }
+    if (verdict == CALL_HERE) {
+        target->delivering = true;
+        target->deliveries++;
+        *ret = (struct delivery){ .callback = target->callback,
+                                  .context = target->context,
+                                  .flags = target->current.flags };
+        counted_retain(&ret->context->counted);
+        probe_delivery(target, ret->flags);
     }
     pthread_mutex_unlock(&target->lock);
-    return begun;
+    return verdict;
 }
 
 /* On every loop of the target's: the first that is driven makes the call, and the others find nothing left. */
@@ -138,17 +154,12 @@ static void delivery_end(struct SCNetworkReachability *target, bool begun)
     pthread_mutex_unlock(&target->lock);
 }
 
-/* Whether a delivery would make a call: it need not be handed over for less. */
-static bool has_call(struct SCNetworkReachability *target)
+static void delivery_call(struct schedule *schedule, const struct delivery *delivery)
 {
-    bool has;
-
-    pthread_mutex_lock(&target->lock);
-    has = target->callback != NULL && !target->delivering && is_due_locked(target);
-    pthread_mutex_unlock(&target->lock);
-    return has;
+    context_call(delivery->context, delivery->callback, schedule->target, delivery->flags);
 }
 
+/* Where a scheduler runs its work. */
 static void handed_run(struct counted *owner)
 {
     struct schedule *schedule = container_of(owner, struct schedule, counted);
@@ -157,29 +168,28 @@ static void handed_run(struct counted *owner)
 
     if (!target_is_ours(schedule->target))
         return;
-    begun = delivery_begin(schedule, &delivery);
+    begun = delivery_begin(schedule, true, &delivery) == CALL_HERE;
     if (begun)
-        context_call(delivery.context, delivery.callback, schedule->target, delivery.flags);
-    /* First: what is found to be due is handed over once more. */
+        delivery_call(schedule, &delivery);
+    /* First, so that what the end finds to be due can be handed over. */
     handover_done(schedule->handover);
     delivery_end(schedule->target, begun);
 }
 
 static bool job_run(struct job *job)
 {
-    struct schedule *schedule = container_of(job, struct schedule, job);
-    struct delivery  delivery;
-    bool             begun = false;
+    struct schedule   *schedule = container_of(job, struct schedule, job);
+    struct delivery    delivery;
+    const enum verdict verdict = delivery_begin(schedule, schedule->handover == NULL, &delivery);
 
-    if (schedule->handover != NULL && has_call(schedule->target)) {
+    if (verdict == CALL_ELSEWHERE)
         handover_post(schedule->handover);
-    } else if (delivery_begin(schedule, &delivery)) {
-        begun = true;
-        context_call(delivery.context, delivery.callback, schedule->target, delivery.flags);
+    if (verdict == CALL_HERE) {
+        delivery_call(schedule, &delivery);
         delivery_end(schedule->target, true);
     }
     counted_release(&schedule->counted);
-    return begun;
+    return verdict == CALL_HERE;
 }
 
 static void set_current_locked(struct SCNetworkReachability *target, const struct path *path)
