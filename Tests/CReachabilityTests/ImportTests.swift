@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import CReachability
+import Dispatch
 import Glibc
 import Testing
 
@@ -9,6 +10,8 @@ private final class Witness {
     var ends = 0
     var given: SCNetworkReachability?
 }
+
+private let onQueue = DispatchSpecificKey<Bool>()
 
 @Suite("The C interface as Swift sees it", .timeLimit(.minutes(1)))
 struct ImportTests {
@@ -79,6 +82,34 @@ struct ImportTests {
             #expect(witness.ends == 0)
         }
         #expect(witness.ends == 1)
+    }
+
+    @Test("A scheduler can be a dispatch queue")
+    func scheduler() throws {
+        let queue = DispatchQueue(label: "callbacks")
+        let called = DispatchSemaphore(value: 0)
+        queue.setSpecific(key: onQueue, value: true)
+        // A name has one callback, whatever the network.
+        let target = try makeTarget("host.invalid")
+        var context = CNetworkReachabilityContext()
+        context.info = Unmanaged.passUnretained(called).toOpaque()
+        let isSet = __SCNetworkReachabilitySetCallback(
+            target,
+            { _, _, info in
+                guard DispatchQueue.getSpecific(key: onQueue) == true else { return }
+                Unmanaged<DispatchSemaphore>.fromOpaque(info!).takeUnretainedValue().signal()
+            }, &context)
+        #expect(isSet)
+        var scheduler = SCNetworkReachabilityScheduler()
+        scheduler.info = Unmanaged.passUnretained(queue).toOpaque()
+        scheduler.perform = { info, work, argument in
+            nonisolated(unsafe) let argument = argument
+            Unmanaged<DispatchQueue>.fromOpaque(info!).takeUnretainedValue().async { work(argument) }
+        }
+        #expect(SCNetworkReachabilitySetScheduler(target, &scheduler))
+        #expect(called.wait(timeout: .now() + 50) == .success)
+        #expect(SCNetworkReachabilitySetScheduler(target, nil))
+        queue.sync {}
     }
 
     @Test("A loop is a class too: made ten thousand times, it leaves no descriptor behind")
