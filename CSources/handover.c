@@ -2,33 +2,41 @@
 /*
  * A scheduler may run its work at once, late, never, twice or from many threads, and long after the target is gone. So
  * the argument that it is given stays readable for ever: handovers are never freed, only used again, and what a piece
- * of work may do is looked up under the lock.
+ * of work may do is looked up under the lock. Which of a handover's pieces of work it is, the argument says too: it
+ * points at one of the handover's bytes, at the next one each time. (A plain number would do, but garbage collectors
+ * and other runtimes want pointers to be pointers.)
  *
  * What this file must never do: call `perform`, a hook or the work with the lock held.
  */
 #include "handover.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "process.h"
 
 enum state { STATE_IDLE, STATE_WAITING, STATE_RUNNING };
 
+#define BYTES 128 /* a second run is told from the first of as many pieces of work */
+
 struct handover {
-    struct list                    node; /* among the unused */
+    _Alignas(BYTES) struct list    node; /* among the unused */
     SCNetworkReachabilityScheduler scheduler;
     struct counted                *owner; /* NULL: it let go */
     void (*run)(struct counted *owner);
     enum state                     state;
+    unsigned                       turn; /* of the work that was handed over last */
     unsigned                       references; /* the owner's, that of each call of perform, that of the work in hand */
 };
 
 #define BLOCK_SIZE 32
 
 struct block {
-    struct block   *next;
     struct handover handovers[BLOCK_SIZE];
+    struct block   *next;
 };
+
+_Static_assert(sizeof(struct handover) == BYTES, "arguments of one handover must not be another's");
 
 /* Under process_lock, as every handover is. */
 static struct block *blocks;
@@ -41,7 +49,8 @@ static struct handover *take_unused(void)
 
     process_lock();
     node = list_pop(&unused);
-    if (node == NULL && (block = calloc(1, sizeof *block)) != NULL) {
+    if (node == NULL && (block = aligned_alloc(BYTES, sizeof *block)) != NULL) {
+        memset(block, 0, sizeof *block);
         block->next = blocks;
         blocks = block;
         for (size_t i = 0; i < BLOCK_SIZE; i++)
@@ -91,13 +100,14 @@ static void drop(struct handover *handover)
 /* What schedulers are given to run. */
 static void work(void *argument)
 {
-    struct handover *handover = argument;
+    const unsigned   turn = (uintptr_t)argument % BYTES;
+    struct handover *handover = (struct handover *)(void *)((char *)argument - turn);
     struct counted  *owner = NULL;
     void (*run)(struct counted *) = NULL;
     bool is_first;
 
     process_lock();
-    is_first = handover->state == STATE_WAITING;
+    is_first = handover->state == STATE_WAITING && handover->turn == turn;
     if (is_first) {
         handover->state = STATE_RUNNING;
         owner = handover->owner;
@@ -117,18 +127,21 @@ static void work(void *argument)
 
 void handover_post(struct handover *handover)
 {
-    bool may;
+    void *argument = NULL;
+    bool  may;
 
     process_lock();
     may = handover->owner != NULL && handover->state == STATE_IDLE;
     if (may) {
         handover->state = STATE_WAITING;
+        handover->turn = (handover->turn + 1) % BYTES;
         handover->references += 2;
+        argument = (char *)handover + handover->turn;
     }
     process_unlock();
     if (!may)
         return;
-    handover->scheduler.perform(handover->scheduler.info, work, handover);
+    handover->scheduler.perform(handover->scheduler.info, work, argument);
     drop(handover);
 }
 
