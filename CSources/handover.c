@@ -42,29 +42,41 @@ _Static_assert(sizeof(struct handover) == BYTES, "arguments of one handover must
 static struct block *blocks;
 static struct list   unused = { &unused, &unused };
 
-static struct handover *take_unused(void)
+/* One that is unused, after adding a block if there is one. */
+static struct handover *take_unused(struct block *block)
 {
-    struct list  *node;
-    struct block *block;
+    struct list *node;
 
     process_lock();
-    node = list_pop(&unused);
-    if (node == NULL && (block = aligned_alloc(BYTES, sizeof *block)) != NULL) {
-        memset(block, 0, sizeof *block);
+    if (block != NULL) {
         block->next = blocks;
         blocks = block;
         for (size_t i = 0; i < BLOCK_SIZE; i++)
             list_append(&unused, &block->handovers[i].node);
-        node = list_pop(&unused);
     }
+    node = list_pop(&unused);
     process_unlock();
     return node == NULL ? NULL : container_of(node, struct handover, node);
+}
+
+static struct handover *take(void)
+{
+    struct handover *handover = take_unused(NULL);
+    struct block    *block;
+
+    if (handover != NULL)
+        return handover;
+    block = aligned_alloc(BYTES, sizeof *block);
+    if (block == NULL)
+        return NULL;
+    memset(block, 0, sizeof *block);
+    return take_unused(block);
 }
 
 struct handover *handover_create(const SCNetworkReachabilityScheduler *scheduler, void (*run)(struct counted *owner),
                                  struct counted *owner)
 {
-    struct handover *handover = take_unused();
+    struct handover *handover = take();
     void            *info = scheduler->info;
 
     if (handover == NULL)

@@ -21,8 +21,8 @@ int process_prepare(void);
 /* The era, as each object notes it when it is made: it begins with a fork. One load. */
 unsigned process_era(void);
 
-/* The last lock to take: nothing waits, opens more than one descriptor, or runs code of a user's under it. A fork takes
- * it, so that a child finds whole what it guards. */
+/* The last lock to take: under it nothing waits, memory is neither had nor given back, and no code of a user's runs. A
+ * fork takes it, so that a child finds whole what it guards. */
 void process_lock(void);
 void process_unlock(void);
 
