@@ -10,7 +10,7 @@ struct Record: Encodable {
     var state: State
 
     private enum Key: String, CodingKey {
-        case target, time, flags, value, reachable, reason, interface, gateway, source, destination
+        case target, time, flags, value, reachable, reason, interface, gateway, source, destination, evidence
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -25,6 +25,7 @@ struct Record: Encodable {
         try object.encode(state.gateway?.text, forKey: .gateway)
         try object.encode(state.source?.text, forKey: .source)
         try object.encode(state.destination?.text, forKey: .destination)
+        try object.encode(state.evidence, forKey: .evidence)
     }
 
     var json: String {

@@ -16,6 +16,7 @@ struct State: Equatable {
     var gateway: Address?
     var source: Address?
     var destination: Address?
+    var evidence: String
 
     init(_ path: SCNetworkReachabilityPath) {
         flags = path.flags
@@ -23,6 +24,7 @@ struct State: Equatable {
         gateway = Address(path.gateway)
         source = Address(path.source)
         destination = Address(path.destination)
+        evidence = path.evidence == SCNetworkReachabilityEvidence.socket.rawValue ? "socket" : "kernel"
         if path.interfaceIndex != 0 {
             let name = withUnsafeBytes(of: path.interfaceName) { string(from: $0.bindMemory(to: CChar.self)) }
             interface = Interface(name: name, index: path.interfaceIndex, type: path.interfaceType.text)
@@ -55,6 +57,7 @@ struct State: Equatable {
         if let gateway { parts.append("via \(gateway.text)") }
         if let source { parts.append("src \(source.text)") }
         if let reasonText { parts.append("(\(reasonText))") }
+        if evidence != "kernel" { parts.append("evidence \(evidence)") }
         return parts.joined(separator: "  ")
     }
 }

@@ -84,7 +84,7 @@ struct CheckTests {
         #expect(objects[0].interface?.type == "virtual")
         #expect(objects[0].gateway == "10.0.0.1")
         #expect(objects[0].source == "10.0.0.2")
-        #expect(objects[0].destination == "192.0.2.1")
+        #expect(objects[0].destination == "192.0.2.1" && objects[0].evidence == "kernel")
         #expect(abs(objects[0].time.timeIntervalSinceNow) < 60)
         #expect(objects[1].reachable == false)
         #expect(objects[1].reason == "interface missing")

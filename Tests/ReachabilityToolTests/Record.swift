@@ -11,12 +11,13 @@ struct Record: Decodable {
     }
 
     static let keys = [
-        "destination", "flags", "gateway", "interface", "reachable", "reason", "source", "target", "time", "value",
+        "destination", "evidence", "flags", "gateway", "interface", "reachable", "reason", "source", "target", "time",
+        "value",
     ]
 
     var target: String
     var time: Date
-    var flags: String
+    var flags, evidence: String
     var value: UInt32
     var reachable: Bool
     var reason: String?
