@@ -26,6 +26,7 @@ struct SCRunLoop {
     unsigned          depth;
     pthread_t         driver;
     atomic_bool       woken, stopped;
+    SCRunLoopRef      inherited; /* what this took the place of in a child: programs may still point at it */
 };
 
 /* Whether a caller gave us a loop of this process's; sets SCError() if not. */

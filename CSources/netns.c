@@ -54,9 +54,13 @@ static bool id_equal(struct netns_id a, struct netns_id b)
 
 /* ---- Making and ending ------------------------------------------------------------------------------------------ */
 
+/* In a child another thread may have been about to change the view: then it is left as it is. */
 static void netns_free(struct netns *netns)
 {
-    view_close(&netns->view);
+    if (pthread_mutex_trylock(&netns->lock) == 0) {
+        pthread_mutex_unlock(&netns->lock);
+        view_close(&netns->view);
+    }
     descriptor_close(&netns->way_back);
     pthread_mutex_destroy(&netns->lock);
     free(netns);

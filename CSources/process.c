@@ -57,6 +57,13 @@ int process_prepare(void)
     return prepare_error;
 }
 
+/* Before the program registers handlers of its own: these may call us, and then run outside of ours, that is before the
+ * lock is taken and after the child has closed what it inherited. */
+__attribute__((constructor)) static void at_load(void)
+{
+    (void)process_prepare();
+}
+
 /* ---- Descriptors ------------------------------------------------------------------------------------------------ */
 
 int descriptor_keep_locked(struct descriptor *ret, int fd)

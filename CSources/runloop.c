@@ -66,6 +66,7 @@ static void runloop_free(struct counted *counted)
 {
     SCRunLoopRef loop = container_of(counted, struct SCRunLoop, counted);
 
+    SCRunLoopRelease(loop->inherited);
     close_descriptors(loop);
     pthread_mutex_destroy(&loop->lock);
     loop->type = OBJECT_FREED;
@@ -189,21 +190,25 @@ static bool on_main_thread(void)
     return getpid() == (pid_t)syscall(SYS_gettid);
 }
 
+static bool is_inherited(SCRunLoopRef loop)
+{
+    return loop != NULL && loop->era != process_era();
+}
+
 /* The main thread's loop of this era. If there is none it becomes `fresh`. */
 static SCRunLoopRef shared_main(SCRunLoopRef fresh)
 {
-    SCRunLoopRef loop, inherited = NULL;
+    SCRunLoopRef loop;
 
     process_lock();
-    if (main_loop != NULL && main_loop->era != process_era()) {
-        inherited = main_loop;
+    if (fresh != NULL && is_inherited(main_loop)) {
+        fresh->inherited = main_loop;
         main_loop = NULL;
     }
     if (main_loop == NULL)
         main_loop = fresh;
-    loop = main_loop;
+    loop = is_inherited(main_loop) ? NULL : main_loop;
     process_unlock();
-    SCRunLoopRelease(inherited);
     return loop;
 }
 
@@ -222,6 +227,17 @@ SCRunLoopRef SCRunLoopGetMain(void)
     return loop;
 }
 
+/* Takes over the reference to what a thread's own loop took the place of. */
+static void keep_inherited(SCRunLoopRef loop, SCRunLoopRef inherited)
+{
+    while (loop->inherited != NULL && loop->inherited != inherited)
+        loop = loop->inherited;
+    if (loop->inherited == NULL)
+        loop->inherited = inherited;
+    else
+        SCRunLoopRelease(inherited);
+}
+
 SCRunLoopRef SCRunLoopGetCurrent(void)
 {
     SCRunLoopRef loop, inherited;
@@ -232,9 +248,10 @@ SCRunLoopRef SCRunLoopGetCurrent(void)
         error_set(own_error);
         return NULL;
     }
-    inherited = pthread_getspecific(own_key);
-    if (inherited != NULL && inherited->era == process_era())
-        return inherited;
+    loop = pthread_getspecific(own_key);
+    if (loop != NULL && !is_inherited(loop))
+        return loop;
+    inherited = loop;
     loop = on_main_thread() ? SCRunLoopRetain(SCRunLoopGetMain()) : SCRunLoopCreate();
     if (loop == NULL)
         return NULL;
@@ -244,7 +261,8 @@ SCRunLoopRef SCRunLoopGetCurrent(void)
         error_set(error);
         return NULL;
     }
-    SCRunLoopRelease(inherited);
+    if (inherited != NULL)
+        keep_inherited(loop, inherited);
     return loop;
 }
 

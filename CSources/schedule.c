@@ -59,6 +59,11 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
         error_set(ENOMEM);
         return 0;
     }
+    if (fresh != NULL && !target_is_ours(self)) { /* a fork inside the retain hook */
+        counted_release(&fresh->counted);
+        error_set(ECHILD);
+        return 0;
+    }
     pthread_mutex_lock(&self->lock);
     old = self->context;
     self->context = fresh;
@@ -367,6 +372,13 @@ static SCBoolean succeed_or_set(int error)
     return error == 0;
 }
 
+static int loop_and_mode_status(SCRunLoopRef loop, SCRunLoopMode mode)
+{
+    const int status = runloop_status(loop);
+
+    return status != 0 || runloop_mode_is_valid(mode) ? status : kSCStatusInvalidArgument;
+}
+
 /* One time more on a loop. 0 or a status; then *ret, if it is not NULL, is the caller's to release. */
 static int schedule_on_loop_locked(struct SCNetworkReachability *target, SCRunLoopRef loop, SCRunLoopMode mode,
                                    struct schedule **ret)
@@ -395,9 +407,7 @@ SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef targ
 
     if (!target_check(target, &self))
         return 0;
-    error = runloop_status(runLoop);
-    if (error == 0 && !runloop_mode_is_valid(runLoopMode))
-        error = kSCStatusInvalidArgument;
+    error = loop_and_mode_status(runLoop, runLoopMode);
     if (error != 0)
         return succeed_or_set(error);
     pthread_mutex_lock(&self->lock);
@@ -430,33 +440,40 @@ static void remove_locked(struct schedule *schedule)
         queue_everywhere_locked(target);
 }
 
+/* One time less on a loop. Returns the schedule when that was the last, to be released without the lock. */
+static int unschedule_from_loop_locked(struct SCNetworkReachability *target, SCRunLoopRef loop, SCRunLoopMode mode,
+                                       struct schedule **ret_ended)
+{
+    struct schedule *schedule = find_locked(target, loop);
+
+    if (schedule == NULL || schedule->times[mode_index(mode)] == 0)
+        return kSCStatusInvalidArgument;
+    schedule->times[mode_index(mode)]--;
+    if (schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON] == 0) {
+        remove_locked(schedule);
+        *ret_ended = schedule;
+    }
+    return 0;
+}
+
 SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
                                                      SCRunLoopMode runLoopMode)
 {
     struct SCNetworkReachability *self;
-    struct schedule              *schedule = NULL, *ended = NULL;
-    bool                          found = false;
+    struct schedule              *ended = NULL;
+    int                           error;
 
     if (!target_check(target, &self))
         return 0;
-    if (runloop_status(runLoop) == 0 && runloop_mode_is_valid(runLoopMode)) {
-        pthread_mutex_lock(&self->lock);
-        schedule = find_locked(self, runLoop);
-        found = schedule != NULL && schedule->times[mode_index(runLoopMode)] > 0;
-        if (found) {
-            schedule->times[mode_index(runLoopMode)]--;
-            if (schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON] == 0) {
-                remove_locked(schedule);
-                ended = schedule;
-            }
-        }
-        pthread_mutex_unlock(&self->lock);
-    }
+    error = loop_and_mode_status(runLoop, runLoopMode);
+    if (error != 0)
+        return succeed_or_set(error);
+    pthread_mutex_lock(&self->lock);
+    error = unschedule_from_loop_locked(self, runLoop, runLoopMode, &ended);
+    pthread_mutex_unlock(&self->lock);
     if (ended != NULL)
         counted_release(&ended->counted);
-    if (!found)
-        error_set(kSCStatusInvalidArgument);
-    return found;
+    return succeed_or_set(error);
 }
 
 /* The loop's thread ended. */
@@ -516,6 +533,8 @@ static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCN
     schedule->handover = handover_create(scheduler, handed_run, &schedule->counted);
     if (schedule->handover == NULL) {
         error = ENOMEM;
+    } else if (!target_is_ours(target)) { /* a fork inside the retain hook */
+        error = ECHILD;
     } else {
         pthread_mutex_lock(&target->lock);
         error = list_is_empty(&target->schedules) ? add_locked(schedule) : kSCStatusInvalidArgument;

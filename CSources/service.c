@@ -28,7 +28,7 @@ static bool is_over(struct service *service)
     bool over;
 
     process_lock();
-    over = service->users == 0;
+    over = service->users == 0 || service->era != process_era(); /* the latter: a fork inside perform */
     if (over && current == service)
         current = NULL;
     process_unlock();
@@ -39,6 +39,7 @@ static void *serve(void *argument)
 {
     struct service *service = argument;
 
+    (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     netns_go_home();
     while (!is_over(service))
         /* A program that closes descriptors that are not its own must not make this thread spin. */
@@ -66,7 +67,6 @@ static int start(struct service **ret)
         free(service);
         return error;
     }
-    (void)pthread_setname_np(thread, THREAD_NAME); /* it lives: it has a user */
     *ret = service;
     return 0;
 }

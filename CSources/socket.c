@@ -10,7 +10,8 @@
 
 #include "interface.h"
 
-#define DISCARD_PORT 9 /* never sent to; 0 is no port to connect to */
+#define LOOPBACK_INDEX 1 /* in every network namespace */
+#define DISCARD_PORT   9 /* never sent to; 0 is no port to connect to */
 
 /* Both are covered by a default route, or by one of its two halves each, and hardly by anything else. */
 #define PROBES 2
@@ -42,25 +43,28 @@ static int bind_to_interface(int fd, const char *name)
     return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0 ? 0 : errno;
 }
 
+static int bind_to_address(int fd, const struct address *address, uint32_t scope)
+{
+    struct sockaddr_storage local;
+
+    address_to_sockaddr(address, scope, &local);
+    return bind(fd, (const struct sockaddr *)&local, address_sockaddr_length(address->family)) == 0 ? 0 : errno;
+}
+
 static int prepare(int fd, const struct inquiry *inquiry, const struct address *source)
 {
-    const uint32_t          mark = inquiry->question->mark;
-    const int               one = 1;
-    struct sockaddr_storage local;
-    int                     error = 0;
+    const uint32_t mark = inquiry->question->mark;
+    int            error = 0;
 
-    /* Without it a broadcast address is refused as if it were prohibited. */
-    (void)setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one);
     if (mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof mark) != 0)
         return errno;
     if (inquiry->oif != 0)
         error = bind_to_interface(fd, inquiry->link.name);
     if (error != 0 || source->family == AF_UNSPEC)
         return error;
-    address_to_sockaddr(source, inquiry->oif, &local);
     /* That the address is ours is known. A sandbox may refuse to bind: then rules that look at the source are
      * missed. */
-    (void)bind(fd, (const struct sockaddr *)&local, address_sockaddr_length(source->family));
+    (void)bind_to_address(fd, source, inquiry->oif);
     return 0;
 }
 
@@ -74,6 +78,14 @@ static int connect_to(int fd, const struct address *destination, uint32_t scope)
     else
         ((struct sockaddr_in6 *)&remote)->sin6_port = htons(DISCARD_PORT);
     return connect(fd, (const struct sockaddr *)&remote, address_sockaddr_length(destination->family)) == 0 ? 0 : errno;
+}
+
+/* A broadcast address is refused at first, as one is that a route prohibits. */
+static bool allow_broadcast(int fd)
+{
+    const int one = 1;
+
+    return setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0;
 }
 
 /* What an errno of connect(2) means. False: it is no answer. */
@@ -106,6 +118,8 @@ static int ask_socket(int fd, const struct inquiry *inquiry, const struct addres
     if (error != 0)
         return error;
     error = connect_to(fd, destination, inquiry->oif);
+    if (error == EACCES && allow_broadcast(fd))
+        error = connect_to(fd, destination, inquiry->oif);
     if (error != 0)
         return is_answer(error, ret) ? 0 : error;
     if (getsockname(fd, (struct sockaddr *)&own, &length) != 0)
@@ -135,22 +149,24 @@ static int ask(const struct inquiry *inquiry, const struct address *source, cons
 
 /* ---- Questions -------------------------------------------------------------------------------------------------- */
 
-static const struct address none;
-
+/* A refusal counts only when every probe meets it: what refuses one alone is a longer prefix. */
 static int find_default_of(const struct inquiry *inquiry, const struct address *source,
                            const struct address probes[PROBES], struct path *ret)
 {
-    struct path path;
-    int         error = 0;
+    for (size_t i = 0; i < PROBES; i++) {
+        struct path path;
+        const int   error = ask(inquiry, source, &probes[i], &path);
 
-    for (size_t i = 0; i < PROBES && error == 0; i++) {
-        error = ask(inquiry, source, &probes[i], &path);
-        if (error == 0 && (i == 0 || path_is_usable(&path)))
+        if (error != 0)
+            return error;
+        if ((path.flags & kSCNetworkReachabilityFlagsIsLocalAddress) != 0)
+            path = path_without(kSCNetworkReachabilityReasonNoRoute);
+        if (i == 0 || path_is_usable(&path) || path.reason == kSCNetworkReachabilityReasonNoRoute)
             *ret = path;
-        if (error == 0 && path_is_usable(ret))
-            break;
+        if (path_is_usable(&path))
+            return 0;
     }
-    return error;
+    return 0;
 }
 
 /* Usable IPv4 before usable IPv6; none usable: the reason of the family that has a route at all, else IPv4's. */
@@ -168,18 +184,38 @@ static int find_default(const struct inquiry *inquiry, const struct address *sou
     return error;
 }
 
-/* Whether an address is this machine's: then packets to it carry it as their source. */
-static int find_local(const struct inquiry *inquiry, const struct address *local, bool *ret)
+/* Whether binding tells a local address: not where any address can be bound (the sysctl ip_nonlocal_bind). */
+static bool is_bind_strict(int fd)
 {
-    struct inquiry unbound = { .question = inquiry->question };
-    struct path    path;
-    int            error;
+    static const struct address nobodys = { AF_INET, { 240, 0, 0, 1 } };
 
-    if (address_is_link_local(local))
-        unbound = *inquiry;
-    error = ask(&unbound, &none, local, &path);
-    *ret = error == 0 && address_equal(&path.source, local);
-    return error;
+    return bind_to_address(fd, &nobodys, 0) == EADDRNOTAVAIL;
+}
+
+/* Whether an address is this machine's. The kernel sends a packet to such a one from that address itself, but for
+ * some of IPv4's: a second address of a subnet, and 127.0.0.2. These can be bound. So can a broadcast address, to
+ * which packets may not be sent without more ado. */
+static int find_local(const struct inquiry *inquiry, const struct address *address, bool *ret)
+{
+    const uint32_t          scope = address_is_link_local(address) ? inquiry->oif : 0;
+    struct sockaddr_storage own;
+    socklen_t               length = sizeof own;
+    struct descriptor       socket;
+    bool                    bound;
+    int                     error = open_socket(address->family, &socket);
+
+    *ret = false;
+    if (error != 0)
+        return error == EAFNOSUPPORT ? 0 : error;
+    bound = address->family == AF_INET && is_bind_strict(socket.fd) && bind_to_address(socket.fd, address, 0) == 0;
+    if (!address_is_multicast(address) && connect_to(socket.fd, address, scope) == 0 &&
+        getsockname(socket.fd, (struct sockaddr *)&own, &length) == 0) {
+        const struct address source = address_from_sockaddr((const struct sockaddr *)&own, &(uint32_t){ 0 });
+
+        *ret = bound || address_equal(&source, address);
+    }
+    descriptor_close(&socket);
+    return 0;
 }
 
 /* False: the interface is not usable, and `ret` says why. */
@@ -218,10 +254,44 @@ static bool find_interface(struct inquiry *inquiry, struct path *ret)
             *ret = path_without(kSCNetworkReachabilityReasonInterfaceMissing);
         found = found && is_usable(&inquiry->link, ret);
     }
-    if (found && address_is_loopback(&question->destination) && interface_probe(socket.fd, 1, &lo))
+    if (found && address_is_loopback(&question->destination) && interface_probe(socket.fd, LOOPBACK_INDEX, &lo))
         found = is_usable(&lo, ret);
     descriptor_close(&socket);
     return found;
+}
+
+/* A packet to oneself goes over lo. */
+static int find_own(const struct inquiry *inquiry, struct path *path)
+{
+    struct descriptor socket;
+    struct link       lo;
+    bool              is_local;
+    int               error = find_local(inquiry, &path->destination, &is_local);
+
+    if (error != 0 || !is_local)
+        return error;
+    path->flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
+    error = open_socket(path->destination.family, &socket);
+    if (error != 0)
+        return error;
+    if (interface_probe(socket.fd, LOOPBACK_INDEX, &lo))
+        (void)is_usable(&lo, path);
+    descriptor_close(&socket);
+    return 0;
+}
+
+static int find_destination(const struct inquiry *inquiry, struct path *ret)
+{
+    int error = ask(inquiry, &inquiry->question->local, &inquiry->question->destination, ret);
+
+    if (error == 0 && path_is_usable(ret))
+        error = find_own(inquiry, ret);
+    if (error == 0 && inquiry->oif != 0) {
+        ret->index = inquiry->oif;
+        ret->mtu = inquiry->link.mtu;
+        memcpy(ret->name, inquiry->link.name, sizeof ret->name);
+    }
+    return error;
 }
 
 static int find(const struct question *question, struct path *ret)
@@ -241,15 +311,8 @@ static int find(const struct question *question, struct path *ret)
             return 0;
         }
     }
-    if (question->destination.family == AF_UNSPEC)
-        return find_default(&inquiry, &question->local, ret);
-    error = ask(&inquiry, &question->local, &question->destination, ret);
-    if (error == 0 && inquiry.oif != 0) {
-        ret->index = inquiry.oif;
-        ret->mtu = inquiry.link.mtu;
-        memcpy(ret->name, inquiry.link.name, sizeof ret->name);
-    }
-    return error;
+    return question->destination.family == AF_UNSPEC ? find_default(&inquiry, &question->local, ret)
+                                                     : find_destination(&inquiry, ret);
 }
 
 int socket_find(const struct question *questions, size_t count, struct path *ret)

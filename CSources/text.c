@@ -187,16 +187,16 @@ static void add_path(struct text *text, const struct path *path)
         address_format(&path->gateway, digits);
         text_add(text, " via %s", digits);
     }
-    if (path->index == 0) {
-        text_add(text, " none");
-        return;
-    }
-    text_add(text, " dev %s (index %" PRIu32 ")", path->name[0] != '\0' ? path->name : "?", path->index);
+    if (path->index != 0)
+        text_add(text, " dev %s (index %" PRIu32 ")", path->name[0] != '\0' ? path->name : "?", path->index);
     if (path->source.family != AF_UNSPEC) {
         address_format(&path->source, digits);
         text_add(text, " src %s", digits);
     }
-    text_add(text, " mtu %" PRIu32 " table %" PRIu32, path->mtu, path->table);
+    if (path->index == 0 && path->source.family == AF_UNSPEC)
+        text_add(text, " none");
+    if (path->index != 0)
+        text_add(text, " mtu %" PRIu32 " table %" PRIu32, path->mtu, path->table);
 }
 
 static void add_answer(struct text *text, const struct path *path)
