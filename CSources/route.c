@@ -176,7 +176,12 @@ static int find_bound_ipv4(struct search *search, struct path *ret)
     struct route route;
     const int    error = ask(search, true, &route);
 
-    return error != 0 ? error : judge_match(search, &route, ret);
+    if (error != 0)
+        return error;
+    /* Multicast is on-link even where its route has a gateway. */
+    if (address_is_multicast(&search->request.destination))
+        return find_plain(search, search->request.oif, ret);
+    return judge_match(search, &route, ret);
 }
 
 /* The plain answer may go over a leg that is dead while another one lives. */
@@ -232,6 +237,14 @@ static bool needs_match(const struct search *search)
            !address_is_on_every_link(&search->request.destination);
 }
 
+/* A scope by number, of which the kernel only says that no route leaves it. What it told of links is taken in with the
+ * answer. */
+static bool is_missing(const struct search *search, const struct path *path)
+{
+    return path->reason == kSCNetworkReachabilityReasonNoRoute && search->request.oif != 0 &&
+           view_link(search->view, search->request.oif) == NULL;
+}
+
 static int find_address(struct search *search, struct path *ret)
 {
     int error = needs_match(search) ? find_bound_ipv4(search, ret) : find_plain(search, search->request.oif, ret);
@@ -240,6 +253,10 @@ static int find_address(struct search *search, struct path *ret)
         return error;
     if (is_lost_loopback(search)) {
         *ret = path_without(kSCNetworkReachabilityReasonInterfaceDown);
+        return 0;
+    }
+    if (is_missing(search, ret)) {
+        *ret = path_without(kSCNetworkReachabilityReasonInterfaceMissing);
         return 0;
     }
     error = find_other_leg(search, ret);
