@@ -58,11 +58,9 @@ static bool has_work_locked(SCRunLoopRef loop)
     return false;
 }
 
-/* The timerfd follows the nearest deadline. Set only when that moved: it is a system call. */
-static void arm_timer_locked(SCRunLoopRef loop)
+static int64_t nearest_deadline_locked(SCRunLoopRef loop)
 {
-    struct itimerspec timer = { 0 };
-    int64_t           nearest = NEVER;
+    int64_t nearest = NEVER;
 
     list_for_each(node, &loop->sources) {
         const struct source *source = container_of(node, struct source, node);
@@ -70,6 +68,15 @@ static void arm_timer_locked(SCRunLoopRef loop)
         if (source->deadline < nearest)
             nearest = source->deadline;
     }
+    return nearest;
+}
+
+/* The timerfd follows the nearest deadline. Set only when that moved: it is a system call. */
+static void arm_timer_locked(SCRunLoopRef loop)
+{
+    struct itimerspec timer = { 0 };
+    const int64_t     nearest = nearest_deadline_locked(loop);
+
     if (nearest == loop->armed)
         return;
     if (nearest != NEVER) {
@@ -167,11 +174,10 @@ static size_t count_jobs(SCRunLoopRef loop)
 }
 
 /* Takes what epoll reported: notes which sources are due. Sources are found by address in the list, as one may have
- * been removed by another thread since. Returns whether the timer went off. */
-static bool note_ready(SCRunLoopRef loop, const struct epoll_event *events, int count)
+ * been removed by another thread since. */
+static void note_ready(SCRunLoopRef loop, const struct epoll_event *events, int count)
 {
     uint64_t value;
-    bool     timer = false;
 
     runloop_lock(loop);
     for (int i = 0; i < count; i++) {
@@ -183,7 +189,6 @@ static bool note_ready(SCRunLoopRef loop, const struct epoll_event *events, int 
         } else if (pointer == &loop->timer) {
             (void)!read(loop->timer.fd, &value, sizeof value);
             loop->armed = NEVER;
-            timer = true;
         } else {
             list_for_each(node, &loop->sources)
                 if (pointer == container_of(node, struct source, node))
@@ -191,7 +196,6 @@ static bool note_ready(SCRunLoopRef loop, const struct epoll_event *events, int 
         }
     }
     runloop_unlock(loop);
-    return timer;
 }
 
 /* One pass: wait until `until` for something, run the sources that are due, then the jobs. */
@@ -201,7 +205,7 @@ static struct pass pass(SCRunLoopRef loop, int64_t until)
     struct pass        done = { 0 };
     struct source     *source;
     struct job        *job;
-    bool               timer;
+    int64_t            nearest;
     int                count;
     size_t             due;
 
@@ -209,6 +213,9 @@ static struct pass pass(SCRunLoopRef loop, int64_t until)
     /* Another pass, nested or of a run that was stopped, may have read the eventfd of a wake-up that is still due. */
     if (has_work_locked(loop) || atomic_load(&loop->woken))
         until = 0;
+    nearest = nearest_deadline_locked(loop);
+    if (nearest < loop->armed && nearest < until)
+        until = nearest; /* the timer could not be set: the wait has to end without it */
     runloop_unlock(loop);
     count = epoll_wait(loop->epoll.fd, events, 16, wait_milliseconds(until));
     if (count < 0) {
@@ -216,8 +223,8 @@ static struct pass pass(SCRunLoopRef loop, int64_t until)
             done.error = errno;
         count = 0;
     }
-    timer = note_ready(loop, events, count);
-    choose_sources(loop, timer ? clock_now() : INT64_MIN);
+    note_ready(loop, events, count);
+    choose_sources(loop, clock_now());
     while ((source = next_source(loop)) != NULL) {
         int error = source->run(source);
 

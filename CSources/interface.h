@@ -6,10 +6,10 @@
 
 #include "links.h"
 
-/* The index of the interface that has this name now, 0: there is none. */
-uint32_t interface_index(int fd, const char *name);
+/* The index of the interface that has this name now. 0 or an errno; ENODEV: there is none. */
+int interface_index(int fd, const char *name, uint32_t *ret);
 
-/* What the one with an index is, but for its kind. False: there is none. */
-bool interface_probe(int fd, uint32_t index, struct link *ret);
+/* What the one with an index is, but for its kind. 0 or an errno; ENODEV: there is none. */
+int interface_probe(int fd, uint32_t index, struct link *ret);
 
 #endif

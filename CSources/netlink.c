@@ -12,6 +12,9 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+/* A socket address has bits for the first 31 groups. */
+#define MASK_GROUPS 32
+
 /* Room for some thousand route messages. Clamped by the kernel to rmem_max. */
 #define RECEIVE_BUFFER (2 * 1024 * 1024)
 
@@ -55,26 +58,49 @@ static int open_socket(struct netlink *ret)
     return 0;
 }
 
-/* Memberships can be had in two ways: while binding, of the first 32 groups, and by an option. A sandbox may refuse
- * either; a kernel or a sandbox that has neither tells of nothing. */
-int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count)
+/* Memberships come in two ways, while binding and by an option, and a sandbox may refuse either. Not every kernel has
+ * IPv6, nexthop objects or netconf (EINVAL). */
+static bool is_refusal(int error)
+{
+    return error == EINVAL || error == ENOPROTOOPT || denial(error) == NETLINK_DENIED;
+}
+
+static int bind_with_groups(const struct netlink *netlink, const unsigned *groups, size_t count)
 {
     struct sockaddr_nl own = { .nl_family = AF_NETLINK };
-    bool               bound, joined = false;
-    int                error = open_socket(ret);
+
+    for (size_t i = 0; i < count; i++)
+        if (groups[i] < MASK_GROUPS)
+            own.nl_groups |= 1u << (groups[i] - 1);
+    return bind(netlink->socket.fd, (const struct sockaddr *)&own, sizeof own) == 0 ? 0 : errno;
+}
+
+static int join_groups(const struct netlink *netlink, const unsigned *groups, size_t count)
+{
+    const int bind_error = bind_with_groups(netlink, groups, count);
+    bool      hears = bind_error == 0;
+
+    if (bind_error != 0 && !is_refusal(bind_error))
+        return bind_error;
+    if (bind_error != 0 && connect(netlink->socket.fd, (const struct sockaddr *)&kernel, sizeof kernel) != 0)
+        return denial(errno);
+    for (size_t i = 0; i < count; i++) {
+        const int error = bind_error != 0 || groups[i] >= MASK_GROUPS ? netlink_join(netlink, groups[i]) : 0;
+
+        if (error != 0 && !is_refusal(error))
+            return error;
+        hears = hears || error == 0;
+    }
+    return hears ? 0 : NETLINK_DENIED;
+}
+
+int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count)
+{
+    int error = open_socket(ret);
 
     if (error != 0)
         return error;
-    for (size_t i = 0; i < count; i++)
-        if (groups[i] < 32) /* group 32 is not in the mask */
-            own.nl_groups |= 1u << (groups[i] - 1);
-    bound = bind(ret->socket.fd, (const struct sockaddr *)&own, sizeof own) == 0;
-    error = bound || connect(ret->socket.fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0 ? 0 : denial(errno);
-    for (size_t i = 0; i < count && error == 0; i++)
-        if (!bound || groups[i] >= 32)
-            joined = netlink_join(ret, groups[i]) == 0 || joined;
-    if (error == 0 && !bound && !joined)
-        error = NETLINK_DENIED;
+    error = join_groups(ret, groups, count);
     if (error != 0)
         netlink_close(ret);
     return error;

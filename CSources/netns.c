@@ -38,13 +38,16 @@ struct netns {
 static struct list registry = { &registry, &registry }; /* those in which targets exist, under process_lock */
 static unsigned    registry_era;
 
-static struct netns_id own_id(void)
+/* 0 or an errno. Where there is no /proc, or none for us, there is no identity. */
+static int own_id(struct netns_id *ret)
 {
     struct stat status;
 
+    *ret = (struct netns_id){ 0 };
     if (stat(OWN_NAMESPACE, &status) != 0)
-        return (struct netns_id){ 0 };
-    return (struct netns_id){ .device = status.st_dev, .inode = status.st_ino };
+        return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM ? 0 : errno;
+    *ret = (struct netns_id){ .device = status.st_dev, .inode = status.st_ino };
+    return 0;
 }
 
 static bool id_equal(struct netns_id a, struct netns_id b)
@@ -140,10 +143,13 @@ static struct netns *find(struct netns_id id, struct netns *fresh)
 
 int netns_current(struct netns **ret)
 {
-    const struct netns_id id = own_id();
-    struct netns         *found = find(id, NULL), *fresh = NULL;
-    int                   error = 0;
+    struct netns   *found, *fresh;
+    struct netns_id id;
+    int             error = own_id(&id);
 
+    if (error != 0)
+        return error;
+    found = find(id, NULL);
     if (found == NULL) {
         error = netns_create(id, &fresh);
         if (error != 0)
@@ -198,11 +204,14 @@ static void *run_errand(void *argument)
  * for these few system calls and is waited for. EPERM: the process may not go there. */
 static int visit(const struct netns *netns, int (*run)(void *argument), void *argument)
 {
-    struct errand errand = { .netns = netns, .run = run, .argument = argument };
-    pthread_t     thread;
-    int           error;
+    struct errand   errand = { .netns = netns, .run = run, .argument = argument };
+    struct netns_id id;
+    pthread_t       thread;
+    int             error = own_id(&id);
 
-    if (id_equal(netns->id, own_id()))
+    if (error != 0)
+        return error;
+    if (netns->id.inode == 0 || id_equal(netns->id, id))
         return run(argument);
     error = process_start_thread(run_errand, &errand, false, &thread);
     if (error != 0)

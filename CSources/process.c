@@ -12,8 +12,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list     descriptors = { &descriptors, &descriptors };
 static atomic_uint     era;
-static pthread_once_t  once = PTHREAD_ONCE_INIT;
-static int             prepare_error;
+static bool            prepared; /* under the lock */
 
 void process_lock(void)
 {
@@ -46,15 +45,17 @@ static void in_child(void)
     process_unlock();
 }
 
-static void prepare(void)
-{
-    prepare_error = pthread_atfork(process_lock, process_unlock, in_child);
-}
-
+/* No pthread_once: what failed for want of memory may succeed the next time. */
 int process_prepare(void)
 {
-    pthread_once(&once, prepare);
-    return prepare_error;
+    int error = 0;
+
+    process_lock();
+    if (!prepared)
+        error = pthread_atfork(process_lock, process_unlock, in_child);
+    prepared = error == 0;
+    process_unlock();
+    return error;
 }
 
 /* Before the program registers handlers of its own: these may call us, and then run outside of ours, that is before the

@@ -444,8 +444,12 @@ int route_find(struct view *view, const struct question *questions, size_t count
                                  .extras = extras,
                                  .request = { .mark = questions[i].mark } };
         struct path   path;
-        const int     error = answer(&search, &path);
+        int           error;
 
+        view->link_error = 0;
+        error = answer(&search, &path);
+        if (error == 0)
+            error = view->link_error;
         if (error != 0)
             return error;
         path.destination = questions[i].destination;

@@ -17,9 +17,8 @@
 #include "error.h"
 #include "loop.h"
 
-static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 static pthread_key_t  own_key; /* the thread's own loop, its destructor ends it */
-static int            own_error;
+static atomic_bool    own_key_made;
 static SCRunLoopRef   main_loop; /* under process_lock. The main thread's own: GetMain finds it from other threads */
 
 void runloop_lock(SCRunLoopRef loop)
@@ -180,9 +179,20 @@ static void own_ended(void *pointer)
     counted_release(&loop->counted);
 }
 
-static void own_prepare(void)
+/* No pthread_once: what failed for want of something may succeed the next time. */
+static int own_prepare(void)
 {
-    own_error = pthread_key_create(&own_key, own_ended);
+    int error = 0;
+
+    if (atomic_load(&own_key_made))
+        return 0;
+    process_lock();
+    if (!atomic_load(&own_key_made)) {
+        error = pthread_key_create(&own_key, own_ended);
+        atomic_store(&own_key_made, error == 0);
+    }
+    process_unlock();
+    return error;
 }
 
 static bool on_main_thread(void)
@@ -241,11 +251,10 @@ static void keep_inherited(SCRunLoopRef loop, SCRunLoopRef inherited)
 SCRunLoopRef SCRunLoopGetCurrent(void)
 {
     SCRunLoopRef loop, inherited;
-    int          error;
+    int          error = own_prepare();
 
-    pthread_once(&own_once, own_prepare);
-    if (own_error != 0) {
-        error_set(own_error);
+    if (error != 0) {
+        error_set(error);
         return NULL;
     }
     loop = pthread_getspecific(own_key);

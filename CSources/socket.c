@@ -35,6 +35,14 @@ static int open_socket(int family, struct descriptor *ret)
     return error;
 }
 
+/* For ioctls any family will do. */
+static int open_any(struct descriptor *ret)
+{
+    const int error = open_socket(AF_INET, ret);
+
+    return error == EAFNOSUPPORT ? open_socket(AF_INET6, ret) : error;
+}
+
 /* ---- One destination -------------------------------------------------------------------------------------------- */
 
 /* Binds to the interface: unprivileged since Linux 5.7. */
@@ -230,78 +238,103 @@ static bool is_usable(const struct link *link, struct path *ret)
     return false;
 }
 
-/* The interface that a question names; while lo is down, nothing reaches a loopback address. False: `ret` is the answer
- * already. */
-static bool find_interface(struct inquiry *inquiry, struct path *ret)
+/* The interface by its index, which is to be usable. False: `ret` is the answer already. */
+static int find_link(int fd, struct inquiry *inquiry, bool *ret_open, struct path *ret)
+{
+    const int error = interface_probe(fd, inquiry->oif, &inquiry->link);
+
+    if (error == ENODEV)
+        *ret = path_without(kSCNetworkReachabilityReasonInterfaceMissing);
+    *ret_open = error == 0 && is_usable(&inquiry->link, ret);
+    return error == ENODEV ? 0 : error;
+}
+
+static int find_interface_by(int fd, struct inquiry *inquiry, bool *ret_open, struct path *ret)
+{
+    const struct question *question = inquiry->question;
+    uint32_t               named = 0;
+    int                    error = 0;
+
+    if (question->interface[0] != '\0')
+        error = interface_index(fd, question->interface, &named);
+    if (error != 0 && error != ENODEV)
+        return error;
+    *ret_open = route_interface(question, named, &inquiry->oif, ret);
+    return *ret_open && inquiry->oif != 0 ? find_link(fd, inquiry, ret_open, ret) : 0;
+}
+
+/* The interface that a question names. 0 or an errno. *ret_open false: `ret` is the answer already. */
+static int find_interface(struct inquiry *inquiry, bool *ret_open, struct path *ret)
 {
     const struct question *question = inquiry->question;
     struct descriptor      socket;
-    struct link            lo;
-    uint32_t               named = 0;
-    bool                   found = true;
+    int                    error;
 
-    if (question->interface[0] == '\0' && question->scope == 0 && !address_is_loopback(&question->destination) &&
-        !address_is_link_local(&question->destination))
-        return true;
-    if (open_socket(AF_INET, &socket) != 0 && open_socket(AF_INET6, &socket) != 0)
-        return true; /* what comes next fails for the same reason, and says so */
-    if (question->interface[0] != '\0')
-        named = interface_index(socket.fd, question->interface);
-    found = route_interface(question, named, &inquiry->oif, ret);
-    if (found && inquiry->oif != 0) {
-        found = interface_probe(socket.fd, inquiry->oif, &inquiry->link);
-        if (!found)
-            *ret = path_without(kSCNetworkReachabilityReasonInterfaceMissing);
-        found = found && is_usable(&inquiry->link, ret);
-    }
-    if (found && address_is_loopback(&question->destination) && interface_probe(socket.fd, LOOPBACK_INDEX, &lo))
-        found = is_usable(&lo, ret);
+    *ret_open = true;
+    if (question->interface[0] == '\0' && question->scope == 0 && !address_is_link_local(&question->destination))
+        return 0;
+    error = open_any(&socket);
+    if (error != 0)
+        return error;
+    error = find_interface_by(socket.fd, inquiry, ret_open, ret);
     descriptor_close(&socket);
-    return found;
+    return error;
 }
 
-/* A packet to oneself goes over lo. */
-static int find_own(const struct inquiry *inquiry, struct path *path)
+/* A packet to oneself goes over lo: while that is down, none arrives. */
+static int check_lo(struct path *path)
 {
     struct descriptor socket;
     struct link       lo;
-    bool              is_local;
-    int               error = find_local(inquiry, &path->destination, &is_local);
+    int               error = open_any(&socket);
 
-    if (error != 0 || !is_local)
-        return error;
-    path->flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
-    error = open_socket(path->destination.family, &socket);
     if (error != 0)
         return error;
-    if (interface_probe(socket.fd, LOOPBACK_INDEX, &lo))
+    error = interface_probe(socket.fd, LOOPBACK_INDEX, &lo);
+    if (error == 0)
         (void)is_usable(&lo, path);
     descriptor_close(&socket);
-    return 0;
+    return error;
+}
+
+/* What a socket does not tell by itself: whether the destination is this machine's. */
+static int find_own(const struct inquiry *inquiry, struct path *path)
+{
+    bool is_local = address_is_loopback(&path->destination);
+    int  error = 0;
+
+    if (!is_local && path_is_usable(path))
+        error = find_local(inquiry, &path->destination, &is_local);
+    if (error != 0 || !is_local)
+        return error;
+    if (path_is_usable(path))
+        path->flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
+    return check_lo(path);
 }
 
 static int find_destination(const struct inquiry *inquiry, struct path *ret)
 {
-    int error = ask(inquiry, &inquiry->question->local, &inquiry->question->destination, ret);
+    const int error = ask(inquiry, &inquiry->question->local, &inquiry->question->destination, ret);
 
-    if (error == 0 && path_is_usable(ret))
-        error = find_own(inquiry, ret);
-    if (error == 0 && inquiry->oif != 0) {
+    if (error != 0)
+        return error;
+    ret->destination = inquiry->question->destination;
+    if (inquiry->oif != 0) {
         ret->index = inquiry->oif;
         ret->mtu = inquiry->link.mtu;
         memcpy(ret->name, inquiry->link.name, sizeof ret->name);
     }
-    return error;
+    return find_own(inquiry, ret);
 }
 
 static int find(const struct question *question, struct path *ret)
 {
     struct inquiry inquiry = { .question = question };
-    bool           is_local;
-    int            error;
+    bool           is_open, is_local;
+    int            error = find_interface(&inquiry, &is_open, ret);
 
-    if (!find_interface(&inquiry, ret))
-        return 0;
+    if (error != 0 || !is_open)
+        return error;
     if (question->local.family != AF_UNSPEC) {
         error = find_local(&inquiry, &question->local, &is_local);
         if (error != 0)
@@ -334,11 +367,11 @@ int socket_find(const struct question *questions, size_t count, struct path *ret
 uint32_t socket_index_of(const char *name)
 {
     struct descriptor socket;
-    uint32_t          index;
+    uint32_t          index = 0;
 
-    if (open_socket(AF_INET, &socket) != 0 && open_socket(AF_INET6, &socket) != 0)
+    if (open_any(&socket) != 0)
         return 0;
-    index = interface_index(socket.fd, name);
+    (void)interface_index(socket.fd, name, &index);
     descriptor_close(&socket);
     return index;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "interface.h"
+#include "path.h"
 #include "probes.h"
 
 #define DRAIN_LIMIT 1024 /* datagrams in one pass, so that a storm does not keep answers back for ever */
@@ -174,17 +175,26 @@ const struct link *view_link(struct view *view, uint32_t index)
 {
     const struct link *known = links_find(&view->links, index);
     struct link        link;
+    int                error;
 
     if (known != NULL || index == 0)
         return known;
-    if (!interface_probe(view->requests.socket.fd, index, &link))
-        return NULL;
-    return links_put(&view->links, &link) == 0 ? links_find(&view->links, index) : NULL;
+    error = interface_probe(view->requests.socket.fd, index, &link);
+    if (error == 0)
+        error = links_put(&view->links, &link);
+    if (error != 0 && error != ENODEV)
+        view->link_error = error;
+    return error == 0 ? links_find(&view->links, index) : NULL;
 }
 
 uint32_t view_index_of(struct view *view, const char *name)
 {
-    return interface_index(view->requests.socket.fd, name);
+    uint32_t  index = 0;
+    const int error = interface_index(view->requests.socket.fd, name, &index);
+
+    if (error != 0 && error != ENODEV)
+        view->link_error = error;
+    return index;
 }
 
 void view_doubt_links(struct view *view)
@@ -194,6 +204,14 @@ void view_doubt_links(struct view *view)
 }
 
 /* ---- Questions -------------------------------------------------------------------------------------------------- */
+
+/* Our own failure to ask, which must not read like an answer of the kernel's. */
+static int not_an_answer(int error)
+{
+    struct path path;
+
+    return path_from_error(error, false, &path) ? kSCStatusReachabilityUnknown : error;
+}
 
 /* Reads until the answer to a request is there, and takes in what is told of links on the way. 0 and the answer, or an
  * errno; ENOBUFS when messages were lost. */
@@ -208,7 +226,7 @@ static int receive_answer(struct view *view, uint32_t sequence, struct message *
             continue;
         /* The kernel answers inside the send: no answer means that there was no room for one. */
         if (length <= 0)
-            return length == 0 || length == -EMSGSIZE ? ENOBUFS : (int)-length;
+            return length == 0 || length == -EMSGSIZE ? ENOBUFS : not_an_answer((int)-length);
         for (size_t step; (step = message_parse(bytes, left, ret)) != 0; bytes += step, left -= step) {
             if (is_answer(view, sequence, ret))
                 return ret->kind == MESSAGE_ERROR ? ret->error : 0;
@@ -267,7 +285,7 @@ int view_ask(struct view *view, const struct route_request *request, struct rout
             length = message_put_link_query(requests, ++view->requests.sequence, NO_SUCH_LINK);
         length += message_put_route_query(requests + length, ++view->requests.sequence, request);
         view->queries++;
-        error = netlink_send(&view->requests, requests, length);
+        error = not_an_answer(netlink_send(&view->requests, requests, length));
         if (error == 0)
             error = receive_answer(view, view->requests.sequence, &answer);
         if (error == ENOBUFS)

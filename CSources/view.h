@@ -20,6 +20,7 @@ struct view {
     struct links   links;
     bool           behind_rtnl; /* see view_ask_behind_rtnl */
     bool           deaf;        /* see view_doubt_links */
+    int            link_error;  /* why a link could not be asked for, since the caller set this to 0 */
     void          *buffer;
     atomic_ulong   overruns, queries; /* for people */
 };
@@ -49,8 +50,8 @@ unsigned view_drain(struct view *view, void (*tell)(void *info, const struct mes
 /* Reads all links anew. Waits for the RTNL lock: only where events are handled. 0 or an errno. */
 int view_read_links(struct view *view);
 
-/* The link with an index, asked for if it is not known; this does not wait for RTNL. NULL: there is none. Valid until
- * the next call on the view. */
+/* The link with an index, asked for if it is not known; this does not wait for RTNL. NULL: there is none, or see
+ * link_error. Valid until the next call on the view. */
 const struct link *view_link(struct view *view, uint32_t index);
 
 /* As view_link, with its kind, for which the call may wait for RTNL: never under a lock that somebody needs who must
@@ -60,7 +61,7 @@ const struct link *view_whole_link(struct view *view, uint32_t index);
 /* Before links are looked at: forgets them all where a sandbox lets the view ask, but not hear of changes. */
 void view_doubt_links(struct view *view);
 
-/* The index of the link that has this name now, 0: there is none. */
+/* The index of the link that has this name now, 0: there is none, or see link_error. */
 uint32_t view_index_of(struct view *view, const char *name);
 
 /* The next view_ask waits in the kernel until the RTNL lock is free, that is until the change of which a message told
