@@ -32,10 +32,10 @@ struct monitor {
     struct source source; /* under the loop's lock, as far as runloop.h says */
     SCRunLoopRef  loop;
     struct netns *netns;
-    struct view   view;           /* closed when it polls: then the namespace's shared one is asked */
+    struct view   view;           /* closed when nothing can be heard: then the namespace's shared one is asked */
     struct list   watches, dirty; /* under the loop's lock */
     bool          links_known;
-    int64_t       poll; /* NEVER: the kernel tells */
+    int64_t       poll; /* NEVER: the kernel tells of everything */
     int64_t       ask_again, ask_again_latest; /* NEVER: no round to repeat */
     int64_t       retry, retry_delay;
 };
@@ -162,9 +162,14 @@ static void put_back(struct monitor *monitor, struct watch *watch, struct list *
     runloop_unlock(monitor->loop);
 }
 
+static bool hears(const struct monitor *monitor)
+{
+    return monitor->view.events.socket.fd >= 0;
+}
+
 static int find(struct monitor *monitor, const struct watch *watch, struct path *ret)
 {
-    if (monitor->poll != NEVER)
+    if (!hears(monitor))
         return netns_ask(monitor->netns, watch->questions, watch->count, watch->extras, ret);
     return route_find(&monitor->view, watch->questions, watch->count, watch->extras, ret);
 }
@@ -321,11 +326,11 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     if (monitor == NULL)
         return ENOMEM;
     error = netns_open_view(netns, VIEW_EVERYTHING, &monitor->view);
-    monitor->poll = error == NETLINK_DENIED ? 0 : NEVER;
     if (error != 0 && error != NETLINK_DENIED) {
         free(monitor);
         return error;
     }
+    monitor->poll = error != 0 || monitor->view.deaf ? 0 : NEVER;
     monitor->source = (struct source){ .fd = monitor->view.events.socket.fd,
                                        .deadline = NEVER,
                                        .run = error == 0 ? monitor_run : poll_run };

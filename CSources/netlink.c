@@ -75,11 +75,12 @@ static int bind_with_groups(const struct netlink *netlink, const unsigned *group
     return bind(netlink->socket.fd, (const struct sockaddr *)&own, sizeof own) == 0 ? 0 : errno;
 }
 
-static int join_groups(const struct netlink *netlink, const unsigned *groups, size_t count)
+static int join_groups(const struct netlink *netlink, const unsigned *groups, size_t count, bool *ret_deaf)
 {
     const int bind_error = bind_with_groups(netlink, groups, count);
     bool      hears = bind_error == 0;
 
+    *ret_deaf = false;
     if (bind_error != 0 && !is_refusal(bind_error))
         return bind_error;
     if (bind_error != 0 && connect(netlink->socket.fd, (const struct sockaddr *)&kernel, sizeof kernel) != 0)
@@ -90,17 +91,18 @@ static int join_groups(const struct netlink *netlink, const unsigned *groups, si
         if (error != 0 && !is_refusal(error))
             return error;
         hears = hears || error == 0;
+        *ret_deaf = *ret_deaf || (error != 0 && error != EINVAL);
     }
     return hears ? 0 : NETLINK_DENIED;
 }
 
-int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count)
+int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_deaf)
 {
     int error = open_socket(ret);
 
     if (error != 0)
         return error;
-    error = join_groups(ret, groups, count);
+    error = join_groups(ret, groups, count, ret_deaf);
     if (error != 0)
         netlink_close(ret);
     return error;

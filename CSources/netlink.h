@@ -24,9 +24,9 @@ struct netlink {
 /* What is answered when a sandbox refuses netlink to this process: no errno of a route query's. */
 #define NETLINK_DENIED EPFNOSUPPORT
 
-/* Each answers 0, NETLINK_DENIED or an errno. Sockets belong to the network namespace of the calling thread, for
- * good. */
-int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count); /* never sends */
+/* Each answers 0, NETLINK_DENIED or an errno. Sockets belong to the network namespace of the calling thread, for good.
+ * The first never sends. *ret_deaf: of some of the groups nothing will be heard, though the kernel has them. */
+int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_deaf);
 int netlink_open_requests(struct netlink *ret); /* connected to the kernel, which then lets nobody else send to it */
 int netlink_join(const struct netlink *netlink, unsigned group);
 

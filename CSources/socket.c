@@ -68,6 +68,8 @@ static int prepare(int fd, const struct inquiry *inquiry, const struct address *
         return errno;
     if (inquiry->oif != 0)
         error = bind_to_interface(fd, inquiry->link.name);
+    if (error == EPERM && inquiry->question->interface[0] == '\0')
+        error = 0; /* a scope is also in the address that is connected to */
     if (error != 0 || source->family == AF_UNSPEC)
         return error;
     /* That the address is ours is known. A sandbox may refuse to bind: then rules that look at the source are
@@ -123,6 +125,8 @@ static int ask_socket(int fd, const struct inquiry *inquiry, const struct addres
     uint32_t                scope;
     int                     error = prepare(fd, inquiry, source);
 
+    if (error == ENODEV) /* it went a moment ago */
+        return is_answer(error, ret) ? 0 : error;
     if (error != 0)
         return error;
     error = connect_to(fd, destination, inquiry->oif);

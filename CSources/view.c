@@ -37,7 +37,7 @@ int view_open(struct view *ret, enum view_scope scope)
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     error = ret->buffer == NULL ? ENOMEM : netlink_open_requests(&ret->requests);
     if (error == 0 && scope == VIEW_EVERYTHING)
-        error = netlink_open_events(&ret->events, groups, sizeof groups / sizeof groups[0]);
+        error = netlink_open_events(&ret->events, groups, sizeof groups / sizeof groups[0], &ret->deaf);
     else if (error == 0)
         ret->deaf = netlink_join(&ret->requests, RTNLGRP_LINK) != 0;
     if (error != 0)

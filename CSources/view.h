@@ -19,7 +19,7 @@ struct view {
     struct netlink events, requests;
     struct links   links;
     bool           behind_rtnl; /* see view_ask_behind_rtnl */
-    bool           deaf;        /* see view_doubt_links */
+    bool           deaf;        /* a sandbox keeps some of what is told from it */
     int            link_error;  /* why a link could not be asked for, since the caller set this to 0 */
     void          *buffer;
     atomic_ulong   overruns, queries; /* for people */
@@ -58,7 +58,7 @@ const struct link *view_link(struct view *view, uint32_t index);
  * not wait. */
 const struct link *view_whole_link(struct view *view, uint32_t index);
 
-/* Before links are looked at: forgets them all where a sandbox lets the view ask, but not hear of changes. */
+/* For those who only ask, before they do: forgets the links if it is deaf to their changes. */
 void view_doubt_links(struct view *view);
 
 /* The index of the link that has this name now, 0: there is none, or see link_error. */
