@@ -32,7 +32,8 @@ struct host {
 /* Enters the namespace, or ends the process with 77. Before there is a second thread. */
 void scenario_enter(void);
 
-/* A target with a callback, not scheduled. What threads and descriptors there are when this is called are the host's. */
+/* A target with a callback, not scheduled. The threads and descriptors that there are when this is called are the
+ * host's. */
 SCNetworkReachabilityRef scenario_target(void);
 
 /* Lets the changes begin, and returns at once. */
