@@ -141,16 +141,29 @@ static struct watch *next_dirty(struct monitor *monitor)
     return watch;
 }
 
+static bool may_expire(const struct watch *watch)
+{
+    for (size_t i = 0; i < watch->count; i++)
+        if (watch->questions[i].destination.family != AF_INET)
+            return true;
+    return false;
+}
+
 /* When to ask again, two ticks after what the kernel says: it rounds down twice. For the same reason it says "never" in
  * the route's last tick, and then what was known before stands. That can lie up to two ticks and two of the kernel's
- * jiffies ahead of the end (a jiffy is 10 ms at most): five ticks are wide enough. */
-static int64_t expiry_time(uint32_t ticks, int64_t known)
+ * jiffies ahead of the end (a jiffy is 10 ms at most): five ticks are wide enough. Where nothing was known yet, "never"
+ * may mean the last tick just as well, so it has to be said twice. */
+static void note_expiry_locked(struct watch *watch, uint32_t ticks)
 {
     const int64_t tick = SECOND / sysconf(_SC_CLK_TCK), now = clock_now();
 
-    if (ticks == 0)
-        return known > now && known <= now + 5 * tick ? known : NEVER;
-    return now + ((int64_t)ticks + 2) * tick;
+    if (ticks != 0)
+        watch->expires = now + ((int64_t)ticks + 2) * tick;
+    else if (!watch->asked && may_expire(watch))
+        watch->expires = now + 5 * tick;
+    else if (watch->expires <= now || watch->expires > now + 5 * tick)
+        watch->expires = NEVER;
+    watch->asked = true;
 }
 
 /* In doubt again, as long as somebody still watches. */
@@ -184,7 +197,7 @@ static int ask_one(struct monitor *monitor, struct watch *watch)
     if (error != 0)
         return error;
     runloop_lock(monitor->loop);
-    watch->expires = expiry_time(path.expires, watch->expires);
+    note_expiry_locked(watch, path.expires);
     runloop_unlock(monitor->loop);
     if (!watch->answered(watch, &path, answers))
         put_back(monitor, watch, &monitor->dirty);
@@ -365,6 +378,7 @@ int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct watch *watch)
     if (error == 0) {
         watch->monitor = monitor;
         watch->expires = NEVER;
+        watch->asked = false;
         list_append(&monitor->watches, &watch->node);
         mark_locked(monitor, watch);
         runloop_source_due_locked(loop, &monitor->source);

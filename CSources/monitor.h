@@ -24,6 +24,7 @@ struct watch {
     bool (*answered)(struct watch *watch, const struct path *path, unsigned long answers);
     struct monitor *monitor; /* NULL: not watched */
     int64_t         expires;
+    bool            asked;   /* since it is watched */
 };
 
 /* From now on until monitor_unwatch, from any thread. It is answered once in the next pass of the loop. 0 or an

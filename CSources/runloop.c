@@ -52,6 +52,19 @@ bool runloop_mode_is_valid(SCRunLoopMode mode)
     return mode != NULL && (strcmp(mode, kSCRunLoopDefaultMode) == 0 || strcmp(mode, kSCRunLoopCommonModes) == 0);
 }
 
+/* Changing what is in the set changes nothing, and fails if either number has come to stand for something else. */
+static bool is_member(SCRunLoopRef loop, int fd, void *pointer)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
+
+    return epoll_ctl(loop->epoll.fd, EPOLL_CTL_MOD, fd, &event) == 0;
+}
+
+bool runloop_is_whole(SCRunLoopRef loop)
+{
+    return is_member(loop, loop->wake.fd, &loop->wake) && is_member(loop, loop->timer.fd, &loop->timer);
+}
+
 /* ---- Making and ending ------------------------------------------------------------------------------------------ */
 
 static void close_descriptors(SCRunLoopRef loop)

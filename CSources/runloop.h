@@ -65,6 +65,8 @@ struct list *runloop_next_change_locked(SCRunLoopRef loop);
 
 /* What is wrong with a loop that a caller gave us: 0, kSCStatusInvalidArgument, or ECHILD when it was inherited. */
 int runloop_status(SCRunLoopRef loop);
+/* Whether its descriptors are still its own: there are programs that close all that they find. */
+bool runloop_is_whole(SCRunLoopRef loop);
 /* Whether a mode is one of the two that there are. */
 bool runloop_mode_is_valid(SCRunLoopMode mode);
 

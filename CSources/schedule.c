@@ -26,8 +26,9 @@ struct schedule {
     struct counted                counted;
     struct list                   node;   /* in target->schedules, under target->lock */
     struct SCNetworkReachability *target;
-    SCRunLoopRef                  loop;         /* on a scheduler, that of the library's thread */
+    SCRunLoopRef                  loop;
     struct handover              *handover;     /* NULL: on a run loop. Constant */
+    struct service               *service;      /* whose loop it is, on a scheduler. Likewise */
     unsigned                      times[MODES]; /* under target->lock */
     bool                          active;       /* likewise; false for good once it is unscheduled */
     struct watch                  watch;
@@ -510,26 +511,27 @@ static void release_handed(struct schedule *schedule)
 {
     if (schedule->handover != NULL)
         handover_end(schedule->handover);
-    service_release(schedule->loop);
+    service_release(schedule->service);
     counted_release(&schedule->counted);
 }
 
 static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCNetworkReachabilityScheduler *scheduler)
 {
     struct schedule *schedule;
-    SCRunLoopRef     loop;
+    struct service  *service;
     int              error;
 
     if (is_scheduled(target))
         return kSCStatusInvalidArgument;
-    error = service_acquire(&loop);
+    error = service_acquire(&service);
     if (error != 0)
         return error;
-    schedule = schedule_create(target, loop);
+    schedule = schedule_create(target, service_loop(service));
     if (schedule == NULL) {
-        service_release(loop);
+        service_release(service);
         return ENOMEM;
     }
+    schedule->service = service;
     schedule->handover = handover_create(scheduler, handed_run, &schedule->counted);
     if (schedule->handover == NULL) {
         error = ENOMEM;

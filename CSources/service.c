@@ -77,13 +77,19 @@ static void leave_locked(struct service *service)
         SCRunLoopWakeUp(service->loop);
 }
 
-/* One more user of the service that there is. If there is none, `fresh`, which has one, becomes it. */
-static SCRunLoopRef join(struct service *fresh)
+/* A thread stays with the parent; and one whose descriptors the program closed hears nothing any more. */
+static bool is_usable(const struct service *service)
 {
-    SCRunLoopRef loop = NULL;
+    return service->era == process_era() && runloop_is_whole(service->loop);
+}
+
+/* The service that there is, with one more user. If there is none, `fresh`, which has one, becomes it. */
+static struct service *join(struct service *fresh)
+{
+    struct service *joined;
 
     process_lock();
-    if (current != NULL && current->era != process_era())
+    if (current != NULL && !is_usable(current))
         current = NULL;
     if (current == NULL)
         current = fresh;
@@ -91,31 +97,33 @@ static SCRunLoopRef join(struct service *fresh)
         current->users++;
     if (fresh != NULL && fresh != current)
         leave_locked(fresh); /* another thread was quicker */
-    if (current != NULL)
-        loop = current->loop;
+    joined = current;
     process_unlock();
-    return loop;
+    return joined;
 }
 
-int service_acquire(SCRunLoopRef *ret)
+int service_acquire(struct service **ret)
 {
     struct service *fresh;
-    int             error;
+    int             error = 0;
 
     *ret = join(NULL);
-    if (*ret != NULL)
-        return 0;
-    error = start(&fresh);
-    if (error != 0)
-        return error;
-    *ret = join(fresh);
-    return 0;
+    if (*ret == NULL) {
+        error = start(&fresh);
+        if (error == 0)
+            *ret = join(fresh);
+    }
+    return error;
 }
 
-void service_release(SCRunLoopRef loop)
+SCRunLoopRef service_loop(const struct service *service)
+{
+    return service->loop;
+}
+
+void service_release(struct service *service)
 {
     process_lock();
-    if (current != NULL && current->loop == loop)
-        leave_locked(current);
+    leave_locked(service);
     process_unlock();
 }

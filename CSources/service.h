@@ -6,10 +6,15 @@
 
 #include "runloop.h"
 
-/* The loop that it drives, for one more user; the thread is started if there is none. 0 or an errno. */
-int service_acquire(SCRunLoopRef *ret);
+struct service;
+
+/* For one more user; the thread is started if there is none. 0 or an errno. */
+int service_acquire(struct service **ret);
+
+/* The loop that it drives. */
+SCRunLoopRef service_loop(const struct service *service);
 
 /* One user less. After the last the thread ends by itself; nobody waits for it. */
-void service_release(SCRunLoopRef loop);
+void service_release(struct service *service);
 
 #endif

@@ -18,11 +18,12 @@
 #define SC_END_DECLS
 #endif
 
-/* Starts a structure that has a size. Named in C, where gcc's -Wextra objects to fields that are merely left out. */
+/* A structure that has a size, and nothing else set. In C the field is named. C++11 cannot, and there each further
+ * field has a {} of its own: gcc's -Wextra objects to fields that are merely left out. */
 #ifdef __cplusplus
-#define SC_SIZED(type) { sizeof(type) }
+#define SC_SIZED(type, ...) { sizeof(type), __VA_ARGS__ }
 #else
-#define SC_SIZED(type) { .size = sizeof(type) }
+#define SC_SIZED(type, ...) { .size = sizeof(type) }
 #endif
 
 #define SC_EXPORT __attribute__((visibility("default")))

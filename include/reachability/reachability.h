@@ -235,7 +235,8 @@ typedef struct {
     uint32_t                              routingMark;   /* as SO_MARK of the sockets that will be used; 0: none */
     uint32_t                              options;       /* kSCNetworkReachabilityOption... */
 } SCNetworkReachabilityOptions;
-#define kSCNetworkReachabilityOptionsInitializer SC_SIZED(SCNetworkReachabilityOptions)
+#define kSCNetworkReachabilityOptionsInitializer \
+    SC_SIZED(SCNetworkReachabilityOptions, {}, {}, {}, {}, {}, {}, {}, {})
 
 /* As the creators above, by a structure (see the rules for those with a size). To bind the default path to an
  * interface, give 0.0.0.0 as the remote address. */
@@ -283,7 +284,8 @@ typedef struct {
     struct sockaddr_storage            source;         /* the address that packets will carry */
     struct sockaddr_storage            gateway;        /* none: on-link */
 } SCNetworkReachabilityPath;
-#define kSCNetworkReachabilityPathInitializer SC_SIZED(SCNetworkReachabilityPath)
+#define kSCNetworkReachabilityPathInitializer \
+    SC_SIZED(SCNetworkReachabilityPath, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 
 /*
  * Asks the kernel now, also when the target is scheduled: the fields agree with one another, and the flags may be newer
