@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's network changes, and the callback comes: each kind of change, each in a namespace of its own. */
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "namespace.h"
+#include "view.h"
 #include "watcher.h"
 #include "writer.h"
 
@@ -776,9 +779,51 @@ static void what_does_not_change_the_answer_calls_nobody(void **state)
     watcher_stop(&own);
 }
 
+/* A view that hears of the same, and whether it ever took a link for gone. An answer would not tell: the link would be
+ * asked for anew at once. */
+struct onlooker {
+    struct view view;
+    uint32_t    index;
+    bool        gone;
+};
+
+static void look(void *info, const struct message *message)
+{
+    struct onlooker *onlooker = info;
+
+    if (message->kind == MESSAGE_LINK_GONE || links_find(&onlooker->view.links, onlooker->index) == NULL)
+        onlooker->gone = true;
+}
+
+static int open_link_listener(void)
+{
+    const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
+    const int                fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+/* Whether the kernel said, in the words of its bridge, that the port is gone. Closes the listener. */
+static bool has_heard_of_port_gone(int fd, uint32_t index)
+{
+    _Alignas(struct nlmsghdr) char bytes[8192];
+    const struct nlmsghdr         *header = (const struct nlmsghdr *)bytes;
+    const struct ifinfomsg        *link = NLMSG_DATA(header);
+    bool                           heard = false;
+
+    while (recv(fd, bytes, sizeof bytes, 0) > 0)
+        heard = heard || (header->nlmsg_type == RTM_DELLINK && link->ifi_family == AF_BRIDGE &&
+                          (uint32_t)link->ifi_index == index);
+    close(fd);
+    return heard;
+}
+
 static void a_bridge_port_that_leaves_lives_on(void **state)
 {
-    struct watcher watcher;
+    struct onlooker onlooker = { 0 };
+    struct watcher  watcher;
+    int             listener, error = 0;
 
     (void)state;
     begin();
@@ -787,7 +832,16 @@ static void a_bridge_port_that_leaves_lives_on(void **state)
     namespace_ip("link set dev br up");
     namespace_ip("link set dev c master br");
     watcher_start(&watcher, expect_target("203.0.113.9"));
-    namespace_ip("link set dev c nomaster"); /* RTM_DELLINK of family AF_BRIDGE */
+    assert_int_equal(view_open(&onlooker.view, VIEW_EVERYTHING), 0);
+    assert_int_equal(view_read_links(&onlooker.view), 0);
+    onlooker.index = writer_index("c");
+    listener = open_link_listener();
+    namespace_ip("link set dev c nomaster");
+    assert_true(has_heard_of_port_gone(listener, onlooker.index));
+    assert_int_equal(view_drain(&onlooker.view, look, &onlooker, &error), VIEW_NOTHING);
+    assert_false(onlooker.gone);
+    assert_non_null(links_find(&onlooker.view.links, onlooker.index));
+    view_close(&onlooker.view);
     EXPECT_QUIET(&watcher);
     assert_int_equal(expect_flags_of(watcher.target), R | D);
     EXPECT_FRESH("203.0.113.9", R | D);
