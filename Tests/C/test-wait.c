@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Create, Schedule, Unschedule, GetFlags and Release never wait for the kernel's RTNL lock, whether they would themselves
+ * or somebody else who waits would keep them. What waits is a request for a link: RTM_GETROUTE and the SIOCGIF... that
+ * the library uses do not. So the calls are wrapped at link time: it is counted what these calls ask for, and wherever
+ * another call is about to wait, a second thread makes all of them before it may.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "namespace.h"
+#include "watcher.h"
+#include "writer.h"
+
+#define PATIENCE 20 /* seconds until a call that must return has failed to */
+
+ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
+int     __real_ioctl(int fd, unsigned long request, ...);
+int     __wrap_ioctl(int fd, unsigned long request, ...);
+
+/* ---- What a thread asks the kernel for -------------------------------------------------------------------------- */
+
+static _Thread_local unsigned waits; /* that the thread made, or would make */
+static _Thread_local bool     is_second;
+static atomic_bool            is_watched; /* before each wait the second thread makes its calls */
+static atomic_uint            watching;
+
+static void run_second_thread(void);
+
+static bool may_wait(const void *bytes, size_t length)
+{
+    const struct nlmsghdr *header = bytes;
+
+    for (int left = (int)length; NLMSG_OK(header, left); header = NLMSG_NEXT(header, left))
+        if (header->nlmsg_type != RTM_GETROUTE)
+            return true;
+    return false;
+}
+
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
+{
+    if (may_wait(bytes, length)) {
+        waits++;
+        atomic_fetch_add(&watching, 1);
+        if (atomic_load(&is_watched) && !is_second)
+            run_second_thread();
+        atomic_fetch_sub(&watching, 1);
+    }
+    return __real_send(fd, bytes, length, flags);
+}
+
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+    va_list arguments;
+    void   *argument;
+
+    va_start(arguments, request);
+    argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (request != SIOCGIFNAME && request != SIOCGIFINDEX && request != SIOCGIFFLAGS && request != SIOCGIFHWADDR &&
+        request != SIOCGIFMTU)
+        waits++;
+    return __real_ioctl(fd, request, argument);
+}
+
+/* ---- The calls that never wait ---------------------------------------------------------------------------------- */
+
+static const char *const literals[] = { "0.0.0.0",       "::",           "192.0.2.9",     "192.0.2.2",  "198.51.100.7",
+                                        "2001:db8::9",   "2001:db8::2",  "fe80::1%a",     "ff02::fb%a", "224.0.0.251",
+                                        "fe80::1%nosuch", "127.0.0.1",    "example.invalid", "localhost" };
+
+#define LITERALS (sizeof literals / sizeof literals[0])
+
+static atomic_uint failures;
+
+static void note(bool went_well)
+{
+    if (!went_well)
+        atomic_fetch_add(&failures, 1);
+}
+
+static void perform(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    work(argument);
+}
+
+static void ask(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityFlags flags;
+
+    note(SCNetworkReachabilityGetFlags(target, &flags));
+}
+
+static void make_calls_on(SCNetworkReachabilityRef target, SCRunLoopRef loop)
+{
+    static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+
+    note(target != NULL);
+    ask(target);
+    note(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    note(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopCommonModes));
+    ask(target);
+    note(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    note(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopCommonModes));
+    note(SCNetworkReachabilitySetScheduler(target, &scheduler));
+    ask(target);
+    note(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+}
+
+/* On a loop of their own and on one that is given. */
+static void make_calls(SCRunLoopRef loop)
+{
+    SCRunLoopRef own = SCRunLoopCreate();
+
+    for (size_t i = 0; i < LITERALS; i++) {
+        SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+
+        make_calls_on(SCNetworkReachabilityCreateWithName(NULL, literals[i]), i % 2 == 0 ? loop : own);
+        if (strchr(literals[i], '%') != NULL)
+            continue;
+        options.nodename = literals[i];
+        options.interfaceName = i % 3 == 0 ? "nosuch" : "a";
+        options.options = kSCNetworkReachabilityOptionNotifyPath;
+        make_calls_on(SCNetworkReachabilityCreateWithOptions(NULL, &options), i % 2 == 0 ? own : loop);
+    }
+    SCRunLoopRelease(own);
+}
+
+/* ---- The second thread ------------------------------------------------------------------------------------------ */
+
+static struct {
+    int                      network; /* the namespace of the test */
+    SCRunLoopRef             loop;    /* that which the first thread drives */
+    SCNetworkReachabilityRef unscheduled, scheduled;
+    atomic_uint              rounds, waits;
+    atomic_bool              stuck;
+} second;
+
+static void *run_second(void *unused)
+{
+    (void)unused;
+    is_second = true;
+    note(setns(second.network, CLONE_NEWNET) == 0);
+    ask(second.unscheduled);
+    ask(second.scheduled);
+    make_calls(second.loop);
+    atomic_fetch_add(&second.waits, waits);
+    return NULL;
+}
+
+/* Returns when the calls have returned, or too much time has passed. */
+static void run_second_thread(void)
+{
+    struct timespec limit;
+    pthread_t       thread;
+
+    note(pthread_create(&thread, NULL, run_second, NULL) == 0);
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += PATIENCE;
+    if (pthread_timedjoin_np(thread, NULL, &limit) != 0) {
+        atomic_store(&second.stuck, true);
+        atomic_store(&is_watched, false);
+        pthread_detach(thread); /* it goes on when the first does */
+    }
+    atomic_fetch_add(&second.rounds, 1);
+}
+
+static void begin(void)
+{
+    namespace_require();
+    namespace_ip("link set dev lo up");
+    namespace_add_pair();
+    namespace_ip("route add default via 192.0.2.1");
+    atomic_store(&failures, 0);
+    atomic_store(&second.rounds, 0);
+    atomic_store(&second.waits, 0);
+    second.network = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    assert_true(second.network >= 0);
+    second.loop = SCRunLoopCreate();
+}
+
+static void end(void)
+{
+    SCRunLoopRelease(second.loop);
+    close(second.network);
+    assert_int_equal(failures, 0);
+}
+
+/* What the second thread met since the last look: it ran, nothing kept it, and it never waited. */
+static void expect_second_unhindered(const char *where)
+{
+    if (second.stuck)
+        fail_msg("%s: the second thread was kept", where);
+    if (second.rounds == 0)
+        fail_msg("%s: nobody waited, so nothing was shown", where);
+    if (second.waits != 0)
+        fail_msg("%s: the second thread waited", where);
+    atomic_store(&second.rounds, 0);
+}
+
+/* ---- The tests -------------------------------------------------------------------------------------------------- */
+
+static void they_ask_for_nothing_that_waits(void **state)
+{
+    SCNetworkReachabilityRef target;
+
+    (void)state;
+    begin();
+    waits = 0;
+    make_calls(second.loop); /* when nothing is known of any link */
+    make_calls(second.loop);
+    assert_int_equal(waits, 0);
+    /* Those that may wait are seen to do so. */
+    target = expect_target("192.0.2.9");
+    expect_path_of(target);
+    assert_int_equal(waits, 1);
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, second.loop, kSCRunLoopDefaultMode));
+    assert_int_equal(waits, 1);
+    assert_int_equal(SCRunLoopPerform(second.loop, 0), 0);
+    assert_true(waits >= 3); /* all links, and the barrier */
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(target);
+    end();
+}
+
+/* At each place where the library may wait: GetPath's first look at an interface, the first pass of a loop, a link's
+ * change, and all of these on the thread that serves schedulers. */
+static void they_are_not_kept_by_those_who_wait(void **state)
+{
+    static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+    SCNetworkReachabilityRef                    served;
+    const double                                limit = watcher_now() + PATIENCE;
+
+    (void)state;
+    begin();
+    second.unscheduled = expect_target("192.0.2.9");
+    second.scheduled = expect_target("2001:db8::9");
+    served = expect_target("198.51.100.7");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(second.scheduled, second.loop, kSCRunLoopDefaultMode));
+    atomic_store(&is_watched, true);
+
+    expect_path_of(second.unscheduled);
+    expect_second_unhindered("GetPath");
+    assert_int_equal(SCRunLoopPerform(second.loop, 0), 0);
+    expect_second_unhindered("the first pass");
+    namespace_ip("link set dev a mtu 1400");
+    assert_int_equal(SCRunLoopPerform(second.loop, 0), 0);
+    expect_second_unhindered("a link's change");
+    assert_true(SCNetworkReachabilitySetScheduler(served, &scheduler));
+    while (second.rounds == 0 && watcher_now() < limit)
+        sched_yield();
+    atomic_store(&is_watched, false);
+    while (watching != 0)
+        sched_yield();
+    assert_true(SCNetworkReachabilitySetScheduler(served, NULL));
+    expect_second_unhindered("a scheduler");
+
+    assert_true(
+        SCNetworkReachabilityUnscheduleFromRunLoop(second.scheduled, second.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(second.scheduled);
+    SCNetworkReachabilityRelease(second.unscheduled);
+    SCNetworkReachabilityRelease(served);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(they_ask_for_nothing_that_waits),
+        cmocka_unit_test(they_are_not_kept_by_those_who_wait),
+    };
+
+    return cmocka_run_group_tests_name("wait", tests, NULL, NULL);
+}
