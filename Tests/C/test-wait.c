@@ -7,14 +7,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,7 +46,7 @@ static bool may_wait(const void *bytes, size_t length)
 {
     const struct nlmsghdr *header = bytes;
 
-    for (int left = (int)length; NLMSG_OK(header, left); header = NLMSG_NEXT(header, left))
+    for (int left = (int)length; mnl_nlmsg_ok(header, left); header = mnl_nlmsg_next(header, &left))
         if (header->nlmsg_type != RTM_GETROUTE)
             return true;
     return false;
@@ -277,11 +280,159 @@ static void they_are_not_kept_by_those_who_wait(void **state)
     end();
 }
 
+/* ---- The kernel's part ------------------------------------------------------------------------------------------ */
+
+/* What was counted above rests on the kernel: that it looks for a route, answers these ioctls and opens sockets while the
+ * lock is held. Here it is held for long, by the kernel itself, which takes a namespace with many links apart; one thread
+ * waits for the lock again and again, another makes the calls. The longest wait of the one is held against the longest
+ * sleep in a call of the other. */
+#define TRIES 6
+#define PAIRS 300
+#define HOLD  0.02 /* seconds that a wait has to take to count */
+#define RATIO 4    /* by which every sleep has to be shorter */
+
+static atomic_bool is_over;
+
+static void *make_and_leave_namespace(void *unused)
+{
+    struct writer links;
+
+    (void)unused;
+    note(unshare(CLONE_NEWNET) == 0);
+    note(writer_open(&links) == 0);
+    note(writer_batch(&links) == 0);
+    for (unsigned i = 0; i < PAIRS; i++) {
+        char name[16], peer[16];
+
+        snprintf(name, sizeof name, "v%u", i);
+        snprintf(peer, sizeof peer, "w%u", i);
+        note(writer_link_add_pair(&links, name, peer) == 0);
+    }
+    note(writer_flush(&links) == 0);
+    writer_close(&links);
+    return NULL;
+}
+
+static void *wait_for_lock(void *longest)
+{
+    struct {
+        struct nlmsghdr  header;
+        struct ifinfomsg link;
+    } request = { .header = { .nlmsg_len = sizeof request, .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
+                  .link = { .ifi_index = 0x7fffffff } };
+    char      answer[1024];
+    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+    while (!atomic_load(&is_over)) {
+        const double start = watcher_now();
+        double       took;
+
+        note(__real_send(fd, &request, sizeof request, 0) == sizeof request && recv(fd, answer, sizeof answer, 0) > 0);
+        took = watcher_now() - start;
+        if (took > *(double *)longest)
+            *(double *)longest = took;
+    }
+    close(fd);
+    return NULL;
+}
+
+/* What a thread has done by now. */
+struct stand {
+    double time, awake; /* seconds; awake: running, or kept from it by other threads */
+    long   sleeps;
+};
+
+static struct stand take_stand(void)
+{
+    const int     fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    struct stand  stand = { .time = watcher_now() };
+    struct rusage usage;
+    char          text[128];
+    ssize_t       length = -1;
+    long long     running, ready;
+
+    if (fd >= 0) {
+        length = read(fd, text, sizeof text - 1);
+        close(fd);
+    }
+    text[length > 0 ? length : 0] = '\0';
+    if (sscanf(text, "%lld %lld", &running, &ready) == 2) /* not on every kernel */
+        stand.awake = (double)(running + ready) / 1e9;
+    getrusage(RUSAGE_THREAD, &usage);
+    stand.sleeps = usage.ru_nvcsw;
+    return stand;
+}
+
+/* Only sleep counts: a machine that is busy with something else stops any call. */
+static void note_longest(struct stand *start, double *longest)
+{
+    const struct stand now = take_stand();
+    const double       asleep = now.time - start->time - (now.awake - start->awake);
+
+    if (now.sleeps != start->sleeps && asleep > *longest)
+        *longest = asleep;
+    *start = take_stand();
+}
+
+/* The longest sleep in a call, until a time. */
+static double make_timed_calls(double until)
+{
+    struct stand start = take_stand();
+    double       longest = 0;
+
+    while (start.time < until) {
+        SCNetworkReachabilityRef target = expect_target("198.51.100.7");
+
+        note_longest(&start, &longest);
+        ask(target);
+        note_longest(&start, &longest);
+        note(SCNetworkReachabilityScheduleWithRunLoop(target, second.loop, kSCRunLoopDefaultMode));
+        note_longest(&start, &longest);
+        ask(target);
+        note_longest(&start, &longest);
+        note(SCNetworkReachabilityUnscheduleFromRunLoop(target, second.loop, kSCRunLoopDefaultMode));
+        note_longest(&start, &longest);
+        SCNetworkReachabilityRelease(target);
+        note_longest(&start, &longest);
+    }
+    return longest;
+}
+
+static void they_return_while_the_kernel_holds_the_lock(void **state)
+{
+    double waited = 0, longest = 0;
+    bool   is_held = false, is_short = false;
+
+    (void)state;
+    begin();
+    for (int i = 0; i < TRIES && !is_short; i++) {
+        pthread_t holder, waiter;
+
+        waited = 0;
+        atomic_store(&is_over, false);
+        assert_int_equal(pthread_create(&holder, NULL, make_and_leave_namespace, NULL), 0);
+        pthread_join(holder, NULL);
+        assert_int_equal(pthread_create(&waiter, NULL, wait_for_lock, &waited), 0);
+        longest = make_timed_calls(watcher_now() + 0.5);
+        atomic_store(&is_over, true);
+        pthread_join(waiter, NULL);
+        print_message("RTNL was held for %.1f ms, the longest sleep in a call took %.1f ms\n", waited * 1000, longest * 1000);
+        is_held = is_held || waited >= HOLD;
+        is_short = waited >= HOLD && longest * RATIO <= waited;
+    }
+    end();
+    if (!is_held)
+        SKIP("the kernel never held RTNL for long: what waits for it could not be told from what does not");
+    if (!is_short)
+        fail_msg("the last try: RTNL was held for %.1f ms, and a call slept for %.1f ms", waited * 1000, longest * 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_ask_for_nothing_that_waits),
         cmocka_unit_test(they_are_not_kept_by_those_who_wait),
+        cmocka_unit_test(they_return_while_the_kernel_holds_the_lock),
     };
 
     return cmocka_run_group_tests_name("wait", tests, NULL, NULL);
