@@ -126,7 +126,8 @@ $(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(TEST_SHARED) $(STATIC)
 
 $(BUILD)/tests/test-fault: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
-$(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime -Wl,--wrap=send -Wl,--wrap=recvfrom
+$(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
+                                       -Wl,--wrap=timerfd_settime
 
 test-programs: $(TESTS)
 

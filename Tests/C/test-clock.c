@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When the library looks again, without being told to: a little after what may not have been finished, when an IPv6 route
- * ends, and when the kernel could not be asked. The clock is the test's own, and stands still between two passes; a timer
- * that is set goes off at once, and then that clock decides what is due. The calls are wrapped at link time.
+ * When the library looks again, without being told to: a little after what may not have been finished, when an IPv6
+ * route ends, and when the kernel could not be asked. The clock is the test's own, and stands still between two passes;
+ * a timer that is set goes off at once, and then that clock decides what is due. The calls are wrapped at link time.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -64,7 +64,8 @@ ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
     struct rtmsg    *route = NLMSG_DATA(header);
     int              left;
 
-    if (got < (ssize_t)NLMSG_LENGTH(sizeof *route) || header->nlmsg_type != RTM_NEWROUTE || route->rtm_family != AF_INET6)
+    if (got < (ssize_t)NLMSG_LENGTH(sizeof *route) || header->nlmsg_type != RTM_NEWROUTE ||
+        route->rtm_family != AF_INET6)
         return got;
     left = (int)RTM_PAYLOAD(header);
     for (struct rtattr *attribute = RTM_RTA(route); RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left))

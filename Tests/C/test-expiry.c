@@ -206,8 +206,8 @@ static void each_of_many_routes_is_told_at_its_end(void **state)
     end();
 }
 
-/* The kernel takes the new end of a route that is there already, says that it is there already, and tells nobody. Router
- * advertisements renew default routes as silently. */
+/* The kernel takes the new end of a route that is there already, says that it is there already, and tells nobody.
+ * Router advertisements renew default routes as silently. */
 static void renew_silently(struct fate *fate, unsigned seconds)
 {
     assert_false(namespace_try_ip("-6 route append %s via 2001:db8::1 dev a expires %u", fate->prefix, seconds));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses that mean something only together with an interface: link-local ones, multicast, broadcasts. What a row says
- * of the kernel is tried: a datagram is sent, and a packet socket tells over which interface it left.
+ * Addresses that mean something only together with an interface: link-local ones, multicast, broadcasts. What a row
+ * says of the kernel is tried: a datagram is sent, and a packet socket tells over which interface it left.
  */
 #include <errno.h>
 #include <linux/if_ether.h>
@@ -20,8 +20,8 @@
 
 static int packets;
 
-/* Two pairs with addresses, a-b and c-d, and one without, e-f. lo is down. A neighbour is known on each, so that packets
- * to it leave at once. */
+/* Two pairs with addresses, a-b and c-d, and one without, e-f. lo is down. A neighbour is known on the former, so that
+ * packets to it leave at once. */
 static void begin(void)
 {
     static const char *const with_neighbour[] = { "a", "c" };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Create, Schedule, Unschedule, GetFlags and Release never wait for the kernel's RTNL lock, whether they would themselves
- * or somebody else who waits would keep them. What waits is a request for a link: RTM_GETROUTE and the SIOCGIF... that
- * the library uses do not. So the calls are wrapped at link time: it is counted what these calls ask for, and wherever
- * another call is about to wait, a second thread makes all of them before it may.
+ * Create, Schedule, Unschedule, GetFlags and Release never wait for the kernel's RTNL lock, whether they would
+ * themselves or somebody else who waits would keep them. What waits is a request for a link: RTM_GETROUTE and the
+ * SIOCGIF... that the library uses do not. So the calls are wrapped at link time: it is counted what these calls ask
+ * for, and wherever another call is about to wait, a second thread makes all of them before it may.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -282,10 +282,10 @@ static void they_are_not_kept_by_those_who_wait(void **state)
 
 /* ---- The kernel's part ------------------------------------------------------------------------------------------ */
 
-/* What was counted above rests on the kernel: that it looks for a route, answers these ioctls and opens sockets while the
- * lock is held. Here it is held for long, by the kernel itself, which takes a namespace with many links apart; one thread
- * waits for the lock again and again, another makes the calls. The longest wait of the one is held against the longest
- * sleep in a call of the other. */
+/* What was counted above rests on the kernel: that it looks for a route, answers these ioctls and opens sockets while
+ * the lock is held. Here it is held for long, by the kernel itself, which takes a namespace with many links apart; one
+ * thread waits for the lock again and again, another makes the calls. The longest wait of the one is held against the
+ * longest sleep in a call of the other. */
 #define TRIES 6
 #define PAIRS 300
 #define HOLD  0.02 /* seconds that a wait has to take to count */
@@ -416,7 +416,8 @@ static void they_return_while_the_kernel_holds_the_lock(void **state)
         longest = make_timed_calls(watcher_now() + 0.5);
         atomic_store(&is_over, true);
         pthread_join(waiter, NULL);
-        print_message("RTNL was held for %.1f ms, the longest sleep in a call took %.1f ms\n", waited * 1000, longest * 1000);
+        print_message("RTNL was held for %.1f ms, the longest sleep in a call took %.1f ms\n", waited * 1000,
+                      longest * 1000);
         is_held = is_held || waited >= HOLD;
         is_short = waited >= HOLD && longest * RATIO <= waited;
     }
@@ -424,7 +425,8 @@ static void they_return_while_the_kernel_holds_the_lock(void **state)
     if (!is_held)
         SKIP("the kernel never held RTNL for long: what waits for it could not be told from what does not");
     if (!is_short)
-        fail_msg("the last try: RTNL was held for %.1f ms, and a call slept for %.1f ms", waited * 1000, longest * 1000);
+        fail_msg("the last try: RTNL was held for %.1f ms, and a call slept for %.1f ms", waited * 1000,
+                 longest * 1000);
 }
 
 int main(void)
