@@ -218,6 +218,16 @@ static void in_its_last_moments_it_is_said_never_to_end(void **state)
     watcher_stop(&watcher);
 }
 
+/* The target may have been scheduled in just these moments. */
+static void at_the_first_look_never_has_to_be_said_twice(void **state)
+{
+    (void)state;
+    begin_with_end_after(0);
+    assert_int_equal(pass_at(100), 1);
+    assert_int_equal(pass_at(9999), 0);
+    watcher_stop(&watcher);
+}
+
 static void a_route_that_was_renewed_is_asked_for_at_its_new_end(void **state)
 {
     (void)state;
@@ -282,6 +292,7 @@ int main(void)
         cmocka_unit_test(a_route_that_changed_takes_no_second_look),
         cmocka_unit_test(a_route_is_asked_for_again_when_it_has_ended),
         cmocka_unit_test(in_its_last_moments_it_is_said_never_to_end),
+        cmocka_unit_test(at_the_first_look_never_has_to_be_said_twice),
         cmocka_unit_test(a_route_that_was_renewed_is_asked_for_at_its_new_end),
         cmocka_unit_test(a_route_that_ends_no_more_is_not_asked_for),
         cmocka_unit_test(a_kernel_that_cannot_be_asked_is_tried_less_and_less_often),
