@@ -308,7 +308,8 @@ static int monitor_run(struct source *source)
 
     if (!monitor->links_known || (news & VIEW_LOST) != 0) {
         error = view_read_links(&monitor->view);
-        monitor->links_known = error == 0;
+        /* A queue that was not read to its end may go on dropping without a word. */
+        monitor->links_known = error == 0 && drain_error == 0;
         round.everything = true;
     }
     if (round.everything)
