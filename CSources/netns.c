@@ -39,15 +39,20 @@ static struct list registry = { &registry, &registry }; /* those in which target
 static unsigned    registry_era;
 
 /* 0 or an errno. Where there is no /proc, or none for us, there is no identity. */
-static int own_id(struct netns_id *ret)
+static int read_id(const char *path, struct netns_id *ret)
 {
     struct stat status;
 
     *ret = (struct netns_id){ 0 };
-    if (stat(OWN_NAMESPACE, &status) != 0)
+    if (stat(path, &status) != 0)
         return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM ? 0 : errno;
     *ret = (struct netns_id){ .device = status.st_dev, .inode = status.st_ino };
     return 0;
+}
+
+static int own_id(struct netns_id *ret)
+{
+    return read_id(OWN_NAMESPACE, ret);
 }
 
 static bool id_equal(struct netns_id a, struct netns_id b)
@@ -227,8 +232,11 @@ static int visit(const struct netns *netns, int (*run)(void *argument), void *ar
 
 void netns_go_home(void)
 {
+    struct netns_id   here, there;
     struct descriptor home;
 
+    if (own_id(&here) != 0 || read_id(PROCESS_NAMESPACE, &there) != 0 || id_equal(here, there))
+        return;
     process_lock();
     if (descriptor_keep_locked(&home, open(PROCESS_NAMESPACE, O_RDONLY | O_CLOEXEC)) == 0)
         (void)setns(home.fd, CLONE_NEWNET);

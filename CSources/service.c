@@ -40,11 +40,12 @@ static void *serve(void *argument)
     struct service *service = argument;
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
-    netns_go_home();
-    while (!is_over(service))
+    while (!is_over(service)) {
+        netns_go_home();
         /* A program that closes descriptors that are not its own must not make this thread spin. */
         if (SCRunLoopPerform(service->loop, -1) < 0)
             poll(NULL, 0, PAUSE);
+    }
     SCRunLoopRelease(service->loop);
     free(service);
     return NULL;
@@ -71,10 +72,11 @@ static int start(struct service **ret)
     return 0;
 }
 
+/* It is woken whether or not that was the last: the namespace that it is in may be nobody's any more. */
 static void leave_locked(struct service *service)
 {
-    if (--service->users == 0)
-        SCRunLoopWakeUp(service->loop);
+    service->users--;
+    SCRunLoopWakeUp(service->loop);
 }
 
 /* A thread stays with the parent; and one whose descriptors the program closed hears nothing any more. */

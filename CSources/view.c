@@ -160,6 +160,8 @@ int view_read_links(struct view *view)
         error = netlink_send(&view->requests, request, length);
         if (error == 0)
             error = read_dump(view, &links);
+        else if (error == EAGAIN)
+            error = ENOBUFS; /* EAGAIN is an interrupted dump */
     }
     /* Interrupted to the last: every change since has sent a message of its own, which corrects the table. */
     if (error != 0 && error != EAGAIN) {

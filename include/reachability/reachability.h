@@ -44,11 +44,12 @@
  *   and released: any other call fails with ECHILD, and the memory of targets that were scheduled stays until the child
  *   ends. The parent notices nothing. No descriptor of ours outlives exec.
  * Sandboxes. Where rtnetlink(7) is refused (seccomp, RestrictAddressFamilies, a security module) a UDP socket is
- *   connected instead, which sends nothing. It tells Reachable and IsLocalAddress; IsDirect, TransientConnection and
- *   IsWWAN are not
- *   known then and not set, a lost carrier is seen only of an interface that was asked for by name or scope, and the
- *   path's evidence says Socket. A scheduled target is asked every 2 seconds. A routing mark that the process may not
- *   set makes GetFlags fail with EPERM. Any other failure to open a socket is an error of the call.
+ *   connected instead, which sends nothing, and the path's evidence says Socket. It tells Reachable and IsLocalAddress;
+ *   IsDirect, TransientConnection and IsWWAN are not known then and not set. A lost carrier is seen only of an interface
+ *   that was asked for by name or scope; an IPv4 target that is bound to an interface counts as reachable while that is
+ *   usable, and the default path while 0.0.0.1 or 128.0.0.1 is. A scheduled target is asked every 2 seconds. A routing
+ *   mark that the process may not set makes GetFlags fail with EPERM. Any other failure to open a socket is an error of
+ *   the call.
  */
 
 #ifdef __swift__
