@@ -128,7 +128,7 @@ $(BUILD)/tests/test-fault: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
 $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
-$(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc
+$(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc -Wl,--wrap=free
 
 test-programs: $(TESTS)
 

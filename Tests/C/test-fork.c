@@ -1371,10 +1371,14 @@ static void a_programs_own_fork_handlers_may_call_the_library(void **state)
 
 void *__real_realloc(void *memory, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
+void  __real_free(void *memory);
+void  __wrap_free(void *memory);
 
-static atomic_bool realloc_is_held_up;
+/* Of the library's calls, too: see the Makefile. The next thread that lets memory grow is held up before it has noted
+ * where that is now; what it has given back must not be given back a second time. */
+static atomic_bool   realloc_is_held_up;
+static void *_Atomic given_back;
 
-/* The library's, too: see the Makefile. The one that is held up has given the old memory back. */
 void *__wrap_realloc(void *memory, size_t size)
 {
     void  *fresh;
@@ -1387,9 +1391,40 @@ void *__wrap_realloc(void *memory, size_t size)
     if (fresh == NULL)
         abort();
     memcpy(fresh, memory, usable < size ? usable : size);
-    free(memory);
+    given_back = memory;
     hold_up(NULL);
     return fresh;
+}
+
+void __wrap_free(void *memory)
+{
+    if (memory != NULL && memory == given_back)
+        abort();
+    __real_free(memory);
+}
+
+/* From here on a thread that makes the library ask, in whatever call, is held up where it notes new links. */
+static void prepare_to_hold_up(void)
+{
+    char names[2][16];
+
+    sem_init(&held_up, 0, 0);
+    sem_init(&go_on, 0, 0);
+    for (int i = 0; i < 12; i++) { /* the table of links has to grow */
+        snprintf(names[0], sizeof names[0], "x%d", i);
+        snprintf(names[1], sizeof names[1], "y%d", i);
+        assert_int_equal(writer_link_add_pair(&writer, names[0], names[1]), 0);
+    }
+    realloc_is_held_up = true;
+}
+
+static void let_go_on(pthread_t thread)
+{
+    sem_post(&go_on);
+    pthread_join(thread, NULL);
+    __real_free(atomic_exchange(&given_back, NULL));
+    sem_destroy(&held_up);
+    sem_destroy(&go_on);
 }
 
 static void *ask_once(void *target)
@@ -1404,22 +1439,14 @@ static void a_child_releases_what_another_thread_was_changing(void **state)
 {
     SCNetworkReachabilityRef target;
     pthread_t                thread;
-    char                     names[2][16];
     pid_t                    child;
 
     (void)state;
     require_threads();
     begin();
-    sem_init(&held_up, 0, 0);
-    sem_init(&go_on, 0, 0);
     target = expect_target("192.0.2.9");
     EXPECT(target, R | D, None);
-    for (int i = 0; i < 12; i++) { /* the table of links has to grow */
-        snprintf(names[0], sizeof names[0], "x%d", i);
-        snprintf(names[1], sizeof names[1], "y%d", i);
-        assert_int_equal(writer_link_add_pair(&writer, names[0], names[1]), 0);
-    }
-    realloc_is_held_up = true;
+    prepare_to_hold_up();
     assert_int_equal(pthread_create(&thread, NULL, ask_once, (void *)(uintptr_t)target), 0);
     assert_true(wait_for(&held_up, PATIENCE));
     if (child_fork(&child)) {
@@ -1428,15 +1455,57 @@ static void a_child_releases_what_another_thread_was_changing(void **state)
         expect_a_new_life(2);
         child_end();
     }
+    let_go_on(thread);
     child_expect_end(child);
-    sem_post(&go_on);
-    pthread_join(thread, NULL);
     EXPECT(target, R | D, None);
     SCNetworkReachabilityRelease(target);
-    sem_destroy(&held_up);
-    sem_destroy(&go_on);
     descriptors_expect(&before);
     finish();
+}
+
+static pthread_t scheduling;
+
+static void *schedule_once(void *ear)
+{
+    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef target = ((struct ear *)ear)->target;
+
+    if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) ||
+        !SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode))
+        abort();
+    SCRunLoopRelease(loop);
+    return NULL;
+}
+
+/* Another thread has the target locked, and that of the namespace. */
+static void fork_and_return_while_locked(struct ear *ear)
+{
+    prepare_to_hold_up();
+    if (pthread_create(&scheduling, NULL, schedule_once, ear) != 0 || !wait_for(&held_up, PATIENCE))
+        abort();
+    fork_and_return(ear);
+    if (ear->child != 0)
+        let_go_on(scheduling);
+}
+
+static void a_child_that_returns_from_a_callback_takes_no_lock_that_another_thread_has(void **state)
+{
+    static const enum way ways[] = { MADE_LOOP, THREADS_LOOP };
+    struct ear            ear;
+
+    (void)state;
+    require_threads();
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        begin();
+        ear_open(&ear, ways[i], target_behind(1));
+        ear.inside = fork_and_return_while_locked;
+        change_route(&writer, WRITER_ADD, 1);
+        EXPECT_HEARD(&ear, R);
+        expect_child_and_hearing(&ear);
+        ear_close(&ear);
+        expect_nothing_left(&before);
+        finish();
+    }
 }
 
 #define FORKERS 2
@@ -1446,6 +1515,8 @@ static struct {
     SCRunLoopRef             loop;
     atomic_bool              done;
     atomic_int               calls, children;
+    sem_t                    performed;
+    _Atomic(pid_t)           service; /* the library's thread */
 } storm;
 
 static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -1510,10 +1581,12 @@ static void *come_and_go_abroad(void *unused)
 static void work_at_once(void *info, void (*work)(void *), void *argument)
 {
     (void)info;
+    storm.service = gettid();
     work(argument);
+    sem_post(&storm.performed);
 }
 
-/* The library's thread comes and goes. */
+/* The library's thread comes and goes with the target. */
 static void *come_and_go_on_schedulers(void *unused)
 {
     SCNetworkReachabilityScheduler scheduler = { .perform = work_at_once };
@@ -1523,8 +1596,11 @@ static void *come_and_go_on_schedulers(void *unused)
 
         assert_true(SCNetworkReachabilitySetCallback(target, count_call, NULL));
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+        assert_true(wait_for(&storm.performed, PATIENCE)); /* there is one callback to begin with, for a name */
         assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
         SCNetworkReachabilityRelease(target);
+        while (tgkill(getpid(), storm.service, 0) == 0 && !storm.done)
+            sched_yield();
     }
     return unused;
 }
@@ -1594,6 +1670,7 @@ static void a_child_forked_in_a_storm_of_calls_begins_anew(void **state)
         SKIP("the address sanitizer's allocator, locked by another thread at a fork, stays so in the child");
     begin();
     memset(&storm, 0, sizeof storm);
+    sem_init(&storm.performed, 0, 0);
     storm.asked = expect_target("192.0.2.9");
     storm.watched = target_behind(1);
     storm.abroad = target_behind(1);
@@ -1617,6 +1694,7 @@ static void a_child_forked_in_a_storm_of_calls_begins_anew(void **state)
     SCNetworkReachabilityRelease(storm.watched);
     SCNetworkReachabilityRelease(storm.abroad);
     SCRunLoopRelease(storm.loop);
+    sem_destroy(&storm.performed);
     expect_nothing_left(&before);
     finish();
 }
@@ -1645,6 +1723,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(work_that_was_handed_over_before_a_fork_does_nothing_in_the_child),
         cmocka_unit_test(a_programs_own_fork_handlers_may_call_the_library),
         cmocka_unit_test(a_child_releases_what_another_thread_was_changing),
+        cmocka_unit_test(a_child_that_returns_from_a_callback_takes_no_lock_that_another_thread_has),
         cmocka_unit_test(a_child_forked_in_a_storm_of_calls_begins_anew),
     };
 
