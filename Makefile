@@ -19,6 +19,7 @@ BINDIR     = $(PREFIX)/bin
 LIBDIR     = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 BUILD      = build
+OBJCOPY    = objcopy
 PKG_CONFIG = pkg-config
 SWIFT      = swift
 SECONDS    = 60
@@ -53,7 +54,11 @@ STATIC   = $(BUILD)/libreachability.a
 # Test programs are Tests/C/test-NOUN.c; what they share is every other .c file there. They link the static library, in
 # which hidden symbols can still be reached. Benchmarks are built in the same way, and share the tests' netlink writer.
 TESTS         = $(patsubst Tests/C/%.c,$(BUILD)/tests/%,$(sort $(wildcard Tests/C/test-*.c)))
-TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out Tests/C/test-%.c,$(sort $(wildcard Tests/C/*.c))))
+TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out Tests/C/test-%.c Tests/C/faults.c,$(sort $(wildcard Tests/C/*.c))))
+# Programs about calls that fail link a copy of the library that calls faulty_NAME for each function of faults.c's.
+FAULT_TESTS   = $(filter $(BUILD)/tests/test-fault% $(BUILD)/tests/test-denied%,$(TESTS))
+FAULTS        = $(BUILD)/objects/tests/faults.o
+FAULTY        = $(BUILD)/objects/tests/faulty.a
 BENCHMARKS    = $(patsubst Benchmarks/%.c,$(BUILD)/benchmarks/%,$(sort $(wildcard Benchmarks/benchmark-*.c)))
 BENCH_SHARED  = $(patsubst Benchmarks/%.c,$(BUILD)/objects/benchmarks/%.o,$(filter-out Benchmarks/benchmark-%.c,$(sort $(wildcard Benchmarks/*.c)))) \
                 $(BUILD)/objects/tests/writer.o
@@ -120,11 +125,21 @@ $(BUILD)/objects/tests/%.o: Tests/C/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(TEST_SHARED) $(STATIC)
+$(FAULTY): $(STATIC) $(FAULTS)
+	nm $(FAULTS) | sed -n 's/.* T faulty_\(.*\)/\1 faulty_\1/p' > $@.names
+	$(OBJCOPY) --redefine-syms=$@.names $(STATIC) $@
+
+define link_test
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -pthread -o $@ $^ $(TEST_LIBS)
+endef
 
-$(BUILD)/tests/test-fault: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom
+$(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(TEST_SHARED) $(STATIC)
+	$(link_test)
+
+$(FAULT_TESTS): $(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(TEST_SHARED) $(FAULTS) $(FAULTY)
+	$(link_test)
+
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
 $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel's refusals do: none is taken for an answer, and none makes an answer stay wrong. The calls are wrapped
- * at link time. */
+/* What some of the kernel's refusals do: none is taken for an answer, and none makes an answer stay wrong.
+ * test-fault-sweep.c makes every call fail in turn; here are those that it takes more to tell of. */
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "faults.h"
 #include "namespace.h"
 #include "watcher.h"
-
-ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
-ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
-ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
-
-static int  sends_to_fail, receives_to_pass, receives_to_fail, receive_error;
-static bool has_no_ipv6;
 
 /* A kernel without IPv6 answers as it would to any family that it has not: as if to a question about such a family. */
 static ssize_t send_without_ipv6(int fd, const void *bytes, size_t length, int flags)
@@ -34,33 +27,13 @@ static ssize_t send_without_ipv6(int fd, const void *bytes, size_t length, int f
         left -= NLMSG_ALIGN(header->nlmsg_len);
         next += NLMSG_ALIGN(header->nlmsg_len);
     }
-    return __real_send(fd, copy, length, flags);
-}
-
-ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
-{
-    if (sends_to_fail > 0) {
-        sends_to_fail--;
-        errno = ENOBUFS;
-        return -1;
-    }
-    return has_no_ipv6 ? send_without_ipv6(fd, bytes, length, flags) : __real_send(fd, bytes, length, flags);
-}
-
-ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
-{
-    if (receives_to_fail > 0 && receives_to_pass-- <= 0) {
-        receives_to_fail--;
-        errno = receive_error;
-        return -1;
-    }
-    return __real_recvfrom(fd, bytes, size, flags, from, length);
+    return send(fd, copy, length, flags);
 }
 
 static void begin(void)
 {
-    sends_to_fail = receives_to_pass = receives_to_fail = 0;
-    has_no_ipv6 = false;
+    faults_disarm(); /* a test that failed may have left something */
+    faults_send = NULL;
     namespace_require();
     namespace_add_pair();
     namespace_ip("route add default via 192.0.2.1");
@@ -68,19 +41,24 @@ static void begin(void)
 
 static void a_question_that_failed_is_put_again_though_others_went_well(void **state)
 {
-    struct watcher watcher = { 0 }, other = { 0 };
+    struct watcher           watcher;
+    SCNetworkReachabilityRef other;
 
     (void)state;
     begin();
     watcher_start(&watcher, expect_target("198.51.100.1"));
-    other.loop = watcher.loop;
+    other = expect_target("198.51.100.2");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    assert_int_equal(watcher_pass(&watcher), 0);
     namespace_ip("route del default");
-    sends_to_fail = 3; /* as often as one question is tried */
-    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
-    assert_int_equal(sends_to_fail, 0);
-    watcher_schedule(&other, expect_target("192.0.2.9"));
+    faults_arm(&(struct fault){ .function = "send", .error = ENOBUFS, .count = 3 }); /* as often as one is tried */
+    assert_int_equal(watcher_pass(&watcher), 0);
+    faults_disarm();
+    assert_int_equal(faults_struck(), 3);
+    assert_int_equal(expect_flags_of(other), 0);
     EXPECT_CHANGE(&watcher, 0);
-    watcher_stop(&other);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(other);
     watcher_stop(&watcher);
 }
 
@@ -92,12 +70,11 @@ static void an_error_in_the_middle_of_the_events_is_told_and_made_good(void **st
     begin();
     watcher_start(&watcher, expect_target("198.51.100.1"));
     namespace_ip("route del default");
-    receives_to_pass = 1; /* the message that would be lost */
-    receives_to_fail = 1;
-    receive_error = ENOMEM;
+    /* With it goes the message, so that nothing else tells of the change. */
+    faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOMEM, .loses = true });
     if (SCRunLoopPerform(watcher.loop, 0) < 0)
         assert_int_equal(SCError(), ENOMEM);
-    assert_int_equal(receives_to_fail, 0);
+    assert_non_null(faults_disarm());
     if (watcher.calls == 0)
         EXPECT_CHANGE(&watcher, 0);
     assert_int_equal(watcher.flags, 0);
@@ -113,7 +90,7 @@ static void a_kernel_without_ipv6_has_no_ipv6_route(void **state)
     begin();
     localhost = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     namespace_ip("link set lo up");
-    has_no_ipv6 = true;
+    faults_send = send_without_ipv6;
     assert_true(SCNetworkReachabilityGetFlags(localhost, &flags));
     assert_int_equal(flags, R | L | D);
     SCNetworkReachabilityRelease(localhost);
@@ -121,6 +98,7 @@ static void a_kernel_without_ipv6_has_no_ipv6_route(void **state)
     EXPECT_ADDRESS("0.0.0.0", R, None);
     namespace_ip("route del default");
     EXPECT_ADDRESS("0.0.0.0", 0, NoRoute);
+    faults_send = NULL;
 }
 
 static void messages_lost_in_front_of_an_answer_do_not_spoil_it(void **state)
@@ -131,10 +109,9 @@ static void messages_lost_in_front_of_an_answer_do_not_spoil_it(void **state)
     begin();
     target = expect_target("198.51.100.1");
     EXPECT(target, R, None);
-    receives_to_fail = 1;
-    receive_error = ENOBUFS;
+    faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS });
     EXPECT(target, R, None);
-    assert_int_equal(receives_to_fail, 0);
+    assert_non_null(faults_disarm());
     SCNetworkReachabilityRelease(target);
 }
 
@@ -146,9 +123,9 @@ static void a_failure_to_ask_writes_nothing(void **state)
     (void)state;
     begin();
     target = expect_target("198.51.100.1");
-    receives_to_fail = 1;
-    receive_error = EBADF;
+    faults_arm(&(struct fault){ .function = "recvfrom", .error = EBADF });
     assert_false(SCNetworkReachabilityGetFlags(target, &flags));
+    assert_non_null(faults_disarm());
     assert_int_equal(SCError(), EBADF);
     assert_int_equal(flags, 77);
     SCNetworkReachabilityRelease(target);
