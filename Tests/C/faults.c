@@ -36,10 +36,11 @@ static atomic_long           blocks;
 
 /* Calls, by what they can fail with. */
 enum kind {
-    PLAIN,  /* anything that neither waits nor transfers fails with */
-    SLOW,   /* anything */
-    MEMORY, /* no memory */
-    THREAD, /* no memory, or not enough of something else */
+    PLAIN,
+    SLOW,    /* can be interrupted */
+    SENDING, /* can be interrupted, and find no room. A receive finds nothing only where there is nothing */
+    MEMORY,
+    THREAD,
 };
 
 static bool can_fail_with(enum kind kind, int error)
@@ -47,6 +48,8 @@ static bool can_fail_with(enum kind kind, int error)
     switch (kind) {
     case PLAIN:
         return error != EINTR && error != EAGAIN;
+    case SLOW:
+        return error != EAGAIN;
     case MEMORY:
         return error == ENOMEM;
     case THREAD:
@@ -159,17 +162,17 @@ void faulty_free(void *block)
     }
 
 SYSTEM_CALL(PLAIN, int, bind, (int fd, const struct sockaddr *address, socklen_t length), fd, address, length)
-SYSTEM_CALL(SLOW, int, connect, (int fd, const struct sockaddr *address, socklen_t length), fd, address, length)
+SYSTEM_CALL(PLAIN, int, connect, (int fd, const struct sockaddr *address, socklen_t length), fd, address, length)
 SYSTEM_CALL(PLAIN, int, getsockname, (int fd, struct sockaddr *ret, socklen_t *length), fd, ret, length)
 SYSTEM_CALL(PLAIN, int, getpeername, (int fd, struct sockaddr *ret, socklen_t *length), fd, ret, length)
 SYSTEM_CALL(PLAIN, int, getsockopt, (int fd, int level, int option, void *ret, socklen_t *length), fd, level, option,
             ret, length)
 SYSTEM_CALL(PLAIN, int, setsockopt, (int fd, int level, int option, const void *value, socklen_t length), fd, level,
             option, value, length)
-SYSTEM_CALL(SLOW, ssize_t, sendto,
+SYSTEM_CALL(SENDING, ssize_t, sendto,
             (int fd, const void *bytes, size_t size, int flags, const struct sockaddr *to, socklen_t length), fd, bytes,
             size, flags, to, length)
-SYSTEM_CALL(SLOW, ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), fd, message, flags)
+SYSTEM_CALL(SENDING, ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), fd, message, flags)
 SYSTEM_CALL(PLAIN, int, epoll_create1, (int flags), flags)
 SYSTEM_CALL(PLAIN, int, epoll_ctl, (int fd, int operation, int which, struct epoll_event *event), fd, operation, which,
             event)
@@ -197,7 +200,7 @@ int faulty_socket(int domain, int type, int protocol)
 ssize_t faulty_send(int fd, const void *bytes, size_t length, int flags);
 ssize_t faulty_send(int fd, const void *bytes, size_t length, int flags)
 {
-    return strikes("send", SLOW) ? -1 : (faults_send != NULL ? faults_send : send)(fd, bytes, length, flags);
+    return strikes("send", SENDING) ? -1 : (faults_send != NULL ? faults_send : send)(fd, bytes, length, flags);
 }
 
 /* The kernel throws a datagram away that it could not hand over. */

@@ -6,8 +6,8 @@
  * Makes the library's system calls and allocations fail, and counts what it has allocated.
  *
  * Programs that are named test-fault... or test-denied... link a copy of the library in which every function NAME that
- * faults.c stands in for is called as faulty_NAME. What the tests call themselves never fails, and what is shipped knows
- * nothing of this. Tests/checks/fault-seam holds that no call of the library's is left out.
+ * faults.c stands in for is called as faulty_NAME. What the tests call themselves never fails, and what is shipped
+ * knows nothing of this. Tests/checks/fault-seam holds that no call of the library's is left out.
  */
 
 #include <stdbool.h>
@@ -15,11 +15,11 @@
 
 #define FAULT_LASTS (~0u) /* a count */
 
+/* Calls fail with what they can fail with: with EINTR those that can be interrupted, with EAGAIN sends and pthread.h's,
+ * which else fail only with ENOMEM, as allocations do. */
 struct fault {
-    /* Of the calls that can fail so. EINTR and EAGAIN: those that wait or transfer. An allocation fails only with ENOMEM,
-     * a function of pthread.h with ENOMEM or EAGAIN. */
     int         error;
-    unsigned    nth;      /* which of them from here on; 0, as 1, is the next */
+    unsigned    nth;      /* of the calls that can fail so, from here on; 0, as 1, is the next */
     unsigned    count;    /* how many in a row; 0: one */
     bool        loses;    /* a receive that fails has taken the datagram off the queue */
     const char *function; /* of the calls of this one alone; NULL: of all */
