@@ -30,8 +30,8 @@ struct netns {
     unsigned          references; /* under process_lock */
     struct netns_id   id;
     struct descriptor way_back;   /* closed: cannot be told */
-    bool              denied;     /* netlink is: sockets are asked instead */
     pthread_mutex_t   lock;
+    bool              denied;     /* netlink is: sockets are asked instead. Under the lock, as the view */
     struct view       view;
 };
 
@@ -264,29 +264,48 @@ int netns_open_view(struct netns *netns, enum view_scope scope, struct view *ret
 /* ---- Asking ----------------------------------------------------------------------------------------------------- */
 
 struct inquiry {
+    struct netns          *netns;
     const struct question *questions;
     size_t                 count;
+    unsigned               extras;
     struct path           *path;
 };
 
+/* 0, NETLINK_DENIED or another errno. */
+static int ask_view(const struct inquiry *inquiry)
+{
+    struct netns *netns = inquiry->netns;
+    int           error = NETLINK_DENIED;
+
+    pthread_mutex_lock(&netns->lock);
+    if (!netns->denied) {
+        view_doubt_links(&netns->view);
+        error = route_find(&netns->view, inquiry->questions, inquiry->count, inquiry->extras, inquiry->path);
+    }
+    pthread_mutex_unlock(&netns->lock);
+    return error;
+}
+
+/* In the namespace. What was denied may be allowed by now. */
 static int run_inquiry(void *argument)
 {
     const struct inquiry *inquiry = argument;
+    struct netns         *netns = inquiry->netns;
+    int                   error;
 
-    return socket_find(inquiry->questions, inquiry->count, inquiry->path);
+    pthread_mutex_lock(&netns->lock);
+    if (netns->denied)
+        netns->denied = view_open(&netns->view, VIEW_LINKS) != 0;
+    pthread_mutex_unlock(&netns->lock);
+    error = ask_view(inquiry);
+    return error == NETLINK_DENIED ? socket_find(inquiry->questions, inquiry->count, inquiry->path) : error;
 }
 
 int netns_ask(struct netns *netns, const struct question *questions, size_t count, unsigned extras, struct path *ret)
 {
-    struct inquiry inquiry = { .questions = questions, .count = count, .path = ret };
-    int            error = NETLINK_DENIED;
+    struct inquiry inquiry = { .netns = netns, .questions = questions, .count = count, .extras = extras, .path = ret };
+    const int      error = ask_view(&inquiry);
 
-    if (!netns->denied) {
-        pthread_mutex_lock(&netns->lock);
-        view_doubt_links(&netns->view);
-        error = route_find(&netns->view, questions, count, extras, ret);
-        pthread_mutex_unlock(&netns->lock);
-    }
     return error == NETLINK_DENIED ? visit(netns, run_inquiry, &inquiry) : error;
 }
 
@@ -296,10 +315,10 @@ void netns_find_type(struct netns *netns, struct path *path)
     const struct link *link;
     struct view        view;
 
-    if (netns->denied || path->index == 0)
+    if (path->evidence != kSCNetworkReachabilityEvidenceKernel || path->index == 0)
         return;
     pthread_mutex_lock(&netns->lock);
-    link = view_link(&netns->view, path->index);
+    link = netns->denied ? NULL : view_link(&netns->view, path->index);
     if (link != NULL)
         whole = *link;
     pthread_mutex_unlock(&netns->lock);
@@ -334,12 +353,14 @@ uint32_t netns_index_of(struct netns *netns, const char *name)
 {
     struct naming naming = { .name = name };
 
-    if (netns->denied) {
-        (void)visit(netns, run_naming, &naming);
-        return naming.index;
-    }
+    bool          denied;
+
     pthread_mutex_lock(&netns->lock);
-    naming.index = view_index_of(&netns->view, name);
+    denied = netns->denied;
+    if (!denied)
+        naming.index = view_index_of(&netns->view, name);
     pthread_mutex_unlock(&netns->lock);
+    if (denied)
+        (void)visit(netns, run_naming, &naming);
     return naming.index;
 }

@@ -144,6 +144,13 @@ void *faulty_realloc(void *block, size_t size)
     return block == NULL ? counted(malloc(size)) : realloc(block, size);
 }
 
+/* Not counted: what is had so is kept for good. */
+void *faulty_aligned_alloc(size_t alignment, size_t size);
+void *faulty_aligned_alloc(size_t alignment, size_t size)
+{
+    return strikes("aligned_alloc", MEMORY) ? NULL : aligned_alloc(alignment, size);
+}
+
 void faulty_free(void *block);
 void faulty_free(void *block)
 {

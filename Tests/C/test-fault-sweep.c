@@ -232,9 +232,28 @@ static void sweep_kinds(size_t kind_count, size_t way_count, void (*scenario)(vo
     }
 }
 
+/* Whether what failed read like a sandbox's refusal. Then a socket may be asked, which knows less (test-denied). */
+static bool is_denied(void)
+{
+    return function != NULL && (fault.error == EPERM || fault.error == EACCES);
+}
+
+static void expect_right_flags(SCNetworkReachabilityFlags flags)
+{
+    if (is_denied())
+        assert_int_equal(flags & R, right.flags & R);
+    else
+        assert_int_equal(flags, right.flags);
+}
+
 /* The type of the interface may stay unknown: nothing hangs on it. */
 static void expect_right_path(SCNetworkReachabilityPath path)
 {
+    if (is_denied() && path.evidence == kSCNetworkReachabilityEvidenceSocket) {
+        expect_right_flags(path.flags);
+        assert_int_equal(path.reason, right.reason);
+        return;
+    }
     if (path.interfaceType == kSCNetworkReachabilityInterfaceTypeWiredEthernet)
         path.interfaceType = right.interfaceType;
     assert_memory_equal(&path, &right, sizeof path);
@@ -290,7 +309,7 @@ static void get_flags(void)
     SCNetworkReachabilityFlags flags = 77;
 
     if (UNDER_FAULT(SCNetworkReachabilityGetFlags(target, &flags))) {
-        assert_int_equal(flags, right.flags);
+        expect_right_flags(flags);
     } else {
         expect_refused();
         assert_int_equal(flags, 77);
@@ -340,7 +359,8 @@ static void get_description(void)
     assert_memory_equal(text, start, strlen(start));
     SCNetworkReachabilityFlagsGetString(right.flags, flags, sizeof flags);
     snprintf(wanted, sizeof wanted, "\n  flags: %s\n", flags);
-    if (strstr(text, "\n  flags: ") != NULL && strstr(text, wanted) == NULL)
+    if (strstr(text, "\n  flags: ") != NULL && strstr(text, wanted) == NULL &&
+        !(is_denied() && strstr(text, "(asked a socket)") != NULL))
         fail_msg("%s", text);
     SCNetworkReachabilityRelease(target);
 }
@@ -591,7 +611,8 @@ static void schedule_and_hear(void)
         assert_true(schedule(target, loop));
     }
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
-    expect_hears(target, loop);
+    if (!is_denied())
+        expect_hears(target, loop);
     assert_true(stop(target, loop));
 }
 
@@ -633,7 +654,8 @@ static void schedule_from_abroad(void)
         assert_true(schedule(target, loop));
     }
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
-    expect_hears(target, loop);
+    if (!is_denied())
+        expect_hears(target, loop);
     assert_true(stop(target, loop));
     assert_int_equal(setns(home, CLONE_NEWNET), 0);
 }
