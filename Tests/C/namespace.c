@@ -10,7 +10,9 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,6 +71,72 @@ void namespace_require(void)
         SKIP("no network namespace can be made here");
 }
 
+/* ---- Aside ------------------------------------------------------------------------------------------------------ */
+
+static struct {
+    pthread_t thread;
+    sem_t     asked, done;
+    void (*run)(void *argument); /* NULL: no more */
+    void *argument;
+    int   netns;
+} aside;
+
+/* Of the thread that has another one set aside: not of that one, nor of a child that it forks. */
+static _Thread_local bool has_aside;
+
+static void *serve_aside(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        while (sem_wait(&aside.asked) != 0)
+            continue;
+        if (aside.run == NULL)
+            return NULL;
+        if (setns(aside.netns, CLONE_NEWNET) == 0)
+            aside.run(aside.argument);
+        sem_post(&aside.done);
+    }
+}
+
+void namespace_set_aside(void)
+{
+    /* Without root, while there is one thread. */
+    (void)namespace_enter();
+    sem_init(&aside.asked, 0, 0);
+    sem_init(&aside.done, 0, 0);
+    has_aside = pthread_create(&aside.thread, NULL, serve_aside, NULL) == 0;
+    if (!has_aside)
+        abort();
+}
+
+static void ask_aside(void (*run)(void *argument), void *argument)
+{
+    aside.run = run;
+    aside.argument = argument;
+    sem_post(&aside.asked);
+}
+
+void namespace_end_aside(void)
+{
+    ask_aside(NULL, NULL);
+    pthread_join(aside.thread, NULL);
+    has_aside = false;
+}
+
+void namespace_aside(void (*run)(void *argument), void *argument)
+{
+    if (!has_aside) {
+        run(argument);
+        return;
+    }
+    aside.netns = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    assert_true(aside.netns >= 0);
+    ask_aside(run, argument);
+    while (sem_wait(&aside.done) != 0)
+        continue;
+    close(aside.netns);
+}
+
 /* ---- ip(8) ------------------------------------------------------------------------------------------------------ */
 
 /* Everything that comes, as text; what does not fit is read and thrown away. */
@@ -92,28 +160,42 @@ static void read_all(int fd, char *text, size_t size)
     text[length] = '\0';
 }
 
+struct command {
+    char *const *arguments;
+    int          output, error;
+    pid_t        child;
+};
+
+static void spawn(void *argument)
+{
+    struct command            *command = argument;
+    posix_spawn_file_actions_t actions;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, command->output, 1);
+    posix_spawn_file_actions_adddup2(&actions, command->output, 2);
+    command->error = posix_spawnp(&command->child, command->arguments[0], &actions, NULL, command->arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+}
+
 /* Runs a command; its exit status, and what it printed. */
 static int run(char *const arguments[], char *output, size_t size)
 {
-    posix_spawn_file_actions_t actions;
-    pid_t                      child;
-    int                        ends[2], status, error;
+    struct command command = { .arguments = arguments, .error = EPERM };
+    int            ends[2], status;
 
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-    error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
+    command.output = ends[1];
+    namespace_aside(spawn, &command);
     close(ends[1]);
-    if (error != 0) {
+    if (command.error != 0) {
         close(ends[0]);
-        fail_msg("%s: %s", arguments[0], strerror(error));
+        fail_msg("%s: %s", arguments[0], strerror(command.error));
     }
     read_all(ends[0], output, size);
     close(ends[0]);
-    while (waitpid(child, &status, 0) < 0)
+    while (waitpid(command.child, &status, 0) < 0)
         assert_int_equal(errno, EINTR);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -169,28 +251,65 @@ void namespace_sysctl(const char *name, const char *value)
 
 /* ---- Waiting for the kernel ------------------------------------------------------------------------------------- */
 
-static int listen_to(unsigned groups)
-{
-    const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = groups };
-    const int                fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+struct listener {
+    unsigned groups;
+    int      fd, error;
+};
 
-    assert_true(fd >= 0);
-    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
-    return fd;
+static void open_listener(void *argument)
+{
+    struct listener         *listener = argument;
+    const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = listener->groups };
+
+    listener->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    listener->error = listener->fd < 0 ? -1 : bind(listener->fd, (const struct sockaddr *)&address, sizeof address);
+}
+
+int namespace_listen(unsigned groups)
+{
+    struct listener listener = { .groups = groups, .error = -1 };
+
+    namespace_aside(open_listener, &listener);
+    assert_int_equal(listener.error, 0);
+    return listener.fd;
+}
+
+/* Waits until the kernel is done with what it has begun: what can be seen of a change may be seen in the middle of it.
+ * The answer, to a question for an interface that cannot exist, comes behind the RTNL lock. */
+static void await_rtnl(int fd)
+{
+    const struct {
+        struct nlmsghdr  header;
+        struct ifinfomsg link;
+    } request = { .header = { .nlmsg_len = sizeof request,
+                              .nlmsg_type = RTM_GETLINK,
+                              .nlmsg_flags = NLM_F_REQUEST,
+                              .nlmsg_seq = 1 },
+                  .link = { .ifi_index = 0x7fffffff } };
+    struct pollfd poller = { .fd = fd, .events = POLLIN };
+    union {
+        struct nlmsghdr header;
+        char            bytes[8192];
+    } answer = { .header = { 0 } };
+
+    assert_int_equal(send(fd, &request, sizeof request, 0), sizeof request);
+    while (answer.header.nlmsg_type != NLMSG_ERROR && poll(&poller, 1, PATIENCE) > 0)
+        (void)!recv(fd, &answer, sizeof answer, 0);
+    assert_int_equal(answer.header.nlmsg_type, NLMSG_ERROR);
 }
 
 /* Waits for messages of these groups until the condition holds. The listener is there before the first look. */
 static bool await(unsigned groups, bool (*holds)(const void *), const void *argument)
 {
-    const int     fd = listen_to(groups);
-    struct pollfd poller = { .fd = fd, .events = POLLIN };
+    struct pollfd poller = { .fd = namespace_listen(groups), .events = POLLIN };
     char          buffer[8192];
     bool          held;
 
     while (!(held = holds(argument)) && poll(&poller, 1, PATIENCE) > 0)
-        while (recv(fd, buffer, sizeof buffer, MSG_DONTWAIT) > 0)
+        while (recv(poller.fd, buffer, sizeof buffer, 0) > 0)
             continue;
-    close(fd);
+    await_rtnl(poller.fd);
+    close(poller.fd);
     return held;
 }
 
@@ -348,19 +467,32 @@ static void await_other(const struct namespace_other *other, const char *what)
         fail_msg("in the other namespace: %s", what);
 }
 
+struct birth {
+    pid_t child;
+    int   ends[2];
+};
+
+static void give_birth(void *argument)
+{
+    struct birth *birth = argument;
+
+    birth->child = fork();
+    if (birth->child != 0)
+        return;
+    close(birth->ends[0]);
+    serve(birth->ends[1]);
+}
+
 void namespace_other_open(struct namespace_other *ret)
 {
-    int ends[2];
+    struct birth birth = { .child = -1 };
 
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    ret->pid = fork();
-    assert_true(ret->pid >= 0);
-    if (ret->pid == 0) {
-        close(ends[0]);
-        serve(ends[1]);
-    }
-    close(ends[1]);
-    ret->socket = ends[0];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, birth.ends), 0);
+    namespace_aside(give_birth, &birth);
+    assert_true(birth.child >= 0);
+    close(birth.ends[1]);
+    ret->pid = birth.child;
+    ret->socket = birth.ends[0];
     await_other(ret, "it could not be made");
 }
 

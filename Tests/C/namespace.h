@@ -14,6 +14,14 @@ bool namespace_enter(void);
 /* The same, at the start of a test, which is skipped where this machine does not allow it. */
 void namespace_require(void);
 
+/* For a thread that denies netlink to itself. From here on what this file does with netlink, and the commands that it
+ * runs, are done on a thread that is without the denial, in the network namespace of the calling one. */
+void namespace_set_aside(void);
+void namespace_end_aside(void);
+
+/* Does something else there, or on this thread when none was set aside. It must not fail a test. */
+void namespace_aside(void (*run)(void *argument), void *argument);
+
 /* Runs one command of ip(8) in it: namespace_ip("link add name %s type veth peer name %s", "a", "b"). Fails the test
  * when ip does, with what it printed. */
 __attribute__((format(printf, 1, 2))) void namespace_ip(const char *format, ...);
@@ -23,6 +31,9 @@ __attribute__((format(printf, 1, 2))) bool namespace_try_ip(const char *format, 
 
 /* Writes a sysctl, "net.ipv4.conf.all.ignore_routes_with_linkdown". */
 void namespace_sysctl(const char *name, const char *value);
+
+/* A socket, non-blocking, that hears of these RTMGRP_... */
+int namespace_listen(unsigned groups);
 
 /* Waits until an interface has, or has not, a carrier as IFF_RUNNING tells: the kernel reports it with a delay. */
 void namespace_await_running(const char *interface, bool running);
