@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "denial.h"
+
 struct sockaddr_storage expect_sockaddr(const char *text)
 {
     struct sockaddr_storage storage = { 0 };
@@ -90,6 +92,26 @@ SCNetworkReachabilityPath expect_path_of(SCNetworkReachabilityRef target)
     return path;
 }
 
+/* ---- What a socket tells ---------------------------------------------------------------------------------------- */
+
+SCNetworkReachabilityFlags expect_told(SCNetworkReachabilityFlags flags)
+{
+    return denial_asks_sockets() ? flags & (R | L) : flags;
+}
+
+static SCNetworkReachabilityEvidence evidence(void)
+{
+    return denial_asks_sockets() ? kSCNetworkReachabilityEvidenceSocket : kSCNetworkReachabilityEvidenceKernel;
+}
+
+/* The same, told in another way: the kernel looks for an IPv6 source before it looks for a route, and that an interface
+ * is down says why its routes are gone. */
+static bool is_told_so(SCNetworkReachabilityReason wanted, SCNetworkReachabilityReason got)
+{
+    return wanted == kSCNetworkReachabilityReasonNoRoute && (got == kSCNetworkReachabilityReasonNoSourceAddress ||
+                                                             got == kSCNetworkReachabilityReasonInterfaceDown);
+}
+
 /* ---- Answers ---------------------------------------------------------------------------------------------------- */
 
 static void fail_at(SCNetworkReachabilityRef target, const char *call, const char *wanted, const char *got,
@@ -114,22 +136,38 @@ static void compare_flags(SCNetworkReachabilityRef target, const char *call, SCN
     fail_at(target, call, wanted_text, got_text, file, line);
 }
 
+static void compare_number(SCNetworkReachabilityRef target, const char *what, uint32_t wanted, uint32_t got,
+                           const char *file, int line)
+{
+    char wanted_text[16], got_text[16];
+
+    if (got == wanted)
+        return;
+    snprintf(wanted_text, sizeof wanted_text, "%u", wanted);
+    snprintf(got_text, sizeof got_text, "%u", got);
+    fail_at(target, what, wanted_text, got_text, file, line);
+}
+
 void expect_answer(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
                    SCNetworkReachabilityReason reason, const char *file, int line)
 {
     const SCNetworkReachabilityPath path = expect_path_of(target);
 
+    flags = expect_told(flags);
     compare_flags(target, "GetFlags", flags, expect_flags_of(target), file, line);
     compare_flags(target, "GetPath", flags, path.flags, file, line);
-    if (path.reason != reason)
+    if (path.reason != reason && !(denial_asks_sockets() && is_told_so(reason, path.reason)))
         fail_at(target, "reason", SCNetworkReachabilityReasonString(reason),
                 SCNetworkReachabilityReasonString(path.reason), file, line);
+    compare_number(target, "evidence", evidence(), path.evidence, file, line);
 }
 
 void expect_interface(SCNetworkReachabilityRef target, const char *name, const char *file, int line)
 {
     const SCNetworkReachabilityPath path = expect_path_of(target);
 
+    if (denial_asks_sockets() && path.interfaceIndex == 0)
+        name = "";
     if (strcmp(path.interfaceName, name) != 0)
         fail_at(target, "interface", name, path.interfaceName, file, line);
     if (path.interfaceIndex != if_nametoindex(name))
@@ -153,7 +191,7 @@ void expect_gateway(SCNetworkReachabilityRef target, const char *address, const 
 {
     const SCNetworkReachabilityPath path = expect_path_of(target);
 
-    compare_address(target, "gateway", address, &path.gateway, file, line);
+    compare_address(target, "gateway", denial_asks_sockets() ? "none" : address, &path.gateway, file, line);
 }
 
 void expect_source(SCNetworkReachabilityRef target, const char *address, const char *file, int line)
@@ -161,4 +199,15 @@ void expect_source(SCNetworkReachabilityRef target, const char *address, const c
     const SCNetworkReachabilityPath path = expect_path_of(target);
 
     compare_address(target, "source", address, &path.source, file, line);
+}
+
+void expect_type(SCNetworkReachabilityRef target, SCNetworkReachabilityInterfaceType type, const char *file, int line)
+{
+    compare_number(target, "type", denial_asks_sockets() ? kSCNetworkReachabilityInterfaceTypeOther : type,
+                   expect_path_of(target).interfaceType, file, line);
+}
+
+void expect_table(SCNetworkReachabilityRef target, uint32_t table, const char *file, int line)
+{
+    compare_number(target, "table", denial_asks_sockets() ? 0 : table, expect_path_of(target).table, file, line);
 }

@@ -29,6 +29,10 @@ SCNetworkReachabilityRef expect_option(const char *address, uint32_t option);
 SCNetworkReachabilityFlags expect_flags_of(SCNetworkReachabilityRef target);
 SCNetworkReachabilityPath  expect_path_of(SCNetworkReachabilityRef target);
 
+/* What can be told of these flags: all or, where netlink is denied (see denial.h), what a socket knows. What is
+ * expected below is less by as much. */
+SCNetworkReachabilityFlags expect_told(SCNetworkReachabilityFlags flags);
+
 /* What GetFlags and GetPath answer: flags, and kSCNetworkReachabilityReason... by its last word. */
 #define EXPECT(target, flags, reason)                                                                                  \
     expect_answer(target, flags, kSCNetworkReachabilityReason##reason, __FILE__, __LINE__)
@@ -53,5 +57,12 @@ void expect_answer(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 void expect_interface(SCNetworkReachabilityRef target, const char *name, const char *file, int line);
 void expect_gateway(SCNetworkReachabilityRef target, const char *address, const char *file, int line);
 void expect_source(SCNetworkReachabilityRef target, const char *address, const char *file, int line);
+
+/* kSCNetworkReachabilityInterfaceType... by its last word, and the number of the routing table. */
+#define EXPECT_TYPE(target, type)                                                                                      \
+    expect_type(target, kSCNetworkReachabilityInterfaceType##type, __FILE__, __LINE__)
+#define EXPECT_TABLE(target, table) expect_table(target, table, __FILE__, __LINE__)
+void expect_type(SCNetworkReachabilityRef target, SCNetworkReachabilityInterfaceType type, const char *file, int line);
+void expect_table(SCNetworkReachabilityRef target, uint32_t table, const char *file, int line);
 
 #endif

@@ -85,6 +85,7 @@ void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags f
 {
     const int before = watcher->calls;
 
+    flags = expect_told(flags);
     if (SCRunLoopPerform(watcher->loop, PATIENCE) != 1 || watcher->calls != before + 1)
         fail_at(watcher, "no callback, or several", flags, expect_flags_of(watcher->target), file, line);
     if (watcher->flags != flags)
@@ -97,6 +98,7 @@ void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flag
     const double end = watcher_now() + PATIENCE;
     const int    before = watcher->calls;
 
+    flags = expect_told(flags);
     while ((watcher->calls == before || watcher->flags != flags) && watcher_now() < end)
         SCRunLoopPerform(watcher->loop, end - watcher_now());
     if (watcher->calls == before || watcher->flags != flags)
