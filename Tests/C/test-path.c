@@ -138,6 +138,58 @@ static void the_mtu_of_the_route_comes_first(void **state)
     assert_string_equal(path_judge(&destination, false, &route, &link).name, "eth0");
 }
 
+static void a_source_makes_a_path(void **state)
+{
+    static const struct {
+        const char                 *destination, *source;
+        bool                        chosen;
+        SCNetworkReachabilityFlags  flags;
+        SCNetworkReachabilityReason reason;
+    } rows[] = {
+        { "198.51.100.7", "192.0.2.2", false, R, REASON(None) },
+        { "198.51.100.7", "192.0.2.2", true, R, REASON(None) },
+        { "198.51.100.7", NULL, false, R, REASON(None) },
+        { "192.0.2.255", "192.0.2.2", false, R, REASON(None) },
+        { "239.1.2.3", "192.0.2.2", false, R, REASON(None) },
+        /* Own addresses. */
+        { "192.0.2.2", "192.0.2.2", false, R | L, REASON(None) },
+        { "192.0.2.2", "192.0.2.2", true, R | L, REASON(None) },
+        { "127.0.0.1", "127.0.0.1", false, R | L, REASON(None) },
+        { "127.8.9.10", "127.0.0.1", false, R | L, REASON(None) },
+        { "127.0.0.1", "192.0.2.2", true, R | L, REASON(None) },
+        { "::1", "::1", false, R | L, REASON(None) },
+        { "2001:db8::2", "2001:db8::2", false, R | L, REASON(None) },
+        { "fe80::2", "fe80::2", false, R | L, REASON(None) },
+        /* IPv6 sources, and those that do not reach far enough. */
+        { "2001:db8:1::7", "2001:db8::2", false, R, REASON(None) },
+        { "2001:db8:1::7", "fe80::2", false, 0, REASON(NoSourceAddress) },
+        { "2001:db8:1::7", "::1", false, 0, REASON(NoSourceAddress) },
+        { "2001:db8:1::7", NULL, false, 0, REASON(NoSourceAddress) },
+        { "2001:db8:1::7", "fe80::2", true, R, REASON(None) },
+        { "fe80::1", "fe80::2", false, R, REASON(None) },
+        { "fe80::1", "2001:db8::2", false, R, REASON(None) },
+        { "fe80::1", "::1", false, 0, REASON(NoSourceAddress) },
+        { "ff02::1", "fe80::2", false, R, REASON(None) },
+        { "ff05::1", "2001:db8::2", false, R, REASON(None) },
+        { "ff02::1", "::1", false, 0, REASON(NoSourceAddress) },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct address destination = make(rows[i].destination), source = make(rows[i].source);
+        const struct path    path = path_from_source(&destination, rows[i].chosen, &source);
+
+        if (path.flags != rows[i].flags || path.reason != rows[i].reason)
+            fail_msg("row %zu, %s: flags 0x%x, reason %u", i, rows[i].destination, path.flags, path.reason);
+        assert_true(address_equal(&path.destination, &destination));
+        assert_true(address_equal(&path.source, &source));
+        /* A socket tells nothing of these. */
+        assert_int_equal(path.gateway.family, AF_UNSPEC);
+        assert_int_equal(path.index | path.mtu | path.table | path.expires, 0);
+        assert_string_equal(path.name, "");
+    }
+}
+
 static void errors_of_a_query_are_answers_or_not(void **state)
 {
     static const struct {
@@ -152,6 +204,8 @@ static void errors_of_a_query_are_answers_or_not(void **state)
         { EACCES, false, true, REASON(RouteProhibited) },
         { EINVAL, false, true, REASON(RouteBlackhole) },
         { ENODEV, true, true, REASON(InterfaceMissing) },
+        { EAFNOSUPPORT, false, true, REASON(NoRoute) },
+        { EOPNOTSUPP, false, true, REASON(NoRoute) },
         { ENOMEM, false, false, 0 },
         { ENOBUFS, false, false, 0 },
         { EIO, false, false, 0 },
@@ -228,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_route_and_a_link_make_a_path),
         cmocka_unit_test(the_mtu_of_the_route_comes_first),
+        cmocka_unit_test(a_source_makes_a_path),
         cmocka_unit_test(errors_of_a_query_are_answers_or_not),
         cmocka_unit_test(rank_is_the_formula_that_everybody_uses),
         cmocka_unit_test(paths_differ_in_flags_and_interface_or_in_more),
