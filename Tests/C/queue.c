@@ -63,11 +63,13 @@ static void *serve(void *argument)
     struct queue_work work;
 
     pthread_mutex_lock(&queue->lock);
-    while (!queue->over) {
+    for (;;) {
         if (take_locked(queue, &work)) {
             pthread_mutex_unlock(&queue->lock);
             run(queue, &work);
             pthread_mutex_lock(&queue->lock);
+        } else if (queue->over) {
+            break;
         } else {
             pthread_cond_wait(&queue->news, &queue->lock);
         }
@@ -145,6 +147,8 @@ void queue_close(struct queue *queue)
     pthread_mutex_unlock(&queue->lock);
     for (unsigned i = 0; i < queue->thread_count; i++)
         pthread_join(queue->threads[i], NULL);
+    while (queue_run(queue))
+        continue;
     free(queue->works);
     pthread_cond_destroy(&queue->news);
     pthread_mutex_destroy(&queue->lock);

@@ -34,7 +34,7 @@ struct queue {
 /* With no thread it is for the test to run the work. What goes wrong fails the test. The queue stays where it is. */
 void queue_open(struct queue *queue, unsigned threads);
 
-/* Runs nothing any more: what still waits is thrown away. */
+/* Runs what still waits, and ends the threads. */
 void queue_close(struct queue *queue);
 
 /* With both hooks, which count. */
