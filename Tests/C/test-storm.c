@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread drives a loop while another changes a route without a pause, so that callbacks are always coming. A third
- * ends them, in each of the ways there are, thousands of times: after that at most the call in flight is still made,
- * and a context is released as often as it was retained.
+ * One thread drives a loop, or one or several run the work of a scheduler, while another changes a route without a
+ * pause, so that callbacks are always coming. A third ends them, in each of the ways there are, thousands of times:
+ * after that at most the call in flight is still made, and a context is released as often as it was retained.
  *
  * Then one target on several loops, driven by as many threads: each change is told once, and in its order.
  *
- * TEST_STORM_ROUNDS: how often (default 2000).
+ * TEST_STORM_ROUNDS: how often (default 20000 on loops, and as often on schedulers).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,9 +19,10 @@
 
 #include "expect.h"
 #include "namespace.h"
+#include "queue.h"
 #include "writer.h"
 
-#define ROUNDS   2000
+#define ROUNDS   20000
 #define PATIENCE 20 /* seconds until what must happen has failed to */
 
 static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
@@ -32,7 +33,8 @@ static unsigned rounds_wanted(void)
 
     if (text != NULL && atoi(text) > 0)
         return (unsigned)atoi(text);
-    return under != NULL && strcmp(under, "valgrind") == 0 ? ROUNDS / 20 : ROUNDS;
+    /* These run one thread at a time, and each twenty times slower. */
+    return under != NULL && (strcmp(under, "valgrind") == 0 || strcmp(under, "helgrind") == 0) ? ROUNDS / 100 : ROUNDS;
 }
 
 /* Threads of a test report failures here: cmocka's asserts are for the test's own thread. */
@@ -60,11 +62,17 @@ static void check(int error, const char *what)
 
 /* ---- The storm -------------------------------------------------------------------------------------------------- */
 
+/* Where calls are made. */
+enum place { LOOP, SERIAL, POOL };
+
 static struct {
-    SCRunLoopRef  loop;
-    struct writer writer;
-    pthread_t     driver, changer;
-    atomic_bool   over;
+    enum place               place;
+    SCRunLoopRef             loop;
+    struct queue             queue;
+    struct writer            writer;
+    SCNetworkReachabilityRef keeper; /* scheduled too: else sockets, and a thread, would come and go with each round */
+    pthread_t                driver, changer;
+    atomic_bool              over;
 } storm;
 
 static void *drive(void *loop)
@@ -83,33 +91,71 @@ static void *change(void *unused)
     return unused;
 }
 
-static void storm_begin(void)
+static sem_t news; /* a call was made, or a context or a scheduler released */
+
+static void release_queue(const void *info)
+{
+    queue_scheduler(&storm.queue).release(info);
+    sem_post(&news);
+}
+
+static void schedule(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityScheduler scheduler = queue_scheduler(&storm.queue);
+
+    scheduler.release = release_queue;
+    if (target == storm.keeper)
+        scheduler.retain = NULL, scheduler.release = NULL; /* not counted */
+    if (storm.place == LOOP)
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+    else
+        assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+}
+
+static void unschedule(SCNetworkReachabilityRef target)
+{
+    if (storm.place == LOOP)
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+    else
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+}
+
+static void storm_begin(enum place place)
 {
     namespace_require();
     namespace_ip("link set dev lo up");
     namespace_add_pair();
     check(writer_open(&storm.writer), "writer");
-    storm.loop = SCRunLoopCreate();
-    assert_non_null(storm.loop);
     atomic_store(&storm.over, false);
-    assert_int_equal(pthread_create(&storm.driver, NULL, drive, storm.loop), 0);
+    storm.place = place;
+    if (place == LOOP) {
+        storm.loop = SCRunLoopCreate();
+        assert_non_null(storm.loop);
+        assert_int_equal(pthread_create(&storm.driver, NULL, drive, storm.loop), 0);
+    } else {
+        queue_open(&storm.queue, place == SERIAL ? 1 : QUEUE_THREADS);
+    }
+    storm.keeper = expect_target("127.0.0.1");
+    schedule(storm.keeper);
     assert_int_equal(pthread_create(&storm.changer, NULL, change, NULL), 0);
 }
 
 static void storm_end(void)
 {
     atomic_store(&storm.over, true);
-    SCRunLoopWakeUp(storm.loop);
     pthread_join(storm.changer, NULL);
-    pthread_join(storm.driver, NULL);
-    SCRunLoopRelease(storm.loop);
+    if (storm.place == LOOP) {
+        SCRunLoopWakeUp(storm.loop);
+        pthread_join(storm.driver, NULL);
+        SCRunLoopRelease(storm.loop);
+    } else {
+        queue_close(&storm.queue);
+    }
     writer_close(&storm.writer);
     expect_no_complaint();
 }
 
 /* ---- Ending callbacks ------------------------------------------------------------------------------------------- */
-
-static sem_t news; /* a call was made, or a context released */
 
 /* What a context points at. Static, so that a call that comes when it must not is seen instead of crashing. */
 struct listener {
@@ -149,6 +195,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
     SCNetworkReachabilityFlags inside;
 
     complain_if(atomic_fetch_add(&listener->inside, 1) != 0, "two calls at a time");
+    complain_if(storm.place != LOOP && !queue_is_here(&storm.queue), "a call where the scheduler runs no work");
     complain_if(atomic_load(&listener->references) <= 0, "a call with a context that was released");
     complain_if(flags != 0 && flags != R, "flags that never were");
     complain_if(!SCNetworkReachabilityGetFlags(target, &inside), "GetFlags failed during a call");
@@ -166,7 +213,7 @@ static void await(const atomic_int *value, bool wanted)
     end.tv_sec += PATIENCE;
     while ((atomic_load(value) != 0) != wanted)
         if (sem_timedwait(&news, &end) != 0 && errno == ETIMEDOUT)
-            fail_msg("%s", wanted ? "no callback came" : "the context was not released");
+            fail_msg("%s", wanted ? "no callback came" : "not all that was retained is released");
 }
 
 enum ending { UNSCHEDULE, CLEAR, REPLACE, RELEASE, ENDINGS };
@@ -184,7 +231,7 @@ static void end_callbacks(enum ending ending, SCNetworkReachabilityRef target, s
         assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
         break;
     default:
-        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+        unschedule(target);
     }
 }
 
@@ -201,7 +248,7 @@ static void end_one(enum ending ending, bool both_hooks)
     memset(&next, 0, sizeof next);
     atomic_store(&listener.references, both_hooks ? 0 : 1);
     assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+    schedule(target);
     await(&listener.calls, true);
     end_callbacks(ending, target, &next);
     calls = atomic_load(&listener.calls);
@@ -209,53 +256,56 @@ static void end_one(enum ending ending, bool both_hooks)
         SCNetworkReachabilityRelease(target);
     } else if (ending == REPLACE) {
         await(&next.calls, true);
-        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+        unschedule(target);
         SCNetworkReachabilityRelease(target);
         await(&next.references, false);
     } else {
         if (ending == CLEAR)
-            assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+            unschedule(target);
         SCNetworkReachabilityRelease(target);
     }
     /* Released on whichever thread was last. From then on nothing of the library's knows the listener. */
     await(&listener.references, false);
+    if (storm.place != LOOP)
+        await(&storm.queue.references, false); /* nor the queue */
     if (atomic_load(&listener.calls) > calls + 1)
         fail_msg("%d calls after it had ended", atomic_load(&listener.calls) - calls);
     expect_no_complaint();
 }
 
-static void end_many(enum ending ending)
+static void end_many(const enum place *place, enum ending ending)
 {
-    const unsigned rounds = rounds_wanted() / ENDINGS;
+    const unsigned rounds = rounds_wanted() / ENDINGS / (*place == LOOP ? 1 : 2);
 
-    storm_begin();
-    for (unsigned i = 0; i < rounds; i++)
+    storm_begin(*place);
+    for (unsigned i = 0; i < rounds; i++) {
+        if (i == rounds / 10 * 9) { /* from here on they do */
+            unschedule(storm.keeper);
+            SCNetworkReachabilityRelease(storm.keeper);
+        }
         end_one(ending, i % 2 == 0);
+    }
     storm_end();
 }
 
 static void nothing_but_the_call_in_flight_comes_after_unscheduling(void **state)
 {
-    (void)state;
-    end_many(UNSCHEDULE);
+    end_many(*state, UNSCHEDULE);
 }
 
 static void nothing_but_the_call_in_flight_comes_after_clearing_the_callback(void **state)
 {
-    (void)state;
-    end_many(CLEAR);
+    end_many(*state, CLEAR);
 }
 
 static void nothing_but_the_call_in_flight_comes_after_replacing_the_callback(void **state)
 {
-    (void)state;
-    end_many(REPLACE);
+    end_many(*state, REPLACE);
 }
 
 static void a_target_may_be_released_while_it_is_delivered(void **state)
 {
-    (void)state;
-    end_many(RELEASE);
+    end_many(*state, RELEASE);
 }
 
 /* ---- What is queued --------------------------------------------------------------------------------------------- */
@@ -335,9 +385,10 @@ static void what_is_queued_is_dropped_when_another_thread_ends_it(void **state)
     storm.loop = SCRunLoopCreate();
     assert_non_null(storm.loop);
     atomic_store(&storm.over, false);
+    storm.place = LOOP;
     assert_int_equal(sem_init(&queued.entered, 0, 0), 0);
     assert_int_equal(sem_init(&queued.go_on, 0, 0), 0);
-    for (unsigned i = 0; i < rounds_wanted() / 10; i++)
+    for (unsigned i = 0; i < rounds_wanted() / 20; i++)
         end_queued(endings[i % 3]);
     SCRunLoopRelease(storm.loop);
     writer_close(&storm.writer);
@@ -388,7 +439,7 @@ static void several_loops_tell_each_change_once_and_in_order(void **state)
 {
     SCNetworkReachabilityRef target;
     struct writer            writer;
-    const unsigned           rounds = rounds_wanted() * 10;
+    const unsigned           rounds = rounds_wanted();
     unsigned                 index;
 
     (void)state;
@@ -434,13 +485,20 @@ static void several_loops_tell_each_change_once_and_in_order(void **state)
     writer_close(&writer);
 }
 
+/* A test in each of the places. */
+#define EVERYWHERE(test)                                                                                               \
+    { #test "_on_a_loop", test, NULL, NULL, &places[LOOP] },                                                           \
+    { #test "_on_a_serial_scheduler", test, NULL, NULL, &places[SERIAL] },                                             \
+    { #test "_on_a_pool", test, NULL, NULL, &places[POOL] }
+
 int main(void)
 {
+    static enum place       places[] = { LOOP, SERIAL, POOL };
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_but_the_call_in_flight_comes_after_unscheduling),
-        cmocka_unit_test(nothing_but_the_call_in_flight_comes_after_clearing_the_callback),
-        cmocka_unit_test(nothing_but_the_call_in_flight_comes_after_replacing_the_callback),
-        cmocka_unit_test(a_target_may_be_released_while_it_is_delivered),
+        EVERYWHERE(nothing_but_the_call_in_flight_comes_after_unscheduling),
+        EVERYWHERE(nothing_but_the_call_in_flight_comes_after_clearing_the_callback),
+        EVERYWHERE(nothing_but_the_call_in_flight_comes_after_replacing_the_callback),
+        EVERYWHERE(a_target_may_be_released_while_it_is_delivered),
         cmocka_unit_test(what_is_queued_is_dropped_when_another_thread_ends_it),
         cmocka_unit_test(several_loops_tell_each_change_once_and_in_order),
     };
