@@ -73,6 +73,7 @@ static struct {
     SCNetworkReachabilityRef keeper; /* scheduled too: else sockets, and a thread, would come and go with each round */
     pthread_t                driver, changer;
     atomic_bool              over;
+    bool                     raging;
 } storm;
 
 static void *drive(void *loop)
@@ -138,10 +139,12 @@ static void storm_begin(enum place place)
     storm.keeper = expect_target("127.0.0.1");
     schedule(storm.keeper);
     assert_int_equal(pthread_create(&storm.changer, NULL, change, NULL), 0);
+    storm.raging = true;
 }
 
 static void storm_end(void)
 {
+    storm.raging = false;
     atomic_store(&storm.over, true);
     pthread_join(storm.changer, NULL);
     if (storm.place == LOOP) {
@@ -153,6 +156,23 @@ static void storm_end(void)
     }
     writer_close(&storm.writer);
     expect_no_complaint();
+}
+
+/* After a test that failed: its storm must not rage through the next one. */
+static int calm(void **state)
+{
+    (void)state;
+    if (storm.raging) {
+        atomic_store(&storm.over, true);
+        pthread_join(storm.changer, NULL);
+        if (storm.place == LOOP) {
+            SCRunLoopWakeUp(storm.loop);
+            pthread_join(storm.driver, NULL);
+        }
+    }
+    storm.raging = false;
+    atomic_store(&complaint, NULL);
+    return 0;
 }
 
 /* ---- Ending callbacks ------------------------------------------------------------------------------------------- */
@@ -306,6 +326,39 @@ static void nothing_but_the_call_in_flight_comes_after_replacing_the_callback(vo
 static void a_target_may_be_released_while_it_is_delivered(void **state)
 {
     end_many(*state, RELEASE);
+}
+
+/* ---- Callbacks that come and go --------------------------------------------------------------------------------- */
+
+/* One target all the while: whether there is a call to hand over changes at every moment of a delivery. */
+static void calls_come_nowhere_else_while_the_callback_comes_and_goes(void **state)
+{
+    static struct listener       listener;
+    const unsigned               rounds = rounds_wanted() * 10;
+    SCNetworkReachabilityRef     target;
+    SCNetworkReachabilityContext context = { .info = &listener, .retain = retain_listener,
+                                             .release = release_listener };
+
+    storm_begin(*(const enum place *)*state);
+    memset(&listener, 0, sizeof listener);
+    target = expect_target("198.51.100.7");
+    schedule(target);
+    for (unsigned i = 0; i < rounds && atomic_load(&complaint) == NULL; i++) {
+        assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+        if (i % 100 == 0)
+            await(&listener.calls, true);
+        assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
+        if (i % 100 == 0) {
+            await(&listener.references, false);
+            atomic_store(&listener.calls, 0);
+        }
+    }
+    unschedule(target);
+    SCNetworkReachabilityRelease(target);
+    await(&listener.references, false);
+    unschedule(storm.keeper);
+    SCNetworkReachabilityRelease(storm.keeper);
+    storm_end();
 }
 
 /* ---- What is queued --------------------------------------------------------------------------------------------- */
@@ -487,9 +540,9 @@ static void several_loops_tell_each_change_once_and_in_order(void **state)
 
 /* A test in each of the places. */
 #define EVERYWHERE(test)                                                                                               \
-    { #test "_on_a_loop", test, NULL, NULL, &places[LOOP] },                                                           \
-    { #test "_on_a_serial_scheduler", test, NULL, NULL, &places[SERIAL] },                                             \
-    { #test "_on_a_pool", test, NULL, NULL, &places[POOL] }
+    { #test "_on_a_loop", test, NULL, calm, &places[LOOP] },                                                           \
+    { #test "_on_a_serial_scheduler", test, NULL, calm, &places[SERIAL] },                                             \
+    { #test "_on_a_pool", test, NULL, calm, &places[POOL] }
 
 int main(void)
 {
@@ -499,8 +552,9 @@ int main(void)
         EVERYWHERE(nothing_but_the_call_in_flight_comes_after_clearing_the_callback),
         EVERYWHERE(nothing_but_the_call_in_flight_comes_after_replacing_the_callback),
         EVERYWHERE(a_target_may_be_released_while_it_is_delivered),
-        cmocka_unit_test(what_is_queued_is_dropped_when_another_thread_ends_it),
-        cmocka_unit_test(several_loops_tell_each_change_once_and_in_order),
+        EVERYWHERE(calls_come_nowhere_else_while_the_callback_comes_and_goes),
+        cmocka_unit_test_teardown(what_is_queued_is_dropped_when_another_thread_ends_it, calm),
+        cmocka_unit_test_teardown(several_loops_tell_each_change_once_and_in_order, calm),
     };
 
     if (sem_init(&news, 0, 0) != 0)
