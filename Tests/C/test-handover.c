@@ -3,15 +3,14 @@
  * Schedulers that do wrong: work that is run at once, late, never, twice or by many threads at a time, and a `perform`
  * that itself calls the library. It is always safe, and it never makes a call that is not its own.
  */
-#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "namespace.h"
+#include "patience.h"
 #include "queue.h"
 #include "witness.h"
 
@@ -29,13 +28,7 @@ static SCNetworkReachabilityRef name_target(void)
 
 static void await(sem_t *semaphore)
 {
-    struct timespec end;
-
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += 20;
-    while (sem_timedwait(semaphore, &end) != 0)
-        if (errno != EINTR)
-            fail_msg("nothing came");
+    patience_await(semaphore, "nothing came");
 }
 
 /* How many calls a target got, and how many of them where they must not come. */

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "namespace.h"
+#include "patience.h"
 #include "queue.h"
 #include "witness.h"
 
@@ -1056,13 +1056,7 @@ static void hold_up(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags 
 
 static void await(sem_t *semaphore)
 {
-    struct timespec end;
-
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += 20;
-    while (sem_timedwait(semaphore, &end) != 0)
-        if (errno != EINTR)
-            fail_msg("no callback came");
+    patience_await(semaphore, "no callback came");
 }
 
 static void held_open(void)

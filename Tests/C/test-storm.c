@@ -8,10 +8,8 @@
  *
  * TEST_STORM_ROUNDS: how often (default 20000 on loops, and as often on schedulers).
  */
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +17,7 @@
 
 #include "expect.h"
 #include "namespace.h"
+#include "patience.h"
 #include "queue.h"
 #include "writer.h"
 
@@ -227,13 +226,8 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 /* Waits without taking processor time from the storm. */
 static void await(const atomic_int *value, bool wanted)
 {
-    struct timespec end;
-
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += PATIENCE;
     while ((atomic_load(value) != 0) != wanted)
-        if (sem_timedwait(&news, &end) != 0 && errno == ETIMEDOUT)
-            fail_msg("%s", wanted ? "no callback came" : "not all that was retained is released");
+        patience_await(&news, wanted ? "no callback came" : "not all that was retained is released");
 }
 
 enum ending { UNSCHEDULE, CLEAR, REPLACE, RELEASE, ENDINGS };
@@ -388,7 +382,6 @@ static void end_queued(enum ending ending)
 {
     SCNetworkReachabilityContext context = { 0 };
     SCNetworkReachabilityRef     other;
-    struct timespec              end;
 
     atomic_store(&queued.first, -1);
     for (int i = 0; i < 2; i++) {
@@ -398,10 +391,7 @@ static void end_queued(enum ending ending)
     }
     assert_int_equal(pthread_create(&storm.driver, NULL, drive, storm.loop), 0);
     check(writer_route(&storm.writer, WRITER_ADD, &default_route), "default route");
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += PATIENCE;
-    if (sem_timedwait(&queued.entered, &end) != 0)
-        fail_msg("no callback came");
+    patience_await(&queued.entered, "no callback came");
     other = queued.targets[1 - atomic_load(&queued.first)];
     end_callbacks(ending, other, NULL);
     if (ending == RELEASE)

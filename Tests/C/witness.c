@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "witness.h"
 
-#include <errno.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
-#include <time.h>
 
 #include "namespace.h"
-
-#define PATIENCE 20 /* seconds until what must happen has failed to */
+#include "patience.h"
 
 static const struct writer_route own_route = { .prefix = "198.51.101.0/24", .gateway = "192.0.2.1" };
 static const struct writer_route far_route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
@@ -30,13 +27,7 @@ static void perform(void *info, void (*work)(void *argument), void *argument)
 
 static void await(struct witness *witness)
 {
-    struct timespec end;
-
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += PATIENCE;
-    while (sem_timedwait(&witness->called, &end) != 0)
-        if (errno != EINTR)
-            fail_msg("the library heard of nothing");
+    patience_await(&witness->called, "the library heard of nothing");
 }
 
 static void check(int error, const char *what)
