@@ -137,6 +137,19 @@ void namespace_aside(void (*run)(void *argument), void *argument)
     close(aside.netns);
 }
 
+int namespace_keep(void)
+{
+    const int fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+void namespace_go(int fd)
+{
+    assert_int_equal(setns(fd, CLONE_NEWNET), 0);
+}
+
 /* ---- ip(8) ------------------------------------------------------------------------------------------------------ */
 
 /* Everything that comes, as text; what does not fit is read and thrown away. */
@@ -340,6 +353,17 @@ void namespace_await_running(const char *interface, bool running)
 {
     if (!await(RTMGRP_LINK, running ? holds_running : holds_not_running, interface))
         fail_msg("%s is still %s a carrier", interface, running ? "without" : "with");
+}
+
+static bool holds_gone(const void *interface)
+{
+    return if_nametoindex(interface) == 0;
+}
+
+void namespace_await_gone(const char *interface)
+{
+    if (!await(RTMGRP_LINK, holds_gone, interface))
+        fail_msg("%s is still there", interface);
 }
 
 /* Whether the table of IPv6 routes holds the one that makes an address, 32 hexadecimal digits, our own. */

@@ -22,6 +22,10 @@ void namespace_end_aside(void);
 /* Does something else there, or on this thread when none was set aside. It must not fail a test. */
 void namespace_aside(void (*run)(void *argument), void *argument);
 
+/* A descriptor of the calling thread's namespace, and the way back. Only this thread goes. */
+int  namespace_keep(void);
+void namespace_go(int fd);
+
 /* Runs one command of ip(8) in it: namespace_ip("link add name %s type veth peer name %s", "a", "b"). Fails the test
  * when ip does, with what it printed. */
 __attribute__((format(printf, 1, 2))) void namespace_ip(const char *format, ...);
@@ -37,6 +41,9 @@ int namespace_listen(unsigned groups);
 
 /* Waits until an interface has, or has not, a carrier as IFF_RUNNING tells: the kernel reports it with a delay. */
 void namespace_await_running(const char *interface, bool running);
+
+/* Waits until there is no interface of this name. */
+void namespace_await_gone(const char *interface);
 
 /* Waits until the IPv6 addresses have settled: none is tentative, and each has the local route that makes it our own.
  * The kernel does both after `address add` has returned. */

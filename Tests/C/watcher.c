@@ -25,15 +25,23 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
         watcher->disagreed = true;
 }
 
-void watcher_schedule(struct watcher *watcher, SCNetworkReachabilityRef target)
+void watcher_schedule_on(struct watcher *watcher, SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
     SCNetworkReachabilityContext context = { .info = watcher };
 
-    *watcher = (struct watcher){ .target = target, .loop = SCRunLoopCreate() };
+    *watcher = (struct watcher){ .target = target, .loop = SCRunLoopRetain(loop) };
     assert_non_null(watcher->loop);
     assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, watcher->loop, kSCRunLoopDefaultMode))
         fail_msg("not scheduled: %s", SCErrorString(SCError()));
+}
+
+void watcher_schedule(struct watcher *watcher, SCNetworkReachabilityRef target)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    watcher_schedule_on(watcher, target, loop);
+    SCRunLoopRelease(loop);
 }
 
 void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target)
