@@ -18,6 +18,7 @@
 
 #include "descriptors.h"
 #include "namespace.h"
+#include "program.h"
 #include "watcher.h"
 #include "writer.h"
 
@@ -645,16 +646,6 @@ static void many_namespaces_come_and_go(void **state)
 
 /* ---- Without the right to go there, and without /proc ----------------------------------------------------------- */
 
-/* In a child cmocka's assertions would go on to the next test. */
-#define MUST(condition)                                                                                                \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            dprintf(2, "%s:%d: in the child: %s: SCError is %d, errno %d\n", __FILE__, __LINE__, #condition,           \
-                    SCError(), errno);                                                                                 \
-            _exit(1);                                                                                                  \
-        }                                                                                                              \
-    } while (0)
-
 #define NOBODY   65534
 #define NOT_HERE 77 /* exit status: what the child needs is not allowed */
 
@@ -665,7 +656,7 @@ static void run_in_child(void (*body)(void))
 
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(60); /* a hang is a failure */
+        alarm(60); /* who hangs has failed */
         body();
         _exit(0);
     }
@@ -857,7 +848,7 @@ static void live_without_proc(void)
 
     MUST(setns(world.parts[0], CLONE_NEWNET) == 0);
     MUST(writer_open(&writer) == 0);
-    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", "/proc", "tmpfs", 0, NULL) != 0)
         _exit(NOT_HERE);
     MUST(access("/proc/thread-self/ns/net", F_OK) != 0);
