@@ -145,6 +145,9 @@ $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -W
                                        -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc -Wl,--wrap=free
 
+# This one loads the shared library at run time.
+$(BUILD)/tests/test-dlopen: | $(BUILD)/$(SHARED)
+
 test-programs: $(TESTS)
 
 test: deps-test
