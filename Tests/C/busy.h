@@ -19,8 +19,8 @@ extern struct busy {
 /* Fills it. The network namespace's lo is to be up. */
 void busy_begin(void);
 
-/* What there is can still be asked, driven, unscheduled and released, and new things can be made. The thread's own loop may
- * have ended, and with it what was scheduled on it. From any thread. */
+/* What there is can still be asked, driven, unscheduled and released, and new things can be made. The thread's own loop
+ * may have ended, and with it what was scheduled on it. From any thread. */
 void busy_end(bool own_loop_ended);
 
 #endif
