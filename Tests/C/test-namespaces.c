@@ -857,6 +857,14 @@ static void so_it_is_for_another_user(void **state)
     end();
 }
 
+static void hide_proc(void)
+{
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", "/proc", "tmpfs", 0, NULL) != 0)
+        _exit(NOT_HERE);
+    MUST(access("/proc/thread-self/ns/net", F_OK) != 0);
+}
+
 static void live_without_proc(void)
 {
     struct creation          creation = { .fd = world.parts[1], .address = "198.51.100.7" };
@@ -867,10 +875,7 @@ static void live_without_proc(void)
 
     MUST(setns(world.parts[0], CLONE_NEWNET) == 0);
     MUST(writer_open(&writer) == 0);
-    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount("none", "/proc", "tmpfs", 0, NULL) != 0)
-        _exit(NOT_HERE);
-    MUST(access("/proc/thread-self/ns/net", F_OK) != 0);
+    hide_proc();
     must_watch(create_in_child("198.51.100.7"), &writer);
 
     /* It counts as having one namespace: the one of whoever came first. */
@@ -891,6 +896,52 @@ static void without_proc_the_process_has_one_namespace(void **state)
     (void)state;
     begin();
     run_in_child(live_without_proc);
+    end();
+}
+
+/* As a daemon does that locks itself in once it has begun. */
+static void lock_oneself_in(void)
+{
+    SCNetworkReachabilityRef target;
+    struct writer            writer;
+
+    MUST(setns(world.parts[0], CLONE_NEWNET) == 0);
+    MUST(writer_open(&writer) == 0);
+    target = create_in_child("198.51.100.7");
+    hide_proc();
+    drop_privilege(false);
+    must_watch(target, &writer);
+    must_watch(create_in_child("198.51.100.7"), &writer);
+}
+
+static void a_target_stays_usable_when_proc_and_privilege_are_given_up(void **state)
+{
+    (void)state;
+    begin();
+    run_in_child(lock_oneself_in);
+    end();
+}
+
+static void find_proc(void)
+{
+    SCNetworkReachabilityRef target;
+    struct writer            writer;
+
+    MUST(setns(world.parts[0], CLONE_NEWNET) == 0);
+    MUST(writer_open(&writer) == 0);
+    hide_proc();
+    target = create_in_child("198.51.100.7");
+    MUST(umount2("/proc", MNT_DETACH) == 0);
+    MUST(access("/proc/thread-self/ns/net", F_OK) == 0);
+    must_watch(target, &writer);
+    must_watch(create_in_child("198.51.100.7"), &writer);
+}
+
+static void a_target_stays_usable_when_proc_appears(void **state)
+{
+    (void)state;
+    begin();
+    run_in_child(find_proc);
     end();
 }
 
@@ -915,6 +966,8 @@ int main(void)
         cmocka_unit_test(without_privilege_a_foreign_target_is_asked_and_not_scheduled),
         cmocka_unit_test(so_it_is_for_another_user),
         cmocka_unit_test(without_proc_the_process_has_one_namespace),
+        cmocka_unit_test(a_target_stays_usable_when_proc_and_privilege_are_given_up),
+        cmocka_unit_test(a_target_stays_usable_when_proc_appears),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
