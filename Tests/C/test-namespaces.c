@@ -8,6 +8,8 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -15,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "descriptors.h"
@@ -25,7 +28,7 @@
 
 #define PARTS 3
 
-/* Three namespaces, each with a pair a-b (see namespace_add_pair), and one in which the test's thread lives. */
+/* Three namespaces, each with a veth pair a-b, up, and 192.0.2.2/24 on a, and one in which the test's thread lives. */
 static struct world {
     int            home, parts[PARTS];
     SCRunLoopRef   loop;
@@ -36,14 +39,30 @@ static const struct writer_route far_route = { .prefix = "198.51.100.0/24", .gat
 
 #define for_each_part(i) for (int i = 0; i < PARTS; i++)
 
+/* As namespace_add_pair, for IPv4 and without ip(8): under valgrind it takes a second to start that as often. */
+static void add_pair(void)
+{
+    struct writer writer;
+
+    namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
+    assert_int_equal(writer_open(&writer), 0);
+    assert_int_equal(writer_link_add_pair(&writer, "a", "b"), 0);
+    assert_int_equal(writer_link_up(&writer, writer_index("lo"), true), 0);
+    assert_int_equal(writer_link_up(&writer, writer_index("b"), true), 0);
+    assert_int_equal(writer_link_up(&writer, writer_index("a"), true), 0);
+    assert_int_equal(writer_address(&writer, WRITER_ADD, writer_index("a"), "192.0.2.2/24"), 0);
+    writer_close(&writer);
+    namespace_await_running("a", true);
+    namespace_await_running("b", true);
+}
+
 static void begin(void)
 {
     namespace_require();
     world = (struct world){ .home = namespace_keep(), .loop = SCRunLoopCreate() };
     for_each_part(i) {
         namespace_require();
-        namespace_ip("link set dev lo up");
-        namespace_add_pair();
+        add_pair();
         world.parts[i] = namespace_keep();
     }
     namespace_go(world.home);
@@ -186,6 +205,79 @@ static void it_does_not_matter_which_threads_made_them(void **state)
     (void)state;
     begin();
     follow(make_on_a_thread);
+    end();
+}
+
+/* Runs the work on the library's thread. */
+static void run_at_once(void *info, void (*work)(void *), void *argument)
+{
+    (void)info;
+    work(argument);
+}
+
+static const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
+
+static void await_post(sem_t *done)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 10;
+    assert_int_equal(sem_timedwait(done, &end), 0);
+}
+
+/* What a target on a scheduler was told last. */
+struct told {
+    sem_t                               called;
+    atomic_int                          calls;
+    _Atomic(SCNetworkReachabilityFlags) flags;
+};
+
+static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct told *told = info;
+
+    (void)target;
+    told->flags = flags;
+    told->calls++;
+    sem_post(&told->called);
+}
+
+static void a_scheduler_is_told_of_all_of_them(void **state)
+{
+    struct told              told[PARTS] = { 0 };
+    SCNetworkReachabilityRef targets[PARTS];
+    struct writer            writers[PARTS];
+
+    (void)state;
+    begin();
+    for_each_part(i) {
+        SCNetworkReachabilityContext context = { .info = &told[i] };
+
+        assert_int_equal(sem_init(&told[i].called, 0, 0), 0);
+        namespace_go(world.parts[i]);
+        assert_int_equal(writer_open(&writers[i]), 0);
+        namespace_go(world.home);
+        targets[i] = make_on_the_way(world.parts[i], "198.51.100.7");
+        assert_true(SCNetworkReachabilitySetCallback(targets[i], tell, &context));
+        assert_true(SCNetworkReachabilitySetScheduler(targets[i], &scheduler));
+    }
+    for (int round = 0; round < 20; round++)
+        for_each_part(i) {
+            const bool add = round % 2 == 0;
+
+            assert_int_equal(writer_route(&writers[i], add ? WRITER_ADD : WRITER_DELETE, &far_route), 0);
+            await_post(&told[i].called);
+            assert_int_equal(told[i].flags, add ? R : 0);
+            EXPECT_FRESH(world.parts[i], expect_target("198.51.100.7"), add ? R : 0);
+            for_each_part(j)
+                assert_int_equal(told[j].calls, round + (j <= i));
+        }
+    for_each_part(i) {
+        assert_true(SCNetworkReachabilitySetScheduler(targets[i], NULL));
+        SCNetworkReachabilityRelease(targets[i]);
+        writer_close(&writers[i]);
+    }
     end();
 }
 
@@ -641,6 +733,53 @@ static void a_namespace_dies_with_the_thread_whose_loop_had_its_last_target(void
     end_alone();
 }
 
+struct release {
+    sem_t done;
+    bool  right;
+};
+
+static void release_on_the_scheduler(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct release *release = info;
+
+    release->right = flags == (R | L | D) && SCNetworkReachabilitySetScheduler(target, NULL);
+    SCNetworkReachabilityRelease(target);
+    sem_post(&release->done);
+}
+
+static void a_namespace_dies_when_its_last_target_leaves_its_scheduler(void **state)
+{
+    struct release               release = { .right = false };
+    SCNetworkReachabilityContext context = { .info = &release };
+
+    (void)state;
+    begin_alone();
+    assert_int_equal(sem_init(&release.done, 0, 0), 0);
+    for (int inside = 0; inside < 2; inside++) {
+        const int                fd = mortal_open("w");
+        SCNetworkReachabilityRef target = make_on_the_way(fd, "127.0.0.1");
+
+        if (inside)
+            assert_true(SCNetworkReachabilitySetCallback(target, release_on_the_scheduler, &context));
+        assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+        expect_alive("w");
+        if (inside) {
+            IP(fd, "link set dev lo up");
+            await_post(&release.done);
+            assert_true(release.right);
+            close(fd);
+        } else {
+            close(fd);
+            expect_alive("w");
+            assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+            SCNetworkReachabilityRelease(target);
+        }
+        namespace_await_gone("w");
+    }
+    sem_destroy(&release.done);
+    end_alone();
+}
+
 /* A namespace may get the number of one that has died: nothing of the old one is left in the books. */
 static void many_namespaces_come_and_go(void **state)
 {
@@ -950,6 +1089,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_is_heard_of_by_the_targets_of_its_namespace_alone),
         cmocka_unit_test(it_does_not_matter_which_threads_made_them),
+        cmocka_unit_test(a_scheduler_is_told_of_all_of_them),
         cmocka_unit_test(one_address_means_something_else_in_each),
         cmocka_unit_test(an_interface_is_renamed_in_one_of_them),
         cmocka_unit_test(an_interface_wanders_from_one_to_the_next),
@@ -962,6 +1102,7 @@ int main(void)
         cmocka_unit_test(a_namespace_dies_when_its_last_target_is_released_in_its_own_callback),
         cmocka_unit_test(a_namespace_dies_without_the_thread_that_made_the_target),
         cmocka_unit_test(a_namespace_dies_with_the_thread_whose_loop_had_its_last_target),
+        cmocka_unit_test(a_namespace_dies_when_its_last_target_leaves_its_scheduler),
         cmocka_unit_test(many_namespaces_come_and_go),
         cmocka_unit_test(without_privilege_a_foreign_target_is_asked_and_not_scheduled),
         cmocka_unit_test(so_it_is_for_another_user),
