@@ -21,8 +21,8 @@ extern struct busy {
 /* Fills it. The network namespace's lo is to be up. */
 void busy_begin(void);
 
-/* Takes the target from its scheduler, so that the library's thread ends. It keeps a process alive whose main thread has
- * ended. */
+/* Takes the target from its scheduler, so that the library's thread ends. It keeps a process alive whose main thread
+ * has ended. */
 void busy_leave_scheduler(void);
 
 /* What there is can still be asked, driven, unscheduled and released, and new things can be made. The thread's own loop

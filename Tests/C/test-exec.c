@@ -64,8 +64,8 @@ static int become_a_list(void)
             MUST((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
             opened++;
         }
-    /* Three loops of three descriptors, the shared views and ways back of two namespaces, four monitors with two sockets
-     * each. */
+    /* Three loops of three descriptors, the shared views and ways back of two namespaces, four monitors with two
+     * sockets each. */
     MUST(opened >= 3 * 3 + 2 + 2 + 4 * 2);
     execl(program_path(), program_path(), "list", NULL);
     return 1;

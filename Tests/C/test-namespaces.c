@@ -324,6 +324,9 @@ static void an_interface_is_renamed_in_one_of_them(void **state)
         EXPECT(world.watchers[i].target, 0, NoRoute);
         IP(world.parts[i], "link set dev a name z");
         IP(world.parts[i], "link set dev z up");
+        namespace_go(world.parts[i]);
+        namespace_await_running("z", true);
+        namespace_go(world.home);
         EXPECT_QUIET(&world.watchers[i]);
         EXPECT(world.watchers[i].target, 0, InterfaceMissing);
         EXPECT_FRESH(world.parts[i], expect_bound("192.0.2.9", "a"), 0);

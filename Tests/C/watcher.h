@@ -20,8 +20,8 @@ void watcher_schedule(struct watcher *watcher, SCNetworkReachabilityRef target);
 /* The same on a loop that others are on as well. An expectation then also says that none of those was called. */
 void watcher_schedule_on(struct watcher *watcher, SCNetworkReachabilityRef target, SCRunLoopRef loop);
 
-/* As watcher_schedule, and makes the loop's first pass, which asks for everything anew: what comes from here on is heard
- * of, or missed. */
+/* As watcher_schedule, and makes the loop's first pass, which asks for everything anew: what comes from here on is
+ * heard of, or missed. */
 void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target);
 
 void watcher_stop(struct watcher *watcher);
