@@ -45,11 +45,11 @@
  *   ends. The parent notices nothing. No descriptor of ours outlives exec.
  * Sandboxes. Where rtnetlink(7) is refused (seccomp, RestrictAddressFamilies, a security module) a UDP socket is
  *   connected instead, which sends nothing, and the path's evidence says Socket. It tells Reachable and IsLocalAddress;
- *   IsDirect, TransientConnection and IsWWAN are not known then and not set. A lost carrier is seen only of an interface
- *   that was asked for by name or scope; an IPv4 target that is bound to an interface counts as reachable while that is
- *   usable, and the default path while 0.0.0.1 or 128.0.0.1 is. A scheduled target is asked every 2 seconds. A routing
- *   mark that the process may not set makes GetFlags fail with EPERM. Any other failure to open a socket is an error of
- *   the call.
+ *   IsDirect, TransientConnection and IsWWAN are not known then and not set. A lost carrier is seen only of an
+ *   interface that was asked for by name or scope; an IPv4 target that is bound to an interface counts as reachable
+ *   while that is usable, and the default path while 0.0.0.1 or 128.0.0.1 is. A scheduled target is asked every 2
+ *   seconds. A routing mark that the process may not set makes GetFlags fail with EPERM. Any other failure to open a
+ *   socket is an error of the call.
  */
 
 #ifdef __swift__
@@ -472,8 +472,9 @@ typedef struct {
  * Callbacks of the target come where the scheduler runs its work; NULL unschedules. The flags are evaluated once before
  * this returns, and GetFlags answers the library's latest evaluation. The kernel is watched by one thread of the
  * library's own, "reachability", with all signals blocked: it starts with the first target on any scheduler and ends by
- * itself after the last; nothing waits for it. On the thread or queue that delivers, nothing more is delivered once
- * NULL was set; from another thread, at most the call in flight finishes.
+ * itself after the last; nothing waits for it. As any thread does, it keeps a process alive whose main thread has
+ * called pthread_exit(3). On the thread or queue that delivers, nothing more is delivered once NULL was set; from
+ * another thread, at most the call in flight finishes.
  *
  * Fails: 1002 (no `perform`, a version other than 0; already scheduled, in any way; with NULL: not on a scheduler),
  * ENOMEM, kSCStatusReachabilityUnknown (no thread can be had), or an errno of opening the sockets.
