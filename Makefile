@@ -7,8 +7,8 @@
 #   make deps         what run needs, by apt             make deps-test  what test needs, by apt
 #   make fuzz         SECONDS=60                           make clean
 #
-# Parts of `make test`: check-c (no Swift needed), checks, check-asan, check-tsan, check-valgrind, check-clang,
-# check-swift. One test program: `make build/tests/test-links && build/tests/test-links`; one check:
+# Parts of `make test`: check-c (no Swift needed), checks, check-asan, check-tsan, check-valgrind, check-helgrind,
+# check-clang, check-swift. One test program: `make build/tests/test-links && build/tests/test-links`; one check:
 # `Tests/checks/floors`.
 #
 # For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DESTDIR BUILD; WERROR= lets warnings pass.
@@ -68,8 +68,8 @@ TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializer
 TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(filter-out %.sh %.py,$(sort $(wildcard Tests/checks/*)))
 
-.PHONY: all lib tool deps deps-test test test-programs check-c checks check-asan check-tsan check-valgrind check-clang \
-        check-swift run fuzz bench benchmarks install uninstall clean list-sources
+.PHONY: all lib tool deps deps-test test test-programs check-c checks check-asan check-tsan check-valgrind \
+        check-helgrind check-clang check-swift run fuzz bench benchmarks install uninstall clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -152,7 +152,8 @@ test-programs: $(TESTS)
 
 test: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
-	@Tests/run $(TESTS) $(CHECKS) "Tests/under asan" "Tests/under tsan" "Tests/under valgrind" "Tests/under clang" Tests/swift
+	@Tests/run $(TESTS) $(CHECKS) "Tests/under asan" "Tests/under tsan" "Tests/under valgrind" "Tests/under helgrind" \
+	    "Tests/under clang" Tests/swift
 
 check-c: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
@@ -161,7 +162,7 @@ check-c: deps-test
 checks: lib
 	@Tests/run $(CHECKS)
 
-check-asan check-tsan check-valgrind check-clang: check-%:
+check-asan check-tsan check-valgrind check-helgrind check-clang: check-%:
 	@Tests/run "Tests/under $*"
 
 check-swift:

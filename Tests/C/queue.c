@@ -86,12 +86,15 @@ static const void *retain(const void *info)
     return info;
 }
 
+/* Under the lock, so that whoever closes the queue comes after it for helgrind too. */
 static void release(const void *info)
 {
     struct queue *queue = (struct queue *)(uintptr_t)info;
 
+    pthread_mutex_lock(&queue->lock);
     atomic_fetch_add(&queue->releases, 1);
     atomic_fetch_sub(&queue->references, 1);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 static void perform(void *info, void (*work)(void *argument), void *argument)

@@ -15,11 +15,13 @@
 #define LOOPS   2
 #define CHANGES 3000
 
-/* Valgrind runs one thread at a time, and each twenty times slower. */
+/* Valgrind runs one thread at a time, and each twenty times slower, with helgrind a hundred times. */
 static int changes(void)
 {
     const char *under = getenv("TEST_UNDER");
 
+    if (under != NULL && strcmp(under, "helgrind") == 0)
+        return CHANGES / 300;
     return under != NULL && strcmp(under, "valgrind") == 0 ? CHANGES / 20 : CHANGES;
 }
 
