@@ -152,8 +152,8 @@ test-programs: $(TESTS)
 
 test: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
-	@Tests/run $(TESTS) $(CHECKS) "Tests/under asan" "Tests/under tsan" "Tests/under valgrind" "Tests/under helgrind" \
-	    "Tests/under clang" Tests/swift
+	@Tests/run $(TESTS) $(CHECKS) -j2 "Tests/under tsan" "Tests/under valgrind" "Tests/under asan" \
+	    "Tests/under helgrind" "Tests/under clang" Tests/swift
 
 check-c: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
