@@ -12,6 +12,8 @@ int interface_index(int fd, const char *name, uint32_t *ret)
 {
     struct ifreq request = { 0 };
 
+    if (strchr(name, ':') != NULL) /* taken for an alias of what stands before it */
+        return ENODEV;
     memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));
     if (ioctl(fd, SIOCGIFINDEX, &request) != 0)
         return errno;

@@ -182,9 +182,16 @@ static bool hears(const struct monitor *monitor)
 
 static int find(struct monitor *monitor, const struct watch *watch, struct path *ret)
 {
-    if (!hears(monitor))
-        return netns_ask(monitor->netns, watch->questions, watch->count, watch->extras, ret);
-    return route_find(&monitor->view, watch->questions, watch->count, watch->extras, ret);
+    int error = NETLINK_DENIED;
+
+    if (hears(monitor))
+        error = route_find(&monitor->view, watch->questions, watch->count, watch->extras, ret);
+    if (error != NETLINK_DENIED)
+        return error;
+    /* A sandbox may have been entered since: what is not heard any more is polled. */
+    if (monitor->poll == NEVER)
+        monitor->poll = clock_now() + POLL_EVERY;
+    return netns_ask(monitor->netns, watch->questions, watch->count, watch->extras, ret);
 }
 
 /* Puts one question. 0, or an errno: the answer could not be had. */

@@ -28,8 +28,8 @@
  *   schedulers and queues share one. Do not pthread_cancel(3) a thread inside a call of ours.
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server, nor for the kernel's RTNL
  *   lock. Handling an event (inside the calls that drive a loop) waits for the change behind it to be finished in the
- *   kernel: microseconds as a rule, longer while a network namespace is torn down or a driver is stuck. GetPath and
- *   GetDescription may wait once for the same lock, when they name an interface for the first time.
+ *   kernel: microseconds as a rule, longer while a network namespace is torn down or a driver is stuck. GetPath may wait
+ *   once for the same lock, when it names an interface for the first time.
  * Structures with a `size`. The caller sets it to sizeof the structure (the ...Initializer macros do); 0, less than the
  *   first version's, or more than 4096 is 1002. On output, only fields that lie whole inside `size` are written and
  *   bytes beyond those that the library knows are zeroed. On input, bytes beyond those must be zero, else 1002: an
