@@ -5,6 +5,7 @@
  */
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -409,8 +410,11 @@ static void work_that_is_run_inside_itself_does_nothing(void **state)
     assert_true(queue_take(&queue, &again));
     run(&again);
     assert_int_equal(atomic_load(&listener.calls), 1);
+    witness_settle(&witness);
+    assert_int_equal(atomic_load(&queue.releases), 0); /* the inner run gave nothing back that was not its own */
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     SCNetworkReachabilityRelease(target);
+    assert_int_equal(atomic_load(&queue.releases), 1);
     queue_close(&queue);
     witness_close(&witness);
 }
@@ -500,6 +504,14 @@ static struct {
     bool              over;
 } crowd;
 
+/* Long enough for the others to come while it lasts. */
+static void hear_slowly(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    for (int i = 0; i < 3; i++)
+        sched_yield();
+    hear(target, flags, info);
+}
+
 static void *run_together(void *unused)
 {
     for (;;) {
@@ -530,6 +542,8 @@ static void of_many_threads_that_run_a_work_one_makes_the_call(void **state)
 
         target = make_due(&queue, &listener);
         listener.queue = NULL;
+        assert_true(SCNetworkReachabilitySetCallback(
+            target, hear_slowly, &(SCNetworkReachabilityContext){ .info = &listener }));
         assert_true(queue_take(&queue, &crowd.work));
         if (gone)
             assert_true(SCNetworkReachabilitySetScheduler(target, NULL));

@@ -1221,11 +1221,14 @@ static void the_last_call_of_many_is_right_on_a_pool_of_threads(void **state)
 /* ---- GetFlags ask nobody ---------------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t system_calls;
+static sigjmp_buf            enough;
 
+/* What is not made does not do what the caller waits for: a few are all that has to be seen. */
 static void count_system_call(int signal)
 {
     (void)signal;
-    system_calls++;
+    if (++system_calls > 10)
+        siglongjmp(enough, 1);
 }
 
 struct asking {
@@ -1259,10 +1262,12 @@ static void *ask(void *argument)
     asking->error = count_system_calls();
     if (asking->error != 0)
         return NULL;
-    for (int i = 0; i < 1000; i++)
-        SCNetworkReachabilityGetFlags(asking->target, &asking->flags);
+    if (sigsetjmp(enough, 1) == 0)
+        for (int i = 0; i < 1000; i++)
+            SCNetworkReachabilityGetFlags(asking->target, &asking->flags);
     asking->calls = system_calls;
-    syscall(SYS_getppid);
+    if (asking->calls == 0)
+        syscall(SYS_getppid);
     asking->control = system_calls - asking->calls;
     return NULL;
 }
