@@ -604,8 +604,9 @@ static int complain(const char *what)
     return 1;
 }
 
-/* Closes what it never opened; perhaps other things are there afterwards, which are always readable. The thread is inside
- * perform meanwhile: inside epoll_wait it would sleep on. How much processor time it takes then is measured over a second. */
+/* Closes what it never opened; perhaps other things are there afterwards, which are always readable. The thread is
+ * inside perform meanwhile: inside epoll_wait it would sleep on. How much processor time it takes is measured over a
+ * second. */
 static int close_everything(bool reuse)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_stuck };

@@ -34,7 +34,7 @@ static unsigned rounds_wanted(void)
         return (unsigned)atoi(text);
     /* These run one thread at a time, and each twenty or a hundred times slower. */
     if (under != NULL && strcmp(under, "valgrind") == 0)
-        return ROUNDS / 100;
+        return ROUNDS / 200;
     return under != NULL && strcmp(under, "helgrind") == 0 ? ROUNDS / 500 : ROUNDS;
 }
 
@@ -106,8 +106,10 @@ static void schedule(SCNetworkReachabilityRef target)
     SCNetworkReachabilityScheduler scheduler = queue_scheduler(&storm.queue);
 
     scheduler.release = release_queue;
-    if (target == storm.keeper)
-        scheduler.retain = NULL, scheduler.release = NULL; /* not counted */
+    if (target == storm.keeper) { /* which is not counted */
+        scheduler.retain = NULL;
+        scheduler.release = NULL;
+    }
     if (storm.place == LOOP)
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
     else

@@ -63,8 +63,8 @@ void witness_close(struct witness *witness)
     writer_close(&witness->writer);
 }
 
-/* Twice: it may be the first that is called in the pass that heard of the first change, but then the second is heard of in
- * a later one. */
+/* Twice: it may be the first that is called in the pass that heard of the first change, but then the second is heard of
+ * in a later one. */
 void witness_settle(struct witness *witness)
 {
     const struct writer_route direct = { .prefix = own_route.prefix, .index = witness->index };
