@@ -137,13 +137,13 @@ static void work(void *argument)
     drop(handover);
 }
 
-void handover_post(struct handover *handover)
+void handover_post(struct handover *handover, const struct counted *owner)
 {
     void *argument = NULL;
     bool  may;
 
     process_lock();
-    may = handover->owner != NULL && handover->state == STATE_IDLE;
+    may = handover->owner == owner && handover->state == STATE_IDLE; /* it may be another one's by now */
     if (may) {
         handover->state = STATE_WAITING;
         handover->turn = (handover->turn + 1) % BYTES;

@@ -15,8 +15,9 @@ struct handover;
 struct handover *handover_create(const SCNetworkReachabilityScheduler *scheduler, void (*run)(struct counted *owner),
                                  struct counted *owner);
 
-/* Hands the work over, on any thread; nothing while it is in hand already. Calls `perform`. */
-void handover_post(struct handover *handover);
+/* Hands the owner's work over, on any thread; nothing while it is in hand already, or after the owner let go. Calls
+ * `perform`. */
+void handover_post(struct handover *handover, const struct counted *owner);
 
 /* The work is no longer in hand. */
 void handover_done(struct handover *handover);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include <errno.h>
 int interface_index(int fd, const char *name, uint32_t *ret)
 {
     struct ifreq request = { 0 };

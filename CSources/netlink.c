@@ -149,7 +149,7 @@ ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size
         got = recvfrom(netlink->socket.fd, buffer, size, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &length);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return errno == EAGAIN ? 0 : -denial(errno);
+        return errno == EAGAIN ? 0 : -errno;
     if (length != sizeof sender || sender.nl_family != AF_NETLINK || sender.nl_pid != 0)
         return NETLINK_FOREIGN;
     return (size_t)got > size ? -EMSGSIZE : got;

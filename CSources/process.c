@@ -35,13 +35,13 @@ static void in_child(void)
 {
     struct list *node;
 
+    atomic_fetch_add(&era, 1);
     while ((node = list_pop(&descriptors)) != NULL) {
         struct descriptor *descriptor = container_of(node, struct descriptor, node);
 
         close(descriptor->fd);
         descriptor->fd = -1;
     }
-    atomic_fetch_add(&era, 1);
     process_unlock();
 }
 
@@ -58,8 +58,8 @@ int process_prepare(void)
     return error;
 }
 
-/* Before the program registers handlers of its own: these may call us, and then run outside of ours, that is before the
- * lock is taken and after the child has closed what it inherited. */
+/* Before the program that is linked with us registers handlers of its own: these may call us, and then run outside of
+ * ours, that is before the lock is taken and after the child has closed what it inherited. */
 __attribute__((constructor)) static void at_load(void)
 {
     (void)process_prepare();

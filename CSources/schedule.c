@@ -189,7 +189,7 @@ static bool job_run(struct job *job)
     const enum verdict verdict = delivery_begin(schedule, schedule->handover == NULL, &delivery);
 
     if (verdict == CALL_ELSEWHERE)
-        handover_post(schedule->handover);
+        handover_post(schedule->handover, &schedule->counted);
     if (verdict == CALL_HERE) {
         delivery_call(schedule, &delivery);
         delivery_end(schedule->target, true);
@@ -274,7 +274,6 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     counted_retain(&target->counted);
     schedule->target = target;
     schedule->loop = SCRunLoopRetain(loop);
-    schedule->active = true;
     schedule->job = (struct job){ .owner = &schedule->counted, .run = job_run };
     list_init(&schedule->job.node);
     schedule->member = (struct member){ .owner = &schedule->counted, .ended = member_ended };
@@ -347,6 +346,7 @@ static int add_locked(struct schedule *schedule)
     SCRunLoopRef                  loop = schedule->loop;
     int                           error;
 
+    schedule->active = true;
     /* First the watch, then the evaluation: what changes in between is heard. */
     error = monitor_watch(loop, target->netns, &schedule->watch);
     if (error == 0)

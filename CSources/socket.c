@@ -148,7 +148,7 @@ static int ask(const struct inquiry *inquiry, const struct address *source, cons
     struct descriptor socket;
     int               error = open_socket(destination->family, &socket);
 
-    if (error == EAFNOSUPPORT) { /* a kernel without IPv6 has no route either */
+    if (error == EAFNOSUPPORT && destination->family == AF_INET6) { /* a kernel without IPv6 has no route either */
         *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
         return 0;
     }

@@ -212,6 +212,8 @@ static int not_an_answer(int error)
 {
     struct path path;
 
+    if (error == EPERM || error == EACCES) /* by a sandbox */
+        return NETLINK_DENIED;
     return path_from_error(error, false, &path) ? kSCStatusReachabilityUnknown : error;
 }
 
