@@ -471,16 +471,21 @@ static void told(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
     atomic_fetch_sub(&several.inside, 1);
 }
 
+/* The better of two routes comes second and goes last. None is replaced by another: while that happens the kernel can
+ * answer that there is none, though there is one before and after. */
 static void make_change(struct writer *writer, unsigned number, unsigned index)
 {
-    const struct writer_route direct = { .prefix = "0.0.0.0/0", .index = index };
+    const struct writer_route far = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1", .metric = 20 };
+    const struct writer_route direct = { .prefix = "0.0.0.0/0", .index = index, .metric = 10 };
 
-    if (number % 3 == 0)
-        check(writer_route(writer, WRITER_ADD, &default_route), "default route");
-    else if (number % 3 == 1)
-        check(writer_route(writer, WRITER_REPLACE, &direct), "on-link default route");
-    else
-        check(writer_route(writer, WRITER_DELETE, &direct), "default route deleted");
+    if (number % 3 == 0) {
+        check(writer_route(writer, WRITER_ADD, &far), "default route");
+    } else if (number % 3 == 1) {
+        check(writer_route(writer, WRITER_ADD, &direct), "on-link default route");
+    } else {
+        check(writer_route(writer, WRITER_DELETE, &far), "default route deleted");
+        check(writer_route(writer, WRITER_DELETE, &direct), "on-link default route deleted");
+    }
 }
 
 /* The next change follows while the loops that were slower still have the last one to ask about. */
