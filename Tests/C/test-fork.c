@@ -94,6 +94,13 @@ enum way {
     WAYS
 };
 
+/* Up to which way to listen where another thread may be at work when a child is forked: the address sanitizer's
+ * allocator, locked by that thread, stays so in the child. */
+static enum way last_way(void)
+{
+    return is_under("tsan") || is_under("asan") ? MADE_LOOP : SCHEDULER;
+}
+
 struct ear {
     enum way                 way;
     SCNetworkReachabilityRef target;
@@ -565,18 +572,16 @@ static void have_none_of_the_parents(void)
     struct ear   ears[WAYS + 1];
     pid_t        child;
 
-    for (enum way way = OWN_LOOP; way < WAYS; way++)
-        if (!is_under("tsan") || way < THREADS_LOOP)
-            ear_open(&ears[way], way, target_behind(1));
+    for (enum way way = OWN_LOOP; way <= last_way(); way++)
+        ear_open(&ears[way], way, target_behind(1));
     if (child_fork(&child)) {
         descriptors_expect(&before);
         expect_a_new_life(2);
         execute();
     }
     child_expect_end(child);
-    for (enum way way = OWN_LOOP; way < WAYS; way++)
-        if (!is_under("tsan") || way < THREADS_LOOP)
-            ear_close(&ears[way]);
+    for (enum way way = OWN_LOOP; way <= last_way(); way++)
+        ear_close(&ears[way]);
     SCRunLoopRelease(other);
 }
 
@@ -855,7 +860,7 @@ static void a_child_begins_anew_and_its_end_disturbs_nothing(void **state)
  * writer, which is in use by one of them at a time. */
 static void have_children(struct ear *inherited, size_t count, unsigned depth)
 {
-    const enum way last = is_under("tsan") ? MADE_LOOP : SCHEDULER;
+    const enum way last = last_way();
     struct ear     ears[WAYS];
     pid_t          child;
 
