@@ -52,7 +52,8 @@ HEADERS  = $(sort $(wildcard include/reachability/*.h))
 STATIC   = $(BUILD)/libreachability.a
 
 # Test programs are Tests/C/test-NOUN.c; what they share is every other .c file there. They link the static library, in
-# which hidden symbols can still be reached. Benchmarks are built in the same way, and share the tests' netlink writer.
+# which hidden symbols can still be reached. Benchmarks are built in the same way, and share the tests' netlink writer and
+# resolver.
 TESTS         = $(patsubst Tests/C/%.c,$(BUILD)/tests/%,$(sort $(wildcard Tests/C/test-*.c)))
 TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out Tests/C/test-%.c Tests/C/faults.c,$(sort $(wildcard Tests/C/*.c))))
 # Programs about calls that fail link a copy of the library that calls faulty_NAME for each function of faults.c's.
@@ -61,7 +62,7 @@ FAULTS        = $(BUILD)/objects/tests/faults.o
 FAULTY        = $(BUILD)/objects/tests/faulty.a
 BENCHMARKS    = $(patsubst Benchmarks/%.c,$(BUILD)/benchmarks/%,$(sort $(wildcard Benchmarks/benchmark-*.c)))
 BENCH_SHARED  = $(patsubst Benchmarks/%.c,$(BUILD)/objects/benchmarks/%.o,$(filter-out Benchmarks/benchmark-%.c,$(sort $(wildcard Benchmarks/*.c)))) \
-                $(BUILD)/objects/tests/writer.o
+                $(BUILD)/objects/tests/writer.o $(BUILD)/objects/tests/resolver.o
 TEST_CPPFLAGS = $(ALL_CPPFLAGS) -ICSources -ITests/C
 TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes \
                 -Wmissing-prototypes $(WERROR) $(MNL_CFLAGS) $(CFLAGS)
@@ -143,6 +144,10 @@ $(FAULT_TESTS): $(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(TEST_SHARED) $(FA
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
 $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
+$(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=stat \
+                                        -Wl,--wrap=pthread_create -Wl,--wrap=malloc -Wl,--wrap=calloc
+$(BUILD)/tests/test-refresh: TEST_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime -Wl,--wrap=calloc \
+                                         -Wl,--wrap=pthread_create -Wl,--wrap=inotify_init1
 $(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc -Wl,--wrap=free
 
 # This one loads the shared library at run time.
@@ -179,7 +184,9 @@ $(BUILD)/objects/benchmarks/%.o: Benchmarks/%.c
 
 $(BUILD)/benchmarks/%: $(BUILD)/objects/benchmarks/%.o $(BENCH_SHARED) $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(MNL_LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(BENCH_LDFLAGS) -pthread -o $@ $^ $(MNL_LIBS)
+
+$(BUILD)/benchmarks/benchmark-names: BENCH_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo
 
 benchmarks: $(BENCHMARKS)
 

@@ -78,8 +78,8 @@ static void mark_touched(struct monitor *monitor, const struct route *route)
     list_for_each(node, &monitor->watches) {
         struct watch *watch = container_of(node, struct watch, node);
 
-        for (size_t i = 0; i < watch->count; i++)
-            if (route_touches(route, &watch->questions[i]))
+        for (size_t i = 0; i < watch->questions->count; i++)
+            if (route_touches(route, &watch->questions->items[i]))
                 mark_locked(monitor, watch);
     }
     runloop_unlock(monitor->loop);
@@ -143,8 +143,8 @@ static struct watch *next_dirty(struct monitor *monitor)
 
 static bool may_expire(const struct watch *watch)
 {
-    for (size_t i = 0; i < watch->count; i++)
-        if (watch->questions[i].destination.family != AF_INET)
+    for (size_t i = 0; i < watch->questions->count; i++)
+        if (watch->questions->items[i].destination.family != AF_INET)
             return true;
     return false;
 }
@@ -175,6 +175,17 @@ static void put_back(struct monitor *monitor, struct watch *watch, struct list *
     runloop_unlock(monitor->loop);
 }
 
+static struct questions *questions_of(struct monitor *monitor, const struct watch *watch)
+{
+    struct questions *questions;
+
+    runloop_lock(monitor->loop);
+    questions = watch->questions;
+    counted_retain(&questions->counted);
+    runloop_unlock(monitor->loop);
+    return questions;
+}
+
 static bool hears(const struct monitor *monitor)
 {
     return monitor->view.events.socket.fd >= 0;
@@ -182,16 +193,19 @@ static bool hears(const struct monitor *monitor)
 
 static int find(struct monitor *monitor, const struct watch *watch, struct path *ret)
 {
-    int error = NETLINK_DENIED;
+    struct questions *questions = questions_of(monitor, watch);
+    int               error = NETLINK_DENIED;
 
     if (hears(monitor))
-        error = route_find(&monitor->view, watch->questions, watch->count, watch->extras, ret);
-    if (error != NETLINK_DENIED)
-        return error;
-    /* A sandbox may have been entered since: what is not heard any more is polled. */
-    if (monitor->poll == NEVER)
-        monitor->poll = clock_now() + POLL_EVERY;
-    return netns_ask(monitor->netns, watch->questions, watch->count, watch->extras, ret);
+        error = route_find(&monitor->view, questions, watch->extras, ret);
+    if (error == NETLINK_DENIED) {
+        /* A sandbox may have been entered since: what is not heard any more is polled. */
+        if (monitor->poll == NEVER)
+            monitor->poll = clock_now() + POLL_EVERY;
+        error = netns_ask(monitor->netns, questions, watch->extras, ret);
+    }
+    questions_release(questions);
+    return error;
 }
 
 /* Puts one question. 0, or an errno: the answer could not be had. */
@@ -393,6 +407,23 @@ int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct watch *watch)
     }
     runloop_unlock(loop);
     return error;
+}
+
+void monitor_ask(SCRunLoopRef loop, struct watch *watch, struct questions *questions)
+{
+    struct questions *before;
+
+    counted_retain(&questions->counted);
+    runloop_lock(loop);
+    before = watch->questions;
+    watch->questions = questions;
+    watch->expires = NEVER;
+    if (watch->monitor != NULL) {
+        mark_locked(watch->monitor, watch);
+        runloop_source_due_locked(loop, &watch->monitor->source);
+    }
+    runloop_unlock(loop);
+    questions_release(before);
 }
 
 void monitor_unwatch(SCRunLoopRef loop, struct watch *watch)

@@ -9,13 +9,12 @@
 
 struct monitor;
 
-/* One interest. All but the lists and the deadline is the owner's, and constant while it is watched. */
+/* One interest. All but the lists, the questions and the deadline is the owner's, and constant while it is watched. */
 struct watch {
-    struct list            node, dirty;
-    struct counted        *owner;
-    const struct question *questions;
-    size_t                 count;
-    unsigned               extras; /* route_extras */
+    struct list       node, dirty;
+    struct counted   *owner;
+    struct questions *questions; /* a reference; monitor_ask changes it */
+    unsigned          extras;    /* route_extras */
     /* Counts the answers that the owner took, on whichever loop. */
     atomic_ulong *answers;
     /* The answer, on the driving thread, without a lock. Comes after every change that may matter, changed or not.
@@ -30,6 +29,9 @@ struct watch {
 /* From now on until monitor_unwatch, from any thread. It is answered once in the next pass of the loop. 0 or an
  * errno. */
 int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct watch *watch);
+
+/* Puts other questions from now on, from any thread; takes a reference. */
+void monitor_ask(SCRunLoopRef loop, struct watch *watch, struct questions *questions);
 
 /* From any thread. At most the answer that is under way still comes. */
 void monitor_unwatch(SCRunLoopRef loop, struct watch *watch);

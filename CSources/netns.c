@@ -167,10 +167,15 @@ int netns_current(struct netns **ret)
     return 0;
 }
 
+void netns_retain_locked(struct netns *netns)
+{
+    netns->references++;
+}
+
 void netns_retain(struct netns *netns)
 {
     process_lock();
-    netns->references++;
+    netns_retain_locked(netns);
     process_unlock();
 }
 
@@ -244,6 +249,18 @@ void netns_go_home(void)
     descriptor_close(&home);
 }
 
+int netns_stay(const struct netns *netns, int (*run)(void *argument), void *argument)
+{
+    struct netns_id id;
+    const int       error = own_id(&id);
+
+    if (error != 0)
+        return error;
+    if (netns->id.inode != 0 && !id_equal(netns->id, id) && setns(netns->way_back.fd, CLONE_NEWNET) != 0)
+        return errno;
+    return run(argument);
+}
+
 struct opening {
     enum view_scope scope;
     struct view    *view;
@@ -264,11 +281,10 @@ int netns_open_view(struct netns *netns, enum view_scope scope, struct view *ret
 /* ---- Asking ----------------------------------------------------------------------------------------------------- */
 
 struct inquiry {
-    struct netns          *netns;
-    const struct question *questions;
-    size_t                 count;
-    unsigned               extras;
-    struct path           *path;
+    struct netns           *netns;
+    const struct questions *questions;
+    unsigned                extras;
+    struct path            *path;
 };
 
 /* 0, NETLINK_DENIED or another errno. */
@@ -280,7 +296,7 @@ static int ask_view(const struct inquiry *inquiry)
     pthread_mutex_lock(&netns->lock);
     if (!netns->denied) {
         view_doubt_links(&netns->view);
-        error = route_find(&netns->view, inquiry->questions, inquiry->count, inquiry->extras, inquiry->path);
+        error = route_find(&netns->view, inquiry->questions, inquiry->extras, inquiry->path);
     }
     pthread_mutex_unlock(&netns->lock);
     return error;
@@ -298,12 +314,12 @@ static int run_inquiry(void *argument)
         netns->denied = view_open(&netns->view, VIEW_LINKS) != 0;
     pthread_mutex_unlock(&netns->lock);
     error = ask_view(inquiry);
-    return error == NETLINK_DENIED ? socket_find(inquiry->questions, inquiry->count, inquiry->path) : error;
+    return error == NETLINK_DENIED ? socket_find(inquiry->questions, inquiry->path) : error;
 }
 
-int netns_ask(struct netns *netns, const struct question *questions, size_t count, unsigned extras, struct path *ret)
+int netns_ask(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
 {
-    struct inquiry inquiry = { .netns = netns, .questions = questions, .count = count, .extras = extras, .path = ret };
+    struct inquiry inquiry = { .netns = netns, .questions = questions, .extras = extras, .path = ret };
     const int      error = ask_view(&inquiry);
 
     return error == NETLINK_DENIED ? visit(netns, run_inquiry, &inquiry) : error;

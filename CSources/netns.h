@@ -12,18 +12,23 @@ struct netns;
 /* That of the calling thread, with a reference. 0 or an errno. */
 int  netns_current(struct netns **ret);
 void netns_retain(struct netns *netns);
+void netns_retain_locked(struct netns *netns); /* under process_lock */
 void netns_release(struct netns *netns);
 
 /* Takes the calling thread, one of ours, to the namespace of the process as a whole, so that it keeps no other one
  * alive; where that cannot be, it stays. */
 void netns_go_home(void);
 
+/* Takes the calling thread, one of ours, to the namespace for good, and runs something there. 0, what `run`
+ * answered, or an errno: it could not go there. */
+int netns_stay(const struct netns *netns, int (*run)(void *argument), void *argument);
+
 /* Opens a view in the namespace, whichever one the calling thread is in. 0 or an errno; EPERM when the process may
  * not go there; NETLINK_DENIED. */
 int netns_open_view(struct netns *netns, enum view_scope scope, struct view *ret);
 
 /* route_find over the shared view, or socket_find where netlink is denied; from any thread. Does not wait for RTNL. */
-int netns_ask(struct netns *netns, const struct question *questions, size_t count, unsigned extras, struct path *ret);
+int netns_ask(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret);
 
 /* Completes the type of the path's interface. The first time for a link it asks over a socket of its own, as it may
  * wait for RTNL; what cannot be found out stays as it is. */

@@ -433,18 +433,19 @@ static int answer(struct search *search, struct path *ret)
     return find_address(search, ret);
 }
 
-int route_find(struct view *view, const struct question *questions, size_t count, unsigned extras,
-               struct path *ret)
+int route_find(struct view *view, const struct questions *questions, unsigned extras, struct path *ret)
 {
     uint32_t expires = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        struct search search = { .view = view,
-                                 .question = &questions[i],
-                                 .extras = extras,
-                                 .request = { .mark = questions[i].mark } };
-        struct path   path;
-        int           error;
+    *ret = path_without(questions->reason);
+    for (size_t i = 0; i < questions->count; i++) {
+        const struct question *question = &questions->items[i];
+        struct search          search = { .view = view,
+                                          .question = question,
+                                          .extras = extras,
+                                          .request = { .mark = question->mark } };
+        struct path            path;
+        int                    error;
 
         view->link_error = 0;
         error = answer(&search, &path);
@@ -452,15 +453,16 @@ int route_find(struct view *view, const struct question *questions, size_t count
             error = view->link_error;
         if (error != 0)
             return error;
-        path.destination = questions[i].destination;
-        if (questions[i].local.family != AF_UNSPEC && path_rank(&path) > 0)
-            path.source = questions[i].local;
+        path.destination = question->destination;
+        if (question->local.family != AF_UNSPEC && path_rank(&path) > 0)
+            path.source = question->local;
         if (path.expires != 0 && (expires == 0 || path.expires < expires))
             expires = path.expires;
         if (i == 0 || path_rank(&path) > path_rank(ret))
             *ret = path;
     }
     ret->expires = expires; /* of the first to end, chosen or not */
+    questions_conclude(questions, ret);
     return 0;
 }
 

@@ -5,15 +5,8 @@
 /* Questions about the way to a destination, put to the kernel. */
 
 #include "path.h"
+#include "question.h"
 #include "view.h"
-
-struct question {
-    struct address destination;   /* AF_UNSPEC: the default path */
-    struct address local;         /* the source to use; AF_UNSPEC: the kernel's choice */
-    uint32_t       scope;         /* the index of the interface, from a numeric zone or a socket address; 0: any */
-    uint32_t       mark;
-    char           interface[16]; /* "": any */
-};
 
 /* What is asked besides flags, reason and interface. Bits. */
 enum route_extras {
@@ -22,8 +15,7 @@ enum route_extras {
 };
 
 /* The best answer to any of the questions, the first of equals. 0, or an errno: the kernel could not be asked. */
-int route_find(struct view *view, const struct question *questions, size_t count, unsigned extras,
-               struct path *ret);
+int route_find(struct view *view, const struct questions *questions, unsigned extras, struct path *ret);
 
 /* The interface that a question names, where `named` is the index of the one with its name now (0: it names none,
  * or there is none): *ret_oif, 0 for any. False: `ret` is the answer already. */

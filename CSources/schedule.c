@@ -16,8 +16,10 @@
 #include "context.h"
 #include "error.h"
 #include "handover.h"
+#include "name.h"
 #include "probes.h"
 #include "service.h"
+#include "surroundings.h"
 #include "target.h"
 
 enum { MODE_DEFAULT, MODE_COMMON, MODES };
@@ -35,6 +37,7 @@ struct schedule {
     struct job                    job;
     struct list                   change;
     struct member                 member;
+    struct resident               resident;     /* of a name that has to be looked up */
 };
 
 static int mode_index(SCRunLoopMode mode)
@@ -130,6 +133,7 @@ static enum verdict delivery_begin(struct schedule *schedule, bool here, struct 
     }
     if (verdict == CALL_HERE) {
         target->delivering = true;
+        counted_retain(&target->counted);
         target->deliveries++;
         *ret = (struct delivery){ .callback = target->callback,
                                   .context = target->context,
@@ -180,6 +184,8 @@ static void handed_run(struct counted *owner)
     /* First, so that what the end finds to be due can be handed over. */
     handover_done(schedule->handover);
     delivery_end(schedule->target, begun);
+    if (begun)
+        counted_release(&schedule->target->counted);
 }
 
 static bool job_run(struct job *job)
@@ -193,6 +199,7 @@ static bool job_run(struct job *job)
     if (verdict == CALL_HERE) {
         delivery_call(schedule, &delivery);
         delivery_end(schedule->target, true);
+        counted_release(&schedule->target->counted);
     }
     counted_release(&schedule->counted);
     return verdict == CALL_HERE;
@@ -203,6 +210,8 @@ static void set_current_locked(struct SCNetworkReachability *target, const struc
     atomic_fetch_add(&target->answers, 1);
     target->current = *path;
     target->evaluations++;
+    target->announce = target->announce || target->announce_answer;
+    target->announce_answer = false;
     atomic_store_explicit(&target->state, STATE_SCHEDULED | path->flags, memory_order_release);
 }
 
@@ -211,14 +220,12 @@ static bool answered(struct watch *watch, const struct path *path, unsigned long
 {
     struct schedule              *schedule = container_of(watch, struct schedule, watch);
     struct SCNetworkReachability *target = schedule->target;
-    struct path                   finished = *path;
     bool                          in_order;
 
-    target_finish(target, &finished);
     pthread_mutex_lock(&target->lock);
     in_order = answers == atomic_load(&target->answers);
     if (schedule->active && in_order) {
-        set_current_locked(target, &finished);
+        set_current_locked(target, path);
         if (is_due_locked(target))
             queue_locked(schedule);
     }
@@ -255,12 +262,14 @@ static void schedule_free(struct counted *counted)
 {
     struct schedule *schedule = container_of(counted, struct schedule, counted);
 
+    questions_release(schedule->watch.questions);
     SCRunLoopRelease(schedule->loop);
-    SCNetworkReachabilityRelease(schedule->target);
+    counted_release(&schedule->target->memory);
     free(schedule);
 }
 
 static void member_ended(struct member *member);
+static void stirred(struct resident *resident, bool changed);
 
 static struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop)
 {
@@ -271,7 +280,7 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     counted_init(&schedule->counted, schedule_free);
     list_init(&schedule->node);
     list_init(&schedule->change);
-    counted_retain(&target->counted);
+    counted_retain(&target->memory);
     schedule->target = target;
     schedule->loop = SCRunLoopRetain(loop);
     schedule->job = (struct job){ .owner = &schedule->counted, .run = job_run };
@@ -279,13 +288,13 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     schedule->member = (struct member){ .owner = &schedule->counted, .ended = member_ended };
     list_init(&schedule->member.node);
     schedule->watch = (struct watch){ .owner = &schedule->counted,
-                                      .questions = target->questions,
-                                      .count = target->question_count,
                                       .extras = ROUTE_EXPIRY | (target->notify_path ? ROUTE_SOURCE : 0u),
                                       .answers = &target->answers,
                                       .answered = answered };
     list_init(&schedule->watch.node);
     list_init(&schedule->watch.dirty);
+    schedule->resident = (struct resident){ .owner = &schedule->counted, .stirred = stirred };
+    list_init(&schedule->resident.node);
     return schedule;
 }
 
@@ -316,14 +325,14 @@ static struct schedule *find_handed_locked(struct SCNetworkReachability *target)
 static int evaluate_locked(struct SCNetworkReachability *target)
 {
     struct path path;
-    const int   error = target_ask(target, target->notify_path ? ROUTE_SOURCE : 0, &path);
+    const int   error = netns_ask(target->netns, target->questions, target->notify_path ? ROUTE_SOURCE : 0, &path);
 
     if (error != 0)
         return error;
     set_current_locked(target, &path);
     if (list_is_empty(&target->schedules)) {
         target->delivered = path;
-        target->announce = target->kind == TARGET_NAME;
+        target->announce = target->kind == TARGET_NAME && !target->pending; /* others have it with their answer */
     }
     return 0;
 }
@@ -339,28 +348,56 @@ static bool join_locked(struct schedule *schedule)
     return joined;
 }
 
+/* A name's schedule lives in its loop's surroundings, which know what is asked while the name is not resolved. 0 or an
+ * errno. */
+static int move_in_locked(struct schedule *schedule, bool *ret_trusted)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    const int                     error = surroundings_join(schedule->loop, target->netns, &schedule->resident);
+
+    if (error != 0 || !list_is_empty(&target->schedules))
+        return error;
+    *ret_trusted = surroundings_are_quiet(schedule->loop, &schedule->resident);
+    if (!*ret_trusted)
+        return name_doubt_locked(target);
+    name_ask_locked(target, surroundings_questions(schedule->loop, &schedule->resident));
+    return 0;
+}
+
 /* A schedule becomes one of its target's. 0 or a status; then nothing changed. */
 static int add_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
     SCRunLoopRef                  loop = schedule->loop;
-    int                           error;
+    bool                          trusted = false; /* what is known of the resolver's files */
+    int                           error = 0;
 
     schedule->active = true;
+    if (target->pending)
+        error = move_in_locked(schedule, &trusted);
+    schedule->watch.questions = target->questions;
+    counted_retain(&target->questions->counted);
     /* First the watch, then the evaluation: what changes in between is heard. */
-    error = monitor_watch(loop, target->netns, &schedule->watch);
+    if (error == 0)
+        error = monitor_watch(loop, target->netns, &schedule->watch);
     if (error == 0)
         error = evaluate_locked(target);
     if (error == 0 && !join_locked(schedule))
         error = kSCStatusInvalidArgument;
     if (error != 0) {
         schedule->active = false;
+        surroundings_leave(loop, &schedule->resident);
         monitor_unwatch(loop, &schedule->watch);
         if (list_is_empty(&target->schedules))
             atomic_store_explicit(&target->state, 0, memory_order_release);
         return error;
     }
+    counted_retain(&target->counted);
     list_append(&target->schedules, &schedule->node);
+    if (target->pending && target->schedules.next == &schedule->node)
+        name_begin_locked(target, trusted);
+    else if (target->pending)
+        surroundings_set_deadline(loop, &schedule->resident, target->look_again_at);
     if (is_due_locked(target))
         queue_locked(schedule);
     return 0;
@@ -426,6 +463,7 @@ static void remove_locked(struct schedule *schedule)
     bool                          was_queued;
 
     schedule->active = false;
+    surroundings_leave(schedule->loop, &schedule->resident);
     monitor_unwatch(schedule->loop, &schedule->watch);
     runloop_lock(schedule->loop);
     was_queued = runloop_cancel_job_locked(schedule->loop, &schedule->job);
@@ -435,10 +473,21 @@ static void remove_locked(struct schedule *schedule)
     if (was_queued)
         counted_release(&schedule->counted); /* not the last one */
     list_remove(&schedule->node);
+    if (target->pending && list_is_empty(&target->schedules))
+        name_end_locked(target);
     if (list_is_empty(&target->schedules))
         atomic_store_explicit(&target->state, 0, memory_order_release);
     else if (is_due_locked(target) && !target->delivering)
         queue_everywhere_locked(target);
+}
+
+/* Drops what the target's list held. Without the lock: the last one runs the user's hooks. */
+static void release_ended(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+
+    counted_release(&schedule->counted);
+    counted_release(&target->counted);
 }
 
 /* One time less on a loop. Returns the schedule when that was the last, to be released without the lock. */
@@ -473,7 +522,7 @@ SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef ta
     error = unschedule_from_loop_locked(self, runLoop, runLoopMode, &ended);
     pthread_mutex_unlock(&self->lock);
     if (ended != NULL)
-        counted_release(&ended->counted);
+        release_ended(ended);
     return succeed_or_set(error);
 }
 
@@ -490,7 +539,7 @@ static void member_ended(struct member *member)
         remove_locked(schedule);
     pthread_mutex_unlock(&target->lock);
     if (ended)
-        counted_release(&schedule->counted);
+        release_ended(schedule);
     counted_release(&schedule->counted);
 }
 
@@ -559,6 +608,7 @@ static int unschedule_from_scheduler(struct SCNetworkReachability *target)
     if (schedule == NULL)
         return kSCStatusInvalidArgument;
     release_handed(schedule);
+    counted_release(&target->counted);
     return 0;
 }
 
@@ -574,6 +624,36 @@ SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef            
     if (scheduler->version != 0 || scheduler->perform == NULL)
         return succeed_or_set(kSCStatusInvalidArgument);
     return succeed_or_set(schedule_on_scheduler(self, scheduler));
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------ */
+
+void schedule_ask_locked(struct SCNetworkReachability *target)
+{
+    list_for_each(node, &target->schedules) {
+        struct schedule *schedule = container_of(node, struct schedule, node);
+
+        monitor_ask(schedule->loop, &schedule->watch, target->questions);
+    }
+}
+
+void schedule_set_deadline_locked(struct SCNetworkReachability *target)
+{
+    list_for_each(node, &target->schedules) {
+        struct schedule *schedule = container_of(node, struct schedule, node);
+
+        surroundings_set_deadline(schedule->loop, &schedule->resident, target->look_again_at);
+    }
+}
+
+static void stirred(struct resident *resident, bool changed)
+{
+    struct schedule *schedule = container_of(resident, struct schedule, resident);
+
+    pthread_mutex_lock(&schedule->target->lock);
+    if (schedule->active)
+        name_look_again_locked(schedule->target, changed);
+    pthread_mutex_unlock(&schedule->target->lock);
 }
 
 struct schedule_summary schedule_summarize(struct SCNetworkReachability *target)

@@ -352,19 +352,21 @@ static int find(const struct question *question, struct path *ret)
                                                      : find_destination(&inquiry, ret);
 }
 
-int socket_find(const struct question *questions, size_t count, struct path *ret)
+int socket_find(const struct questions *questions, struct path *ret)
 {
-    for (size_t i = 0; i < count; i++) {
+    *ret = path_without(questions->reason);
+    for (size_t i = 0; i < questions->count; i++) {
         struct path path;
-        const int   error = find(&questions[i], &path);
+        const int   error = find(&questions->items[i], &path);
 
         if (error != 0)
             return error;
-        path.destination = questions[i].destination;
-        path.evidence = kSCNetworkReachabilityEvidenceSocket;
+        path.destination = questions->items[i].destination;
         if (i == 0 || path_rank(&path) > path_rank(ret))
             *ret = path;
     }
+    ret->evidence = kSCNetworkReachabilityEvidenceSocket;
+    questions_conclude(questions, ret);
     return 0;
 }
 

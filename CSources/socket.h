@@ -11,7 +11,7 @@
 #include "route.h"
 
 /* As route_find, in the network namespace of the calling thread. Nothing tells when the answer changes. */
-int socket_find(const struct question *questions, size_t count, struct path *ret);
+int socket_find(const struct questions *questions, struct path *ret);
 
 /* The index of the interface that has this name now, 0: there is none. */
 uint32_t socket_index_of(const char *name);

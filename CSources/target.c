@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Targets: making them, counting references, and asking them. Being told is schedule.c's, text is text.c's. */
+/* Targets: making them, and counting references. Asking them is query.c's, being told schedule.c's, text text.c's. */
 #include "target.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "error.h"
+#include "resolvconf.h"
 
 #define NAME_LIMIT 1024
-#define SIZE_LIMIT 4096 /* of a structure that a caller hands us: more is a size that was never set */
 #define TYPE_ID    0x5343524cul
 
 /* ---- Making a target -------------------------------------------------------------------------------------------- */
@@ -50,19 +49,31 @@ static void target_free(struct counted *counted)
     target->type = OBJECT_FREED; /* before the user's hook, which may think that it lives */
     if (target->context != NULL)
         counted_release(&target->context->counted);
+    counted_release(&target->memory);
+}
+
+static void memory_free(struct counted *counted)
+{
+    struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, memory);
+
+    if (target->pending)
+        resolvconf_release();
     netns_release(target->netns);
     pthread_mutex_destroy(&target->lock);
+    questions_release(target->questions);
     free(target->name);
     free(target);
 }
+
+#define WISH_LIMIT 2 /* localhost stands for two addresses */
 
 /* Everything that a creator found out about its arguments. */
 struct wish {
     enum target_kind kind;
     const char      *name;
-    struct question  questions[TARGET_QUESTIONS];
+    struct question  questions[WISH_LIMIT];
     size_t           count;
-    bool             pending, notify_path;
+    bool             pending, notify_path; /* pending: a name that is to be looked up */
 };
 
 static SCNetworkReachabilityRef refuse(int status)
@@ -71,33 +82,54 @@ static SCNetworkReachabilityRef refuse(int status)
     return NULL;
 }
 
+/* The parts that can fail. What was made before a failure is the caller's to free. */
+static int furnish(struct SCNetworkReachability *target, const struct wish *wish)
+{
+    const SCNetworkReachabilityReason reason = wish->pending ? kSCNetworkReachabilityReasonNamePending
+                                                             : kSCNetworkReachabilityReasonNone;
+    int error = process_prepare();
+
+    if (error != 0)
+        return error;
+    if (wish->name != NULL && (target->name = strdup(wish->name)) == NULL)
+        return ENOMEM;
+    target->questions = questions_create(wish->questions, wish->count, reason);
+    if (target->questions == NULL)
+        return ENOMEM;
+    error = netns_current(&target->netns);
+    if (error != 0)
+        return error;
+    error = pthread_mutex_init(&target->lock, NULL);
+    if (error != 0)
+        netns_release(target->netns);
+    return error;
+}
+
 static SCNetworkReachabilityRef create(const struct wish *wish)
 {
     struct SCNetworkReachability *target = calloc(1, sizeof *target);
-    int                           error = target == NULL ? ENOMEM : process_prepare();
+    int                           error;
 
-    if (error == 0 && wish->name != NULL && (target->name = strdup(wish->name)) == NULL)
-        error = ENOMEM;
-    if (error == 0)
-        error = netns_current(&target->netns);
-    if (error == 0) {
-        error = pthread_mutex_init(&target->lock, NULL);
-        if (error != 0)
-            netns_release(target->netns);
-    }
+    if (target == NULL)
+        return refuse(ENOMEM);
+    error = furnish(target, wish);
     if (error != 0) {
-        if (target != NULL)
-            free(target->name);
+        questions_release(target->questions);
+        free(target->name);
         free(target);
         return refuse(error);
     }
     target->type = OBJECT_TARGET;
     target->era = process_era();
     counted_init(&target->counted, target_free);
+    counted_init(&target->memory, memory_free);
     target->kind = wish->kind;
-    memcpy(target->questions, wish->questions, sizeof target->questions);
-    target->question_count = wish->count;
     target->pending = wish->pending;
+    if (target->pending)
+        resolvconf_retain();
+    target->form = wish->questions[0];
+    list_init(&target->inquirer.node);
+    target->look_again_at = NEVER;
     target->notify_path = wish->notify_path;
     list_init(&target->schedules);
     return target;
@@ -307,120 +339,4 @@ void SCNetworkReachabilityRelease(SCNetworkReachabilityRef target)
 unsigned long SCNetworkReachabilityGetTypeID(void)
 {
     return TYPE_ID;
-}
-
-/* ---- Asking ----------------------------------------------------------------------------------------------------- */
-
-void target_finish(const struct SCNetworkReachability *target, struct path *path)
-{
-    if (target->pending)
-        path->reason = kSCNetworkReachabilityReasonNamePending;
-}
-
-int target_ask(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
-{
-    const int error = netns_ask(target->netns, target->questions, target->question_count, extras, ret);
-
-    if (error == 0)
-        target_finish(target, ret);
-    return error;
-}
-
-static SCBoolean fail(int status)
-{
-    error_set(status);
-    return 0;
-}
-
-SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags)
-{
-    struct SCNetworkReachability *self;
-    struct path                   path;
-    uint64_t                      state;
-    int                           error;
-
-    if (!target_check(target, &self))
-        return 0;
-    if (flags == NULL)
-        return fail(kSCStatusInvalidArgument);
-    state = atomic_load_explicit(&self->state, memory_order_acquire);
-    if ((state & STATE_SCHEDULED) != 0) {
-        *flags = (SCNetworkReachabilityFlags)state;
-        return 1;
-    }
-    error = target_ask(self, 0, &path);
-    if (error != 0)
-        return fail(error);
-    *flags = path.flags;
-    return 1;
-}
-
-static uint32_t address_count(const struct SCNetworkReachability *target)
-{
-    uint32_t count = 0;
-
-    for (size_t i = 0; i < target->question_count; i++)
-        count += target->questions[i].destination.family != AF_UNSPEC;
-    return count;
-}
-
-SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
-{
-    struct SCNetworkReachability *self;
-    struct path                   found;
-    size_t                        size;
-    int                           error;
-
-    if (!target_check(target, &self))
-        return 0;
-    if (path == NULL || path->size < sizeof *path || path->size > SIZE_LIMIT)
-        return fail(kSCStatusInvalidArgument);
-    error = target_ask(self, ROUTE_SOURCE, &found);
-    if (error != 0)
-        return fail(error);
-    netns_find_type(self->netns, &found);
-    size = path->size;
-    memset(path, 0, size);
-    path->size = size;
-    path->flags = found.flags;
-    path->reason = found.reason;
-    path->interfaceIndex = found.index;
-    path->interfaceType = found.type;
-    memcpy(path->interfaceName, found.name, sizeof path->interfaceName);
-    path->mtu = found.mtu;
-    path->table = found.table;
-    path->addressCount = address_count(self);
-    path->evidence = found.evidence;
-    address_to_sockaddr(&found.destination, found.index, &path->destination);
-    address_to_sockaddr(&found.source, found.index, &path->source);
-    address_to_sockaddr(&found.gateway, found.index, &path->gateway);
-    return 1;
-}
-
-/* The interface that a zone, by number or by name, stands for now. */
-static uint32_t scope_of(const struct SCNetworkReachability *target, const struct question *question)
-{
-    return question->interface[0] != '\0' ? netns_index_of(target->netns, question->interface) : question->scope;
-}
-
-size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target, struct sockaddr_storage *addresses,
-                                                 size_t capacity)
-{
-    struct SCNetworkReachability *self;
-    size_t                        count = 0;
-
-    if (!target_check(target, &self))
-        return 0;
-    if (addresses == NULL && capacity != 0)
-        return fail(kSCStatusInvalidArgument);
-    for (size_t i = 0; i < self->question_count; i++) {
-        const struct question *question = &self->questions[i];
-
-        if (question->destination.family == AF_UNSPEC)
-            continue;
-        if (count < capacity)
-            address_to_sockaddr(&question->destination, scope_of(self, question), &addresses[count]);
-        count++;
-    }
-    return count;
 }

@@ -7,23 +7,22 @@
 #include <pthread.h>
 
 #include "context.h"
+#include "lookup.h"
 #include "monitor.h"
 
 enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 
-#define TARGET_QUESTIONS 2 /* at most: localhost stands for two addresses */
-
 struct SCNetworkReachability {
     uint32_t         type; /* first: see object_is */
     unsigned         era;  /* of the process: what a child inherited is good for nothing but to be released */
-    struct counted   counted;
+    struct counted   counted; /* the users', that of each schedule until it ends, that of a delivery */
+    struct counted   memory;  /* the above together, and each schedule's for as long as anybody has it */
 
     /* What was asked for: constant. */
     enum target_kind kind;
     char            *name;
-    struct question  questions[TARGET_QUESTIONS];
-    size_t           question_count;
-    bool             pending;     /* a name that nobody has looked up: the questions are about the default path */
+    bool             pending;     /* a name that has to be looked up */
+    struct question  form;        /* what the questions about its addresses have in common */
     bool             notify_path;
     struct netns    *netns;
 
@@ -31,10 +30,15 @@ struct SCNetworkReachability {
     _Atomic uint64_t state;
 
     pthread_mutex_t  lock; /* for all below; taken before a loop's lock, never held while user code runs */
+    struct questions *questions;
     struct list      schedules;
     struct path      current, delivered;
     atomic_ulong     answers;    /* how many `current` has been; read without the lock */
     bool             announce;   /* deliver once even if nothing changed */
+    bool             announce_answer; /* the next answer sets that */
+    struct inquirer  inquirer;
+    bool             looking, look_again; /* a look-up is under way; it may come too early */
+    int64_t          look_again_delay, look_again_at;
     bool             delivering;
     SCNetworkReachabilityCallBack callback;
     struct context  *context;
@@ -51,11 +55,16 @@ bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability 
  * be held for ever. */
 bool target_is_ours(const struct SCNetworkReachability *target);
 
+#define SIZE_LIMIT 4096 /* of a structure that a caller hands us: more is a size that was never set */
+
 /* Evaluates now through the shared view. 0 or an errno. */
 int target_ask(struct SCNetworkReachability *target, unsigned extras, struct path *ret);
 
-/* What a name's being unresolved does to an answer. */
-void target_finish(const struct SCNetworkReachability *target, struct path *path);
+/* Puts the target's present questions, on every loop that it is scheduled on. */
+void schedule_ask_locked(struct SCNetworkReachability *target);
+
+/* Notes on each when name_look_again_locked is to be called. */
+void schedule_set_deadline_locked(struct SCNetworkReachability *target);
 
 /* How many schedules there are, and what their monitors counted. */
 struct schedule_summary {

@@ -155,7 +155,7 @@ static void add_address(struct text *text, const struct question *question, cons
 
 static void add_subject(struct text *text, const struct SCNetworkReachability *target)
 {
-    const struct question *question = &target->questions[0];
+    const struct question *question = &target->form;
 
     switch (target->kind) {
     case TARGET_NAME:
@@ -210,6 +210,7 @@ static void add_answer(struct text *text, const struct path *path)
 /* Taken under the target's lock, written without it. */
 struct snapshot {
     struct path   scheduled;
+    bool          looking;
     unsigned long evaluations, deliveries;
 };
 
@@ -219,6 +220,7 @@ static struct snapshot take_snapshot(struct SCNetworkReachability *target)
 
     pthread_mutex_lock(&target->lock);
     snapshot = (struct snapshot){ .scheduled = target->current,
+                                  .looking = target->looking,
                                   .evaluations = target->evaluations,
                                   .deliveries = target->deliveries };
     pthread_mutex_unlock(&target->lock);
@@ -249,7 +251,7 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
         text_add(&text, "%u times on %u run loops", summary.times, summary.loops);
     if (target_ask(self, ROUTE_SOURCE, &path) == 0)
         add_answer(&text, &path);
-    text_add(&text, "\n  resolver: %s", self->pending ? "not asked" : "not needed");
+    text_add(&text, "\n  resolver: %s", !self->pending ? "not needed" : snapshot.looking ? "asked" : "not asked");
     text_add(&text, "\n  counters: %lu evaluations, %lu callbacks, %lu queries, %lu overruns", snapshot.evaluations,
              snapshot.deliveries, summary.counters.queries, summary.counters.overruns);
     return text.length;

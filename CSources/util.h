@@ -52,6 +52,17 @@ static inline struct list *list_pop(struct list *head)
     return node;
 }
 
+/* Moves all nodes of a list to an empty one. */
+static inline void list_move(struct list *to, struct list *from)
+{
+    if (list_is_empty(from))
+        return;
+    *to = *from;
+    to->previous->next = to;
+    to->next->previous = to;
+    list_init(from);
+}
+
 #define list_for_each(node, head) for (struct list *node = (head)->next; node != (head); node = node->next)
 
 struct counted {

@@ -2,11 +2,15 @@
 #include "descriptors.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "unit.h"
+#include "watcher.h"
+
+#define PATIENCE 10.0 /* seconds */
 
 void descriptors_read(struct descriptors *ret)
 {
@@ -33,6 +37,18 @@ void descriptors_expect(const struct descriptors *then)
         what[length < 0 ? 0 : length] = '\0';
         fail_msg("descriptor %d was %s: %s", fd, now.open[fd] ? "left open" : "closed", what);
     }
+}
+
+void descriptors_await(const struct descriptors *then)
+{
+    const double       end = watcher_now() + PATIENCE;
+    struct descriptors now;
+
+    do {
+        descriptors_read(&now);
+        sched_yield();
+    } while (memcmp(now.open, then->open, sizeof now.open) != 0 && watcher_now() < end);
+    descriptors_expect(then);
 }
 
 void descriptors_close_others(const struct descriptors *then)

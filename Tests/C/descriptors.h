@@ -18,6 +18,9 @@ void descriptors_read(struct descriptors *ret);
 /* Fails the test unless the same are open now as were then. */
 void descriptors_expect(const struct descriptors *then);
 
+/* The same, of what threads close that end by themselves: waits for them. */
+void descriptors_await(const struct descriptors *then);
+
 /* Closes those that have been opened since. */
 void descriptors_close_others(const struct descriptors *then);
 

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -197,6 +198,10 @@ SYSTEM_CALL(PLAIN, int, stat, (const char *path, struct stat *ret), path, ret)
 SYSTEM_CALL(PLAIN, int, lstat, (const char *path, struct stat *ret), path, ret)
 SYSTEM_CALL(PLAIN, int, fstat, (int fd, struct stat *ret), fd, ret)
 SYSTEM_CALL(PLAIN, int, setns, (int fd, int type), fd, type)
+SYSTEM_CALL(PLAIN, int, inotify_init1, (int flags), flags)
+SYSTEM_CALL(PLAIN, int, inotify_add_watch, (int fd, const char *path, uint32_t events), fd, path, events)
+SYSTEM_CALL(PLAIN, ssize_t, readlink, (const char *path, char *ret, size_t size), path, ret, size)
+SYSTEM_CALL(PLAIN, int, dup3, (int from, int to, int flags), from, to, flags)
 
 int faulty_socket(int domain, int type, int protocol);
 int faulty_socket(int domain, int type, int protocol)

@@ -107,42 +107,22 @@ static void an_address_that_was_just_scheduled_calls_nobody(void **state)
     watcher_stop(&watcher);
 }
 
+/* One that need not be looked up; for the others see test-name.c. */
 static void a_name_that_was_just_scheduled_calls_once(void **state)
 {
-    static const char *const names[] = { "example.invalid", "localhost", "a b" };
-
     (void)state;
     begin();
-    namespace_ip("route add default via 192.0.2.1");
-    for (size_t i = 0; i < 3; i++) {
-        for (int asks = 0; asks < 2; asks++) {
-            struct watcher                   watcher;
-            const SCNetworkReachabilityFlags wanted = i == 1 ? R | L | D : R;
+    for (int asks = 0; asks < 2; asks++) {
+        struct watcher watcher;
 
-            watcher_schedule(&watcher, SCNetworkReachabilityCreateWithName(NULL, names[i]));
-            if (asks)
-                assert_int_equal(expect_flags_of(watcher.target), wanted);
-            EXPECT_CHANGE(&watcher, wanted);
-            EXPECT_QUIET(&watcher);
-            assert_int_equal(watcher.calls, 1);
-            watcher_stop(&watcher);
-        }
+        watcher_schedule(&watcher, SCNetworkReachabilityCreateWithName(NULL, "localhost"));
+        if (asks)
+            assert_int_equal(expect_flags_of(watcher.target), R | L | D);
+        EXPECT_CHANGE(&watcher, R | L | D);
+        EXPECT_QUIET(&watcher);
+        assert_int_equal(watcher.calls, 1);
+        watcher_stop(&watcher);
     }
-}
-
-static void a_pending_name_has_the_flags_of_the_default_path(void **state)
-{
-    struct watcher watcher;
-
-    (void)state;
-    begin();
-    watcher_schedule(&watcher, SCNetworkReachabilityCreateWithName(NULL, "example.invalid"));
-    EXPECT(watcher.target, 0, NamePending);
-    EXPECT_CHANGE(&watcher, 0);
-    namespace_ip("route add default via 192.0.2.1");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT(watcher.target, R, NamePending);
-    watcher_stop(&watcher);
 }
 
 static void scheduling_a_name_again_calls_again(void **state)
@@ -151,11 +131,11 @@ static void scheduling_a_name_again_calls_again(void **state)
 
     (void)state;
     begin();
-    watcher_schedule(&watcher, SCNetworkReachabilityCreateWithName(NULL, "example.invalid"));
-    EXPECT_CHANGE(&watcher, 0);
+    watcher_schedule(&watcher, SCNetworkReachabilityCreateWithName(NULL, "localhost"));
+    EXPECT_CHANGE(&watcher, R | L | D);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    EXPECT_CHANGE(&watcher, 0);
+    EXPECT_CHANGE(&watcher, R | L | D);
     EXPECT_QUIET(&watcher);
     watcher_stop(&watcher);
 }
@@ -232,12 +212,12 @@ static void a_late_callback_gets_no_announcement_of_a_name(void **state)
     (void)state;
     begin();
     bench.loop = SCRunLoopCreate();
-    bench.target = SCNetworkReachabilityCreateWithName(NULL, "example.invalid");
+    bench.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     schedule(&bench);
     assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
     set_callback(&bench);
     assert_int_equal(SCRunLoopPerform(bench.loop, 0.08), 0);
-    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("link set dev lo down");
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
     bench_close(&bench);
 }
@@ -1016,7 +996,7 @@ static void a_scheduled_name_is_queued_once(void **state)
     (void)state;
     begin();
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    target = SCNetworkReachabilityCreateWithName(NULL, "example.invalid");
+    target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(loop, 5), 0);
     assert_ptr_equal(SCRunLoopCopyNextChange(loop, NULL), target);
@@ -1079,7 +1059,7 @@ static void a_schedule_made_by_another_thread_wakes_the_loop(void **state)
     (void)state;
     begin();
     bench.loop = SCRunLoopCreate();
-    bench.target = SCNetworkReachabilityCreateWithName(NULL, "example.invalid");
+    bench.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     set_callback(&bench);
     assert_int_equal(pthread_create(&thread, NULL, schedule_elsewhere, &bench), 0);
     assert_int_equal(SCRunLoopPerform(bench.loop, 10), 1);
@@ -1092,7 +1072,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_that_was_just_scheduled_calls_nobody),
         cmocka_unit_test(a_name_that_was_just_scheduled_calls_once),
-        cmocka_unit_test(a_pending_name_has_the_flags_of_the_default_path),
         cmocka_unit_test(scheduling_a_name_again_calls_again),
         cmocka_unit_test(there_and_back_again_calls_nobody),
         cmocka_unit_test(many_changes_are_one_callback_with_the_last_value),

@@ -403,19 +403,6 @@ static void await_threads(int count)
     assert_int_equal(count_threads(), count);
 }
 
-/* Nothing is open but what was then. The library's thread ends by itself, and nobody can wait for it. */
-static void expect_nothing_left(const struct descriptors *then)
-{
-    const double       end = watcher_now() + PATIENCE;
-    struct descriptors now;
-
-    do {
-        descriptors_read(&now);
-        sched_yield();
-    } while (memcmp(now.open, then->open, sizeof now.open) != 0 && watcher_now() < end);
-    descriptors_expect(then);
-}
-
 static void expect_a_new_life_in(enum way way, struct writer *by, unsigned number)
 {
     struct ear ear;
@@ -441,7 +428,7 @@ static void expect_a_new_life(unsigned number)
     for (enum way way = OWN_LOOP; way < WAYS; way++)
         expect_a_new_life_in(way, &own, number);
     writer_close(&own);
-    expect_nothing_left(&then);
+    descriptors_await(&then);
 }
 
 /* ---- How children end ------------------------------------------------------------------------------------------- */
@@ -560,7 +547,7 @@ static void another_threads_loop_and_a_scheduler_hear_on_however_a_child_ends(vo
     require_threads();
     begin();
     hear_on(THREADS_LOOP, SCHEDULER);
-    expect_nothing_left(&before);
+    descriptors_await(&before);
     finish();
 }
 
@@ -694,7 +681,7 @@ static void what_is_queued_for_another_thread_at_a_fork_is_heard_afterwards(void
     begin();
     lose_nothing_elsewhere(THREADS_LOOP);
     lose_nothing_elsewhere(SCHEDULER);
-    expect_nothing_left(&before);
+    descriptors_await(&before);
     finish();
 }
 
@@ -1031,7 +1018,7 @@ static void a_child_can_return_from_a_schedulers_callback_or_execute_or_end_ther
     require_threads();
     begin();
     fork_inside(SCHEDULER);
-    expect_nothing_left(&before);
+    descriptors_await(&before);
     finish();
 }
 
@@ -1056,7 +1043,7 @@ static void a_child_that_returns_on_the_librarys_thread_ends(void **state)
     EXPECT_HEARD(&ear, R);
     expect_child_and_hearing(&ear);
     ear_close(&ear);
-    expect_nothing_left(&before);
+    descriptors_await(&before);
     finish();
 }
 
@@ -1242,7 +1229,7 @@ static void a_child_of_a_schedulers_hook_is_refused(void **state)
     child_expect_end(hook_child);
     assert_int_equal(retained, let_go);
     SCNetworkReachabilityRelease(target);
-    expect_nothing_left(&before);
+    descriptors_await(&before);
     finish();
 }
 
@@ -1281,7 +1268,7 @@ static void work_that_was_handed_over_before_a_fork_does_nothing_in_the_child(vo
     }
     assert_true(ear.released);
     SCNetworkReachabilityRelease(ear.target);
-    expect_nothing_left(&before);
+    descriptors_await(&before);
     finish();
 }
 
@@ -1508,7 +1495,7 @@ static void a_child_that_returns_from_a_callback_takes_no_lock_that_another_thre
         EXPECT_HEARD(&ear, R);
         expect_child_and_hearing(&ear);
         ear_close(&ear);
-        expect_nothing_left(&before);
+        descriptors_await(&before);
         finish();
     }
 }
@@ -1700,7 +1687,7 @@ static void a_child_forked_in_a_storm_of_calls_begins_anew(void **state)
     SCNetworkReachabilityRelease(storm.abroad);
     SCRunLoopRelease(storm.loop);
     sem_destroy(&storm.performed);
-    expect_nothing_left(&before);
+    descriptors_await(&before);
     finish();
 }
 

@@ -21,7 +21,7 @@ static struct witness witness;
 
 static SCNetworkReachabilityRef name_target(void)
 {
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "example.invalid");
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
 
     assert_non_null(target);
     return target;

@@ -450,15 +450,14 @@ static void a_name_that_was_just_scheduled_calls_once(void **state)
 {
     (void)state;
     witness_open(&witness);
-    for (int i = 0; i < 4; i++) {
-        const SCNetworkReachabilityFlags wanted = i < 2 ? R | L | D : 0;
-        struct bench                     bench;
+    for (int asks = 0; asks < 2; asks++) {
+        struct bench bench;
 
-        bench_open(&bench, name_target(i < 2 ? "localhost" : "example.invalid"));
-        if (i % 2 == 0)
-            assert_int_equal(expect_flags_of(bench.target), wanted);
+        bench_open(&bench, name_target("localhost"));
+        if (asks)
+            assert_int_equal(expect_flags_of(bench.target), R | L | D);
         queue_await(&bench.queue, 1);
-        expect_call(&bench, wanted);
+        expect_call(&bench, R | L | D);
         expect_idle(&bench);
         assert_int_equal(bench.calls, 1);
         bench_close(&bench);
@@ -472,10 +471,10 @@ static void a_name_that_is_scheduled_again_calls_again(void **state)
 
     (void)state;
     witness_open(&witness);
-    bench_open(&bench, name_target("example.invalid"));
+    bench_open(&bench, name_target("localhost"));
     for (unsigned long i = 1; i <= 3; i++) {
         queue_await(&bench.queue, i);
-        expect_call(&bench, 0);
+        expect_call(&bench, R | L | D);
         assert_true(unschedule(&bench));
         schedule(&bench);
     }
@@ -485,7 +484,7 @@ static void a_name_that_is_scheduled_again_calls_again(void **state)
     queue_await(&bench.queue, 5);
     assert_true(queue_run(&bench.queue)); /* the old work has nothing to say any more */
     assert_int_equal(bench.calls, 3);
-    expect_call(&bench, 0);
+    expect_call(&bench, R | L | D);
     bench_close(&bench);
     witness_close(&witness);
 }
@@ -649,14 +648,14 @@ static void a_late_callback_gets_no_announcement_of_a_name(void **state)
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
     SCNetworkReachabilityRelease(bench.target);
-    bench.target = name_target("example.invalid");
+    bench.target = name_target("localhost");
     schedule(&bench);
     witness_settle(&witness);
     set_callback(&bench);
     expect_idle(&bench);
-    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("link set dev lo down");
     witness_settle(&witness);
-    expect_call(&bench, R);
+    expect_call(&bench, 0);
     bench_close(&bench);
     witness_close(&witness);
 }

@@ -33,7 +33,7 @@ extern char **environ;
 
 static SCNetworkReachabilityRef name_target(void)
 {
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "example.invalid");
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
 
     assert_non_null(target);
     return target;
@@ -179,7 +179,7 @@ static struct {
 static void *start_together(void *unused)
 {
     for (int i = 0; i < race.rounds; i++) {
-        SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "example.invalid");
+        SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
 
         pthread_barrier_wait(&race.together);
         if (!queue_set(&race.queue, target))
@@ -364,7 +364,7 @@ static void *make_calls(void *unused)
 {
     SCNetworkReachabilityFlags flags;
     SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
-    SCNetworkReachabilityRef   fresh = SCNetworkReachabilityCreateWithName(NULL, "example.invalid");
+    SCNetworkReachabilityRef   fresh = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     char                       text[512];
 
     for (int i = 0; i < 2; i++) {

@@ -17,11 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "etc.h"
 #include "namespace.h"
 #include "watcher.h"
 #include "writer.h"
@@ -73,7 +75,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
     argument = va_arg(arguments, void *);
     va_end(arguments);
     if (request != SIOCGIFNAME && request != SIOCGIFINDEX && request != SIOCGIFFLAGS && request != SIOCGIFHWADDR &&
-        request != SIOCGIFMTU)
+        request != SIOCGIFMTU && request != FIONREAD)
         waits++;
     return __real_ioctl(fd, request, argument);
 }
@@ -185,6 +187,7 @@ static void run_second_thread(void)
 static void begin(void)
 {
     namespace_require();
+    etc_require("192.0.2.53");
     namespace_ip("link set dev lo up");
     namespace_add_pair();
     namespace_ip("route add default via 192.0.2.1");

@@ -138,7 +138,7 @@ SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonNoCarrier               = 6,  /* up, but not running: cable out, dormant */
     kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* IPv6 without an address to send from */
     kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8,  /* a pair's local address is not this machine's */
-    kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are the default path's */
+    kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are the name servers' */
     kSCNetworkReachabilityReasonNameNotFound            = 10,
     kSCNetworkReachabilityReasonNameServerFailure       = 11,
     kSCNetworkReachabilityReasonNameServerUnreachable   = 12,
@@ -211,8 +211,16 @@ SC_RETURNS_RETAINED SC_EXPORT SCNetworkReachabilityRef SC_NULLABLE SCNetworkReac
  * SCNetworkReachabilityOptions.interfaceName is, or is an interface's index. "localhost" and names below ".localhost"
  * are 127.0.0.1 and ::1.
  *
- * This version looks no other name up: such a target has the flags of the default path and the reason NamePending, and
- * one callback with them follows when it is scheduled.
+ * Any other name is looked up by the system's resolver, getaddrinfo(3), while the target is scheduled: on at most four
+ * threads of the library's, "reach-resolver", which exist only while there is something to look up. No call waits for
+ * one. Until the first answer, and while the target is not scheduled, the flags are those of the path to the configured
+ * name servers (of the default path, where these are on this machine) and the reason is NamePending. The first answer,
+ * or failure, brings a callback. Then each address is looked at in the resolver's order, and the best one's flags,
+ * path and interface count, the first of equals. A name that does not exist has no flags (NameNotFound), nor has one
+ * that nobody could be asked about (NameServerFailure, NameServerUnreachable); but addresses that are known stay while
+ * nobody can be asked. A name is looked up again when the network or the resolver's files change in a way that can
+ * matter, after 5 minutes and, after a failure, in 1, 2, 4, ... up to 60 seconds. A change of its addresses brings a
+ * callback, too.
  */
 SC_RETURNS_RETAINED SC_EXPORT SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithName(
     const void *SC_NULLABLE allocator, const char *SC_NONNULL nodename);

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getaddrinfo(3) can neither be cancelled nor given a time: a server that is silent keeps it for half a minute. So it
+ * is called on detached threads, as few as will do, which end when there is nothing to look up. A thread that is stuck
+ * holds its look-up, and that nobody who has gone.
+ *
+ * What this file must never do: let a caller wait, hold a lock while the resolver is asked or somebody is told, or let
+ * names on a dead server keep one from /etc/hosts waiting.
+ */
+#include "lookup.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <resolv.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolvconf.h"
+
+#define THREAD_NAME  "reach-resolver"
+#define ADDRESSES    64 /* of one name that are looked at */
+#define BUCKETS      1024
+
+/* Where a look-up waits; the lower goes first. In that which is not sorted it is not known yet where it belongs. */
+enum queue { QUEUE_QUICK, QUEUE_UNSORTED, QUEUE_FIRST, QUEUE_AGAIN, QUEUES };
+
+/* Who takes it. One thread is kept for what should be quick, and sorts. */
+enum lane { LANE_QUICK, LANE_ANY, LANES };
+static const unsigned threads_limit[LANES] = { 1, 3 };
+
+struct lookup {
+    struct list    node; /* in a queue, until it is taken */
+    struct lookup *next; /* in its bucket */
+    struct netns  *netns;
+    enum queue     queue, slow_queue; /* where it is; where it belongs if it is not quick */
+    uint32_t       hash;
+    struct list    inquirers;
+    char           name[];
+};
+
+/* Under process_lock. A child begins with an empty one: the threads stayed with the parent. */
+static struct {
+    unsigned       era;
+    bool           ready;
+    unsigned       threads[LANES], starting[LANES]; /* threads counts those that are starting, too */
+    struct list    queues[QUEUES];
+    struct lookup *buckets[BUCKETS];
+} pool;
+
+static void check_pool_locked(void)
+{
+    if (pool.ready && pool.era == process_era())
+        return;
+    memset(&pool, 0, sizeof pool);
+    for (size_t i = 0; i < QUEUES; i++)
+        list_init(&pool.queues[i]);
+    pool.era = process_era();
+    pool.ready = true;
+}
+
+/* FNV-1a. */
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 2166136261u;
+
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash;
+}
+
+/* ---- Asking the resolver ---------------------------------------------------------------------------------------- */
+
+static enum lookup_outcome outcome_of(int error)
+{
+    switch (error) {
+    case 0:
+        return LOOKUP_FOUND;
+    case EAI_NONAME:
+    case EAI_NODATA:
+    case EAI_ADDRFAMILY:
+        return LOOKUP_NO_SUCH_NAME;
+    default:
+        return LOOKUP_FAILED;
+    }
+}
+
+static size_t read_addresses(const struct addrinfo *list, struct found_address ret[ADDRESSES])
+{
+    size_t count = 0;
+
+    for (; list != NULL && count < ADDRESSES; list = list->ai_next) {
+        struct found_address *item = &ret[count];
+
+        item->scope = 0;
+        item->address = address_from_sockaddr(list->ai_addr, &item->scope);
+        count += item->address.family != AF_UNSPEC;
+    }
+    return count;
+}
+
+struct inquiry {
+    const char           *name;
+    struct lookup_result *result;
+};
+
+static int ask_resolver(void *argument)
+{
+    const struct inquiry *inquiry = argument;
+    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+    struct addrinfo      *list = NULL;
+    const int             error = getaddrinfo(inquiry->name, NULL, &hints, &list);
+
+    inquiry->result->outcome = outcome_of(error);
+    if (error == 0) {
+        inquiry->result->count = read_addresses(list, inquiry->result->items);
+        freeaddrinfo(list);
+        if (inquiry->result->count == 0)
+            inquiry->result->outcome = LOOKUP_NO_SUCH_NAME;
+    }
+    return 0;
+}
+
+/* ---- Threads ---------------------------------------------------------------------------------------------------- */
+
+static void unlink_locked(struct lookup *lookup)
+{
+    struct lookup **place = &pool.buckets[lookup->hash % BUCKETS];
+
+    while (*place != lookup)
+        place = &(*place)->next;
+    *place = lookup->next;
+}
+
+static struct inquirer *next_inquirer(struct lookup *lookup, unsigned *ret_turn)
+{
+    struct inquirer *inquirer = NULL;
+    struct list     *node;
+
+    process_lock();
+    node = list_pop(&lookup->inquirers);
+    if (node != NULL) {
+        inquirer = container_of(node, struct inquirer, node);
+        inquirer->lookup = NULL;
+        *ret_turn = inquirer->turn;
+    }
+    process_unlock();
+    return inquirer;
+}
+
+/* From here on, who asks for the name starts a new look-up. */
+static void finish(struct lookup *lookup, const struct lookup_result *result)
+{
+    const unsigned   era = process_era();
+    struct inquirer *inquirer;
+    unsigned         turn;
+
+    process_lock();
+    unlink_locked(lookup);
+    process_unlock();
+    while ((inquirer = next_inquirer(lookup, &turn)) != NULL) {
+        struct counted *owner = inquirer->owner;
+
+        inquirer->found(inquirer, turn, result);
+        counted_release(owner); /* may run a hook of the user's, which may fork */
+        if (era != process_era())
+            return;
+    }
+    netns_release(lookup->netns);
+    free(lookup);
+}
+
+static void run(struct lookup *lookup)
+{
+    struct found_address items[ADDRESSES];
+    struct lookup_result result = { .outcome = LOOKUP_FAILED, .items = items };
+    struct inquiry       inquiry = { .name = lookup->name, .result = &result };
+
+    (void)netns_stay(lookup->netns, ask_resolver, &inquiry);
+    finish(lookup, &result);
+}
+
+/* What waits for longest; if the thread `sorts`, of that which should be quick. NULL: the thread ends. */
+static struct lookup *take(enum lane lane, bool sorts)
+{
+    const size_t queues = sorts ? QUEUE_UNSORTED + 1 : QUEUES;
+    struct list *node = NULL;
+
+    process_lock();
+    if (pool.era != process_era()) { /* in a child */
+        process_unlock();
+        return NULL;
+    }
+    for (size_t i = 0; i < queues && node == NULL; i++)
+        node = list_pop(&pool.queues[i]);
+    if (node == NULL)
+        pool.threads[lane]--;
+    else /* its inquirers may go while it is under way */
+        netns_retain_locked(container_of(node, struct lookup, node)->netns);
+    process_unlock();
+    return node == NULL ? NULL : container_of(node, struct lookup, node);
+}
+
+/* A child's new threads may have the memory of the parent's, and with it, in glibc, the sockets that these were
+ * asking name servers over. They are begun with as a thread's should be; what they inherited is not closed, as
+ * nobody knows whose the numbers are by now. */
+static void forget_inherited_resolver(void)
+{
+    if (process_era() != 0)
+        memset(&_res, 0, sizeof _res);
+}
+
+static void *work(void *argument);
+
+/* One thread more, if there may be one. 0, EBUSY: there are as many as there may be, or another errno: there is
+ * none. */
+static int add_thread(enum lane lane)
+{
+    static const enum lane lanes[LANES] = { LANE_QUICK, LANE_ANY };
+    pthread_t              thread;
+    bool                   may;
+    int                    error;
+
+    process_lock();
+    may = pool.threads[lane] < threads_limit[lane];
+    if (may) {
+        pool.threads[lane]++;
+        pool.starting[lane]++;
+    }
+    process_unlock();
+    if (!may)
+        return EBUSY;
+    error = process_start_thread(work, (void *)(uintptr_t)&lanes[lane], true, &thread);
+    process_lock();
+    pool.starting[lane]--;
+    if (error != 0 && --pool.threads[lane] > pool.starting[lane])
+        error = EBUSY; /* there are others, which get round to it */
+    process_unlock();
+    return error;
+}
+
+/* Somebody has to take what waits. What should be quick may stand behind what was not, and then any will do. */
+static int add_threads(enum queue queue)
+{
+    const int quick = queue <= QUEUE_UNSORTED ? add_thread(LANE_QUICK) : ENOMEM;
+    int       any;
+
+    if (quick == 0)
+        return 0;
+    any = add_thread(LANE_ANY);
+    return any == 0 || any == EBUSY || quick == EBUSY ? 0 : any;
+}
+
+/* Reading hosts may take a while, so that who starts a look-up does not. */
+static bool is_quick(const struct lookup *lookup)
+{
+    return lookup->queue == QUEUE_QUICK || resolvconf_hosts_has(lookup->name);
+}
+
+/* Into the queue of those that may take long, unless nobody waits for it any more. */
+static void put_back(struct lookup *lookup)
+{
+    struct netns *netns = lookup->netns;
+
+    process_lock();
+    if (list_is_empty(&lookup->inquirers)) {
+        unlink_locked(lookup);
+    } else {
+        lookup->queue = lookup->slow_queue;
+        list_append(&pool.queues[lookup->queue], &lookup->node);
+        lookup = NULL;
+    }
+    process_unlock();
+    netns_release(netns);
+    free(lookup);
+}
+
+static void *work(void *argument)
+{
+    const enum lane lane = *(const enum lane *)argument;
+    bool            sorts = lane == LANE_QUICK;
+    struct lookup  *lookup;
+    int             error;
+
+    (void)pthread_setname_np(pthread_self(), THREAD_NAME);
+    forget_inherited_resolver();
+    while ((lookup = take(lane, sorts)) != NULL) {
+        if (!sorts || is_quick(lookup)) {
+            run(lookup);
+            continue;
+        }
+        put_back(lookup);
+        error = add_thread(LANE_ANY);
+        sorts = error == 0 || error == EBUSY; /* else there is nobody to leave them to */
+    }
+    return NULL;
+}
+
+/* ---- Starting and cancelling ------------------------------------------------------------------------------------ */
+
+static void wait_locked(struct lookup *lookup, struct inquirer *inquirer)
+{
+    if (inquirer->lookup != NULL)
+        return;
+    inquirer->lookup = lookup;
+    counted_retain(inquirer->owner);
+    list_append(&lookup->inquirers, &inquirer->node);
+}
+
+/* First look-ups go before those that are repeated. */
+static void advance_locked(struct lookup *lookup, enum queue queue, enum queue slow_queue)
+{
+    if (slow_queue < lookup->slow_queue)
+        lookup->slow_queue = slow_queue;
+    if (list_is_empty(&lookup->node) || queue >= lookup->queue)
+        return;
+    list_remove(&lookup->node);
+    lookup->queue = queue;
+    list_append(&pool.queues[queue], &lookup->node);
+}
+
+/* Joins the look-up of the name that there is. If there is none, `fresh` becomes it. Returns whichever; NULL: neither.
+ * `ret_queued`: a thread has yet to take it. */
+static struct lookup *join(struct netns *netns, const char *name, uint32_t hash, struct lookup *fresh, enum queue queue,
+                           enum queue slow_queue, struct inquirer *inquirer, bool *ret_queued)
+{
+    struct lookup *lookup;
+
+    process_lock();
+    check_pool_locked();
+    for (lookup = pool.buckets[hash % BUCKETS]; lookup != NULL; lookup = lookup->next)
+        if (lookup->hash == hash && lookup->netns == netns && strcmp(lookup->name, name) == 0)
+            break;
+    if (lookup == NULL && fresh != NULL) {
+        lookup = fresh;
+        lookup->next = pool.buckets[hash % BUCKETS];
+        pool.buckets[hash % BUCKETS] = lookup;
+        lookup->queue = queue;
+        lookup->slow_queue = slow_queue;
+        list_append(&pool.queues[queue], &lookup->node);
+    }
+    if (lookup != NULL) {
+        advance_locked(lookup, queue, slow_queue);
+        wait_locked(lookup, inquirer);
+        *ret_queued = !list_is_empty(&lookup->node);
+    }
+    process_unlock();
+    return lookup;
+}
+
+static struct lookup *lookup_create(struct netns *netns, const char *name, uint32_t hash)
+{
+    const size_t   size = strlen(name) + 1;
+    struct lookup *lookup = malloc(sizeof *lookup + size);
+
+    if (lookup == NULL)
+        return NULL;
+    list_init(&lookup->node);
+    list_init(&lookup->inquirers);
+    lookup->hash = hash;
+    lookup->netns = netns;
+    memcpy(lookup->name, name, size);
+    return lookup;
+}
+
+int lookup_start(struct netns *netns, const char *name, bool again, bool trusted, struct inquirer *inquirer)
+{
+    const uint32_t hash = hash_of(name);
+    const enum queue slow_queue = again ? QUEUE_AGAIN : QUEUE_FIRST;
+    enum queue     queue = slow_queue;
+    struct lookup *fresh;
+    bool           queued;
+    int            error;
+
+    switch (resolvconf_hosts_say(name, trusted)) {
+    case HOSTS_HAS:
+        queue = QUEUE_QUICK;
+        break;
+    case HOSTS_UNREAD:
+        queue = QUEUE_UNSORTED;
+        break;
+    case HOSTS_HAS_NOT:
+        break;
+    }
+    if (join(netns, name, hash, NULL, queue, slow_queue, inquirer, &queued) == NULL) {
+        fresh = lookup_create(netns, name, hash);
+        if (fresh == NULL)
+            return ENOMEM;
+        if (join(netns, name, hash, fresh, queue, slow_queue, inquirer, &queued) != fresh)
+            free(fresh);
+    }
+    if (!queued)
+        return 0;
+    error = add_threads(queue);
+    if (error != 0)
+        lookup_cancel(inquirer);
+    return error;
+}
+
+void lookup_cancel(struct inquirer *inquirer)
+{
+    struct lookup *lookup, *ended = NULL;
+
+    process_lock();
+    inquirer->turn++;
+    lookup = inquirer->lookup;
+    if (lookup != NULL) {
+        inquirer->lookup = NULL;
+        list_remove(&inquirer->node);
+        /* In a queue, nobody has begun with it. */
+        if (list_is_empty(&lookup->inquirers) && !list_is_empty(&lookup->node)) {
+            list_remove(&lookup->node);
+            unlink_locked(lookup);
+            ended = lookup;
+        }
+    }
+    process_unlock();
+    free(ended);
+    if (lookup != NULL)
+        counted_release(inquirer->owner);
+}

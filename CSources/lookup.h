@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_LOOKUP_H
+#define REACHABILITY_LOOKUP_H
+
+/* Names to addresses, by the system's resolver, which may take half a minute: on threads of their own. */
+
+#include "netns.h"
+
+enum lookup_outcome {
+    LOOKUP_FOUND,
+    LOOKUP_NO_SUCH_NAME,
+    LOOKUP_FAILED /* nobody could say */
+};
+
+struct found_address {
+    struct address address;
+    uint32_t       scope;
+};
+
+struct lookup_result {
+    enum lookup_outcome   outcome;
+    size_t                count; /* not 0 when found */
+    struct found_address *items; /* in the resolver's order */
+};
+
+struct lookup;
+
+/* Somebody who wants to know. */
+struct inquirer {
+    struct list     node;
+    struct counted *owner;
+    struct lookup  *lookup; /* NULL: does not wait */
+    unsigned        turn;   /* another one after each lookup_cancel */
+    /* The result, on a resolver's thread, without a lock. `turn` is that in which it was wanted: if it has passed, the
+     * result is late, and to be thrown away. */
+    void (*found)(struct inquirer *inquirer, unsigned turn, const struct lookup_result *result);
+};
+
+/* Looks a name up in a namespace, which the inquirer's owner keeps. One look-up of a name is made at a time, and shared.
+ * `again`: those that are made for the first time go before. `trusted`: see resolvconf_hosts_say. Never waits. 0 or an
+ * errno; then nobody will be told. */
+int lookup_start(struct netns *netns, const char *name, bool again, bool trusted, struct inquirer *inquirer);
+
+/* Ends the turn. At most a result that is being told already is told. */
+void lookup_cancel(struct inquirer *inquirer);
+
+#endif

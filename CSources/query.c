@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Asking a target, whether or not it is scheduled. */
+#include <string.h>
+
+#include "error.h"
+#include "name.h"
+#include "target.h"
+
+/* What it asks now, with a reference. 0 or an errno. */
+static int questions_of(struct SCNetworkReachability *target, struct questions **ret)
+{
+    int error = 0;
+
+    pthread_mutex_lock(&target->lock);
+    if (target->questions->reason == kSCNetworkReachabilityReasonNamePending)
+        error = name_doubt_locked(target);
+    if (error == 0) {
+        *ret = target->questions;
+        counted_retain(&target->questions->counted);
+    }
+    pthread_mutex_unlock(&target->lock);
+    return error;
+}
+
+int target_ask(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
+{
+    struct questions *questions;
+    int               error = questions_of(target, &questions);
+
+    if (error != 0)
+        return error;
+    error = netns_ask(target->netns, questions, extras, ret);
+    questions_release(questions);
+    return error;
+}
+
+static SCBoolean fail(int status)
+{
+    error_set(status);
+    return 0;
+}
+
+SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags)
+{
+    struct SCNetworkReachability *self;
+    struct path                   path;
+    uint64_t                      state;
+    int                           error;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (flags == NULL)
+        return fail(kSCStatusInvalidArgument);
+    state = atomic_load_explicit(&self->state, memory_order_acquire);
+    if ((state & STATE_SCHEDULED) != 0) {
+        *flags = (SCNetworkReachabilityFlags)state;
+        return 1;
+    }
+    error = target_ask(self, 0, &path);
+    if (error != 0)
+        return fail(error);
+    *flags = path.flags;
+    return 1;
+}
+
+/* Of a name that is not resolved, the questions are about something else. */
+static bool has_address(const struct questions *questions, size_t i)
+{
+    return questions->reason == kSCNetworkReachabilityReasonNone &&
+           questions->items[i].destination.family != AF_UNSPEC;
+}
+
+static uint32_t count_addresses(const struct questions *questions)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < questions->count; i++)
+        count += has_address(questions, i);
+    return count;
+}
+
+SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
+{
+    struct SCNetworkReachability *self;
+    struct questions             *questions;
+    struct path                   found;
+    size_t                        size;
+    int                           error;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (path == NULL || path->size < sizeof *path || path->size > SIZE_LIMIT)
+        return fail(kSCStatusInvalidArgument);
+    error = questions_of(self, &questions);
+    if (error != 0)
+        return fail(error);
+    error = netns_ask(self->netns, questions, ROUTE_SOURCE, &found);
+    if (error != 0) {
+        questions_release(questions);
+        return fail(error);
+    }
+    netns_find_type(self->netns, &found);
+    size = path->size;
+    memset(path, 0, size);
+    path->size = size;
+    path->flags = found.flags;
+    path->reason = found.reason;
+    path->interfaceIndex = found.index;
+    path->interfaceType = found.type;
+    memcpy(path->interfaceName, found.name, sizeof path->interfaceName);
+    path->mtu = found.mtu;
+    path->table = found.table;
+    path->addressCount = count_addresses(questions);
+    path->evidence = found.evidence;
+    address_to_sockaddr(&found.destination, found.index, &path->destination);
+    address_to_sockaddr(&found.source, found.index, &path->source);
+    address_to_sockaddr(&found.gateway, found.index, &path->gateway);
+    questions_release(questions);
+    return 1;
+}
+
+/* The interface that a zone, by number or by name, stands for now. */
+static uint32_t scope_of(const struct SCNetworkReachability *target, const struct question *question)
+{
+    return question->interface[0] != '\0' ? netns_index_of(target->netns, question->interface) : question->scope;
+}
+
+size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target, struct sockaddr_storage *addresses,
+                                                 size_t capacity)
+{
+    struct SCNetworkReachability *self;
+    struct questions             *questions;
+    size_t                        count = 0;
+    int                           error;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (addresses == NULL && capacity != 0)
+        return (size_t)fail(kSCStatusInvalidArgument);
+    error = questions_of(self, &questions);
+    if (error != 0)
+        return (size_t)fail(error);
+    for (size_t i = 0; i < questions->count; i++) {
+        const struct question *question = &questions->items[i];
+
+        if (!has_address(questions, i))
+            continue;
+        if (count < capacity)
+            address_to_sockaddr(&question->destination, scope_of(self, question), &addresses[count]);
+        count++;
+    }
+    questions_release(questions);
+    return count;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_QUESTION_H
+#define REACHABILITY_QUESTION_H
+
+/* What is asked about a target: one question for each address that it stands for. */
+
+#include <reachability/reachability.h>
+
+#include "address.h"
+#include "path.h"
+#include "util.h"
+
+struct question {
+    struct address destination;   /* AF_UNSPEC: the default path */
+    struct address local;         /* the source to use; AF_UNSPEC: the kernel's choice */
+    uint32_t       scope;         /* the index of the interface, from a numeric zone or a socket address; 0: any */
+    uint32_t       mark;
+    char           interface[16]; /* "": any */
+};
+
+/* Never changed once made: a name that is resolved gets others. */
+struct questions {
+    struct counted              counted;
+    SCNetworkReachabilityReason reason; /* why there are none; NamePending: they are about the name servers */
+    size_t                      count;
+    struct question             items[];
+};
+
+/* NULL: no memory. */
+struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason);
+void              questions_release(struct questions *questions); /* NULL is fine */
+
+/* What the reason makes of the best of their answers. */
+void questions_conclude(const struct questions *questions, struct path *path);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_STAMP_H
+#define REACHABILITY_STAMP_H
+
+/* A file's identity: another one means that it changed. */
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+struct stamp {
+    dev_t           device;
+    ino_t           inode;
+    off_t           size;
+    struct timespec modified, changed; /* contents; those, or who may read them */
+    bool            settled; /* false: it was written a moment before, and could be once more without looking otherwise */
+};
+
+/* Whether an errno says that there is no such file, or none for us, rather than that it could not be looked at. */
+bool stamp_says_absent(int error);
+
+/* One that is not there has a stamp, too. 0, or an errno: it could not be looked at. */
+int stamp_read(const char *path, struct stamp *ret);
+
+bool stamp_looks_same(const struct stamp *now, const struct stamp *before);
+
+/* Whether a file is certainly as it was. */
+bool stamp_is_same(const struct stamp *now, const struct stamp *before);
+
+#endif

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When names are asked for anew by the clock, and what else needs the system to misbehave at the right moment. The
+ * library's clock is the test's own and stands still between two passes; the resolver's goes on. The calls are wrapped
+ * at link time.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#include "names.h"
+#include "patience.h"
+#include "question.h"
+
+#define START 1000.0 /* seconds */
+
+int   __real_clock_gettime(clockid_t clock, struct timespec *now);
+int   __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int   __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
+int   __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int   __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int   __real_inotify_init1(int flags);
+int   __wrap_inotify_init1(int flags);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+static _Atomic int64_t now_is; /* nanoseconds; on any thread, as names are looked up on their own */
+static bool            threads_fail, inotify_fails;
+static pthread_t       test_thread;
+static atomic_bool     detains; /* the next resolver thread that has an answer */
+static sem_t           detained, released;
+
+/* CLOCK_BOOTTIME, which goes on while the machine sleeps, is the only one that the library goes by. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    const int64_t time = now_is;
+
+    if (clock != CLOCK_BOOTTIME)
+        return __real_clock_gettime(clock, now);
+    now->tv_sec = time / 1000000000;
+    now->tv_nsec = time % 1000000000;
+    return 0;
+}
+
+/* Nothing goes off: each pass is the test's. */
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
+{
+    (void)fd;
+    (void)flags;
+    (void)value;
+    (void)old;
+    return 0;
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    return threads_fail ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
+}
+
+int __wrap_inotify_init1(int flags)
+{
+    if (!inotify_fails)
+        return __real_inotify_init1(flags);
+    errno = EMFILE;
+    return -1;
+}
+
+/* Of a resolver thread: it has an answer, and tells it to somebody. */
+void *__wrap_calloc(size_t count, size_t size)
+{
+    bool expected = true;
+
+    if (size == sizeof(struct question) && !pthread_equal(pthread_self(), test_thread) &&
+        atomic_compare_exchange_strong(&detains, &expected, false)) {
+        sem_post(&detained);
+        sem_wait(&released);
+    }
+    return __real_calloc(count, size);
+}
+
+static struct watcher watcher;
+
+static void set_clock(double seconds)
+{
+    now_is = (int64_t)((START + seconds) * 1e9 + 0.5);
+}
+
+/* Has the loop do what is due when the clock says so, in seconds from the start: whether the name is asked for then.
+ * Drives the loop until that is done. */
+static bool asks_at(const char *name, double seconds)
+{
+    const unsigned before = names_asked(name);
+    struct pollfd  poller = { .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
+    bool           asks;
+
+    set_clock(seconds);
+    do
+        assert_true(SCRunLoopPerform(watcher.loop, 0) >= 0);
+    while (poll(&poller, 1, 0) > 0);
+    asks = names_is_looking(watcher.target) || names_asked(name) != before;
+    names_settle(&watcher);
+    return asks;
+}
+
+static void begin(void)
+{
+    test_thread = pthread_self();
+    threads_fail = inotify_fails = false;
+    set_clock(0);
+    names_begin();
+}
+
+/* Schedules the name, and waits for its first answer. */
+static void begin_with(const char *name)
+{
+    begin();
+    watcher_schedule(&watcher, names_target(name));
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    assert_int_equal(names_asked(name), 1);
+}
+
+static void touch_resolv_conf(void)
+{
+    etc_replace(ETC_RESOLV_CONF, "# again\nnameserver 192.0.2.2\noptions timeout:5 attempts:1\n");
+}
+
+/* ---- Refreshing ------------------------------------------------------------------------------------------------- */
+
+static void a_resolved_name_is_asked_for_every_5_minutes(void **state)
+{
+    (void)state;
+    begin_with("v4only.test");
+    for (int i = 0; i < 3; i++) {
+        assert_false(asks_at("v4only.test", i * 300 + 299.999));
+        assert_true(asks_at("v4only.test", (i + 1) * 300));
+    }
+    assert_int_equal(watcher.calls, 1); /* the same answer */
+    watcher_stop(&watcher);
+}
+
+static void one_that_was_not_found_is_too(void **state)
+{
+    (void)state;
+    begin_with("moves.test");
+    assert_int_equal(watcher.flags, 0);
+    assert_false(asks_at("moves.test", 299.999));
+    nameserver_move(names_server, "198.51.100.7");
+    assert_true(asks_at("moves.test", 300));
+    assert_int_equal(watcher.calls, 2);
+    assert_int_equal(watcher.flags, R);
+    watcher_stop(&watcher);
+}
+
+static void an_address_that_moved_is_noticed_then(void **state)
+{
+    (void)state;
+    begin();
+    nameserver_move(names_server, "198.51.100.7");
+    watcher_schedule(&watcher, names_target("moves.test"));
+    names_settle(&watcher);
+    nameserver_move(names_server, "198.51.100.8");
+    assert_false(asks_at("moves.test", 299.999));
+    assert_int_equal(watcher.calls, 1);
+    assert_true(asks_at("moves.test", 300));
+    assert_int_equal(watcher.calls, 2);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.8");
+    watcher_stop(&watcher);
+}
+
+static void what_became_due_while_the_machine_slept_is_due(void **state)
+{
+    (void)state;
+    begin_with("v4only.test");
+    assert_true(asks_at("v4only.test", 8 * 3600));
+    assert_false(asks_at("v4only.test", 8 * 3600 + 299.999));
+    assert_true(asks_at("v4only.test", 8 * 3600 + 300));
+    watcher_stop(&watcher);
+}
+
+static void an_unscheduled_name_is_left_alone(void **state)
+{
+    (void)state;
+    begin_with("v4only.test");
+    assert_true(
+        SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    assert_false(asks_at("v4only.test", 1000));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    names_settle(&watcher);
+    assert_int_equal(names_asked("v4only.test"), 2);
+    assert_int_equal(watcher.calls, 2);
+    watcher_stop(&watcher);
+}
+
+/* ---- Trying again ----------------------------------------------------------------------------------------------- */
+
+static void after_a_failure_it_is_tried_again_less_and_less_often(void **state)
+{
+    static const double delays[] = { 1, 2, 4, 8, 16, 32, 60, 60 };
+    double              now = 0;
+
+    (void)state;
+    begin_with("servfail.test");
+    for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
+        now += delays[i];
+        assert_false(asks_at("servfail.test", now - 0.001));
+        assert_true(asks_at("servfail.test", now));
+    }
+    assert_int_equal(watcher.calls, 1);
+    EXPECT(watcher.target, 0, NameServerFailure);
+    watcher_stop(&watcher);
+}
+
+static void an_answer_ends_that(void **state)
+{
+    (void)state;
+    begin();
+    nameserver_move(names_server, NULL);
+    watcher_schedule(&watcher, names_target("moves.test"));
+    names_settle(&watcher);
+    assert_true(asks_at("moves.test", 1));
+    assert_true(asks_at("moves.test", 3));
+    nameserver_move(names_server, "198.51.100.7");
+    assert_true(asks_at("moves.test", 7));
+    assert_int_equal(watcher.flags, R);
+    nameserver_move(names_server, NULL);
+    assert_false(asks_at("moves.test", 306.999));
+    assert_true(asks_at("moves.test", 307)); /* fails; what was known stands */
+    assert_false(asks_at("moves.test", 307.999));
+    assert_true(asks_at("moves.test", 308));
+    assert_false(asks_at("moves.test", 309.999));
+    assert_true(asks_at("moves.test", 310));
+    EXPECT(watcher.target, R, None);
+    assert_int_equal(watcher.calls, 2);
+    watcher_stop(&watcher);
+}
+
+/* At once, while the clock stands; and then it begins with a second again. */
+static void a_change_does_not_wait_for_the_clock(void **state)
+{
+    (void)state;
+    begin_with("servfail.test");
+    assert_true(asks_at("servfail.test", 1));
+    assert_true(asks_at("servfail.test", 3));
+    assert_false(asks_at("servfail.test", 3));
+    touch_resolv_conf();
+    assert_true(asks_at("servfail.test", 3));
+    assert_false(asks_at("servfail.test", 3.999));
+    assert_true(asks_at("servfail.test", 4));
+    assert_true(asks_at("servfail.test", 6));
+    namespace_ip("route replace default via 192.0.2.111");
+    assert_true(asks_at("servfail.test", 6));
+    assert_true(asks_at("servfail.test", 7));
+    namespace_ip("route replace prohibit default");
+    assert_true(asks_at("servfail.test", 7));
+    assert_int_equal(watcher.calls, 1);
+    watcher_stop(&watcher);
+}
+
+static void a_server_that_can_be_reached_again_is_asked_at_once(void **state)
+{
+    (void)state;
+    test_thread = pthread_self();
+    threads_fail = inotify_fails = false;
+    set_clock(0);
+    names_begin_far("198.51.100.53");
+    namespace_ip("route delete default");
+    watcher_schedule(&watcher, names_target("v4only.test"));
+    names_settle(&watcher);
+    EXPECT(watcher.target, 0, NameServerUnreachable);
+    assert_int_equal(watcher.calls, 1);
+    namespace_ip("route add default via 192.0.2.1");
+    assert_true(asks_at("v4only.test", 0));
+    EXPECT(watcher.target, R, None);
+    assert_int_equal(watcher.calls, 2);
+    watcher_stop(&watcher);
+}
+
+/* ---- Several loops ---------------------------------------------------------------------------------------------- */
+
+static void whichever_loop_is_left_goes_on(void **state)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+
+    (void)state;
+    begin_with("servfail.test");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(watcher.loop);
+    watcher.loop = other;
+    assert_false(asks_at("servfail.test", 0.999));
+    assert_true(asks_at("servfail.test", 1));
+    assert_true(asks_at("servfail.test", 3));
+    watcher_stop(&watcher);
+}
+
+static void with_two_loops_it_is_asked_once(void **state)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+
+    (void)state;
+    begin_with("v4only.test");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(other, 0), 0);
+    assert_true(asks_at("v4only.test", 300));
+    assert_int_equal(SCRunLoopPerform(other, 0), 0);
+    names_settle(&watcher);
+    assert_int_equal(names_asked("v4only.test"), 2);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(other);
+    watcher_stop(&watcher);
+}
+
+/* ---- Results that come late ------------------------------------------------------------------------------------- */
+
+static void reschedule(void)
+{
+    assert_true(
+        SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+}
+
+/* The next answer is kept from its target until it is released. */
+static void detain(void)
+{
+    sem_init(&detained, 0, 0);
+    sem_init(&released, 0, 0);
+    detains = true;
+}
+
+static void await_detained(void)
+{
+    patience_await(&detained, "no answer came to be detained");
+}
+
+/* Schedules a name whose look-up is done, and detained. */
+static void begin_detained(const char *name)
+{
+    begin();
+    detain();
+    nameserver_move(names_server, "198.51.100.7");
+    watcher_schedule(&watcher, names_target(name));
+    if (strncmp(name, "held", 4) == 0) {
+        nameserver_await(names_server, name, NAMESERVER_A, 1);
+        nameserver_await(names_server, name, NAMESERVER_AAAA, 1);
+        nameserver_let_go(names_server, "held");
+    }
+    await_detained();
+}
+
+static void an_answer_that_comes_after_a_newer_one_is_thrown_away(void **state)
+{
+    (void)state;
+    begin_detained("moves.test");
+    nameserver_move(names_server, "192.0.2.9");
+    reschedule();
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    EXPECT(watcher.target, R | D, None);
+    sem_post(&released);
+    names_await_no_thread();
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
+    assert_false(asks_at("moves.test", 299.999));
+    assert_true(asks_at("moves.test", 300));
+    watcher_stop(&watcher);
+}
+
+static void an_answer_that_comes_before_the_newer_one_is_thrown_away(void **state)
+{
+    (void)state;
+    begin_detained("held.test");
+    reschedule();
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 2);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 2);
+    sem_post(&released);
+    while (names_count_threads() > 1)
+        (void)poll(NULL, 0, 1);
+    assert_true(names_is_looking(watcher.target));
+    EXPECT(watcher.target, R | L | D, NamePending);
+    touch_resolv_conf(); /* so that it wants to look again, and must not yet */
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    assert_int_equal(names_asked("held.test"), 2);
+    nameserver_let_go(names_server, "held");
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 3);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 3);
+    nameserver_let_go(names_server, "held");
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    EXPECT(watcher.target, R, None);
+    watcher_stop(&watcher);
+}
+
+/* Nobody drives the loop meanwhile, the second has the same addresses in another order, and the flags are those of
+ * before: still it was scheduled, and has an answer. */
+static void a_second_answer_does_not_take_the_first_ones_callback_away(void **state)
+{
+    (void)state;
+    begin();
+    etc_set_servers("127.0.0.1", 5);
+    detain();
+    watcher_schedule(&watcher, names_target("turns.test"));
+    await_detained();
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    etc_write(ETC_HOSTS, "# touched\n");
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    EXPECT(watcher.target, R, NamePending);
+    sem_post(&released);
+    names_await_answer(watcher.target);
+    assert_int_equal(names_asked("turns.test"), 2);
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    assert_int_equal(watcher.flags, R);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7 203.0.113.7");
+    watcher_stop(&watcher);
+}
+
+static void an_answer_may_come_after_the_target_has_gone(void **state)
+{
+    (void)state;
+    begin_detained("moves.test");
+    watcher_stop(&watcher);
+    sem_post(&released);
+}
+
+/* ---- Scarcity --------------------------------------------------------------------------------------------------- */
+
+static void without_a_thread_it_is_tried_again(void **state)
+{
+    (void)state;
+    begin();
+    threads_fail = true;
+    watcher_schedule(&watcher, names_target("v4only.test"));
+    assert_false(names_is_looking(watcher.target));
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    EXPECT(watcher.target, R | L | D, NamePending);
+    set_clock(1);
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    assert_false(names_is_looking(watcher.target));
+    threads_fail = false;
+    assert_false(asks_at("v4only.test", 2.999));
+    assert_true(asks_at("v4only.test", 3));
+    assert_int_equal(watcher.calls, 1);
+    EXPECT(watcher.target, R, None);
+    watcher_stop(&watcher);
+}
+
+static void without_inotify_files_are_looked_at_when_it_is_time(void **state)
+{
+    (void)state;
+    begin();
+    inotify_fails = true;
+    nameserver_move(names_server, "198.51.100.7");
+    watcher_schedule(&watcher, names_target("moves.test"));
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    etc_write(ETC_HOSTS, "192.0.2.9 moves.test\n");
+    set_clock(299);
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    set_clock(300);
+    (void)SCRunLoopPerform(watcher.loop, 0);
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 2);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
+    watcher_stop(&watcher);
+    inotify_fails = false;
+}
+
+#define TEST(function) cmocka_unit_test_teardown(function, names_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_resolved_name_is_asked_for_every_5_minutes),
+        TEST(one_that_was_not_found_is_too),
+        TEST(an_address_that_moved_is_noticed_then),
+        TEST(what_became_due_while_the_machine_slept_is_due),
+        TEST(an_unscheduled_name_is_left_alone),
+        TEST(after_a_failure_it_is_tried_again_less_and_less_often),
+        TEST(an_answer_ends_that),
+        TEST(a_change_does_not_wait_for_the_clock),
+        TEST(a_server_that_can_be_reached_again_is_asked_at_once),
+        TEST(whichever_loop_is_left_goes_on),
+        TEST(with_two_loops_it_is_asked_once),
+        TEST(an_answer_that_comes_after_a_newer_one_is_thrown_away),
+        TEST(an_answer_that_comes_before_the_newer_one_is_thrown_away),
+        TEST(a_second_answer_does_not_take_the_first_ones_callback_away),
+        TEST(an_answer_may_come_after_the_target_has_gone),
+        TEST(without_a_thread_it_is_tried_again),
+        TEST(without_inotify_files_are_looked_at_when_it_is_time),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
