@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a name costs while its server is silent, beside an address: no call may wait for a look-up, or pay for those of
+ * others. Each call on a name is compared with the same call on an address target, in the same run.
+ *
+ * Then 10,000 names at a time: the memory that each takes, and the threads that look them up. And scheduling once more
+ * where /etc/hosts has 60,000 names, as lists of what is to be blocked have.
+ */
+#include <malloc.h>
+#include <reachability/reachability.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "resolver.h"
+
+#define BLOCKS       41
+#define BLOCKS_SHORT 5
+#define BLOCKS_HOSTS 11
+#define TARGETS      250
+#define MANY         10000
+#define HOSTS        60000
+
+static struct resolver_reply silent(const char *name)
+{
+    (void)name;
+    return (struct resolver_reply){ .hangs = true, .addresses = "" };
+}
+
+enum call { CREATE, ASK, SCHEDULE, ASK_SCHEDULED, UNSCHEDULE, RELEASE, CALLS };
+
+static const struct {
+    const char *title, *reference;
+    double      threshold;
+} calls[CALLS] = {
+    [CREATE] = { "create a name", "an address", 1.5 },
+    [ASK] = { "its flags", "an address's", 1.5 },
+    [SCHEDULE] = { "schedule it", "an address", 1.5 },
+    [ASK_SCHEDULED] = { "its flags, scheduled", "an address's", 1.5 },
+    [UNSCHEDULE] = { "unschedule it", "an address", 1.5 },
+    [RELEASE] = { "release it", "an address", 1.5 },
+};
+
+static void check(bool good, const char *what)
+{
+    if (!good)
+        bench_fail("%s: %s", what, SCErrorString(SCError()));
+}
+
+static void make_call(enum call call, SCNetworkReachabilityRef *target, SCRunLoopRef loop, const char *text)
+{
+    SCNetworkReachabilityFlags flags;
+
+    switch (call) {
+    case CREATE:
+        *target = SCNetworkReachabilityCreateWithName(NULL, text);
+        check(*target != NULL, text);
+        break;
+    case SCHEDULE:
+        check(SCNetworkReachabilityScheduleWithRunLoop(*target, loop, kSCRunLoopDefaultMode), "schedule");
+        break;
+    case UNSCHEDULE:
+        check(SCNetworkReachabilityUnscheduleFromRunLoop(*target, loop, kSCRunLoopDefaultMode), "unschedule");
+        break;
+    case RELEASE:
+        SCNetworkReachabilityRelease(*target);
+        break;
+    default:
+        check(SCNetworkReachabilityGetFlags(*target, &flags), "flags");
+    }
+}
+
+static char names[TARGETS][64], addresses[TARGETS][64];
+
+static void write_texts(void)
+{
+    for (int i = 0; i < TARGETS; i++) {
+        snprintf(names[i], sizeof names[i], "host-%d.example.com", i);
+        snprintf(addresses[i], sizeof addresses[i], "198.51.100.%d", i);
+    }
+}
+
+struct measured {
+    double calls[CALLS][BLOCKS];
+};
+
+/* One block: nanoseconds for each call, on average. */
+static void measure(char texts[][64], SCRunLoopRef loop, size_t block, struct measured *ret)
+{
+    SCNetworkReachabilityRef targets[TARGETS];
+
+    for (int call = CREATE; call < CALLS; call++) {
+        const int64_t start = bench_now();
+
+        for (int i = 0; i < TARGETS; i++)
+            make_call((enum call)call, &targets[i], loop, texts[i]);
+        ret->calls[call][block] = (double)(bench_now() - start) / TARGETS;
+    }
+}
+
+static void measure_both(size_t blocks, struct measured *ret_names, struct measured *ret_addresses)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    for (size_t i = 0; i < blocks; i++) {
+        measure(addresses, loop, i, ret_addresses);
+        measure(names, loop, i, ret_names);
+    }
+    SCRunLoopRelease(loop);
+}
+
+static bool compare(size_t blocks)
+{
+    static struct measured ours, reference;
+    bool                   within = true;
+
+    measure_both(blocks, &ours, &reference);
+    for (int call = 0; call < CALLS; call++)
+        within = bench_report(calls[call].title, calls[call].reference, ours.calls[call], reference.calls[call], blocks,
+                              calls[call].threshold) &&
+                 within;
+    return within;
+}
+
+/* A file of our own over /etc/hosts, in a mount namespace of our own. */
+static bool replace_hosts(void)
+{
+    char  name[] = "/tmp/benchmark-names-XXXXXX";
+    int   fd = mkstemp(name);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    bool  replaced;
+
+    if (file == NULL)
+        return false;
+    for (int i = 0; i < HOSTS; i++)
+        fprintf(file, "0.0.0.0 host-%d.block-%d.example.org\n", i, i % 1000);
+    fflush(file);
+    futimens(fd, (const struct timespec[2]){ { 0 }, { 0 } }); /* what was written a moment ago is read again and again */
+    fclose(file);
+    replaced = unshare(CLONE_NEWNS) == 0 && mount("", "/", "", MS_REC | MS_PRIVATE, "") == 0 &&
+               mount(name, "/etc/hosts", "", MS_BIND, "") == 0;
+    unlink(name);
+    return replaced;
+}
+
+static bool compare_with_many_hosts(size_t blocks)
+{
+    static struct measured ours, reference;
+
+    if (blocks > BLOCKS_HOSTS)
+        blocks = BLOCKS_HOSTS;
+    if (!replace_hosts()) {
+        printf("/etc/hosts cannot be replaced here\n");
+        return true;
+    }
+    measure_both(blocks, &ours, &reference);
+    return bench_report("schedule, many hosts", "an address", ours.calls[SCHEDULE], reference.calls[SCHEDULE], blocks,
+                        calls[SCHEDULE].threshold);
+}
+
+static size_t heap(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+static double bytes_each(SCRunLoopRef loop, const char *format)
+{
+    static SCNetworkReachabilityRef targets[MANY];
+    const size_t                    before = heap();
+    double                          bytes;
+
+    for (unsigned i = 0; i < MANY; i++) {
+        char text[64];
+
+        snprintf(text, sizeof text, format, i >> 8, i & 255);
+        make_call(CREATE, &targets[i], loop, text);
+        make_call(SCHEDULE, &targets[i], loop, text);
+    }
+    if (SCRunLoopPerform(loop, 0) < 0)
+        bench_fail("the loop cannot be driven");
+    bytes = (double)(heap() - before) / MANY;
+    for (unsigned i = 0; i < MANY; i++) {
+        make_call(UNSCHEDULE, &targets[i], loop, "");
+        make_call(RELEASE, &targets[i], loop, "");
+    }
+    return bytes;
+}
+
+static void weigh(void)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+    const double address = bytes_each(loop, "10.1.%u.%u"), name = bytes_each(loop, "host-%u-%u.example.com");
+
+    printf("%d targets, scheduled: %.0f bytes for a name, %.0f for an address; %u resolver threads\n", MANY, name,
+           address, resolver_threads());
+    SCRunLoopRelease(loop);
+}
+
+int main(int argc, char **argv)
+{
+    const bool    is_short = bench_is_short(argc, argv);
+    const size_t  blocks = is_short ? BLOCKS_SHORT : BLOCKS;
+    struct writer writer;
+    bool          within;
+
+    bench_pin(0);
+    bench_enter_namespace(&writer);
+    bench_check(writer_route(&writer, WRITER_ADD, &bench_default_route), "default route");
+    resolver_begin(silent);
+    write_texts();
+    within = compare(blocks);
+    weigh();
+    within = compare_with_many_hosts(blocks) && within;
+    resolver_let_go(NULL);
+    if (!resolver_await_threads(0))
+        bench_fail("threads are left");
+    writer_close(&writer);
+    return within || is_short ? 0 : 1;
+}
