@@ -180,8 +180,19 @@ static void run(struct lookup *lookup)
     finish(lookup, &result);
 }
 
-/* What waits for longest; if the thread `sorts`, of that which should be quick. NULL: the thread ends. */
-static struct lookup *take(enum lane lane, bool sorts)
+/* Whether something waits, and another thread may be there for it. */
+static bool wants_thread_locked(void)
+{
+    bool waits = false;
+
+    for (size_t i = 0; i < QUEUES; i++)
+        waits = waits || !list_is_empty(&pool.queues[i]);
+    return waits && pool.threads[LANE_ANY] < threads_limit[LANE_ANY];
+}
+
+/* What waits for longest; if the thread `sorts`, of that which should be quick. NULL: the thread ends. A thread may take
+ * what another one was started for: `ret_more` says that somebody has to see to the rest. */
+static struct lookup *take(enum lane lane, bool sorts, bool *ret_more)
 {
     const size_t queues = sorts ? QUEUE_UNSORTED + 1 : QUEUES;
     struct list *node = NULL;
@@ -197,6 +208,7 @@ static struct lookup *take(enum lane lane, bool sorts)
         pool.threads[lane]--;
     else /* its inquirers may go while it is under way */
         netns_retain_locked(container_of(node, struct lookup, node)->netns);
+    *ret_more = node != NULL && wants_thread_locked();
     process_unlock();
     return node == NULL ? NULL : container_of(node, struct lookup, node);
 }
@@ -280,11 +292,14 @@ static void *work(void *argument)
     const enum lane lane = *(const enum lane *)argument;
     bool            sorts = lane == LANE_QUICK;
     struct lookup  *lookup;
+    bool            more;
     int             error;
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     forget_inherited_resolver();
-    while ((lookup = take(lane, sorts)) != NULL) {
+    while ((lookup = take(lane, sorts, &more)) != NULL) {
+        if (more)
+            (void)add_thread(LANE_ANY);
         if (!sorts || is_quick(lookup)) {
             run(lookup);
             continue;
