@@ -432,7 +432,7 @@ static void many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting
     behind = median_time_of("quick.example");
     print_message("| a name from /etc/hosts: alone %.2f ms, behind %u others %.2f ms\n", alone * 1e3, count,
                   behind * 1e3);
-    assert_true(behind < alone * 4 + 0.001);
+    assert_true(behind < alone * 4 + 0.005);
     assert_true(behind < 0.05 * slowness());
     calls = resolver_calls(NULL);
     stuck = expect_name("hang.in.hosts");
@@ -510,10 +510,9 @@ static void vacate(struct occupation *occupation)
         watcher_stop(&occupation->watchers[i]);
 }
 
-static void drive_until_looking(struct watcher *watcher)
+static void drive_on(struct watcher *watcher)
 {
-    while (!names_is_looking(watcher->target))
-        assert_true(SCRunLoopPerform(watcher->loop, PATIENCE / 1000.0) >= 0);
+    assert_true(SCRunLoopPerform(watcher->loop, 0.02) >= 0);
 }
 
 static void first_look_ups_go_before_repeated_ones(void **state)
@@ -533,9 +532,10 @@ static void first_look_ups_go_before_repeated_ones(void **state)
     assert_int_equal(resolver_calls(NULL), 5);
     /* Both are looked up again: the first of them has been queued when the other is asked for. */
     namespace_ip("route add default via 192.0.2.1");
-    drive_until_looking(&repeated);
-    drive_until_looking(&sentinel);
-    assert_true(resolver_await_calls("sentinel", 2));
+    while (!names_is_looking(repeated.target))
+        drive_on(&repeated);
+    while (resolver_calls("sentinel") < 2)
+        drive_on(&sentinel);
     watcher_schedule(&first, expect_name("first.example"));
     resolver_let_go("hang-0.occupies");
     assert_true(resolver_await_calls(NULL, 8));
