@@ -7,10 +7,14 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+// Elsewhere the Swift modules are empty.
+let cReachability = Target.Dependency.target(name: "CReachability", condition: .when(platforms: [.linux]))
+
 let package = Package(
     name: "libreachability",
     products: [
         .library(name: "CReachability", targets: ["CReachability"]),
+        .library(name: "SCReachability", targets: ["SCReachability"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
@@ -20,10 +24,10 @@ let package = Package(
                 Builds the command line tool. Off by default: users of the libraries then do not fetch what only the \
                 tool needs.
                 """
-        ),
+        )
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
     ],
     targets: [
         // The same files as the Makefile's library; a check compares the two lists.
@@ -37,6 +41,7 @@ let package = Package(
             cSettings: [.define("_GNU_SOURCE")]
         ),
         .systemLibrary(name: "CLibmnl", pkgConfig: "libmnl", providers: [.apt(["libmnl-dev"])]),
+        .target(name: "SCReachability", dependencies: [cReachability], swiftSettings: swiftSettings),
         .executableTarget(
             name: "reachability",
             dependencies: [
@@ -45,10 +50,17 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        // Processes and network namespaces of the tests' own.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "CReachabilityTests", dependencies: ["CReachability"], swiftSettings: swiftSettings),
         .testTarget(
             name: "ReachabilityToolTests",
-            dependencies: ["reachability", "CReachability"],
+            dependencies: ["reachability", "CReachability", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "SCReachabilityTests",
+            dependencies: ["SCReachability", "TestSupport"],
             swiftSettings: swiftSettings
         ),
     ],
