@@ -12,9 +12,11 @@ let cReachability = Target.Dependency.target(name: "CReachability", condition: .
 
 let package = Package(
     name: "libreachability",
+    defaultLocalization: "en",
     products: [
         .library(name: "CReachability", targets: ["CReachability"]),
         .library(name: "SCReachability", targets: ["SCReachability"]),
+        .library(name: "AFNetworkReachability", targets: ["AFNetworkReachability"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
@@ -35,13 +37,22 @@ let package = Package(
             name: "CReachability",
             dependencies: [.target(name: "CLibmnl", condition: .when(platforms: [.linux]))],
             path: ".",
-            exclude: ["CSources/libreachability.map"],
+            // Localised files would count as this target's, wherever they are.
+            exclude: ["CSources/libreachability.map", "Sources", "Tests"],
             sources: ["CSources"],
             publicHeadersPath: "include",
             cSettings: [.define("_GNU_SOURCE")]
         ),
         .systemLibrary(name: "CLibmnl", pkgConfig: "libmnl", providers: [.apt(["libmnl-dev"])]),
         .target(name: "SCReachability", dependencies: [cReachability], swiftSettings: swiftSettings),
+        // What the three managers share.
+        .target(name: "ReachabilitySupport", dependencies: ["SCReachability"], swiftSettings: swiftSettings),
+        .target(
+            name: "AFNetworkReachability",
+            dependencies: ["ReachabilitySupport", "SCReachability"],
+            resources: [.process("Resources")],
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "reachability",
             dependencies: [
@@ -61,6 +72,11 @@ let package = Package(
         .testTarget(
             name: "SCReachabilityTests",
             dependencies: ["SCReachability", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "AFNetworkReachabilityTests",
+            dependencies: ["AFNetworkReachability", "TestSupport"],
             swiftSettings: swiftSettings
         ),
     ],

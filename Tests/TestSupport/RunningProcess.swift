@@ -19,7 +19,7 @@ package final class RunningProcess {
     package enum Input {
         case none
         case text(String)
-        /// Nothing comes, and its end only with this object.
+        /// Comes with `write`, and ends with this object.
         case open
     }
 
@@ -46,7 +46,7 @@ package final class RunningProcess {
             spawned = try spawn(command, environment, output: output, keepsInput: true)
             var text = text
             // Less than a pipe holds: it is taken at once.
-            let count = text.withUTF8 { write(spawned.input ?? -1, $0.baseAddress, $0.count) }
+            let count = text.withUTF8 { Glibc.write(spawned.input ?? -1, $0.baseAddress, $0.count) }
             try #require(count == text.utf8.count)
             spawned.closeInput()
         }
@@ -74,6 +74,14 @@ package final class RunningProcess {
     /// The next line of its output; fails where there is none any more.
     package func nextLine(_ location: SourceLocation = #_sourceLocation) async throws -> String {
         try #require(await lines.next(), "its output ended", sourceLocation: location)
+    }
+
+    /// Gives it more input; less than a pipe holds.
+    package func write(_ text: String) {
+        guard let input else { return }
+        var text = text
+        let count = text.withUTF8 { Glibc.write(input, $0.baseAddress, $0.count) }
+        #expect(count == text.utf8.count)
     }
 
     package func send(_ signal: Int32) {
