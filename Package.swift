@@ -17,6 +17,8 @@ let package = Package(
         .library(name: "CReachability", targets: ["CReachability"]),
         .library(name: "SCReachability", targets: ["SCReachability"]),
         .library(name: "AFNetworkReachability", targets: ["AFNetworkReachability"]),
+        .library(name: "AlamofireReachability", targets: ["AlamofireReachability"]),
+        .library(name: "ClassicReachability", targets: ["ClassicReachability"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
@@ -53,6 +55,16 @@ let package = Package(
             resources: [.process("Resources")],
             swiftSettings: swiftSettings
         ),
+        .target(
+            name: "AlamofireReachability",
+            dependencies: ["ReachabilitySupport", "SCReachability"],
+            swiftSettings: swiftSettings
+        ),
+        .target(
+            name: "ClassicReachability",
+            dependencies: ["ReachabilitySupport", "SCReachability"],
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "reachability",
             dependencies: [
@@ -77,6 +89,16 @@ let package = Package(
         .testTarget(
             name: "AFNetworkReachabilityTests",
             dependencies: ["AFNetworkReachability", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "AlamofireReachabilityTests",
+            dependencies: ["AlamofireReachability", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "ClassicReachabilityTests",
+            dependencies: ["ClassicReachability", "TestSupport"],
             swiftSettings: swiftSettings
         ),
     ],

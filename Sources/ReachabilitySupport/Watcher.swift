@@ -40,6 +40,8 @@ package final class Watcher: Sendable {
         Watch.end(target)
     }
 
+    package var isStarted: Bool { state.withLock { $0.wanted != nil } }
+
     /// From now on the receiver is told: of the flags as they are, and then when they change. The one before has ended.
     /// False: the target cannot be watched.
     package func start(_ receiver: any FlagsReceiver) -> Bool {

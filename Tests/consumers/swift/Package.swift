@@ -16,6 +16,9 @@ let package = Package(
             dependencies: [
                 .product(name: "CReachability", package: "libreachability"),
                 .product(name: "SCReachability", package: "libreachability"),
+                .product(name: "AFNetworkReachability", package: "libreachability"),
+                .product(name: "AlamofireReachability", package: "libreachability"),
+                .product(name: "ClassicReachability", package: "libreachability"),
             ]
         ),
         .executableTarget(
