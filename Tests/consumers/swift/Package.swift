@@ -22,6 +22,15 @@ let package = Package(
             ]
         ),
         .executableTarget(
+            name: "managers5",
+            dependencies: [
+                .product(name: "AFNetworkReachability", package: "libreachability"),
+                .product(name: "AlamofireReachability", package: "libreachability"),
+                .product(name: "ClassicReachability", package: "libreachability"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
+        .executableTarget(
             name: "alias5", dependencies: [reachability], swiftSettings: [.swiftLanguageMode(.v5), alias]),
         .executableTarget(
             name: "alias6", dependencies: [reachability], swiftSettings: [.swiftLanguageMode(.v6), alias]),
