@@ -131,7 +131,7 @@ struct StatusTests {
         ),
     ]
 
-    @Test("The default path is that of either family", .namespace, arguments: networks)
+    @Test("The default path is that of either family", .namespaceInside, arguments: networks)
     func defaultPath(network: String, status: AFNetworkReachabilityStatus) async throws {
         let namespace = try await Namespace(network)
         let manager = try namespace.manager()
@@ -140,7 +140,7 @@ struct StatusTests {
         #expect(await statuses.next() == status)
     }
 
-    @Test("An address literal as host is that address", .namespace)
+    @Test("An address literal as host is that address", .namespaceInside)
     func literal() async throws {
         let namespace = try await Namespace(.subnet)
         for (host, status) in [("10.0.0.9", AFNetworkReachabilityStatus.reachableViaWiFi), ("::1", .reachableViaWiFi)] {

@@ -24,7 +24,7 @@ extension String {
     static let deleteDefault = "route delete default"
 }
 
-@Suite("NetworkReachabilityManager tells", .namespace, .timeLimit(.minutes(2)))
+@Suite("NetworkReachabilityManager tells", .namespaceInside, .timeLimit(.minutes(2)))
 struct ListeningTests {
     private let queue = DispatchQueue(label: "listener")
 

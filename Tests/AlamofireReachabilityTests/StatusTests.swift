@@ -33,7 +33,7 @@ struct StatusTests {
         #expect(SCNetworkReachabilityFlags([.connectionOnTraffic, .isWWAN]).readableDescription == "W- ---C---a")
     }
 
-    @Test("Are asked for without a start", .namespace)
+    @Test("Are asked for without a start", .namespaceInside)
     func live() async throws {
         let namespace = try await Namespace(.subnet)
         let managers = [try namespace.manager(), try namespace.manager(.outside)]

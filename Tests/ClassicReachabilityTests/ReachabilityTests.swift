@@ -49,7 +49,7 @@ struct AskingTests {
         #expect(apple.rawValue == "kNetworkReachabilityChangedNotification")
     }
 
-    @Test("Every question has an answer without a start", .namespace)
+    @Test("Every question has an answer without a start", .namespaceInside)
     func questions() async throws {
         let namespace = try await Namespace(.subnet)
         let hosts = try namespace.inside {
@@ -76,7 +76,7 @@ struct AskingTests {
         }
     }
 
-    @Test("The local network is reachable where it is attached, with no gateway in between", .namespace)
+    @Test("The local network is reachable where it is attached, with no gateway in between", .namespaceInside)
     func localWiFi() async throws {
         let namespace = try await Namespace(.gateway)
         let local = try namespace.inside { try #require(Reachability.forLocalWiFi()) }
@@ -99,7 +99,7 @@ struct AskingTests {
     }
 }
 
-@Suite("Reachability tells", .namespace, .timeLimit(.minutes(2)))
+@Suite("Reachability tells", .namespaceInside, .timeLimit(.minutes(2)))
 struct TellingTests {
     private func makeInternet(_ namespace: Namespace) throws -> Reachability {
         let internet = try namespace.inside { try #require(Reachability.forInternetConnection()) }

@@ -14,7 +14,7 @@ struct QueueTests {
         queue.setSpecific(key: onQueue, value: true)
     }
 
-    @Test("Changes are told on the queue, with the flags of the moment, until nil is set", .namespace)
+    @Test("Changes are told on the queue, with the flags of the moment, until nil is set", .namespaceInside)
     func changes() async throws {
         let namespace = try await Namespace(.subnet)
         let target = try namespace.inside { try #require(SCNetworkReachabilityCreateWithName(nil, "192.0.2.1")) }
@@ -79,7 +79,7 @@ struct QueueTests {
         for await _ in ended {}
     }
 
-    @Test("Setting and ending two thousand times while routes flap crashes nothing", .namespace)
+    @Test("Setting and ending two thousand times while routes flap crashes nothing", .namespaceInside)
     func storm() async throws {
         let namespace = try await Namespace(.subnet)
         let flapping = try namespace.flap()

@@ -38,7 +38,7 @@ private final class LoopThread: Sendable {
 struct RunLoopTests {
     private let custom = "a mode of our own" as CFString
 
-    @Test("Any loop in any mode: another thread's, in one that nobody else knows", .namespace)
+    @Test("Any loop in any mode: another thread's, in one that nobody else knows", .namespaceInside)
     func anyMode() async throws {
         let namespace = try await Namespace(.subnet)
         let target = try namespace.inside { try #require(SCNetworkReachabilityCreateWithName(nil, "192.0.2.1")) }
@@ -122,7 +122,7 @@ struct RunLoopTests {
 
     @Test(
         "Scheduling and unscheduling while routes flap and the loop runs crashes nothing and leaks no context",
-        .namespace)
+        .namespaceInside)
     func storm() async throws {
         let namespace = try await Namespace(.subnet)
         let flapping = try namespace.flap()

@@ -26,6 +26,9 @@ package final class Namespace {
 
     package static var isAllowed: Bool { kind != nil }
 
+    /// Whether a thread of this process may enter one, and come back.
+    package static var isOpen: Bool { kind?.enter == kinds[0].enter }
+
     package init(_ commands: String = "") async throws {
         let kind = try #require(Namespace.kind)
         holder = try RunningProcess(kind.unshare + ["sh", "-c", "echo ready && exec cat"], input: .open)
@@ -70,7 +73,7 @@ package final class Namespace {
         try RunningProcess(command, environment: environment, output: output, in: self)
     }
 
-    /// Runs `body` inside, on the calling thread: what it makes belongs in here. Root may.
+    /// Runs `body` inside, on the calling thread: what it makes belongs in here. For tests with `.namespaceInside`.
     package func inside<Result>(
         _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Result
     ) throws -> Result {
@@ -129,5 +132,10 @@ extension String {
 extension Trait where Self == ConditionTrait {
     package static var namespace: Self {
         .enabled(if: Namespace.isAllowed, "network namespaces with veth pairs cannot be made here")
+    }
+
+    /// For tests whose own process makes things inside.
+    package static var namespaceInside: Self {
+        .enabled(if: Namespace.isOpen, "this process may not enter network namespaces: Tests/swift sees to that")
     }
 }
