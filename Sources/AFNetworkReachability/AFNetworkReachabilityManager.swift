@@ -129,9 +129,13 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
         watcher.stop()
     }
 
-    fileprivate func take(_ status: AFNetworkReachabilityStatus) {
+    /// Looks whether the delivery was dropped where the status is set: on a concurrent queue, that of a start which is
+    /// over could else come after the next one's.
+    fileprivate func take(_ status: AFNetworkReachabilityStatus, unless isOver: () -> Bool) {
         audience.registrar.withMutation(of: self, keyPath: \.networkReachabilityStatus) {
-            state.withLock { $0.status = status }
+            state.withLock { state in
+                if !isOver() { state.status = status }
+            }
         }
     }
 
@@ -146,7 +150,7 @@ private struct Delivery {
 
     func make(for manager: AFNetworkReachabilityManager?) {
         if let manager {
-            manager.take(status)
+            manager.take(status) { feed.isOver }
             guard !feed.isOver else { return }
             manager.block?(status)
             manager.audience.tell(status) { feed.isOver }

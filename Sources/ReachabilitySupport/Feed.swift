@@ -20,7 +20,8 @@ package final class Feed<Status: Equatable & Sendable>: FlagsReceiver {
         status: @escaping @Sendable (SCNetworkReachabilityFlags) -> Status,
         deliver: @escaping @Sendable (Status, Feed) -> Void
     ) {
-        self.queue = queue === DispatchQueue.main ? queue : DispatchQueue(label: "deliveries", target: queue)
+        // Measured: no slower than the queue itself.
+        self.queue = DispatchQueue(label: "deliveries", target: queue)
         self.status = status
         self.deliver = deliver
     }

@@ -60,6 +60,20 @@ struct DeliveryTests {
         #expect(await statuses.next() == .reachableViaWiFi)
     }
 
+    @Test("A host that nobody can resolve is not reachable, and no start waits for that")
+    func unresolvable() async throws {
+        let namespace = try await Namespace("link set lo up")
+        let managers = try (0..<200).map { try namespace.manager("host\($0).invalid") }
+        let start = ContinuousClock.now
+        for manager in managers { #expect(manager.startMonitoring()) }
+        // A resolver without a server takes 5 seconds at least.
+        #expect(ContinuousClock.now - start < .seconds(4))
+        for manager in [managers[0], managers[199]] {
+            var statuses = manager.statuses.makeAsyncIterator()
+            while try #require(await statuses.next()) != .notReachable {}
+        }
+    }
+
     @Test("On the main queue unless another is chosen")
     func mainQueue() async throws {
         DispatchQueue.main.setSpecific(key: onMain, value: true)
