@@ -64,7 +64,8 @@ final class Board: Display {
     }
 
     private var tableLines: [String] {
-        let cells = [["TARGET", "STATUS", "INTERFACE", "SINCE", "HISTORY"]]
+        let cells =
+            [["TARGET", "STATUS", "INTERFACE", "SINCE", "HISTORY"]]
             + table.map { row in
                 [row.target, row.state?.status ?? "", row.state?.interface?.name ?? "-", row.since, row.history]
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("check", .tool, .namespace, .timeLimit(.minutes(1)))
@@ -113,7 +114,7 @@ struct CheckTests {
 
     @Test(
         "What cannot be a target ends with 70 and says why",
-        arguments: ["", "https://example.com", "a b", "10.0.0.2,host", ",", "10.0.0.2,::1", "name," ])
+        arguments: ["", "https://example.com", "a b", "10.0.0.2,host", ",", "10.0.0.2,::1", "name,"])
     func unusable(target: String) async throws {
         let ended = try await Namespace().run("check", target)
         #expect(ended.status == 70)

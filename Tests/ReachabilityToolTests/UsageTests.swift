@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import CReachability
+import TestSupport
 import Testing
 
 @Suite("Usage", .tool, .timeLimit(.minutes(1)))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-import Glibc
-import Testing
+internal import Glibc
+package import Testing
 
 /// A network namespace of a test's own, with nothing in it but a lo that is down. It ends with this object, which
 /// the processes inside hold, and with the test process.
-final class Namespace {
+package final class Namespace {
     private let holder: RunningProcess
     /// What goes before a command that is to run inside.
-    let entry: [String]
+    package let entry: [String]
 
     private static let kinds = [
         (unshare: ["unshare", "--net"], enter: ["--net"]),
@@ -24,9 +24,12 @@ final class Namespace {
         return system("\(kind.unshare.joined(separator: " ")) sh -c '\(probe)' >/dev/null 2>&1") == 0
     }
 
-    static var isAllowed: Bool { kind != nil }
+    package static var isAllowed: Bool { kind != nil }
 
-    init(_ commands: String = "") async throws {
+    /// Whether a thread of this process may enter one, and come back.
+    package static var isOpen: Bool { kind?.enter == kinds[0].enter }
+
+    package init(_ commands: String = "") async throws {
         let kind = try #require(Namespace.kind)
         holder = try RunningProcess(kind.unshare + ["sh", "-c", "echo ready && exec cat"], input: .open)
         entry = ["nsenter", "--target", "\(holder.identifier)"] + kind.enter
@@ -45,31 +48,45 @@ final class Namespace {
     }
 
     /// Runs ip(8) commands, a line each.
-    func ip(_ commands: String, _ location: SourceLocation = #_sourceLocation) async throws {
+    package func ip(_ commands: String, _ location: SourceLocation = #_sourceLocation) async throws {
         let process = try RunningProcess(["ip", "-batch", "-"], input: .text(commands + "\n"), in: self)
         let ended = try await process.end(location)
         try #require(ended.status == 0, "\(commands): \(ended.errors)", sourceLocation: location)
     }
 
-    func start(
+    /// Takes ip(8) commands with `write`, a line each, and makes no fuss over those that fail.
+    package func changes() throws -> RunningProcess {
+        try RunningProcess(["ip", "-force", "-batch", "-"], input: .open, in: self)
+    }
+
+    /// Takes a default route away and brings it back, as fast as it goes, until the process that is returned ends. For
+    /// a namespace with `.subnet`.
+    package func flap() throws -> RunningProcess {
+        let changes = #"yes $'route add default via 10.0.0.1\nroute delete default'"#
+        // One process, whose end ends the other.
+        return try start(["bash", "-c", "exec ip -force -batch <(\(changes)) 2>/dev/null"])
+    }
+
+    package func start(
         _ command: [String], environment: [String: String] = [:], output: Int32? = nil
     ) throws -> RunningProcess {
         try RunningProcess(command, environment: environment, output: output, in: self)
     }
 
-    /// Starts the tool.
-    func start(
-        _ arguments: String..., environment: [String: String] = [:], output: Int32? = nil
-    ) throws -> RunningProcess {
-        try start([Tool.path] + arguments, environment: environment, output: output)
-    }
-
-    func run(_ arguments: String...) async throws -> Ended {
-        try await start([Tool.path] + arguments).end()
+    /// Runs `body` inside, on the calling thread: what it makes belongs in here. For tests with `.namespaceInside`.
+    package func inside<Result>(
+        _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Result
+    ) throws -> Result {
+        let outside = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)
+        let inside = open("/proc/\(holder.identifier)/ns/net", O_RDONLY | O_CLOEXEC)
+        defer { for descriptor in [outside, inside] { close(descriptor) } }
+        try #require(setns(inside, newNetwork) == 0, sourceLocation: location)
+        defer { #expect(setns(outside, newNetwork) == 0, sourceLocation: location) }
+        return try body()
     }
 
     /// Waits until a process in here listens to the kernel's events: changes made from then on are changes to it.
-    func untilWatched(_ location: SourceLocation = #_sourceLocation) async throws {
+    package func untilWatched(_ location: SourceLocation = #_sourceLocation) async throws {
         while try !isWatched() {
             try Task.checkCancellation()
             await Task.yield()
@@ -84,6 +101,12 @@ final class Namespace {
     }
 }
 
+/// Glibc's header hides it from Swift.
+@_silgen_name("setns")
+private func setns(_ descriptor: Int32, _ kind: Int32) -> Int32
+/// CLONE_NEWNET.
+private let newNetwork: Int32 = 0x4000_0000
+
 private func lines(ofFile path: String) throws -> [Substring] {
     let file = try #require(fopen(path, "re"))
     defer { fclose(file) }
@@ -94,7 +117,7 @@ private func lines(ofFile path: String) throws -> [Substring] {
 
 extension String {
     /// e0 with a carrier and a subnet, and no other route; its peer e1 is in the same namespace.
-    static let subnet = """
+    package static let subnet = """
         link set lo up
         link add e0 type veth peer name e1
         address add 10.0.0.2/24 dev e0
@@ -103,11 +126,16 @@ extension String {
         """
 
     /// ... and a gateway.
-    static let gateway = subnet + "\nroute add default via 10.0.0.1"
+    package static let gateway = subnet + "\nroute add default via 10.0.0.1"
 }
 
 extension Trait where Self == ConditionTrait {
-    static var namespace: Self {
+    package static var namespace: Self {
         .enabled(if: Namespace.isAllowed, "network namespaces with veth pairs cannot be made here")
+    }
+
+    /// For tests whose own process makes things inside.
+    package static var namespaceInside: Self {
+        .enabled(if: Namespace.isOpen, "this process may not enter network namespaces: Tests/swift sees to that")
     }
 }
