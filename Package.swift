@@ -11,6 +11,7 @@ let package = Package(
     name: "libreachability",
     products: [
         .library(name: "CReachability", targets: ["CReachability"]),
+        .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
@@ -37,6 +38,11 @@ let package = Package(
             cSettings: [.define("_GNU_SOURCE")]
         ),
         .systemLibrary(name: "CLibmnl", pkgConfig: "libmnl", providers: [.apt(["libmnl-dev"])]),
+        .target(
+            name: "NetworkReachability",
+            dependencies: [.target(name: "CReachability", condition: .when(platforms: [.linux]))],
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "reachability",
             dependencies: [
@@ -46,6 +52,11 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "CReachabilityTests", dependencies: ["CReachability"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "NetworkReachabilityTests",
+            dependencies: ["NetworkReachability"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "ReachabilityToolTests",
             dependencies: ["reachability", "CReachability"],
