@@ -8,8 +8,8 @@
 #   make fuzz         SECONDS=60                           make clean
 #
 # Parts of `make test`: check-c (no Swift needed), checks, check-asan, check-tsan, check-valgrind, check-helgrind,
-# check-clang, check-swift. One test program: `make build/tests/test-links && build/tests/test-links`; one check:
-# `Tests/checks/floors`.
+# check-clang, check-swift, check-swift-thread, check-swift-address. One test program:
+# `make build/tests/test-links && build/tests/test-links`; one check: `Tests/checks/floors`.
 #
 # For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DESTDIR BUILD; WERROR= lets warnings pass.
 
@@ -69,7 +69,8 @@ TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(filter-out %.sh %.py,$(sort $(wildcard Tests/checks/*)))
 
 .PHONY: all lib tool deps deps-test test test-programs check-c checks check-asan check-tsan check-valgrind \
-        check-helgrind check-clang check-swift run fuzz bench benchmarks install uninstall clean list-sources
+        check-helgrind check-clang check-swift check-swift-thread check-swift-address run fuzz bench benchmarks \
+        install uninstall clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -153,7 +154,7 @@ test-programs: $(TESTS)
 test: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
 	@Tests/run $(TESTS) $(CHECKS) -j2 "Tests/under tsan" "Tests/under valgrind" "Tests/under asan" \
-	    "Tests/under helgrind" "Tests/under clang" Tests/swift
+	    "Tests/under helgrind" "Tests/under clang" Tests/swift "Tests/swift thread" "Tests/swift address"
 
 check-c: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
@@ -167,6 +168,9 @@ check-asan check-tsan check-valgrind check-helgrind check-clang: check-%:
 
 check-swift:
 	@Tests/run Tests/swift
+
+check-swift-thread check-swift-address: check-swift-%:
+	@Tests/run "Tests/swift $*"
 
 fuzz:
 	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz

@@ -20,8 +20,12 @@ import Synchronization
 /// their monitor. All calls may come from any thread, and none waits for a name server. A monitor belongs to the network
 /// namespace of the thread that makes it.
 public final class ReachabilityMonitor: Sendable {
+    /// By numbers that are never used again.
+    private typealias Listeners = [UInt64: any Listener]
+
     private struct State {
-        var listeners: [ObjectIdentifier: any Listener] = [:]
+        var listeners: Listeners = [:]
+        var lastListener: UInt64 = 0
         /// What the source said last; nil while it is not watched.
         var latest: ReachabilityPath?
         /// What listeners were told last. The next update always has a greater number.
@@ -67,27 +71,32 @@ public final class ReachabilityMonitor: Sendable {
 // MARK: - Listeners
 
 extension ReachabilityMonitor {
-    /// It is told the current path before this returns.
-    func add(_ listener: any Listener) {
-        let isAdded = state.withLock { state in
-            if state.isCancelled { return false }
-            state.listeners[ObjectIdentifier(listener)] = listener
-            return true
+    /// Tells it the current path, and from then on each new one. Answers the number by which it can be removed.
+    func add(_ listener: any Listener) -> UInt64 {
+        let number = state.withLock { state -> UInt64? in
+            if state.isCancelled { return nil }
+            state.lastListener += 1
+            state.listeners[state.lastListener] = listener
+            return state.lastListener
         }
-        guard isAdded else { return listener.close() }
+        guard let number else {
+            listener.close()
+            return 0
+        }
         watchIfNeeded()
+        // If it was the first, it has been told.
         let told = state.withLock { $0.told }
         if told.number > 0 { listener.receive(told) }
+        return number
     }
 
-    func remove(_ listener: any Listener) {
-        // What the dictionary gives up may be the last reference, and is released with no lock held.
-        _ = state.withLock { $0.listeners.removeValue(forKey: ObjectIdentifier(listener)) }
+    func removeListener(_ number: UInt64) {
+        // Closed and released with no lock held.
+        let listener = state.withLock { $0.listeners.removeValue(forKey: number) }
+        guard let listener else { return }
         listener.close()
         watchIfNeeded()
     }
-
-    var isCancelled: Bool { state.withLock { $0.isCancelled } }
 }
 
 // MARK: - Watching
@@ -134,7 +143,7 @@ extension ReachabilityMonitor {
     }
 
     private enum News {
-        case update(Update, [ObjectIdentifier: any Listener])
+        case update(Update, Listeners)
         case timer(after: Duration)
     }
 

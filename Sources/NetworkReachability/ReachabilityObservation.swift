@@ -28,7 +28,7 @@ extension ReachabilityMonitor {
     /// - Parameters:
     ///   - queue: Where it is called; nil: on a serial queue of this library's own, which all observers share, and which is
     ///     not the main queue. Calls do not overlap, on a concurrent queue either.
-    ///   - body: What is called. It is released when the observing ends.
+    ///   - body: What is called. It is released when the observing ends, at the latest when a call under way does.
     /// - Returns: A token, which has to be kept: it keeps this monitor, and the observing ends with it.
     public func observe(
         on queue: DispatchQueue? = nil, _ body: @escaping @Sendable (ReachabilityPath) -> Void

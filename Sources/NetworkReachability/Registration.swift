@@ -3,18 +3,18 @@
 #if os(Linux)
 import Synchronization
 
-/// A listener's place at a monitor, which it keeps: it ends with this object.
+/// A listener's place at a monitor, which it keeps: it ends with this object. The listener is the monitor's, and is let go
+/// of as soon as either ends.
 final class Registration: Sendable {
     private struct Place {
-        var listener: any Listener
+        var number: UInt64
         var monitor: ReachabilityMonitor
     }
 
     private let place: Mutex<Place?>
 
     init(_ listener: any Listener, at monitor: ReachabilityMonitor) {
-        place = Mutex(Place(listener: listener, monitor: monitor))
-        monitor.add(listener)
+        place = Mutex(Place(number: monitor.add(listener), monitor: monitor))
     }
 
     deinit {
@@ -26,7 +26,7 @@ final class Registration: Sendable {
             defer { place = nil }
             return place
         }
-        if let place { place.monitor.remove(place.listener) }
+        if let place { place.monitor.removeListener(place.number) }
     }
 }
 #endif

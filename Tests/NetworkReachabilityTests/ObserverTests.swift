@@ -112,6 +112,24 @@ struct ObserverTests {
         #expect(kept == nil)
     }
 
+    @Test("End with their monitor's cancel(), which lets go of what they hold", arguments: [true, false])
+    func cancelled(byMonitor: Bool) {
+        final class Held: Sendable {}
+        let queue = DispatchQueue(label: "observers")
+        let monitor = ReachabilityMonitor(script: script)
+        weak var held: Held?
+        func observe() -> ReachabilityObservation {
+            let object = Held()
+            held = object
+            return monitor.observe(on: queue) { _ in withExtendedLifetime(object) {} }
+        }
+        let observation = observe()
+        if byMonitor { monitor.cancel() } else { observation.cancel() }
+        queue.sync {}
+        #expect(held == nil)
+        withExtendedLifetime(observation) {}
+    }
+
     @Test("May cancel themselves, and their monitor, inside a call")
     func reentrant() async {
         let calls = Calls()

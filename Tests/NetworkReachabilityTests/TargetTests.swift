@@ -11,18 +11,25 @@ struct TargetTests {
             ("", .emptyHost), ("https://example.com", .hostHasScheme), ("example.com/path", .hostHasSlash),
             ("/", .hostHasSlash), ("a b", .hostHasWhiteSpace), (" example.com", .hostHasWhiteSpace),
             ("example.com\n", .hostHasWhiteSpace), ("a\u{3000}b", .hostHasWhiteSpace), ("\t", .hostHasWhiteSpace),
-            ("a\0b", .hostHasNUL), ("\0", .hostHasNUL), (String(repeating: "a", count: 10_000), .hostTooLong),
-            (String(repeating: "é", count: 513), .hostTooLong),
+            ("a\0b", .hostHasNUL), ("\0", .hostHasNUL),
         ] as [(String, ReachabilityError.Code)])
     func badHost(host: String, code: ReachabilityError.Code) {
         #expect(throws: ReachabilityError(code)) { try ReachabilityMonitor(host: host) }
+    }
+
+    @Test("A host has at most 1024 bytes")
+    func longHost() throws {
+        for host in [String(repeating: "a", count: 10_000), String(repeating: "é", count: 513)] {
+            #expect(throws: ReachabilityError(.hostTooLong)) { try ReachabilityMonitor(host: host) }
+        }
+        _ = try ReachabilityMonitor(host: String(repeating: "a", count: 1024)).path
     }
 
     @Test(
         "Anything else is a host",
         arguments: [
             "localhost", "example.com", "example.com.", "bücher.example", "a", "_x._tcp.example", "127.0.0.1", "::1",
-            "fe80::1%lo", "fe80::1%nosuchif", "a:b", "%", "😀", String(repeating: "a", count: 1024),
+            "fe80::1%lo", "fe80::1%nosuchif", "a:b", "%", "😀",
         ])
     func host(host: String) throws {
         _ = try ReachabilityMonitor(host: host).path
@@ -40,7 +47,7 @@ struct TargetTests {
         arguments: [
             "", "localhost", "256.0.0.1", "1.2.3.4.5", "1.2.3.4 ", "1.2.3.4 x", " ::1", "::1 ", "[::1]", "1::2::3",
             "fe80::1%", "fe80::1%sixteen-letters-", "fe80::1%99999999999", "fe80::1%4294967296", "fe80::1%a/b",
-            "127.0.0.1%lo", "::1\0", "127.0.0.1\0x", "%lo", String(repeating: "1", count: 10_000),
+            "127.0.0.1%lo", "::1\0", "127.0.0.1\0x", "%lo", "1111111111111111111111111111111111111",
         ])
     func badAddress(address: String) {
         #expect(throws: ReachabilityError(.invalidAddress)) { try ReachabilityMonitor(address: address) }
