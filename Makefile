@@ -68,7 +68,7 @@ TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializer
 TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(filter-out %.sh %.py,$(sort $(wildcard Tests/checks/*)))
 
-.PHONY: all lib tool deps deps-test test test-programs check-c checks check-asan check-tsan check-valgrind \
+.PHONY: FORCE all lib tool deps deps-test test test-programs check-c checks check-asan check-tsan check-valgrind \
         check-helgrind check-clang check-swift check-swift-thread check-swift-address run fuzz bench benchmarks \
         install uninstall clean list-sources
 .DELETE_ON_ERROR:
@@ -187,8 +187,16 @@ $(BUILD)/benchmarks/%: $(BUILD)/objects/benchmarks/%.o $(BENCH_SHARED) $(STATIC)
 
 benchmarks: $(BENCHMARKS)
 
-bench: benchmarks
-	@status=0; for program in $(BENCHMARKS); do $$program || status=1; done; exit $$status
+# The hops from callbacks to Swift code, where there is Swift.
+$(BUILD)/benchmarks/benchmark-hops: FORCE
+	@mkdir -p $(@D)
+	$(SWIFT_BUILD) --product benchmark-hops
+	cp "$$($(SWIFT_BUILD) --show-bin-path)/benchmark-hops" $@
+
+SWIFT_BENCHMARKS = $(if $(shell command -v $(SWIFT)),$(BUILD)/benchmarks/benchmark-hops)
+
+bench: benchmarks $(SWIFT_BENCHMARKS)
+	@status=0; for program in $(BENCHMARKS) $(SWIFT_BENCHMARKS); do $$program || status=1; done; exit $$status
 
 # ---- Installing. The tool goes along when `make tool` has built it; nothing here needs Swift.
 

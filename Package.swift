@@ -51,6 +51,12 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "benchmark-hops",
+            dependencies: ["NetworkReachability"],
+            path: "Benchmarks/hops",
+            swiftSettings: swiftSettings
+        ),
         .testTarget(name: "CReachabilityTests", dependencies: ["CReachability"], swiftSettings: swiftSettings),
         .testTarget(
             name: "NetworkReachabilityTests",

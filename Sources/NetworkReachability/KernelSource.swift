@@ -20,7 +20,7 @@ package final class KernelSource: Source {
     private let watch = Mutex(Watch())
     private let checkIsDue = Atomic(false)
 
-    init(_ question: KernelTarget.Question, _ options: ReachabilityOptions) throws(ReachabilityError) {
+    package init(_ question: KernelTarget.Question, _ options: ReachabilityOptions) throws(ReachabilityError) {
         self.question = question
         self.options = options
         target = Mutex(try KernelTarget(question, options))

@@ -8,9 +8,9 @@ import CReachability
 /// A class, as Swift 6.3 crashes on an optional structure that holds a target, in files that do not import
 /// CReachability.
 // Unchecked: each of these calls may come from any thread, at the same time as any other.
-final class KernelTarget: @unchecked Sendable {
+package final class KernelTarget: @unchecked Sendable {
     /// What is asked about.
-    enum Question: Sendable {
+    package enum Question: Sendable {
         case defaultPath
         case host(String)
         case addresses(local: ReachabilityPath.Address?, remote: ReachabilityPath.Address?)
