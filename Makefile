@@ -11,13 +11,15 @@
 # check-clang, check-swift, check-swift-thread, check-swift-address. One test program:
 # `make build/tests/test-links && build/tests/test-links`; one check: `Tests/checks/floors`.
 #
-# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DESTDIR BUILD; WERROR= lets warnings pass.
+# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR DESTDIR BUILD; WERROR= lets
+# warnings pass.
 
 CFLAGS     = -O2 -g
 PREFIX     = /usr/local
 BINDIR     = $(PREFIX)/bin
 LIBDIR     = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
+DATADIR    = $(PREFIX)/share
 BUILD      = build
 OBJCOPY    = objcopy
 PKG_CONFIG = pkg-config
@@ -101,12 +103,22 @@ list-sources:
 # Without Swift's shared libraries, so that the installed file runs where there is no toolchain.
 SWIFT_BUILD = $(SWIFT) build -c release --traits Tool --static-swift-stdlib
 
+# Where the shells look, below their share folder and in ours.
+BASH_COMPLETION = bash-completion/completions/reachability
+ZSH_COMPLETION  = zsh/site-functions/_reachability
+FISH_COMPLETION = fish/vendor_completions.d/reachability.fish
+COMPLETIONS     = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+
 tool:
 	@command -v $(SWIFT) >/dev/null || { echo "The tool is written in Swift 6.3 and there is no '$(SWIFT)' on the PATH:" \
 	    "https://www.swift.org/install/linux" >&2; exit 1; }
 	$(SWIFT_BUILD) --product reachability
 	@mkdir -p $(BUILD)
 	cp "$$($(SWIFT_BUILD) --show-bin-path)/reachability" $(BUILD)/reachability
+	@mkdir -p $(dir $(addprefix $(BUILD)/,$(COMPLETIONS)))
+	$(BUILD)/reachability --generate-completion-script bash > $(BUILD)/$(BASH_COMPLETION)
+	$(BUILD)/reachability --generate-completion-script zsh > $(BUILD)/$(ZSH_COMPLETION)
+	$(BUILD)/reachability --generate-completion-script fish > $(BUILD)/$(FISH_COMPLETION)
 
 run: deps
 	@$(MAKE) --no-print-directory tool
@@ -215,11 +227,14 @@ install: lib
 	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/libreachability.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libreachability.pc
 	if [ -f $(BUILD)/reachability ]; then \
 	    install -d $(DESTDIR)$(BINDIR) && install -m 755 $(BUILD)/reachability $(DESTDIR)$(BINDIR); fi
+	for file in $(COMPLETIONS); do \
+	    if [ -f $(BUILD)/$$file ]; then install -D -m 644 $(BUILD)/$$file $(DESTDIR)$(DATADIR)/$$file || exit; fi; done
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
 # Only folders that are ours alone are removed.
 uninstall:
-	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability)
+	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability \
+	    $(addprefix $(DATADIR)/,$(COMPLETIONS)))
 	-if [ -d $(DESTDIR)$(INCLUDEDIR)/reachability ]; then rmdir $(DESTDIR)$(INCLUDEDIR)/reachability; fi
 
 clean:
