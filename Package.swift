@@ -15,6 +15,7 @@ let package = Package(
     defaultLocalization: "en",
     products: [
         .library(name: "CReachability", targets: ["CReachability"]),
+        .library(name: "NetworkReachability", targets: ["NetworkReachability"]),
         .library(name: "SCReachability", targets: ["SCReachability"]),
         .library(name: "AFNetworkReachability", targets: ["AFNetworkReachability"]),
         .library(name: "AlamofireReachability", targets: ["AlamofireReachability"]),
@@ -46,6 +47,7 @@ let package = Package(
             cSettings: [.define("_GNU_SOURCE")]
         ),
         .systemLibrary(name: "CLibmnl", pkgConfig: "libmnl", providers: [.apt(["libmnl-dev"])]),
+        .target(name: "NetworkReachability", dependencies: [cReachability], swiftSettings: swiftSettings),
         .target(name: "SCReachability", dependencies: [cReachability], swiftSettings: swiftSettings),
         // What the three managers share.
         .target(name: "ReachabilitySupport", dependencies: ["SCReachability"], swiftSettings: swiftSettings),
@@ -73,9 +75,20 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "benchmark-hops",
+            dependencies: ["NetworkReachability"],
+            path: "Benchmarks/hops",
+            swiftSettings: swiftSettings
+        ),
         // Processes and network namespaces of the tests' own.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "CReachabilityTests", dependencies: ["CReachability"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "NetworkReachabilityTests",
+            dependencies: ["NetworkReachability", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "ReachabilityToolTests",
             dependencies: ["reachability", "CReachability", "TestSupport"],

@@ -33,13 +33,6 @@ extension AFNetworkReachabilityManager {
     }
 }
 
-extension String {
-    /// A host outside the subnet: as reachable as the default path.
-    static let outside = "192.0.2.1"
-    static let addDefault = "route add default via 10.0.0.1"
-    static let deleteDefault = "route delete default"
-}
-
 /// Counts how many of its kind are alive.
 final class Canary: Sendable {
     let ended: Recorder<Void>

@@ -107,7 +107,7 @@ struct LifetimeTests {
 
     @Test("Started, stopped and let go of over and over while routes flap: nothing leaks, nothing comes after a stop")
     func storm() async throws {
-        let cycles = Environment.count("REACHABILITY_CYCLES", or: 20_000)
+        let cycles = Repetitions.cycles
         let namespace = try await Namespace(.subnet)
         // Keeps the library's thread going, and shows that the routes do flap.
         let anchor = try namespace.manager(.outside)
@@ -178,7 +178,7 @@ struct LifetimeTests {
 
     @Test("A change that races the first answer never leaves an old status behind")
     func race() async throws {
-        let tries = Environment.count("REACHABILITY_TRIES", or: 10_000)
+        let tries = Repetitions.tries
         let namespace = try await Namespace(.subnet)
         let changes = try namespace.changes()
         let manager = try namespace.manager(.outside)

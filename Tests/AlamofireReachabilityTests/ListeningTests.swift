@@ -17,13 +17,6 @@ extension Namespace {
     }
 }
 
-extension String {
-    /// A host outside the subnet: as reachable as the default path.
-    static let outside = "192.0.2.1"
-    static let addDefault = "route add default via 10.0.0.1"
-    static let deleteDefault = "route delete default"
-}
-
 @Suite("NetworkReachabilityManager tells", .namespaceInside, .timeLimit(.minutes(2)))
 struct ListeningTests {
     private let queue = DispatchQueue(label: "listener")
@@ -78,6 +71,21 @@ struct ListeningTests {
         #expect(await told.next() == .notReachable)
     }
 
+    @Test(
+        "A name that there is not ends not reachable, and is as the default path while its server is slow", .nameServer)
+    func unresolvable() async throws {
+        let namespace = try await Namespace(.loopback)
+        let server = try NameServer(in: namespace)
+        let manager = try namespace.manager("host.invalid")
+        let told = Told()
+        #expect(manager.startListening(onQueue: queue) { told.record($0) })
+        await server.untilAsked()
+        #expect(await told.next() == .reachable(.ethernetOrWiFi))
+        server.answer()
+        #expect(await told.next() == .notReachable)
+        #expect(manager.status == .notReachable)
+    }
+
     @Test("Nothing after a stop on the listener's queue, not even what was queued")
     func stopped() async throws {
         let namespace = try await Namespace(.gateway)
@@ -126,7 +134,7 @@ struct ListeningTests {
 
     @Test("Started, stopped and let go of over and over while routes flap: nothing leaks, nothing comes after a stop")
     func storm() async throws {
-        let cycles = Environment.count("REACHABILITY_CYCLES", or: 20_000)
+        let cycles = Repetitions.cycles
         let namespace = try await Namespace(.subnet)
         let anchor = try namespace.manager(.outside)
         let flaps = Told()
@@ -161,7 +169,7 @@ struct ListeningTests {
 
     @Test("A change that races the first answer never leaves an old status behind")
     func race() async throws {
-        let tries = Environment.count("REACHABILITY_TRIES", or: 10_000)
+        let tries = Repetitions.tries
         let namespace = try await Namespace(.subnet)
         let changes = try namespace.changes()
         let manager = try namespace.manager(.outside)

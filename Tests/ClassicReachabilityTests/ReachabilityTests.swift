@@ -6,13 +6,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-extension String {
-    /// A host outside the subnet: as reachable as the default path.
-    fileprivate static let outside = "192.0.2.1"
-    fileprivate static let addDefault = "route add default via 10.0.0.1"
-    fileprivate static let deleteDefault = "route delete default"
-}
-
 private let onMain = DispatchSpecificKey<Bool>()
 
 @Suite("Reachability asks", .timeLimit(.minutes(1)))
@@ -133,6 +126,21 @@ struct TellingTests {
         for registration in registrations { NotificationCenter.default.removeObserver(registration) }
     }
 
+    @Test(
+        "A name that there is not ends not reachable, and is as the default path while its server is slow", .nameServer)
+    func unresolvable() async throws {
+        let namespace = try await Namespace(.loopback)
+        let server = try NameServer(in: namespace)
+        let host = try namespace.inside { try #require(Reachability(hostName: "host.invalid")) }
+        let statuses = Recorder<NetworkStatus>()
+        host.reachabilityBlock = { host, _ in host.map { statuses.record($0.currentReachabilityStatus()) } }
+        #expect(host.startNotifier())
+        await server.untilAsked()
+        #expect(await statuses.next() == .reachableViaWiFi)
+        server.answer()
+        #expect(await statuses.next() == .notReachable)
+    }
+
     @Test("Notifications come on the main queue unless another is chosen")
     func mainQueue() async throws {
         DispatchQueue.main.setSpecific(key: onMain, value: true)
@@ -200,7 +208,7 @@ struct TellingTests {
 
     @Test("Started, stopped and let go of over and over while routes flap: nothing leaks, nothing comes after a stop")
     func storm() async throws {
-        let cycles = Environment.count("REACHABILITY_CYCLES", or: 20_000)
+        let cycles = Repetitions.cycles
         let namespace = try await Namespace(.subnet)
         let anchor = try makeInternet(namespace)
         let flaps = Recorder<Void>()

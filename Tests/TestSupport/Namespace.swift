@@ -5,8 +5,10 @@ package import Testing
 
 /// A network namespace of a test's own, with nothing in it but a lo that is down. It ends with this object, which
 /// the processes inside hold, and with the test process.
-package final class Namespace {
-    private let holder: RunningProcess
+package final class Namespace: Sendable {
+    /// Asked nothing any more: it is there to be alive.
+    private nonisolated(unsafe) let holder: RunningProcess
+    private let path: String
     /// What goes before a command that is to run inside.
     package let entry: [String]
 
@@ -32,6 +34,7 @@ package final class Namespace {
     package init(_ commands: String = "") async throws {
         let kind = try #require(Namespace.kind)
         holder = try RunningProcess(kind.unshare + ["sh", "-c", "echo ready && exec cat"], input: .open)
+        path = "/proc/\(holder.identifier)"
         entry = ["nsenter", "--target", "\(holder.identifier)"] + kind.enter
         #expect(try await holder.nextLine() == "ready")
         if !commands.isEmpty { try await ip(commands) }
@@ -78,25 +81,26 @@ package final class Namespace {
         _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Result
     ) throws -> Result {
         let outside = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)
-        let inside = open("/proc/\(holder.identifier)/ns/net", O_RDONLY | O_CLOEXEC)
+        let inside = open("\(path)/ns/net", O_RDONLY | O_CLOEXEC)
         defer { for descriptor in [outside, inside] { close(descriptor) } }
         try #require(setns(inside, newNetwork) == 0, sourceLocation: location)
         defer { #expect(setns(outside, newNetwork) == 0, sourceLocation: location) }
         return try body()
     }
 
-    /// Waits until a process in here listens to the kernel's events: changes made from then on are changes to it.
-    package func untilWatched(_ location: SourceLocation = #_sourceLocation) async throws {
-        while try !isWatched() {
+    /// Waits until somebody in here listens to the kernel's events, and so is told of what changes from then on; or until
+    /// nobody does any more.
+    package func until(isWatched: Bool) async throws {
+        while try self.isWatched() != isWatched {
             try Task.checkCancellation()
             await Task.yield()
         }
     }
 
     private func isWatched() throws -> Bool {
-        // sk Eth Pid Groups ...: nobody else in here joins groups.
-        try lines(ofFile: "/proc/\(holder.identifier)/net/netlink").dropFirst().contains {
-            UInt64($0.split(separator: " ")[3], radix: 16) != 0
+        // sk Eth Pid Groups ...; those who only ask hear of links, which is group 1, and no more.
+        try lines(ofFile: "\(path)/net/netlink").dropFirst().contains {
+            UInt64($0.split(separator: " ")[3], radix: 16).map { $0 > 1 } ?? false
         }
     }
 }
@@ -107,7 +111,7 @@ private func setns(_ descriptor: Int32, _ kind: Int32) -> Int32
 /// CLONE_NEWNET.
 private let newNetwork: Int32 = 0x4000_0000
 
-private func lines(ofFile path: String) throws -> [Substring] {
+func lines(ofFile path: String) throws -> [Substring] {
     let file = try #require(fopen(path, "re"))
     defer { fclose(file) }
     var text: [UInt8] = []
@@ -116,6 +120,9 @@ private func lines(ofFile path: String) throws -> [Substring] {
 }
 
 extension String {
+    /// Everything is routed to lo: no carrier has to be waited for.
+    package static let loopback = "link set lo up\nroute add default dev lo"
+
     /// e0 with a carrier and a subnet, and no other route; its peer e1 is in the same namespace.
     package static let subnet = """
         link set lo up
@@ -127,6 +134,12 @@ extension String {
 
     /// ... and a gateway.
     package static let gateway = subnet + "\nroute add default via 10.0.0.1"
+
+    package static let addDefault = "route add default via 10.0.0.1"
+    package static let deleteDefault = "route delete default"
+
+    /// A host outside the subnet: as reachable as the default path.
+    package static let outside = "192.0.2.1"
 }
 
 extension Trait where Self == ConditionTrait {
