@@ -6,6 +6,7 @@
 #   make install      PREFIX=/usr/local DESTDIR=         make uninstall  removes what install put there
 #   make deps         what run needs, by apt             make deps-test  what test needs, by apt
 #   make fuzz         SECONDS=60                           make clean
+#   make test-consumers   each Swift product, in each way of depending on it and linking it
 #
 # Parts of `make test`: check-c (no Swift needed), checks, check-asan, check-tsan, check-valgrind, check-helgrind,
 # check-clang, check-swift, check-swift-thread, check-swift-address. One test program:
@@ -71,9 +72,9 @@ TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializer
 TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(filter-out %.sh %.py,$(sort $(wildcard Tests/checks/*)))
 
-.PHONY: FORCE all lib tool deps deps-test test test-programs check-c checks check-asan check-tsan check-valgrind \
-        check-helgrind check-clang check-swift check-swift-thread check-swift-address run fuzz bench benchmarks \
-        install uninstall clean list-sources
+.PHONY: FORCE all lib tool deps deps-test test test-programs test-consumers check-c checks check-asan check-tsan \
+        check-valgrind check-helgrind check-clang check-swift check-swift-thread check-swift-address run fuzz bench \
+        benchmarks install uninstall clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -188,6 +189,10 @@ check-swift:
 
 check-swift-thread check-swift-address: check-swift-%:
 	@Tests/run "Tests/swift $*"
+
+# Swift programs that use each product in every way; `make test` builds those that differ most.
+test-consumers:
+	@Tests/run Tests/consumers/matrix
 
 fuzz:
 	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A check puts the library beside this package, and makes the folders of the ported targets: the sources in `apple`, as
+// Tests/checks/swift-consumer puts the library beside this package, and makes the folders of the ported targets: the sources in `apple`, as
 // they are or with another import line.
 
 let reachability = Target.Dependency.product(name: "SCReachability", package: "libreachability")
@@ -16,6 +16,7 @@ let package = Package(
             dependencies: [
                 .product(name: "CReachability", package: "libreachability"),
                 .product(name: "SCReachability", package: "libreachability"),
+                .product(name: "NetworkReachability", package: "libreachability"),
                 .product(name: "AFNetworkReachability", package: "libreachability"),
                 .product(name: "AlamofireReachability", package: "libreachability"),
                 .product(name: "ClassicReachability", package: "libreachability"),

@@ -5,6 +5,7 @@ import AlamofireReachability
 import CReachability
 import ClassicReachability
 import Foundation
+import NetworkReachability
 import SCReachability
 
 func check(_ condition: Bool, _ what: String) {
@@ -30,6 +31,13 @@ SCNetworkReachabilityUnscheduleFromRunLoop(target, CFRunLoopGetMain(), CFRunLoop
 check(SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, "") == nil, "a name is not empty")
 check(Int(SCError()) == kSCStatusInvalidArgument && SCCopyLastError().code == 1002, "a failure is told")
 check("text" as CFString == "text", "text is a CFString")
+
+// NetworkReachability
+let monitor = try ReachabilityMonitor(address: "127.0.0.1")
+let local: ReachabilityFlags = [.reachable, .isLocalAddress, .isDirect]
+check(monitor.path.flags == local && monitor.path.reason == ReachabilityReason.none, "127.0.0.1 is local")
+let observation = monitor.observe { check($0.interface?.type == .loopback, "127.0.0.1 is reached over lo") }
+check(ReachabilityScript(.reachable).watchedMonitors == 0, "nobody watches a script")
 
 // Each is told on the main loop, and the last one ends it.
 let told = DispatchGroup()
@@ -65,4 +73,5 @@ check(classic.startNotifier(), "Reachability starts")
 told.notify(queue: .main) { CFRunLoopStop(CFRunLoopGetMain()) }
 DispatchQueue.global().asyncAfter(deadline: .now() + 20) { check(false, "all are told") }
 CFRunLoopRun()
+observation.cancel()
 NotificationCenter.default.removeObserver(registration)
