@@ -77,7 +77,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "benchmark-hops",
-            dependencies: ["NetworkReachability"],
+            dependencies: ["AFNetworkReachability", "NetworkReachability", "ReachabilitySupport"],
             path: "Benchmarks/hops",
             swiftSettings: swiftSettings
         ),

@@ -3,7 +3,7 @@
 #if os(Linux)
 public import Foundation
 internal import Observation
-internal import ReachabilitySupport
+package import ReachabilitySupport
 public import SCReachability
 internal import Synchronization
 
@@ -117,10 +117,14 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
     @discardableResult
     open func startMonitoring() -> Bool {
         stopMonitoring()
-        let feed = Feed(queue: deliveryQueue, status: AFNetworkReachabilityStatus.init) { [weak self] status, feed in
+        return watcher.start(makeFeed())
+    }
+
+    /// What a start is told with.
+    package func makeFeed() -> Feed<AFNetworkReachabilityStatus> {
+        Feed(queue: deliveryQueue, status: AFNetworkReachabilityStatus.init) { [weak self] status, feed in
             Delivery(status: status, feed: feed).make(for: self)
         }
-        return watcher.start(feed)
     }
 
     /// Stops; what is on its way to the delivery queue is dropped. On that queue, nothing is delivered once this has
