@@ -19,8 +19,9 @@ public final class ReachabilityModel: Observable, Sendable {
     private let current: Mutex<ReachabilityPath>
     private let observation = Mutex<ReachabilityObservation?>(nil)
 
-    /// - Parameter queue: Where the path changes, and what observes it is told; a serial one. nil: a queue of this
-    ///   library's own.
+    /// - Parameters:
+    ///   - monitor: Whose path this is. It is kept.
+    ///   - queue: Where the path changes, and what observes it is told; a serial one. nil: a queue of this library's own.
     public init(_ monitor: ReachabilityMonitor, on queue: DispatchQueue? = nil) {
         current = Mutex(monitor.path)
         let observation = monitor.observe(on: queue) { [weak self] path in self?.change(to: path) }
