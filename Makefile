@@ -6,18 +6,21 @@
 #   make install      PREFIX=/usr/local DESTDIR=         make uninstall  removes what install put there
 #   make deps         what run needs, by apt             make deps-test  what test needs, by apt
 #   make fuzz         SECONDS=60                           make clean
+#   make test-consumers   each Swift product, in each way of depending on it and linking it
 #
 # Parts of `make test`: check-c (no Swift needed), checks, check-asan, check-tsan, check-valgrind, check-helgrind,
-# check-clang, check-swift. One test program: `make build/tests/test-links && build/tests/test-links`; one check:
-# `Tests/checks/floors`.
+# check-clang, check-swift, check-swift-thread, check-swift-address. One test program:
+# `make build/tests/test-links && build/tests/test-links`; one check: `Tests/checks/floors`.
 #
-# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DESTDIR BUILD; WERROR= lets warnings pass.
+# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR DESTDIR BUILD; WERROR= lets
+# warnings pass.
 
 CFLAGS     = -O2 -g
 PREFIX     = /usr/local
 BINDIR     = $(PREFIX)/bin
 LIBDIR     = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
+DATADIR    = $(PREFIX)/share
 BUILD      = build
 OBJCOPY    = objcopy
 PKG_CONFIG = pkg-config
@@ -69,8 +72,9 @@ TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializer
 TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(filter-out %.sh %.py,$(sort $(wildcard Tests/checks/*)))
 
-.PHONY: all lib tool deps deps-test test test-programs check-c checks check-asan check-tsan check-valgrind \
-        check-helgrind check-clang check-swift run fuzz bench benchmarks install uninstall clean list-sources
+.PHONY: FORCE all lib tool deps deps-test test test-programs test-consumers check-c checks check-asan check-tsan \
+        check-valgrind check-helgrind check-clang check-swift check-swift-thread check-swift-address run fuzz bench \
+        benchmarks install uninstall clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -101,12 +105,22 @@ list-sources:
 # Without Swift's shared libraries, so that the installed file runs where there is no toolchain.
 SWIFT_BUILD = $(SWIFT) build -c release --traits Tool --static-swift-stdlib
 
+# Where the shells look, below their share folder and in ours.
+BASH_COMPLETION = bash-completion/completions/reachability
+ZSH_COMPLETION  = zsh/site-functions/_reachability
+FISH_COMPLETION = fish/vendor_completions.d/reachability.fish
+COMPLETIONS     = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+
 tool:
 	@command -v $(SWIFT) >/dev/null || { echo "The tool is written in Swift 6.3 and there is no '$(SWIFT)' on the PATH:" \
 	    "https://www.swift.org/install/linux" >&2; exit 1; }
 	$(SWIFT_BUILD) --product reachability
 	@mkdir -p $(BUILD)
 	cp "$$($(SWIFT_BUILD) --show-bin-path)/reachability" $(BUILD)/reachability
+	@mkdir -p $(dir $(addprefix $(BUILD)/,$(COMPLETIONS)))
+	$(BUILD)/reachability --generate-completion-script bash > $(BUILD)/$(BASH_COMPLETION)
+	$(BUILD)/reachability --generate-completion-script zsh > $(BUILD)/$(ZSH_COMPLETION)
+	$(BUILD)/reachability --generate-completion-script fish > $(BUILD)/$(FISH_COMPLETION)
 
 run: deps
 	@$(MAKE) --no-print-directory tool
@@ -159,7 +173,7 @@ test-programs: $(TESTS)
 test: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
 	@Tests/run $(TESTS) $(CHECKS) -j2 "Tests/under tsan" "Tests/under valgrind" "Tests/under asan" \
-	    "Tests/under helgrind" "Tests/under clang" Tests/swift
+	    "Tests/under helgrind" "Tests/under clang" Tests/swift "Tests/swift thread" "Tests/swift address"
 
 check-c: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
@@ -173,6 +187,13 @@ check-asan check-tsan check-valgrind check-helgrind check-clang: check-%:
 
 check-swift:
 	@Tests/run Tests/swift
+
+check-swift-thread check-swift-address: check-swift-%:
+	@Tests/run "Tests/swift $*"
+
+# Swift programs that use each product in every way; `make test` builds those that differ most.
+test-consumers:
+	@Tests/run Tests/consumers/matrix
 
 fuzz:
 	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz
@@ -191,8 +212,16 @@ $(BUILD)/benchmarks/benchmark-names: BENCH_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,
 
 benchmarks: $(BENCHMARKS)
 
-bench: benchmarks
-	@status=0; for program in $(BENCHMARKS); do $$program || status=1; done; exit $$status
+# The hops from callbacks to Swift code, where there is Swift.
+$(BUILD)/benchmarks/benchmark-hops: FORCE
+	@mkdir -p $(@D)
+	$(SWIFT_BUILD) --product benchmark-hops
+	cp "$$($(SWIFT_BUILD) --show-bin-path)/benchmark-hops" $@
+
+SWIFT_BENCHMARKS = $(if $(shell command -v $(SWIFT)),$(BUILD)/benchmarks/benchmark-hops)
+
+bench: benchmarks $(SWIFT_BENCHMARKS)
+	@status=0; for program in $(BENCHMARKS) $(SWIFT_BENCHMARKS); do $$program || status=1; done; exit $$status
 
 # ---- Installing. The tool goes along when `make tool` has built it; nothing here needs Swift.
 
@@ -211,11 +240,14 @@ install: lib
 	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/libreachability.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libreachability.pc
 	if [ -f $(BUILD)/reachability ]; then \
 	    install -d $(DESTDIR)$(BINDIR) && install -m 755 $(BUILD)/reachability $(DESTDIR)$(BINDIR); fi
+	for file in $(COMPLETIONS); do \
+	    if [ -f $(BUILD)/$$file ]; then install -D -m 644 $(BUILD)/$$file $(DESTDIR)$(DATADIR)/$$file || exit; fi; done
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
 # Only folders that are ours alone are removed.
 uninstall:
-	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability)
+	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability \
+	    $(addprefix $(DATADIR)/,$(COMPLETIONS)))
 	-if [ -d $(DESTDIR)$(INCLUDEDIR)/reachability ]; then rmdir $(DESTDIR)$(INCLUDEDIR)/reachability; fi
 
 clean:

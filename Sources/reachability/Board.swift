@@ -4,7 +4,8 @@ import Glibc
 
 /// The states on a terminal: a row a target, with its recent history, and below them the latest changes as lines.
 ///
-/// Nothing else may be written to the terminal meanwhile. It lives on the terminal's second screen, so what was there before comes back at the end.
+/// Nothing else may be written to the terminal meanwhile. It lives on the terminal's second screen, so what was there
+/// before comes back at the end.
 final class Board: Display {
     /// What the terminal sends: another size, and the wish to stop.
     static let signals = [SIGWINCH, SIGTSTP]
@@ -17,8 +18,32 @@ final class Board: Display {
         var target: String
         var state: State?
         var since = ""
-        var history = ""
+        /// The latest, oldest first.
+        var history: [Mark] = []
     }
+
+    /// What is left of a state in the history.
+    private enum Mark: String {
+        case reachable = "+"
+        case unreachable = "-"
+        /// No server has answered for the name.
+        case pending = "?"
+
+        init(_ state: State) {
+            self = state.isPending ? .pending : state.isReachable ? .reachable : .unreachable
+        }
+
+        var colour: PaintedLine.Colour {
+            switch self {
+            case .reachable: .green
+            case .unreachable: .red
+            case .pending: .yellow
+            }
+        }
+    }
+
+    /// Not where the user does not want colours: https://no-color.org
+    private let isColoured = getenv("NO_COLOR").map { $0[0] == 0 } ?? true
 
     private var rows: [ObjectIdentifier: Int] = [:]
     private var table: [Row] = []
@@ -37,7 +62,7 @@ final class Board: Display {
         let now = TimeOfDay.now
         if table[index].state?.isReachable != state.isReachable { table[index].since = now.seconds }
         table[index].state = state
-        table[index].history = String((table[index].history + (state.isReachable ? "+" : "-")).suffix(20))
+        table[index].history = (table[index].history + [Mark(state)]).suffix(20)
         changes = (changes + ["\(now.text)  \(target.text)  \(state.line)"]).suffix(100)
         // The first states come all at once: one picture is enough.
         if table.allSatisfy({ $0.state != nil }) { try redraw() }
@@ -54,24 +79,39 @@ final class Board: Display {
         let table = tableLines
         // The cursor takes the last row.
         var lines = Array(table.prefix(max(height - 1, 1)))
-        if lines.count < table.count { lines[lines.count - 1] = "(\(table.count - lines.count + 1) more)" }
+        if lines.count < table.count {
+            lines[lines.count - 1] = PaintedLine("(\(table.count - lines.count + 1) more)")
+        }
         let room = height - 1 - lines.count - 1
-        if room > 0 { lines += [""] + changes.suffix(room) }
-        let picture = lines.map { $0.prefix(width) + "\u{1B}[K\r\n" }.joined()
+        if room > 0 { lines += [PaintedLine()] + changes.suffix(room).map { PaintedLine($0) } }
+        let picture = lines.map { $0.text(width: width, inColour: isColoured) + "\u{1B}[K\r\n" }.joined()
         let enter = isShown ? "" : "\u{1B}[?1049h\u{1B}[?25l"
         isShown = true
         try Output.write(enter + "\u{1B}[H" + picture + "\u{1B}[J")
     }
 
-    private var tableLines: [String] {
-        let cells = [["TARGET", "STATUS", "INTERFACE", "SINCE", "HISTORY"]]
-            + table.map { row in
-                [row.target, row.state?.status ?? "", row.state?.interface?.name ?? "-", row.since, row.history]
+    private var tableLines: [PaintedLine] {
+        let heads = ["TARGET", "STATUS", "INTERFACE", "SINCE"]
+        let cells = table.map { [$0.target, $0.state?.status ?? "", $0.state?.interface?.name ?? "-", $0.since] }
+        let widths = heads.indices.map { column in ([heads] + cells).map { $0[column].count }.max() ?? 0 }
+        func line(_ cells: [String], status: PaintedLine.Colour? = nil) -> PaintedLine {
+            var line = PaintedLine()
+            for (column, text) in cells.enumerated() {
+                let end = line.count + widths[column] + 2
+                line.append(text, column == 1 ? status : nil)
+                line.pad(to: end)
             }
-        let widths = (0..<5).map { column in cells.map { $0[column].count }.max() ?? 0 }
-        return cells.map { row in
-            zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
+            return line
         }
+        var head = line(heads)
+        head.append("HISTORY")
+        return [head]
+            + zip(table, cells).map { row, cells in
+                var line = line(cells, status: row.history.last?.colour)
+                for mark in row.history { line.append(mark.rawValue, mark.colour) }
+                line.pad(to: head.count)
+                return line
+            }
     }
 
     private static var size: (width: Int, height: Int) {

@@ -7,7 +7,10 @@ import Glibc
 
 /// What check, watch and wait have in common.
 struct Options: ParsableArguments {
-    @Option(help: ArgumentHelp("Count only routes out of this interface, which need not exist yet.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Count only routes out of this interface, which need not exist yet.", valueName: "name"),
+        completion: .shellCommand("ls /sys/class/net")
+    )
     var interface: String?
 
     @Option(help: ArgumentHelp("Leave from this address; targets are then addresses.", valueName: "address"))

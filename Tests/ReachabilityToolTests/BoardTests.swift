@@ -2,6 +2,7 @@
 
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 /// A terminal, of which everything that is written to it can be read.
@@ -53,6 +54,10 @@ private final class Terminal: Sendable {
     }
 }
 
+extension String {
+    fileprivate var withoutColours: String { replacing(/\u{1B}\[[0-9]*m/, with: "") }
+}
+
 @Suite("watch on a terminal", .tool, .namespace, .timeLimit(.minutes(1)))
 struct BoardTests {
     @Test("Shows a row a target with its history, and gives the terminal back at the end")
@@ -61,18 +66,46 @@ struct BoardTests {
         let namespace = try await Namespace(.subnet)
         let watching = try namespace.start(
             "watch", "192.0.2.1", "10.0.0.9", environment: ["TERM": "xterm"], output: terminal.screen)
-        let first = try await terminal.until("\u{1B}[J")
+        let first = try await terminal.until("\u{1B}[J").withoutColours
         #expect(first.hasPrefix("\u{1B}[?1049h\u{1B}[?25l"))
         #expect(first.contains("TARGET     STATUS     INTERFACE  SINCE     HISTORY"))
         #expect(first.contains(#/192\.0\.2\.1  no route   -          \d\d:\d\d:\d\d  - /#))
         #expect(first.contains(#/10\.0\.0\.9   reachable  e0         \d\d:\d\d:\d\d  \+ /#))
         try await namespace.ip("route add default via 10.0.0.1")
-        let second = try await terminal.until("\u{1B}[J")
+        let second = try await terminal.until("\u{1B}[J").withoutColours
         #expect(second.contains(#/192\.0\.2\.1  reachable  e0         \d\d:\d\d:\d\d  -\+/#))
         #expect(second.contains("192.0.2.1  Reachable  dev e0  via 10.0.0.1"))
         watching.send(SIGTERM)
         #expect(try await watching.end().status == 0)
         #expect(try await terminal.until("\u{1B}[?1049l").hasSuffix("\u{1B}[?25h\u{1B}[?1049l"))
+    }
+
+    @Test("Status and history are green, red, and yellow where a name is not resolved")
+    func colours() async throws {
+        let terminal = try Terminal(columns: 80, rows: 24)
+        let namespace = try await Namespace(.subnet)
+        let watching = try namespace.start(
+            "watch", "192.0.2.1", "10.0.0.9", environment: ["TERM": "xterm", "NO_COLOR": ""], output: terminal.screen)
+        let first = try await terminal.until("\u{1B}[J")
+        #expect(first.contains("\u{1B}[31mno route\u{1B}[39m") && first.contains("\u{1B}[31m-\u{1B}[39m"))
+        #expect(first.contains("\u{1B}[32mreachable\u{1B}[39m") && first.contains("\u{1B}[32m+\u{1B}[39m"))
+        try await namespace.ip("route add default via 10.0.0.1")
+        let second = try await terminal.until("\u{1B}[J")
+        #expect(second.contains("\u{1B}[31m-\u{1B}[39m\u{1B}[32m+\u{1B}[39m"))
+        watching.send(SIGTERM)
+        #expect(try await watching.end().status == 0)
+    }
+
+    @Test("There are no colours where NO_COLOR is set")
+    func noColours() async throws {
+        let terminal = try Terminal(columns: 80, rows: 24)
+        let namespace = try await Namespace(.subnet)
+        let watching = try namespace.start(
+            "watch", "192.0.2.1", environment: ["TERM": "xterm", "NO_COLOR": "1"], output: terminal.screen)
+        let picture = try await terminal.until("\u{1B}[J")
+        #expect(picture.contains("no route") && picture.withoutColours == picture)
+        watching.send(SIGTERM)
+        #expect(try await watching.end().status == 0)
     }
 
     @Test("No line is longer than the terminal is wide, nor the picture higher")

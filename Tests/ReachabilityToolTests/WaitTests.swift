@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @Suite("wait", .tool, .namespace, .timeLimit(.minutes(1)))
@@ -8,7 +9,7 @@ struct WaitTests {
     func reachable() async throws {
         let namespace = try await Namespace(.subnet)
         let waiting = try namespace.start("wait", "192.0.2.1")
-        try await namespace.untilWatched()
+        try await namespace.until(isWatched: true)
         try await namespace.ip("route add default via 10.0.0.1")
         let ended = try await waiting.end()
         #expect(ended.status == 0)
@@ -42,7 +43,7 @@ struct WaitTests {
     func not() async throws {
         let namespace = try await Namespace(.gateway)
         let waiting = try namespace.start("wait", "--not", "192.0.2.1")
-        try await namespace.untilWatched()
+        try await namespace.until(isWatched: true)
         try await namespace.ip("route delete default")
         #expect(try await waiting.end().status == 0)
     }
@@ -52,7 +53,7 @@ struct WaitTests {
         let namespace = try await Namespace(.subnet)
         let all = try namespace.start("wait", "--json", "192.0.2.1", "198.51.100.1")
         let any = try namespace.start("wait", "--json", "--any", "192.0.2.1", "198.51.100.1")
-        try await namespace.untilWatched()
+        try await namespace.until(isWatched: true)
         try await namespace.ip("route add 192.0.2.0/24 via 10.0.0.1")
         #expect(try await states(at: any.end()) == [true, false])
         try await namespace.ip("route add 198.51.100.0/24 via 10.0.0.1")
@@ -64,11 +65,14 @@ struct WaitTests {
         return try end.output.split(separator: "\n").map { try Record($0).reachable }
     }
 
-    @Test("A name that nobody has answered for is neither reachable nor not")
+    @Test("A name that nobody has answered for is neither reachable nor not", .nameServer)
     func pendingName() async throws {
         let namespace = try await Namespace(.gateway)
+        let server = try NameServer(in: namespace)
         #expect(try await namespace.run("wait", "--timeout", "0.1", "host.invalid").status == 1)
         #expect(try await namespace.run("wait", "--timeout", "0.1", "--not", "host.invalid").status == 1)
+        server.answer()
+        #expect(try await namespace.run("wait", "--not", "host.invalid").status == 0)
     }
 
     @Test("--json prints the states at the end")

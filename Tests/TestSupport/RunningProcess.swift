@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-import Glibc
-import Synchronization
-import Testing
+package import Glibc
+internal import Synchronization
+package import Testing
 
 /// What a process that has ended leaves.
-struct Ended {
+package struct Ended {
     /// As a shell tells it: 128 and the signal, if one ended it.
-    var status: Int32
-    var output: String
-    var errors: String
+    package var status: Int32
+    package var output: String
+    package var errors: String
 }
 
 /// A running process, whose output can be awaited line by line. It dies with this object.
 ///
 /// Not Foundation's `Process`: with the `readabilityHandler` of its pipes, several at once crash libdispatch or hang.
-final class RunningProcess {
-    enum Input {
+package final class RunningProcess {
+    package enum Input {
         case none
         case text(String)
-        /// Nothing comes, and its end only with this object.
+        /// Comes with `write`, and ends with this object.
         case open
     }
 
-    let identifier: pid_t
+    package let identifier: pid_t
 
     private let child: Child
     private var lines: AsyncStream<String>.Iterator
@@ -32,7 +32,7 @@ final class RunningProcess {
     private let namespace: Namespace?
 
     /// `output`: a descriptor of the caller's, instead of a pipe that is read with `nextLine` and `end`.
-    init(
+    package init(
         _ command: [String], environment: [String: String] = [:], input: Input = .none, output: Int32? = nil,
         in namespace: Namespace? = nil
     ) throws {
@@ -46,7 +46,7 @@ final class RunningProcess {
             spawned = try spawn(command, environment, output: output, keepsInput: true)
             var text = text
             // Less than a pipe holds: it is taken at once.
-            let count = text.withUTF8 { write(spawned.input ?? -1, $0.baseAddress, $0.count) }
+            let count = text.withUTF8 { Glibc.write(spawned.input ?? -1, $0.baseAddress, $0.count) }
             try #require(count == text.utf8.count)
             spawned.closeInput()
         }
@@ -72,16 +72,24 @@ final class RunningProcess {
     }
 
     /// The next line of its output; fails where there is none any more.
-    func nextLine(_ location: SourceLocation = #_sourceLocation) async throws -> String {
+    package func nextLine(_ location: SourceLocation = #_sourceLocation) async throws -> String {
         try #require(await lines.next(), "its output ended", sourceLocation: location)
     }
 
-    func send(_ signal: Int32) {
+    /// Gives it more input; less than a pipe holds.
+    package func write(_ text: String) {
+        guard let input else { return }
+        var text = text
+        let count = text.withUTF8 { Glibc.write(input, $0.baseAddress, $0.count) }
+        #expect(count == text.utf8.count)
+    }
+
+    package func send(_ signal: Int32) {
         child.send(signal)
     }
 
     /// Waits for its end; the output is what `nextLine` has not taken.
-    func end(_ location: SourceLocation = #_sourceLocation) async throws -> Ended {
+    package func end(_ location: SourceLocation = #_sourceLocation) async throws -> Ended {
         var output = ""
         while let line = await lines.next() { output += line + "\n" }
         for await (status, errors) in end { return Ended(status: status, output: output, errors: errors) }
@@ -175,7 +183,7 @@ private func spawn(
 }
 
 /// Blocking calls are for threads of their own, not for those that tests run on.
-func startThread(_ body: @escaping @Sendable () -> Void) throws {
+package func startThread(_ body: @escaping @Sendable () -> Void) throws {
     final class Box: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -215,35 +223,4 @@ private func readAll(output: Int32?, errors: Int32, onLine: (String) -> Void) ->
     }
     if !texts[0].isEmpty { onLine(String(decoding: texts[0], as: UTF8.self)) }
     return String(decoding: texts[1], as: UTF8.self)
-}
-
-/// The tool that the package builds beside these tests.
-enum Tool {
-    #if Tool
-    static let isBuilt = true
-    #else
-    static let isBuilt = false
-    #endif
-
-    static let path: String = {
-        let tests = realpath("/proc/self/exe", nil)
-        defer { free(tests) }
-        let path = tests.map { String(cString: $0) } ?? ""
-        return path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex) + "/reachability"
-    }()
-
-    static func start(_ arguments: [String], environment: [String: String] = [:]) throws -> RunningProcess {
-        try RunningProcess([path] + arguments, environment: environment)
-    }
-
-    static func run(_ arguments: String...) async throws -> Ended {
-        try await start(arguments).end()
-    }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// Tests of the tool need the trait that brings its argument parser.
-    static var tool: Self {
-        .enabled(if: Tool.isBuilt, "the tool was not built: swift test --traits Tool")
-    }
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+import AFNetworkReachability
+import ReachabilitySupport
+import Synchronization
+
+extension Comparison {
+    /// From a callback of the C library to an AFNetworkReachabilityManager's block, on the queue that it delivers on:
+    /// beside one bare dispatch to that queue.
+    static let block = Comparison(
+        title: "callback to block",
+        ours: { arrival in
+            let manager = AFNetworkReachabilityManager(forDomain: "127.0.0.1")
+            manager.deliveryQueue = DispatchQueue(label: "deliveries")
+            manager.setReachabilityStatusChange { _ in arrival.record() }
+            let feed = manager.makeFeed()
+            let isReachable = Atomic(false)
+            // As its callback does. Each status differs from the last, or there would be nothing to deliver.
+            return Hop(
+                name: "manager",
+                send: {
+                    let flags = isReachable.load(ordering: .relaxed) ? SCNetworkReachabilityFlags.reachable : []
+                    isReachable.logicalXor(true, ordering: .relaxed)
+                    feed.receive(flags)
+                },
+                end: { withExtendedLifetime(manager) { feed.end() } })
+        },
+        reference: { arrival in
+            let queue = DispatchQueue(label: "deliveries")
+            return Hop(name: "one bare dispatch", send: { queue.async { arrival.record() } }, end: {})
+        },
+        threshold: 1.3)
+}

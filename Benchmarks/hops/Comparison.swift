@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+
+/// Our hop beside the bare one that it cannot be without. Blocks of both take turns, each pair of neighbours gives one
+/// ratio, and the median of those is held against the threshold: machines are shared, and absolute times move.
+struct Comparison: Sendable {
+    var title: String
+    var ours: @Sendable (Arrival) -> Hop
+    var reference: @Sendable (Arrival) -> Hop
+    /// nil: the ratio is told, whatever it is.
+    var threshold: Double?
+
+    /// Prints a line; answers whether the ratio is within the threshold.
+    func run(isShort: Bool) -> Bool {
+        let arrivals = (ours: Arrival(), reference: Arrival())
+        let hops = (ours: ours(arrivals.ours), reference: reference(arrivals.reference))
+        defer {
+            hops.ours.end()
+            hops.reference.end()
+        }
+        var times: (ours: [Double], reference: [Double]) = ([], [])
+        for _ in 0..<(isShort ? 5 : 41) {
+            times.reference.append(block(hops.reference, arrivals.reference, isShort))
+            times.ours.append(block(hops.ours, arrivals.ours, isShort))
+        }
+        let ratio = median(zip(times.ours, times.reference).map { $0 / $1 })
+        let isWithin = threshold.map { ratio <= $0 } ?? true
+        let verdict = threshold.map { " (at most \(fixed($0, 2))) \(isWithin ? "ok" : "OVER")" } ?? ""
+        print(
+            padded(title, 22), time(times.ours), " ", padded(hops.reference.name, 36), time(times.reference),
+            "  ratio \(fixed(ratio, 3))\(verdict)")
+        return isWithin
+    }
+
+    private func block(_ hop: Hop, _ arrival: Arrival, _ isShort: Bool) -> Double {
+        median(
+            (0..<(isShort ? 50 : 300)).map { _ in
+                // What receives has gone back to waiting by then: events are rare.
+                let pause = now() + 20_000
+                while now() < pause {}
+                return arrival.time(of: hop.send)
+            })
+    }
+
+    private func time(_ values: [Double]) -> String {
+        let text = fixed(median(values) / 1000, 2)
+        return String(repeating: " ", count: max(9 - text.count, 0)) + text + " us"
+    }
+}
+
+private func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(width - text.count, 0))
+}
+
+private func fixed(_ value: Double, _ digits: Int) -> String {
+    var scale = 1
+    for _ in 0..<digits { scale *= 10 }
+    let number = Int((value * Double(scale)).rounded())
+    let fraction = String(number % scale)
+    return "\(number / scale)." + String(repeating: "0", count: digits - fraction.count) + fraction
+}

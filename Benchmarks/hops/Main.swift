@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+
+/// What our Swift modules add to the hop that leads to their users' code.
+@main
+enum Main {
+    private static let comparisons = [Comparison.sequence, .callback, .query, .block]
+
+    static func main() {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.isEmpty || arguments.elementsEqual(["--short"]) else {
+            print("usage: \(CommandLine.arguments[0]) [--short]")
+            exit(64)
+        }
+        let isShort = !arguments.isEmpty || getenv("BENCH_SHORT").map { $0[0] != 0 } ?? false
+        let areWithin = comparisons.map { $0.run(isShort: isShort) }
+        exit(isShort || areWithin.allSatisfy { $0 } ? 0 : 1)
+    }
+}

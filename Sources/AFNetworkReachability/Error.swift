@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+internal import ReachabilitySupport
+internal import SCReachability
+
+/// Why a manager could not be made.
+public struct AFNetworkReachabilityError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// More may come: compare, rather than to expect a certain set.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        public static let emptyHost = Code(description: "the host's name is empty")
+        public static let schemeInHost = Code(description: "a host's name has no scheme")
+        public static let slashInHost = Code(description: "a host's name has no slash")
+        public static let whiteSpaceInHost = Code(description: "a host's name has no white space")
+        public static let nulInHost = Code(description: "a host's name has no NUL")
+        public static let hostTooLong = Code(description: "the host's name is longer than 1024 bytes")
+        public static let badAddress = Code(description: "not a socket address of IPv4 or IPv6")
+        /// `status` tells.
+        public static let system = Code(description: "the system refused")
+    }
+
+    public let code: Code
+    /// `SCError()` when it happened; a value of `errno` below 1000. 0 if the C library was not asked.
+    public let status: Int32
+
+    public var description: String {
+        code == .system ? "\(code): \(String(cString: SCErrorString(status)))" : "\(code)"
+    }
+}
+
+extension AFNetworkReachabilityError {
+    init(_ flaw: HostFlaw) {
+        let code: Code =
+            switch flaw {
+            case .empty: .emptyHost
+            case .scheme: .schemeInHost
+            case .slash: .slashInHost
+            case .whiteSpace: .whiteSpaceInHost
+            case .nul: .nulInHost
+            case .tooLong: .hostTooLong
+            }
+        self.init(code: code, status: 0)
+    }
+
+    static let badAddress = AFNetworkReachabilityError(code: .badAddress, status: 0)
+
+    /// What the C library has just said.
+    static var last: AFNetworkReachabilityError {
+        AFNetworkReachabilityError(code: .system, status: SCError())
+    }
+}
+#endif

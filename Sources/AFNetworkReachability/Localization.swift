@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+// Words for a status, in the user's language. Foundation's locale is fixed on Linux and knows nothing of LANG, and its
+// look-up in bundles follows that: so the language and the table are chosen here. The table "AFNetworking" of the
+// program's main bundle goes first, then ours, then the English text, which is the key.
+
+#if os(Linux)
+internal import Foundation
+
+/// The status in words, in the language of the environment: LC_ALL, LC_MESSAGES, LANG.
+public func AFStringFromNetworkReachabilityStatus(_ status: AFNetworkReachabilityStatus) -> String {
+    Localization.text(of: status, in: Localization.languages(ProcessInfo.processInfo.environment))
+}
+
+/// The status in words, in a language such as "de" or "zh-Hans".
+public func AFStringFromNetworkReachabilityStatus(
+    _ status: AFNetworkReachabilityStatus, language: String
+) -> String {
+    Localization.text(of: status, in: [language])
+}
+
+extension AFNetworkReachabilityManager {
+    /// The status in words, in the language of the environment: LC_ALL, LC_MESSAGES, LANG.
+    public func localizedNetworkReachabilityStatusString() -> String {
+        AFStringFromNetworkReachabilityStatus(networkReachabilityStatus)
+    }
+
+    /// The status in words, in a language such as "de" or "zh-Hans".
+    public func localizedNetworkReachabilityStatusString(language: String) -> String {
+        AFStringFromNetworkReachabilityStatus(networkReachabilityStatus, language: language)
+    }
+}
+
+package enum Localization {
+    static func text(of status: AFNetworkReachabilityStatus, in languages: [String]) -> String {
+        text(for: key(of: status), in: languages, folders: folders)
+    }
+
+    private static func key(of status: AFNetworkReachabilityStatus) -> String {
+        switch status {
+        case .unknown: "Unknown"
+        case .notReachable: "Not Reachable"
+        case .reachableViaWWAN: "Reachable via WWAN"
+        case .reachableViaWiFi: "Reachable via WiFi"
+        }
+    }
+
+    /// The first folder that has the key in one of the languages decides, so that a program's own words win over ours.
+    package static func text(for key: String, in languages: [String], folders: [URL]) -> String {
+        for folder in folders {
+            for language in languages.flatMap(fallbacks) {
+                if let text = table(language: language, in: folder)?[key] { return text }
+            }
+        }
+        return key
+    }
+
+    /// What POSIX's variables ask for: the first that is set counts. "C" and "POSIX" are no language.
+    package static func languages(_ environment: [String: String]) -> [String] {
+        let names = ["LC_ALL", "LC_MESSAGES", "LANG"]
+        guard let value = names.lazy.compactMap({ environment[$0] }).first(where: { !$0.isEmpty }) else {
+            return ["en"]
+        }
+        let language = value.prefix { $0 != "." && $0 != "@" }
+        return language == "C" || language == "POSIX" ? ["en"] : [String(language), "en"]
+    }
+
+    /// "zh-Hans-CN": that, "zh-Hans", "zh"; with the script of a Chinese region.
+    private static func fallbacks(_ language: String) -> [String] {
+        var parts = language.lowercased().split { $0 == "-" || $0 == "_" }
+        if parts == ["zh"] || parts == ["zh", "cn"] || parts == ["zh", "sg"] { parts = ["zh", "hans"] }
+        return (0..<parts.count).map { parts.dropLast($0).joined(separator: "-") }
+    }
+
+    /// Folder names are compared without regard to case, as SwiftPM puts them in lower case.
+    private static func table(language: String, in folder: URL) -> [String: String]? {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let name = names.first { name in
+            name.lowercased().replacing("_", with: "-") == "\(language).lproj"
+        }
+        guard let name else { return nil }
+        let file = folder.appendingPathComponent(name).appendingPathComponent("AFNetworking.strings")
+        guard let data = try? Data(contentsOf: file) else { return nil }
+        return try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: String]
+    }
+
+    /// The main bundle's, then ours, which SwiftPM puts beside the program. Not `Bundle.module`: that ends the process
+    /// where the folder is missing, and a program may well be installed without it.
+    private static let folders: [URL] = {
+        let main = [Bundle.main.resourceURL, Bundle.main.bundleURL].compactMap { $0 }
+        return main + main.map { $0.appendingPathComponent("libreachability_AFNetworkReachability.resources") }
+    }()
+}
+#endif

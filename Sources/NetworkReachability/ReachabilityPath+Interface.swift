@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CReachability
+
+extension ReachabilityPath {
+    /// A network interface, as it was when the path was asked for.
+    public struct Interface: Sendable, Hashable {
+        public var name: String
+        /// The kernel's number for it. Another interface of the same name has another.
+        public var index: UInt32
+        public var type: InterfaceType
+
+        /// For scripts.
+        public init(name: String, index: UInt32, type: InterfaceType) {
+            self.name = name
+            self.index = index
+            self.type = type
+        }
+    }
+}
+
+extension ReachabilityPath.Interface {
+    /// The kind of link, told by the kernel's link type and kind, never by the interface's name. Later versions may know
+    /// more than these.
+    public struct InterfaceType: RawRepresentable, Sendable, Hashable {
+        public let rawValue: UInt32
+
+        public init(rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+
+        public static let other = InterfaceType(.other)
+        public static let loopback = InterfaceType(.loopback)
+        public static let wiredEthernet = InterfaceType(.wiredEthernet)
+        public static let wiFi = InterfaceType(.wiFi)
+        public static let cellular = InterfaceType(.cellular)
+        /// ppp.
+        public static let pointToPoint = InterfaceType(.pointToPoint)
+        /// tun, tap, gre, ipip, sit, wireguard and their kin.
+        public static let tunnel = InterfaceType(.tunnel)
+        /// veth, bridge, bond, vlan, macvlan, vrf, dummy, vxlan.
+        public static let virtual = InterfaceType(.virtual)
+
+        private init(_ type: SCNetworkReachabilityInterfaceType) {
+            rawValue = type.rawValue
+        }
+    }
+}
+
+extension ReachabilityPath.Interface.InterfaceType: CustomStringConvertible {
+    /// As it is spelled in code: "wiredEthernet".
+    public var description: String {
+        switch self {
+        case .loopback: "loopback"
+        case .wiredEthernet: "wiredEthernet"
+        case .wiFi: "wiFi"
+        case .cellular: "cellular"
+        case .pointToPoint: "pointToPoint"
+        case .tunnel: "tunnel"
+        case .virtual: "virtual"
+        default: "other"
+        }
+    }
+}
+
+extension ReachabilityPath.Interface {
+    init?(_ path: SCNetworkReachabilityPath) {
+        guard path.interfaceIndex != 0 else { return nil }
+        name = withUnsafeBytes(of: path.interfaceName) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        index = path.interfaceIndex
+        type = InterfaceType(rawValue: path.interfaceType.rawValue)
+    }
+}
+#endif

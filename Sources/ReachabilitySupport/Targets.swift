@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+package import SCReachability
+
+/// Why a text is no host's name.
+package enum HostFlaw: Error {
+    case empty
+    case scheme
+    case slash
+    case whiteSpace
+    case nul
+    case tooLong
+
+    /// What is found first; nil: the system's resolver may be asked.
+    package init?(of host: String) {
+        if host.isEmpty {
+            self = .empty
+        } else if host.utf8.contains(0) {
+            self = .nul
+        } else if host.utf8.count > longest {
+            self = .tooLong
+        } else if host.utf8.containsScheme {
+            self = .scheme
+        } else if host.utf8.contains(UInt8(ascii: "/")) {
+            self = .slash
+        } else if host.unicodeScalars.contains(where: \.properties.isWhitespace) {
+            self = .whiteSpace
+        } else {
+            return nil
+        }
+    }
+}
+
+/// In bytes: what the C library takes.
+private let longest = 1024
+
+extension String.UTF8View {
+    /// "://" anywhere.
+    fileprivate var containsScheme: Bool {
+        let mark = Array("://".utf8)
+        return indices.contains { self[$0...].starts(with: mark) }
+    }
+}
+
+package enum Targets {
+    /// 0.0.0.0, which stands for the default path of either family.
+    package static func defaultPath() -> SCNetworkReachability? {
+        address("0.0.0.0")
+    }
+
+    /// An IPv4 literal.
+    package static func address(_ literal: String) -> SCNetworkReachability? {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        guard inet_pton(AF_INET, literal, &address.sin_addr) == 1 else { return nil }
+        return withUnsafeBytes(of: &address) { self.address($0.baseAddress!) }
+    }
+
+    /// A sockaddr of IPv4 or IPv6; anything else: nil.
+    package static func address(_ address: UnsafeRawPointer) -> SCNetworkReachability? {
+        SCNetworkReachabilityCreateWithAddress(nil, address.assumingMemoryBound(to: sockaddr.self))
+    }
+
+    package static func host(_ host: String) -> SCNetworkReachability? {
+        HostFlaw(of: host) == nil ? SCNetworkReachabilityCreateWithName(nil, host) : nil
+    }
+
+    /// Whatever is not empty. What the C library would refuse, or read as another name, cannot be reached: no more than
+    /// names below .invalid.
+    package static func unchecked(host: String) -> SCNetworkReachability? {
+        let isReadable = !host.utf8.contains(0) && host.utf8.count <= longest
+        return SCNetworkReachabilityCreateWithName(nil, isReadable ? host : "name.invalid")
+    }
+}
+
+extension sockaddr_storage {
+    /// A copy of the bytes of a socket address of IPv4 or IPv6; nil: they are something else.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        self.init()
+        let family = withUnsafeMutableBytes(of: &self) { copy in
+            copy.copyBytes(from: bytes.prefix(copy.count))
+            return copy.load(as: sockaddr.self).sa_family
+        }
+        switch Int32(family) {
+        case AF_INET where bytes.count >= MemoryLayout<sockaddr_in>.size: break
+        case AF_INET6 where bytes.count >= MemoryLayout<sockaddr_in6>.size: break
+        default: return nil
+        }
+    }
+}
+
+extension SCNetworkReachability {
+    /// The flags now; nil: the kernel could not be asked.
+    package var flags: SCNetworkReachabilityFlags? {
+        var flags: SCNetworkReachabilityFlags = []
+        return SCNetworkReachabilityGetFlags(self, &flags) ? flags : nil
+    }
+}
+
+extension SCNetworkReachabilityFlags {
+    /// A packet can leave, if need be over a connection that is made without the user's doing.
+    package var isUsable: Bool {
+        guard contains(.reachable) else { return false }
+        if !contains(.connectionRequired) { return true }
+        return !isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand]) && !contains(.interventionRequired)
+    }
+
+    /// "WR ctiCDld": a letter for each flag that is set, `-` for each that is not.
+    package var letters: String {
+        let interface: [(SCNetworkReachabilityFlags, String)] = [(.isWWAN, "W"), (.reachable, "R")]
+        let connection: [(SCNetworkReachabilityFlags, String)] = [
+            (.connectionRequired, "c"), (.transientConnection, "t"), (.interventionRequired, "i"),
+            (.connectionOnTraffic, "C"), (.connectionOnDemand, "D"), (.isLocalAddress, "l"), (.isDirect, "d"),
+        ]
+        return [interface, connection].map { letters in
+            letters.map { flag, letter in contains(flag) ? letter : "-" }.joined()
+        }.joined(separator: " ")
+    }
+}
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+
+import AFNetworkReachability
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("AFNetworkReachabilityManager's life", .namespaceInside, .timeLimit(.minutes(20)))
+struct LifetimeTests {
+    @Test("A stopped manager ends; a live one that is let go of ends too, and its target can be watched anew")
+    func ends() async throws {
+        let namespace = try await Namespace(.gateway)
+        let target = try namespace.inside { try #require(SCNetworkReachabilityCreateWithName(nil, String.outside)) }
+        for stops in [true, false] {
+            weak var weakManager: AFNetworkReachabilityManager?
+            do {
+                let manager = AFNetworkReachabilityManager(reachability: target)
+                weakManager = manager
+                manager.deliveryQueue = DispatchQueue(label: "deliveries")
+                let told = manager.record()
+                #expect(manager.startMonitoring())
+                #expect(await told.next() == .reachableViaWiFi)
+                manager.settle()
+                if stops { manager.stopMonitoring() }
+            }
+            #expect(weakManager == nil)
+        }
+        // Had the schedule been left behind, it would be refused.
+        #expect(SCNetworkReachabilitySetDispatchQueue(target, DispatchQueue(label: "another")))
+        #expect(SCNetworkReachabilitySetDispatchQueue(target, nil))
+    }
+
+    @Test("A target that is scheduled elsewhere is refused, and keeps what it has")
+    func elsewhere() async throws {
+        let namespace = try await Namespace(.gateway)
+        let target = try namespace.inside { try #require(SCNetworkReachabilityCreateWithName(nil, String.outside)) }
+        let managers = (0..<2).map { _ in AFNetworkReachabilityManager(reachability: target) }
+        for manager in managers { manager.deliveryQueue = DispatchQueue(label: "deliveries") }
+        let told = managers[0].record()
+        #expect(managers[0].startMonitoring())
+        #expect(await told.next() == .reachableViaWiFi)
+        #expect(managers[1].startMonitoring() == false)
+        try await namespace.ip(.deleteDefault)
+        #expect(await told.next() == .notReachable)
+        managers[0].stopMonitoring()
+        #expect(managers[1].startMonitoring())
+    }
+
+    @Test("When the manager ends with a delivery on its way, the notification has no object")
+    func endsMeanwhile() async throws {
+        let namespace = try await Namespace(.gateway)
+        let objects = Recorder<Bool>()
+        let queue = DispatchQueue(label: "deliveries")
+        let marker = AFNetworkReachabilityStatus.reachableViaWiFi.rawValue
+        // Notifications of other tests have objects.
+        let registration = NotificationCenter.default.addObserver(
+            forName: .AFNetworkingReachabilityDidChange, object: nil, queue: nil
+        ) { notification in
+            let item = notification.userInfo?[AFNetworkingReachabilityNotificationStatusItem] as? NSNumber
+            if notification.object == nil { objects.record(item?.intValue == marker) }
+        }
+        let calls = Told()
+        do {
+            let manager = try namespace.manager()
+            manager.deliveryQueue = queue
+            manager.setReachabilityStatusChange { calls.record($0) }
+            queue.suspend()
+            manager.startMonitoring()
+            AFNetworkReachabilityManager.arrivals.sync {}
+        }
+        queue.resume()
+        #expect(await objects.next() == true)
+        #expect(calls.count == 0)
+        NotificationCenter.default.removeObserver(registration)
+    }
+
+    @Test("The last reference may be let go of inside the block")
+    func lastReference() async throws {
+        let namespace = try await Namespace(.gateway)
+        let ended = Recorder<Void>()
+        let box = Box()
+        do {
+            let manager = try namespace.manager()
+            let canary = Canary(ended)
+            manager.setReachabilityStatusChange { _ in
+                withExtendedLifetime(canary) {}
+                _ = box.take()
+            }
+            box.put(manager)
+        }
+        box.start()
+        await ended.next()
+    }
+
+    private final class Box: Sendable {
+        private let manager = Mutex<AFNetworkReachabilityManager?>(nil)
+        func put(_ manager: AFNetworkReachabilityManager) { self.manager.withLock { $0 = manager } }
+        func start() { manager.withLock { $0 }?.startMonitoring() }
+        func take() -> AFNetworkReachabilityManager? {
+            manager.withLock { manager in
+                defer { manager = nil }
+                return manager
+            }
+        }
+    }
+
+    @Test("Started, stopped and let go of over and over while routes flap: nothing leaks, nothing comes after a stop")
+    func storm() async throws {
+        let cycles = Repetitions.cycles
+        let namespace = try await Namespace(.subnet)
+        // Keeps the library's thread going, and shows that the routes do flap.
+        let anchor = try namespace.manager(.outside)
+        let flaps = anchor.record()
+        anchor.startMonitoring()
+        let flapping = try namespace.flap()
+        for _ in 0..<3 { _ = await flaps.next() }
+        let queue = DispatchQueue(label: "deliveries")
+        let descriptors = try openDescriptors()
+        let ended = Recorder<Void>()
+        let lateCalls = Atomic(0)
+        try namespace.inside {
+            for cycle in 0..<cycles {
+                let manager = AFNetworkReachabilityManager(forDomain: .outside)
+                let canary = Canary(ended)
+                let isStopped = Flag()
+                manager.deliveryQueue = queue
+                manager.setReachabilityStatusChange { _ in
+                    withExtendedLifetime(canary) {}
+                    if isStopped.isSet { lateCalls.add(1, ordering: .relaxed) }
+                }
+                manager.startMonitoring()
+                switch cycle % 4 {
+                case 0: break
+                case 1: manager.stopMonitoring()
+                case 2:
+                    queue.sync {
+                        manager.stopMonitoring()
+                        isStopped.set()
+                    }
+                default:
+                    manager.startMonitoring()
+                    // Another thread lets go while this one does.
+                    queue.async { withExtendedLifetime(manager) {} }
+                }
+            }
+        }
+        for _ in 0..<cycles { await ended.next() }
+        #expect(lateCalls.load(ordering: .relaxed) == 0)
+        anchor.settle()
+        #expect(try openDescriptors() <= descriptors + 8)
+        withExtendedLifetime(flapping) {}
+    }
+
+    @Test("Started, stopped and set from several threads at once")
+    func threads() async throws {
+        let namespace = try await Namespace(.subnet)
+        let manager = try namespace.manager(.outside)
+        let flapping = try namespace.flap()
+        await withTaskGroup { group in
+            for task in 0..<4 {
+                group.addTask {
+                    for turn in 0..<500 {
+                        switch (turn + task) % 4 {
+                        case 0: manager.stopMonitoring()
+                        case 1: manager.setReachabilityStatusChange { _ in }
+                        default: manager.startMonitoring()
+                        }
+                    }
+                }
+            }
+        }
+        let told = manager.record()
+        #expect(manager.startMonitoring())
+        #expect(await told.next() != nil)
+        withExtendedLifetime(flapping) {}
+    }
+
+    @Test("A change that races the first answer never leaves an old status behind")
+    func race() async throws {
+        let tries = Repetitions.tries
+        let namespace = try await Namespace(.subnet)
+        let changes = try namespace.changes()
+        let manager = try namespace.manager(.outside)
+        let anchor = try namespace.manager(.outside)
+        anchor.startMonitoring()
+        for turn in 0..<tries {
+            let told = manager.record()
+            let isUp = turn % 2 == 0
+            let change: String = isUp ? .addDefault : .deleteDefault
+            if turn % 3 == 0 { manager.startMonitoring() }
+            changes.write(change + "\n")
+            if turn % 3 == 1 { manager.startMonitoring() }
+            if turn % 3 == 2 {
+                for _ in 0..<(turn % 100) { _ = manager.isReachable }
+                manager.startMonitoring()
+            }
+            let wanted: AFNetworkReachabilityStatus = isUp ? .reachableViaWiFi : .notReachable
+            while try #require(await told.next()) != wanted {}
+            manager.settle()
+            try #require(manager.networkReachabilityStatus == wanted)
+            manager.stopMonitoring()
+        }
+    }
+}
+
+/// How many descriptors this process has open.
+private func openDescriptors() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+}
+
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .acquiring) }
+    func set() { value.store(true, ordering: .releasing) }
+}

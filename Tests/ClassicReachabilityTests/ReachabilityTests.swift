@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+
+import ClassicReachability
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+private let onMain = DispatchSpecificKey<Bool>()
+
+@Suite("Reachability asks", .timeLimit(.minutes(1)))
+struct AskingTests {
+    @Test("Statuses follow from the flags; a cellular way may count as none")
+    func fromFlags() throws {
+        let reachability = try #require(Reachability.forInternetConnection())
+        let table: [(SCNetworkReachabilityFlags, NetworkStatus)] = [
+            ([], .notReachable),
+            ([.connectionOnDemand], .notReachable),
+            ([.reachable, .connectionRequired], .notReachable),
+            ([.reachable, .connectionRequired, .interventionRequired], .notReachable),
+            ([.reachable], .reachableViaWiFi),
+            ([.reachable, .connectionRequired, .connectionOnDemand], .reachableViaWiFi),
+            ([.reachable, .connectionRequired, .connectionOnTraffic], .reachableViaWiFi),
+            ([.reachable, .isWWAN], .reachableViaWWAN),
+            ([.reachable, .isWWAN, .connectionRequired], .notReachable),
+        ]
+        for (flags, status) in table { #expect(reachability.status(of: flags) == status) }
+        reachability.reachableOnWWAN = false
+        #expect(reachability.status(of: [.reachable, .isWWAN]) == .notReachable)
+        #expect(reachability.status(of: .reachable) == .reachableViaWiFi)
+        let local = try #require(Reachability.forLocalWiFi())
+        #expect(local.status(of: .reachable) == .notReachable)
+        #expect(local.status(of: [.reachable, .isDirect]) == .reachableViaWiFi)
+    }
+
+    @Test("Raw values are tonymillion's, and both names of the notification are there")
+    func names() {
+        let all: [NetworkStatus] = [.notReachable, .reachableViaWWAN, .reachableViaWiFi]
+        #expect(all.map(\.rawValue) == [0, 1, 2])
+        #expect(NSNotification.Name.reachabilityChanged.rawValue == "kReachabilityChangedNotification")
+        let apple = NSNotification.Name.networkReachabilityChanged
+        #expect(apple.rawValue == "kNetworkReachabilityChangedNotification")
+    }
+
+    @Test("Every question has an answer without a start", .namespaceInside)
+    func questions() async throws {
+        let namespace = try await Namespace(.subnet)
+        let hosts = try namespace.inside {
+            [
+                Reachability(hostName: .outside), Reachability(hostname: .outside),
+                Reachability(url: URL(string: "https://192.0.2.1:80/path")), .forInternetConnection(),
+            ]
+        }
+        for host in hosts {
+            let host = try #require(host)
+            #expect(host.currentReachabilityStatus() == .notReachable && !host.isReachable())
+            #expect(host.currentReachabilityString() == "No Connection")
+        }
+        try await namespace.ip(.addDefault)
+        for host in hosts {
+            let host = try #require(host)
+            #expect(host.currentReachabilityStatus() == .reachableViaWiFi && host.isReachable())
+            #expect(host.isReachableViaWiFi() && !host.isReachableViaWWAN())
+            #expect(!host.connectionRequired() && !host.isConnectionRequired())
+            #expect(!host.isConnectionOnDemand() && !host.isInterventionRequired())
+            #expect(host.reachabilityFlags() == .reachable && host.currentReachabilityFlags() == "-R -------")
+            #expect(host.currentReachabilityString() == "WiFi")
+            #expect(host.description.contains("-R -------"))
+        }
+    }
+
+    @Test("The local network is reachable where it is attached, with no gateway in between", .namespaceInside)
+    func localWiFi() async throws {
+        let namespace = try await Namespace(.gateway)
+        let local = try namespace.inside { try #require(Reachability.forLocalWiFi()) }
+        #expect(local.reachabilityFlags() == .reachable && !local.isReachable())
+        try await namespace.ip("route add 169.254.0.0/16 dev e0")
+        #expect(local.isReachableViaWiFi())
+    }
+
+    @Test("What is no host, URL or address makes nothing")
+    func bad() {
+        let hosts = ["", "https://example.com", "a/b", "a b", "a\0b", String(repeating: "a", count: 10_000)]
+        for host in hosts { #expect(Reachability(hostName: host) == nil) }
+        #expect(Reachability(url: URL(string: "file:///tmp")) == nil)
+        var address = sockaddr()
+        address.sa_family = sa_family_t(AF_UNIX)
+        #expect(Reachability(address: &address) == nil)
+        address.sa_family = sa_family_t(AF_INET)
+        #expect(Reachability(address: &address) != nil)
+        #expect(Reachability(hostName: nil) == nil && Reachability(address: nil) == nil)
+    }
+}
+
+@Suite("Reachability tells", .namespaceInside, .timeLimit(.minutes(2)))
+struct TellingTests {
+    private func makeInternet(_ namespace: Namespace) throws -> Reachability {
+        let internet = try namespace.inside { try #require(Reachability.forInternetConnection()) }
+        internet.notificationQueue = DispatchQueue(label: "notifications")
+        return internet
+    }
+
+    @Test("The block of the state, then the other, then both notifications; at the start and for each change")
+    func order() async throws {
+        let namespace = try await Namespace(.subnet)
+        let internet = try makeInternet(namespace)
+        let events = Recorder<String>()
+        internet.reachableBlock = { events.record("reachable \($0?.isReachable() == true)") }
+        internet.unreachableBlock = { events.record("unreachable \($0?.isReachable() == false)") }
+        internet.reachabilityBlock = { events.record("changed \($1.rawValue)") }
+        let names: [NSNotification.Name] = [.reachabilityChanged, .networkReachabilityChanged]
+        let registrations = names.map { name in
+            NotificationCenter.default.addObserver(forName: name, object: internet, queue: nil) {
+                events.record($0.name.rawValue)
+            }
+        }
+        #expect(internet.startNotifier())
+        #expect(internet.startNotifier())
+        for event in ["unreachable true", "changed 0"] + names.map(\.rawValue) { #expect(await events.next() == event) }
+        try await namespace.ip(.addDefault)
+        for event in ["reachable true", "changed 2"] + names.map(\.rawValue) { #expect(await events.next() == event) }
+        internet.stopNotifier()
+        internet.stopNotifier()
+        internet.startNotifier()
+        #expect(await events.next() == "reachable true")
+        for registration in registrations { NotificationCenter.default.removeObserver(registration) }
+    }
+
+    @Test(
+        "A name that there is not ends not reachable, and is as the default path while its server is slow", .nameServer)
+    func unresolvable() async throws {
+        let namespace = try await Namespace(.loopback)
+        let server = try NameServer(in: namespace)
+        let host = try namespace.inside { try #require(Reachability(hostName: "host.invalid")) }
+        let statuses = Recorder<NetworkStatus>()
+        host.reachabilityBlock = { host, _ in host.map { statuses.record($0.currentReachabilityStatus()) } }
+        #expect(host.startNotifier())
+        await server.untilAsked()
+        #expect(await statuses.next() == .reachableViaWiFi)
+        server.answer()
+        #expect(await statuses.next() == .notReachable)
+    }
+
+    @Test("Notifications come on the main queue unless another is chosen")
+    func mainQueue() async throws {
+        DispatchQueue.main.setSpecific(key: onMain, value: true)
+        let namespace = try await Namespace(.gateway)
+        let host = try namespace.inside { try #require(Reachability(hostName: "localhost")) }
+        let places = Recorder<Bool>()
+        let registration = NotificationCenter.default.addObserver(
+            forName: .reachabilityChanged, object: host, queue: nil
+        ) { _ in places.record(DispatchQueue.getSpecific(key: onMain) == true) }
+        host.startNotifier()
+        #expect(await places.next() == true)
+        host.stopNotifier()
+        host.notificationQueue = .global()
+        host.startNotifier()
+        #expect(await places.next() == false)
+        NotificationCenter.default.removeObserver(registration)
+    }
+
+    @Test("A block that stops is the last thing told")
+    func stopInside() async throws {
+        let namespace = try await Namespace(.gateway)
+        let internet = try makeInternet(namespace)
+        let events = Recorder<String>()
+        internet.reachableBlock = {
+            $0?.stopNotifier()
+            events.record("reachable")
+        }
+        internet.reachabilityBlock = { _, _ in events.record("changed") }
+        let registration = NotificationCenter.default.addObserver(
+            forName: .reachabilityChanged, object: internet, queue: nil
+        ) { _ in events.record("notification") }
+        internet.startNotifier()
+        #expect(await events.next() == "reachable")
+        internet.reachableBlock = nil
+        internet.startNotifier()
+        #expect(await events.next() == "changed")
+        NotificationCenter.default.removeObserver(registration)
+    }
+
+    @Test("An instance ends, stopped or not, also inside its block")
+    func ends() async throws {
+        let namespace = try await Namespace(.gateway)
+        for stops in [true, false] {
+            var internet: Reachability? = try makeInternet(namespace)
+            weak let weakInternet = internet
+            internet?.startNotifier()
+            if stops { internet?.stopNotifier() }
+            internet = nil
+            while weakInternet != nil { await Task.yield() }
+        }
+        let holder = Recorder<Reachability>()
+        let ended = Recorder<Void>()
+        do {
+            let internet = try makeInternet(namespace)
+            holder.record(internet)
+            let canary = Canary(ended)
+            internet.reachableBlock = { _ in
+                withExtendedLifetime(canary) {}
+                Task { _ = await holder.next() }
+            }
+            internet.startNotifier()
+        }
+        await ended.next()
+    }
+
+    @Test("Started, stopped and let go of over and over while routes flap: nothing leaks, nothing comes after a stop")
+    func storm() async throws {
+        let cycles = Repetitions.cycles
+        let namespace = try await Namespace(.subnet)
+        let anchor = try makeInternet(namespace)
+        let flaps = Recorder<Void>()
+        anchor.reachabilityBlock = { _, _ in flaps.record(()) }
+        anchor.startNotifier()
+        let flapping = try namespace.flap()
+        for _ in 0..<3 { await flaps.next() }
+        let queue = DispatchQueue(label: "notifications")
+        let ended = Recorder<Void>()
+        try namespace.inside {
+            for cycle in 0..<cycles {
+                let host = try #require(Reachability(hostName: .outside))
+                let canary = Canary(ended)
+                host.notificationQueue = queue
+                host.reachabilityBlock = { _, _ in withExtendedLifetime(canary) {} }
+                host.startNotifier()
+                if cycle % 3 == 0 { host.stopNotifier() }
+                if cycle % 3 == 1 { queue.async { withExtendedLifetime(host) {} } }
+            }
+        }
+        for _ in 0..<cycles { await ended.next() }
+        withExtendedLifetime(flapping) {}
+    }
+}
+
+private final class Canary: Sendable {
+    private let ended: Recorder<Void>
+    init(_ ended: Recorder<Void>) { self.ended = ended }
+    deinit { ended.record(()) }
+}

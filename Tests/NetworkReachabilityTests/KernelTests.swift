@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Glibc
+import NetworkReachability
+import TestSupport
+import Testing
+
+extension AsyncSequence where Element == ReachabilityPath, Failure == Never {
+    /// The first path that is as wanted.
+    func first(_ isWanted: (ReachabilityPath) -> Bool) async throws -> ReachabilityPath {
+        for await path in self where isWanted(path) { return path }
+        return try #require(nil, "the sequence ended")
+    }
+}
+
+@Suite("A monitor and the kernel", .namespaceInside, .timeLimit(.minutes(1)))
+struct KernelTests {
+    @Test("Tells flags, interface, gateway, source and destination, and every change of them")
+    func changes() async throws {
+        let namespace = try await Namespace(.gateway)
+        let monitor = try namespace.inside { try ReachabilityMonitor(address: "192.0.2.1") }
+        var path = try await monitor.first(\.isReachable)
+        #expect(path.flags == .reachable && path.reason == .none)
+        #expect(path.interface?.name == "e0" && path.interface?.type == .virtual)
+        #expect(path.gateway == ReachabilityPath.Address("10.0.0.1"))
+        #expect(path.source?.description == "10.0.0.2" && path.destination?.description == "192.0.2.1")
+        #expect(path.description == "Reachable dev e0 via 10.0.0.1 src 10.0.0.2")
+
+        // Equal flags over another gateway are another path.
+        let before = path
+        var iterator = monitor.makeAsyncIterator()
+        #expect(await iterator.next() == before)
+        try await namespace.ip("route replace default via 10.0.0.3")
+        path = try #require(await iterator.next())
+        #expect(path.flags == before.flags && path.gateway?.description == "10.0.0.3")
+        #expect(monitor.path == path)
+        try await namespace.ip("route delete default")
+        path = try #require(await iterator.next())
+        #expect(path == ReachabilityPath(flags: [], reason: .noRoute, destination: before.destination))
+        try await namespace.ip("route add prohibit 192.0.2.0/24")
+        path = try #require(await iterator.next())
+        #expect(path.reason == .routeProhibited)
+    }
+
+    @Test("A lost carrier is told")
+    func carrier() async throws {
+        let namespace = try await Namespace(.gateway)
+        let monitor = try namespace.inside { ReachabilityMonitor() }
+        #expect(try await monitor.first(\.isReachable).destination == nil)
+        try await namespace.ip("link set e1 down")
+        #expect(try await monitor.first { !$0.isReachable }.reason == .noCarrier)
+    }
+
+    @Test("The kernel is watched only while an iterator or an observer exists")
+    func watching() async throws {
+        let namespace = try await Namespace(.loopback)
+        let monitor = try namespace.inside { try ReachabilityMonitor(address: "198.51.100.1") }
+        #expect(monitor.path.isReachable)
+        try await namespace.until(isWatched: false)
+        do {
+            let iterator = monitor.makeAsyncIterator()
+            try await namespace.until(isWatched: true)
+            let observation = monitor.observe { _ in }
+            _ = consume iterator
+            try await namespace.until(isWatched: true)
+            observation.cancel()
+        }
+        try await namespace.until(isWatched: false)
+        for await path in monitor {
+            #expect(path.isReachable)
+            try await namespace.until(isWatched: true)
+            break
+        }
+        try await namespace.until(isWatched: false)
+        // What is read is what holds now.
+        #expect(try namespace.inside { RejectedRoute.add() })
+        #expect(monitor.path.reason == .routeUnreachable)
+    }
+
+    @Test("A monitor that is dropped while it is iterated lives on, and then lets go of everything")
+    func lifetime() async throws {
+        let namespace = try await Namespace(.loopback)
+        func makeMonitor() throws -> ReachabilityMonitor {
+            try namespace.inside { try ReachabilityMonitor(address: "198.51.100.1") }
+        }
+        for await path in try makeMonitor() {
+            guard path.isReachable else { break }
+            #expect(try namespace.inside { RejectedRoute.add() })
+        }
+        try await namespace.until(isWatched: false)
+    }
+
+    @Test("Counts only routes out of the interface that is asked for, which need not exist yet")
+    func interface() async throws {
+        let namespace = try await Namespace("link set lo up")
+        let options = ReachabilityOptions(interface: "e0")
+        let (bound, path) = try namespace.inside {
+            (
+                try ReachabilityMonitor(address: "10.0.0.9", options: options),
+                try ReachabilityMonitor(options: options)
+            )
+        }
+        #expect(bound.path.reason == .interfaceMissing && path.path.reason == .interfaceMissing)
+        let other = try namespace.inside {
+            try ReachabilityMonitor(address: "127.0.0.1", options: ReachabilityOptions(interface: "e0"))
+        }
+        #expect(!other.path.isReachable)
+        async let found = bound.first(\.isReachable)
+        async let defaultPath = path.first(\.isReachable)
+        try await namespace.ip(.gateway)
+        #expect(try await found.flags == [.reachable, .isDirect])
+        #expect(try await defaultPath.interface?.name == "e0")
+    }
+
+    @Test("Asks as a socket with the routing mark would")
+    func mark() async throws {
+        let namespace = try await Namespace(
+            .loopback + "\nrule add fwmark 7 lookup 100\nroute add unreachable default table 100")
+        let (plain, marked) = try namespace.inside {
+            (
+                try ReachabilityMonitor(address: "198.51.100.1"),
+                try ReachabilityMonitor(address: "198.51.100.1", options: ReachabilityOptions(routingMark: 7))
+            )
+        }
+        #expect(plain.path.isReachable)
+        #expect(marked.path.reason == .routeUnreachable)
+        async let changed = marked.first(\.isReachable)
+        try await namespace.ip("rule delete fwmark 7 lookup 100")
+        #expect(try await changed.isReachable)
+    }
+
+    @Test("A pair of addresses follows its local address")
+    func pair() async throws {
+        let namespace = try await Namespace(.loopback)
+        let monitor = try namespace.inside {
+            try ReachabilityMonitor(localAddress: "127.0.0.9", remoteAddress: "127.0.0.1")
+        }
+        #expect(monitor.path.isReachable)
+        let absent = try namespace.inside {
+            try ReachabilityMonitor(localAddress: "203.0.113.1", remoteAddress: "127.0.0.1")
+        }
+        #expect(absent.path.reason == .localAddressNotAssigned)
+        async let found = absent.first(\.isReachable)
+        try await namespace.ip("address add 203.0.113.1/32 dev lo")
+        _ = try await found
+        let local = try namespace.inside { try ReachabilityMonitor(localAddress: "203.0.113.1", remoteAddress: nil) }
+        #expect(local.path.flags == [.reachable, .isLocalAddress, .isDirect])
+    }
+
+    @Test("IPv6 zones are followed by name")
+    func zone() async throws {
+        let namespace = try await Namespace("link set lo up")
+        let monitor = try namespace.inside { try ReachabilityMonitor(address: "fe80::99%e0") }
+        #expect(monitor.path.reason == .interfaceMissing)
+        async let found = monitor.first(\.isReachable)
+        try await namespace.ip(.subnet)
+        #expect(try await found.interface?.name == "e0")
+    }
+
+    @Test("localhost and literals are hosts too", arguments: ["localhost", "127.0.0.1", "::1", "127.1"])
+    func literals(host: String) async throws {
+        let namespace = try await Namespace("link set lo up")
+        let monitor = try namespace.inside { try ReachabilityMonitor(host: host) }
+        #expect(try await monitor.first { _ in true }.flags == [.reachable, .isLocalAddress, .isDirect])
+        async let down = monitor.first { !$0.isReachable }
+        try await namespace.ip("link set lo down")
+        _ = try await down
+    }
+
+    @Test("A host is pending while its server is slow, and not reachable once there is no such name", .nameServer)
+    func names() async throws {
+        let namespace = try await Namespace(.loopback)
+        let server = try NameServer(in: namespace)
+        let monitor = try namespace.inside { try ReachabilityMonitor(host: "host.invalid") }
+        #expect(monitor.path.reason == .namePending && !monitor.path.isReachable)
+        var iterator = monitor.makeAsyncIterator()
+        #expect(await iterator.next()?.reason == .namePending)
+        await server.untilAsked()
+        #expect(monitor.path.reason == .namePending)
+        server.answer()
+        #expect(await iterator.next()?.reason == .nameNotFound)
+        #expect(!monitor.path.isReachable)
+    }
+
+    @Test("A change that races the first query is never missed")
+    func race() async throws {
+        let namespace = try await Namespace(.loopback)
+        let monitor = try namespace.inside { try ReachabilityMonitor(address: "198.51.100.1") }
+        for round in 1...Repetitions.tries {
+            let isRejected = round % 2 == 1
+            async let change = namespace.inside { isRejected ? RejectedRoute.add() : RejectedRoute.delete() }
+            for await path in monitor where path.isReachable != isRejected { break }
+            #expect(try await change)
+        }
+    }
+
+    @Test("A watched path is right in the end, however fast the changes came")
+    func bursts() async throws {
+        let namespace = try await Namespace(.loopback)
+        let monitor = try namespace.inside { try ReachabilityMonitor(address: "198.51.100.1") }
+        let observation = monitor.observe { _ in }
+        for length in 1...Repetitions.tries {
+            // A burst that ends with what the library told last, but not with what was seen when it did: no further
+            // callback comes. Some thousand bursts have one of these.
+            let isDone = try namespace.inside {
+                for _ in 0...length % 7 where !(RejectedRoute.add() && RejectedRoute.delete()) { return false }
+                return length % 2 == 0 || RejectedRoute.add()
+            }
+            #expect(isDone)
+            while monitor.path.isReachable != (length % 2 == 0) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            if length % 2 != 0 { #expect(try namespace.inside { RejectedRoute.delete() }) }
+        }
+        observation.cancel()
+    }
+
+    @Test("Iterators come and go while routes flap: the last one sees how it ended")
+    func storm() async throws {
+        let namespace = try await Namespace(.loopback)
+        let monitor = try namespace.inside { try ReachabilityMonitor(address: "198.51.100.1") }
+        let rounds = Repetitions.tries / 2
+        let hasEnded = Task.detached {
+            try namespace.inside {
+                for _ in 0..<rounds where !(RejectedRoute.add() && RejectedRoute.delete()) { return false }
+                return true
+            }
+        }
+        await withTaskGroup { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    for _ in 0..<rounds {
+                        var iterator = monitor.makeAsyncIterator()
+                        _ = await iterator.next()
+                        let observation = monitor.observe { _ in }
+                        observation.cancel()
+                    }
+                }
+            }
+        }
+        #expect(try await hasEnded.value)
+        #expect(monitor.path.isReachable)
+        #expect(try await monitor.first(\.isReachable).isReachable)
+        try await namespace.until(isWatched: false)
+    }
+}
+
+@Suite("A monitor without descriptors", .timeLimit(.minutes(1)))
+struct ExhaustionTests {
+    @Test("The path is undetermined, and found out as soon as it can be")
+    func recovery() async {
+        await #expect(processExitsWith: .success) {
+            // libdispatch has a descriptor while a timer is set, and loses one that is set when it can have none: what
+            // is tested is what happens to ours.
+            DispatchQueue.global().asyncAfter(deadline: .now() + 1000) {}
+            await withCheckedContinuation { isReady in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { isReady.resume() }
+            }
+            var few = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &few)
+            let enough = few
+            few.rlim_cur = 0
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &few) == 0)
+            #expect(throws: ReachabilityError(.system, errno: EMFILE)) { try ReachabilityMonitor(address: "127.0.0.1") }
+            let monitor = ReachabilityMonitor()
+            #expect(monitor.path == .unreachable(.undetermined))
+            var iterator = monitor.makeAsyncIterator()
+            #expect(await iterator.next()?.reason == .undetermined)
+            var limit = enough
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            let path = try #require(await iterator.next())
+            #expect(path.reason != .undetermined)
+        }
+    }
+}

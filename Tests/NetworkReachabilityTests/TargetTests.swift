@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+
+import NetworkReachability
+import Testing
+
+@Suite("What a monitor can be made of")
+struct TargetTests {
+    @Test(
+        "A host that cannot be one is told by its own error",
+        arguments: [
+            ("", .emptyHost), ("https://example.com", .hostHasScheme), ("example.com/path", .hostHasSlash),
+            ("/", .hostHasSlash), ("a b", .hostHasWhiteSpace), (" example.com", .hostHasWhiteSpace),
+            ("example.com\n", .hostHasWhiteSpace), ("a\u{3000}b", .hostHasWhiteSpace), ("\t", .hostHasWhiteSpace),
+            ("a\0b", .hostHasNUL), ("\0", .hostHasNUL),
+        ] as [(String, ReachabilityError.Code)])
+    func badHost(host: String, code: ReachabilityError.Code) {
+        #expect(throws: ReachabilityError(code)) { try ReachabilityMonitor(host: host) }
+    }
+
+    @Test("A host has at most 1024 bytes")
+    func longHost() throws {
+        for host in [String(repeating: "a", count: 10_000), String(repeating: "é", count: 513)] {
+            #expect(throws: ReachabilityError(.hostTooLong)) { try ReachabilityMonitor(host: host) }
+        }
+        _ = try ReachabilityMonitor(host: String(repeating: "a", count: 1024)).path
+    }
+
+    @Test(
+        "Anything else is a host",
+        arguments: [
+            "localhost", "example.com", "example.com.", "bücher.example", "a", "_x._tcp.example", "127.0.0.1", "::1",
+            "fe80::1%lo", "fe80::1%nosuchif", "a:b", "%", "😀",
+        ])
+    func host(host: String) throws {
+        _ = try ReachabilityMonitor(host: host).path
+    }
+
+    @Test(
+        "An address is a literal, with an optional zone",
+        arguments: ["127.0.0.1", "0.0.0.0", "::", "::1", "::ffff:127.0.0.1", "fe80::1%lo", "fe80::1%1", "fe80::1%none"])
+    func address(address: String) throws {
+        _ = try ReachabilityMonitor(address: address).path
+    }
+
+    @Test(
+        "What is no address literal is told so",
+        arguments: [
+            "", "localhost", "256.0.0.1", "1.2.3.4.5", "1.2.3.4 ", "1.2.3.4 x", " ::1", "::1 ", "[::1]", "1::2::3",
+            "fe80::1%", "fe80::1%sixteen-letters-", "fe80::1%99999999999", "fe80::1%4294967296", "fe80::1%a/b",
+            "127.0.0.1%lo", "::1\0", "127.0.0.1\0x", "%lo", "1111111111111111111111111111111111111",
+        ])
+    func badAddress(address: String) {
+        #expect(throws: ReachabilityError(.invalidAddress)) { try ReachabilityMonitor(address: address) }
+        #expect(throws: ReachabilityError(.invalidAddress)) {
+            try ReachabilityMonitor(localAddress: address, remoteAddress: nil)
+        }
+        #expect(ReachabilityPath.Address(address) == nil)
+    }
+
+    @Test("A pair has at least one address, and one family")
+    func pair() throws {
+        #expect(throws: ReachabilityError(.addressMissing)) {
+            try ReachabilityMonitor(localAddress: nil, remoteAddress: nil)
+        }
+        #expect(throws: ReachabilityError(.addressFamiliesDiffer)) {
+            try ReachabilityMonitor(localAddress: "127.0.0.1", remoteAddress: "::1")
+        }
+        #expect(throws: ReachabilityError(.invalidAddress)) {
+            try ReachabilityMonitor(localAddress: nil, remoteAddress: "fe80::1%nosuchif")
+        }
+        _ = try ReachabilityMonitor(localAddress: "127.0.0.1", remoteAddress: "127.0.0.2").path
+        _ = try ReachabilityMonitor(localAddress: nil, remoteAddress: "::1").path
+    }
+
+    @Test(
+        "An interface's name has 1 to 15 bytes, and agrees with the zone", arguments: ["", "sixteen-letters-", "a\0b"])
+    func badInterface(name: String) {
+        let options = ReachabilityOptions(interface: name)
+        #expect(throws: ReachabilityError(.invalidInterface)) { try ReachabilityMonitor(options: options) }
+        #expect(throws: ReachabilityError(.invalidInterface)) {
+            try ReachabilityMonitor(host: "localhost", options: options)
+        }
+        #expect(throws: ReachabilityError(.invalidInterface)) {
+            try ReachabilityMonitor(address: "fe80::1%lo", options: ReachabilityOptions(interface: "other"))
+        }
+    }
+
+    @Test("Errors say what happened, and which errno")
+    func errors() {
+        #expect("\(ReachabilityError(.hostHasScheme))" == "the host begins with a scheme")
+        #expect("\(ReachabilityError(.system, errno: 12))".hasSuffix(": Cannot allocate memory"))
+        let error = ReachabilityError(.system, errno: 24)
+        switch error.code {
+        case .timedOut: Issue.record()
+        case .system: #expect(error.errno == 24)
+        default: Issue.record()
+        }
+    }
+}
+
+@Suite("Paths")
+struct PathTests {
+    @Test(
+        "A path is reachable when a packet can leave, or brings up the connection that it needs",
+        arguments: [
+            ([], false), ([.isDirect], false), ([.reachable], true), ([.reachable, .connectionRequired], false),
+            ([.reachable, .connectionRequired, .interventionRequired], false),
+            ([.reachable, .connectionRequired, .connectionOnDemand], true),
+            ([.reachable, .connectionRequired, .connectionOnTraffic], true),
+            ([.reachable, .connectionRequired, .connectionOnTraffic, .interventionRequired], false),
+            ([.reachable, .isWWAN], true), ([.reachable, .isLocalAddress, .isDirect], true),
+            ([.connectionRequired, .connectionOnTraffic], false),
+        ] as [(ReachabilityFlags, Bool)])
+    func reachable(flags: ReachabilityFlags, isReachable: Bool) {
+        #expect(ReachabilityPath(flags: flags).isReachable == isReachable)
+        #expect(!ReachabilityPath(flags: flags, reason: .namePending).isReachable)
+    }
+
+    @Test("Flags have Apple's bits and words")
+    func flags() {
+        let all: [(ReachabilityFlags, UInt32)] = [
+            (.transientConnection, 1 << 0), (.reachable, 1 << 1), (.connectionRequired, 1 << 2),
+            (.connectionOnTraffic, 1 << 3), (.interventionRequired, 1 << 4), (.connectionOnDemand, 1 << 5),
+            (.isLocalAddress, 1 << 16), (.isDirect, 1 << 17), (.isWWAN, 1 << 18), (.connectionAutomatic, 1 << 3),
+        ]
+        for (flag, bit) in all { #expect(flag.rawValue == bit) }
+        #expect("\(ReachabilityFlags([.reachable, .isDirect]))" == "Reachable,Directly Reachable Address")
+        #expect("\(ReachabilityFlags())" == "Not Reachable")
+    }
+
+    @Test("Reasons have words, also those that this version does not know")
+    func reasons() {
+        #expect("\(ReachabilityReason.noCarrier)" == "no carrier")
+        #expect("\(ReachabilityReason.undetermined)" == "undetermined")
+        #expect("\(ReachabilityReason(rawValue: 1000))" != "")
+        #expect(ReachabilityReason.interfaceMissing.rawValue == 13)
+    }
+
+    @Test(
+        "Addresses are read and written",
+        arguments: [
+            ("192.0.2.1", "192.0.2.1", 4), ("127.1", "127.0.0.1", 4), ("2001:DB8::1", "2001:db8::1", 16),
+            ("fe80::1%lo", "fe80::1%lo", 16), ("fe80::1%1", "fe80::1%lo", 16), ("::", "::", 16),
+            ("fe80::1%4294967295", "fe80::1%4294967295", 16), ("fe80::1%0", nil, 16),
+        ] as [(String, String?, Int)])
+    func addresses(literal: String, text: String?, count: Int) throws {
+        guard let text else {
+            #expect(ReachabilityPath.Address(literal) == nil)
+            return
+        }
+        let address = try #require(ReachabilityPath.Address(literal))
+        #expect(address.description == text)
+        #expect(address.bytes.count == count)
+        #expect(address.isIPv6 == (count == 16))
+        #expect(Set([address, address, try #require(ReachabilityPath.Address("192.0.2.77"))]).count == 2)
+    }
+
+    @Test("IPv4 and IPv6 addresses of the same bytes differ")
+    func families() throws {
+        let four = try #require(ReachabilityPath.Address("1.2.3.4"))
+        let six = try #require(ReachabilityPath.Address("102:304::"))
+        #expect(four != six)
+        #expect(four.bytes == [1, 2, 3, 4])
+        #expect(six.bytes == [1, 2, 3, 4] + Array(repeating: 0, count: 12))
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import TestSupport
+import Testing
+
+/// The tool that the package builds beside these tests.
+enum Tool {
+    #if Tool
+    static let isBuilt = true
+    #else
+    static let isBuilt = false
+    #endif
+
+    static let path: String = {
+        let tests = realpath("/proc/self/exe", nil)
+        defer { free(tests) }
+        let path = tests.map { String(cString: $0) } ?? ""
+        return path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex) + "/reachability"
+    }()
+
+    static func start(_ arguments: [String], environment: [String: String] = [:]) throws -> RunningProcess {
+        try RunningProcess([path] + arguments, environment: environment)
+    }
+
+    static func run(_ arguments: String...) async throws -> Ended {
+        try await start(arguments).end()
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Tests of the tool need the trait that brings its argument parser.
+    static var tool: Self {
+        .enabled(if: Tool.isBuilt, "the tool was not built: swift test --traits Tool")
+    }
+}
+
+extension Namespace {
+    /// Starts the tool.
+    func start(
+        _ arguments: String..., environment: [String: String] = [:], output: Int32? = nil
+    ) throws -> RunningProcess {
+        try start([Tool.path] + arguments, environment: environment, output: output)
+    }
+
+    func run(_ arguments: String...) async throws -> Ended {
+        try await start([Tool.path] + arguments).end()
+    }
+}

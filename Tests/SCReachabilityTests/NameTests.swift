@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import SCReachability
+import Testing
+
+@Suite("Names of Apple's", .timeLimit(.minutes(1)))
+struct NameTests {
+    @Test("A failure can be asked for, spelled and thrown")
+    func errors() {
+        #expect(SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, "") == nil)
+        #expect(Int(SCError()) == kSCStatusInvalidArgument)
+        #expect(String(cString: SCErrorString(SCError())) == "Invalid argument")
+        let error: CFError = SCCopyLastError()
+        #expect(error.domain == kCFErrorDomainSystemConfiguration as String)
+        #expect(error.code == 1002 && error.localizedDescription == "Invalid argument")
+        #expect(kSCStatusOK == 0 && kSCStatusFailed == 1001 && kSCStatusAccessError == 1003)
+        #expect(kSCStatusReachabilityUnknown == 4001)
+    }
+
+    @Test("Socket addresses have a length, which follows from the family whatever is set")
+    func lengths() {
+        var address = sockaddr()
+        #expect(address.sa_len == 0)
+        address.sa_family = sa_family_t(AF_INET)
+        address.sa_len = 200
+        #expect(address.sa_len == 16)
+        var address4 = sockaddr_in()
+        address4.sin_len = 0
+        #expect(address4.sin_len == 16)
+        var address6 = sockaddr_in6()
+        address6.sin6_len = 0
+        #expect(address6.sin6_len == 28)
+        var storage = sockaddr_storage()
+        storage.ss_family = sa_family_t(AF_INET6)
+        #expect(storage.ss_len == 28)
+    }
+
+    @Test("Modes have Foundation's values, and text is a CFString")
+    func modes() {
+        #expect(CFRunLoopMode.defaultMode.rawValue as String == RunLoop.Mode.default.rawValue)
+        #expect(CFRunLoopMode.commonModes!.rawValue as String == RunLoop.Mode.common.rawValue)
+        #expect(CFRunLoopMode("a" as CFString) == CFRunLoopMode(rawValue: "a"))
+        #expect(RunLoop.main.getCFRunLoop() === CFRunLoopGetMain())
+    }
+
+    @Test("A context of another version is refused")
+    func contextVersion() throws {
+        let target = try #require(SCNetworkReachabilityCreateWithName(nil, "127.0.0.1"))
+        var context = SCNetworkReachabilityContext()
+        #expect(SCNetworkReachabilitySetCallback(target, { _, _, _ in }, &context))
+        context.version = 1
+        #expect(SCNetworkReachabilitySetCallback(target, { _, _, _ in }, &context) == false)
+        #expect(Int(SCError()) == kSCStatusInvalidArgument)
+    }
+
+    @Test("An address of another family makes no target")
+    func otherFamily() {
+        var address = sockaddr()
+        address.sa_family = sa_family_t(AF_UNIX)
+        #expect(SCNetworkReachabilityCreateWithAddress(nil, &address) == nil)
+        #expect(SCNetworkReachabilityCreateWithAddress(kCFAllocatorDefault, &address) == nil)
+        #expect(SCNetworkReachabilityCreateWithAddressPair(nil, nil, nil) == nil)
+        #expect(SCNetworkReachabilityCreateWithAddressPair(kCFAllocatorDefault, nil, nil) == nil)
+    }
+}

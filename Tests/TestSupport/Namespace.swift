@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+package import Testing
+
+/// A network namespace of a test's own, with nothing in it but a lo that is down. It ends with this object, which
+/// the processes inside hold, and with the test process.
+package final class Namespace: Sendable {
+    /// Asked nothing any more: it is there to be alive.
+    private nonisolated(unsafe) let holder: RunningProcess
+    private let path: String
+    /// What goes before a command that is to run inside.
+    package let entry: [String]
+
+    private static let kinds = [
+        (unshare: ["unshare", "--net"], enter: ["--net"]),
+        (
+            unshare: ["unshare", "--net", "--user", "--map-root-user"],
+            enter: ["--net", "--user", "--preserve-credentials"]
+        ),
+    ]
+
+    /// How this machine lets us make one, as root or not.
+    private static let kind = kinds.first { kind in
+        let probe = "ip link add probe0 type veth peer name probe1"
+        return system("\(kind.unshare.joined(separator: " ")) sh -c '\(probe)' >/dev/null 2>&1") == 0
+    }
+
+    package static var isAllowed: Bool { kind != nil }
+
+    /// Whether a thread of this process may enter one, and come back.
+    package static var isOpen: Bool { kind?.enter == kinds[0].enter }
+
+    package init(_ commands: String = "") async throws {
+        let kind = try #require(Namespace.kind)
+        holder = try RunningProcess(kind.unshare + ["sh", "-c", "echo ready && exec cat"], input: .open)
+        path = "/proc/\(holder.identifier)"
+        entry = ["nsenter", "--target", "\(holder.identifier)"] + kind.enter
+        #expect(try await holder.nextLine() == "ready")
+        if !commands.isEmpty { try await ip(commands) }
+        if commands.contains(" e0 ") { try await untilRunning("e0") }
+    }
+
+    /// The kernel tells of a carrier a little after the command that brought it.
+    private func untilRunning(_ interface: String) async throws {
+        var state = ""
+        while !state.contains("state UP") {
+            try Task.checkCancellation()
+            state = try await RunningProcess(["ip", "-oneline", "link", "show", interface], in: self).end().output
+        }
+    }
+
+    /// Runs ip(8) commands, a line each.
+    package func ip(_ commands: String, _ location: SourceLocation = #_sourceLocation) async throws {
+        let process = try RunningProcess(["ip", "-batch", "-"], input: .text(commands + "\n"), in: self)
+        let ended = try await process.end(location)
+        try #require(ended.status == 0, "\(commands): \(ended.errors)", sourceLocation: location)
+    }
+
+    /// Takes ip(8) commands with `write`, a line each, and makes no fuss over those that fail.
+    package func changes() throws -> RunningProcess {
+        try RunningProcess(["ip", "-force", "-batch", "-"], input: .open, in: self)
+    }
+
+    /// Takes a default route away and brings it back, as fast as it goes, until the process that is returned ends. For
+    /// a namespace with `.subnet`.
+    package func flap() throws -> RunningProcess {
+        let changes = #"yes $'route add default via 10.0.0.1\nroute delete default'"#
+        // One process, whose end ends the other.
+        return try start(["bash", "-c", "exec ip -force -batch <(\(changes)) 2>/dev/null"])
+    }
+
+    package func start(
+        _ command: [String], environment: [String: String] = [:], output: Int32? = nil
+    ) throws -> RunningProcess {
+        try RunningProcess(command, environment: environment, output: output, in: self)
+    }
+
+    /// Runs `body` inside, on the calling thread: what it makes belongs in here. For tests with `.namespaceInside`.
+    package func inside<Result>(
+        _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Result
+    ) throws -> Result {
+        let outside = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)
+        let inside = open("\(path)/ns/net", O_RDONLY | O_CLOEXEC)
+        defer { for descriptor in [outside, inside] { close(descriptor) } }
+        try #require(setns(inside, newNetwork) == 0, sourceLocation: location)
+        defer { #expect(setns(outside, newNetwork) == 0, sourceLocation: location) }
+        return try body()
+    }
+
+    /// Waits until somebody in here listens to the kernel's events, and so is told of what changes from then on; or until
+    /// nobody does any more.
+    package func until(isWatched: Bool) async throws {
+        while try self.isWatched() != isWatched {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    private func isWatched() throws -> Bool {
+        // sk Eth Pid Groups ...; those who only ask hear of links, which is group 1, and no more.
+        try lines(ofFile: "\(path)/net/netlink").dropFirst().contains {
+            UInt64($0.split(separator: " ")[3], radix: 16).map { $0 > 1 } ?? false
+        }
+    }
+}
+
+/// Glibc's header hides it from Swift.
+@_silgen_name("setns")
+private func setns(_ descriptor: Int32, _ kind: Int32) -> Int32
+/// CLONE_NEWNET.
+private let newNetwork: Int32 = 0x4000_0000
+
+func lines(ofFile path: String) throws -> [Substring] {
+    let file = try #require(fopen(path, "re"))
+    defer { fclose(file) }
+    var text: [UInt8] = []
+    while case let byte = getc(file), byte != EOF { text.append(UInt8(byte)) }
+    return String(decoding: text, as: UTF8.self).split(separator: "\n")
+}
+
+extension String {
+    /// Everything is routed to lo: no carrier has to be waited for.
+    package static let loopback = "link set lo up\nroute add default dev lo"
+
+    /// e0 with a carrier and a subnet, and no other route; its peer e1 is in the same namespace.
+    package static let subnet = """
+        link set lo up
+        link add e0 type veth peer name e1
+        address add 10.0.0.2/24 dev e0
+        link set e1 up
+        link set e0 up
+        """
+
+    /// ... and a gateway.
+    package static let gateway = subnet + "\nroute add default via 10.0.0.1"
+
+    package static let addDefault = "route add default via 10.0.0.1"
+    package static let deleteDefault = "route delete default"
+
+    /// A host outside the subnet: as reachable as the default path.
+    package static let outside = "192.0.2.1"
+}
+
+extension Trait where Self == ConditionTrait {
+    package static var namespace: Self {
+        .enabled(if: Namespace.isAllowed, "network namespaces with veth pairs cannot be made here")
+    }
+
+    /// For tests whose own process makes things inside.
+    package static var namespaceInside: Self {
+        .enabled(if: Namespace.isOpen, "this process may not enter network namespaces: Tests/swift sees to that")
+    }
+}

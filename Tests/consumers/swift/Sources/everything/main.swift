@@ -1,0 +1,77 @@
+// Every product in one file, and names of each.
+
+import AFNetworkReachability
+import AlamofireReachability
+import CReachability
+import ClassicReachability
+import Foundation
+import NetworkReachability
+import SCReachability
+
+func check(_ condition: Bool, _ what: String) {
+    guard !condition else { return }
+    print("not so: \(what)")
+    exit(1)
+}
+
+// CReachability
+guard let target = SCNetworkReachabilityCreateWithName(nil, "127.0.0.1") else { fatalError("\(SCError())") }
+var path = SCNetworkReachabilityPath()
+path.size = MemoryLayout<SCNetworkReachabilityPath>.size
+check(SCNetworkReachabilityGetPath(target, &path) && path.reason == .none, "127.0.0.1 has a path")
+
+// SCReachability
+var flags: SCNetworkReachabilityFlags = []
+check(SCNetworkReachabilityGetFlags(target, &flags) && flags.contains(.isLocalAddress), "127.0.0.1 is local")
+var context = SCNetworkReachabilityContext(version: 0, info: nil, retain: nil, release: nil, copyDescription: nil)
+let callback: SCNetworkReachabilityCallBack = { _, _, _ in }
+SCNetworkReachabilitySetCallback(target, callback, &context)
+SCNetworkReachabilityScheduleWithRunLoop(target, CFRunLoopGetMain(), CFRunLoopMode.defaultMode.rawValue)
+SCNetworkReachabilityUnscheduleFromRunLoop(target, CFRunLoopGetMain(), CFRunLoopMode.defaultMode.rawValue)
+check(SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, "") == nil, "a name is not empty")
+check(Int(SCError()) == kSCStatusInvalidArgument && SCCopyLastError().code == 1002, "a failure is told")
+check("text" as CFString == "text", "text is a CFString")
+
+// NetworkReachability
+let monitor = try ReachabilityMonitor(address: "127.0.0.1")
+let local: ReachabilityFlags = [.reachable, .isLocalAddress, .isDirect]
+check(monitor.path.flags == local && monitor.path.reason == ReachabilityReason.none, "127.0.0.1 is local")
+let observation = monitor.observe { check($0.interface?.type == .loopback, "127.0.0.1 is reached over lo") }
+check(ReachabilityScript(.reachable).watchedMonitors == 0, "nobody watches a script")
+
+// Each is told on the main loop, and the last one ends it.
+let told = DispatchGroup()
+for _ in 0..<3 { told.enter() }
+
+// AFNetworkReachability
+let af = AFNetworkReachabilityManager(forDomain: "localhost")
+check(af.networkReachabilityStatus == AFNetworkReachabilityStatus.unknown, "nothing is known at first")
+af.setReachabilityStatusChange { status in
+    check(status == .reachableViaWiFi && Thread.isMainThread, "localhost is reachable")
+    told.leave()
+}
+check(af.startMonitoring(), "AFNetworkReachabilityManager starts")
+check(AFStringFromNetworkReachabilityStatus(.notReachable, language: "de") == "Nicht erreichbar", "words are found")
+
+// AlamofireReachability
+let alamofire = NetworkReachabilityManager(host: "localhost")
+check(alamofire?.status == .reachable(.ethernetOrWiFi), "localhost is reachable")
+let isListening = alamofire?.startListening { (status: NetworkReachabilityManager.NetworkReachabilityStatus) in
+    check(status == .reachable(.ethernetOrWiFi) && Thread.isMainThread, "localhost is reachable")
+    told.leave()
+}
+check(isListening == true, "NetworkReachabilityManager starts")
+
+// ClassicReachability
+let classic: Reachability! = Reachability(hostName: "localhost")
+check(classic.currentReachabilityStatus() == NetworkStatus.reachableViaWiFi, "localhost is reachable")
+let registration = NotificationCenter.default.addObserver(
+    forName: .reachabilityChanged, object: classic, queue: nil
+) { _ in told.leave() }
+check(classic.startNotifier(), "Reachability starts")
+
+told.notify(queue: .main) { CFRunLoopStop(CFRunLoopGetMain()) }
+DispatchQueue.global().asyncAfter(deadline: .now() + 20) { check(false, "all are told") }
+CFRunLoopRun()
+observation.cancel()
+NotificationCenter.default.removeObserver(registration)
