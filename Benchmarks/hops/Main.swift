@@ -5,7 +5,7 @@ import Glibc
 /// What our Swift modules add to the hop that leads to their users' code.
 @main
 enum Main {
-    private static let comparisons = [Comparison.sequence, .callback, .query, .block]
+    private static let comparisons = [Comparison.sequence, .block]
 
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()

@@ -4,30 +4,12 @@ import NetworkReachability
 import Synchronization
 
 extension Comparison {
-    /// From a callback of the C library to the element in the task that iterates a monitor, but for the query that finds
-    /// out the path: what this module adds.
+    /// From a callback of the C library to the element in the task that iterates a monitor.
     static let sequence = Comparison(
-        title: "path to element",
-        ours: { monitor(CallbackSource(asksKernel: false), $0) },
-        reference: { stream("one hop of a bare AsyncStream", $0) {} },
-        threshold: 1.3)
-
-    /// The same with the query, as a callback does not tell the path: beside a query and a bare hop.
-    static let callback = Comparison(
         title: "callback to element",
-        ours: { monitor(CallbackSource(asksKernel: true), $0) },
-        reference: { arrival in
-            let kernel = CallbackSource.makeKernel()
-            return stream("a query and one bare hop", arrival) { _ = kernel.path() }
-        },
+        ours: { monitor(CallbackSource(), $0) },
+        reference: { stream("one hop of a bare AsyncStream", $0) },
         threshold: 1.3)
-
-    /// ... and beside the hop alone, for which there is no threshold while that is so.
-    static let query = Comparison(
-        title: "callback to element",
-        ours: { monitor(CallbackSource(asksKernel: true), $0) },
-        reference: { stream("one hop of a bare AsyncStream", $0) {} },
-        threshold: nil)
 }
 
 private func monitor(_ source: CallbackSource, _ arrival: Arrival) -> Hop {
@@ -37,23 +19,17 @@ private func monitor(_ source: CallbackSource, _ arrival: Arrival) -> Hop {
     return Hop(name: "monitor", send: source.callback, end: { task.cancel() })
 }
 
-private func stream(_ name: String, _ arrival: Arrival, before: @escaping @Sendable () -> Void) -> Hop {
+private func stream(_ name: String, _ arrival: Arrival) -> Hop {
     let path = ReachabilityPath.reachable
     let (stream, continuation) = AsyncStream.makeStream(
         of: ReachabilityPath.self, bufferingPolicy: .bufferingNewest(1))
     let task = Task { for await _ in stream { arrival.record() } }
-    return Hop(
-        name: name,
-        send: {
-            before()
-            continuation.yield(path)
-        },
-        end: { task.cancel() })
+    return Hop(name: name, send: { continuation.yield(path) }, end: { task.cancel() })
 }
 
 /// Does in a callback what the kernel's source does, at a time that we choose; each answer differs from the last.
 private final class CallbackSource: Source {
-    private let kernel: KernelSource?
+    private let kernel: KernelSource
     private let count = Atomic<UInt32>(0)
     private let watch = Mutex(Watch())
 
@@ -62,15 +38,11 @@ private final class CallbackSource: Source {
         var onChange: (@Sendable () -> Bool)?
     }
 
-    init(asksKernel: Bool) {
-        kernel = asksKernel ? CallbackSource.makeKernel() : nil
-    }
-
-    static func makeKernel() -> KernelSource {
+    init() {
         guard let kernel = try? KernelSource(.host("127.0.0.1"), ReachabilityOptions()) else {
             fatalError("the kernel cannot be asked")
         }
-        return kernel
+        self.kernel = kernel
     }
 
     func callback() {
@@ -78,16 +50,18 @@ private final class CallbackSource: Source {
     }
 
     func path() -> ReachabilityPath? {
-        var path = kernel?.path() ?? .reachable
+        var path = kernel.path() ?? .reachable
         path.flags = ReachabilityFlags(rawValue: count.add(1, ordering: .relaxed).newValue)
         return path
     }
 
     func start(onChange: @escaping @Sendable () -> Bool) {
         watch.withLock { $0.onChange = onChange }
+        kernel.start { false } // watched, so that its path is at hand as it is in a callback
     }
 
     func stop() {
         watch.withLock { $0.onChange = nil }
+        kernel.stop()
     }
 }

@@ -18,7 +18,7 @@ package final class KernelSource: Source {
     private let target: Mutex<KernelTarget?>
     /// Held while a target is scheduled and unscheduled, never while its callback runs.
     private let watch = Mutex(Watch())
-    private let checkIsDue = Atomic(false)
+    private let retryIsDue = Atomic(false)
 
     package init(_ question: KernelTarget.Question, _ options: ReachabilityOptions) throws(ReachabilityError) {
         self.question = question
@@ -35,7 +35,7 @@ package final class KernelSource: Source {
 
     package func path() -> ReachabilityPath? {
         if let path = currentTarget?.path() { return path }
-        check(after: .seconds(1))
+        retry()
         return nil
     }
 
@@ -43,8 +43,8 @@ package final class KernelSource: Source {
         watch.withLock { watch in
             watch.onChange = onChange
             watch.isScheduled = schedule(onChange)
+            if !watch.isScheduled { retry() }
         }
-        check(after: calm)
     }
 
     package func stop() {
@@ -62,38 +62,26 @@ package final class KernelSource: Source {
     }
 
     private func schedule(_ onChange: @escaping @Sendable () -> Bool) -> Bool {
-        let isScheduled = currentTarget?.schedule { [weak self] in
-            _ = onChange()
-            self?.check(after: calm)
-        }
-        return isScheduled ?? false
+        currentTarget?.schedule { _ = onChange() } ?? false
     }
 
-    /// Asks once more, later.
-    ///
-    /// The library tells that something changed, and the path is asked for after that. What it then shows can have passed
-    /// before the library looks again, which finds all as it has told it: no further callback comes. So a path is asked
-    /// for again when things have calmed down, for as long as that shows something new. What failed is tried again in
-    /// the same way.
-    private func check(after delay: DispatchTimeInterval) {
-        guard !checkIsDue.exchange(true, ordering: .relaxed) else { return }
-        timers.asyncAfter(deadline: .now() + delay) { [weak self] in self?.check() }
+    /// What failed, for want of memory or descriptors as a rule, is tried again in a second.
+    private func retry() {
+        guard !retryIsDue.exchange(true, ordering: .relaxed) else { return }
+        timers.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.tryAgain() }
     }
 
-    private func check() {
-        checkIsDue.store(false, ordering: .relaxed)
+    private func tryAgain() {
+        retryIsDue.store(false, ordering: .relaxed)
         let (onChange, isScheduled) = watch.withLock { watch in
             if let onChange = watch.onChange, !watch.isScheduled { watch.isScheduled = schedule(onChange) }
             return (watch.onChange, watch.isScheduled)
         }
         guard let onChange else { return }
-        let isNew = onChange()
-        if isNew { check(after: calm) } else if !isScheduled { check(after: .seconds(1)) }
+        _ = onChange()
+        if !isScheduled { retry() }
     }
 }
-
-/// Far longer than the library takes to look again.
-private let calm = DispatchTimeInterval.milliseconds(50)
 
 let timers = DispatchQueue(label: "reachability.timers")
 #endif

@@ -30,11 +30,12 @@ package final class KernelTarget: @unchecked Sendable {
         self.target = target
     }
 
-    /// Asks the kernel now; nil when it cannot be asked.
+    /// While scheduled, what the library evaluated last, which any change is told of; else the kernel's answer now. nil:
+    /// it cannot be asked.
     func path() -> ReachabilityPath? {
         var path = SCNetworkReachabilityPath()
         path.size = MemoryLayout<SCNetworkReachabilityPath>.size
-        return SCNetworkReachabilityGetPath(target, &path) ? ReachabilityPath(path) : nil
+        return SCNetworkReachabilityGetLastPath(target, &path) ? ReachabilityPath(path) : nil
     }
 
     /// Calls `onCallback` on the library's own thread at every change: the scheduler runs the work where it is handed
