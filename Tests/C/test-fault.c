@@ -131,6 +131,44 @@ static void a_failure_to_ask_writes_nothing(void **state)
     SCNetworkReachabilityRelease(target);
 }
 
+/* Drives the loop until the callback has told of it. What the test itself asks would take memory. */
+static void expect_call(struct watcher *watcher, SCNetworkReachabilityFlags flags)
+{
+    const int calls = watcher->calls + 1;
+
+    while (watcher->calls < calls)
+        assert_true(SCRunLoopPerform(watcher->loop, 10) > 0);
+    assert_int_equal(watcher->flags, flags);
+}
+
+static void to_tell_of_a_change_takes_no_memory(void **state)
+{
+    static const char *const functions[] = { "malloc", "calloc", "realloc" };
+    struct watcher           address, any;
+
+    (void)state;
+    begin();
+    namespace_ip("link set dev lo up");
+    watcher_start(&address, expect_option("198.51.100.1", kSCNetworkReachabilityOptionNotifyPath));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        for (int j = 0; j < 20; j++) {
+            namespace_ip("route del default");
+            faults_arm(&(struct fault){ .function = functions[i], .error = ENOMEM, .count = FAULT_LASTS });
+            expect_call(&address, 0);
+            faults_disarm();
+            assert_int_equal(faults_struck(), 0);
+            namespace_ip("route add default via 192.0.2.1");
+            faults_arm(&(struct fault){ .function = functions[i], .error = ENOMEM, .count = FAULT_LASTS });
+            expect_call(&address, R);
+            assert_true(SCRunLoopPerform(any.loop, 0) >= 0);
+            faults_disarm();
+            assert_int_equal(faults_struck(), 0);
+        }
+    watcher_stop(&address);
+    watcher_stop(&any);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +177,7 @@ int main(void)
         cmocka_unit_test(a_kernel_without_ipv6_has_no_ipv6_route),
         cmocka_unit_test(messages_lost_in_front_of_an_answer_do_not_spoil_it),
         cmocka_unit_test(a_failure_to_ask_writes_nothing),
+        cmocka_unit_test(to_tell_of_a_change_takes_no_memory),
     };
 
     return cmocka_run_group_tests_name("fault", tests, NULL, NULL);
