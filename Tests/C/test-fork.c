@@ -1376,13 +1376,14 @@ void *__wrap_realloc(void *memory, size_t size)
     void  *fresh;
     size_t usable;
 
-    if (memory == NULL || !atomic_exchange(&realloc_is_held_up, false))
+    if (!atomic_exchange(&realloc_is_held_up, false))
         return __real_realloc(memory, size);
-    usable = malloc_usable_size(memory);
+    usable = memory == NULL ? 0 : malloc_usable_size(memory); /* where messages were lost, the table begins anew */
     fresh = malloc(size);
     if (fresh == NULL)
         abort();
-    memcpy(fresh, memory, usable < size ? usable : size);
+    if (memory != NULL)
+        memcpy(fresh, memory, usable < size ? usable : size);
     given_back = memory;
     hold_up(NULL);
     return fresh;
@@ -1402,7 +1403,7 @@ static void prepare_to_hold_up(void)
 
     sem_init(&held_up, 0, 0);
     sem_init(&go_on, 0, 0);
-    for (int i = 0; i < 12; i++) { /* the table of links has to grow */
+    for (int i = 0; i < 9; i++) { /* the table of links has to grow */
         snprintf(names[0], sizeof names[0], "x%d", i);
         snprintf(names[1], sizeof names[1], "y%d", i);
         assert_int_equal(writer_link_add_pair(&writer, names[0], names[1]), 0);
