@@ -18,13 +18,29 @@
 
 #define LINKS_LIMIT 8 /* symbolic links that are followed */
 
+/* An instance, which may be handed from one watch to the next. */
+struct inotify {
+    struct list       node;
+    struct descriptor descriptor;
+};
+
 /* ---- What is watched -------------------------------------------------------------------------------------------- */
 
 #define DIRECTORY_EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR)
 #define FILE_EVENTS      (IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
 
+/* Whether it is there. What is not, or not for us, need not be watched; but there are only so many watches a user. */
+static bool add_watch(struct confwatch *watch, const char *path, uint32_t events)
+{
+    if (inotify_add_watch(watch->inotify->descriptor.fd, path, events) >= 0)
+        return true;
+    if (!stamp_says_absent(errno))
+        watch->deaf = true;
+    return errno != ENOENT;
+}
+
 /* Or the nearest one above it that is there: what comes in it is looked at again. */
-static void watch_directory_of(int fd, const char *path)
+static void watch_directory_of(struct confwatch *watch, const char *path)
 {
     char  directory[PATH_MAX];
     char *slash;
@@ -34,7 +50,7 @@ static void watch_directory_of(int fd, const char *path)
     strcpy(directory, path);
     while ((slash = strrchr(directory, '/')) != NULL && slash != directory) {
         *slash = '\0';
-        if (inotify_add_watch(fd, directory, DIRECTORY_EVENTS) >= 0 || errno != ENOENT)
+        if (add_watch(watch, directory, DIRECTORY_EVENTS))
             return;
     }
 }
@@ -58,35 +74,30 @@ static bool follow(char link[PATH_MAX])
 }
 
 /* That of the path, and those of all links on the way. */
-static void watch_directories_of(int fd, const char *path)
+static void watch_directories_of(struct confwatch *watch, const char *path)
 {
     char at[PATH_MAX];
     int  links = 0;
 
     strcpy(at, path);
     do
-        watch_directory_of(fd, at);
+        watch_directory_of(watch, at);
     while (links++ < LINKS_LIMIT && follow(at));
 }
 
 /* Adding a watch twice changes nothing. What is not there yet is seen by its directory. */
-static void add_watches(int fd)
+static void add_watches(struct confwatch *watch)
 {
     char resolved[PATH_MAX];
 
+    watch->deaf = false;
     for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
-        watch_directories_of(fd, resolvconf_paths[i]);
-        (void)inotify_add_watch(fd, resolvconf_paths[i], FILE_EVENTS);
+        watch_directories_of(watch, resolvconf_paths[i]);
+        (void)add_watch(watch, resolvconf_paths[i], FILE_EVENTS);
         if (realpath(resolvconf_paths[i], resolved) != NULL)
-            watch_directory_of(fd, resolved);
+            watch_directory_of(watch, resolved);
     }
 }
-
-/* An instance, which may be handed from one watch to the next. */
-struct inotify {
-    struct list       node;
-    struct descriptor descriptor;
-};
 
 /* Closing one takes the kernel milliseconds, in which it waits for those who read its watches: a thread does it, unless
  * somebody wants the instance before. Under process_lock. */
@@ -154,7 +165,7 @@ static void close_retired(void)
 
 static void *close_on_thread(void *unused)
 {
-    (void)pthread_setname_np(pthread_self(), "reach-resolver");
+    (void)pthread_setname_np(pthread_self(), "reach-closer");
     close_retired();
     return unused;
 }
@@ -243,7 +254,7 @@ void confwatch_open(struct confwatch *ret)
 {
     ret->inotify = inotify_open();
     if (ret->inotify != NULL) {
-        add_watches(ret->inotify->descriptor.fd);
+        add_watches(ret);
         (void)drain(ret->inotify->descriptor.fd); /* what another watch has left there */
     }
     (void)note_stamps(ret, false);
@@ -264,7 +275,8 @@ bool confwatch_is_quiet(const struct confwatch *watch)
 {
     int waiting;
 
-    return watch->inotify != NULL && ioctl(watch->inotify->descriptor.fd, FIONREAD, &waiting) == 0 && waiting == 0;
+    return watch->inotify != NULL && !watch->deaf &&
+           ioctl(watch->inotify->descriptor.fd, FIONREAD, &waiting) == 0 && waiting == 0;
 }
 
 bool confwatch_changed(struct confwatch *watch)
@@ -273,7 +285,7 @@ bool confwatch_changed(struct confwatch *watch)
 
     if (watch->inotify != NULL) {
         touched = drain(watch->inotify->descriptor.fd);
-        add_watches(watch->inotify->descriptor.fd);
+        add_watches(watch);
     }
     return note_stamps(watch, touched);
 }

@@ -11,6 +11,7 @@
 /* Somebody who watches them. */
 struct confwatch {
     struct inotify *inotify; /* NULL: none could be had */
+    bool            deaf;    /* not everything could be watched: what is not heard may have changed */
     struct stamp    stamps[RESOLVCONF_FILES]; /* as they were seen last */
 };
 
@@ -21,7 +22,7 @@ void confwatch_close(struct confwatch *watch);
 /* Becomes readable when one of the files may have changed; -1: there is none. */
 int confwatch_descriptor(const struct confwatch *watch);
 
-/* Whether nothing was told since the descriptor was emptied. False without one. */
+/* Whether nothing changed since the descriptor was emptied. False where that cannot be told. */
 bool confwatch_is_quiet(const struct confwatch *watch);
 
 /* Empties the descriptor. Whether one of the files changed since it was asked last. */

@@ -95,7 +95,7 @@ static void leave(SCRunLoopRef loop)
     if (--loop->depth == 0) {
         loop->has_driver = false;
         /* What is left over must keep the descriptor readable for whoever polls it. */
-        if (has_work_locked(loop) || !list_is_empty(&loop->changes))
+        if (has_work_locked(loop) || !list_is_empty(&loop->changes) || atomic_load(&loop->woken))
             loop_signal_locked(loop);
     }
     runloop_unlock(loop);
@@ -198,8 +198,9 @@ static void note_ready(SCRunLoopRef loop, const struct epoll_event *events, int 
     runloop_unlock(loop);
 }
 
-/* One pass: wait until `until` for something, run the sources that are due, then the jobs. */
-static struct pass pass(SCRunLoopRef loop, int64_t until)
+/* One pass: wait until `until` for something, run the sources that are due, then the jobs. `performs`: a wake-up ends it,
+ * and is used up; a run leaves it for the next Perform. */
+static struct pass pass(SCRunLoopRef loop, int64_t until, bool performs)
 {
     struct epoll_event events[16];
     struct pass        done = { 0 };
@@ -211,7 +212,7 @@ static struct pass pass(SCRunLoopRef loop, int64_t until)
 
     runloop_lock(loop);
     /* Another pass, nested or of a run that was stopped, may have read the eventfd of a wake-up that is still due. */
-    if (has_work_locked(loop) || atomic_load(&loop->woken))
+    if (has_work_locked(loop) || (performs && atomic_load(&loop->woken)))
         until = 0;
     nearest = nearest_deadline_locked(loop);
     if (nearest < loop->armed && nearest < until)
@@ -231,6 +232,10 @@ static struct pass pass(SCRunLoopRef loop, int64_t until)
         if (error != 0)
             done.error = error;
         counted_release(&source->counted);
+        if (!is_ours(loop)) { /* what a source releases may run a hook of the user's, which may fork */
+            done.error = ECHILD;
+            return done;
+        }
     }
     /* Those that are there now: what they queue is the next pass's, or a callback that schedules anew could keep
      * this one from ever ending. */
@@ -241,7 +246,7 @@ static struct pass pass(SCRunLoopRef loop, int64_t until)
             return done;
         }
     }
-    done.woken = atomic_exchange(&loop->woken, false);
+    done.woken = performs && atomic_exchange(&loop->woken, false);
     return done;
 }
 
@@ -279,7 +284,7 @@ int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
     counted_retain(&loop->counted); /* a callback may release the last reference */
     until = has_changes(loop) ? 0 : deadline_after(seconds);
     do
-        done = pass(loop, until);
+        done = pass(loop, until, true);
     while (done.callbacks == 0 && done.error == 0 && !done.woken && !has_changes(loop) &&
            (until == NEVER || (until != 0 && clock_now() < until)));
     leave(loop);
@@ -336,7 +341,7 @@ static SCRunLoopRunResult run(SCRunLoopRef loop, int64_t until, bool one_source)
         result = is_empty(loop) ? kSCRunLoopRunFinished : 0;
     }
     while (result == 0) {
-        done = pass(loop, until);
+        done = pass(loop, until, false);
         result = run_result(loop, &done, until, one_source);
     }
     leave(loop);

@@ -151,7 +151,6 @@ static struct inquirer *next_inquirer(struct lookup *lookup, unsigned *ret_turn)
 /* From here on, who asks for the name starts a new look-up. */
 static void finish(struct lookup *lookup, const struct lookup_result *result)
 {
-    const unsigned   era = process_era();
     struct inquirer *inquirer;
     unsigned         turn;
 
@@ -162,9 +161,7 @@ static void finish(struct lookup *lookup, const struct lookup_result *result)
         struct counted *owner = inquirer->owner;
 
         inquirer->found(inquirer, turn, result);
-        counted_release(owner); /* may run a hook of the user's, which may fork */
-        if (era != process_era())
-            return;
+        counted_release(owner);
     }
     netns_release(lookup->netns);
     free(lookup);
@@ -180,21 +177,32 @@ static void run(struct lookup *lookup)
     finish(lookup, &result);
 }
 
-/* What waits for longest; if the thread `sorts`, of that which should be quick. NULL: the thread ends. */
-static struct lookup *take(enum lane lane, bool sorts)
+/* The first of these queues. */
+static struct list *pop_locked(size_t queues)
 {
-    const size_t queues = sorts ? QUEUE_UNSORTED + 1 : QUEUES;
     struct list *node = NULL;
 
-    process_lock();
-    if (pool.era != process_era()) { /* in a child */
-        process_unlock();
-        return NULL;
-    }
     for (size_t i = 0; i < queues && node == NULL; i++)
         node = list_pop(&pool.queues[i]);
+    return node;
+}
+
+/* What a thread does next; NULL: it ends. Another one may have taken what a quick one was started for: what that one
+ * was started for is left then, and the quick one goes over to its lane. */
+static struct lookup *take(enum lane *lane)
+{
+    struct list *node;
+
+    process_lock();
+    node = pop_locked(*lane == LANE_QUICK ? QUEUE_UNSORTED + 1 : QUEUES);
+    if (node == NULL && *lane == LANE_QUICK && pool.threads[LANE_ANY] < threads_limit[LANE_ANY] &&
+        (node = pop_locked(QUEUES)) != NULL) {
+        pool.threads[LANE_QUICK]--;
+        pool.threads[LANE_ANY]++;
+        *lane = LANE_ANY;
+    }
     if (node == NULL)
-        pool.threads[lane]--;
+        pool.threads[*lane]--;
     else /* its inquirers may go while it is under way */
         netns_retain_locked(container_of(node, struct lookup, node)->netns);
     process_unlock();
@@ -277,21 +285,18 @@ static void put_back(struct lookup *lookup)
 
 static void *work(void *argument)
 {
-    const enum lane lane = *(const enum lane *)argument;
-    bool            sorts = lane == LANE_QUICK;
-    struct lookup  *lookup;
-    int             error;
+    enum lane      lane = *(const enum lane *)argument;
+    struct lookup *lookup;
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     forget_inherited_resolver();
-    while ((lookup = take(lane, sorts)) != NULL) {
-        if (!sorts || is_quick(lookup)) {
+    while ((lookup = take(&lane)) != NULL) {
+        if (lane == LANE_ANY || is_quick(lookup)) {
             run(lookup);
-            continue;
+        } else {
+            put_back(lookup);
+            (void)add_thread(LANE_ANY); /* if none can be had, this one gets round to it */
         }
-        put_back(lookup);
-        error = add_thread(LANE_ANY);
-        sorts = error == 0 || error == EBUSY; /* else there is nobody to leave them to */
     }
     return NULL;
 }

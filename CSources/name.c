@@ -195,7 +195,7 @@ static void look_locked(struct SCNetworkReachability *target, bool again, bool t
 
 void name_ask_locked(struct SCNetworkReachability *target, struct questions *questions)
 {
-    if (questions == target->questions)
+    if (questions == NULL || questions == target->questions)
         questions_release(questions);
     else
         put_locked(target, questions);

@@ -11,7 +11,7 @@
  * looked at. */
 int name_doubt_locked(struct SCNetworkReachability *target);
 
-/* The same for those that the surroundings have; takes over a reference. */
+/* The same for those that the surroundings have; takes over a reference. NULL: nothing changes. */
 void name_ask_locked(struct SCNetworkReachability *target, struct questions *questions);
 
 /* The target is scheduled for the first time: it is looked up from now on. `trusted`: see resolvconf_hosts_say. */

@@ -97,11 +97,13 @@ int process_start_thread(void *(*run)(void *argument), void *argument, bool deta
 
     if (error != 0)
         return error;
-    pthread_attr_setdetachstate(&attributes, detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(ret, &attributes, run, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    error = pthread_attr_setdetachstate(&attributes, detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
+    if (error == 0) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        error = pthread_create(ret, &attributes, run, argument);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
     pthread_attr_destroy(&attributes);
     return error;
 }

@@ -79,43 +79,75 @@ static uint32_t count_addresses(const struct questions *questions)
     return count;
 }
 
+/* A path as it is handed out, in as many bytes as the caller has. */
+static void put_path(const struct path *found, uint32_t address_count, SCNetworkReachabilityPath *ret)
+{
+    const size_t size = ret->size;
+
+    memset(ret, 0, size);
+    ret->size = size;
+    ret->flags = found->flags;
+    ret->reason = found->reason;
+    ret->interfaceIndex = found->index;
+    ret->interfaceType = found->type;
+    memcpy(ret->interfaceName, found->name, sizeof ret->interfaceName);
+    ret->mtu = found->mtu;
+    ret->table = found->table;
+    ret->addressCount = address_count;
+    ret->evidence = found->evidence;
+    address_to_sockaddr(&found->destination, found->index, &ret->destination);
+    address_to_sockaddr(&found->source, found->index, &ret->source);
+    address_to_sockaddr(&found->gateway, found->index, &ret->gateway);
+}
+
+static bool is_sized(const SCNetworkReachabilityPath *path)
+{
+    return path != NULL && path->size >= sizeof *path && path->size <= SIZE_LIMIT;
+}
+
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
 {
     struct SCNetworkReachability *self;
     struct questions             *questions;
     struct path                   found;
-    size_t                        size;
     int                           error;
 
     if (!target_check(target, &self))
         return 0;
-    if (path == NULL || path->size < sizeof *path || path->size > SIZE_LIMIT)
+    if (!is_sized(path))
         return fail(kSCStatusInvalidArgument);
     error = questions_of(self, &questions);
     if (error != 0)
         return fail(error);
     error = netns_ask(self->netns, questions, ROUTE_SOURCE, &found);
-    if (error != 0) {
-        questions_release(questions);
-        return fail(error);
+    if (error == 0) {
+        netns_find_type(self->netns, &found);
+        put_path(&found, count_addresses(questions), path);
     }
-    netns_find_type(self->netns, &found);
-    size = path->size;
-    memset(path, 0, size);
-    path->size = size;
-    path->flags = found.flags;
-    path->reason = found.reason;
-    path->interfaceIndex = found.index;
-    path->interfaceType = found.type;
-    memcpy(path->interfaceName, found.name, sizeof path->interfaceName);
-    path->mtu = found.mtu;
-    path->table = found.table;
-    path->addressCount = count_addresses(questions);
-    path->evidence = found.evidence;
-    address_to_sockaddr(&found.destination, found.index, &path->destination);
-    address_to_sockaddr(&found.source, found.index, &path->source);
-    address_to_sockaddr(&found.gateway, found.index, &path->gateway);
     questions_release(questions);
+    return error == 0 ? 1 : fail(error);
+}
+
+SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
+{
+    struct SCNetworkReachability *self;
+    struct path                   last;
+    uint32_t                      address_count;
+    bool                          watched;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (!is_sized(path))
+        return fail(kSCStatusInvalidArgument);
+    pthread_mutex_lock(&self->lock);
+    watched = self->notify_path && !list_is_empty(&self->schedules);
+    last = self->current;
+    address_count = last.reason == kSCNetworkReachabilityReasonNamePending ? 0 : count_addresses(self->questions);
+    pthread_mutex_unlock(&self->lock);
+    if (!watched)
+        return SCNetworkReachabilityGetPath(target, path);
+    netns_find_type(self->netns, &last);
+    put_path(&last, address_count, path);
     return 1;
 }
 

@@ -67,13 +67,15 @@ static ssize_t read_more(int fd, struct text *text, size_t size)
 
 static int open_file(const char *path, struct descriptor *ret)
 {
-    int error;
+    int fd, error;
 
-    do {
-        process_lock();
-        error = descriptor_keep_locked(ret, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-        process_unlock();
-    } while (error == EINTR);
+    /* Not under the lock, as a file may be on a server that does not answer. A fork in between leaves it to the child. */
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    while (fd < 0 && errno == EINTR);
+    process_lock();
+    error = descriptor_keep_locked(ret, fd);
+    process_unlock();
     return error;
 }
 
@@ -232,7 +234,7 @@ struct questions *resolvconf_last_questions(void)
 
 int resolvconf_questions(struct questions **ret)
 {
-    struct servers servers = known_servers(), before;
+    struct servers servers = known_servers(), before = { 0 };
     int            error;
 
     *ret = servers.questions;
@@ -243,13 +245,17 @@ int resolvconf_questions(struct questions **ret)
     error = make_servers(&servers);
     if (error != 0)
         return error == EAGAIN ? kSCStatusReachabilityUnknown : error; /* somebody has a lease on a file */
+    *ret = servers.questions;
     counted_retain(&servers.questions->counted);
     process_lock();
-    before = known.servers;
-    known.servers = servers;
+    if (known.users > 0) {
+        before = known.servers;
+        known.servers = servers;
+    } else {
+        before = servers;
+    }
     process_unlock();
     questions_release(before.questions);
-    *ret = servers.questions;
     return 0;
 }
 

@@ -509,6 +509,7 @@ static void check_no_target(SCNetworkReachabilityRef wrong, SCRunLoopRef loop)
     expect_error(kSCStatusInvalidArgument);
     assert_int_equal(flags, 99);
     assert_false(SCNetworkReachabilityGetPath(wrong, &path));
+    assert_false(SCNetworkReachabilityGetLastPath(wrong, &path));
     expect_error(kSCStatusInvalidArgument);
     assert_memory_equal(&path, &before, sizeof path);
     memset(&address, 0xa5, sizeof address);
@@ -609,6 +610,8 @@ static void other_bad_arguments_are_refused(void **state)
     assert_false(SCNetworkReachabilityGetFlags(target, NULL));
     expect_error(kSCStatusInvalidArgument);
     assert_false(SCNetworkReachabilityGetPath(target, NULL));
+    expect_error(kSCStatusInvalidArgument);
+    assert_false(SCNetworkReachabilityGetLastPath(target, NULL));
     expect_error(kSCStatusInvalidArgument);
     assert_int_equal(SCNetworkReachabilityGetDescription(target, NULL, 1), 0);
     expect_error(kSCStatusInvalidArgument);

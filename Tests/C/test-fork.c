@@ -29,7 +29,7 @@
 
 extern char **environ;
 
-#define PATIENCE 10.0 /* seconds until what must come has failed to */
+#define PATIENCE 30.0 /* seconds until what must come has failed to */
 
 static const char        *program; /* this one's path, to be executed */
 static char               at_start[DESCRIPTORS + 1]; /* the descriptors that it was started with: '1' each */

@@ -26,6 +26,7 @@
 #include "child.h"
 #include "descriptors.h"
 #include "etc.h"
+#include "names.h"
 #include "namespace.h"
 #include "resolver.h"
 #include "watcher.h"
@@ -121,11 +122,16 @@ int __wrap_stat(const char *path, struct stat *status)
 static struct {
     atomic_bool none;
     void (*meanwhile)(void);
+    void (*_Atomic before)(void); /* the next one that can be had, once */
     atomic_int refused, started;
 } threads;
 
 int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
+    void (*before)(void) = atomic_exchange(&threads.before, NULL);
+
+    if (before != NULL)
+        before();
     if (!atomic_load(&threads.none)) {
         atomic_fetch_add(&threads.started, 1);
         return __real_pthread_create(ret, attributes, run, argument);
@@ -138,8 +144,8 @@ int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void
 
 /* There is no memory for pieces of these sizes, so many times. */
 static struct {
-    size_t     least, most;
-    atomic_int times;
+    atomic_size_t least, most;
+    atomic_int    times;
 } dearth;
 
 static bool is_lacking(size_t size)
@@ -426,7 +432,7 @@ static void many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting
     behind = median_time_of("quick.example");
     print_message("| a name from /etc/hosts: alone %.2f ms, behind %u others %.2f ms\n", alone * 1e3, count,
                   behind * 1e3);
-    assert_true(behind < alone * 4 + 0.001);
+    assert_true(behind < alone * 4 + 0.005);
     assert_true(behind < 0.05 * slowness());
     calls = resolver_calls(NULL);
     stuck = expect_name("hang.in.hosts");
@@ -504,6 +510,11 @@ static void vacate(struct occupation *occupation)
         watcher_stop(&occupation->watchers[i]);
 }
 
+static void drive_on(struct watcher *watcher)
+{
+    assert_true(SCRunLoopPerform(watcher->loop, 0.02) >= 0);
+}
+
 static void first_look_ups_go_before_repeated_ones(void **state)
 {
     struct occupation occupation;
@@ -519,11 +530,12 @@ static void first_look_ups_go_before_repeated_ones(void **state)
     EXPECT_CHANGE(&sentinel, HERE);
     occupy(&occupation);
     assert_int_equal(resolver_calls(NULL), 5);
-    /* All are looked up again: the first of them has been queued when its loop has nothing left to do. */
+    /* Both are looked up again: the first of them has been queued when the other is asked for. */
     namespace_ip("route add default via 192.0.2.1");
-    EXPECT_QUIET(&repeated);
-    EXPECT_QUIET(&sentinel);
-    assert_true(resolver_await_calls("sentinel", 2));
+    while (!names_is_looking(repeated.target))
+        drive_on(&repeated);
+    while (resolver_calls("sentinel") < 2)
+        drive_on(&sentinel);
     watcher_schedule(&first, expect_name("first.example"));
     resolver_let_go("hang-0.occupies");
     assert_true(resolver_await_calls(NULL, 8));
@@ -659,6 +671,35 @@ static void a_quick_name_that_is_stuck_keeps_no_other_waiting(void **state)
     EXPECT_CHANGE(&other, HERE);
     watcher_stop(&other);
     watcher_stop(&stuck);
+    finish();
+}
+
+static struct watcher robbed;
+
+static void be_robbed(void)
+{
+    watcher_schedule(&robbed, expect_name("hang.example"));
+    assert_true(resolver_await_calls("hang.quick", 1));
+}
+
+/* The one thread is started for what is quick; before it is there, the other one's takes that. */
+static void a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody(void **state)
+{
+    struct watcher quick;
+
+    (void)state;
+    begin();
+    write_hosts("127.0.0.1 hang.quick\n");
+    watcher_schedule(&quick, expect_name("name.example")); /* so that they are read */
+    await_answer(&quick);
+    watcher_stop(&quick);
+    finish();
+    resolver_begin(usual);
+    threads.before = be_robbed;
+    watcher_schedule(&quick, expect_name("hang.quick"));
+    assert_true(resolver_await_hanging(2));
+    watcher_stop(&quick);
+    watcher_stop(&robbed);
     finish();
 }
 
@@ -1607,6 +1648,7 @@ int main(void)
         TEST(who_has_gone_is_freed_at_once_and_not_told),
         TEST(unscheduled_it_is_as_if_it_had_never_been_looked_up),
         TEST(a_quick_name_that_is_stuck_keeps_no_other_waiting),
+        TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody),
         TEST(a_file_of_the_future_is_looked_at_once),
         TEST(a_target_may_end_inside_its_callback),
         TEST(a_target_may_end_while_its_answer_comes),

@@ -27,13 +27,15 @@ int   __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int   __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
 int   __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 int   __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int   __real_inotify_add_watch(int fd, const char *path, uint32_t events);
+int   __wrap_inotify_add_watch(int fd, const char *path, uint32_t events);
 int   __real_inotify_init1(int flags);
 int   __wrap_inotify_init1(int flags);
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 
 static _Atomic int64_t now_is; /* nanoseconds; on any thread, as names are looked up on their own */
-static bool            threads_fail, inotify_fails;
+static bool            threads_fail, inotify_fails, watches_fail;
 static pthread_t       test_thread;
 static atomic_bool     detains; /* the next resolver thread that has an answer */
 static sem_t           detained, released;
@@ -70,6 +72,14 @@ int __wrap_inotify_init1(int flags)
     if (!inotify_fails)
         return __real_inotify_init1(flags);
     errno = EMFILE;
+    return -1;
+}
+
+int __wrap_inotify_add_watch(int fd, const char *path, uint32_t events)
+{
+    if (!watches_fail)
+        return __real_inotify_add_watch(fd, path, events);
+    errno = ENOSPC;
     return -1;
 }
 
@@ -113,7 +123,7 @@ static bool asks_at(const char *name, double seconds)
 static void begin(void)
 {
     test_thread = pthread_self();
-    threads_fail = inotify_fails = false;
+    threads_fail = inotify_fails = watches_fail = false;
     set_clock(0);
     names_begin();
 }
@@ -269,7 +279,7 @@ static void a_server_that_can_be_reached_again_is_asked_at_once(void **state)
 {
     (void)state;
     test_thread = pthread_self();
-    threads_fail = inotify_fails = false;
+    threads_fail = inotify_fails = watches_fail = false;
     set_clock(0);
     names_begin_far("198.51.100.53");
     namespace_ip("route delete default");
@@ -475,6 +485,30 @@ static void without_inotify_files_are_looked_at_when_it_is_time(void **state)
     inotify_fails = false;
 }
 
+/* The user has all the watches that there may be: nothing is heard of the files, so nothing is known without a look. */
+static void without_watches_files_are_looked_at_by_each_that_is_scheduled(void **state)
+{
+    SCNetworkReachabilityRef   other;
+    SCNetworkReachabilityFlags before;
+
+    (void)state;
+    begin();
+    watches_fail = true;
+    watcher_schedule(&watcher, names_target("held.test"));
+    before = expect_flags_of(watcher.target);
+    etc_set_servers("203.0.113.53", 5);
+    other = names_target("held0.test");
+    assert_true(expect_flags_of(other) != before);
+    before = expect_flags_of(other);
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    assert_int_equal(expect_flags_of(other), before);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(other);
+    watcher_stop(&watcher);
+    nameserver_let_go(names_server, "held");
+    watches_fail = false;
+}
+
 #define TEST(function) cmocka_unit_test_teardown(function, names_end)
 
 int main(void)
@@ -497,6 +531,7 @@ int main(void)
         TEST(an_answer_may_come_after_the_target_has_gone),
         TEST(without_a_thread_it_is_tried_again),
         TEST(without_inotify_files_are_looked_at_when_it_is_time),
+        TEST(without_watches_files_are_looked_at_by_each_that_is_scheduled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,6 +210,24 @@ static void a_wake_up_that_came_before_ends_the_next_wait_only(void **state)
     SCRunLoopRelease(loop);
 }
 
+/* Whoever polls the descriptor in between hears of it, too. */
+static void a_run_leaves_a_wake_up_to_the_next_perform(void **state)
+{
+    SCRunLoopRef             loop = SCRunLoopGetCurrent();
+    SCNetworkReachabilityRef target = expect_target("127.0.0.1");
+
+    (void)state;
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCRunLoopWakeUp(loop);
+    assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0.02, 1), kSCRunLoopRunTimedOut);
+    assert_true(is_readable(SCRunLoopGetFileDescriptor(loop), 0));
+    assert_int_equal(SCRunLoopPerform(loop, LONG_TIME), 0);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    assert_false(is_readable(SCRunLoopGetFileDescriptor(loop), 0));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(target);
+}
+
 static SCRunLoopRef signalled_loop;
 static bool         signalled_stop;
 
@@ -847,6 +865,7 @@ int main(void)
         cmocka_unit_test(perform_waits_as_long_as_it_is_told),
         cmocka_unit_test(a_wake_up_ends_a_wait_without_limit),
         cmocka_unit_test(a_wake_up_that_came_before_ends_the_next_wait_only),
+        cmocka_unit_test(a_run_leaves_a_wake_up_to_the_next_perform),
         cmocka_unit_test(a_signal_handler_may_wake_it_up),
         cmocka_unit_test(events_that_call_nobody_do_not_end_a_wait),
         cmocka_unit_test(interrupted_system_calls_harm_nobody),

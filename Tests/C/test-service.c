@@ -683,6 +683,57 @@ static void a_program_may_end_while_it_runs(void **state)
         assert_int_equal(run_program("leave"), 0);
 }
 
+static struct {
+    pthread_t caller;
+    int       here, elsewhere;
+} hooks;
+
+static void note_hook(const void *info)
+{
+    (void)info;
+    if (pthread_equal(pthread_self(), hooks.caller))
+        hooks.here++;
+    else
+        hooks.elsewhere++;
+}
+
+static void drop_work(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    (void)work;
+    (void)argument;
+}
+
+/* The thread may have a target in hand for a moment: it never becomes its last user. */
+static void a_context_goes_where_the_last_user_goes(void **state)
+{
+    const int                            rounds = getenv("TEST_UNDER") != NULL ? 500 : 20000;
+    const SCNetworkReachabilityScheduler scheduler = { .perform = drop_work };
+    SCNetworkReachabilityContext         context = { .info = &hooks, .release = note_hook };
+    SCNetworkReachabilityRef             other;
+
+    (void)state;
+    require_lo();
+    hooks.caller = pthread_self();
+    other = name_target();
+    assert_true(SCNetworkReachabilitySetScheduler(other, &scheduler));
+    for (int i = 0; i < rounds; i++) {
+        SCNetworkReachabilityRef target = expect_target("127.0.0.1");
+
+        assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
+        assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+        for (int j = i % 50; j > 0; j--)
+            (void)expect_flags_of(target); /* it begins with it by now, or has not */
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+        SCNetworkReachabilityRelease(target);
+        assert_int_equal(hooks.here, i + 1);
+    }
+    assert_int_equal(hooks.elsewhere, 0);
+    assert_true(SCNetworkReachabilitySetScheduler(other, NULL));
+    SCNetworkReachabilityRelease(other);
+    expect_threads(0);
+}
+
 static void *no_thread(void *unused)
 {
     return unused;
@@ -705,6 +756,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(it_does_not_stay_where_the_main_thread_was_when_it_started),
         cmocka_unit_test(closing_its_descriptors_does_not_make_it_spin),
         cmocka_unit_test(others_in_the_place_of_its_descriptors_do_not_make_it_spin),
+        cmocka_unit_test(a_context_goes_where_the_last_user_goes),
         cmocka_unit_test(a_program_may_end_while_it_runs),
     };
 

@@ -883,6 +883,44 @@ static void notify_path_tells_of_gateway_source_and_reason(void **state)
     watcher_stop(&ipv6);
 }
 
+static SCNetworkReachabilityPath last_path_of(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    assert_true(SCNetworkReachabilityGetLastPath(target, &path));
+    return path;
+}
+
+/* What passes before the loop is driven is in neither: GetPath may see it, and no callback would follow. */
+static void the_last_path_is_that_of_the_last_callback(void **state)
+{
+    SCNetworkReachabilityPath asked, last;
+    struct watcher            watcher, plain;
+
+    (void)state;
+    begin();
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    watcher_start(&watcher, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
+    watcher_start(&plain, expect_target("198.51.100.7"));
+    asked = expect_path_of(watcher.target);
+    last = last_path_of(watcher.target);
+    assert_memory_equal(&asked, &last, sizeof last);
+    namespace_ip("route del 198.51.100.0/24");
+    assert_int_equal(expect_path_of(watcher.target).flags, 0);
+    assert_int_equal(last_path_of(watcher.target).flags, R);
+    assert_int_equal(last_path_of(plain.target).flags, 0);
+    EXPECT_CHANGE(&watcher, 0);
+    assert_int_equal(last_path_of(watcher.target).flags, 0);
+    assert_int_equal(last_path_of(watcher.target).reason, kSCNetworkReachabilityReasonNoRoute);
+    EXPECT_CHANGE(&plain, 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    assert_int_equal(last_path_of(watcher.target).flags, R); /* as it is not watched */
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    watcher_stop(&watcher);
+    watcher_stop(&plain);
+}
+
 static void notify_path_of_the_default_path(void **state)
 {
     struct watcher any, bound;
@@ -991,6 +1029,7 @@ int main(void)
         cmocka_unit_test(what_does_not_change_the_answer_calls_nobody),
         cmocka_unit_test(a_bridge_port_that_leaves_lives_on),
         cmocka_unit_test(notify_path_tells_of_gateway_source_and_reason),
+        cmocka_unit_test(the_last_path_is_that_of_the_last_callback),
         cmocka_unit_test(notify_path_of_the_default_path),
         cmocka_unit_test(a_target_stays_in_the_namespace_it_was_made_in),
     };

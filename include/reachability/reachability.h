@@ -24,8 +24,8 @@
  *   SCRunLoopRunInMode, SCRunLoopRun): one thread at a time drives a given loop, a second one is answered -1 (EBUSY).
  *   SCRunLoopStop and SCRunLoopWakeUp may also be called from signal handlers. Callbacks and context hooks are called
  *   with no lock held: every call is allowed inside them. A process that only uses run loops gets no thread from us
- *   (but for a moment, when a call needs a socket in another network namespace than the calling thread's); targets on
- *   schedulers and queues share one. Do not pthread_cancel(3) a thread inside a call of ours.
+ *   (but while names are looked up, see CreateWithName, and for a moment when a call needs a socket in another network
+ *   namespace than the calling thread's); targets on schedulers and queues share one. Do not pthread_cancel(3) a thread inside a call of ours.
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server, nor for the kernel's RTNL
  *   lock. Handling an event (inside the calls that drive a loop) waits for the change behind it to be finished in the
  *   kernel: microseconds as a rule, longer while a network namespace is torn down or a driver is stuck. GetPath may wait
@@ -303,6 +303,15 @@ typedef struct {
  */
 SC_EXPORT SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef SC_NONNULL target,
                                                  SCNetworkReachabilityPath *SC_NONNULL path);
+
+/*
+ * The same of the last evaluation, for a target that was created with kSCNetworkReachabilityOptionNotifyPath and is
+ * scheduled: that which its flags are from, and after which another one brings a callback. In a callback, GetPath may
+ * see a state that has passed before anybody is told; this does not. It asks the kernel nothing, but for a link's
+ * kind, once. For any other target it is GetPath.
+ */
+SC_EXPORT SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef SC_NONNULL target,
+                                                     SCNetworkReachabilityPath *SC_NONNULL path);
 
 /*
  * The addresses that the target stands for: one for an address, those of a resolved name, none for the default path and
