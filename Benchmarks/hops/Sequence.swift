@@ -57,7 +57,7 @@ private final class CallbackSource: Source {
 
     func start(onChange: @escaping @Sendable () -> Bool) {
         watch.withLock { $0.onChange = onChange }
-        kernel.start { false } // watched, so that its path is at hand as it is in a callback
+        kernel.start { false }  // watched, so that its path is at hand as it is in a callback
     }
 
     func stop() {
