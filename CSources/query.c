@@ -54,6 +54,8 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
     state = atomic_load_explicit(&self->state, memory_order_acquire);
     if ((state & STATE_SCHEDULED) != 0) {
         *flags = (SCNetworkReachabilityFlags)state;
+        if ((state & STATE_DUE) != 0)
+            schedule_owe_callback(self, *flags);
         return 1;
     }
     error = target_ask(self, 0, &path);
@@ -142,6 +144,8 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     pthread_mutex_lock(&self->lock);
     watched = self->notify_path && !list_is_empty(&self->schedules);
     last = self->current;
+    if (watched)
+        schedule_owe_callback_locked(self, last.flags);
     address_count = last.reason == kSCNetworkReachabilityReasonNamePending ? 0 : count_addresses(self->questions);
     pthread_mutex_unlock(&self->lock);
     if (!watched)

@@ -85,6 +85,14 @@ static bool is_due_locked(const struct SCNetworkReachability *target)
     return target->announce || path_differs(&target->delivered, &target->current, target->notify_path);
 }
 
+/* What GetFlags loads. */
+static void publish_locked(struct SCNetworkReachability *target)
+{
+    const uint64_t due = is_due_locked(target) ? STATE_DUE : 0;
+
+    atomic_store_explicit(&target->state, STATE_SCHEDULED | due | target->current.flags, memory_order_release);
+}
+
 static void queue_locked(struct schedule *schedule)
 {
     runloop_lock(schedule->loop);
@@ -125,6 +133,7 @@ static enum verdict delivery_begin(struct schedule *schedule, bool here, struct 
     if (verdict == NOBODY_TO_CALL || verdict == CALL_HERE) {
         target->delivered = target->current;
         target->announce = false;
+        publish_locked(target);
     }
     if (verdict == NOBODY_TO_CALL) {
         runloop_lock(schedule->loop);
@@ -150,6 +159,24 @@ static void queue_everywhere_locked(struct SCNetworkReachability *target)
 {
     list_for_each(node, &target->schedules)
         queue_locked(container_of(node, struct schedule, node));
+}
+
+void schedule_owe_callback_locked(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags)
+{
+    const bool due = is_due_locked(target); /* then it is queued, or in a scheduler's hands */
+
+    if (list_is_empty(&target->schedules) || (!due && target->current.flags == flags))
+        return;
+    target->announce = true;
+    if (!due)
+        queue_everywhere_locked(target);
+}
+
+void schedule_owe_callback(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags)
+{
+    pthread_mutex_lock(&target->lock);
+    schedule_owe_callback_locked(target, flags);
+    pthread_mutex_unlock(&target->lock);
 }
 
 static void delivery_end(struct SCNetworkReachability *target, bool begun)
@@ -212,7 +239,7 @@ static void set_current_locked(struct SCNetworkReachability *target, const struc
     target->evaluations++;
     target->announce = target->announce || target->announce_answer;
     target->announce_answer = false;
-    atomic_store_explicit(&target->state, STATE_SCHEDULED | path->flags, memory_order_release);
+    publish_locked(target);
 }
 
 /* The monitor's answer. With several loops, one may have asked later and been heard first. */
@@ -333,6 +360,7 @@ static int evaluate_locked(struct SCNetworkReachability *target)
     if (list_is_empty(&target->schedules)) {
         target->delivered = path;
         target->announce = target->kind == TARGET_NAME && !target->pending; /* others have it with their answer */
+        publish_locked(target);
     }
     return 0;
 }

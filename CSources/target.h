@@ -46,6 +46,7 @@ struct SCNetworkReachability {
 };
 
 #define STATE_SCHEDULED (UINT64_C(1) << 32)
+#define STATE_DUE       (UINT64_C(1) << 33) /* no callback has told of these flags yet */
 
 /* Whether a caller gave us a target of this process's; sets SCError() if not. The cast takes away the const of the
  * public type: what changes is ours and guarded. */
@@ -65,6 +66,11 @@ void schedule_ask_locked(struct SCNetworkReachability *target);
 
 /* Notes on each when name_look_again_locked is to be called. */
 void schedule_set_deadline_locked(struct SCNetworkReachability *target);
+
+/* Somebody was handed flags that no callback has told of: one comes, even if they have passed by then. Else who goes by
+ * callbacks would keep them. */
+void schedule_owe_callback(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags);
+void schedule_owe_callback_locked(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags);
 
 /* How many schedules there are, and what their monitors counted. */
 struct schedule_summary {

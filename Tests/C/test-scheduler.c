@@ -119,6 +119,44 @@ static SCNetworkReachabilityRef name_target(const char *name)
     return target;
 }
 
+/* ---- What was asked for before it was told ---------------------------------------------------------------------- */
+
+static void ask_for_flags(SCNetworkReachabilityRef target)
+{
+    assert_int_equal(expect_flags_of(target), R);
+}
+
+static void ask_for_last_path(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    assert_true(SCNetworkReachabilityGetLastPath(target, &path));
+    assert_int_equal(path.flags, R);
+}
+
+/* A change and the change back before the work is run: who has asked in between has seen what no longer is. */
+static void who_asked_in_between_is_told_that_it_has_passed(void **state)
+{
+    static void (*const ways[])(SCNetworkReachabilityRef) = { ask_for_flags, ask_for_last_path };
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        bench_open(&bench, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
+        witness_appear(&witness);
+        ways[i](bench.target);
+        witness_vanish(&witness);
+        expect_call(&bench, 0);
+        witness_appear(&witness);
+        witness_vanish(&witness);
+        assert_true(queue_run(&bench.queue));
+        assert_int_equal(bench.calls, 1); /* nobody has seen that */
+        bench_close(&bench);
+    }
+    witness_close(&witness);
+}
+
 /* ---- What is refused -------------------------------------------------------------------------------------------- */
 
 static void a_scheduler_without_perform_is_refused(void **state)
@@ -1305,6 +1343,7 @@ static void get_flags_makes_no_system_call(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_asked_in_between_is_told_that_it_has_passed),
         cmocka_unit_test(a_scheduler_without_perform_is_refused),
         cmocka_unit_test(a_scheduler_of_another_version_is_refused),
         cmocka_unit_test(no_target_is_refused),

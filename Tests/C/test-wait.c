@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "etc.h"
+#include "names.h"
 #include "namespace.h"
 #include "watcher.h"
 #include "writer.h"
@@ -188,6 +189,7 @@ static void begin(void)
 {
     namespace_require();
     etc_require("192.0.2.53");
+    etc_set_servers("192.0.2.53", 1);
     namespace_ip("link set dev lo up");
     namespace_add_pair();
     namespace_ip("route add default via 192.0.2.1");
@@ -203,6 +205,7 @@ static void end(void)
 {
     SCRunLoopRelease(second.loop);
     close(second.network);
+    names_await_no_thread();
     assert_int_equal(failures, 0);
 }
 
