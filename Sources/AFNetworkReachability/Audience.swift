@@ -21,10 +21,15 @@ final class Audience: Sendable {
     let registrar = ObservationRegistrar()
     private let state = Mutex(State())
 
-    /// Sequences first, as they run no code of a user's here; then the observers, in the order in which they came.
+    /// Sequences first, then the observers, in the order in which they came. Whether it is over is asked under the lock in
+    /// which sequences are told: a later start's status cannot come before this one's.
     func tell(_ status: AFNetworkReachabilityStatus, until isOver: () -> Bool) {
-        let (observers, sequences) = state.withLock { ($0.observers.map(\.id), Array($0.sequences.values)) }
-        for sequence in sequences { sequence.yield(status) }
+        let observers = state.withLock { state in
+            if !isOver() {
+                for sequence in state.sequences.values { sequence.yield(status) }
+            }
+            return state.observers.map(\.id)
+        }
         for id in observers where !isOver() {
             // One that was cancelled meanwhile is not called.
             state.withLock { state in state.observers.first { $0.id == id }?.block }?(status)

@@ -71,6 +71,9 @@ public final class ReachabilityMonitor: Sendable {
 // MARK: - Listeners
 
 extension ReachabilityMonitor {
+    /// Whether it was cancelled.
+    var isOver: Bool { state.withLock(\.isCancelled) }
+
     /// Tells it the current path, and from then on each new one. Answers the number by which it can be removed.
     func add(_ listener: any Listener) -> UInt64 {
         let number = state.withLock { state -> UInt64? in

@@ -42,7 +42,11 @@ extension ReachabilityMonitor {
         on executor: any TaskExecutor, _ body: @escaping @Sendable (ReachabilityPath) -> Void
     ) -> ReachabilityObservation {
         let task = Task(executorPreference: executor) {
-            for await path in self { body(path) }
+            for await path in self {
+                // What is over may have been ended on the executor after this path was on its way there.
+                if Task.isCancelled || self.isOver { break }
+                body(path)
+            }
         }
         return ReachabilityObservation { task.cancel() }
     }

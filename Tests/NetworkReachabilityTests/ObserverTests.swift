@@ -168,6 +168,29 @@ struct ObserverTests {
         while script.watchedMonitors > 0 { await Task.yield() }
     }
 
+    @Test("Are not called on an executor on which they were cancelled", arguments: [true, false])
+    func cancelledOnExecutor(byToken: Bool) async {
+        let executor = QueueExecutor()
+        let calls = Calls()
+        let monitor = ReachabilityMonitor(script: script)
+        let observation = monitor.observe(on: executor) { calls.call.yield($0) }
+        var seen: [ReachabilityPath] = []
+        for await path in calls.paths {
+            seen.append(path)
+            break
+        }
+        // The path is on its way to the executor when it is over.
+        executor.queue.sync {
+            script.play(.over("late"))
+            if byToken { observation.cancel() } else { monitor.cancel() }
+        }
+        while script.watchedMonitors > 0 { await Task.yield() }
+        executor.queue.sync {}
+        calls.call.finish()
+        for await path in calls.paths { seen.append(path) }
+        #expect(seen == [.over("a")])
+    }
+
     @Test("Come and go on several threads while paths change")
     func storm() async {
         let monitor = ReachabilityMonitor(script: script)
