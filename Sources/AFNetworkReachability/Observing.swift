@@ -42,10 +42,14 @@ extension AFNetworkReachabilityManager: Observable {
         public typealias Element = AFNetworkReachabilityStatus
         public typealias Failure = Never
 
-        weak let manager: AFNetworkReachabilityManager?
+        private let manager: WeakManager
+
+        init(manager: AFNetworkReachabilityManager) {
+            self.manager = WeakManager(manager)
+        }
 
         public func makeAsyncIterator() -> Iterator {
-            let stream = manager.map { manager in
+            let stream = manager.value.map { manager in
                 manager.audience.stream { manager.networkReachabilityStatus }
             }
             return Iterator(stream: stream?.makeAsyncIterator())
@@ -75,6 +79,16 @@ extension AFNetworkReachabilityManager: Observable {
                 return nil
             }
         }
+    }
+}
+
+// Unchecked: set once, in the initializer. `weak let`, which needs no such class, is newer than the compilers that this
+// package is for.
+private final class WeakManager: @unchecked Sendable {
+    private(set) weak var value: AFNetworkReachabilityManager?
+
+    init(_ manager: AFNetworkReachabilityManager) {
+        value = manager
     }
 }
 #endif
