@@ -35,7 +35,7 @@ void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 
 static _Atomic int64_t now_is; /* nanoseconds; on any thread, as names are looked up on their own */
-static bool            threads_fail, inotify_fails, watches_fail;
+static atomic_bool     threads_fail, inotify_fails, watches_fail;
 static pthread_t       test_thread;
 static atomic_bool     detains; /* the next resolver thread that has an answer */
 static sem_t           detained, released;
