@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+
+import TestSupport
+import Testing
+
+@Suite("Completions", .tool, .timeLimit(.minutes(1)))
+struct CompletionTests {
+    @Test("bash completes", .installed("bash"))
+    func bash() async throws {
+        try await expectCompletions(by: ["bash", "-c", bashScript])
+    }
+
+    @Test("zsh completes", .installed("zsh"))
+    func zsh() async throws {
+        try await expectCompletions(by: ["zsh", "-f", "-c", zshScript])
+    }
+
+    @Test("fish completes", .installed("fish"))
+    func fish() async throws {
+        try await expectCompletions(by: ["sh", "-c", fishScript])
+    }
+
+    private func expectCompletions(
+        by shell: [String], _ location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let ended = try await RunningProcess(shell + [Tool.path] + expectations.map(\.line)).end()
+        #expect(ended.errors == "", sourceLocation: location)
+        let answers = ended.output.split(separator: "----\n", omittingEmptySubsequences: false).dropLast()
+        try #require(answers.count == expectations.count, "\(ended.output)", sourceLocation: location)
+        for (expectation, answer) in zip(expectations, answers) {
+            // fish describes a word behind a tab.
+            let words = answer.split(separator: "\n").compactMap { $0.split(separator: "\t").first }
+            #expect(expectation.isMet(Set(words)), "\(expectation.line): \(words)", sourceLocation: location)
+        }
+    }
+}
+
+/// A line with the cursor at its end, and what has to be true of the words that are offered.
+private let expectations: [(line: String, isMet: @Sendable (Set<Substring>) -> Bool)] = [
+    ("reachability ", { $0.isSuperset(of: ["check", "watch", "wait", "scutil", "help"]) }),
+    ("reachability wa", { $0 == ["watch", "wait"] }),
+    (
+        "reachability wait --",
+        {
+            $0 == [
+                "--any", "--not", "--timeout", "--interface", "--source", "--json", "--debug", "--version", "--help",
+            ]
+        }
+    ),
+    ("reachability watch --json 127.0.0.1 --ex", { $0 == ["--exec"] }),
+    ("reachability check --interface ", { $0.contains("lo") }),
+    ("reachability check --interface l", { $0.contains("lo") && $0.allSatisfy { $0.hasPrefix("l") } }),
+    // What cannot be known is left to the user: no names of files.
+    ("reachability check --timeout ", { $0.isEmpty }),
+    ("reachability check ", { $0.isDisjoint(with: ["Package.swift", "lo"]) }),
+    ("reachability scutil -", { $0.isSuperset(of: ["-r", "-W"]) }),
+]
+
+extension Trait where Self == ConditionTrait {
+    fileprivate static func installed(_ shell: String) -> Self {
+        .enabled("there is no \(shell) on the PATH") {
+            try await RunningProcess(["sh", "-c", "command -v \(shell)"]).end().status == 0
+        }
+    }
+}
+
+// Each is given the tool and lines; it prints the words that may follow each, and a line of dashes.
+
+private let bashScript = """
+    source <("$0" --generate-completion-script bash)
+    for COMP_LINE; do
+        read -ra COMP_WORDS <<<"$COMP_LINE"
+        if [[ $COMP_LINE == *' ' ]]; then COMP_WORDS+=(''); fi
+        COMP_POINT=${#COMP_LINE} COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
+        _reachability reachability "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        printf '%s\\n' "${COMPREPLY[@]}" ----
+    done
+    """
+
+/// zsh completes in its line editor alone, which works on a terminal alone. Every word goes through `compadd`, in whose
+/// place a function prints them; called with -A, -O or -D it only fills arrays.
+private let zshScript = #"""
+    folder=$(mktemp -d)
+    trap 'rm -rf $folder' EXIT
+    "$0" --generate-completion-script zsh >$folder/_reachability
+    print -rl -- "$@" >$folder/lines
+    cat >$folder/.zshrc <<'END'
+    autoload -Uz compinit && compinit -u -D
+    compadd() {
+        if [[ -z ${argv[(r)-[AOD]]} ]]; then
+            local -a words
+            builtin compadd -O words "$@"
+            print -rl -u3 -- $words
+        fi
+        builtin compadd "$@"
+    }
+    zle-line-init() {
+        while IFS= read -r LBUFFER; do
+            zle list-choices
+            print -u3 -- ----
+        done <$ZDOTDIR/lines
+        exit
+    }
+    zle -N zle-line-init
+    END
+    zmodload zsh/zpty
+    exec 3>&1
+    export ZDOTDIR=$folder FPATH=$folder:$FPATH
+    zpty shell zsh -d -i
+    while zpty -r shell; do :; done >/dev/null
+    """#
+
+/// fish makes folders for its history in the home folder.
+private let fishScript = """
+    HOME=$(mktemp -d)
+    export HOME
+    trap 'rm -rf "$HOME"' EXIT
+    "$0" --generate-completion-script fish >"$HOME/completions"
+    fish --no-config -c '
+        source ~/completions
+        for line in $argv
+            complete -C $line
+            echo ----
+        end' "$@"
+    """
