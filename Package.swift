@@ -100,6 +100,11 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "ReachabilitySupportTests",
+            dependencies: ["ReachabilitySupport", "SCReachability", "NetworkReachability", "TestSupport"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "AFNetworkReachabilityTests",
             dependencies: ["AFNetworkReachability", "TestSupport"],
             swiftSettings: swiftSettings

@@ -113,7 +113,8 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
 
     /// Starts, or starts again: the status is delivered, and then each change. Never waits, for a name server either.
     ///
-    /// - Returns: false if the target cannot be watched: there is none, or it is scheduled elsewhere; `SCError()` tells.
+    /// - Returns: false, and why in `SCError()`, if the target cannot be watched: there is none, or it is scheduled
+    ///   elsewhere. True while another thread starts or stops the same manager: that thread then sees to it.
     @discardableResult
     open func startMonitoring() -> Bool {
         stopMonitoring()

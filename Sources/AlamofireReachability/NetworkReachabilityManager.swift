@@ -90,7 +90,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     /// Calls `listener` on `queue`: with the status as it is, and then whenever it changes. What was started before is
     /// stopped.
     ///
-    /// - Returns: false, and why in `SCError()`, if the target cannot be watched.
+    /// - Returns: false, and why in `SCError()`, if the target cannot be watched. True while another thread starts or
+    ///   stops the same manager: that thread then sees to it.
     @preconcurrency
     @discardableResult
     open func startListening(

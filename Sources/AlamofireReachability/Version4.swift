@@ -39,7 +39,7 @@ extension NetworkReachabilityManager {
 
     /// Tells `listener`: of the status as it is, offline too, and then whenever it changes.
     ///
-    /// - Returns: false if the target cannot be watched, or there is no `listenerQueue`.
+    /// - Returns: as `startListening(onQueue:onUpdatePerforming:)`; false also if there is no `listenerQueue`.
     @discardableResult
     public func startListening() -> Bool {
         guard let queue = listenerQueue else { return false }

@@ -170,12 +170,12 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
 
     /// Starts telling; does nothing if that was done already.
     ///
-    /// - Returns: false, and why in `SCError()`, if the target cannot be watched.
+    /// - Returns: false, and why in `SCError()`, if the target cannot be watched. True while another thread starts or
+    ///   stops the same instance: that thread then sees to it.
     @discardableResult
     open func startNotifier() -> Bool {
-        if watcher.isStarted { return true }
         let feed = Feed(queue: queue, status: { $0 }, deliver: { [weak self] in self?.tell($0, $1) })
-        return watcher.start(feed)
+        return watcher.start(feed, ifStopped: true)
     }
 
     /// Stops; what is on its way is dropped. In a block, or where notifications are posted, nothing is told once this

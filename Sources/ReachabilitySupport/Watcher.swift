@@ -40,14 +40,15 @@ package final class Watcher: Sendable {
         Watch.end(target)
     }
 
-    package var isStarted: Bool { state.withLock { $0.wanted != nil } }
-
-    /// From now on the receiver is told: of the flags as they are, and then when they change. The one before has ended.
-    /// False: the target cannot be watched.
-    package func start(_ receiver: any FlagsReceiver) -> Bool {
-        guard target != nil else { return false }
+    /// From now on the receiver is told: of the flags as they are, and then when they change. The one before has ended;
+    /// with `ifStopped`, it goes on instead. False, and why in `SCError()`: the target cannot be watched.
+    ///
+    /// True where another thread is busy: that one begins the watch. Its turn is not waited for, as a hook that runs there
+    /// may wait for the caller in its turn, or be the caller.
+    package func start(_ receiver: any FlagsReceiver, ifStopped: Bool = false) -> Bool {
+        guard target != nil else { return refused() }
         let watch = Watch(receiver)
-        settle(on: watch)
+        settle(on: watch, ifStopped: ifStopped)
         return !watch.hasFailed
     }
 
@@ -56,9 +57,10 @@ package final class Watcher: Sendable {
         settle(on: nil)
     }
 
-    private func settle(on watch: Watch?) {
+    private func settle(on watch: Watch?, ifStopped: Bool = false) {
         guard let target else { return }
-        let mayAct = state.withLock { state in
+        let mayAct = change { state in
+            if ifStopped, state.wanted != nil { return false }
             state.wanted?.receiver.end()
             state.wanted = watch
             defer { state.isBusy = true }
@@ -68,7 +70,7 @@ package final class Watcher: Sendable {
         while let (current, wanted) = next() {
             if current != nil { Watch.end(target) }
             let begun = wanted?.begin(target, queue) == true ? wanted : nil
-            state.withLock { state in
+            change { state in
                 state.current = begun
                 if begun == nil, state.wanted === wanted { state.wanted = nil }
             }
@@ -81,6 +83,15 @@ package final class Watcher: Sendable {
             state.isBusy = state.current !== state.wanted
             return state.isBusy ? (state.current, state.wanted) : nil
         }
+    }
+
+    /// What the state lets go of, a user's listener with it, ends when the lock has been let go of.
+    private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+        let (result, before) = state.withLock { state in
+            let before = state
+            return (body(&state), before)
+        }
+        return withExtendedLifetime(before) { result }
     }
 }
 

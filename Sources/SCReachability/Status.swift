@@ -28,7 +28,7 @@ public func SCCopyLastError() -> CFError {
 }
 
 /// Makes `SCError()` say `kSCStatusInvalidArgument`, which only the C library can, and answers false.
-func refused() -> Bool {
+package func refused() -> Bool {
     SCNetworkReachabilityCreateWithName(nil, "") != nil
 }
 #endif
