@@ -15,10 +15,15 @@ public enum NetworkStatus: Int, Sendable {
     case reachableViaWiFi = 2
 }
 
+/// The text of `NSNotification.Name.reachabilityChanged`, for sources that make the name of it.
+public let kReachabilityChangedNotification = "kReachabilityChangedNotification"
+/// The text of `NSNotification.Name.networkReachabilityChanged`.
+public let kNetworkReachabilityChangedNotification = "kNetworkReachabilityChangedNotification"
+
 extension NSNotification.Name {
     /// Posted on the notification queue, after the blocks; the object is the `Reachability`.
-    public static let reachabilityChanged = NSNotification.Name("kReachabilityChangedNotification")
+    public static let reachabilityChanged = NSNotification.Name(kReachabilityChangedNotification)
     /// The name that Apple's sample has for it, posted right after the other.
-    public static let networkReachabilityChanged = NSNotification.Name("kNetworkReachabilityChangedNotification")
+    public static let networkReachabilityChanged = NSNotification.Name(kNetworkReachabilityChangedNotification)
 }
 #endif

@@ -24,7 +24,18 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
         var unreachable: NetworkUnreachable?
         var changed: NetworkReachability?
         var countsWWAN = true
-        var notificationQueue = DispatchQueue.main
+        var posting = Posting(on: .main)
+    }
+
+    private struct Posting: Sendable {
+        let queue: DispatchQueue
+        /// On a concurrent queue, too, one notification after the other.
+        let turns: DispatchQueue
+
+        init(on queue: DispatchQueue) {
+            self.queue = queue
+            turns = DispatchQueue(label: "notifications", target: queue)
+        }
     }
 
     private let watcher: Watcher
@@ -162,10 +173,11 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
         set { exchange(\.changed, newValue) }
     }
 
-    /// Where the notifications are posted: the main queue unless set. For programs without a main loop, any other.
+    /// Where the notifications are posted: the main queue unless set. For programs without a main loop, any other. They do
+    /// not overlap on a concurrent queue either.
     public var notificationQueue: DispatchQueue {
-        get { state.withLock(\.notificationQueue) }
-        set { state.withLock { $0.notificationQueue = newValue } }
+        get { state.withLock(\.posting.queue) }
+        set { exchange(\.posting, Posting(on: newValue)) }
     }
 
     /// Starts telling; does nothing if that was done already.
@@ -188,7 +200,7 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
     private func tell(_ flags: SCNetworkReachabilityFlags, _ feed: Feed<SCNetworkReachabilityFlags>) {
         if status(of: flags) == .notReachable { unreachableBlock?(self) } else { reachableBlock?(self) }
         if !feed.isOver { reachabilityBlock?(self, flags) }
-        notificationQueue.async { [weak self] in
+        state.withLock(\.posting.turns).async { [weak self] in
             for name in [NSNotification.Name.reachabilityChanged, .networkReachabilityChanged] {
                 guard let self, !feed.isOver else { return }
                 NotificationCenter.default.post(name: name, object: self)
@@ -196,13 +208,11 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
         }
     }
 
-    /// The old block is let go of outside the lock.
-    private func exchange<Block: Sendable>(
-        _ keyPath: any WritableKeyPath<State, Block?> & Sendable, _ block: Block?
-    ) {
+    /// The old one is let go of outside the lock.
+    private func exchange<Value: Sendable>(_ keyPath: any WritableKeyPath<State, Value> & Sendable, _ value: Value) {
         _ = state.withLock { state in
             let old = state[keyPath: keyPath]
-            state[keyPath: keyPath] = block
+            state[keyPath: keyPath] = value
             return old
         }
     }

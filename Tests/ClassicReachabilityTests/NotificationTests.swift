@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+
+import ClassicReachability
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Reachability's notifications", .timeLimit(.minutes(1)))
+struct NotificationTests {
+    @Test("Do not overlap on a concurrent queue, and keep their order", .namespaceInside)
+    func concurrent() async throws {
+        let namespace = try await Namespace(.subnet)
+        let internet = try namespace.inside { try #require(Reachability.forInternetConnection()) }
+        internet.notificationQueue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+        let flags = Recorder<SCNetworkReachabilityFlags>()
+        internet.reachabilityBlock = { flags.record($1) }
+        let names: [NSNotification.Name] = [.reachabilityChanged, .networkReachabilityChanged]
+        let events = Recorder<String>()
+        let goesOn = DispatchSemaphore(value: 0)
+        let registrations = names.map { name in
+            NotificationCenter.default.addObserver(forName: name, object: internet, queue: nil) { _ in
+                events.record("begin \(name.rawValue)")
+                goesOn.wait()
+                events.record("end \(name.rawValue)")
+            }
+        }
+        internet.startNotifier()
+        #expect(await flags.next() == [])
+        // Each block's notification follows it at once: when the third one's is under way, so was the second one's.
+        for (change, wanted) in [(String.addDefault, SCNetworkReachabilityFlags.reachable), (.deleteDefault, [])] {
+            try await namespace.ip(change)
+            #expect(await flags.next() == wanted)
+        }
+        for _ in 0..<6 { goesOn.signal() }
+        for name in names + names + names {
+            #expect(await events.next() == "begin \(name.rawValue)")
+            #expect(await events.next() == "end \(name.rawValue)")
+        }
+        for registration in registrations { NotificationCenter.default.removeObserver(registration) }
+    }
+
+    @Test("Are found under the names that sources have: the constants, and names made of their texts")
+    func names() {
+        let names = [
+            (Notification.Name.reachabilityChanged, kReachabilityChangedNotification),
+            (.networkReachabilityChanged, kNetworkReachabilityChangedNotification),
+        ]
+        for (name, text) in names { #expect(NSNotification.Name(rawValue: text) == name) }
+        #expect(kReachabilityChangedNotification == "kReachabilityChangedNotification")
+        #expect(kNetworkReachabilityChangedNotification == "kNetworkReachabilityChangedNotification")
+    }
+}
