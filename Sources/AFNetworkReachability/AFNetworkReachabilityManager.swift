@@ -82,17 +82,30 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
     }
 
     /// The last status delivered. Observed (`withObservationTracking`); never asks the system.
-    public var networkReachabilityStatus: AFNetworkReachabilityStatus {
+    open var networkReachabilityStatus: AFNetworkReachabilityStatus { deliveredStatus }
+
+    /// As `networkReachabilityStatus`, whatever a subclass makes of that.
+    var deliveredStatus: AFNetworkReachabilityStatus {
         audience.registrar.access(self, keyPath: \.networkReachabilityStatus)
         return state.withLock(\.status)
     }
 
     /// False while unknown.
-    public var isReachable: Bool { networkReachabilityStatus.isReachable }
+    open var isReachable: Bool { networkReachabilityStatus.isReachable }
     /// Over a cellular interface. False while unknown.
-    public var isReachableViaWWAN: Bool { networkReachabilityStatus == .reachableViaWWAN }
+    open var isReachableViaWWAN: Bool { networkReachabilityStatus == .reachableViaWWAN }
     /// Over anything but a cellular interface. False while unknown.
-    public var isReachableViaWiFi: Bool { networkReachabilityStatus == .reachableViaWiFi }
+    open var isReachableViaWiFi: Bool { networkReachabilityStatus == .reachableViaWiFi }
+
+    /// The status in words, in the language of the environment: LC_ALL, LC_MESSAGES, LANG.
+    open func localizedNetworkReachabilityStatusString() -> String {
+        AFStringFromNetworkReachabilityStatus(networkReachabilityStatus)
+    }
+
+    /// The status in words, in a language such as "de" or "zh-Hans".
+    open func localizedNetworkReachabilityStatusString(language: String) -> String {
+        AFStringFromNetworkReachabilityStatus(networkReachabilityStatus, language: language)
+    }
 
     /// Where the next start delivers: the main queue unless set. For programs without a main loop, any other. Deliveries
     /// do not overlap on a concurrent queue either.

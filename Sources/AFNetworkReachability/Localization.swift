@@ -19,18 +19,6 @@ public func AFStringFromNetworkReachabilityStatus(
     Localization.text(of: status, in: [language])
 }
 
-extension AFNetworkReachabilityManager {
-    /// The status in words, in the language of the environment: LC_ALL, LC_MESSAGES, LANG.
-    public func localizedNetworkReachabilityStatusString() -> String {
-        AFStringFromNetworkReachabilityStatus(networkReachabilityStatus)
-    }
-
-    /// The status in words, in a language such as "de" or "zh-Hans".
-    public func localizedNetworkReachabilityStatusString(language: String) -> String {
-        AFStringFromNetworkReachabilityStatus(networkReachabilityStatus, language: language)
-    }
-}
-
 package enum Localization {
     static func text(of status: AFNetworkReachabilityStatus, in languages: [String]) -> String {
         text(for: key(of: status), in: languages, folders: folders)

@@ -50,7 +50,8 @@ extension AFNetworkReachabilityManager: Observable {
 
         public func makeAsyncIterator() -> Iterator {
             let stream = manager.value.map { manager in
-                manager.audience.stream { manager.networkReachabilityStatus }
+                // Read under a lock: not the property that a subclass may override.
+                manager.audience.stream { manager.deliveredStatus }
             }
             return Iterator(stream: stream?.makeAsyncIterator())
         }
