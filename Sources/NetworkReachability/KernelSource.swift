@@ -26,7 +26,8 @@ package final class KernelSource: Source {
         target = Mutex(try KernelTarget(question, options))
     }
 
-    /// The default path. Where no target can be had for it now, one is made as soon as that is possible.
+    /// The default path. Where no target can be had for it now, one is made as soon as that is possible: in the network
+    /// namespace of the thread that then makes it.
     package init() {
         question = .defaultPath
         options = ReachabilityOptions()

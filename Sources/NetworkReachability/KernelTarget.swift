@@ -25,7 +25,8 @@ package final class KernelTarget: @unchecked Sendable {
         guard let target = create(question, options) else {
             let status = SCError()
             // All that can be wrong with a host or an address was looked at before: the interface contradicts a zone.
-            throw status < 1000 ? ReachabilityError(.system, errno: status) : ReachabilityError(.invalidInterface)
+            let isInterface = options.interface != nil && status == __kSCStatusInvalidArgument
+            throw isInterface ? ReachabilityError(.invalidInterface) : ReachabilityError(.system, errno: status)
         }
         self.target = target
     }

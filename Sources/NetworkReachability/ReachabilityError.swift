@@ -34,7 +34,7 @@ public struct ReachabilityError: Error, Sendable, Hashable {
     }
 
     public var code: Code
-    /// The system's error number, where there is one.
+    /// The system's error number, where there is one; from 1000, a status of the C library's, as `SCError()` gives it.
     public var errno: Int32?
 
     public init(_ code: Code, errno: Int32? = nil) {

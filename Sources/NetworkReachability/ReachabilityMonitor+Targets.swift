@@ -5,7 +5,8 @@
 // `invalidInterface`.
 extension ReachabilityMonitor {
     /// The default path: whether there is a way to anywhere. Where the system refuses what that takes, it is tried again
-    /// as long as somebody listens; until then the reason is ``ReachabilityReason/undetermined``.
+    /// as long as somebody listens, or when ``path`` is read; until then the reason is
+    /// ``ReachabilityReason/undetermined``, and the network namespace is that of the thread that tries.
     public convenience init() {
         self.init(source: KernelSource())
     }

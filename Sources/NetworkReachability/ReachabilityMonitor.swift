@@ -107,30 +107,36 @@ extension ReachabilityMonitor {
 extension ReachabilityMonitor {
     /// Starts or stops the source. Whoever comes last finds the listeners as they are.
     private func watchIfNeeded() {
-        isWatching.withLock { isWatching in
+        let news = isWatching.withLock { isWatching -> News? in
             let isNeeded = state.withLock { !$0.listeners.isEmpty }
-            if isNeeded == isWatching { return }
+            if isNeeded == isWatching { return nil }
             isWatching = isNeeded
             if isNeeded {
                 // Weak, as this closure is kept by what the monitor keeps.
                 source.start { [weak self] in self?.readPath() ?? false }
-                readPath(isFirst: true)
-            } else {
-                source.stop()
-                reading.withLock { _ in
-                    state.withLock { state in
-                        state.latest = nil
-                        state.settling.end()
-                    }
+                return read(isFirst: true).news
+            }
+            source.stop()
+            reading.withLock { _ in
+                state.withLock { state in
+                    state.latest = nil
+                    state.settling.end()
                 }
             }
+            return nil
         }
+        tell(news)
     }
 
     /// Asks the source, and tells listeners what is new; answers whether something was.
-    @discardableResult
-    private func readPath(isFirst: Bool = false) -> Bool {
-        let (isNew, news) = reading.withLock { _ -> (Bool, News?) in
+    private func readPath() -> Bool {
+        let (isNew, news) = read()
+        tell(news)
+        return isNew
+    }
+
+    private func read(isFirst: Bool = false) -> (isNew: Bool, news: News?) {
+        reading.withLock { _ in
             // A late call, after the last listener has gone.
             guard isFirst || state.withLock({ $0.latest != nil }) else { return (false, nil) }
             let path = source.path()
@@ -141,8 +147,6 @@ extension ReachabilityMonitor {
                 return (isNew, isNew ? store(path, isFirst: isFirst, in: &state) : nil)
             }
         }
-        tell(news)
-        return isNew
     }
 
     private enum News {

@@ -85,6 +85,13 @@ struct TargetTests {
         }
     }
 
+    @Test("Where no interface is asked for, none is to blame: the C library's status is told")
+    func refused() {
+        #expect(throws: ReachabilityError(.system, errno: 1002)) {
+            try KernelSource(.addresses(local: nil, remote: nil), ReachabilityOptions())
+        }
+    }
+
     @Test("Errors say what happened, and which errno")
     func errors() {
         #expect("\(ReachabilityError(.hostHasScheme))" == "the host begins with a scheme")
