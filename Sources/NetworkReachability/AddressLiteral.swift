@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// What an address literal says. The C library reads literals by the same rules, and follows a zone's name itself; here
 /// they are told from names, and turned into addresses where an address is needed.

@@ -10,8 +10,8 @@ public struct ReachabilityError: Error, Sendable, Hashable {
         fileprivate let text: String
 
         public static let emptyHost = Code(text: "the host is empty")
-        /// "https://example.com" is a URL: give its host alone.
-        public static let hostHasScheme = Code(text: "the host begins with a scheme")
+        /// "https://example.com" is a URL: give its host alone. "://" is looked for anywhere.
+        public static let hostHasScheme = Code(text: "the host contains a scheme")
         public static let hostHasSlash = Code(text: "the host contains a slash")
         public static let hostHasWhiteSpace = Code(text: "the host contains white space")
         public static let hostHasNUL = Code(text: "the host contains a NUL character")

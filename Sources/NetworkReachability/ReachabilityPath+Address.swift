@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 extension ReachabilityPath {
     /// An IPv4 or IPv6 address.

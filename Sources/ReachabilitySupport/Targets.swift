@@ -3,7 +3,8 @@
 #if os(Linux)
 package import SCReachability
 
-/// Why a text is no host's name.
+/// Why a text is no host's name. A `ReachabilityMonitor` looks for the same, in the same order: NetworkReachability's
+/// `HostName`, which a test compares.
 package enum HostFlaw: Error {
     case empty
     case scheme
@@ -16,11 +17,11 @@ package enum HostFlaw: Error {
     package init?(of host: String) {
         if host.isEmpty {
             self = .empty
-        } else if host.utf8.contains(0) {
-            self = .nul
         } else if host.utf8.count > longest {
             self = .tooLong
-        } else if host.utf8.containsScheme {
+        } else if host.utf8.contains(0) {
+            self = .nul
+        } else if host.utf8.contains("://".utf8) {
             self = .scheme
         } else if host.utf8.contains(UInt8(ascii: "/")) {
             self = .slash
@@ -34,14 +35,6 @@ package enum HostFlaw: Error {
 
 /// In bytes: what the C library takes.
 private let longest = 1024
-
-extension String.UTF8View {
-    /// "://" anywhere.
-    fileprivate var containsScheme: Bool {
-        let mark = Array("://".utf8)
-        return indices.contains { self[$0...].starts(with: mark) }
-    }
-}
 
 package enum Targets {
     /// 0.0.0.0, which stands for the default path of either family.

@@ -94,7 +94,7 @@ struct TargetTests {
 
     @Test("Errors say what happened, and which errno")
     func errors() {
-        #expect("\(ReachabilityError(.hostHasScheme))" == "the host begins with a scheme")
+        #expect("\(ReachabilityError(.hostHasScheme))" == "the host contains a scheme")
         #expect("\(ReachabilityError(.system, errno: 12))".hasSuffix(": Cannot allocate memory"))
         let error = ReachabilityError(.system, errno: 24)
         switch error.code {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+import NetworkReachability
+import ReachabilitySupport
+import Testing
+
+@Suite("Hosts")
+struct HostTests {
+    private static let codes: [HostFlaw: ReachabilityError.Code] = [
+        .empty: .emptyHost, .tooLong: .hostTooLong, .nul: .hostHasNUL, .scheme: .hostHasScheme,
+        .slash: .hostHasSlash, .whiteSpace: .hostHasWhiteSpace,
+    ]
+
+    private static let pieces = ["a", "é", "\0", "://", "://\u{301}", "/", " ", "\u{3000}", "\r\n"]
+    /// Every two of the pieces, in both orders, and with more than fits.
+    private static let hosts = pieces.flatMap { one in
+        ["", "b", String(repeating: "c", count: 1024)].flatMap { middle in pieces.map { one + middle + $0 } }
+    }
+
+    @Test("What is wrong with a text as a host is the same for the managers and for a monitor")
+    func flaws() throws {
+        for host in Self.hosts + [""] {
+            let flaw = HostFlaw(of: host)
+            do {
+                _ = try ReachabilityMonitor(host: host)
+                #expect(flaw == nil, "\(host.debugDescription)")
+            } catch {
+                #expect(flaw.flatMap { Self.codes[$0] } == error.code, "\(host.debugDescription)")
+            }
+        }
+        #expect(Set(Self.hosts.compactMap(HostFlaw.init(of:)) + [.empty]) == Set(Self.codes.keys))
+    }
+}
