@@ -35,7 +35,7 @@ static bool add_watch(struct confwatch *watch, const char *path, uint32_t events
     if (inotify_add_watch(watch->inotify->descriptor.fd, path, events) >= 0)
         return true;
     if (!stamp_says_absent(errno))
-        watch->deaf = true;
+        watch->failed = true;
     return errno != ENOENT;
 }
 
@@ -90,13 +90,14 @@ static void add_watches(struct confwatch *watch)
 {
     char resolved[PATH_MAX];
 
-    watch->deaf = false;
+    watch->failed = false;
     for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
         watch_directories_of(watch, resolvconf_paths[i]);
         (void)add_watch(watch, resolvconf_paths[i], FILE_EVENTS);
         if (realpath(resolvconf_paths[i], resolved) != NULL)
             watch_directory_of(watch, resolved);
     }
+    atomic_store(&watch->deaf, watch->failed);
 }
 
 /* Closing one takes the kernel milliseconds, in which it waits for those who read its watches: a thread does it, unless
@@ -275,7 +276,7 @@ bool confwatch_is_quiet(const struct confwatch *watch)
 {
     int waiting;
 
-    return watch->inotify != NULL && !watch->deaf &&
+    return watch->inotify != NULL && !atomic_load(&watch->deaf) &&
            ioctl(watch->inotify->descriptor.fd, FIONREAD, &waiting) == 0 && waiting == 0;
 }
 

@@ -11,7 +11,8 @@
 /* Somebody who watches them. */
 struct confwatch {
     struct inotify *inotify; /* NULL: none could be had */
-    bool            deaf;    /* not everything could be watched: what is not heard may have changed */
+    bool            failed;  /* the one who watches could not add a watch */
+    atomic_bool     deaf;    /* so not everything is watched: what is not heard may have changed; read by any thread */
     struct stamp    stamps[RESOLVCONF_FILES]; /* as they were seen last */
 };
 
