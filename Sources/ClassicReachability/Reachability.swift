@@ -42,7 +42,7 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
     private let isLocalWiFi: Bool
     private let state = Mutex(State())
     /// The blocks are called here.
-    private let queue = DispatchQueue(label: "ClassicReachability")
+    package let queue = DispatchQueue(label: "ClassicReachability")
 
     private init!(_ target: SCNetworkReachability?, isLocalWiFi: Bool = false) {
         guard let target else { return nil }
