@@ -81,8 +81,13 @@ let package = Package(
             path: "Benchmarks/hops",
             swiftSettings: swiftSettings
         ),
-        // Processes and network namespaces of the tests' own.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swiftSettings),
+        // Processes and network namespaces of the tests' own, and what several modules' tests say alike.
+        .target(
+            name: "TestSupport",
+            dependencies: ["NetworkReachability"],
+            path: "Tests/TestSupport",
+            swiftSettings: swiftSettings
+        ),
         .testTarget(name: "CReachabilityTests", dependencies: ["CReachability"], swiftSettings: swiftSettings),
         .testTarget(
             name: "NetworkReachabilityTests",

@@ -14,7 +14,7 @@ extension AsyncSequence where Element == ReachabilityPath, Failure == Never {
     }
 }
 
-@Suite("A monitor and the kernel", .namespaceInside, .timeLimit(.minutes(1)))
+@Suite("A monitor and the kernel", .namespaceInside, .growing)
 struct KernelTests {
     @Test("Tells flags, interface, gateway, source and destination, and every change of them")
     func changes() async throws {

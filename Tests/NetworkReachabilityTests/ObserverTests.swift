@@ -17,7 +17,7 @@ private struct Calls: Sendable {
     }
 }
 
-@Suite("Observers", .timeLimit(.minutes(1)))
+@Suite("Observers", .growing)
 struct ObserverTests {
     private let script = ReachabilityScript(.over("a"))
     private let onQueue = DispatchSpecificKey<Bool>()

@@ -57,11 +57,6 @@ package final class Namespace: Sendable {
         try #require(ended.status == 0, "\(commands): \(ended.errors)", sourceLocation: location)
     }
 
-    /// Takes ip(8) commands with `write`, a line each, and makes no fuss over those that fail.
-    package func changes() throws -> RunningProcess {
-        try RunningProcess(["ip", "-force", "-batch", "-"], input: .open, in: self)
-    }
-
     /// Takes a default route away and brings it back, as fast as it goes, until the process that is returned ends. For
     /// a namespace with `.subnet`.
     package func flap() throws -> RunningProcess {

@@ -2,19 +2,19 @@
 
 internal import Glibc
 
-/// A route that rejects 198.51.100.1, which comes and goes faster than ip(8) can be started.
+/// A route that rejects 198.51.100.1, or another host there, which comes and goes faster than ip(8) can be started.
 package enum RejectedRoute {
     /// To be called inside a namespace; false: the kernel refused.
-    package static func add() -> Bool { set(0x890B) }
-    package static func delete() -> Bool { set(0x890C) }
+    package static func add(host: UInt8 = 1) -> Bool { set(0x890B, host) }
+    package static func delete(host: UInt8 = 1) -> Bool { set(0x890C, host) }
 
-    private static func set(_ request: UInt) -> Bool {
+    private static func set(_ request: UInt, _ host: UInt8) -> Bool {
         // struct rtentry of net/route.h, which the Glibc module has not.
         var route = (
             UInt(0), sockaddr(), sockaddr(), sockaddr(), UInt16(1 | 4 | 0x200), Int16(0), UInt(0), UInt(0), Int16(0),
             UInt(0), UInt(0), UInt(0), UInt16(0)
         )
-        withUnsafeMutableBytes(of: &route.1) { $0.copyBytes(from: [2, 0, 0, 0, 198, 51, 100, 1]) }
+        withUnsafeMutableBytes(of: &route.1) { $0.copyBytes(from: [2, 0, 0, 0, 198, 51, 100, host]) }
         withUnsafeMutableBytes(of: &route.3) { $0.copyBytes(from: [2, 0, 0, 0, 255, 255, 255, 255]) }
         let socket = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         defer { close(socket) }

@@ -19,7 +19,7 @@ package final class RunningProcess {
     package enum Input {
         case none
         case text(String)
-        /// Comes with `write`, and ends with this object.
+        /// None, until it ends with this object.
         case open
     }
 
@@ -74,14 +74,6 @@ package final class RunningProcess {
     /// The next line of its output; fails where there is none any more.
     package func nextLine(_ location: SourceLocation = #_sourceLocation) async throws -> String {
         try #require(await lines.next(), "its output ended", sourceLocation: location)
-    }
-
-    /// Gives it more input; less than a pipe holds.
-    package func write(_ text: String) {
-        guard let input else { return }
-        var text = text
-        let count = text.withUTF8 { Glibc.write(input, $0.baseAddress, $0.count) }
-        #expect(count == text.utf8.count)
     }
 
     package func send(_ signal: Int32) {

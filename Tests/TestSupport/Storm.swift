@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+internal import Dispatch
+internal import Foundation
+internal import NetworkReachability
+internal import Synchronization
+internal import Testing
+
+/// Managers that are started, stopped and let go of while routes flap.
+package enum Storm {
+    package static func run<Manager: Subject>(_: Manager.Type) async throws {
+        let namespace = try await Namespace(.subnet)
+        // Keeps the library's thread going, and shows that the routes do flap.
+        let monitor = try namespace.inside { try ReachabilityMonitor(address: String.outside) }
+        var paths = monitor.makeAsyncIterator()
+        let flapping = try namespace.flap()
+        for _ in 0..<3 { _ = await paths.next() }
+        let descriptors = try openDescriptors()
+        let queue = DispatchQueue(label: "deliveries")
+        let ended = Recorder<Void>()
+        let lateCalls = Atomic(0)
+        try namespace.inside {
+            for cycle in 0..<Repetitions.cycles {
+                let manager = try Manager(address: .outside, queue: queue)
+                let canary = Canary(ended)
+                let tell: @Sendable (Bool) -> Void = { _ in
+                    if canary.isStopped { lateCalls.add(1, ordering: .relaxed) }
+                }
+                manager.start(tell)
+                switch cycle % 4 {
+                case 0: break
+                case 1: manager.stop()
+                case 2:
+                    manager.deliveries.sync {
+                        manager.stop()
+                        canary.stop()
+                    }
+                default:
+                    manager.start(tell)
+                    // Another thread lets go while this one does.
+                    queue.async { withExtendedLifetime(manager) {} }
+                }
+            }
+        }
+        for _ in 0..<Repetitions.cycles { await ended.next() }
+        #expect(lateCalls.load(ordering: .relaxed) == 0)
+        // Tests that run meanwhile open some as well.
+        #expect(try openDescriptors() < descriptors + 100)
+        withExtendedLifetime(flapping) {}
+    }
+}
+
+/// Records its end, which is that of whatever holds it.
+private final class Canary: Sendable {
+    private let ended: Recorder<Void>
+    private let stopped = Atomic(false)
+    var isStopped: Bool { stopped.load(ordering: .acquiring) }
+
+    init(_ ended: Recorder<Void>) { self.ended = ended }
+    deinit { ended.record(()) }
+
+    func stop() { stopped.store(true, ordering: .releasing) }
+}
+
+/// How many descriptors this process has open.
+private func openDescriptors() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+}
