@@ -60,9 +60,9 @@ package final class Namespace: Sendable {
     /// Takes a default route away and brings it back, as fast as it goes, until the process that is returned ends. For
     /// a namespace with `.subnet`.
     package func flap() throws -> RunningProcess {
-        let changes = #"yes $'route add default via 10.0.0.1\nroute delete default'"#
-        // One process, whose end ends the other.
-        return try start(["bash", "-c", "exec ip -force -batch <(\(changes)) 2>/dev/null"])
+        let changes = #"yes $'route add default via 10.0.0.1\nroute delete default' | head -n 20000"#
+        // ip(8) keeps a little of each line in memory, so none lives for long: when the shell ends, the last one does soon.
+        return try start(["bash", "-c", "while :; do ip -force -batch <(\(changes)) 2>/dev/null; done"])
     }
 
     package func start(
