@@ -39,6 +39,7 @@ final class Hook {
             environment["REACHABILITY_STATUS"] = state.isReachable ? "reachable" : "unreachable"
             environment["REACHABILITY_REASON"] = state.reasonText ?? ""
             environment["REACHABILITY_INTERFACE"] = state.interface?.name ?? ""
+            environment["REACHABILITY_INTERFACE_TYPE"] = state.interface?.type ?? ""
             let (child, error) = spawn(environment)
             if error != 0 { Message.write("\(command): \(String(cString: strerror(error)))") }
             running = child

@@ -8,6 +8,11 @@ struct State: Equatable {
         var name: String
         var index: UInt32
         var type: String
+
+        /// In lines: a cable, or what is like one, goes without saying.
+        var kind: String? {
+            ["wiFi", "cellular", "pointToPoint", "tunnel"].contains(type) ? type : nil
+        }
     }
 
     var flags: SCNetworkReachabilityFlags
@@ -54,6 +59,7 @@ struct State: Equatable {
     var line: String {
         var parts = [flagsText]
         if let interface { parts.append("dev \(interface.name)") }
+        if let kind = interface?.kind { parts.append("type \(kind)") }
         if let gateway { parts.append("via \(gateway.text)") }
         if let source { parts.append("src \(source.text)") }
         if let reasonText { parts.append("(\(reasonText))") }

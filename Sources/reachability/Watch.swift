@@ -22,8 +22,8 @@ struct Watch: ParsableCommand {
             "Run this shell command at every change.",
             discussion: """
                 It finds REACHABILITY_TARGET, REACHABILITY_FLAGS, REACHABILITY_STATUS (reachable or unreachable), \
-                REACHABILITY_REASON and REACHABILITY_INTERFACE in its environment. One runs at a time; of the changes \
-                that come meanwhile, the next is given the latest.
+                REACHABILITY_REASON, REACHABILITY_INTERFACE and REACHABILITY_INTERFACE_TYPE in its environment. One \
+                runs at a time; of the changes that come meanwhile, the next is given the latest.
                 """,
             valueName: "command"
         )

@@ -21,6 +21,19 @@ struct CheckTests {
         #expect(ended.output == "192.0.2.1  Not Reachable  (no route)\n")
     }
 
+    @Test("What the interface is stands behind its name, where it is not a cable")
+    func kind() async throws {
+        let namespace = try await Namespace(.subnet)
+        try await namespace.ip(
+            """
+            tuntap add name t0 mode tun
+            address add 10.9.0.1/24 dev t0
+            link set t0 up
+            """)
+        let ended = try await namespace.run("check", "10.9.0.9")
+        #expect(ended.output == "10.9.0.9  Not Reachable  dev t0  type tunnel  src 10.9.0.1  (no carrier)\n")
+    }
+
     @Test("One of several that is not reachable is enough for status 1, and each has its line in the order asked")
     func several() async throws {
         let namespace = try await Namespace(.subnet)

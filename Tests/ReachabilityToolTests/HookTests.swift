@@ -21,17 +21,17 @@ struct HookTests {
         let namespace = try await Namespace(.gateway)
         let command = """
             echo "ran $REACHABILITY_TARGET|$REACHABILITY_FLAGS|$REACHABILITY_STATUS|$REACHABILITY_REASON|\
-            $REACHABILITY_INTERFACE|$KEPT"
+            $REACHABILITY_INTERFACE|$REACHABILITY_INTERFACE_TYPE|$KEPT"
             """
         let watching = try namespace.start(
             "watch", "192.0.2.1", "--exec", command,
             environment: ["KEPT": "kept", "REACHABILITY_INTERFACE": "old"])
         #expect(try await watching.nextLine().contains("192.0.2.1  Reachable"))
         try await namespace.ip("route delete default")
-        #expect(try await nextRun(watching) == "192.0.2.1|Not Reachable|unreachable|no route||kept")
+        #expect(try await nextRun(watching) == "192.0.2.1|Not Reachable|unreachable|no route|||kept")
         try await namespace.ip("route add 192.0.2.0/24 dev e0")
         #expect(
-            try await nextRun(watching) == "192.0.2.1|Reachable,Directly Reachable Address|reachable||e0|kept")
+            try await nextRun(watching) == "192.0.2.1|Reachable,Directly Reachable Address|reachable||e0|virtual|kept")
         watching.send(SIGTERM)
         #expect(try await watching.end().status == 0)
     }
