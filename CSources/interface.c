@@ -2,6 +2,7 @@
 #include "interface.h"
 
 #include <errno.h>
+#include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <string.h>
@@ -51,4 +52,16 @@ int interface_probe(int fd, uint32_t index, struct link *ret)
 
     /* The first try may have met a renaming. */
     return error == ENODEV ? probe(fd, index, ret) : error;
+}
+
+void interface_driver(int fd, const char *name, char ret[32])
+{
+    struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+    struct ifreq           request = { .ifr_data = (char *)&info };
+
+    memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));
+    if (ioctl(fd, SIOCETHTOOL, &request) != 0)
+        info.driver[0] = '\0';
+    memcpy(ret, info.driver, sizeof info.driver);
+    ret[sizeof info.driver - 1] = '\0';
 }

@@ -2,7 +2,8 @@
 #ifndef REACHABILITY_INTERFACE_H
 #define REACHABILITY_INTERFACE_H
 
-/* Network interfaces by netdevice(7)'s ioctls, which any socket will do for and which do not wait for RTNL. */
+/* Network interfaces by netdevice(7)'s ioctls, which any socket will do for. But for the last, they do not wait for
+ * RTNL. */
 
 #include "links.h"
 
@@ -11,5 +12,8 @@ int interface_index(int fd, const char *name, uint32_t *ret);
 
 /* What the one with an index is, but for its kind. 0 or an errno; ENODEV: there is none. */
 int interface_probe(int fd, uint32_t index, struct link *ret);
+
+/* What its driver calls itself, "" when it does not say. May wait for RTNL. */
+void interface_driver(int fd, const char *name, char ret[32]);
 
 #endif

@@ -60,20 +60,36 @@ static const char *const tunnel_kinds[] = { "tun",   "wireguard", "gre",  "greta
                                             "ipip",  "sit",       "ip6tnl", "vti",  "vti6",   "xfrm",      "ip6erspan",
                                             "ipvti", "gtp" };
 static const char *const cellular_kinds[] = { "wwan", "rmnet" };
+static const char *const carried_kinds[] = { "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "bond",
+                                             "team", "bridge",  "vrf",     "hsr",    "dsa" };
 
-/* By hardware type and kind. */
-static SCNetworkReachabilityInterfaceType find_type(const struct link *link)
+bool link_is_carried(const struct link *link)
 {
-    if ((link->flags & IFF_LOOPBACK) != 0)
-        return kSCNetworkReachabilityInterfaceTypeLoopback;
-    if (KIND_IS_ONE_OF(link, cellular_kinds))
-        return kSCNetworkReachabilityInterfaceTypeCellular;
-    if (link->hardware == ARPHRD_PPP || strcmp(link->kind, "ppp") == 0)
-        return kSCNetworkReachabilityInterfaceTypePointToPoint;
-    if (KIND_IS_ONE_OF(link, tunnel_kinds))
-        return kSCNetworkReachabilityInterfaceTypeTunnel;
-    if (link->kind[0] != '\0')
-        return kSCNetworkReachabilityInterfaceTypeVirtual;
+    return KIND_IS_ONE_OF(link, carried_kinds);
+}
+
+/* Whether kind and flags are enough to say what it is. */
+static bool is_told(const struct link *link)
+{
+    return (link->flags & IFF_LOOPBACK) != 0 || (link->complete && link->kind[0] != '\0' && !link_is_carried(link));
+}
+
+bool link_flags_are_known(const struct link *link)
+{
+    return link->learned || link->device > DEVICE_UNSEEN || is_told(link);
+}
+
+/* Of a virtual device the kind tells what it is. */
+bool link_type_is_known(const struct link *link)
+{
+    if (link->learned || link->device > DEVICE_VIRTUAL)
+        return true;
+    return is_told(link) || (link->device == DEVICE_VIRTUAL && link->complete && !link_is_carried(link));
+}
+
+/* A device that sysfs does not show is taken for what most are. */
+static SCNetworkReachabilityInterfaceType type_by_hardware(const struct link *link)
+{
     switch (link->hardware) {
     case ARPHRD_ETHER:
         return kSCNetworkReachabilityInterfaceTypeWiredEthernet;
@@ -89,40 +105,94 @@ static SCNetworkReachabilityInterfaceType find_type(const struct link *link)
     }
 }
 
+static SCNetworkReachabilityInterfaceType type_of(const struct link *link)
+{
+    if ((link->flags & IFF_LOOPBACK) != 0)
+        return kSCNetworkReachabilityInterfaceTypeLoopback;
+    if (link->device == DEVICE_CELLULAR || KIND_IS_ONE_OF(link, cellular_kinds))
+        return kSCNetworkReachabilityInterfaceTypeCellular;
+    if (link->device == DEVICE_WIFI)
+        return kSCNetworkReachabilityInterfaceTypeWiFi;
+    if (link->hardware == ARPHRD_PPP || strcmp(link->kind, "ppp") == 0)
+        return kSCNetworkReachabilityInterfaceTypePointToPoint;
+    if (KIND_IS_ONE_OF(link, tunnel_kinds))
+        return kSCNetworkReachabilityInterfaceTypeTunnel;
+    if (link->kind[0] != '\0' && link->device != DEVICE_PHYSICAL)
+        return kSCNetworkReachabilityInterfaceTypeVirtual;
+    return type_by_hardware(link);
+}
+
+void link_find_type(struct link *link)
+{
+    if (!link->learned)
+        link->type = type_of(link);
+}
+
+/* Takes back what was found out with the help of others. */
+static void doubt(struct link *link)
+{
+    link->device = DEVICE_UNASKED;
+    link->carried = link->learned = false;
+    link_find_type(link);
+}
+
+static void doubt_carried(struct links *links)
+{
+    if (!links->any_carried)
+        return;
+    for (size_t i = 0; i < links->count; i++)
+        if (links->items[i].carried)
+            doubt(&links->items[i]);
+    links->any_carried = false;
+}
+
 int links_put(struct links *links, const struct link *link)
 {
     const size_t place = position(links, link->index);
 
-    if (is_at(links, place, link->index)) {
-        links->items[place] = *link;
-        links->items[place].type = find_type(link);
-        return 0;
-    }
-    if (links->count == links->capacity) {
-        const size_t capacity = links->capacity == 0 ? 16 : links->capacity * 2;
-        struct link *items = realloc(links->items, capacity * sizeof *items);
+    if (!is_at(links, place, link->index)) {
+        if (links->count == links->capacity) {
+            const size_t capacity = links->capacity == 0 ? 16 : links->capacity * 2;
+            struct link *items = realloc(links->items, capacity * sizeof *items);
 
-        if (items == NULL)
-            return ENOMEM;
-        links->items = items;
-        links->capacity = capacity;
+            if (items == NULL)
+                return ENOMEM;
+            links->items = items;
+            links->capacity = capacity;
+        }
+        memmove(&links->items[place + 1], &links->items[place], (links->count - place) * sizeof *link);
+        links->count++;
     }
-    memmove(&links->items[place + 1], &links->items[place], (links->count - place) * sizeof *link);
     links->items[place] = *link;
-    links->items[place].type = find_type(link);
-    links->count++;
+    link_find_type(&links->items[place]);
+    links->any_carried = links->any_carried || link->carried;
     return 0;
 }
 
-void links_tell_kind(struct links *links, uint32_t index, const char kind[16])
+void links_learn(struct links *links, const struct link *whole, unsigned changes)
+{
+    const size_t place = position(links, whole->index);
+    struct link *known;
+
+    if (links->changes != changes || !is_at(links, place, whole->index))
+        return;
+    known = &links->items[place];
+    memcpy(known->kind, whole->kind, sizeof known->kind);
+    known->complete = true;
+    known->tunnel = whole->tunnel;
+    known->device = whole->device;
+    known->carried = whole->carried;
+    known->learned = true;
+    known->type = whole->type;
+    links->any_carried = links->any_carried || known->carried;
+}
+
+void links_give_up(struct links *links, uint32_t index)
 {
     const size_t place = position(links, index);
 
-    if (!is_at(links, place, index))
-        return;
-    memcpy(links->items[place].kind, kind, sizeof links->items[place].kind);
-    links->items[place].complete = true;
-    links->items[place].type = find_type(&links->items[place]);
+    if (is_at(links, place, index))
+        links->items[place].device = DEVICE_VIRTUAL;
 }
 
 static void remove_index(struct links *links, uint32_t index)
@@ -135,12 +205,38 @@ static void remove_index(struct links *links, uint32_t index)
     memmove(&links->items[place], &links->items[place + 1], (links->count - place) * sizeof links->items[0]);
 }
 
+void link_take(struct link *link, const struct message_link *news)
+{
+    /* Wi-Fi drivers send partial messages: only a whole one, which always has a name and an MTU, tells that there is no
+     * kind. */
+    const bool whole = news->has_name && news->has_mtu;
+    const bool renamed = news->has_name && strcmp(link->name, news->name) != 0;
+    const bool turned = link->complete && (whole || news->info.has_kind) && strcmp(link->kind, news->info.kind) != 0;
+
+    link->index = news->index;
+    link->flags = news->flags;
+    link->hardware = news->hardware;
+    link->complete = link->complete || whole;
+    if (news->has_name)
+        memcpy(link->name, news->name, sizeof link->name);
+    if (news->has_mtu)
+        link->mtu = news->mtu;
+    if (whole || news->info.has_kind) {
+        memcpy(link->kind, news->info.kind, sizeof link->kind);
+        link->tunnel = news->info.tunnel;
+    }
+    if (renamed || turned)
+        doubt(link);
+}
+
 int links_apply(struct links *links, const struct message *message)
 {
     const struct message_link *news = &message->link;
     const struct link         *known;
     struct link                link = { 0 };
 
+    links->changes++;
+    doubt_carried(links);
     if (message->kind == MESSAGE_LINK_GONE) {
         remove_index(links, news->index);
         return 0;
@@ -148,21 +244,7 @@ int links_apply(struct links *links, const struct message *message)
     known = links_find(links, news->index);
     if (known != NULL)
         link = *known;
-    link.index = news->index;
-    link.flags = news->flags;
-    link.hardware = news->hardware;
-    /* Wi-Fi drivers send partial messages: only a whole one, which always has a name and an MTU, tells that there is no
-     * kind. */
-    if (news->has_name && news->has_mtu) {
-        link.complete = true;
-        memset(link.kind, 0, sizeof link.kind);
-    }
-    if (news->has_name)
-        memcpy(link.name, news->name, sizeof link.name);
-    if (news->has_mtu)
-        link.mtu = news->mtu;
-    if (news->has_kind)
-        memcpy(link.kind, news->kind, sizeof link.kind);
+    link_take(&link, news);
     return links_put(links, &link);
 }
 

@@ -8,18 +8,34 @@
 
 #include "message.h"
 
-struct link {
-    uint32_t index, flags, mtu;
-    uint16_t hardware;
-    bool     complete; /* told by rtnetlink, so the kind is known ("" for a device without one) */
-    char     name[16], kind[16];
+/* What a link is, or what carries it, as somebody found out; a better one of two ports comes later. */
+enum device {
+    DEVICE_UNASKED,
+    DEVICE_UNSEEN, /* sysfs was asked and does not tell */
+    DEVICE_VIRTUAL,
+    DEVICE_CELLULAR,
+    DEVICE_WIFI,
+    DEVICE_PHYSICAL /* and nothing special */
+};
 
-    SCNetworkReachabilityInterfaceType type; /* follows from the above; links_put sets it */
+struct link {
+    uint32_t      index, flags, mtu;
+    uint16_t      hardware;
+    bool          complete; /* told by rtnetlink, so the kind is known ("" for a device without one) */
+    char          name[16], kind[16];
+    struct tunnel tunnel;
+    enum device   device;
+    bool          carried;  /* what carries it was looked at: changes of other links are changes of what it is */
+    bool          learned;  /* device.h found out its type */
+
+    SCNetworkReachabilityInterfaceType type; /* follows from the above, or is what was learned */
 };
 
 struct links {
     struct link *items; /* by rising index */
     size_t       count, capacity;
+    bool         any_carried;
+    unsigned     changes; /* messages taken over */
 };
 
 #define LINKS_EMPTY ((struct links){ 0 })
@@ -35,8 +51,25 @@ int links_apply(struct links *links, const struct message *message);
 /* Valid until the table changes; NULL: not known. */
 const struct link *links_find(const struct links *links, uint32_t index);
 
-/* Notes the kind of a link that is known, and finds out its type. */
-void links_tell_kind(struct links *links, uint32_t index, const char kind[16]);
+/* Notes what device.h found out about a link, but for what messages tell more quickly; unless one was taken over since
+ * `changes` was read. */
+void links_learn(struct links *links, const struct link *whole, unsigned changes);
+
+/* Nothing more can be found out: it is taken for what it looks like. */
+void links_give_up(struct links *links, uint32_t index);
+
+/* Takes over what a message says of this link. */
+void link_take(struct link *link, const struct message_link *news);
+
+/* From what is known of it, unless it was learned. */
+void link_find_type(struct link *link);
+
+/* Whether the link is known as well as its flags need it, and as well as its type does. */
+bool link_flags_are_known(const struct link *link);
+bool link_type_is_known(const struct link *link);
+
+/* Kinds for which something else decides what they are: the link below them, or their ports. */
+bool link_is_carried(const struct link *link);
 
 bool link_is_up(const struct link *link);            /* administratively */
 bool link_is_running(const struct link *link);       /* has a carrier, operational */

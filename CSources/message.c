@@ -13,72 +13,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-/* ---- Attributes ------------------------------------------------------------------------------------------------- */
-
-/* A walk over attributes. In line and without libmnl's calls: it is a good part of what a question costs us. */
-struct walk {
-    const char *next;
-    size_t      left;
-};
-
-struct attribute {
-    uint16_t    type;
-    const void *payload;
-    size_t      length;
-};
-
-/* The next attribute that lies whole in what is walked over. False: there is none. */
-static bool walk_next(struct walk *walk, struct attribute *ret)
-{
-    struct nlattr header;
-    size_t        step;
-
-    if (walk->left < sizeof header)
-        return false;
-    memcpy(&header, walk->next, sizeof header);
-    if (header.nla_len < sizeof header || header.nla_len > walk->left)
-        return false;
-    *ret = (struct attribute){ .type = header.nla_type & NLA_TYPE_MASK,
-                               .payload = walk->next + sizeof header,
-                               .length = header.nla_len - sizeof header };
-    step = NLA_ALIGN((size_t)header.nla_len);
-    if (step > walk->left)
-        step = walk->left;
-    walk->next += step;
-    walk->left -= step;
-    return true;
-}
-
-static struct walk walk_nest(const struct attribute *nest)
-{
-    return (struct walk){ .next = nest->payload, .left = nest->length };
-}
-
-static bool get_u32(const struct attribute *attribute, uint32_t *ret)
-{
-    if (attribute->length != sizeof *ret)
-        return false;
-    memcpy(ret, attribute->payload, sizeof *ret);
-    return true;
-}
-
-/* Text with or without its NUL; what does not fit 15 bytes is none of ours. */
-static bool get_name(const struct attribute *attribute, char ret[16])
-{
-    const size_t length = strnlen(attribute->payload, attribute->length);
-
-    if (length == 0 || length > 15)
-        return false;
-    memset(ret, 0, 16);
-    memcpy(ret, attribute->payload, length);
-    return true;
-}
-
-static bool get_address(const struct attribute *attribute, uint8_t family, struct address *ret)
-{
-    *ret = address_make(family, attribute->payload, attribute->length);
-    return ret->family != AF_UNSPEC;
-}
+/* ---- Messages --------------------------------------------------------------------------------------------------- */
 
 /* RTA_VIA: a next hop of another family, a family in front of the address. One of a family that we do not know is a hop
  * all the same. */
@@ -94,8 +29,6 @@ static bool get_via(const struct attribute *attribute, struct address *ret)
     return true;
 }
 
-/* ---- Messages --------------------------------------------------------------------------------------------------- */
-
 /* The attributes behind a message's own header. */
 static struct walk walk_message(const struct nlmsghdr *header, size_t own)
 {
@@ -105,22 +38,13 @@ static struct walk walk_message(const struct nlmsghdr *header, size_t own)
                           .left = length > own ? length - own : 0 };
 }
 
-static void parse_link_info(const struct attribute *nest, struct message_link *link)
-{
-    struct walk      walk = walk_nest(nest);
-    struct attribute attribute;
-
-    while (walk_next(&walk, &attribute))
-        if (attribute.type == IFLA_INFO_KIND)
-            link->has_kind = get_name(&attribute, link->kind);
-}
-
 static void parse_link(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ifinfomsg *info = mnl_nlmsg_get_payload(header);
     struct walk             walk = walk_message(header, sizeof *info);
     struct attribute        attribute;
     struct message_link    *link = &ret->link;
+    bool                    is_elsewhere = false;
 
     /* The bridge sends DELLINK of family AF_BRIDGE for a port that left it and lives on. */
     if (mnl_nlmsg_get_payload_len(header) < sizeof *info || info->ifi_family != AF_UNSPEC || info->ifi_index <= 0)
@@ -131,11 +55,20 @@ static void parse_link(const struct nlmsghdr *header, struct message *ret)
     link->hardware = info->ifi_type;
     while (walk_next(&walk, &attribute)) {
         if (attribute.type == IFLA_IFNAME)
-            link->has_name = get_name(&attribute, link->name);
+            link->has_name = attribute_name(&attribute, link->name);
         else if (attribute.type == IFLA_MTU)
-            link->has_mtu = get_u32(&attribute, &link->mtu);
+            link->has_mtu = attribute_u32(&attribute, &link->mtu);
+        else if (attribute.type == IFLA_LINK)
+            attribute_u32(&attribute, &link->lower);
+        else if (attribute.type == IFLA_LINK_NETNSID)
+            is_elsewhere = true;
         else if (attribute.type == IFLA_LINKINFO)
-            parse_link_info(&attribute, link);
+            linkinfo_parse(&attribute, &link->info);
+    }
+    /* What carries it is a link of another network namespace: the index says nothing here, and neither do addresses. */
+    if (is_elsewhere) {
+        link->lower = 0;
+        link->info.tunnel = (struct tunnel){ 0 };
     }
 }
 
@@ -146,7 +79,7 @@ static void parse_metrics(const struct attribute *nest, struct route *route)
 
     while (walk_next(&walk, &attribute))
         if (attribute.type == RTAX_MTU)
-            get_u32(&attribute, &route->mtu);
+            attribute_u32(&attribute, &route->mtu);
 }
 
 static void parse_cache_info(const struct attribute *attribute, struct route *route)
@@ -164,19 +97,19 @@ static void parse_route_attribute(const struct attribute *attribute, struct rout
 {
     switch (attribute->type) {
     case RTA_TABLE:
-        get_u32(attribute, &route->table);
+        attribute_u32(attribute, &route->table);
         break;
     case RTA_OIF:
-        get_u32(attribute, &route->oif);
+        attribute_u32(attribute, &route->oif);
         break;
     case RTA_DST:
-        get_address(attribute, route->family, &route->destination);
+        attribute_address(attribute, route->family, &route->destination);
         break;
     case RTA_PREFSRC:
-        get_address(attribute, route->family, &route->source);
+        attribute_address(attribute, route->family, &route->source);
         break;
     case RTA_GATEWAY:
-        route->has_gateway = get_address(attribute, route->family, &route->gateway);
+        route->has_gateway = attribute_address(attribute, route->family, &route->gateway);
         break;
     case RTA_VIA:
         route->has_gateway = get_via(attribute, &route->gateway);
@@ -228,7 +161,7 @@ bool route_next_leg(struct route *route, struct route_leg *ret)
     walk = (struct walk){ .next = (const char *)(hop + 1), .left = hop->rtnh_len - sizeof *hop };
     while (walk_next(&walk, &attribute)) {
         if (attribute.type == RTA_GATEWAY)
-            ret->has_gateway = get_address(&attribute, route->family, &ret->gateway);
+            ret->has_gateway = attribute_address(&attribute, route->family, &ret->gateway);
         else if (attribute.type == RTA_VIA)
             ret->has_gateway = get_via(&attribute, &ret->gateway);
     }
@@ -358,4 +291,12 @@ size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index)
 size_t message_put_link_dump(void *buffer, uint32_t sequence)
 {
     return put_link_request(buffer, NLM_F_DUMP, sequence, 0)->nlmsg_len;
+}
+
+size_t message_put_port_dump(void *buffer, uint32_t sequence, uint32_t master)
+{
+    struct nlmsghdr *header = put_link_request(buffer, NLM_F_DUMP, sequence, 0);
+
+    mnl_attr_put_u32(header, IFLA_MASTER, master);
+    return header->nlmsg_len;
 }

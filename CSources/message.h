@@ -6,7 +6,7 @@
 
 #include <linux/netlink.h>
 
-#include "address.h"
+#include "linkinfo.h"
 
 enum message_kind {
     MESSAGE_OTHER, /* nothing that we know, or bytes that make no sense */
@@ -23,11 +23,13 @@ enum message_kind {
 
 /* What an RTM_NEWLINK says. An attribute that is absent is not a change: see `has_...`. */
 struct message_link {
-    uint32_t index, flags;
-    uint16_t hardware; /* ARPHRD_... */
-    bool     has_name, has_mtu, has_kind;
-    char     name[16], kind[16];
-    uint32_t mtu;
+    uint32_t        index, flags;
+    uint16_t        hardware; /* ARPHRD_... */
+    bool            has_name, has_mtu;
+    char            name[16];
+    uint32_t        mtu;
+    uint32_t        lower; /* the link that carries it; 0: none of this network namespace */
+    struct linkinfo info;
 };
 
 /* A route, or the answer to a query. Of several legs, those in `legs` count and the top level has neither oif nor
@@ -80,5 +82,6 @@ struct route_request {
 size_t message_put_route_query(void *buffer, uint32_t sequence, const struct route_request *request);
 size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index);
 size_t message_put_link_dump(void *buffer, uint32_t sequence);
+size_t message_put_port_dump(void *buffer, uint32_t sequence, uint32_t master); /* of the links with this master */
 
 #endif

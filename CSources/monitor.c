@@ -21,6 +21,8 @@
 #define ASK_AGAIN_AFTER  (5 * MILLISECOND)
 #define ASK_AGAIN_WITHIN (50 * MILLISECOND)
 
+#define ASK_TRIES 6 /* links of one answer that are learned of, and asked again */
+
 /* Where a sandbox lets nothing be heard, this is how often everything is asked. */
 #define POLL_EVERY (2 * SECOND)
 
@@ -78,6 +80,8 @@ static void mark_touched(struct monitor *monitor, const struct route *route)
     list_for_each(node, &monitor->watches) {
         struct watch *watch = container_of(node, struct watch, node);
 
+        if (watch->tunnelled)
+            mark_locked(monitor, watch);
         for (size_t i = 0; i < watch->questions->count; i++)
             if (route_touches(route, &watch->questions->items[i]))
                 mark_locked(monitor, watch);
@@ -191,13 +195,41 @@ static bool hears(const struct monitor *monitor)
     return monitor->view.events.socket.fd >= 0;
 }
 
+/* Finds out more of a link, once. False: there is no more to be had now. */
+static bool learn(struct monitor *monitor, uint32_t index)
+{
+    struct links  *links = &monitor->view.links;
+    const unsigned changes = links->changes;
+    struct link    link;
+    const int      error = index == 0 ? ENODEV : netns_find_link(monitor->netns, index, &link);
+
+    if (error == 0)
+        links_learn(links, &link, changes);
+    else if (error == EPERM || error == NETLINK_DENIED)
+        links_give_up(links, index);
+    return error == 0;
+}
+
+/* Asks the view, and again once more is known of a link that the answer hangs on: one tunnel may lie behind another. */
+static int ask_view(struct monitor *monitor, const struct questions *questions, unsigned extras, struct path *ret)
+{
+    int error = 0;
+
+    for (int tries = 0; tries < ASK_TRIES; tries++) {
+        error = route_find(&monitor->view, questions, extras, ret);
+        if (error != 0 || !learn(monitor, ret->unknown))
+            break;
+    }
+    return error;
+}
+
 static int find(struct monitor *monitor, const struct watch *watch, struct path *ret)
 {
     struct questions *questions = questions_of(monitor, watch);
     int               error = NETLINK_DENIED;
 
     if (hears(monitor))
-        error = route_find(&monitor->view, questions, watch->extras, ret);
+        error = ask_view(monitor, questions, watch->extras, ret);
     if (error == NETLINK_DENIED) {
         /* A sandbox may have been entered since: what is not heard any more is polled. */
         if (monitor->poll == NEVER)
@@ -219,6 +251,7 @@ static int ask_one(struct monitor *monitor, struct watch *watch)
         return error;
     runloop_lock(monitor->loop);
     note_expiry_locked(watch, path.expires);
+    watch->tunnelled = path.tunnelled;
     runloop_unlock(monitor->loop);
     if (!watch->answered(watch, &path, answers))
         put_back(monitor, watch, &monitor->dirty);
@@ -400,7 +433,7 @@ int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct watch *watch)
     if (error == 0) {
         watch->monitor = monitor;
         watch->expires = NEVER;
-        watch->asked = false;
+        watch->asked = watch->tunnelled = false;
         list_append(&monitor->watches, &watch->node);
         mark_locked(monitor, watch);
         runloop_source_due_locked(loop, &monitor->source);

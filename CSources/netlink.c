@@ -8,7 +8,7 @@
 #include "netlink.h"
 
 #include <errno.h>
-#include <linux/netlink.h>
+#include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
@@ -43,14 +43,13 @@ static int denial(int error)
     }
 }
 
-static int open_socket(struct netlink *ret)
+static int open_socket(int protocol, struct netlink *ret)
 {
     int error;
 
     *ret = NETLINK_CLOSED;
     process_lock();
-    error = descriptor_keep_locked(&ret->socket,
-                                   socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));
+    error = descriptor_keep_locked(&ret->socket, socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
     process_unlock();
     if (error != 0)
         return denial(error);
@@ -98,7 +97,7 @@ static int join_groups(const struct netlink *netlink, const unsigned *groups, si
 
 int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_deaf)
 {
-    int error = open_socket(ret);
+    int error = open_socket(NETLINK_ROUTE, ret);
 
     if (error != 0)
         return error;
@@ -108,11 +107,11 @@ int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t coun
     return error;
 }
 
-int netlink_open_requests(struct netlink *ret)
+static int open_requests(int protocol, struct netlink *ret)
 {
     struct sockaddr_nl own;
     socklen_t          length = sizeof own;
-    int                error = open_socket(ret);
+    int                error = open_socket(protocol, ret);
 
     if (error != 0)
         return error;
@@ -125,6 +124,16 @@ int netlink_open_requests(struct netlink *ret)
     error = denial(errno);
     netlink_close(ret);
     return error;
+}
+
+int netlink_open_requests(struct netlink *ret)
+{
+    return open_requests(NETLINK_ROUTE, ret);
+}
+
+int netlink_open_generic(struct netlink *ret)
+{
+    return open_requests(NETLINK_GENERIC, ret);
 }
 
 int netlink_join(const struct netlink *netlink, unsigned group)
@@ -163,4 +172,42 @@ int netlink_send(const struct netlink *netlink, const void *requests, size_t len
         sent = send(netlink->socket.fd, requests, length, 0);
     while (sent < 0 && errno == EINTR);
     return sent < 0 ? denial(errno) : 0;
+}
+
+struct taker {
+    void (*take)(void *info, const struct nlmsghdr *message);
+    void *info;
+};
+
+static int take_one(const struct nlmsghdr *message, void *argument)
+{
+    const struct taker *taker = argument;
+
+    taker->take(taker->info, message);
+    return (message->nlmsg_flags & NLM_F_MULTI) != 0 ? MNL_CB_OK : MNL_CB_STOP;
+}
+
+int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,
+                     void (*take)(void *info, const struct nlmsghdr *message), void *info)
+{
+    struct taker taker = { .take = take, .info = info };
+    int          error;
+
+    request->nlmsg_seq = ++netlink->sequence;
+    error = netlink_send(netlink, request, request->nlmsg_len);
+    while (error == 0) {
+        const ssize_t length = netlink_receive(netlink, buffer, NETLINK_BUFFER_SIZE);
+        int           result;
+
+        if (length == NETLINK_FOREIGN)
+            continue;
+        if (length <= 0)
+            return length == 0 ? EIO : (int)-length;
+        result = mnl_cb_run(buffer, (size_t)length, netlink->sequence, netlink->port, take_one, &taker);
+        if (result == MNL_CB_STOP)
+            return 0;
+        if (result < 0)
+            error = errno;
+    }
+    return error;
 }

@@ -2,9 +2,10 @@
 #ifndef REACHABILITY_NETLINK_H
 #define REACHABILITY_NETLINK_H
 
-/* rtnetlink sockets. */
+/* Netlink sockets: of rtnetlink(7), and of generic netlink. */
 
 #include <errno.h>
+#include <linux/netlink.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +29,7 @@ struct netlink {
  * The first never sends. *ret_deaf: of some of the groups nothing will be heard, though the kernel has them. */
 int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_deaf);
 int netlink_open_requests(struct netlink *ret); /* connected to the kernel, which then lets nobody else send to it */
+int netlink_open_generic(struct netlink *ret);  /* the same, of generic netlink */
 int netlink_join(const struct netlink *netlink, unsigned group);
 
 void netlink_close(struct netlink *netlink);
@@ -40,5 +42,10 @@ ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size
 
 /* Sends requests to the kernel, which answers them before this returns. 0, NETLINK_DENIED or an errno. */
 int netlink_send(const struct netlink *netlink, const void *requests, size_t length);
+
+/* Sends one request, which it numbers, and passes on what answers it, a message or those of a dump. On a socket that
+ * nothing else comes in on. 0, NETLINK_DENIED or an errno, which may be the kernel's answer. */
+int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,
+                     void (*take)(void *info, const struct nlmsghdr *message), void *info);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "device.h"
 #include "socket.h"
 
 #define OWN_NAMESPACE     "/proc/thread-self/ns/net"
@@ -325,32 +326,59 @@ int netns_ask(struct netns *netns, const struct questions *questions, unsigned e
     return error == NETLINK_DENIED ? visit(netns, run_inquiry, &inquiry) : error;
 }
 
-void netns_find_type(struct netns *netns, struct path *path)
-{
-    struct link        whole = { 0 };
-    const struct link *link;
-    struct view        view;
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
 
-    if (path->evidence != kSCNetworkReachabilityEvidenceKernel || path->index == 0)
-        return;
-    pthread_mutex_lock(&netns->lock);
-    link = netns->denied ? NULL : view_link(&netns->view, path->index);
-    if (link != NULL)
-        whole = *link;
-    pthread_mutex_unlock(&netns->lock);
-    if (whole.index == 0 || whole.complete || netns_open_view(netns, VIEW_LINKS, &view) != 0)
-        return;
-    link = view_whole_link(&view, path->index);
-    if (link != NULL && link->complete)
-        whole = *link;
-    view_close(&view);
-    if (!whole.complete)
-        return;
-    path->type = whole.type;
-    pthread_mutex_lock(&netns->lock);
-    links_tell_kind(&netns->view.links, whole.index, whole.kind);
-    pthread_mutex_unlock(&netns->lock);
+struct finding {
+    uint32_t     index;
+    struct link *link;
+};
+
+static int run_finding(void *argument)
+{
+    const struct finding *finding = argument;
+
+    return device_find(finding->index, finding->link);
 }
+
+int netns_find_link(struct netns *netns, uint32_t index, struct link *ret)
+{
+    return visit(netns, run_finding, &(struct finding){ .index = index, .link = ret });
+}
+
+/* What the shared view knows of a link, or finds out without waiting, and of how many changes. */
+static bool look_up(struct netns *netns, uint32_t index, struct link *ret, unsigned *ret_changes)
+{
+    const struct link *link = NULL;
+
+    pthread_mutex_lock(&netns->lock);
+    if (!netns->denied) {
+        view_hear(&netns->view);
+        link = view_link(&netns->view, index);
+        *ret_changes = netns->view.links.changes;
+    }
+    if (link != NULL)
+        *ret = *link;
+    pthread_mutex_unlock(&netns->lock);
+    return link != NULL;
+}
+
+bool netns_learn(struct netns *netns, uint32_t index, struct link *ret)
+{
+    unsigned changes = 0;
+
+    if (index == 0 || !look_up(netns, index, ret, &changes))
+        return false;
+    if (link_type_is_known(ret))
+        return true;
+    if (netns_find_link(netns, index, ret) != 0)
+        return false;
+    pthread_mutex_lock(&netns->lock);
+    links_learn(&netns->view.links, ret, changes);
+    pthread_mutex_unlock(&netns->lock);
+    return true;
+}
+
+/* ---- Names of links --------------------------------------------------------------------------------------------- */
 
 struct naming {
     const char *name;

@@ -30,9 +30,12 @@ int netns_open_view(struct netns *netns, enum view_scope scope, struct view *ret
 /* route_find over the shared view, or socket_find where netlink is denied; from any thread. Does not wait for RTNL. */
 int netns_ask(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret);
 
-/* Completes the type of the path's interface. The first time for a link it asks over a socket of its own, as it may
- * wait for RTNL; what cannot be found out stays as it is. */
-void netns_find_type(struct netns *netns, struct path *path);
+/* All about a link. The first time it is asked for over sockets of its own, as that may wait for RTNL; from then on the
+ * shared view knows it. False: it could not be found out. */
+bool netns_learn(struct netns *netns, uint32_t index, struct link *ret);
+
+/* The same, for a view of the caller's own: device_find in the namespace. */
+int netns_find_link(struct netns *netns, uint32_t index, struct link *ret);
 
 /* The index of the interface that has this name now, 0: there is none. */
 uint32_t netns_index_of(struct netns *netns, const char *name);

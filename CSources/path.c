@@ -108,6 +108,8 @@ struct path path_judge(const struct address *destination, bool source_chosen, co
         return path;
     }
     path.type = link->type;
+    path.unknown = link_flags_are_known(link) ? 0 : link->index;
+    path.untyped = !link_type_is_known(link);
     memcpy(path.name, link->name, sizeof path.name);
     if (path.mtu == 0)
         path.mtu = link->mtu;

@@ -17,6 +17,9 @@ struct path {
     struct address                     destination, source, gateway;
     uint32_t                           expires; /* USER_HZ ticks until the route ends; 0: never */
     SCNetworkReachabilityEvidence      evidence;
+    uint32_t                           unknown;   /* a link of which the flags need to know more; 0: none */
+    bool                               untyped;   /* its interface is not known well enough for its type */
+    bool                               tunnelled; /* it hangs on other routes than the destination's */
 };
 
 /* No flags, for a reason. */

@@ -6,6 +6,8 @@
 #include "name.h"
 #include "target.h"
 
+#define ASK_TRIES 6
+
 /* What it asks now, with a reference. 0 or an errno. */
 static int questions_of(struct SCNetworkReachability *target, struct questions **ret)
 {
@@ -107,6 +109,23 @@ static bool is_sized(const SCNetworkReachabilityPath *path)
     return path != NULL && path->size >= sizeof *path && path->size <= SIZE_LIMIT;
 }
 
+/* Asks, and again once more is known of a link that the answer hangs on: one tunnel may lie behind another. */
+static int ask_whole(struct netns *netns, const struct questions *questions, struct path *ret)
+{
+    int error = 0;
+
+    for (int tries = 0; tries < ASK_TRIES; tries++) {
+        struct link link;
+
+        error = netns_ask(netns, questions, ROUTE_SOURCE, ret);
+        if (error != 0 || (ret->unknown == 0 && !ret->untyped))
+            break;
+        if (!netns_learn(netns, ret->unknown != 0 ? ret->unknown : ret->index, &link))
+            break;
+    }
+    return error;
+}
+
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
 {
     struct SCNetworkReachability *self;
@@ -121,11 +140,9 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
     error = questions_of(self, &questions);
     if (error != 0)
         return fail(error);
-    error = netns_ask(self->netns, questions, ROUTE_SOURCE, &found);
-    if (error == 0) {
-        netns_find_type(self->netns, &found);
+    error = ask_whole(self->netns, questions, &found);
+    if (error == 0)
         put_path(&found, count_addresses(questions), path);
-    }
     questions_release(questions);
     return error == 0 ? 1 : fail(error);
 }
@@ -134,6 +151,7 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
 {
     struct SCNetworkReachability *self;
     struct path                   last;
+    struct link                   link;
     uint32_t                      address_count;
     bool                          watched;
 
@@ -150,7 +168,8 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     pthread_mutex_unlock(&self->lock);
     if (!watched)
         return SCNetworkReachabilityGetPath(target, path);
-    netns_find_type(self->netns, &last);
+    if (last.untyped && netns_learn(self->netns, last.index, &link))
+        last.type = link.type;
     put_path(&last, address_count, path);
     return 1;
 }

@@ -13,6 +13,7 @@
 #include <linux/rtnetlink.h>
 
 #define LOOPBACK_INDEX 1 /* of the loopback interface, in every network namespace */
+#define TUNNEL_DEPTH   4 /* tunnels in tunnels that are followed */
 
 /* A question whose interface is found: what all of its queries have in common. */
 struct search {
@@ -21,6 +22,7 @@ struct search {
     unsigned               extras;  /* route_extras */
     struct route_request   request;
     bool                   bound; /* an interface was asked for by name */
+    unsigned               depth; /* tunnels that may be in one another yet */
 
     /* For has_no_default: whether the default of either family will do, and what it found. */
     bool either_family, no_default;
@@ -405,6 +407,51 @@ static int find_local(struct search *search, bool *ret)
     return failure(error);
 }
 
+static int answer(struct search *search, struct path *ret);
+
+/* The earlier of two; 0: never. */
+static uint32_t first_to_end(uint32_t a, uint32_t b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+/* A tunnel that says where its own packets go is as good as the way there. Through itself they do not go: the kernel
+ * drops them. */
+static int follow_tunnel(struct search *search, struct path *path)
+{
+    const struct link *link = path_rank(path) > 0 ? view_link(search->view, path->index) : NULL;
+    struct question    outer;
+    struct search      way;
+    struct path        found;
+    int                error;
+
+    if (link == NULL || link->tunnel.remote.family == AF_UNSPEC || search->depth == 0)
+        return 0;
+    outer = (struct question){ .destination = link->tunnel.remote,
+                               .local = link->tunnel.local,
+                               .scope = link->tunnel.oif,
+                               .mark = link->tunnel.mark };
+    way = (struct search){ .view = search->view,
+                           .question = &outer,
+                           .extras = search->extras & ROUTE_EXPIRY,
+                           .request = { .mark = outer.mark },
+                           .depth = search->depth - 1 };
+    error = answer(&way, &found);
+    if (error != 0)
+        return error;
+    if (found.index == path->index)
+        found = path_without(kSCNetworkReachabilityReasonNoRoute);
+    path->tunnelled = true;
+    path->expires = first_to_end(path->expires, found.expires);
+    if (path->unknown == 0)
+        path->unknown = found.unknown;
+    if (path_rank(&found) == 0) {
+        path->flags = 0;
+        path->reason = found.reason;
+    }
+    return 0;
+}
+
 static int answer(struct search *search, struct path *ret)
 {
     const struct question *question = search->question;
@@ -427,15 +474,15 @@ static int answer(struct search *search, struct path *ret)
         }
         search->request.source = question->local;
     }
-    if (question->destination.family == AF_UNSPEC)
-        return find_default(search, ret);
     search->request.destination = question->destination;
-    return find_address(search, ret);
+    error = question->destination.family == AF_UNSPEC ? find_default(search, ret) : find_address(search, ret);
+    return error == 0 ? follow_tunnel(search, ret) : error;
 }
 
 int route_find(struct view *view, const struct questions *questions, unsigned extras, struct path *ret)
 {
-    uint32_t expires = 0;
+    uint32_t expires = 0, unknown = 0;
+    bool     tunnelled = false;
 
     *ret = path_without(questions->reason);
     for (size_t i = 0; i < questions->count; i++) {
@@ -443,7 +490,8 @@ int route_find(struct view *view, const struct questions *questions, unsigned ex
         struct search          search = { .view = view,
                                           .question = question,
                                           .extras = extras,
-                                          .request = { .mark = question->mark } };
+                                          .request = { .mark = question->mark },
+                                          .depth = TUNNEL_DEPTH };
         struct path            path;
         int                    error;
 
@@ -456,12 +504,16 @@ int route_find(struct view *view, const struct questions *questions, unsigned ex
         path.destination = question->destination;
         if (question->local.family != AF_UNSPEC && path_rank(&path) > 0)
             path.source = question->local;
-        if (path.expires != 0 && (expires == 0 || path.expires < expires))
-            expires = path.expires;
+        expires = first_to_end(expires, path.expires);
+        unknown = unknown == 0 ? path.unknown : unknown;
+        tunnelled = tunnelled || path.tunnelled;
         if (i == 0 || path_rank(&path) > path_rank(ret))
             *ret = path;
     }
-    ret->expires = expires; /* of the first to end, chosen or not */
+    /* Of any, chosen or not: another one may be better next time. */
+    ret->expires = expires;
+    ret->unknown = unknown;
+    ret->tunnelled = tunnelled;
     questions_conclude(questions, ret);
     return 0;
 }

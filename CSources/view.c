@@ -15,6 +15,7 @@
 #include "interface.h"
 #include "path.h"
 #include "probes.h"
+#include "sysfs.h"
 
 #define DRAIN_LIMIT 1024 /* datagrams in one pass, so that a storm does not keep answers back for ever */
 #define DUMP_TRIES  8    /* a dump that links keep changing under is taken as it is after this many */
@@ -173,15 +174,27 @@ int view_read_links(struct view *view)
     return 0;
 }
 
+static int find_link(struct view *view, uint32_t index, struct link *ret)
+{
+    const struct link *known = links_find(&view->links, index);
+
+    if (known == NULL)
+        return interface_probe(view->requests.socket.fd, index, ret);
+    *ret = *known;
+    return 0;
+}
+
 const struct link *view_link(struct view *view, uint32_t index)
 {
     const struct link *known = links_find(&view->links, index);
     struct link        link;
     int                error;
 
-    if (known != NULL || index == 0)
+    if (index == 0 || (known != NULL && known->device != DEVICE_UNASKED))
         return known;
-    error = interface_probe(view->requests.socket.fd, index, &link);
+    error = find_link(view, index, &link);
+    if (error == 0)
+        error = sysfs_look(view->requests.socket.fd, &link);
     if (error == 0)
         error = links_put(&view->links, &link);
     if (error != 0 && error != ENODEV)
@@ -254,20 +267,24 @@ static void start_over(struct view *view)
         links_clear(&view->links);
 }
 
-const struct link *view_whole_link(struct view *view, uint32_t index)
+void view_hear(struct view *view)
 {
-    _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    const struct link             *link = view_link(view, index);
-    struct message                 answer;
-    size_t                         length;
+    for (;;) {
+        const ssize_t  length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
+        const char    *bytes = view->buffer;
+        size_t         left = length > 0 ? (size_t)length : 0;
+        struct message message;
 
-    if (link == NULL || link->complete)
-        return link;
-    length = message_put_link_query(request, ++view->requests.sequence, index);
-    if (netlink_send(&view->requests, request, length) == 0 &&
-        receive_answer(view, view->requests.sequence, &answer) == 0 && answer.kind == MESSAGE_LINK)
-        (void)links_apply(&view->links, &answer);
-    return links_find(&view->links, index);
+        if (length == NETLINK_FOREIGN)
+            continue;
+        if (length < 0)
+            start_over(view);
+        if (length <= 0)
+            return;
+        for (size_t step; (step = message_parse(bytes, left, &message)) != 0; bytes += step, left -= step)
+            if (is_link(&message) && links_apply(&view->links, &message) != 0)
+                links_clear(&view->links);
+    }
 }
 
 void view_ask_behind_rtnl(struct view *view)

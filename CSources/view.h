@@ -50,13 +50,12 @@ unsigned view_drain(struct view *view, void (*tell)(void *info, const struct mes
 /* Reads all links anew. Waits for the RTNL lock: only where events are handled. 0 or an errno. */
 int view_read_links(struct view *view);
 
-/* The link with an index, asked for if it is not known; this does not wait for RTNL. NULL: there is none, or see
- * link_error. Valid until the next call on the view. */
+/* The link with an index, asked for if it is not known, as far as that does not wait for RTNL. NULL: there is none, or
+ * see link_error. Valid until the next call on the view. */
 const struct link *view_link(struct view *view, uint32_t index);
 
-/* As view_link, with its kind, for which the call may wait for RTNL: never under a lock that somebody needs who must
- * not wait. */
-const struct link *view_whole_link(struct view *view, uint32_t index);
+/* For those who only ask: takes in what was told of links. */
+void view_hear(struct view *view);
 
 /* For those who only ask, before they do: forgets the links if it is deaf to their changes. */
 void view_doubt_links(struct view *view);

@@ -13,10 +13,10 @@ static struct message about(uint32_t index, const char *name, uint32_t flags, co
 {
     struct message message = { .kind = MESSAGE_LINK,
                                .link = { .index = index, .flags = flags, .hardware = ARPHRD_ETHER, .mtu = 1500,
-                                         .has_name = true, .has_mtu = true, .has_kind = kind != NULL } };
+                                         .has_name = true, .has_mtu = true, .info.has_kind = kind != NULL } };
 
     snprintf(message.link.name, sizeof message.link.name, "%s", name);
-    snprintf(message.link.kind, sizeof message.link.kind, "%s", kind != NULL ? kind : "");
+    snprintf(message.link.info.kind, sizeof message.link.info.kind, "%s", kind != NULL ? kind : "");
     return message;
 }
 

@@ -151,8 +151,8 @@ static void a_link_is_read(void **state)
     assert_string_equal(message.link.name, "veth0");
     assert_true(message.link.has_mtu);
     assert_int_equal(message.link.mtu, 1500);
-    assert_true(message.link.has_kind);
-    assert_string_equal(message.link.kind, "veth");
+    assert_true(message.link.info.has_kind);
+    assert_string_equal(message.link.info.kind, "veth");
 }
 
 static void what_a_partial_link_message_does_not_say_is_not_there(void **state)
@@ -167,7 +167,7 @@ static void what_a_partial_link_message_does_not_say_is_not_there(void **state)
     assert_int_equal(message.kind, MESSAGE_LINK);
     assert_false(message.link.has_name);
     assert_false(message.link.has_mtu);
-    assert_false(message.link.has_kind);
+    assert_false(message.link.info.has_kind);
 }
 
 static void a_link_that_is_gone_is_read(void **state)
@@ -230,7 +230,7 @@ static void link_attributes_of_a_wrong_length_are_not_there(void **state)
     message = parsed(&bytes);
     assert_false(message.link.has_mtu);
     assert_false(message.link.has_name);
-    assert_false(message.link.has_kind);
+    assert_false(message.link.info.has_kind);
 
     /* Without the NUL, as long as it fits. */
     start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
@@ -253,7 +253,7 @@ static void a_kind_outside_of_its_nest_is_not_read(void **state)
     unnest(&bytes, nested);
     message = parsed(&bytes);
     assert_int_equal(message.kind, MESSAGE_LINK);
-    assert_false(message.link.has_kind);
+    assert_false(message.link.info.has_kind);
 }
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this file must never do: be called on the way to an answer that may not wait, or under a lock. Every request for
+ * a link waits for RTNL.
+ */
+#include "device.h"
+
+#include <errno.h>
+#include <linux/if_arp.h>
+#include <linux/netlink.h>
+#include <stdlib.h>
+
+#include "interface.h"
+#include "netlink.h"
+#include "nl80211.h"
+#include "sysfs.h"
+
+#define DEPTH_LIMIT 8 /* links upon links, as the kernel has it */
+
+struct inquiry {
+    struct netlink netlink;
+    void          *buffer;
+};
+
+/* ---- One link --------------------------------------------------------------------------------------------------- */
+
+static void take_link(void *info, const struct nlmsghdr *header)
+{
+    (void)message_parse(header, header->nlmsg_len, info);
+}
+
+/* 0 and the message, or an errno. */
+static int read_link(struct inquiry *inquiry, uint32_t index, struct message *ret)
+{
+    _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
+    int                            error;
+
+    *ret = (struct message){ 0 };
+    message_put_link_query(request, 0, index);
+    error = netlink_exchange(&inquiry->netlink, (struct nlmsghdr *)request, inquiry->buffer, take_link, ret);
+    return error == 0 && ret->kind != MESSAGE_LINK ? EIO : error;
+}
+
+/* Drivers of nothing but cellular modems. Others are for anything with a cable, too. */
+static bool is_cellular_driver(const char *driver)
+{
+    static const char *const drivers[] = { "qmi_wwan", "cdc_mbim", "huawei_cdc_ncm", "sierra_net", "hso", "lg-vl600",
+                                           "kalmia" };
+
+    for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
+        if (strcmp(drivers[i], driver) == 0)
+            return true;
+    return false;
+}
+
+/* A link of no kind that sysfs does not show. */
+static int ask_others(struct inquiry *inquiry, struct link *link)
+{
+    char driver[32];
+    bool is_wifi = false;
+    int  error = nl80211_has(link->index, &is_wifi);
+
+    if (error != 0 && error != NETLINK_DENIED)
+        return error;
+    interface_driver(inquiry->netlink.socket.fd, link->name, driver);
+    link->device = is_wifi ? DEVICE_WIFI : is_cellular_driver(driver) ? DEVICE_CELLULAR : DEVICE_PHYSICAL;
+    return 0;
+}
+
+/* ---- What carries it -------------------------------------------------------------------------------------------- */
+
+static int find(struct inquiry *inquiry, uint32_t index, unsigned depth, struct link *ret);
+
+/* A port's index, of as many as fit. */
+struct ports {
+    size_t   count;
+    uint32_t items[64];
+};
+
+static void take_port(void *info, const struct nlmsghdr *header)
+{
+    struct ports  *ports = info;
+    struct message message;
+
+    (void)message_parse(header, header->nlmsg_len, &message);
+    if (message.kind == MESSAGE_LINK && ports->count < sizeof ports->items / sizeof ports->items[0])
+        ports->items[ports->count++] = message.link.index;
+}
+
+/* The better device carries; of one that is virtual, its type tells more. */
+static bool is_better(const struct link *link, const struct link *than)
+{
+    if (link_is_running(link) != link_is_running(than))
+        return link_is_running(link);
+    return link->device > than->device;
+}
+
+/* The port of a bond, a bridge or a VRF that carries it. ret->index 0: none does. */
+static int find_port(struct inquiry *inquiry, uint32_t master, unsigned depth, struct link *ret)
+{
+    _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
+    struct ports                   ports = { 0 };
+    int                            error;
+
+    message_put_port_dump(request, 0, master);
+    error = netlink_exchange(&inquiry->netlink, (struct nlmsghdr *)request, inquiry->buffer, take_port, &ports);
+    for (size_t i = 0; i < ports.count && error == 0; i++) {
+        struct link port;
+
+        error = find(inquiry, ports.items[i], depth, &port);
+        if (error == 0 && (ret->index == 0 || is_better(&port, ret)))
+            *ret = port;
+        else if (error == ENODEV) /* it went a moment ago */
+            error = 0;
+    }
+    return error;
+}
+
+static int find_carrier(struct inquiry *inquiry, const struct message_link *about, unsigned depth, struct link *ret)
+{
+    *ret = (struct link){ 0 };
+    if (about->info.active != 0)
+        return find(inquiry, about->info.active, depth, ret);
+    if (about->lower != 0 && about->lower != about->index)
+        return find(inquiry, about->lower, depth, ret);
+    return find_port(inquiry, about->index, depth, ret);
+}
+
+/* Takes over what its carrier is. */
+static int ask_carrier(struct inquiry *inquiry, const struct message_link *about, unsigned depth, struct link *link)
+{
+    struct link carrier = { 0 };
+    int         error = depth == 0 ? 0 : find_carrier(inquiry, about, depth - 1, &carrier);
+
+    if (error == ENODEV)
+        error = 0;
+    link->carried = true;
+    link->device = carrier.index == 0 ? DEVICE_VIRTUAL : carrier.device;
+    if (carrier.index != 0)
+        link->type = carrier.type;
+    return error;
+}
+
+static int find(struct inquiry *inquiry, uint32_t index, unsigned depth, struct link *ret)
+{
+    struct message message;
+    int            error = read_link(inquiry, index, &message);
+
+    *ret = (struct link){ 0 };
+    if (error != 0)
+        return error;
+    link_take(ret, &message.link);
+    error = sysfs_look(inquiry->netlink.socket.fd, ret);
+    if (error != 0)
+        return error;
+    link_find_type(ret);
+    if (link_type_is_known(ret))
+        return 0;
+    if (link_is_carried(ret))
+        return ask_carrier(inquiry, &message.link, depth, ret);
+    error = ask_others(inquiry, ret);
+    link_find_type(ret);
+    return error;
+}
+
+int device_find(uint32_t index, struct link *ret)
+{
+    struct inquiry inquiry = { .buffer = malloc(NETLINK_BUFFER_SIZE) };
+    int            error = inquiry.buffer == NULL ? ENOMEM : netlink_open_requests(&inquiry.netlink);
+
+    if (error == 0) {
+        error = find(&inquiry, index, DEPTH_LIMIT, ret);
+        netlink_close(&inquiry.netlink);
+    }
+    free(inquiry.buffer);
+    return error;
+}

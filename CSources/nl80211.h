@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_NL80211_H
+#define REACHABILITY_NL80211_H
+
+/* Wireless interfaces, by generic netlink's nl80211. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether a link of the calling thread's network namespace is Wi-Fi. May wait for RTNL. 0, NETLINK_DENIED or an
+ * errno. */
+int nl80211_has(uint32_t index, bool *ret);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this file must never do: believe a sysfs that shows another network namespace. It shows the one in which it was
+ * mounted, whichever the calling thread is in.
+ */
+#include "sysfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if.h>
+#include <linux/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "interface.h"
+#include "process.h"
+#include "stamp.h"
+
+#define FOLDER      "/sys/class/net/"
+#define PATH_SIZE   128
+#define TEXT_SIZE   512 /* what is looked for stands at the start */
+#define DEPTH_LIMIT 8    /* links upon links, as the kernel has it */
+
+struct inquiry {
+    int  fd;
+    bool carried;
+    int  error; /* something could not be looked at */
+};
+
+/* ---- Files ------------------------------------------------------------------------------------------------------ */
+
+static int open_file(const char *path, int flags, struct descriptor *ret)
+{
+    int error;
+
+    do {
+        process_lock();
+        error = descriptor_keep_locked(ret, open(path, O_RDONLY | O_CLOEXEC | flags));
+        process_unlock();
+    } while (error == EINTR);
+    return error;
+}
+
+static void note(struct inquiry *inquiry, int error)
+{
+    if (error != 0 && !stamp_says_absent(error))
+        inquiry->error = error;
+}
+
+/* A file of an interface: its text, "" when there is none or none for us. */
+static void read_text(struct inquiry *inquiry, const char *name, const char *file, char ret[TEXT_SIZE])
+{
+    char              path[PATH_SIZE];
+    struct descriptor descriptor;
+    ssize_t           length;
+    int               error;
+
+    ret[0] = '\0';
+    snprintf(path, sizeof path, FOLDER "%s/%s", name, file);
+    error = open_file(path, 0, &descriptor);
+    note(inquiry, error);
+    if (error != 0)
+        return;
+    do
+        length = read(descriptor.fd, ret, TEXT_SIZE - 1);
+    while (length < 0 && errno == EINTR);
+    ret[length > 0 ? length : 0] = '\0'; /* some files of some devices cannot be read */
+    descriptor_close(&descriptor);
+}
+
+/* Bytes in hexadecimal, as "c0:00:02:01". Returns how many. */
+static size_t parse_bytes(const char *text, unsigned char *ret, size_t size)
+{
+    size_t count = 0;
+    char  *end;
+
+    for (; count < size; text = end + 1) {
+        ret[count] = (unsigned char)strtoul(text, &end, 16);
+        if (end == text)
+            break;
+        count++;
+        if (*end != ':')
+            break;
+    }
+    return count;
+}
+
+/* ---- Whether to believe it -------------------------------------------------------------------------------------- */
+
+/* Two namespaces may have links of one name and one index; hardly of one address, too. */
+static bool is_shown(struct inquiry *inquiry, const struct link *link)
+{
+    unsigned char bytes[sizeof(((struct ifreq *)NULL)->ifr_hwaddr.sa_data)];
+    char          text[TEXT_SIZE];
+    struct ifreq  request = { 0 };
+
+    read_text(inquiry, link->name, "ifindex", text);
+    if (strtoul(text, NULL, 10) != link->index)
+        return false;
+    memcpy(request.ifr_name, link->name, sizeof link->name);
+    if (ioctl(inquiry->fd, SIOCGIFHWADDR, &request) != 0)
+        return false;
+    read_text(inquiry, link->name, "address", text);
+    return memcmp(bytes, request.ifr_hwaddr.sa_data, parse_bytes(text, bytes, sizeof bytes)) == 0;
+}
+
+/* ---- One interface ---------------------------------------------------------------------------------------------- */
+
+/* Which type of device its driver calls it: a line of uevent. "": none. */
+static void read_type(struct inquiry *inquiry, const char *name, char ret[16])
+{
+    static const char key[] = "DEVTYPE=";
+    char              text[TEXT_SIZE];
+    const char       *line = text;
+
+    ret[0] = '\0';
+    read_text(inquiry, name, "uevent", text);
+    for (; line != NULL; line = strchr(line, '\n'), line = line == NULL ? NULL : line + 1)
+        if (strncmp(line, key, sizeof key - 1) == 0)
+            snprintf(ret, 16, "%.*s", (int)strcspn(line + sizeof key - 1, "\n"), line + sizeof key - 1);
+}
+
+/* Those without hardware are in one folder. */
+static bool is_virtual(const char *name)
+{
+    char          path[PATH_SIZE], target[512];
+    const ssize_t length = (snprintf(path, sizeof path, FOLDER "%s", name), readlink(path, target, sizeof target - 1));
+
+    if (length <= 0)
+        return true;
+    target[length] = '\0';
+    return strstr(target, "/virtual/net/") != NULL;
+}
+
+/* ---- What carries it -------------------------------------------------------------------------------------------- */
+
+static enum device carrier_of(struct inquiry *inquiry, const char *name, unsigned depth);
+
+static bool is_running(const struct inquiry *inquiry, const char *name)
+{
+    struct ifreq request = { 0 };
+
+    snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
+    return ioctl(inquiry->fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_RUNNING) != 0;
+}
+
+/* The best of several, those first that can carry anything now. */
+struct choice {
+    bool        running;
+    enum device device;
+};
+
+static void consider(struct choice *choice, bool running, enum device device)
+{
+    if (running > choice->running || (running == choice->running && device > choice->device))
+        *choice = (struct choice){ running, device };
+}
+
+/* Every link below it has an entry "lower_NAME". */
+static void consider_entries(struct inquiry *inquiry, const char *bytes, size_t length, unsigned depth,
+                             struct choice *choice)
+{
+    static const char prefix[] = "lower_";
+
+    while (length > 0) {
+        const struct dirent64 *entry = (const void *)bytes;
+
+        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0) {
+            const char *lower = entry->d_name + sizeof prefix - 1;
+
+            inquiry->carried = true;
+            consider(choice, is_running(inquiry, lower), carrier_of(inquiry, lower, depth));
+        }
+        bytes += entry->d_reclen;
+        length -= entry->d_reclen;
+    }
+}
+
+/* DEVICE_UNASKED: nothing carries it. */
+static enum device best_lower(struct inquiry *inquiry, const char *name, unsigned depth)
+{
+    _Alignas(struct dirent64) char bytes[1024];
+    struct choice                  choice = { 0 };
+    struct descriptor              folder;
+    char                           path[PATH_SIZE];
+    ssize_t                        length;
+    int                            error;
+
+    snprintf(path, sizeof path, FOLDER "%s/", name);
+    error = open_file(path, O_DIRECTORY, &folder);
+    note(inquiry, error);
+    if (error != 0)
+        return DEVICE_UNASKED;
+    while ((length = getdents64(folder.fd, bytes, sizeof bytes)) > 0)
+        consider_entries(inquiry, bytes, (size_t)length, depth, &choice);
+    descriptor_close(&folder);
+    return choice.device;
+}
+
+/* A bond names the one of its ports that it uses. */
+static enum device active_port(struct inquiry *inquiry, const char *name, unsigned depth)
+{
+    char text[TEXT_SIZE];
+
+    read_text(inquiry, name, "bonding/active_slave", text);
+    text[strcspn(text, "\n")] = '\0';
+    if (text[0] == '\0' || strlen(text) > 15)
+        return DEVICE_UNASKED;
+    inquiry->carried = true;
+    return carrier_of(inquiry, text, depth);
+}
+
+static enum device carrier_of(struct inquiry *inquiry, const char *name, unsigned depth)
+{
+    char        type[16];
+    enum device carrier;
+
+    read_type(inquiry, name, type);
+    if (strcmp(type, "wlan") == 0)
+        return DEVICE_WIFI;
+    if (strcmp(type, "wwan") == 0)
+        return DEVICE_CELLULAR;
+    if (!is_virtual(name))
+        return DEVICE_PHYSICAL;
+    /* A tunnel is not what its packets leave over. */
+    if (depth == 0 || strcmp(type, "vxlan") == 0)
+        return DEVICE_VIRTUAL;
+    carrier = active_port(inquiry, name, depth - 1);
+    if (carrier == DEVICE_UNASKED)
+        carrier = best_lower(inquiry, name, depth - 1);
+    return carrier == DEVICE_UNASKED ? DEVICE_VIRTUAL : carrier;
+}
+
+/* ---- The ends of a tunnel --------------------------------------------------------------------------------------- */
+
+/* They are what these have for the addresses that other links have: its own, and the one for all. */
+static bool is_tunnel(const struct link *link)
+{
+    switch (link->hardware) {
+    case ARPHRD_TUNNEL:
+    case ARPHRD_TUNNEL6:
+    case ARPHRD_SIT:
+    case ARPHRD_IPGRE:
+    case ARPHRD_IP6GRE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static struct address read_end(struct inquiry *inquiry, const char *name, const char *file)
+{
+    unsigned char  bytes[16];
+    char           text[TEXT_SIZE];
+    struct address end;
+    size_t         length;
+
+    read_text(inquiry, name, file, text);
+    length = parse_bytes(text, bytes, sizeof bytes);
+    end = address_make(length == 4 ? AF_INET : AF_INET6, bytes, length);
+    return address_is_unspecified(&end) ? (struct address){ 0 } : end;
+}
+
+static struct tunnel find_tunnel(struct inquiry *inquiry, const char *name)
+{
+    return (struct tunnel){ .local = read_end(inquiry, name, "address"),
+                            .remote = read_end(inquiry, name, "broadcast") };
+}
+
+int sysfs_look(int fd, struct link *link)
+{
+    struct inquiry inquiry = { .fd = fd };
+    const bool     shown = (link->flags & IFF_LOOPBACK) == 0 && is_shown(&inquiry, link);
+
+    link->device = shown ? carrier_of(&inquiry, link->name, DEPTH_LIMIT) : DEVICE_UNSEEN;
+    link->carried = inquiry.carried;
+    if (shown && !link->complete && is_tunnel(link))
+        link->tunnel = find_tunnel(&inquiry, link->name);
+    if (inquiry.error != 0)
+        link->device = DEVICE_UNASKED;
+    return inquiry.error;
+}
