@@ -41,29 +41,31 @@ static int read_link(struct inquiry *inquiry, uint32_t index, struct message *re
     return error == 0 && ret->kind != MESSAGE_LINK ? EIO : error;
 }
 
-/* Drivers of nothing but cellular modems. Others are for anything with a cable, too. */
-static bool is_cellular_driver(const char *driver)
+/* Some drivers are of nothing but cellular modems. Two are of anything on USB, and of a modem they say so. */
+static bool is_cellular(const struct driver *driver)
 {
-    static const char *const drivers[] = { "qmi_wwan", "cdc_mbim", "huawei_cdc_ncm", "sierra_net", "hso", "lg-vl600",
-                                           "kalmia" };
+    static const char *const names[] = { "qmi_wwan", "cdc_mbim", "huawei_cdc_ncm", "sierra_net", "hso", "lg-vl600",
+                                         "kalmia" };
+    static const char        about[] = "Mobile Broadband Network Device";
 
-    for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
-        if (strcmp(drivers[i], driver) == 0)
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], driver->name) == 0)
             return true;
-    return false;
+    return (strcmp(driver->name, "cdc_ether") == 0 || strcmp(driver->name, "cdc_ncm") == 0) &&
+           strncmp(driver->about, about, sizeof about - 1) == 0;
 }
 
 /* A link of no kind that sysfs does not show. */
 static int ask_others(struct inquiry *inquiry, struct link *link)
 {
-    char driver[32];
-    bool is_wifi = false;
-    int  error = nl80211_has(link->index, &is_wifi);
+    struct driver driver;
+    bool          is_wifi = false;
+    int           error = nl80211_has(link->index, &is_wifi);
 
     if (error != 0 && error != NETLINK_DENIED)
         return error;
-    interface_driver(inquiry->netlink.socket.fd, link->name, driver);
-    link->device = is_wifi ? DEVICE_WIFI : is_cellular_driver(driver) ? DEVICE_CELLULAR : DEVICE_PHYSICAL;
+    interface_driver(inquiry->netlink.socket.fd, link->name, &driver);
+    link->device = is_wifi ? DEVICE_WIFI : is_cellular(&driver) ? DEVICE_CELLULAR : DEVICE_PHYSICAL;
     return 0;
 }
 

@@ -54,14 +54,15 @@ int interface_probe(int fd, uint32_t index, struct link *ret)
     return error == ENODEV ? probe(fd, index, ret) : error;
 }
 
-void interface_driver(int fd, const char *name, char ret[32])
+void interface_driver(int fd, const char *name, struct driver *ret)
 {
     struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
     struct ifreq           request = { .ifr_data = (char *)&info };
 
+    *ret = (struct driver){ 0 };
     memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));
     if (ioctl(fd, SIOCETHTOOL, &request) != 0)
-        info.driver[0] = '\0';
-    memcpy(ret, info.driver, sizeof info.driver);
-    ret[sizeof info.driver - 1] = '\0';
+        return;
+    memcpy(ret->name, info.driver, strnlen(info.driver, sizeof ret->name - 1));
+    memcpy(ret->about, info.fw_version, strnlen(info.fw_version, sizeof ret->about - 1));
 }

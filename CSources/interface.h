@@ -13,7 +13,11 @@ int interface_index(int fd, const char *name, uint32_t *ret);
 /* What the one with an index is, but for its kind. 0 or an errno; ENODEV: there is none. */
 int interface_probe(int fd, uint32_t index, struct link *ret);
 
-/* What its driver calls itself, "" when it does not say. May wait for RTNL. */
-void interface_driver(int fd, const char *name, char ret[32]);
+/* What its driver calls itself, and what it calls the device, or its firmware; "" when it does not say. May wait for
+ * RTNL. */
+struct driver {
+    char name[32], about[32];
+};
+void interface_driver(int fd, const char *name, struct driver *ret);
 
 #endif

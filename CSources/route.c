@@ -21,7 +21,7 @@ struct search {
     const struct question *question;
     unsigned               extras;  /* route_extras */
     struct route_request   request;
-    bool                   bound; /* an interface was asked for by name */
+    bool                   bound; /* an interface was asked for, not just an address of it */
     unsigned               depth; /* tunnels that may be in one another yet */
 
     /* For has_no_default: whether the default of either family will do, and what it found. */
@@ -459,8 +459,9 @@ static int answer(struct search *search, struct path *ret)
     bool                   is_local;
     int                    error;
 
-    search->bound = question->interface[0] != '\0';
-    if (search->bound)
+    /* Of an IPv4 address a scope is a tunnel's interface. */
+    search->bound = question->interface[0] != '\0' || (question->scope != 0 && question->destination.family == AF_INET);
+    if (question->interface[0] != '\0')
         named = view_index_of(search->view, question->interface);
     if (!route_interface(question, named, &search->request.oif, ret))
         return 0;

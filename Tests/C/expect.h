@@ -14,7 +14,8 @@ enum {
     R = kSCNetworkReachabilityFlagsReachable,
     T = kSCNetworkReachabilityFlagsTransientConnection,
     L = kSCNetworkReachabilityFlagsIsLocalAddress,
-    D = kSCNetworkReachabilityFlagsIsDirect
+    D = kSCNetworkReachabilityFlagsIsDirect,
+    W = kSCNetworkReachabilityFlagsIsWWAN
 };
 
 /* A socket address: "198.51.100.7", "2001:db8::1", "fe80::1%a". */

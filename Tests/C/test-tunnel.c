@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* A tunnel that publishes where its own packets go is as good as the way there. Of the kinds that do, this kernel may
+ * have vxlan alone; the others are in Tests/VM, and how they publish it in test-message. */
+#include "namespace.h"
+#include "watcher.h"
+
+#define INNER "10.7.0.9"
+
+static void begin(void)
+{
+    namespace_require();
+    namespace_ip("link set dev lo up");
+    namespace_add_pair();
+    namespace_add_second_pair();
+}
+
+/* A tunnel v with 10.7.0.1/24. */
+static void add_tunnel(const char *to)
+{
+    if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 %s", to))
+        SKIP("this kernel has no vxlan");
+    namespace_ip("address add 10.7.0.1/24 dev v");
+    namespace_ip("link set dev v up");
+    namespace_await_running("v", true);
+}
+
+/* Made before the tunnel is: what happens to it is heard from its first day on. */
+static void begin_with(SCNetworkReachabilityRef *ret_target, const char *to)
+{
+    begin();
+    *ret_target = expect_target(INNER);
+    (void)expect_flags_of(*ret_target);
+    add_tunnel(to);
+}
+
+static void the_way_to_the_other_end_counts(void **state)
+{
+    static const struct {
+        const char                 *to, *then;
+        SCNetworkReachabilityFlags  flags;
+        SCNetworkReachabilityReason reason;
+    } rows[] = {
+        { "remote 192.0.2.9", NULL, R | D, kSCNetworkReachabilityReasonNone },
+        { "remote 2001:db8::9", NULL, R | D, kSCNetworkReachabilityReasonNone },
+        { "remote 192.0.2.9 dev a", NULL, R | D, kSCNetworkReachabilityReasonNone },
+        { "remote 192.0.2.9 local 192.0.2.2", NULL, R | D, kSCNetworkReachabilityReasonNone },
+        { "remote 192.0.2.9", "link set dev a down", 0, kSCNetworkReachabilityReasonNoRoute },
+        { "remote 192.0.2.9", "link set dev b down", 0, kSCNetworkReachabilityReasonNoCarrier },
+        { "remote 198.51.100.9", NULL, 0, kSCNetworkReachabilityReasonNoRoute },
+        { "remote 198.51.100.9", "route add default via 192.0.2.1", R | D, kSCNetworkReachabilityReasonNone },
+        { "remote 198.51.100.9", "route add prohibit 198.51.100.0/24", 0, kSCNetworkReachabilityReasonRouteProhibited },
+        { "remote 198.51.100.9 dev c", "route add default via 192.0.2.1", 0, kSCNetworkReachabilityReasonNoRoute },
+        { "remote 192.0.2.9 local 192.0.2.99", NULL, 0, kSCNetworkReachabilityReasonLocalAddressNotAssigned },
+        { "remote 10.7.0.50", NULL, 0, kSCNetworkReachabilityReasonNoRoute }, /* through itself */
+        { "group 239.1.1.1 dev a", NULL, R | D, kSCNetworkReachabilityReasonNone },
+        { "", NULL, R | D, kSCNetworkReachabilityReasonNone }, /* its other ends are in its table */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCNetworkReachabilityRef target;
+
+        begin_with(&target, rows[i].to);
+        if (rows[i].then != NULL)
+            namespace_ip("%s", rows[i].then);
+        if (rows[i].reason == kSCNetworkReachabilityReasonNoCarrier)
+            namespace_await_running("a", false);
+        expect_answer(target, rows[i].flags, rows[i].reason, rows[i].to, (int)i);
+        SCNetworkReachabilityRelease(target);
+    }
+}
+
+/* Nobody has heard of the tunnel: GetPath asks what it is, which may wait, and from then on GetFlags knows. */
+static void a_tunnel_that_was_there_before_is_learned_of(void **state)
+{
+    SCNetworkReachabilityRef target;
+
+    (void)state;
+    begin();
+    add_tunnel("remote 198.51.100.9");
+    target = expect_target(INNER);
+    assert_int_equal(expect_path_of(target).flags, 0);
+    assert_int_equal(expect_path_of(target).reason, kSCNetworkReachabilityReasonNoRoute);
+    assert_int_equal(expect_flags_of(target), 0);
+    SCNetworkReachabilityRelease(target);
+}
+
+static void its_routes_come_and_go(void **state)
+{
+    struct watcher           watcher;
+    SCNetworkReachabilityRef target;
+
+    (void)state;
+    begin_with(&target, "remote 198.51.100.9");
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    watcher_start(&watcher, target);
+    assert_int_equal(expect_flags_of(target), R | D);
+    namespace_ip("route delete 198.51.100.0/24");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("route add 198.51.100.8/30 via 203.0.113.1");
+    EXPECT_CHANGE(&watcher, R | D);
+    namespace_ip("link set dev c down");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R | D);
+    namespace_ip("rule add to 198.51.100.9 priority 5 prohibit");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("rule delete priority 5");
+    EXPECT_CHANGE(&watcher, R | D);
+    watcher_stop(&watcher);
+}
+
+/* Nobody else listens here. */
+static void a_target_that_is_scheduled_on_an_old_tunnel_ends_right(void **state)
+{
+    struct watcher watcher;
+
+    (void)state;
+    begin();
+    add_tunnel("remote 198.51.100.9");
+    watcher_schedule(&watcher, expect_target(INNER));
+    EXPECT_END(&watcher, 0);
+    watcher_stop(&watcher);
+}
+
+static void one_may_lie_in_another(void **state)
+{
+    struct watcher           watcher;
+    SCNetworkReachabilityRef target;
+
+    (void)state;
+    begin_with(&target, "remote 10.8.0.9");
+    namespace_ip("link add name u type vxlan id 8 dstport 4789 remote 192.0.2.9");
+    namespace_ip("address add 10.8.0.1/24 dev u");
+    namespace_ip("link set dev u up");
+    namespace_await_running("u", true);
+    watcher_start(&watcher, target);
+    assert_int_equal(expect_flags_of(target), R | D);
+    namespace_ip("link set dev a down");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("link set dev a up");
+    EXPECT_END(&watcher, R | D);
+    watcher_stop(&watcher);
+}
+
+static void the_default_path_may_be_a_tunnel(void **state)
+{
+    struct watcher           watcher;
+    SCNetworkReachabilityRef target;
+
+    (void)state;
+    begin_with(&target, "remote 192.0.2.9");
+    SCNetworkReachabilityRelease(target);
+    namespace_ip("route add default via 10.7.0.2");
+    watcher_start(&watcher, expect_target("0.0.0.0"));
+    assert_int_equal(expect_flags_of(watcher.target), R);
+    namespace_ip("link set dev a down");
+    EXPECT_CHANGE(&watcher, 0);
+    watcher_stop(&watcher);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_way_to_the_other_end_counts),
+        cmocka_unit_test(a_tunnel_that_was_there_before_is_learned_of),
+        cmocka_unit_test(its_routes_come_and_go),
+        cmocka_unit_test(a_target_that_is_scheduled_on_an_old_tunnel_ends_right),
+        cmocka_unit_test(one_may_lie_in_another),
+        cmocka_unit_test(the_default_path_may_be_a_tunnel),
+    };
+
+    return cmocka_run_group_tests_name("tunnel", tests, NULL, NULL);
+}
