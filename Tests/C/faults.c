@@ -6,6 +6,7 @@
  */
 #include "faults.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -201,6 +202,7 @@ SYSTEM_CALL(PLAIN, int, setns, (int fd, int type), fd, type)
 SYSTEM_CALL(PLAIN, int, inotify_init1, (int flags), flags)
 SYSTEM_CALL(PLAIN, int, inotify_add_watch, (int fd, const char *path, uint32_t events), fd, path, events)
 SYSTEM_CALL(PLAIN, ssize_t, readlink, (const char *path, char *ret, size_t size), path, ret, size)
+SYSTEM_CALL(PLAIN, ssize_t, getdents64, (int fd, void *ret, size_t size), fd, ret, size)
 SYSTEM_CALL(PLAIN, int, dup3, (int from, int to, int flags), from, to, flags)
 
 int faulty_socket(int domain, int type, int protocol);

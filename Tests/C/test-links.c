@@ -165,6 +165,119 @@ static void a_kind_of_link_follows_from_kind_and_hardware(void **state)
     links_clear(&links);
 }
 
+static const struct link *put(struct links *links, uint32_t index, const char *kind, bool complete, enum device device)
+{
+    struct link link = { .index = index, .hardware = ARPHRD_ETHER, .complete = complete, .device = device };
+
+    snprintf(link.name, sizeof link.name, "l%u", index);
+    snprintf(link.kind, sizeof link.kind, "%s", kind);
+    assert_int_equal(links_put(links, &link), 0);
+    return links_find(links, index);
+}
+
+static void a_kind_of_link_follows_from_the_device(void **state)
+{
+    static const struct {
+        const char                        *kind;
+        bool                               complete;
+        enum device                        device;
+        SCNetworkReachabilityInterfaceType type;
+        bool                               flags_known, type_known;
+    } rows[] = {
+        /* Nobody has looked, or nobody saw. */
+        { "", false, DEVICE_UNASKED, TYPE(WiredEthernet), false, false },
+        { "", true, DEVICE_UNASKED, TYPE(WiredEthernet), false, false },
+        { "", true, DEVICE_UNSEEN, TYPE(WiredEthernet), false, false },
+        { "veth", true, DEVICE_UNSEEN, TYPE(Virtual), true, true },
+        { "tun", true, DEVICE_UNSEEN, TYPE(Tunnel), true, true },
+        { "wwan", true, DEVICE_UNSEEN, TYPE(Cellular), true, true },
+        { "vlan", true, DEVICE_UNSEEN, TYPE(Virtual), false, false },
+        { "bridge", true, DEVICE_UNSEEN, TYPE(Virtual), false, false },
+        /* sysfs shows it. */
+        { "", false, DEVICE_PHYSICAL, TYPE(WiredEthernet), true, true },
+        { "", false, DEVICE_WIFI, TYPE(WiFi), true, true },
+        { "", false, DEVICE_CELLULAR, TYPE(Cellular), true, true },
+        { "", false, DEVICE_VIRTUAL, TYPE(WiredEthernet), true, false }, /* its kind is not known yet */
+        { "veth", true, DEVICE_VIRTUAL, TYPE(Virtual), true, true },
+        { "veth", true, DEVICE_CELLULAR, TYPE(Cellular), true, true },
+        { "vlan", true, DEVICE_VIRTUAL, TYPE(Virtual), true, false }, /* a tunnel may carry it */
+        { "vlan", true, DEVICE_PHYSICAL, TYPE(WiredEthernet), true, true },
+        { "vlan", true, DEVICE_WIFI, TYPE(WiFi), true, true },
+        { "bond", true, DEVICE_CELLULAR, TYPE(Cellular), true, true },
+        { "dsa", true, DEVICE_PHYSICAL, TYPE(WiredEthernet), true, true },
+    };
+    struct links links = LINKS_EMPTY;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct link *link = put(&links, 1, rows[i].kind, rows[i].complete, rows[i].device);
+
+        if (link->type != rows[i].type || link_flags_are_known(link) != rows[i].flags_known ||
+            link_type_is_known(link) != rows[i].type_known)
+            fail_msg("row %zu, kind \"%s\": type %u", i, rows[i].kind, link->type);
+    }
+    links_clear(&links);
+}
+
+/* What was found out stays until something happens that may change it. */
+static void what_was_found_out_is_taken_back_when_it_may_have_changed(void **state)
+{
+    static const struct {
+        const char *name, *kind; /* of a message about link 1; NULL: a partial one */
+        bool        stays;
+    } rows[] = { { "l1", "", true }, { NULL, NULL, true }, { "other", "", false }, { "l1", "vlan", false } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct links   links = LINKS_EMPTY;
+        struct message partial = { .kind = MESSAGE_LINK, .link = { .index = 1, .hardware = ARPHRD_ETHER } };
+
+        put(&links, 1, "", true, DEVICE_CELLULAR);
+        apply(&links, rows[i].name == NULL ? partial
+                                           : about(1, rows[i].name, 0, rows[i].kind[0] != '\0' ? rows[i].kind : NULL));
+        assert_int_equal(links_find(&links, 1)->device, rows[i].stays ? DEVICE_CELLULAR : DEVICE_UNASKED);
+        assert_int_equal(links_find(&links, 1)->type == TYPE(Cellular), rows[i].stays);
+        links_clear(&links);
+    }
+}
+
+static void any_link_may_change_what_carries_another(void **state)
+{
+    struct links links = LINKS_EMPTY;
+    struct link  bridge;
+
+    (void)state;
+    bridge = *put(&links, 1, "bridge", true, DEVICE_CELLULAR);
+    bridge.carried = true;
+    assert_int_equal(links_put(&links, &bridge), 0);
+    put(&links, 2, "", true, DEVICE_WIFI);
+    apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
+    assert_int_equal(links_find(&links, 1)->device, DEVICE_UNASKED);
+    assert_int_equal(links_find(&links, 2)->device, DEVICE_WIFI);
+    links_clear(&links);
+}
+
+static void what_was_learned_stands_unless_something_changed_meanwhile(void **state)
+{
+    struct links      links = LINKS_EMPTY;
+    const struct link whole = { .index = 1, .complete = true, .kind = "vlan", .learned = true, .type = TYPE(Tunnel),
+                                .device = DEVICE_VIRTUAL, .flags = IFF_UP };
+    unsigned          changes;
+
+    (void)state;
+    put(&links, 1, "", false, DEVICE_UNSEEN);
+    changes = links.changes;
+    apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
+    links_learn(&links, &whole, changes);
+    assert_int_equal(links_find(&links, 1)->device, DEVICE_UNSEEN);
+    links_learn(&links, &whole, links.changes);
+    assert_int_equal(links_find(&links, 1)->type, TYPE(Tunnel));
+    assert_true(link_type_is_known(links_find(&links, 1)));
+    assert_string_equal(links_find(&links, 1)->kind, "vlan");
+    assert_int_equal(links_find(&links, 1)->flags, 0); /* messages tell these */
+    links_clear(&links);
+}
+
 static void up_and_running_are_two_things(void **state)
 {
     static const struct {
@@ -192,6 +305,10 @@ int main(void)
         cmocka_unit_test(a_partial_message_changes_flags_alone),
         cmocka_unit_test(many_links_stay_in_order),
         cmocka_unit_test(a_kind_of_link_follows_from_kind_and_hardware),
+        cmocka_unit_test(a_kind_of_link_follows_from_the_device),
+        cmocka_unit_test(what_was_found_out_is_taken_back_when_it_may_have_changed),
+        cmocka_unit_test(any_link_may_change_what_carries_another),
+        cmocka_unit_test(what_was_learned_stands_unless_something_changed_meanwhile),
         cmocka_unit_test(up_and_running_are_two_things),
     };
 

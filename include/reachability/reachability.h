@@ -30,6 +30,11 @@
  *   lock. Handling an event (inside the calls that drive a loop) waits for the change behind it to be finished in the
  *   kernel: microseconds as a rule, longer while a network namespace is torn down or a driver is stuck. GetPath may wait
  *   once for the same lock, when it names an interface for the first time.
+ * Kinds of link. What an interface is, sysfs(5) tells without waiting, where it shows the target's network namespace.
+ *   Elsewhere (after setns(2), in a sandbox without /sys) rtnetlink, nl80211 and the driver are asked, which may wait:
+ *   by GetPath and where events are handled. Until one of these has asked, GetFlags of a target that is not scheduled
+ *   does not know there that an interface is cellular. The same goes for the remote of a tunnel that has Ethernet
+ *   addresses (vxlan, gretap), everywhere.
  * Structures with a `size`. The caller sets it to sizeof the structure (the ...Initializer macros do); 0, less than the
  *   first version's, or more than 4096 is 1002. On output, only fields that lie whole inside `size` are written and
  *   bytes beyond those that the library knows are zeroed. On input, bytes beyond those must be zero, else 1002: an
@@ -126,7 +131,8 @@ SC_FLAGS(SCNetworkReachabilityFlags) {
 } SC_FLAGS_END(SCNetworkReachabilityFlags);
 
 /*
- * Why a target is not reachable. What the kernel says decides; a rule that is "unreachable" is told as NoRoute.
+ * Why a target is not reachable. What the kernel says decides; a rule that is "unreachable" is told as NoRoute. Behind a
+ * tunnel that publishes its other end (gre, ipip, sit, ip6tnl, vti, vxlan, geneve and their kin), that is the way there.
  */
 SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonNone                    = 0,  /* it is reachable */
@@ -145,7 +151,11 @@ SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonInterfaceMissing        = 13  /* the interface asked for does not exist (yet) */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityReason);
 
-/* What kind of link the packet leaves over, told by the kernel's link type and kind, never by its name. */
+/*
+ * What kind of link the packet leaves over: told by what the device is, never by its name. A VLAN, macvlan, ipvlan, bond,
+ * team, bridge or VRF is what carries it: the link below; the port that a bond uses; else the best port with a carrier,
+ * in the order WiredEthernet, WiFi, Cellular. It is Virtual when nothing real does.
+ */
 SC_OPEN_ENUM(SCNetworkReachabilityInterfaceType) {
     kSCNetworkReachabilityInterfaceTypeOther         = 0,
     kSCNetworkReachabilityInterfaceTypeLoopback      = 1,
@@ -154,7 +164,7 @@ SC_OPEN_ENUM(SCNetworkReachabilityInterfaceType) {
     kSCNetworkReachabilityInterfaceTypeCellular      = 4,
     kSCNetworkReachabilityInterfaceTypePointToPoint  = 5, /* ppp */
     kSCNetworkReachabilityInterfaceTypeTunnel        = 6, /* tun, tap, gre, ipip, sit, ip6tnl, vti, xfrm, wireguard */
-    kSCNetworkReachabilityInterfaceTypeVirtual       = 7  /* veth, bridge, bond, vlan, macvlan, vrf, dummy, vxlan */
+    kSCNetworkReachabilityInterfaceTypeVirtual       = 7  /* veth, dummy, vxlan, and a bridge of such */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityInterfaceType);
 
 /* How a path was found out. */
