@@ -3,11 +3,7 @@
 
 #include <stdlib.h>
 
-/* A piece of text, not terminated. */
-struct span {
-    const char *start;
-    size_t      length;
-};
+#include "util.h"
 
 /* Takes the next line off the text, without its comment, which any of the characters starts. False: there is none. */
 static bool next_line(struct span *text, const char *comments, struct span *ret)

@@ -10,10 +10,15 @@
 #include "route.h"
 
 #include <errno.h>
+#include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
+#include <unistd.h>
+
+#include "pppd.h"
 
 #define LOOPBACK_INDEX 1 /* of the loopback interface, in every network namespace */
 #define TUNNEL_DEPTH   4 /* tunnels in tunnels that are followed */
+#define PPP_SECONDS    2 /* how long what pppd noted is good */
 
 /* A question whose interface is found: what all of its queries have in common. */
 struct search {
@@ -452,6 +457,26 @@ static int follow_tunnel(struct search *search, struct path *path)
     return 0;
 }
 
+/* Of a ppp link only pppd knows whether it is connected. Nobody tells when that changes: it is looked at again. */
+static int follow_ppp(struct search *search, struct path *path)
+{
+    const struct link *link = path_rank(path) > 0 ? view_link(search->view, path->index) : NULL;
+    struct pppd        pppd;
+    int                error;
+
+    if (link == NULL || link->hardware != ARPHRD_PPP)
+        return 0;
+    error = pppd_look(link->name, &pppd);
+    if (error != 0)
+        return error;
+    if (pppd.idle)
+        path->flags |= kSCNetworkReachabilityFlagsConnectionRequired | kSCNetworkReachabilityFlagsConnectionOnTraffic;
+    if (pppd.modem)
+        path->flags |= kSCNetworkReachabilityFlagsIsWWAN;
+    path->expires = first_to_end(path->expires, PPP_SECONDS * (uint32_t)sysconf(_SC_CLK_TCK));
+    return 0;
+}
+
 static int answer(struct search *search, struct path *ret)
 {
     const struct question *question = search->question;
@@ -477,7 +502,9 @@ static int answer(struct search *search, struct path *ret)
     }
     search->request.destination = question->destination;
     error = question->destination.family == AF_UNSPEC ? find_default(search, ret) : find_address(search, ret);
-    return error == 0 ? follow_tunnel(search, ret) : error;
+    if (error == 0)
+        error = follow_tunnel(search, ret);
+    return error == 0 ? follow_ppp(search, ret) : error;
 }
 
 int route_find(struct view *view, const struct questions *questions, unsigned extras, struct path *ret)

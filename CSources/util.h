@@ -65,6 +65,12 @@ static inline void list_move(struct list *to, struct list *from)
 
 #define list_for_each(node, head) for (struct list *node = (head)->next; node != (head); node = node->next)
 
+/* Text, not terminated. */
+struct span {
+    const char *start;
+    size_t      length;
+};
+
 struct counted {
     atomic_uint references;
     void (*free)(struct counted *counted);

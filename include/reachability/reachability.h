@@ -115,6 +115,11 @@ SC_EXPORT const char *SC_NONNULL SCNetworkReachabilityGetVersion(void);
 /*
  * What is known of a target's path. Bit values are Apple's. No bit set: no packet can leave for it.
  *
+ * ConnectionRequired and ConnectionOnTraffic come together, of a ppp link that pppd(8) dials on demand while it is not
+ * connected. Only pppd knows, so its database is read, /run/pppd2.tdb or /run/pppd/pppd2.tdb: where there is none, or
+ * none for us, the link counts as connected. A scheduled target looks every 2 seconds, as nobody tells of a change. After
+ * the first connection the database does not tell dialling from connected.
+ *
  * ConnectionOnDemand and InterventionRequired have no source on Linux: they are never set today, and never guessed.
  */
 SC_FLAGS(SCNetworkReachabilityFlags) {
@@ -126,7 +131,7 @@ SC_FLAGS(SCNetworkReachabilityFlags) {
     kSCNetworkReachabilityFlagsConnectionOnDemand   = 1u << 5,  /* never set on Linux today */
     kSCNetworkReachabilityFlagsIsLocalAddress       = 1u << 16, /* one of this machine's own addresses */
     kSCNetworkReachabilityFlagsIsDirect             = 1u << 17, /* on a directly attached network: no gateway */
-    kSCNetworkReachabilityFlagsIsWWAN               = 1u << 18, /* over a cellular interface */
+    kSCNetworkReachabilityFlagsIsWWAN               = 1u << 18, /* over a cellular interface, or ppp by way of a modem */
     kSCNetworkReachabilityFlagsConnectionAutomatic  = kSCNetworkReachabilityFlagsConnectionOnTraffic
 } SC_FLAGS_END(SCNetworkReachabilityFlags);
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this file must never do: wait for pppd. It writes to the database by mapping it, under locks that are not taken
+ * here: what is half written is read again two seconds later.
+ */
+#include "pppd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "stamp.h"
+#include "tdb.h"
+
+#define FILE_LIMIT 65536 /* bytes: hundreds of links */
+
+static const char *const paths[] = { "/run/pppd2.tdb", "/run/pppd/pppd2.tdb" }; /* of pppd 2.4, and since 2.5 */
+
+static int read_file(const char *path, char *ret, size_t *ret_length)
+{
+    struct descriptor file;
+    ssize_t           got = 1;
+    int               error;
+
+    process_lock();
+    error = descriptor_keep_locked(&file, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    process_unlock();
+    if (error != 0)
+        return error;
+    for (*ret_length = 0; got > 0 && *ret_length < FILE_LIMIT; *ret_length += got > 0 ? (size_t)got : 0)
+        do
+            got = read(file.fd, ret + *ret_length, FILE_LIMIT - *ret_length);
+        while (got < 0 && errno == EINTR);
+    descriptor_close(&file);
+    return 0;
+}
+
+/* "KEY=value;KEY=value": the value of a key. */
+static bool find_word(struct span words, const char *key, struct span *ret)
+{
+    const size_t length = strlen(key);
+
+    while (words.length > 0) {
+        const char  *end = memchr(words.start, ';', words.length);
+        const size_t word = end == NULL ? strnlen(words.start, words.length) : (size_t)(end - words.start);
+
+        if (word > length && memcmp(words.start, key, length) == 0 && words.start[length] == '=') {
+            *ret = (struct span){ .start = words.start + length + 1, .length = word - length - 1 };
+            return true;
+        }
+        if (end == NULL)
+            return false;
+        words.length -= word + 1;
+        words.start = end + 1;
+    }
+    return false;
+}
+
+/* What was noted by one that was killed stays. */
+static bool is_alive(struct span pid)
+{
+    char        path[32];
+    struct stat status;
+
+    snprintf(path, sizeof path, "/proc/%.*s", pid.length > 15 ? 15 : (int)pid.length, pid.start);
+    return stat(path, &status) == 0;
+}
+
+/* Drivers of nothing but cellular modems. */
+static bool is_modem_driver(const char *name)
+{
+    static const char *const names[] = { "option1", "qcserial", "sierra", "ipw" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* "/dev/ttyUSB0", by the driver of that. */
+static bool is_modem(struct span device)
+{
+    static const char folder[] = "/dev/";
+    const int         skipped = sizeof folder - 1, length = device.length > 31 ? 31 : (int)device.length;
+    char              path[96], target[256];
+    const char       *name;
+    ssize_t           size;
+
+    if (length <= skipped || memcmp(device.start, folder, (size_t)skipped) != 0)
+        return false;
+    snprintf(path, sizeof path, "/sys/class/tty/%.*s/device/driver", length - skipped, device.start + skipped);
+    size = readlink(path, target, sizeof target - 1);
+    target[size > 0 ? size : 0] = '\0';
+    name = strrchr(target, '/');
+    return name != NULL && is_modem_driver(name + 1);
+}
+
+/* Addresses are noted when it is connected for the first time, and how long it was when that ended. */
+static void read_note(struct span note, struct pppd *ret)
+{
+    struct span word;
+
+    if (!find_word(note, "PPPD_PID", &word) || !is_alive(word))
+        return;
+    ret->idle = !find_word(note, "IPLOCAL", &word) || find_word(note, "CONNECT_TIME", &word);
+    ret->modem = find_word(note, "DEVICE", &word) && is_modem(word);
+}
+
+/* The interface's key leads to that of its pppd, and that to what it notes. */
+static void search(const char *bytes, size_t length, const char *interface, struct pppd *ret)
+{
+    char        name[32];
+    struct span key = { .start = name }, value;
+
+    key.length = (size_t)snprintf(name, sizeof name, "IFNAME=%s", interface);
+    if (tdb_find(bytes, length, key, &value) && tdb_find(bytes, length, value, &value))
+        read_note(value, ret);
+}
+
+int pppd_look(const char *interface, struct pppd *ret)
+{
+    char  *bytes = malloc(FILE_LIMIT);
+    size_t length;
+    int    error = ENOENT;
+
+    *ret = (struct pppd){ 0 };
+    if (bytes == NULL)
+        return ENOMEM;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0] && stamp_says_absent(error); i++)
+        error = read_file(paths[i], bytes, &length);
+    if (error == 0)
+        search(bytes, length, interface, ret);
+    free(bytes);
+    return stamp_says_absent(error) ? 0 : error;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Trivial databases, whole and broken. No file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "notes.h"
+#include "tdb.h"
+#include "unit.h"
+
+static void fill(struct notes *notes)
+{
+    notes_begin(notes, 3);
+    notes_add(notes, 0, "one", "1");
+    notes_add(notes, 1, "two", "2");
+    notes_add(notes, 1, "three", "3");
+    notes_add(notes, 1, "tw", "no");
+}
+
+/* In a copy that ends where the bytes end, so that a sanitizer sees every byte read beyond. "": there is none. */
+static void expect(const struct notes *notes, size_t length, const char *key, const char *value)
+{
+    const struct span wanted = { .start = key, .length = strlen(key) };
+    struct span       found = { .start = "", .length = 1 };
+    char             *exact = malloc(length == 0 ? 1 : length);
+
+    assert_non_null(exact);
+    memcpy(exact, notes->bytes, length);
+    assert_int_equal(tdb_find(exact, length, wanted, &found), value[0] != '\0');
+    assert_int_equal(found.length, strlen(value) + 1);
+    assert_memory_equal(found.start, value, found.length);
+    free(exact);
+}
+
+static void keys_are_found(void **state)
+{
+    struct notes notes;
+
+    (void)state;
+    fill(&notes);
+    expect(&notes, notes.length, "one", "1");
+    expect(&notes, notes.length, "two", "2");
+    expect(&notes, notes.length, "three", "3");
+    expect(&notes, notes.length, "four", "");
+    expect(&notes, notes.length, "thre", "");
+    expect(&notes, notes.length, "", "");
+}
+
+static void what_was_deleted_is_not(void **state)
+{
+    struct notes notes;
+    uint32_t     place;
+
+    (void)state;
+    fill(&notes);
+    place = notes_add(&notes, 2, "five", "5");
+    expect(&notes, notes.length, "five", "5");
+    notes.bytes[place / 4 + 5] = 0xd9fee666; /* free, and still in its chain */
+    expect(&notes, notes.length, "five", "");
+}
+
+static void any_length_is_safe(void **state)
+{
+    struct notes notes;
+
+    (void)state;
+    fill(&notes);
+    for (size_t length = 0; length < notes.length; length++) {
+        const struct span key = { .start = "tw", .length = 2 };
+        struct span       value;
+        char             *exact = malloc(length + 1);
+
+        memcpy(exact, notes.bytes, length);
+        (void)tdb_find(exact, length, key, &value);
+        free(exact);
+    }
+    expect(&notes, notes.length - 4, "tw", ""); /* the last record has lost a byte */
+}
+
+/* Every word in turn leads somewhere else. */
+static void any_offset_is_safe(void **state)
+{
+    static const uint32_t values[] = { 0, 1, 4, 172, 0x7fffffff, 0xfffffff0, 0xffffffff };
+    struct notes          notes;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        fill(&notes);
+        for (size_t word = 8; word < notes.length / 4; word++) {
+            const uint32_t    before = notes.bytes[word];
+            const struct span key = { .start = "nobody", .length = 6 };
+            struct span       value;
+
+            notes.bytes[word] = values[i];
+            (void)tdb_find(notes.bytes, notes.length, key, &value);
+            notes.bytes[word] = before;
+        }
+    }
+}
+
+static void a_chain_in_a_circle_ends(void **state)
+{
+    struct notes notes;
+    uint32_t     place;
+
+    (void)state;
+    notes_begin(&notes, 1);
+    place = notes_add(&notes, 0, "one", "1");
+    notes.bytes[place / 4] = place;
+    expect(&notes, notes.length, "two", "");
+    expect(&notes, notes.length, "one", "1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_are_found),       cmocka_unit_test(what_was_deleted_is_not),
+        cmocka_unit_test(any_length_is_safe),   cmocka_unit_test(any_offset_is_safe),
+        cmocka_unit_test(a_chain_in_a_circle_ends),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
