@@ -51,6 +51,14 @@ static inline struct walk walk_nest(const struct attribute *nest)
     return (struct walk){ .next = nest->payload, .left = nest->length };
 }
 
+static inline bool attribute_u16(const struct attribute *attribute, uint16_t *ret)
+{
+    if (attribute->length != sizeof *ret)
+        return false;
+    memcpy(ret, attribute->payload, sizeof *ret);
+    return true;
+}
+
 static inline bool attribute_u32(const struct attribute *attribute, uint32_t *ret)
 {
     if (attribute->length != sizeof *ret)

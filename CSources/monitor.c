@@ -220,7 +220,7 @@ static int ask_view(struct monitor *monitor, const struct questions *questions, 
         if (error != 0 || !learn(monitor, ret->unknown))
             break;
     }
-    return error;
+    return error == 0 ? netns_follow_wireguard(monitor->netns, ret) : error;
 }
 
 static int find(struct monitor *monitor, const struct watch *watch, struct path *ret)

@@ -13,12 +13,15 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "device.h"
 #include "socket.h"
+#include "wireguard.h"
 
 #define OWN_NAMESPACE     "/proc/thread-self/ns/net"
 #define PROCESS_NAMESPACE "/proc/self/ns/net"
+#define PEER_SECONDS      2 /* until a peer that could not be reached may have moved */
 
 struct netns_id {
     dev_t device;
@@ -32,6 +35,7 @@ struct netns {
     struct netns_id   id;
     struct descriptor way_back;   /* closed: cannot be told */
     pthread_mutex_t   lock;
+    atomic_bool       peers_hidden; /* from this process: those of WireGuard */
     bool              denied;     /* netlink is: sockets are asked instead. Under the lock, as the view */
     struct view       view;
 };
@@ -376,6 +380,65 @@ bool netns_learn(struct netns *netns, uint32_t index, struct link *ret)
     links_learn(&netns->view.links, ret, changes);
     pthread_mutex_unlock(&netns->lock);
     return true;
+}
+
+/* ---- Peers ------------------------------------------------------------------------------------------------------ */
+
+struct peering {
+    uint32_t          index;
+    struct wireguard *wireguard;
+};
+
+static int run_peering(void *argument)
+{
+    const struct peering *peering = argument;
+
+    return wireguard_find(peering->index, peering->wireguard);
+}
+
+/* The way that packets to the peer take. */
+static int ask_way(struct netns *netns, const struct tunnel *tunnel, struct path *ret)
+{
+    const struct question question = { .destination = tunnel->remote, .scope = tunnel->oif, .mark = tunnel->mark };
+    struct questions     *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
+    const int             error = questions == NULL ? ENOMEM : netns_ask(netns, questions, 0, ret);
+
+    questions_release(questions);
+    return error;
+}
+
+/* Packets that no peer is to have, or one of which nobody knows where it is, are dropped. */
+static int follow_peer(struct netns *netns, const struct wireguard *wireguard, struct path *path)
+{
+    struct path way = path_without(kSCNetworkReachabilityReasonNoRoute);
+    const int   error = wireguard->tunnel.remote.family == AF_UNSPEC ? 0 : ask_way(netns, &wireguard->tunnel, &way);
+
+    if (error != 0)
+        return error;
+    path_hang_on(path, &way);
+    if (path_rank(path) == 0)
+        path->expires = PEER_SECONDS * (uint32_t)sysconf(_SC_CLK_TCK);
+    return 0;
+}
+
+int netns_follow_wireguard(struct netns *netns, struct path *path)
+{
+    struct wireguard wireguard;
+    struct peering   peering = { .index = path->index, .wireguard = &wireguard };
+    int              error;
+
+    if (!path->wireguard || path_rank(path) == 0 || atomic_load(&netns->peers_hidden))
+        return 0;
+    wireguard_begin(&wireguard, &path->destination);
+    error = visit(netns, run_peering, &peering);
+    if (error == 0)
+        return follow_peer(netns, &wireguard, path);
+    if (error == EPERM || error == NETLINK_DENIED)
+        atomic_store(&netns->peers_hidden, true);
+    /* One that went a moment ago, or is of another implementation, is no failure to ask. */
+    return error == EPERM || error == NETLINK_DENIED || error == ENODEV || error == ENOENT || error == EOPNOTSUPP
+               ? 0
+               : error;
 }
 
 /* ---- Names of links --------------------------------------------------------------------------------------------- */

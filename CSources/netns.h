@@ -37,6 +37,10 @@ bool netns_learn(struct netns *netns, uint32_t index, struct link *ret);
 /* The same, for a view of the caller's own: device_find in the namespace. */
 int netns_find_link(struct netns *netns, uint32_t index, struct link *ret);
 
+/* Behind a WireGuard link the way to the peer counts, where the process may see the peers. Nobody tells when these move,
+ * so a path that ends there is to be asked for again soon. May wait for RTNL. 0 or an errno. */
+int netns_follow_wireguard(struct netns *netns, struct path *path);
+
 /* The index of the interface that has this name now, 0: there is none. */
 uint32_t netns_index_of(struct netns *netns, const char *name);
 

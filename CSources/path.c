@@ -110,6 +110,7 @@ struct path path_judge(const struct address *destination, bool source_chosen, co
     path.type = link->type;
     path.unknown = link_flags_are_known(link) ? 0 : link->index;
     path.untyped = !link_type_is_known(link);
+    path.wireguard = strcmp(link->kind, "wireguard") == 0;
     memcpy(path.name, link->name, sizeof path.name);
     if (path.mtu == 0)
         path.mtu = link->mtu;
@@ -122,6 +123,22 @@ struct path path_judge(const struct address *destination, bool source_chosen, co
     else
         path.flags = flags_of(route, link);
     return path;
+}
+
+/* Through itself they do not go: the kernel drops them. */
+void path_hang_on(struct path *path, const struct path *outer)
+{
+    const bool usable = path_rank(outer) > 0 && outer->index != path->index;
+
+    path->tunnelled = true;
+    if (outer->expires != 0 && (path->expires == 0 || outer->expires < path->expires))
+        path->expires = outer->expires;
+    if (path->unknown == 0)
+        path->unknown = outer->unknown;
+    if (usable)
+        return;
+    path->flags = 0;
+    path->reason = path_rank(outer) > 0 ? kSCNetworkReachabilityReasonNoRoute : outer->reason;
 }
 
 struct path path_from_source(const struct address *destination, bool source_chosen, const struct address *source)

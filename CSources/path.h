@@ -20,6 +20,7 @@ struct path {
     uint32_t                           unknown;   /* a link of which the flags need to know more; 0: none */
     bool                               untyped;   /* its interface is not known well enough for its type */
     bool                               tunnelled; /* it hangs on other routes than the destination's */
+    bool                               wireguard; /* it does, on those to a peer */
 };
 
 /* No flags, for a reason. */
@@ -33,6 +34,9 @@ bool path_from_error(int error, bool bound, struct path *ret);
  * gone. `source_chosen`: the caller brings its own source address. */
 struct path path_judge(const struct address *destination, bool source_chosen, const struct route *route,
                        const struct link *link);
+
+/* What it means for a tunnel's path that its own packets take this one. */
+void path_hang_on(struct path *path, const struct path *outer);
 
 /* What it means that a connected UDP socket took this source for a packet to `destination`. Whether a gateway or which
  * interface is on the way, a socket does not tell. */

@@ -123,7 +123,7 @@ static int ask_whole(struct netns *netns, const struct questions *questions, str
         if (!netns_learn(netns, ret->unknown != 0 ? ret->unknown : ret->index, &link))
             break;
     }
-    return error;
+    return error == 0 ? netns_follow_wireguard(netns, ret) : error;
 }
 
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)

@@ -420,8 +420,7 @@ static uint32_t first_to_end(uint32_t a, uint32_t b)
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-/* A tunnel that says where its own packets go is as good as the way there. Through itself they do not go: the kernel
- * drops them. */
+/* A tunnel that says where its own packets go is as good as the way there. */
 static int follow_tunnel(struct search *search, struct path *path)
 {
     const struct link *link = path_rank(path) > 0 ? view_link(search->view, path->index) : NULL;
@@ -442,19 +441,9 @@ static int follow_tunnel(struct search *search, struct path *path)
                            .request = { .mark = outer.mark },
                            .depth = search->depth - 1 };
     error = answer(&way, &found);
-    if (error != 0)
-        return error;
-    if (found.index == path->index)
-        found = path_without(kSCNetworkReachabilityReasonNoRoute);
-    path->tunnelled = true;
-    path->expires = first_to_end(path->expires, found.expires);
-    if (path->unknown == 0)
-        path->unknown = found.unknown;
-    if (path_rank(&found) == 0) {
-        path->flags = 0;
-        path->reason = found.reason;
-    }
-    return 0;
+    if (error == 0)
+        path_hang_on(path, &found);
+    return error;
 }
 
 /* Of a ppp link only pppd knows whether it is connected. Nobody tells when that changes: it is looked at again. */

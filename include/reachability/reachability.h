@@ -138,6 +138,8 @@ SC_FLAGS(SCNetworkReachabilityFlags) {
 /*
  * Why a target is not reachable. What the kernel says decides; a rule that is "unreachable" is told as NoRoute. Behind a
  * tunnel that publishes its other end (gre, ipip, sit, ip6tnl, vti, vxlan, geneve and their kin), that is the way there.
+ * Behind WireGuard it is the way to the peer that the destination is allowed to, where the process may see the peers
+ * (CAP_NET_ADMIN): in GetPath and of a scheduled target, as the kernel has to be waited for.
  */
 SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonNone                    = 0,  /* it is reachable */
