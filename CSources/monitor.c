@@ -21,8 +21,6 @@
 #define ASK_AGAIN_AFTER  (5 * MILLISECOND)
 #define ASK_AGAIN_WITHIN (50 * MILLISECOND)
 
-#define ASK_TRIES 6 /* links of one answer that are learned of, and asked again */
-
 /* Where a sandbox lets nothing be heard, this is how often everything is asked. */
 #define POLL_EVERY (2 * SECOND)
 
@@ -213,12 +211,12 @@ static bool learn(struct monitor *monitor, uint32_t index)
 /* Asks the view, and again once more is known of a link that the answer hangs on: one tunnel may lie behind another. */
 static int ask_view(struct monitor *monitor, const struct questions *questions, unsigned extras, struct path *ret)
 {
-    int error = 0;
+    uint32_t learned = 0;
+    int      error = route_find(&monitor->view, questions, extras, ret);
 
-    for (int tries = 0; tries < ASK_TRIES; tries++) {
+    while (error == 0 && ret->unknown != learned && learn(monitor, ret->unknown)) {
+        learned = ret->unknown;
         error = route_find(&monitor->view, questions, extras, ret);
-        if (error != 0 || !learn(monitor, ret->unknown))
-            break;
     }
     return error == 0 ? netns_follow_wireguard(monitor->netns, ret) : error;
 }

@@ -6,8 +6,6 @@
 #include "name.h"
 #include "target.h"
 
-#define ASK_TRIES 6
-
 /* What it asks now, with a reference. 0 or an errno. */
 static int questions_of(struct SCNetworkReachability *target, struct questions **ret)
 {
@@ -109,20 +107,22 @@ static bool is_sized(const SCNetworkReachabilityPath *path)
     return path != NULL && path->size >= sizeof *path && path->size <= SIZE_LIMIT;
 }
 
-/* Asks, and again once more is known of a link that the answer hangs on: one tunnel may lie behind another. */
+/* Asks, and again once more is known of a link that the answer hangs on: one tunnel may lie behind another. Where changes
+ * of links are not heard, nothing stays known. */
 static int ask_whole(struct netns *netns, const struct questions *questions, struct path *ret)
 {
-    int error = 0;
+    struct link link = { 0 };
+    int         error = netns_ask(netns, questions, ROUTE_SOURCE, ret);
 
-    for (int tries = 0; tries < ASK_TRIES; tries++) {
-        struct link link;
+    while (error == 0 && (ret->unknown != 0 || ret->untyped)) {
+        const uint32_t wanted = ret->unknown != 0 ? ret->unknown : ret->index;
 
+        if (wanted == link.index || !netns_learn(netns, wanted, &link))
+            break;
         error = netns_ask(netns, questions, ROUTE_SOURCE, ret);
-        if (error != 0 || (ret->unknown == 0 && !ret->untyped))
-            break;
-        if (!netns_learn(netns, ret->unknown != 0 ? ret->unknown : ret->index, &link))
-            break;
     }
+    if (error == 0 && ret->untyped && link.index == ret->index)
+        ret->type = link.type;
     return error == 0 ? netns_follow_wireguard(netns, ret) : error;
 }
 
