@@ -7,6 +7,7 @@
 #   make deps         what run needs, by apt             make deps-test  what test needs, by apt
 #   make fuzz         SECONDS=60                           make clean
 #   make test-consumers   each Swift product, in each way of depending on it and linking it
+#   make test-vm      real Wi-Fi, cellular and ppp links, in an emulated machine with a kernel of its own
 #
 # Parts of `make test`: check-c (no Swift needed), checks, check-asan, check-tsan, check-valgrind, check-helgrind,
 # check-clang, check-swift, check-swift-thread, check-swift-address. One test program:
@@ -72,7 +73,7 @@ TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializer
 TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(filter-out %.sh %.py,$(sort $(wildcard Tests/checks/*)))
 
-.PHONY: FORCE all lib tool deps deps-test test test-programs test-consumers check-c checks check-asan check-tsan \
+.PHONY: FORCE all lib tool deps deps-test test test-programs test-consumers test-vm check-c checks check-asan check-tsan \
         check-valgrind check-helgrind check-clang check-swift check-swift-thread check-swift-address run fuzz bench \
         benchmarks install uninstall clean list-sources
 .DELETE_ON_ERROR:
@@ -190,6 +191,17 @@ check-swift:
 
 check-swift-thread check-swift-address: check-swift-%:
 	@Tests/run "Tests/swift $*"
+
+# Each of these boots the machine. One script of links/: `Tests/VM/machine Tests/VM/test-links Tests/VM/links/wifi`.
+VM_TESTS = $(patsubst %,"Tests/VM/machine %",$(sort $(wildcard Tests/VM/test-*)))
+
+$(BUILD)/vm/seen: Tests/VM/seen.c $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $^ $(MNL_LIBS)
+
+test-vm: deps-test
+	@$(MAKE) --no-print-directory -j"$$(nproc)" test-programs $(BUILD)/vm/seen
+	@Tests/run $(VM_TESTS)
 
 # Swift programs that use each product in every way; `make test` builds those that differ most.
 test-consumers:
