@@ -100,33 +100,38 @@ static bool is_modem(struct span device)
     return name != NULL && is_modem_driver(name + 1);
 }
 
-/* Addresses are noted when it is connected for the first time, and how long it was when that ended. */
-static void read_note(struct span note, struct pppd *ret)
-{
-    struct span word;
+/* What is searched for, and found. */
+struct search {
+    const char  *interface;
+    bool         found;
+    struct pppd *ret;
+};
 
-    if (!find_word(note, "PPPD_PID", &word) || !is_alive(word))
+/* Each pppd has one record, by its number. Those of other network namespaces may have a link of the same name: one that
+ * is connected is taken for ours. Addresses are noted when it is connected for the first time, and how long it was when
+ * that ended. */
+static void take_note(void *info, struct span key, struct span note)
+{
+    struct search *search = info;
+    struct span    name, word;
+    bool           idle;
+
+    if (key.length < 4 || memcmp(key.start, "pppd", 4) != 0 || !find_word(note, "IFNAME", &name) ||
+        name.length != strlen(search->interface) || memcmp(name.start, search->interface, name.length) != 0 ||
+        !find_word(note, "PPPD_PID", &word) || !is_alive(word))
         return;
-    ret->idle = !find_word(note, "IPLOCAL", &word) || find_word(note, "CONNECT_TIME", &word);
-    ret->modem = find_word(note, "DEVICE", &word) && is_modem(word);
-}
-
-/* The interface's key leads to that of its pppd, and that to what it notes. */
-static void search(const char *bytes, size_t length, const char *interface, struct pppd *ret)
-{
-    char        name[32];
-    struct span key = { .start = name }, value;
-
-    key.length = (size_t)snprintf(name, sizeof name, "IFNAME=%s", interface);
-    if (tdb_find(bytes, length, key, &value) && tdb_find(bytes, length, value, &value))
-        read_note(value, ret);
+    idle = !find_word(note, "IPLOCAL", &word) || find_word(note, "CONNECT_TIME", &word);
+    search->ret->idle = idle && (search->ret->idle || !search->found);
+    search->ret->modem = search->ret->modem || (find_word(note, "DEVICE", &word) && is_modem(word));
+    search->found = true;
 }
 
 int pppd_look(const char *interface, struct pppd *ret)
 {
-    char  *bytes = malloc(FILE_LIMIT);
-    size_t length;
-    int    error = ENOENT;
+    struct search search = { .interface = interface, .ret = ret };
+    char         *bytes = malloc(FILE_LIMIT);
+    size_t        length;
+    int           error = ENOENT;
 
     *ret = (struct pppd){ 0 };
     if (bytes == NULL)
@@ -134,7 +139,7 @@ int pppd_look(const char *interface, struct pppd *ret)
     for (size_t i = 0; i < sizeof paths / sizeof paths[0] && stamp_says_absent(error); i++)
         error = read_file(paths[i], bytes, &length);
     if (error == 0)
-        search(bytes, length, interface, ret);
+        tdb_each(bytes, length, take_note, &search);
     free(bytes);
     return stamp_says_absent(error) ? 0 : error;
 }

@@ -39,43 +39,28 @@ static bool get_span(const struct file *file, size_t offset, size_t length, stru
     return true;
 }
 
-static bool is_key(const struct file *file, const struct record *record, size_t offset, struct span key)
+static void take_record(const struct file *file, uint32_t offset, const struct record *record,
+                        void (*take)(void *, struct span, struct span), void *info)
 {
-    struct span own;
+    struct span key, value;
 
-    return record->magic == RECORD_MAGIC && record->key_length == key.length &&
-           get_span(file, offset + sizeof *record, record->key_length, &own) &&
-           memcmp(own.start, key.start, key.length) == 0;
+    offset += (uint32_t)sizeof *record;
+    if (record->magic == RECORD_MAGIC && get_span(file, offset, record->key_length, &key) &&
+        get_span(file, offset + (size_t)record->key_length, record->data_length, &value))
+        take(info, key, value);
 }
 
-/* A chain that leads in a circle ends when all have taken as many steps as there can be records. */
-static bool find_in_chain(const struct file *file, uint32_t offset, size_t *steps, struct span key, struct span *ret)
-{
-    struct record record;
-
-    for (; offset != 0 && *steps > 0; offset = record.next, --*steps) {
-        if (!read_at(file, offset, &record, sizeof record))
-            return false;
-        if (is_key(file, &record, offset, key))
-            return get_span(file, offset + sizeof record + record.key_length, record.data_length, ret);
-    }
-    return false;
-}
-
-bool tdb_find(const void *bytes, size_t length, struct span key, struct span *ret)
+void tdb_each(const void *bytes, size_t length, void (*take)(void *info, struct span key, struct span value), void *info)
 {
     const struct file file = { .bytes = bytes, .length = length };
-    size_t            steps = length / sizeof(struct record);
+    size_t            steps = length / sizeof(struct record); /* for a chain that leads in a circle */
+    struct record     record;
     uint32_t          chains, offset;
 
     if (length < sizeof MAGIC || memcmp(bytes, MAGIC, sizeof MAGIC - 1) != 0 ||
         !read_at(&file, CHAINS_WORD * sizeof chains, &chains, sizeof chains))
-        return false;
-    for (size_t i = 1; i <= chains; i++) {
-        if (!read_at(&file, (HEADER_WORDS + i) * sizeof offset, &offset, sizeof offset))
-            return false;
-        if (find_in_chain(&file, offset, &steps, key, ret))
-            return true;
-    }
-    return false;
+        return;
+    for (size_t i = 1; i <= chains && read_at(&file, (HEADER_WORDS + i) * sizeof offset, &offset, sizeof offset); i++)
+        for (; offset != 0 && steps > 0 && read_at(&file, offset, &record, sizeof record); offset = record.next, steps--)
+            take_record(&file, offset, &record, take, info);
 }

@@ -6,7 +6,7 @@
 
 #include "util.h"
 
-/* The value of a key, inside `bytes`. False: there is none, or that is no such database. */
-bool tdb_find(const void *bytes, size_t length, struct span key, struct span *ret);
+/* Tells of each record that is in use, inside `bytes`. Of what is no such database, nothing. */
+void tdb_each(const void *bytes, size_t length, void (*take)(void *info, struct span key, struct span value), void *info);
 
 #endif

@@ -36,23 +36,33 @@ static int begin(void)
     return tun;
 }
 
-/* What pppd notes, its number first. */
+static void write_notes(const char *path, const struct notes *notes)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(notes->bytes, notes->length, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void add_note(struct notes *notes, uint32_t chain, unsigned pid, const char *what)
+{
+    char key[16], value[512];
+
+    snprintf(key, sizeof key, "pppd%u", pid);
+    snprintf(value, sizeof value, "ORIG_UID=0;PPPLOGNAME=root;PPPD_PID=%u;IFNAME=ppp0;%s", pid, what);
+    notes_add(notes, chain, key, value);
+    notes_add(notes, chain, "IFNAME=ppp0", key);
+}
+
+/* What a pppd of this number notes. */
 static void note(const char *path, unsigned pid, const char *what)
 {
-    char         value[512];
     struct notes notes;
-    FILE        *file;
 
     notes_begin(&notes, 7);
-    snprintf(value, sizeof value, "ORIG_UID=0;PPPLOGNAME=root;PPPD_PID=%u;IFNAME=ppp0;%s", pid, what);
-    notes_add(&notes, 3, "pppd118", value);
-    /* The key of another one: without its NUL. */
-    notes_add(&notes, 5, "IFNAME=ppp0", "pppd118");
-    notes.bytes[notes.bytes[43 + 5] / 4 + 3]--;
-    file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(notes.bytes, notes.length, 1, file), 1);
-    assert_int_equal(fclose(file), 0);
+    add_note(&notes, 3, pid, what);
+    write_notes(path, &notes);
 }
 
 static void it_is_idle_until_pppd_says_otherwise(void **state)
@@ -106,6 +116,32 @@ static void without_a_note_it_is_connected(void **state)
     namespace_ip("link set dev ppp1 up");
     namespace_ip("route add default dev ppp1");
     EXPECT(target, R | T, None);
+    SCNetworkReachabilityRelease(target);
+    close(tun);
+}
+
+/* One that was killed, and one of another network namespace, may have left or have a link of the same name. */
+static void others_by_that_name_do_not_make_it_idle(void **state)
+{
+    static const char *const connected = "IPLOCAL=10.9.0.1", *const idle = "UNIT=0";
+    SCNetworkReachabilityRef target;
+    struct notes             notes;
+    const int                tun = begin();
+
+    (void)state;
+    target = expect_target("198.51.100.7");
+    for (uint32_t chain = 0; chain < 2; chain++) {
+        notes_begin(&notes, 2);
+        add_note(&notes, chain, (unsigned)getpid(), connected);
+        add_note(&notes, 1 - chain, (unsigned)getppid(), idle);
+        write_notes(DATABASE, &notes);
+        EXPECT(target, R | T, None);
+        notes_begin(&notes, 2);
+        add_note(&notes, chain, (unsigned)getpid(), idle);
+        add_note(&notes, 1 - chain, 4000000, connected);
+        write_notes(DATABASE, &notes);
+        EXPECT(target, R | T | C | ON_TRAFFIC, None);
+    }
     SCNetworkReachabilityRelease(target);
     close(tun);
 }
@@ -184,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_idle_until_pppd_says_otherwise),
         cmocka_unit_test(without_a_note_it_is_connected),
+        cmocka_unit_test(others_by_that_name_do_not_make_it_idle),
         cmocka_unit_test(the_database_of_newer_ones_is_read_as_well),
         cmocka_unit_test(dialling_is_noticed),
         cmocka_unit_test(a_modem_is_told_by_the_driver_of_its_tty),
