@@ -224,9 +224,19 @@ void link_take(struct link *link, const struct message_link *news)
     if (whole || news->info.has_kind) {
         memcpy(link->kind, news->info.kind, sizeof link->kind);
         link->tunnel = news->info.tunnel;
+        link->active = news->info.active;
     }
+    if (whole)
+        link->master = news->master;
     if (renamed || turned)
         doubt(link);
+}
+
+/* Whether a change of one link can be a change of what carries another. */
+static bool may_carry_otherwise(const struct link *before, const struct link *now)
+{
+    return !before->complete || link_is_running(before) != link_is_running(now) || before->master != now->master ||
+           before->active != now->active || strcmp(before->name, now->name) != 0 || strcmp(before->kind, now->kind) != 0;
 }
 
 int links_apply(struct links *links, const struct message *message)
@@ -236,8 +246,8 @@ int links_apply(struct links *links, const struct message *message)
     struct link                link = { 0 };
 
     links->changes++;
-    doubt_carried(links);
     if (message->kind == MESSAGE_LINK_GONE) {
+        doubt_carried(links);
         remove_index(links, news->index);
         return 0;
     }
@@ -245,6 +255,11 @@ int links_apply(struct links *links, const struct message *message)
     if (known != NULL)
         link = *known;
     link_take(&link, news);
+    if (known == NULL || may_carry_otherwise(known, &link)) {
+        doubt_carried(links);
+        if (link.carried)
+            doubt(&link);
+    }
     return links_put(links, &link);
 }
 

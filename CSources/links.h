@@ -23,6 +23,7 @@ struct link {
     uint16_t      hardware;
     bool          complete; /* told by rtnetlink, so the kind is known ("" for a device without one) */
     char          name[16], kind[16];
+    uint32_t      master, active; /* known if `complete`; see message_link and linkinfo */
     struct tunnel tunnel;
     enum device   device;
     bool          carried;  /* what carries it was looked at: changes of other links are changes of what it is */

@@ -60,6 +60,8 @@ static void parse_link(const struct nlmsghdr *header, struct message *ret)
             link->has_mtu = attribute_u32(&attribute, &link->mtu);
         else if (attribute.type == IFLA_LINK)
             attribute_u32(&attribute, &link->lower);
+        else if (attribute.type == IFLA_MASTER)
+            attribute_u32(&attribute, &link->master);
         else if (attribute.type == IFLA_LINK_NETNSID)
             is_elsewhere = true;
         else if (attribute.type == IFLA_LINKINFO)

@@ -28,7 +28,8 @@ struct message_link {
     bool            has_name, has_mtu;
     char            name[16];
     uint32_t        mtu;
-    uint32_t        lower; /* the link that carries it; 0: none of this network namespace */
+    uint32_t        lower;  /* the link that carries it; 0: none of this network namespace */
+    uint32_t        master; /* the link that it is a port of; 0: none */
     struct linkinfo info;
 };
 

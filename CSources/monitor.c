@@ -78,7 +78,7 @@ static void mark_touched(struct monitor *monitor, const struct route *route)
     list_for_each(node, &monitor->watches) {
         struct watch *watch = container_of(node, struct watch, node);
 
-        if (watch->tunnelled)
+        if (route_touches_needs(route, &watch->needs))
             mark_locked(monitor, watch);
         for (size_t i = 0; i < watch->questions->count; i++)
             if (route_touches(route, &watch->questions->items[i]))
@@ -214,8 +214,8 @@ static int ask_view(struct monitor *monitor, const struct questions *questions, 
     uint32_t learned = 0;
     int      error = route_find(&monitor->view, questions, extras, ret);
 
-    while (error == 0 && ret->unknown != learned && learn(monitor, ret->unknown)) {
-        learned = ret->unknown;
+    while (error == 0 && ret->needs.unknown != learned && learn(monitor, ret->needs.unknown)) {
+        learned = ret->needs.unknown;
         error = route_find(&monitor->view, questions, extras, ret);
     }
     return error == 0 ? netns_follow_wireguard(monitor->netns, ret) : error;
@@ -248,8 +248,8 @@ static int ask_one(struct monitor *monitor, struct watch *watch)
     if (error != 0)
         return error;
     runloop_lock(monitor->loop);
-    note_expiry_locked(watch, path.expires);
-    watch->tunnelled = path.tunnelled;
+    note_expiry_locked(watch, path.needs.expires);
+    watch->needs = path.needs;
     runloop_unlock(monitor->loop);
     if (!watch->answered(watch, &path, answers))
         put_back(monitor, watch, &monitor->dirty);
@@ -431,7 +431,8 @@ int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct watch *watch)
     if (error == 0) {
         watch->monitor = monitor;
         watch->expires = NEVER;
-        watch->asked = watch->tunnelled = false;
+        watch->asked = false;
+        watch->needs = (struct needs){ 0 };
         list_append(&monitor->watches, &watch->node);
         mark_locked(monitor, watch);
         runloop_source_due_locked(loop, &monitor->source);

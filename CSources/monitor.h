@@ -24,7 +24,7 @@ struct watch {
     struct monitor *monitor; /* NULL: not watched */
     int64_t         expires;
     bool            asked;   /* since it is watched */
-    bool            tunnelled; /* any route may matter */
+    struct needs    needs;   /* of the last answer */
 };
 
 /* From now on until monitor_unwatch, from any thread. It is answered once in the next pass of the loop. 0 or an

@@ -415,9 +415,9 @@ static int follow_peer(struct netns *netns, const struct wireguard *wireguard, s
 
     if (error != 0)
         return error;
-    path_hang_on(path, &way);
+    path_hang_on(path, &wireguard->tunnel.remote, &way);
     if (path_rank(path) == 0)
-        path->expires = PEER_SECONDS * (uint32_t)sysconf(_SC_CLK_TCK);
+        needs_add(&path->needs, &(struct needs){ .expires = PEER_SECONDS * (uint32_t)sysconf(_SC_CLK_TCK) });
     return 0;
 }
 

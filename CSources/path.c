@@ -97,7 +97,7 @@ struct path path_judge(const struct address *destination, bool source_chosen, co
                          .index = route->oif,
                          .mtu = route->mtu,
                          .table = route->table,
-                         .expires = route->expires };
+                         .needs = { .expires = route->expires } };
 
     if (route->has_gateway)
         path.gateway = route->gateway;
@@ -108,7 +108,7 @@ struct path path_judge(const struct address *destination, bool source_chosen, co
         return path;
     }
     path.type = link->type;
-    path.unknown = link_flags_are_known(link) ? 0 : link->index;
+    path.needs.unknown = link_flags_are_known(link) ? 0 : link->index;
     path.untyped = !link_type_is_known(link);
     path.wireguard = strcmp(link->kind, "wireguard") == 0;
     memcpy(path.name, link->name, sizeof path.name);
@@ -125,17 +125,27 @@ struct path path_judge(const struct address *destination, bool source_chosen, co
     return path;
 }
 
-/* Through itself they do not go: the kernel drops them. */
-void path_hang_on(struct path *path, const struct path *outer)
+void needs_add(struct needs *needs, const struct needs *more)
 {
-    const bool usable = path_rank(outer) > 0 && outer->index != path->index;
+    if (more->expires != 0 && (needs->expires == 0 || more->expires < needs->expires))
+        needs->expires = more->expires;
+    if (needs->unknown == 0)
+        needs->unknown = more->unknown;
+    needs->any_route = needs->any_route || more->any_route ||
+                       (needs->outer.family != AF_UNSPEC && more->outer.family != AF_UNSPEC &&
+                        !address_equal(&needs->outer, &more->outer));
+    if (needs->outer.family == AF_UNSPEC)
+        needs->outer = more->outer;
+}
 
-    path->tunnelled = true;
-    if (outer->expires != 0 && (path->expires == 0 || outer->expires < path->expires))
-        path->expires = outer->expires;
-    if (path->unknown == 0)
-        path->unknown = outer->unknown;
-    if (usable)
+/* Through itself they do not go: the kernel drops them. */
+void path_hang_on(struct path *path, const struct address *end, const struct path *outer)
+{
+    const struct needs own = { .outer = *end };
+
+    needs_add(&path->needs, &own);
+    needs_add(&path->needs, &outer->needs);
+    if (path_rank(outer) > 0 && outer->index != path->index)
         return;
     path->flags = 0;
     path->reason = path_rank(outer) > 0 ? kSCNetworkReachabilityReasonNoRoute : outer->reason;

@@ -7,6 +7,14 @@
 #include "links.h"
 #include "message.h"
 
+/* What an answer hangs on besides routes to the destination. */
+struct needs {
+    uint32_t       expires;   /* USER_HZ ticks until it may be another one; 0: never */
+    uint32_t       unknown;   /* a link of which more has to be known; 0: none */
+    struct address outer;     /* where the packets of a tunnel go; AF_UNSPEC: none */
+    bool           any_route; /* there are several of these */
+};
+
 struct path {
     SCNetworkReachabilityFlags         flags;
     SCNetworkReachabilityReason        reason;
@@ -15,12 +23,10 @@ struct path {
     char                               name[16];
     uint32_t                           mtu, table;
     struct address                     destination, source, gateway;
-    uint32_t                           expires; /* USER_HZ ticks until the route ends; 0: never */
     SCNetworkReachabilityEvidence      evidence;
-    uint32_t                           unknown;   /* a link of which the flags need to know more; 0: none */
     bool                               untyped;   /* its interface is not known well enough for its type */
-    bool                               tunnelled; /* it hangs on other routes than the destination's */
-    bool                               wireguard; /* it does, on those to a peer */
+    bool                               wireguard; /* it hangs on where a peer is */
+    struct needs                       needs;
 };
 
 /* No flags, for a reason. */
@@ -35,8 +41,11 @@ bool path_from_error(int error, bool bound, struct path *ret);
 struct path path_judge(const struct address *destination, bool source_chosen, const struct route *route,
                        const struct link *link);
 
-/* What it means for a tunnel's path that its own packets take this one. */
-void path_hang_on(struct path *path, const struct path *outer);
+/* What it means for a tunnel's path that its own packets, which go to `end`, take this one. */
+void path_hang_on(struct path *path, const struct address *end, const struct path *outer);
+
+/* Of both. */
+void needs_add(struct needs *needs, const struct needs *more);
 
 /* What it means that a connected UDP socket took this source for a packet to `destination`. Whether a gateway or which
  * interface is on the way, a socket does not tell. */

@@ -108,8 +108,8 @@ struct search {
 };
 
 /* Each pppd has one record, by its number. Those of other network namespaces may have a link of the same name: one that
- * is connected is taken for ours. Addresses are noted when it is connected for the first time, and how long it was when
- * that ended. */
+ * is connected is taken for ours. Addresses, of either family, are noted when it is connected for the first time, and how
+ * long it was when that ended. */
 static void take_note(void *info, struct span key, struct span note)
 {
     struct search *search = info;
@@ -120,7 +120,8 @@ static void take_note(void *info, struct span key, struct span note)
         name.length != strlen(search->interface) || memcmp(name.start, search->interface, name.length) != 0 ||
         !find_word(note, "PPPD_PID", &word) || !is_alive(word))
         return;
-    idle = !find_word(note, "IPLOCAL", &word) || find_word(note, "CONNECT_TIME", &word);
+    idle = (!find_word(note, "IPLOCAL", &word) && !find_word(note, "LLLOCAL", &word)) ||
+           find_word(note, "CONNECT_TIME", &word);
     search->ret->idle = idle && (search->ret->idle || !search->found);
     search->ret->modem = search->ret->modem || (find_word(note, "DEVICE", &word) && is_modem(word));
     search->found = true;

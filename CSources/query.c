@@ -114,8 +114,8 @@ static int ask_whole(struct netns *netns, const struct questions *questions, str
     struct link link = { 0 };
     int         error = netns_ask(netns, questions, ROUTE_SOURCE, ret);
 
-    while (error == 0 && (ret->unknown != 0 || ret->untyped)) {
-        const uint32_t wanted = ret->unknown != 0 ? ret->unknown : ret->index;
+    while (error == 0 && (ret->needs.unknown != 0 || ret->untyped)) {
+        const uint32_t wanted = ret->needs.unknown != 0 ? ret->needs.unknown : ret->index;
 
         if (wanted == link.index || !netns_learn(netns, wanted, &link))
             break;

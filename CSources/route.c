@@ -18,6 +18,7 @@
 
 #define LOOPBACK_INDEX 1 /* of the loopback interface, in every network namespace */
 #define TUNNEL_DEPTH   4 /* tunnels in tunnels that are followed */
+#define LEG_LIMIT      16 /* of one route that are looked at */
 #define PPP_SECONDS    2 /* how long what pppd noted is good */
 
 /* A question whose interface is found: what all of its queries have in common. */
@@ -68,7 +69,7 @@ static int ask_plain(struct search *search, uint32_t oif, struct route *ret)
     return error;
 }
 
-static struct path judge(const struct search *search, const struct route *route)
+static struct path judge_route(const struct search *search, const struct route *route)
 {
     const bool   chosen = search->question->local.family != AF_UNSPEC;
     struct route actual = *route;
@@ -91,26 +92,30 @@ static bool is_usable_link(const struct link *link)
     return link != NULL && link_is_up(link) && link_is_running(link);
 }
 
-/* The leg that counts: the first that is usable or, failing that, the first, those that the kernel calls dead last;
- * with an interface, only legs over that one. Its oif is 0 when there is none. Whether it is usable. */
-static bool choose_leg(const struct search *search, struct route *route, struct route_leg *ret)
+/* The legs of a route that are usable, or one that says why none is: the first, those that the kernel calls dead last.
+ * With an interface, only legs over that one. */
+struct legs {
+    size_t           count;
+    uint32_t         usable[LEG_LIMIT]; /* the interfaces */
+    struct route_leg other;             /* its oif is 0 when there is none */
+};
+
+static struct legs read_legs(const struct search *search, struct route *route)
 {
+    struct legs      legs = { 0 };
     struct route_leg leg;
 
-    *ret = (struct route_leg){ 0 };
     while (route_next_leg(route, &leg)) {
         const bool dead = (leg.flags & RTNH_F_DEAD) != 0;
 
         if (search->request.oif != 0 && leg.oif != search->request.oif)
             continue;
-        if (!dead && is_usable_link(view_link(search->view, leg.oif))) {
-            *ret = leg;
-            return true;
-        }
-        if (ret->oif == 0 || ((ret->flags & RTNH_F_DEAD) != 0 && !dead))
-            *ret = leg;
+        if (!dead && legs.count < LEG_LIMIT && is_usable_link(view_link(search->view, leg.oif)))
+            legs.usable[legs.count++] = leg.oif;
+        else if (legs.other.oif == 0 || ((legs.other.flags & RTNH_F_DEAD) != 0 && !dead))
+            legs.other = leg;
     }
-    return false;
+    return legs;
 }
 
 /* A leg that is not usable says why by its link; one whose link is in order has lost its route. It is not asked about:
@@ -123,8 +128,67 @@ static struct path judge_leg(const struct search *search, const struct route *ro
     single.oif = leg->oif;
     single.has_gateway = leg->has_gateway;
     single.gateway = leg->gateway;
-    path = judge(search, &single);
+    path = judge_route(search, &single);
     return is_about_link(&path) ? path : path_without(kSCNetworkReachabilityReasonNoRoute);
+}
+
+static int answer(struct search *search, struct path *ret);
+
+/* A tunnel that says where its own packets go is as good as the way there. */
+static int follow_tunnel(struct search *search, const struct tunnel *tunnel, struct path *path)
+{
+    const struct question outer = { .destination = tunnel->remote,
+                                    .local = tunnel->local,
+                                    .scope = tunnel->oif,
+                                    .mark = tunnel->mark };
+    struct search         way = { .view = search->view,
+                                  .question = &outer,
+                                  .extras = search->extras & ROUTE_EXPIRY,
+                                  .request = { .mark = outer.mark },
+                                  .depth = search->depth - 1 };
+    struct path           found;
+    const int             error = answer(&way, &found);
+
+    if (error == 0)
+        path_hang_on(path, &outer.destination, &found);
+    return error;
+}
+
+/* Of a ppp link only pppd knows whether it is connected. Nobody tells when that changes: it is looked at again. */
+static int follow_ppp(const char *name, struct path *path)
+{
+    const struct needs needs = { .expires = PPP_SECONDS * (uint32_t)sysconf(_SC_CLK_TCK) };
+    struct pppd        pppd;
+    const int          error = pppd_look(name, &pppd);
+
+    if (error != 0)
+        return error;
+    if (pppd.idle)
+        path->flags |= kSCNetworkReachabilityFlagsConnectionRequired | kSCNetworkReachabilityFlagsConnectionOnTraffic;
+    if (pppd.modem)
+        path->flags |= kSCNetworkReachabilityFlagsIsWWAN;
+    needs_add(&path->needs, &needs);
+    return 0;
+}
+
+/* What is behind the interface counts, too. Asks further questions. */
+static int follow(struct search *search, struct path *path)
+{
+    const struct link *link = path_rank(path) > 0 ? view_link(search->view, path->index) : NULL;
+    struct tunnel      tunnel;
+
+    if (link != NULL && link->hardware == ARPHRD_PPP)
+        return follow_ppp(link->name, path);
+    if (link == NULL || link->tunnel.remote.family == AF_UNSPEC || search->depth == 0)
+        return 0;
+    tunnel = link->tunnel;
+    return follow_tunnel(search, &tunnel, path);
+}
+
+static int judge(struct search *search, const struct route *route, struct path *ret)
+{
+    *ret = judge_route(search, route);
+    return follow(search, ret);
 }
 
 /* Where an interface is named, FIB_MATCH has said that a route leaves it. */
@@ -133,25 +197,40 @@ static int find_plain(struct search *search, uint32_t oif, struct path *ret)
     struct route route;
     const int    error = ask_plain(search, oif, &route);
 
-    if (error == 0)
-        *ret = judge(search, &route);
+    return error == 0 ? judge(search, &route, ret) : error;
+}
+
+/* The first of the usable legs that leads anywhere or, failing that, the first. The plain answer tells more of each. */
+static int find_leg(struct search *search, const struct legs *legs, struct path *ret)
+{
+    int error = find_plain(search, legs->usable[0], ret);
+
+    for (size_t i = 1; i < legs->count && error == 0 && path_rank(ret) == 0; i++) {
+        struct path path;
+
+        error = find_plain(search, legs->usable[i], &path);
+        needs_add(&path.needs, &ret->needs);
+        if (error == 0 && path_rank(&path) > 0)
+            *ret = path;
+        else if (error == 0)
+            ret->needs = path.needs;
+    }
     return error;
 }
 
-/* A FIB_MATCH answer that is to be judged. Of a usable leg, and where nexthop objects hide the interface, the plain
- * answer tells more. */
+/* A FIB_MATCH answer that is to be judged. Where nexthop objects hide the interface, the plain answer tells more. */
 static int judge_match(struct search *search, struct route *route, struct path *ret)
 {
-    struct route_leg leg;
+    struct legs legs;
 
     if (route->legs == NULL && route->oif == 0)
         return find_plain(search, search->request.oif, ret);
     if (route->legs == NULL)
-        *ret = judge(search, route);
-    else if (choose_leg(search, route, &leg))
-        return find_plain(search, leg.oif, ret);
-    else
-        *ret = judge_leg(search, route, &leg);
+        return judge(search, route, ret);
+    legs = read_legs(search, route);
+    if (legs.count > 0)
+        return find_leg(search, &legs, ret);
+    *ret = judge_leg(search, route, &legs.other);
     return 0;
 }
 
@@ -173,7 +252,7 @@ static int note_expiry(struct search *search, struct path *path)
         return 0;
     error = ask(search, true, &route);
     if (error == 0)
-        path->expires = route.expires;
+        needs_add(&path->needs, &(struct needs){ .expires = route.expires });
     return failure(error);
 }
 
@@ -191,25 +270,29 @@ static int find_bound_ipv4(struct search *search, struct path *ret)
     return judge_match(search, &route, ret);
 }
 
-/* The plain answer may go over a leg that is dead while another one lives. */
+/* The plain answer may go over a leg that is dead, or leads nowhere, while another one lives. */
 static int find_other_leg(struct search *search, struct path *path)
 {
-    struct route     route;
-    struct route_leg leg;
-    struct path      other;
-    int              error;
+    const bool   is_tunnel = path_rank(path) == 0 && path->needs.outer.family != AF_UNSPEC;
+    struct route route;
+    struct legs  legs;
+    struct path  other;
+    int          error;
 
-    if (!is_about_link(path) || search->request.oif != 0)
+    if ((!is_about_link(path) && !is_tunnel) || search->request.oif != 0)
         return 0;
     error = ask(search, true, &route);
     if (error != 0 || route.legs == NULL)
         return failure(error);
-    if (!choose_leg(search, &route, &leg))
+    legs = read_legs(search, &route);
+    if (legs.count == 0)
         return 0;
-    error = find_plain(search, leg.oif, &other);
-    if (error == 0)
-        *path = other;
-    return failure(error);
+    error = find_leg(search, &legs, &other);
+    if (error != 0)
+        return failure(error);
+    needs_add(&other.needs, &path->needs);
+    *path = other;
+    return 0;
 }
 
 /* FIB_MATCH does not say which source packets will carry. A plain query over the interface that was found does. */
@@ -293,12 +376,12 @@ static bool is_default(const struct route *route)
 /* The source that packets over an IPv6 default route carry: only a plain answer has it. */
 static int find_default_ipv6(struct search *search, const struct route *match, struct path *ret)
 {
-    const uint32_t expires = match->expires;
-    const int      error = find_plain(search, search->request.oif, ret);
+    const struct needs needs = { .expires = match->expires };
+    const int          error = find_plain(search, search->request.oif, ret);
 
     if (error != 0)
         return error;
-    ret->expires = expires;
+    needs_add(&ret->needs, &needs);
     return find_other_leg(search, ret);
 }
 
@@ -376,7 +459,9 @@ static int find_default(struct search *search, struct path *ret)
     if (error != 0)
         return error;
     *ret = path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
-    ret->expires = ipv6.expires; /* also when IPv4 is chosen: what comes after may be better */
+    /* Of both, whichever is chosen: what comes after may be better. */
+    needs_add(&ret->needs, &ipv4.needs);
+    needs_add(&ret->needs, &ipv6.needs);
     return 0;
 }
 
@@ -412,60 +497,6 @@ static int find_local(struct search *search, bool *ret)
     return failure(error);
 }
 
-static int answer(struct search *search, struct path *ret);
-
-/* The earlier of two; 0: never. */
-static uint32_t first_to_end(uint32_t a, uint32_t b)
-{
-    return a == 0 || (b != 0 && b < a) ? b : a;
-}
-
-/* A tunnel that says where its own packets go is as good as the way there. */
-static int follow_tunnel(struct search *search, struct path *path)
-{
-    const struct link *link = path_rank(path) > 0 ? view_link(search->view, path->index) : NULL;
-    struct question    outer;
-    struct search      way;
-    struct path        found;
-    int                error;
-
-    if (link == NULL || link->tunnel.remote.family == AF_UNSPEC || search->depth == 0)
-        return 0;
-    outer = (struct question){ .destination = link->tunnel.remote,
-                               .local = link->tunnel.local,
-                               .scope = link->tunnel.oif,
-                               .mark = link->tunnel.mark };
-    way = (struct search){ .view = search->view,
-                           .question = &outer,
-                           .extras = search->extras & ROUTE_EXPIRY,
-                           .request = { .mark = outer.mark },
-                           .depth = search->depth - 1 };
-    error = answer(&way, &found);
-    if (error == 0)
-        path_hang_on(path, &found);
-    return error;
-}
-
-/* Of a ppp link only pppd knows whether it is connected. Nobody tells when that changes: it is looked at again. */
-static int follow_ppp(struct search *search, struct path *path)
-{
-    const struct link *link = path_rank(path) > 0 ? view_link(search->view, path->index) : NULL;
-    struct pppd        pppd;
-    int                error;
-
-    if (link == NULL || link->hardware != ARPHRD_PPP)
-        return 0;
-    error = pppd_look(link->name, &pppd);
-    if (error != 0)
-        return error;
-    if (pppd.idle)
-        path->flags |= kSCNetworkReachabilityFlagsConnectionRequired | kSCNetworkReachabilityFlagsConnectionOnTraffic;
-    if (pppd.modem)
-        path->flags |= kSCNetworkReachabilityFlagsIsWWAN;
-    path->expires = first_to_end(path->expires, PPP_SECONDS * (uint32_t)sysconf(_SC_CLK_TCK));
-    return 0;
-}
-
 static int answer(struct search *search, struct path *ret)
 {
     const struct question *question = search->question;
@@ -490,16 +521,12 @@ static int answer(struct search *search, struct path *ret)
         search->request.source = question->local;
     }
     search->request.destination = question->destination;
-    error = question->destination.family == AF_UNSPEC ? find_default(search, ret) : find_address(search, ret);
-    if (error == 0)
-        error = follow_tunnel(search, ret);
-    return error == 0 ? follow_ppp(search, ret) : error;
+    return question->destination.family == AF_UNSPEC ? find_default(search, ret) : find_address(search, ret);
 }
 
 int route_find(struct view *view, const struct questions *questions, unsigned extras, struct path *ret)
 {
-    uint32_t expires = 0, unknown = 0;
-    bool     tunnelled = false;
+    struct needs needs = { 0 };
 
     *ret = path_without(questions->reason);
     for (size_t i = 0; i < questions->count; i++) {
@@ -521,16 +548,12 @@ int route_find(struct view *view, const struct questions *questions, unsigned ex
         path.destination = question->destination;
         if (question->local.family != AF_UNSPEC && path_rank(&path) > 0)
             path.source = question->local;
-        expires = first_to_end(expires, path.expires);
-        unknown = unknown == 0 ? path.unknown : unknown;
-        tunnelled = tunnelled || path.tunnelled;
+        needs_add(&needs, &path.needs);
         if (i == 0 || path_rank(&path) > path_rank(ret))
             *ret = path;
     }
     /* Of any, chosen or not: another one may be better next time. */
-    ret->expires = expires;
-    ret->unknown = unknown;
-    ret->tunnelled = tunnelled;
+    ret->needs = needs;
     questions_conclude(questions, ret);
     return 0;
 }
@@ -543,6 +566,11 @@ static bool covers(const struct route *route, const struct address *address)
     if (prefix.family == AF_UNSPEC)
         prefix.family = route->family;
     return address_in_prefix(address, &prefix, route->prefix_length);
+}
+
+bool route_touches_needs(const struct route *route, const struct needs *needs)
+{
+    return needs->any_route || covers(route, &needs->outer);
 }
 
 bool route_touches(const struct route *route, const struct question *question)

@@ -21,7 +21,8 @@ int route_find(struct view *view, const struct questions *questions, unsigned ex
  * or there is none): *ret_oif, 0 for any. False: `ret` is the answer already. */
 bool route_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret);
 
-/* Whether a change of this route can change the answer. */
+/* Whether a change of this route can change the answer, by itself, or by what it hangs on. */
 bool route_touches(const struct route *route, const struct question *question);
+bool route_touches_needs(const struct route *route, const struct needs *needs);
 
 #endif

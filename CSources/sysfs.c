@@ -23,11 +23,13 @@
 #define PATH_SIZE   128
 #define TEXT_SIZE   512 /* what is looked for stands at the start */
 #define DEPTH_LIMIT 8    /* links upon links, as the kernel has it */
+#define LOOK_LIMIT  64   /* links that are looked at for one: some bridges have hundreds of ports */
 
 struct inquiry {
-    int  fd;
-    bool carried;
-    int  error; /* something could not be looked at */
+    int      fd;
+    bool     carried;
+    unsigned looks;
+    int      error; /* something could not be looked at */
 };
 
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
@@ -159,19 +161,23 @@ static void consider(struct choice *choice, bool running, enum device device)
         *choice = (struct choice){ running, device };
 }
 
+static bool is_best(const struct choice *choice)
+{
+    return choice->running && choice->device == DEVICE_PHYSICAL;
+}
+
 /* Every link below it has an entry "lower_NAME". */
 static void consider_entries(struct inquiry *inquiry, const char *bytes, size_t length, unsigned depth,
                              struct choice *choice)
 {
     static const char prefix[] = "lower_";
 
-    while (length > 0) {
+    while (length > 0 && !is_best(choice)) {
         const struct dirent64 *entry = (const void *)bytes;
 
-        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0) {
+        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 && inquiry->looks < LOOK_LIMIT) {
             const char *lower = entry->d_name + sizeof prefix - 1;
 
-            inquiry->carried = true;
             consider(choice, is_running(inquiry, lower), carrier_of(inquiry, lower, depth));
         }
         bytes += entry->d_reclen;
@@ -194,7 +200,7 @@ static enum device best_lower(struct inquiry *inquiry, const char *name, unsigne
     note(inquiry, error);
     if (error != 0)
         return DEVICE_UNASKED;
-    while ((length = getdents64(folder.fd, bytes, sizeof bytes)) > 0)
+    while (!is_best(&choice) && (length = getdents64(folder.fd, bytes, sizeof bytes)) > 0)
         consider_entries(inquiry, bytes, (size_t)length, depth, &choice);
     descriptor_close(&folder);
     return choice.device;
@@ -209,7 +215,6 @@ static enum device active_port(struct inquiry *inquiry, const char *name, unsign
     text[strcspn(text, "\n")] = '\0';
     if (text[0] == '\0' || strlen(text) > 15)
         return DEVICE_UNASKED;
-    inquiry->carried = true;
     return carrier_of(inquiry, text, depth);
 }
 
@@ -218,6 +223,7 @@ static enum device carrier_of(struct inquiry *inquiry, const char *name, unsigne
     char        type[16];
     enum device carrier;
 
+    inquiry->looks++;
     read_type(inquiry, name, type);
     if (strcmp(type, "wlan") == 0)
         return DEVICE_WIFI;
@@ -228,6 +234,7 @@ static enum device carrier_of(struct inquiry *inquiry, const char *name, unsigne
     /* A tunnel is not what its packets leave over. */
     if (depth == 0 || strcmp(type, "vxlan") == 0)
         return DEVICE_VIRTUAL;
+    inquiry->carried = true; /* or will be */
     carrier = active_port(inquiry, name, depth - 1);
     if (carrier == DEVICE_UNASKED)
         carrier = best_lower(inquiry, name, depth - 1);
@@ -274,8 +281,9 @@ int sysfs_look(int fd, struct link *link)
 {
     struct inquiry inquiry = { .fd = fd };
     const bool     shown = (link->flags & IFF_LOOPBACK) == 0 && is_shown(&inquiry, link);
+    const unsigned depth = link->complete && !link_is_carried(link) ? 0 : DEPTH_LIMIT;
 
-    link->device = shown ? carrier_of(&inquiry, link->name, DEPTH_LIMIT) : DEVICE_UNSEEN;
+    link->device = shown ? carrier_of(&inquiry, link->name, depth) : DEVICE_UNSEEN;
     link->carried = inquiry.carried;
     if (shown && !link->complete && is_tunnel(link))
         link->tunnel = find_tunnel(&inquiry, link->name);

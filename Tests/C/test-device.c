@@ -2,6 +2,7 @@
 /* What kind of device packets leave over, as sysfs tells it: types and flags. The devices of Tests/VM are real; here
  * they only say what they are, in a sysfs of the test's own. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "namespace.h"
 #include "pretend.h"
@@ -112,6 +113,27 @@ static void a_bridge_follows_its_ports(void **state)
     EXPECT_CHANGE(&watcher, R | W | T);
     namespace_ip("link set dev a nomaster");
     EXPECT_END(&watcher, 0); /* a bridge without a port has no carrier */
+    namespace_ip("link set dev a master br");
+    EXPECT_END(&watcher, R | W | T);
+    watcher_stop(&watcher);
+}
+
+/* It is looked at before its first port comes. */
+static void a_bridge_without_a_port_is_looked_at_again(void **state)
+{
+    struct watcher watcher;
+
+    (void)state;
+    begin();
+    pretend_type("a", "wwan");
+    namespace_ip("address flush dev a");
+    namespace_ip("link add name br type bridge");
+    namespace_ip("link set dev br up");
+    namespace_ip("address add 192.0.2.2/24 dev br");
+    watcher_start(&watcher, expect_target(PEER));
+    assert_int_equal(expect_flags_of(watcher.target), R | D); /* it has a carrier until it loses one */
+    namespace_ip("link set dev a master br");
+    EXPECT_END(&watcher, R | W | T);
     watcher_stop(&watcher);
 }
 
@@ -174,6 +196,7 @@ static void without_sysfs_what_carries_it_is_found_all_the_same(void **state)
     EXPECT(target, R | D, None);
     EXPECT_TYPE(target, Virtual);
     SCNetworkReachabilityRelease(target);
+    close(tun);
 }
 
 int main(void)
@@ -183,6 +206,7 @@ int main(void)
         cmocka_unit_test(its_own_address_is_no_more_cellular_than_any),
         cmocka_unit_test(what_a_modem_carries_is_cellular),
         cmocka_unit_test(a_bridge_follows_its_ports),
+        cmocka_unit_test(a_bridge_without_a_port_is_looked_at_again),
         cmocka_unit_test(an_interface_that_comes_in_anothers_place_is_looked_at_anew),
         cmocka_unit_test(the_sysfs_of_another_namespace_is_not_believed),
         cmocka_unit_test(without_sysfs_what_carries_it_is_found_all_the_same),

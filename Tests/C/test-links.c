@@ -243,17 +243,33 @@ static void what_was_found_out_is_taken_back_when_it_may_have_changed(void **sta
 
 static void any_link_may_change_what_carries_another(void **state)
 {
-    struct links links = LINKS_EMPTY;
-    struct link  bridge;
+    struct links   links = LINKS_EMPTY;
+    struct link    bridge;
+    struct message message;
 
     (void)state;
     bridge = *put(&links, 1, "bridge", true, DEVICE_CELLULAR);
     bridge.carried = true;
     assert_int_equal(links_put(&links, &bridge), 0);
     put(&links, 2, "", true, DEVICE_WIFI);
-    apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
+    apply(&links, about(2, "l2", 0, NULL));
+    assert_int_equal(links_find(&links, 1)->device, DEVICE_CELLULAR); /* nothing happened to that one */
+    message = about(2, "l2", 0, NULL);
+    message.link.mtu = 9000;
+    apply(&links, message);
+    assert_int_equal(links_find(&links, 1)->device, DEVICE_CELLULAR);
+    message.link.master = 1;
+    apply(&links, message);
     assert_int_equal(links_find(&links, 1)->device, DEVICE_UNASKED);
     assert_int_equal(links_find(&links, 2)->device, DEVICE_WIFI);
+    bridge.carried = true;
+    assert_int_equal(links_put(&links, &bridge), 0);
+    message.link.flags = IFF_RUNNING;
+    apply(&links, message);
+    assert_int_equal(links_find(&links, 1)->device, DEVICE_UNASKED);
+    assert_int_equal(links_put(&links, &bridge), 0);
+    apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
+    assert_int_equal(links_find(&links, 1)->device, DEVICE_UNASKED);
     links_clear(&links);
 }
 

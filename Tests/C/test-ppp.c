@@ -74,6 +74,7 @@ static void it_is_idle_until_pppd_says_otherwise(void **state)
         { "UNIT=0", R | T | C | ON_TRAFFIC },
         { "UNIT=0;SPEED=38400", R | T | C | ON_TRAFFIC }, /* it is dialled for the first time */
         { "UNIT=0;SPEED=38400;IPLOCAL=10.9.0.1;IPREMOTE=10.9.0.2", R | T },
+        { "UNIT=0;SPEED=38400;LLLOCAL=fe80::1;LLREMOTE=fe80::2", R | T }, /* by IPv6 alone */
         { "UNIT=0;IPLOCAL=10.9.0.1;IPREMOTE=10.9.0.2;CONNECT_TIME=3;BYTES_SENT=0", R | T | C | ON_TRAFFIC },
         { "IPLOCAL=;XIPLOCAL=1;CONNECT_TIMES=4", R | T },
     };

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A tunnel that publishes where its own packets go is as good as the way there. Of the kinds that do, this kernel may
  * have vxlan alone; the others are in Tests/VM, and how they publish it in test-message. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "namespace.h"
 #include "watcher.h"
 
@@ -12,6 +15,18 @@ static void begin(void)
     namespace_ip("link set dev lo up");
     namespace_add_pair();
     namespace_add_second_pair();
+}
+
+/* Of the monitor's, as the description has it. */
+static unsigned long count_queries(SCNetworkReachabilityRef target)
+{
+    char        text[1024];
+    const char *at;
+
+    (void)SCNetworkReachabilityGetDescription(target, text, sizeof text);
+    at = strstr(text, "callbacks, ");
+    assert_non_null(at);
+    return strtoul(at + strlen("callbacks, "), NULL, 10);
 }
 
 /* A tunnel v with 10.7.0.1/24. */
@@ -159,6 +174,72 @@ static void the_default_path_may_be_a_tunnel(void **state)
     watcher_stop(&watcher);
 }
 
+/* A dead tunnel is no better than a dead link: what else there is counts. */
+static void another_way_takes_over(void **state)
+{
+    SCNetworkReachabilityRef target;
+
+    (void)state;
+    begin_with(&target, "remote 192.0.2.9");
+    SCNetworkReachabilityRelease(target);
+    namespace_ip("route add default via 10.7.0.2");
+    namespace_ip("route add default via 2001:db8:c::1");
+    target = expect_target("0.0.0.0");
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "v");
+    namespace_ip("link set dev a down");
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "c");
+    SCNetworkReachabilityRelease(target);
+}
+
+static void another_leg_takes_over(void **state)
+{
+    static const char *const legs[] = { "nexthop via 10.7.0.2 nexthop via 203.0.113.1",
+                                        "nexthop via 203.0.113.1 nexthop via 10.7.0.2" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof legs / sizeof legs[0]; i++) {
+        SCNetworkReachabilityRef target;
+        struct watcher           watcher;
+
+        begin_with(&target, "remote 192.0.2.9");
+        namespace_ip("route add 198.51.100.0/24 %s", legs[i]);
+        SCNetworkReachabilityRelease(target);
+        namespace_ip("link set dev a down");
+        target = expect_target("198.51.100.7");
+        EXPECT(target, R, None);
+        EXPECT_INTERFACE(target, "c");
+        watcher_start(&watcher, target);
+        assert_int_equal(expect_flags_of(target), R);
+        namespace_ip("link set dev c down");
+        EXPECT_END(&watcher, 0);
+        watcher_stop(&watcher);
+    }
+}
+
+/* Routes that lead neither to the destination nor to the other end are none of its business. */
+static void other_routes_do_not_matter(void **state)
+{
+    SCNetworkReachabilityRef target;
+    struct watcher           watcher;
+    unsigned long            before;
+
+    (void)state;
+    begin_with(&target, "remote 198.51.100.9");
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    watcher_start(&watcher, target);
+    EXPECT_QUIET(&watcher);
+    before = count_queries(target);
+    namespace_ip("route add 203.0.113.64/26 via 192.0.2.1");
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(count_queries(target), before);
+    namespace_ip("route add 198.51.100.8/31 via 192.0.2.1");
+    EXPECT_QUIET(&watcher);
+    assert_true(count_queries(target) > before);
+    watcher_stop(&watcher);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +249,9 @@ int main(void)
         cmocka_unit_test(a_target_that_is_scheduled_on_an_old_tunnel_ends_right),
         cmocka_unit_test(one_may_lie_in_another),
         cmocka_unit_test(the_default_path_may_be_a_tunnel),
+        cmocka_unit_test(another_way_takes_over),
+        cmocka_unit_test(another_leg_takes_over),
+        cmocka_unit_test(other_routes_do_not_matter),
     };
 
     return cmocka_run_group_tests_name("tunnel", tests, NULL, NULL);
