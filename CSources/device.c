@@ -106,6 +106,8 @@ static int find_port(struct inquiry *inquiry, uint32_t master, unsigned depth, s
 
     message_put_port_dump(request, 0, master);
     error = netlink_exchange(&inquiry->netlink, (struct nlmsghdr *)request, inquiry->buffer, take_port, &ports);
+    if (error == EINTR) /* something changed meanwhile, and will be told of */
+        error = 0;
     for (size_t i = 0; i < ports.count && error == 0; i++) {
         struct link port;
 

@@ -35,8 +35,11 @@ static bool is_at(const struct links *links, size_t place, uint32_t index)
 
 void links_clear(struct links *links)
 {
+    const unsigned changes = links->changes + 1; /* whatever they were */
+
     free(links->items);
     *links = LINKS_EMPTY;
+    links->changes = changes;
 }
 
 const struct link *links_find(const struct links *links, uint32_t index)

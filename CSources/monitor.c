@@ -34,6 +34,7 @@ struct monitor {
     struct netns *netns;
     struct view   view;           /* closed when nothing can be heard: then the namespace's shared one is asked */
     struct list   watches, dirty; /* under the loop's lock */
+    struct peers  peers; /* of a WireGuard link, for one round */
     bool          links_known;
     int64_t       poll; /* NEVER: the kernel tells of everything */
     int64_t       ask_again, ask_again_latest; /* NEVER: no round to repeat */
@@ -193,19 +194,21 @@ static bool hears(const struct monitor *monitor)
     return monitor->view.events.socket.fd >= 0;
 }
 
-/* Finds out more of a link, once. False: there is no more to be had now. */
-static bool learn(struct monitor *monitor, uint32_t index)
+/* Finds out more of a link, where more is to be found out. 0 or an errno. */
+static int learn(struct monitor *monitor, uint32_t index)
 {
     struct links  *links = &monitor->view.links;
     const unsigned changes = links->changes;
     struct link    link;
-    const int      error = index == 0 ? ENODEV : netns_find_link(monitor->netns, index, &link);
+    const int      error = netns_find_link(monitor->netns, index, &link);
 
     if (error == 0)
         links_learn(links, &link, changes);
     else if (error == EPERM || error == NETLINK_DENIED)
         links_give_up(links, index);
-    return error == 0;
+    else if (error != ENODEV) /* it went a moment ago */
+        return error;
+    return 0;
 }
 
 /* Asks the view, and again once more is known of a link that the answer hangs on: one tunnel may lie behind another. */
@@ -214,11 +217,13 @@ static int ask_view(struct monitor *monitor, const struct questions *questions, 
     uint32_t learned = 0;
     int      error = route_find(&monitor->view, questions, extras, ret);
 
-    while (error == 0 && ret->needs.unknown != learned && learn(monitor, ret->needs.unknown)) {
+    while (error == 0 && ret->needs.unknown != learned) {
         learned = ret->needs.unknown;
-        error = route_find(&monitor->view, questions, extras, ret);
+        error = learn(monitor, learned);
+        if (error == 0)
+            error = route_find(&monitor->view, questions, extras, ret);
     }
-    return error == 0 ? netns_follow_wireguard(monitor->netns, ret) : error;
+    return error == 0 ? netns_follow_wireguard(monitor->netns, &monitor->peers, ret) : error;
 }
 
 static int find(struct monitor *monitor, const struct watch *watch, struct path *ret)
@@ -274,6 +279,7 @@ static int ask_dirty(struct monitor *monitor)
         }
         counted_release(watch->owner);
     }
+    peers_clear(&monitor->peers);
     runloop_lock(monitor->loop);
     while ((node = list_pop(&failed)) != NULL)
         list_append(&monitor->dirty, node);

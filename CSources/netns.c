@@ -17,11 +17,11 @@
 
 #include "device.h"
 #include "socket.h"
-#include "wireguard.h"
 
 #define OWN_NAMESPACE     "/proc/thread-self/ns/net"
 #define PROCESS_NAMESPACE "/proc/self/ns/net"
-#define PEER_SECONDS      2 /* until a peer that could not be reached may have moved */
+#define PEER_SECONDS      30 /* until a peer is looked at again, as it may have moved */
+#define LOST_PEER_SECONDS 2  /* the same of one that could not be reached */
 
 struct netns_id {
     dev_t device;
@@ -366,34 +366,43 @@ static bool look_up(struct netns *netns, uint32_t index, struct link *ret, unsig
     return link != NULL;
 }
 
-bool netns_learn(struct netns *netns, uint32_t index, struct link *ret)
+/* It went a moment ago, or there is nobody to tell: what is known of it has to do. */
+static bool has_to_do(int error)
 {
-    unsigned changes = 0;
+    return error == ENODEV || error == EPERM || error == NETLINK_DENIED;
+}
 
-    if (index == 0 || !look_up(netns, index, ret, &changes))
-        return false;
-    if (link_type_is_known(ret))
-        return true;
-    if (netns_find_link(netns, index, ret) != 0)
-        return false;
+int netns_learn(struct netns *netns, uint32_t index, struct link *ret)
+{
+    unsigned    changes = 0;
+    struct link whole;
+    int         error;
+
+    *ret = (struct link){ 0 };
+    if (index == 0 || !look_up(netns, index, ret, &changes) || link_type_is_known(ret))
+        return 0;
+    error = netns_find_link(netns, index, &whole);
+    if (error != 0)
+        return has_to_do(error) ? 0 : error;
+    *ret = whole;
     pthread_mutex_lock(&netns->lock);
     links_learn(&netns->view.links, ret, changes);
     pthread_mutex_unlock(&netns->lock);
-    return true;
+    return 0;
 }
 
 /* ---- Peers ------------------------------------------------------------------------------------------------------ */
 
 struct peering {
-    uint32_t          index;
-    struct wireguard *wireguard;
+    struct peers *peers;
+    uint32_t      index;
 };
 
 static int run_peering(void *argument)
 {
     const struct peering *peering = argument;
 
-    return wireguard_find(peering->index, peering->wireguard);
+    return peers_read(peering->peers, peering->index);
 }
 
 /* The way that packets to the peer take. */
@@ -407,32 +416,35 @@ static int ask_way(struct netns *netns, const struct tunnel *tunnel, struct path
     return error;
 }
 
-/* Packets that no peer is to have, or one of which nobody knows where it is, are dropped. */
-static int follow_peer(struct netns *netns, const struct wireguard *wireguard, struct path *path)
+/* Packets that no peer may have, or one of which nobody knows where it is, are dropped. */
+static int follow_peer(struct netns *netns, const struct peers *peers, struct path *path)
 {
-    struct path way = path_without(kSCNetworkReachabilityReasonNoRoute);
-    const int   error = wireguard->tunnel.remote.family == AF_UNSPEC ? 0 : ask_way(netns, &wireguard->tunnel, &way);
+    struct tunnel tunnel = { 0 };
+    struct path   way = path_without(kSCNetworkReachabilityReasonNoRoute);
+    struct needs  needs = { 0 };
+    int           error = 0;
 
+    if (peers_find(peers, &path->destination, &tunnel) && tunnel.remote.family != AF_UNSPEC)
+        error = ask_way(netns, &tunnel, &way);
     if (error != 0)
         return error;
-    path_hang_on(path, &wireguard->tunnel.remote, &way);
-    if (path_rank(path) == 0)
-        needs_add(&path->needs, &(struct needs){ .expires = PEER_SECONDS * (uint32_t)sysconf(_SC_CLK_TCK) });
+    path_hang_on(path, &tunnel.remote, &way);
+    needs.expires = (path_rank(path) == 0 ? LOST_PEER_SECONDS : PEER_SECONDS) * (uint32_t)sysconf(_SC_CLK_TCK);
+    needs_add(&path->needs, &needs);
     return 0;
 }
 
-int netns_follow_wireguard(struct netns *netns, struct path *path)
+int netns_follow_wireguard(struct netns *netns, struct peers *peers, struct path *path)
 {
-    struct wireguard wireguard;
-    struct peering   peering = { .index = path->index, .wireguard = &wireguard };
-    int              error;
+    struct peering peering = { .peers = peers, .index = path->index };
+    int            error = 0;
 
     if (!path->wireguard || path_rank(path) == 0 || atomic_load(&netns->peers_hidden))
         return 0;
-    wireguard_begin(&wireguard, &path->destination);
-    error = visit(netns, run_peering, &peering);
+    if (peers->index != path->index)
+        error = visit(netns, run_peering, &peering);
     if (error == 0)
-        return follow_peer(netns, &wireguard, path);
+        return follow_peer(netns, peers, path);
     if (error == EPERM || error == NETLINK_DENIED)
         atomic_store(&netns->peers_hidden, true);
     /* One that went a moment ago, or is of another implementation, is no failure to ask. */

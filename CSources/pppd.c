@@ -103,7 +103,6 @@ static bool is_modem(struct span device)
 /* What is searched for, and found. */
 struct search {
     const char  *interface;
-    bool         found;
     struct pppd *ret;
 };
 
@@ -122,9 +121,9 @@ static void take_note(void *info, struct span key, struct span note)
         return;
     idle = (!find_word(note, "IPLOCAL", &word) && !find_word(note, "LLLOCAL", &word)) ||
            find_word(note, "CONNECT_TIME", &word);
-    search->ret->idle = idle && (search->ret->idle || !search->found);
+    search->ret->idle = idle && (search->ret->idle || !search->ret->noted);
     search->ret->modem = search->ret->modem || (find_word(note, "DEVICE", &word) && is_modem(word));
-    search->found = true;
+    search->ret->noted = true;
 }
 
 int pppd_look(const char *interface, struct pppd *ret)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 struct pppd {
+    bool noted; /* the link is one of pppd's */
     bool idle;  /* it will be dialled when there is traffic */
     bool modem; /* a cellular modem carries it */
 };

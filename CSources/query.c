@@ -109,7 +109,7 @@ static bool is_sized(const SCNetworkReachabilityPath *path)
 
 /* Asks, and again once more is known of a link that the answer hangs on: one tunnel may lie behind another. Where changes
  * of links are not heard, nothing stays known. */
-static int ask_whole(struct netns *netns, const struct questions *questions, struct path *ret)
+static int ask_known(struct netns *netns, const struct questions *questions, struct path *ret)
 {
     struct link link = { 0 };
     int         error = netns_ask(netns, questions, ROUTE_SOURCE, ret);
@@ -117,13 +117,27 @@ static int ask_whole(struct netns *netns, const struct questions *questions, str
     while (error == 0 && (ret->needs.unknown != 0 || ret->untyped)) {
         const uint32_t wanted = ret->needs.unknown != 0 ? ret->needs.unknown : ret->index;
 
-        if (wanted == link.index || !netns_learn(netns, wanted, &link))
+        if (wanted == link.index)
+            break;
+        error = netns_learn(netns, wanted, &link);
+        if (error != 0 || link.index == 0)
             break;
         error = netns_ask(netns, questions, ROUTE_SOURCE, ret);
     }
     if (error == 0 && ret->untyped && link.index == ret->index)
         ret->type = link.type;
-    return error == 0 ? netns_follow_wireguard(netns, ret) : error;
+    return error;
+}
+
+static int ask_whole(struct netns *netns, const struct questions *questions, struct path *ret)
+{
+    struct peers peers = PEERS_EMPTY;
+    int          error = ask_known(netns, questions, ret);
+
+    if (error == 0)
+        error = netns_follow_wireguard(netns, &peers, ret);
+    peers_clear(&peers);
+    return error;
 }
 
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
@@ -168,7 +182,7 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     pthread_mutex_unlock(&self->lock);
     if (!watched)
         return SCNetworkReachabilityGetPath(target, path);
-    if (last.untyped && netns_learn(self->netns, last.index, &link))
+    if (last.untyped && netns_learn(self->netns, last.index, &link) == 0 && link.index != 0)
         last.type = link.type;
     put_path(&last, address_count, path);
     return 1;

@@ -167,7 +167,8 @@ static int follow_ppp(const char *name, struct path *path)
         path->flags |= kSCNetworkReachabilityFlagsConnectionRequired | kSCNetworkReachabilityFlagsConnectionOnTraffic;
     if (pppd.modem)
         path->flags |= kSCNetworkReachabilityFlagsIsWWAN;
-    needs_add(&path->needs, &needs);
+    if (pppd.noted)
+        needs_add(&path->needs, &needs);
     return 0;
 }
 

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
-#include <linux/if_arp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -92,7 +91,8 @@ static size_t parse_bytes(const char *text, unsigned char *ret, size_t size)
 
 /* ---- Whether to believe it -------------------------------------------------------------------------------------- */
 
-/* Two namespaces may have links of one name and one index; hardly of one address, too. */
+/* Two namespaces may have links of one name and one index; hardly of one address, too, where links of that type have
+ * one. */
 static bool is_shown(struct inquiry *inquiry, const struct link *link)
 {
     unsigned char bytes[sizeof(((struct ifreq *)NULL)->ifr_hwaddr.sa_data)];
@@ -101,6 +101,9 @@ static bool is_shown(struct inquiry *inquiry, const struct link *link)
 
     read_text(inquiry, link->name, "ifindex", text);
     if (strtoul(text, NULL, 10) != link->index)
+        return false;
+    read_text(inquiry, link->name, "type", text);
+    if (strtoul(text, NULL, 10) != link->hardware)
         return false;
     memcpy(request.ifr_name, link->name, sizeof link->name);
     if (ioctl(inquiry->fd, SIOCGIFHWADDR, &request) != 0)
@@ -241,42 +244,6 @@ static enum device carrier_of(struct inquiry *inquiry, const char *name, unsigne
     return carrier == DEVICE_UNASKED ? DEVICE_VIRTUAL : carrier;
 }
 
-/* ---- The ends of a tunnel --------------------------------------------------------------------------------------- */
-
-/* They are what these have for the addresses that other links have: its own, and the one for all. */
-static bool is_tunnel(const struct link *link)
-{
-    switch (link->hardware) {
-    case ARPHRD_TUNNEL:
-    case ARPHRD_TUNNEL6:
-    case ARPHRD_SIT:
-    case ARPHRD_IPGRE:
-    case ARPHRD_IP6GRE:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static struct address read_end(struct inquiry *inquiry, const char *name, const char *file)
-{
-    unsigned char  bytes[16];
-    char           text[TEXT_SIZE];
-    struct address end;
-    size_t         length;
-
-    read_text(inquiry, name, file, text);
-    length = parse_bytes(text, bytes, sizeof bytes);
-    end = address_make(length == 4 ? AF_INET : AF_INET6, bytes, length);
-    return address_is_unspecified(&end) ? (struct address){ 0 } : end;
-}
-
-static struct tunnel find_tunnel(struct inquiry *inquiry, const char *name)
-{
-    return (struct tunnel){ .local = read_end(inquiry, name, "address"),
-                            .remote = read_end(inquiry, name, "broadcast") };
-}
-
 int sysfs_look(int fd, struct link *link)
 {
     struct inquiry inquiry = { .fd = fd };
@@ -285,8 +252,6 @@ int sysfs_look(int fd, struct link *link)
 
     link->device = shown ? carrier_of(&inquiry, link->name, depth) : DEVICE_UNSEEN;
     link->carried = inquiry.carried;
-    if (shown && !link->complete && is_tunnel(link))
-        link->tunnel = find_tunnel(&inquiry, link->name);
     if (inquiry.error != 0)
         link->device = DEVICE_UNASKED;
     return inquiry.error;

@@ -6,8 +6,7 @@
 
 #include "links.h"
 
-/* Finds out the device of a link and, if rtnetlink did not tell of it, the ends of a tunnel. `fd`: any socket of the
- * link's network namespace. DEVICE_UNSEEN: there is no sysfs for us, or it shows another namespace. 0 or an errno: it
+/* Finds out the device of a link. `fd`: any socket of the link's network namespace. DEVICE_UNSEEN: there is no sysfs for us, or it shows another namespace. 0 or an errno: it
  * could not be looked at. */
 int sysfs_look(int fd, struct link *link);
 

@@ -184,16 +184,22 @@ static int find_link(struct view *view, uint32_t index, struct link *ret)
     return 0;
 }
 
+/* What device it is counts while it can carry anything. Until then not even a lack of descriptors keeps an answer back. */
+static bool is_enough(const struct link *link)
+{
+    return link->device != DEVICE_UNASKED || !link_is_up(link) || !link_is_running(link);
+}
+
 const struct link *view_link(struct view *view, uint32_t index)
 {
     const struct link *known = links_find(&view->links, index);
     struct link        link;
     int                error;
 
-    if (index == 0 || (known != NULL && known->device != DEVICE_UNASKED))
+    if (index == 0 || (known != NULL && is_enough(known)))
         return known;
     error = find_link(view, index, &link);
-    if (error == 0)
+    if (error == 0 && !is_enough(&link))
         error = sysfs_look(view->requests.socket.fd, &link);
     if (error == 0)
         error = links_put(&view->links, &link);

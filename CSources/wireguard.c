@@ -11,56 +11,61 @@
 
 #include "genetlink.h"
 
-void wireguard_begin(struct wireguard *ret, const struct address *destination)
+void peers_clear(struct peers *peers)
 {
-    *ret = (struct wireguard){ .destination = *destination };
+    free(peers->items);
+    *peers = PEERS_EMPTY;
 }
 
 /* ---- What is told ----------------------------------------------------------------------------------------------- */
 
-/* A default of either family, or a half of one, is for the default path. */
-static bool covers(const struct address *prefix, uint8_t length, const struct address *destination)
+static void add(struct peers *peers, const struct allowed *allowed)
 {
-    return destination->family == AF_UNSPEC ? length <= 1 : address_in_prefix(destination, prefix, length);
+    if (peers->count == peers->capacity) {
+        const size_t    capacity = peers->capacity == 0 ? 16 : peers->capacity * 2;
+        struct allowed *items = realloc(peers->items, capacity * sizeof *items);
+
+        if (items == NULL) {
+            peers->error = ENOMEM;
+            return;
+        }
+        peers->items = items;
+        peers->capacity = capacity;
+    }
+    peers->items[peers->count++] = *allowed;
 }
 
-/* The longest prefix decides between peers. */
-static void take_allowed(struct wireguard *wireguard, const struct attribute *nest)
+static void take_allowed(struct peers *peers, const struct attribute *nest)
 {
+    struct allowed   allowed = { .endpoint = peers->endpoint, .scope = peers->scope, .length = 255 };
     struct walk      walk = walk_nest(nest);
     struct attribute attribute;
-    struct address   prefix = { 0 };
-    uint8_t          length = 255;
     uint16_t         family = AF_UNSPEC;
 
     while (walk_next(&walk, &attribute)) {
         if (attribute.type == WGALLOWEDIP_A_FAMILY)
             attribute_u16(&attribute, &family);
         else if (attribute.type == WGALLOWEDIP_A_IPADDR)
-            prefix = address_make(attribute.length == 4 ? AF_INET : AF_INET6, attribute.payload, attribute.length);
+            allowed.prefix = address_make(attribute.length == 4 ? AF_INET : AF_INET6, attribute.payload,
+                                          attribute.length);
         else if (attribute.type == WGALLOWEDIP_A_CIDR_MASK && attribute.length == 1)
-            length = *(const uint8_t *)attribute.payload;
+            allowed.length = *(const uint8_t *)attribute.payload;
     }
-    if (prefix.family == AF_UNSPEC || prefix.family != family || length > address_length(&prefix) * 8 ||
-        !covers(&prefix, length, &wireguard->destination) ||
-        (wireguard->found && length < wireguard->prefix))
-        return;
-    wireguard->found = true;
-    wireguard->prefix = length;
-    wireguard->tunnel.remote = wireguard->endpoint;
-    wireguard->tunnel.oif = wireguard->scope;
+    if (allowed.prefix.family != AF_UNSPEC && allowed.prefix.family == family &&
+        allowed.length <= address_length(&allowed.prefix) * 8)
+        add(peers, &allowed);
 }
 
-static void take_all_allowed(struct wireguard *wireguard, const struct attribute *nest)
+static void take_all_allowed(struct peers *peers, const struct attribute *nest)
 {
     struct walk      walk = walk_nest(nest);
     struct attribute attribute;
 
     while (walk_next(&walk, &attribute))
-        take_allowed(wireguard, &attribute);
+        take_allowed(peers, &attribute);
 }
 
-static void take_endpoint(struct wireguard *wireguard, const struct attribute *attribute)
+static void take_endpoint(struct peers *peers, const struct attribute *attribute)
 {
     struct sockaddr_storage endpoint = { 0 };
 
@@ -68,57 +73,79 @@ static void take_endpoint(struct wireguard *wireguard, const struct attribute *a
         return;
     memcpy(&endpoint, attribute->payload, attribute->length);
     if (attribute->length >= address_sockaddr_length(endpoint.ss_family))
-        wireguard->endpoint = address_from_sockaddr((const struct sockaddr *)&endpoint, &wireguard->scope);
+        peers->endpoint = address_from_sockaddr((const struct sockaddr *)&endpoint, &peers->scope);
 }
 
 /* One with many prefixes goes on in the next message, without its endpoint. */
-static void begin_peer(struct wireguard *wireguard, const struct attribute *key)
+static void begin_peer(struct peers *peers, const struct attribute *key)
 {
-    if (key->length != sizeof wireguard->key || memcmp(key->payload, wireguard->key, sizeof wireguard->key) == 0)
+    if (key->length != sizeof peers->key || memcmp(key->payload, peers->key, sizeof peers->key) == 0)
         return;
-    memcpy(wireguard->key, key->payload, sizeof wireguard->key);
-    wireguard->endpoint = (struct address){ 0 };
-    wireguard->scope = 0;
+    memcpy(peers->key, key->payload, sizeof peers->key);
+    peers->endpoint = (struct address){ 0 };
+    peers->scope = 0;
 }
 
-static void take_peer(struct wireguard *wireguard, const struct attribute *nest)
+static void take_peer(struct peers *peers, const struct attribute *nest)
 {
     struct walk      walk = walk_nest(nest);
     struct attribute attribute;
 
     while (walk_next(&walk, &attribute)) {
         if (attribute.type == WGPEER_A_PUBLIC_KEY)
-            begin_peer(wireguard, &attribute);
+            begin_peer(peers, &attribute);
         else if (attribute.type == WGPEER_A_ENDPOINT)
-            take_endpoint(wireguard, &attribute);
+            take_endpoint(peers, &attribute);
         else if (attribute.type == WGPEER_A_ALLOWEDIPS)
-            take_all_allowed(wireguard, &attribute);
+            take_all_allowed(peers, &attribute);
     }
 }
 
-void wireguard_take(struct wireguard *wireguard, const struct nlmsghdr *message)
+void peers_take(struct peers *peers, const struct nlmsghdr *message)
 {
     struct walk      walk = genetlink_walk(message);
     struct attribute attribute, peer;
 
     while (walk_next(&walk, &attribute)) {
         if (attribute.type == WGDEVICE_A_FWMARK)
-            attribute_u32(&attribute, &wireguard->tunnel.mark);
+            attribute_u32(&attribute, &peers->mark);
         if (attribute.type != WGDEVICE_A_PEERS)
             continue;
-        for (struct walk peers = walk_nest(&attribute); walk_next(&peers, &peer);)
-            take_peer(wireguard, &peer);
+        for (struct walk nest = walk_nest(&attribute); walk_next(&nest, &peer);)
+            take_peer(peers, &peer);
     }
+}
+
+/* ---- Searching -------------------------------------------------------------------------------------------------- */
+
+/* A default of either family, or a half of one, is for the default path. */
+static bool covers(const struct allowed *allowed, const struct address *destination)
+{
+    return destination->family == AF_UNSPEC ? allowed->length <= 1
+                                            : address_in_prefix(destination, &allowed->prefix, allowed->length);
+}
+
+/* The longest prefix decides. */
+bool peers_find(const struct peers *peers, const struct address *destination, struct tunnel *ret)
+{
+    const struct allowed *best = NULL;
+
+    for (size_t i = 0; i < peers->count; i++)
+        if (covers(&peers->items[i], destination) && (best == NULL || peers->items[i].length > best->length))
+            best = &peers->items[i];
+    if (best != NULL)
+        *ret = (struct tunnel){ .remote = best->endpoint, .oif = best->scope, .mark = peers->mark };
+    return best != NULL;
 }
 
 /* ---- Asking ----------------------------------------------------------------------------------------------------- */
 
 static void take(void *info, const struct nlmsghdr *message)
 {
-    wireguard_take(info, message);
+    peers_take(info, message);
 }
 
-static int ask(struct netlink *netlink, void *buffer, uint32_t index, struct wireguard *wireguard)
+static int ask(struct netlink *netlink, void *buffer, uint32_t index, struct peers *peers)
 {
     _Alignas(struct nlmsghdr) char request[GENETLINK_REQUEST_SIZE];
     struct nlmsghdr               *header;
@@ -129,19 +156,23 @@ static int ask(struct netlink *netlink, void *buffer, uint32_t index, struct wir
         return error == 0 ? ENOENT : error;
     header = genetlink_put(request, family, NLM_F_DUMP, WG_CMD_GET_DEVICE);
     mnl_attr_put_u32(header, WGDEVICE_A_IFINDEX, index);
-    return netlink_exchange(netlink, header, buffer, take, wireguard);
+    error = netlink_exchange(netlink, header, buffer, take, peers);
+    return error == 0 ? peers->error : error;
 }
 
-int wireguard_find(uint32_t index, struct wireguard *wireguard)
+int peers_read(struct peers *peers, uint32_t index)
 {
     void          *buffer = malloc(NETLINK_BUFFER_SIZE);
     struct netlink netlink;
     int            error = buffer == NULL ? ENOMEM : netlink_open_generic(&netlink);
 
+    peers_clear(peers);
     if (error == 0) {
-        error = ask(&netlink, buffer, index, wireguard);
+        error = ask(&netlink, buffer, index, peers);
         netlink_close(&netlink);
     }
+    if (error == 0)
+        peers->index = index;
     if (buffer != NULL)
         explicit_bzero(buffer, NETLINK_BUFFER_SIZE);
     free(buffer);

@@ -2,28 +2,43 @@
 #ifndef REACHABILITY_WIREGUARD_H
 #define REACHABILITY_WIREGUARD_H
 
-/* Which peer of a WireGuard link gets the packets for a destination, and where that one is. */
+/* The peers of a WireGuard link: which of them gets the packets for a destination, and where that one is. */
 
 #include <linux/netlink.h>
 
 #include "linkinfo.h"
 
-/* A search over the peers, which the kernel tells in several messages. */
-struct wireguard {
-    struct address destination;
-    bool           found;  /* a peer is allowed the destination */
-    unsigned       prefix; /* the longest that covers it */
-    struct tunnel  tunnel; /* no remote: nobody knows where the peer is, and what is sent to it is dropped */
-    uint8_t        key[32]; /* of the peer that was told of last, and where it is */
-    struct address endpoint;
+/* What one of them may be sent. */
+struct allowed {
+    struct address prefix, endpoint; /* the latter AF_UNSPEC: nobody knows where the peer is */
+    uint8_t        length;
     uint32_t       scope;
 };
 
-void wireguard_begin(struct wireguard *ret, const struct address *destination); /* AF_UNSPEC: the default path */
-void wireguard_take(struct wireguard *wireguard, const struct nlmsghdr *message);
+struct peers {
+    uint32_t        index; /* of the link; 0: none was read */
+    uint32_t        mark;
+    struct allowed *items;
+    size_t          count, capacity;
 
-/* Searches a link of the calling thread's network namespace. May wait for RTNL. 0 or an errno; EPERM: only an
- * administrator may see the peers. */
-int wireguard_find(uint32_t index, struct wireguard *wireguard);
+    /* While they are read: the peer that was told of last, as one may go on in the next message. */
+    uint8_t        key[32];
+    struct address endpoint;
+    uint32_t       scope;
+    int            error;
+};
+
+#define PEERS_EMPTY ((struct peers){ 0 })
+
+/* Reads those of a link of the calling thread's network namespace, in the place of others. May wait for RTNL. 0 or an
+ * errno; EPERM: only an administrator may see them. */
+int  peers_read(struct peers *peers, uint32_t index);
+void peers_clear(struct peers *peers);
+
+/* Takes over one message about them. */
+void peers_take(struct peers *peers, const struct nlmsghdr *message);
+
+/* Where packets for a destination go, AF_UNSPEC: for the default path. False: no peer may have them. */
+bool peers_find(const struct peers *peers, const struct address *destination, struct tunnel *ret);
 
 #endif

@@ -5,6 +5,7 @@
 #include <linux/genetlink.h>
 #include <linux/wireguard.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,13 +83,13 @@ static void end_peers(struct bytes *bytes)
 }
 
 /* Takes a copy that ends where the message ends, so that a sanitizer sees every byte read beyond. */
-static void take(struct wireguard *wireguard, const struct bytes *bytes)
+static void take(struct peers *peers, const struct bytes *bytes)
 {
     void *exact = malloc(bytes->header->nlmsg_len);
 
     assert_non_null(exact);
     memcpy(exact, bytes->at, bytes->header->nlmsg_len);
-    wireguard_take(wireguard, exact);
+    peers_take(peers, exact);
     free(exact);
 }
 
@@ -118,51 +119,52 @@ static void the_longest_prefix_decides(void **state)
 {
     static const struct {
         const char *destination, *remote;
-        unsigned    prefix;
     } rows[] = {
-        { "198.51.100.7", "192.0.2.9", 0 }, { "2001:db8:1::1", "192.0.2.9", 0 }, { NULL, "192.0.2.9", 0 },
-        { "10.1.2.3", "2001:db8::9", 8 },   { "10.7.1.1", NULL, 16 },             { "10.7.7.7", "203.0.113.9", 32 },
+        { "198.51.100.7", "192.0.2.9" }, { "2001:db8:1::1", "192.0.2.9" }, { NULL, "192.0.2.9" },
+        { "10.1.2.3", "2001:db8::9" },   { "10.7.1.1", NULL },             { "10.7.7.7", "203.0.113.9" },
     };
+    struct peers peers = PEERS_EMPTY;
     struct bytes bytes;
 
     (void)state;
     make_mesh(&bytes);
+    take(&peers, &bytes);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address destination = make(rows[i].destination), remote = make(rows[i].remote);
-        struct wireguard     wireguard;
+        struct tunnel        tunnel;
 
-        wireguard_begin(&wireguard, &destination);
-        take(&wireguard, &bytes);
-        assert_true(wireguard.found);
-        assert_int_equal(wireguard.prefix, rows[i].prefix);
-        assert_int_equal(wireguard.tunnel.mark, 51820);
-        assert_true(address_equal(&wireguard.tunnel.remote, &remote));
+        assert_true(peers_find(&peers, &destination, &tunnel));
+        assert_int_equal(tunnel.mark, 51820);
+        assert_true(address_equal(&tunnel.remote, &remote));
     }
+    peers_clear(&peers);
 }
 
-static void what_no_peer_may_have_has_none(void **state)
+static void what_no_peer_may_have_goes_nowhere(void **state)
 {
     const struct address destination = make("198.51.100.7");
-    struct wireguard     wireguard;
+    struct peers         peers = PEERS_EMPTY;
+    struct tunnel        tunnel;
     struct bytes         bytes;
 
     (void)state;
+    assert_false(peers_find(&peers, &destination, &tunnel));
     begin(&bytes);
     begin_peers(&bytes);
     begin_peer(&bytes, 'a', "192.0.2.9");
     put_allowed(&bytes, "10.0.0.0", 8);
     end_peer(&bytes);
     end_peers(&bytes);
-    wireguard_begin(&wireguard, &destination);
-    take(&wireguard, &bytes);
-    assert_false(wireguard.found);
-    assert_int_equal(wireguard.tunnel.remote.family, AF_UNSPEC);
+    take(&peers, &bytes);
+    assert_false(peers_find(&peers, &destination, &tunnel));
+    peers_clear(&peers);
 }
 
 static void the_default_path_may_be_ipv6s(void **state)
 {
     const struct address remote = make("192.0.2.9");
-    struct wireguard     wireguard;
+    struct peers         peers = PEERS_EMPTY;
+    struct tunnel        tunnel;
     struct bytes         bytes;
 
     (void)state;
@@ -174,10 +176,10 @@ static void the_default_path_may_be_ipv6s(void **state)
     put_allowed(&bytes, "8000::", 1);
     end_peer(&bytes);
     end_peers(&bytes);
-    wireguard_begin(&wireguard, &(struct address){ 0 });
-    take(&wireguard, &bytes);
-    assert_true(wireguard.found);
-    assert_true(address_equal(&wireguard.tunnel.remote, &remote));
+    take(&peers, &bytes);
+    assert_true(peers_find(&peers, &(struct address){ 0 }, &tunnel));
+    assert_true(address_equal(&tunnel.remote, &remote));
+    peers_clear(&peers);
 }
 
 /* A peer that does not fit one message goes on in the next, without its endpoint; another one does not inherit it. */
@@ -188,26 +190,27 @@ static void a_peer_may_go_on_in_the_next_message(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof keys; i++) {
         const struct address destination = make("198.51.100.7"), remote = make("192.0.2.9");
-        struct wireguard     wireguard;
+        struct peers         peers = PEERS_EMPTY;
+        struct tunnel        tunnel;
         struct bytes         bytes;
 
-        wireguard_begin(&wireguard, &destination);
         begin(&bytes);
         begin_peers(&bytes);
         begin_peer(&bytes, 'a', "192.0.2.9");
         put_allowed(&bytes, "10.0.0.0", 8);
         end_peer(&bytes);
         end_peers(&bytes);
-        take(&wireguard, &bytes);
+        take(&peers, &bytes);
         begin(&bytes);
         begin_peers(&bytes);
         begin_peer(&bytes, keys[i], NULL);
         put_allowed(&bytes, "198.51.100.0", 24);
         end_peer(&bytes);
         end_peers(&bytes);
-        take(&wireguard, &bytes);
-        assert_true(wireguard.found);
-        assert_int_equal(address_equal(&wireguard.tunnel.remote, &remote), keys[i] == 'a');
+        take(&peers, &bytes);
+        assert_true(peers_find(&peers, &destination, &tunnel));
+        assert_int_equal(address_equal(&tunnel.remote, &remote), keys[i] == 'a');
+        peers_clear(&peers);
     }
 }
 
@@ -215,7 +218,8 @@ static void an_endpoint_may_have_a_scope(void **state)
 {
     struct sockaddr_in6  endpoint = { .sin6_family = AF_INET6, .sin6_scope_id = 3 };
     const struct address destination = make("10.1.1.1");
-    struct wireguard     wireguard;
+    struct peers         peers = PEERS_EMPTY;
+    struct tunnel        tunnel;
     struct bytes         bytes;
 
     (void)state;
@@ -230,18 +234,18 @@ static void an_endpoint_may_have_a_scope(void **state)
     put_allowed(&bytes, "10.0.0.0", 8);
     end_peer(&bytes);
     end_peers(&bytes);
-    wireguard_begin(&wireguard, &destination);
-    take(&wireguard, &bytes);
-    assert_int_equal(wireguard.tunnel.oif, 3);
-    assert_true(address_is_link_local(&wireguard.tunnel.remote));
+    take(&peers, &bytes);
+    assert_true(peers_find(&peers, &destination, &tunnel));
+    assert_int_equal(tunnel.oif, 3);
+    assert_true(address_is_link_local(&tunnel.remote));
+    peers_clear(&peers);
 }
 
 /* Cut off anywhere, and with every length in turn replaced. */
 static void no_bytes_are_read_beyond(void **state)
 {
     static const uint16_t lengths[] = { 0, 1, 3, 4, 5, 8, 0x7fff, 0xffff };
-    const struct address  destination = make("10.7.7.7");
-    struct wireguard      wireguard;
+    struct peers          peers = PEERS_EMPTY;
     struct bytes          bytes;
     uint32_t              whole;
 
@@ -250,8 +254,8 @@ static void no_bytes_are_read_beyond(void **state)
     whole = bytes.header->nlmsg_len;
     for (uint32_t length = sizeof *bytes.header; length <= whole; length++) {
         bytes.header->nlmsg_len = length;
-        wireguard_begin(&wireguard, &destination);
-        take(&wireguard, &bytes);
+        take(&peers, &bytes);
+        peers_clear(&peers);
     }
     for (size_t at = sizeof *bytes.header + sizeof(struct genlmsghdr); at + 2 <= whole; at += 2) {
         uint16_t before;
@@ -259,22 +263,54 @@ static void no_bytes_are_read_beyond(void **state)
         memcpy(&before, bytes.at + at, sizeof before);
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
             memcpy(bytes.at + at, &lengths[i], sizeof before);
-            wireguard_begin(&wireguard, &destination);
-            take(&wireguard, &bytes);
+            take(&peers, &bytes);
+            peers_clear(&peers);
         }
         memcpy(bytes.at + at, &before, sizeof before);
     }
+}
+
+static void many_prefixes_are_kept(void **state)
+{
+    struct peers peers = PEERS_EMPTY;
+
+    (void)state;
+    for (unsigned i = 0; i < 250; i++) {
+        struct bytes bytes;
+        char         prefix[16];
+
+        snprintf(prefix, sizeof prefix, "10.%u.0.0", i);
+        begin(&bytes);
+        begin_peers(&bytes);
+        begin_peer(&bytes, (char)i, i % 2 == 0 ? "192.0.2.9" : NULL);
+        put_allowed(&bytes, prefix, 16);
+        end_peer(&bytes);
+        end_peers(&bytes);
+        take(&peers, &bytes);
+    }
+    for (unsigned i = 0; i < 250; i++) {
+        struct address destination;
+        struct tunnel  tunnel;
+        char           text[16];
+
+        snprintf(text, sizeof text, "10.%u.1.1", i);
+        destination = make(text);
+        assert_true(peers_find(&peers, &destination, &tunnel));
+        assert_int_equal(tunnel.remote.family, i % 2 == 0 ? AF_INET : AF_UNSPEC);
+    }
+    peers_clear(&peers);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_longest_prefix_decides),
-        cmocka_unit_test(what_no_peer_may_have_has_none),
+        cmocka_unit_test(what_no_peer_may_have_goes_nowhere),
         cmocka_unit_test(the_default_path_may_be_ipv6s),
         cmocka_unit_test(a_peer_may_go_on_in_the_next_message),
         cmocka_unit_test(an_endpoint_may_have_a_scope),
         cmocka_unit_test(no_bytes_are_read_beyond),
+        cmocka_unit_test(many_prefixes_are_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

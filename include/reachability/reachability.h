@@ -29,12 +29,11 @@
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server, nor for the kernel's RTNL
  *   lock. Handling an event (inside the calls that drive a loop) waits for the change behind it to be finished in the
  *   kernel: microseconds as a rule, longer while a network namespace is torn down or a driver is stuck. GetPath may wait
- *   once for the same lock, when it names an interface for the first time.
+ *   for the same lock, when it names an interface that nothing has asked about since it changed, and behind WireGuard.
  * Kinds of link. What an interface is, sysfs(5) tells without waiting, where it shows the target's network namespace.
  *   Elsewhere (after setns(2), in a sandbox without /sys) rtnetlink, nl80211 and the driver are asked, which may wait:
  *   by GetPath and where events are handled. Until one of these has asked, GetFlags of a target that is not scheduled
- *   does not know there that an interface is cellular. The same goes for the remote of a tunnel that has Ethernet
- *   addresses (vxlan, gretap), everywhere.
+ *   does not know there that an interface is cellular. The same goes for the other end of a tunnel, everywhere.
  * Structures with a `size`. The caller sets it to sizeof the structure (the ...Initializer macros do); 0, less than the
  *   first version's, or more than 4096 is 1002. On output, only fields that lie whole inside `size` are written and
  *   bytes beyond those that the library knows are zeroed. On input, bytes beyond those must be zero, else 1002: an
@@ -139,7 +138,8 @@ SC_FLAGS(SCNetworkReachabilityFlags) {
  * Why a target is not reachable. What the kernel says decides; a rule that is "unreachable" is told as NoRoute. Behind a
  * tunnel that publishes its other end (gre, ipip, sit, ip6tnl, vti, vxlan, geneve and their kin), that is the way there.
  * Behind WireGuard it is the way to the peer that the destination is allowed to, where the process may see the peers
- * (CAP_NET_ADMIN): in GetPath and of a scheduled target, as the kernel has to be waited for.
+ * (CAP_NET_ADMIN): in GetPath and of a scheduled target, as the kernel has to be waited for, and of the chosen address
+ * alone. Nobody tells of a change of peers: a scheduled target looks every 30 seconds, every 2 when there is no way.
  */
 SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonNone                    = 0,  /* it is reachable */
