@@ -199,8 +199,15 @@ $(BUILD)/vm/seen: Tests/VM/seen.c $(STATIC)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $^ $(MNL_LIBS)
 
+# Where there is Swift.
+$(BUILD)/vm/statuses: FORCE
+	@mkdir -p $(@D)
+	$(SWIFT) build --product vm-statuses
+	cp "$$($(SWIFT) build --show-bin-path)/vm-statuses" $@
+
 test-vm: deps-test
-	@$(MAKE) --no-print-directory -j"$$(nproc)" test-programs $(BUILD)/vm/seen
+	@$(MAKE) --no-print-directory -j"$$(nproc)" test-programs $(BUILD)/vm/seen \
+	    $(if $(shell command -v $(SWIFT)),$(BUILD)/vm/statuses)
 	@Tests/run $(VM_TESTS)
 
 # Swift programs that use each product in every way; `make test` builds those that differ most.

@@ -81,6 +81,13 @@ let package = Package(
             path: "Benchmarks/hops",
             swiftSettings: swiftSettings
         ),
+        // Runs in the emulated machine.
+        .executableTarget(
+            name: "vm-statuses",
+            dependencies: ["AFNetworkReachability"],
+            path: "Tests/VM/statuses",
+            swiftSettings: swiftSettings
+        ),
         // Processes and network namespaces of the tests' own, and what several modules' tests say alike.
         .target(
             name: "TestSupport",

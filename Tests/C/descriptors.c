@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "patience.h"
 #include "unit.h"
 #include "watcher.h"
 
@@ -41,7 +42,7 @@ void descriptors_expect(const struct descriptors *then)
 
 void descriptors_await(const struct descriptors *then)
 {
-    const double       end = watcher_now() + PATIENCE;
+    const double       end = watcher_now() + patience_of(PATIENCE);
     struct descriptors now;
 
     do {

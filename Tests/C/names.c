@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "patience.h"
+
 #define PATIENCE 30.0 /* seconds until what must come has failed to; a look-up on a dead server may have to end first */
 
 struct nameserver *names_server;
@@ -172,7 +174,7 @@ unsigned names_asked(const char *name)
 
 void names_drive_until(const struct watcher *watcher, const char *name, unsigned count)
 {
-    const double  end = watcher_now() + PATIENCE;
+    const double  end = watcher_now() + patience_of(PATIENCE);
     struct pollfd pollers[] = { { .fd = SCRunLoopGetFileDescriptor(watcher->loop), .events = POLLIN },
                                 { .fd = nameserver_news(names_server), .events = POLLIN } };
 
@@ -195,7 +197,7 @@ bool names_is_looking(SCNetworkReachabilityRef target)
 
 void names_settle(const struct watcher *watcher)
 {
-    const double  end = watcher_now() + PATIENCE;
+    const double  end = watcher_now() + patience_of(PATIENCE);
     struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(watcher->loop), .events = POLLIN };
     bool          looking;
 
@@ -211,7 +213,7 @@ void names_settle(const struct watcher *watcher)
 
 void names_await_answer(SCNetworkReachabilityRef target)
 {
-    const double end = watcher_now() + PATIENCE;
+    const double end = watcher_now() + patience_of(PATIENCE);
 
     while (names_is_looking(target)) {
         if (watcher_now() > end)
@@ -274,7 +276,7 @@ unsigned names_count_threads(void)
 /* Nor the one that closes what was watched. */
 void names_await_no_thread(void)
 {
-    const double end = watcher_now() + PATIENCE;
+    const double end = watcher_now() + patience_of(PATIENCE);
 
     while (count_threads(true) > 0) {
         if (watcher_now() > end)

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "patience.h"
 #include "unit.h"
 
 #define PATIENCE    15000 /* milliseconds until a question that must come has failed to */
@@ -660,7 +661,7 @@ void nameserver_take_news(const struct nameserver *server)
 
 void nameserver_await(struct nameserver *server, const char *name, enum nameserver_type type, unsigned count)
 {
-    const int64_t end = milliseconds() + PATIENCE;
+    const int64_t end = milliseconds() + patience_of(PATIENCE);
     struct pollfd poller = { .fd = server->news, .events = POLLIN };
 
     while (nameserver_count(server, name, type) < count) {

@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "patience.h"
 #include "unit.h"
 
 extern char **environ;
@@ -306,7 +307,7 @@ static void await_rtnl(int fd)
     } answer = { .header = { 0 } };
 
     assert_int_equal(send(fd, &request, sizeof request, 0), sizeof request);
-    while (answer.header.nlmsg_type != NLMSG_ERROR && poll(&poller, 1, PATIENCE) > 0)
+    while (answer.header.nlmsg_type != NLMSG_ERROR && poll(&poller, 1, patience_of(PATIENCE)) > 0)
         (void)!recv(fd, &answer, sizeof answer, 0);
     assert_int_equal(answer.header.nlmsg_type, NLMSG_ERROR);
 }
@@ -318,7 +319,7 @@ static bool await(unsigned groups, bool (*holds)(const void *), const void *argu
     char          buffer[8192];
     bool          held;
 
-    while (!(held = holds(argument)) && poll(&poller, 1, PATIENCE) > 0)
+    while (!(held = holds(argument)) && poll(&poller, 1, patience_of(PATIENCE)) > 0)
         while (recv(poller.fd, buffer, sizeof buffer, 0) > 0)
             continue;
     await_rtnl(poller.fd);

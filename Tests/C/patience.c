@@ -20,12 +20,19 @@ static int wait_until(sem_t *semaphore, const struct timespec *end)
     return sem_timedwait(semaphore, end);
 }
 
+double patience_of(double time)
+{
+    const char *scale = getenv("TEST_TIME_SCALE");
+
+    return scale != NULL ? time * strtod(scale, NULL) : time;
+}
+
 void patience_await(sem_t *semaphore, const char *complaint)
 {
     struct timespec end;
 
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += PATIENCE;
+    end.tv_sec += patience_of(PATIENCE);
     while (wait_until(semaphore, &end) != 0)
         if (errno != EINTR)
             fail_msg("%s", complaint);

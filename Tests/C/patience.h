@@ -2,11 +2,14 @@
 #ifndef TESTS_PATIENCE_H
 #define TESTS_PATIENCE_H
 
-/* sem_wait(3) with an end. */
+/* How long a test waits for what must happen. */
 
 #include <semaphore.h>
 
-/* Waits; after a time in which it must have happened it fails the test, with these words. */
+/* So long, which is longer where everything takes longer: TEST_TIME_SCALE times. */
+double patience_of(double time);
+
+/* sem_wait(3) with an end: after a time in which it must have happened it fails the test, with these words. */
 void patience_await(sem_t *semaphore, const char *complaint);
 
 #endif

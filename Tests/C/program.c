@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "patience.h"
 #include "unit.h"
 #include "watcher.h"
 
@@ -32,7 +33,7 @@ const char *program_path(void)
 /* Everything up to the end; what does not fit is thrown away. False: it did not end in time. */
 static bool read_all(int fd, char *text, size_t size)
 {
-    const double  end = watcher_now() + PATIENCE;
+    const double  end = watcher_now() + patience_of(PATIENCE);
     struct pollfd poller = { .fd = fd, .events = POLLIN };
     size_t        length = 0;
     ssize_t       got = -1;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "patience.h"
 #include "unit.h"
 
 #define PATIENCE 20 /* seconds until what must happen has failed to */
@@ -164,7 +165,7 @@ void queue_await(struct queue *queue, unsigned long performs)
     int             error = 0;
 
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += PATIENCE;
+    end.tv_sec += patience_of(PATIENCE);
     pthread_mutex_lock(&queue->lock);
     while (queue->performs < performs && error == 0)
         error = pthread_cond_timedwait(&queue->news, &queue->lock, &end);

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "patience.h"
+
 #define PATIENCE  20 /* seconds until what must happen has failed to */
 #define NAME_SIZE 1025
 
@@ -252,7 +254,7 @@ static struct timespec in_patience(void)
     struct timespec end;
 
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += PATIENCE;
+    end.tv_sec += patience_of(PATIENCE);
     return end;
 }
 
@@ -308,7 +310,7 @@ unsigned resolver_threads(void)
 /* Nothing tells of the end of a thread that nobody may join. */
 bool resolver_await_threads(unsigned count)
 {
-    const time_t end = time(NULL) + PATIENCE;
+    const time_t end = time(NULL) + patience_of(PATIENCE);
 
     while (resolver_threads() != count) {
         if (time(NULL) > end)

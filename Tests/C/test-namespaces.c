@@ -22,6 +22,7 @@
 
 #include "descriptors.h"
 #include "namespace.h"
+#include "patience.h"
 #include "program.h"
 #include "watcher.h"
 #include "writer.h"
@@ -222,7 +223,7 @@ static void await_post(sem_t *done)
     struct timespec end;
 
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += 10;
+    end.tv_sec += patience_of(10);
     assert_int_equal(sem_timedwait(done, &end), 0);
 }
 
@@ -819,7 +820,7 @@ static void run_in_child(void (*body)(void))
 
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(60); /* who hangs has failed */
+        alarm((unsigned)patience_of(60)); /* who hangs has failed */
         body();
         _exit(0);
     }

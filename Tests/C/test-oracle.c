@@ -27,6 +27,7 @@
 
 #include "expect.h"
 #include "namespace.h"
+#include "patience.h"
 #include "writer.h"
 
 #define STEPS        2000
@@ -688,7 +689,7 @@ static struct opinions opinions_on(size_t i)
 /* The aim about which they disagree for good, or COUNT(aims). */
 static size_t find_disagreement(void)
 {
-    const double    end = now() + PATIENCE;
+    const double    end = now() + patience_of(PATIENCE);
     struct opinions opinions;
     size_t          i = 0;
     double          wait = 0;

@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include "patience.h"
+
 #define PATIENCE 10.0 /* seconds until a callback that must come has failed to */
 #define QUIET    0.08 /* seconds: longer than the library takes to ask again */
 
@@ -94,7 +96,7 @@ void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags f
     const int before = watcher->calls;
 
     flags = expect_told(flags);
-    if (SCRunLoopPerform(watcher->loop, PATIENCE) != 1 || watcher->calls != before + 1)
+    if (SCRunLoopPerform(watcher->loop, patience_of(PATIENCE)) != 1 || watcher->calls != before + 1)
         fail_at(watcher, "no callback, or several", flags, expect_flags_of(watcher->target), file, line);
     if (watcher->flags != flags)
         fail_at(watcher, "callback", flags, watcher->flags, file, line);
@@ -103,7 +105,7 @@ void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags f
 
 void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line)
 {
-    const double end = watcher_now() + PATIENCE;
+    const double end = watcher_now() + patience_of(PATIENCE);
     const int    before = watcher->calls;
 
     flags = expect_told(flags);
