@@ -73,7 +73,7 @@ TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializer
 TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(filter-out %.sh %.py,$(sort $(wildcard Tests/checks/*)))
 
-.PHONY: FORCE all lib tool deps deps-test test test-programs test-consumers test-vm check-c checks check-asan check-tsan \
+.PHONY: FORCE all lib tool deps deps-test test test-programs test-consumers test-vm vm-programs check-c checks check-asan check-tsan \
         check-valgrind check-helgrind check-clang check-swift check-swift-thread check-swift-address run fuzz bench \
         benchmarks install uninstall clean list-sources
 .DELETE_ON_ERROR:
@@ -172,9 +172,9 @@ $(BUILD)/tests/test-dlopen: | $(BUILD)/$(SHARED)
 test-programs: $(TESTS)
 
 test: deps-test
-	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
+	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs vm-programs
 	@Tests/run $(TESTS) $(CHECKS) -j2 "Tests/under tsan" "Tests/under valgrind" "Tests/under asan" \
-	    "Tests/under helgrind" "Tests/under clang" Tests/swift "Tests/swift thread" "Tests/swift address"
+	    "Tests/under helgrind" "Tests/under clang" Tests/swift "Tests/swift thread" "Tests/swift address" $(VM_TESTS)
 
 check-c: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
@@ -205,9 +205,10 @@ $(BUILD)/vm/statuses: FORCE
 	$(SWIFT) build --product vm-statuses
 	cp "$$($(SWIFT) build --show-bin-path)/vm-statuses" $@
 
+vm-programs: $(BUILD)/vm/seen $(if $(shell command -v $(SWIFT)),$(BUILD)/vm/statuses)
+
 test-vm: deps-test
-	@$(MAKE) --no-print-directory -j"$$(nproc)" test-programs $(BUILD)/vm/seen \
-	    $(if $(shell command -v $(SWIFT)),$(BUILD)/vm/statuses)
+	@$(MAKE) --no-print-directory -j"$$(nproc)" test-programs vm-programs
 	@Tests/run $(VM_TESTS)
 
 # Swift programs that use each product in every way; `make test` builds those that differ most.
