@@ -127,6 +127,7 @@ static SCNetworkReachabilityInterfaceType type_of(const struct link *link)
 
 void link_find_type(struct link *link)
 {
+    link->wireguard = strcmp(link->kind, "wireguard") == 0;
     if (!link->learned)
         link->type = type_of(link);
 }
@@ -187,6 +188,7 @@ void links_learn(struct links *links, const struct link *whole, unsigned changes
     known->carried = whole->carried;
     known->learned = true;
     known->type = whole->type;
+    link_find_type(known);
     links->any_carried = links->any_carried || known->carried;
 }
 

@@ -28,6 +28,7 @@ struct link {
     enum device   device;
     bool          carried;  /* what carries it was looked at: changes of other links are changes of what it is */
     bool          learned;  /* device.h found out its type */
+    bool          wireguard; /* by its kind */
 
     SCNetworkReachabilityInterfaceType type; /* follows from the above, or is what was learned */
 };

@@ -69,16 +69,24 @@ static int ask_plain(struct search *search, uint32_t oif, struct route *ret)
     return error;
 }
 
-static struct path judge_route(const struct search *search, const struct route *route)
+/* FIB_MATCH names the interface that has the address, but a packet to oneself goes over loopback. */
+static uint32_t leaving_index(const struct search *search, const struct route *route)
 {
-    const bool   chosen = search->question->local.family != AF_UNSPEC;
-    struct route actual = *route;
+    return search->request.fib_match && route->type == RTN_LOCAL ? LOOPBACK_INDEX : route->oif;
+}
 
-    /* FIB_MATCH names the interface that has the address, but a packet to oneself goes over loopback. */
-    if (search->request.fib_match && route->type == RTN_LOCAL)
-        actual.oif = LOOPBACK_INDEX;
-    return path_judge(&search->request.destination, chosen, &actual,
-                      view_link(search->view, actual.oif));
+static const struct link *leaving_link(const struct search *search, const struct route *route)
+{
+    return view_link(search->view, leaving_index(search, route));
+}
+
+static void judge_route(const struct search *search, const struct route *route, const struct link *link,
+                        struct path *ret)
+{
+    const bool chosen = search->question->local.family != AF_UNSPEC;
+
+    *ret = path_judge(&search->request.destination, chosen, route, link);
+    ret->index = leaving_index(search, route);
 }
 
 static bool is_about_link(const struct path *path)
@@ -128,7 +136,7 @@ static struct path judge_leg(const struct search *search, const struct route *ro
     single.oif = leg->oif;
     single.has_gateway = leg->has_gateway;
     single.gateway = leg->gateway;
-    path = judge_route(search, &single);
+    judge_route(search, &single, leaving_link(search, &single), &path);
     return is_about_link(&path) ? path : path_without(kSCNetworkReachabilityReasonNoRoute);
 }
 
@@ -173,23 +181,20 @@ static int follow_ppp(const char *name, struct path *path)
 }
 
 /* What is behind the interface counts, too. Asks further questions. */
-static int follow(struct search *search, struct path *path)
-{
-    const struct link *link = path_rank(path) > 0 ? view_link(search->view, path->index) : NULL;
-    struct tunnel      tunnel;
-
-    if (link != NULL && link->hardware == ARPHRD_PPP)
-        return follow_ppp(link->name, path);
-    if (link == NULL || link->tunnel.remote.family == AF_UNSPEC || search->depth == 0)
-        return 0;
-    tunnel = link->tunnel;
-    return follow_tunnel(search, &tunnel, path);
-}
-
 static int judge(struct search *search, const struct route *route, struct path *ret)
 {
-    *ret = judge_route(search, route);
-    return follow(search, ret);
+    const struct link *link = leaving_link(search, route);
+    struct tunnel      tunnel;
+
+    judge_route(search, route, link, ret);
+    if (link == NULL || path_rank(ret) == 0)
+        return 0;
+    if (link->hardware == ARPHRD_PPP)
+        return follow_ppp(link->name, ret);
+    if (link->tunnel.remote.family == AF_UNSPEC || search->depth == 0)
+        return 0;
+    tunnel = link->tunnel;
+    return follow_tunnel(search, &tunnel, ret);
 }
 
 /* Where an interface is named, FIB_MATCH has said that a route leaves it. */
@@ -529,7 +534,8 @@ int route_find(struct view *view, const struct questions *questions, unsigned ex
 {
     struct needs needs = { 0 };
 
-    *ret = path_without(questions->reason);
+    if (questions->count == 0)
+        *ret = path_without(questions->reason);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
         struct search          search = { .view = view,

@@ -20,13 +20,6 @@ static int wait_until(sem_t *semaphore, const struct timespec *end)
     return sem_timedwait(semaphore, end);
 }
 
-double patience_of(double time)
-{
-    const char *scale = getenv("TEST_TIME_SCALE");
-
-    return scale != NULL ? time * strtod(scale, NULL) : time;
-}
-
 void patience_await(sem_t *semaphore, const char *complaint)
 {
     struct timespec end;
