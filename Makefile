@@ -157,6 +157,7 @@ $(FAULT_TESTS): $(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(TEST_SHARED) $(FA
 	$(link_test)
 
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
+$(BUILD)/tests/test-device: TEST_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=stat \

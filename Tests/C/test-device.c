@@ -10,6 +10,17 @@
 
 #define PEER "192.0.2.9"
 
+int         __real_open(const char *path, int flags, ...);
+int         __wrap_open(const char *path, int flags, ...);
+static bool counts;
+static int  opened; /* by the library, on this thread */
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    opened += counts;
+    return __real_open(path, flags);
+}
+
 static void begin(void)
 {
     namespace_require();
@@ -137,6 +148,34 @@ static void a_bridge_without_a_port_is_looked_at_again(void **state)
     watcher_stop(&watcher);
 }
 
+/* It is looked at when an answer first hangs on it, and not when something else happens. */
+static void no_event_is_a_reason_to_look_again(void **state)
+{
+    struct watcher watcher;
+
+    (void)state;
+    begin();
+    namespace_add_second_pair();
+    pretend_type("a", "wwan");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R | W | T);
+    counts = true;
+    namespace_ip("route delete default");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R | W | T);
+    namespace_ip("link set dev c mtu 1400");
+    namespace_ip("link set dev d down");
+    namespace_ip("link set dev b down");
+    EXPECT_END(&watcher, 0);
+    namespace_ip("link set dev b up");
+    EXPECT_END(&watcher, R | W | T);
+    counts = false;
+    assert_int_equal(opened, 0);
+    watcher_stop(&watcher);
+}
+
 static void an_interface_that_comes_in_anothers_place_is_looked_at_anew(void **state)
 {
     struct watcher watcher;
@@ -207,6 +246,7 @@ int main(void)
         cmocka_unit_test(what_a_modem_carries_is_cellular),
         cmocka_unit_test(a_bridge_follows_its_ports),
         cmocka_unit_test(a_bridge_without_a_port_is_looked_at_again),
+        cmocka_unit_test(no_event_is_a_reason_to_look_again),
         cmocka_unit_test(an_interface_that_comes_in_anothers_place_is_looked_at_anew),
         cmocka_unit_test(the_sysfs_of_another_namespace_is_not_believed),
         cmocka_unit_test(without_sysfs_what_carries_it_is_found_all_the_same),
