@@ -174,8 +174,8 @@ test-programs: $(TESTS)
 
 test: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs vm-programs
-	@Tests/run $(TESTS) $(CHECKS) -j2 "Tests/under tsan" "Tests/under valgrind" "Tests/under asan" \
-	    "Tests/under helgrind" "Tests/under clang" Tests/swift "Tests/swift thread" "Tests/swift address" $(VM_TESTS)
+	@Tests/run $(TESTS) -j2 "Tests/under valgrind" $(CHECKS) "Tests/under tsan" "Tests/under clang" "Tests/under asan" \
+	    $(VM_TESTS) "Tests/under helgrind" Tests/swift "Tests/swift thread" "Tests/swift address"
 
 check-c: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs

@@ -5,18 +5,8 @@
 #include <string.h>
 
 #include "address.h"
+#include "literal.h"
 #include "unit.h"
-
-static struct address make(const char *text)
-{
-    struct address address;
-    char           zone[16];
-    uint32_t       scope;
-
-    if (!address_parse(text, &address, zone, &scope))
-        fail_msg("%s is no address", text);
-    return address;
-}
 
 static void literals_are_read_whole(void **state)
 {

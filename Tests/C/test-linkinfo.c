@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "linkinfo.h"
+#include "literal.h"
 #include "unit.h"
 
 #define LIMIT 1024
@@ -44,17 +45,6 @@ static struct linkinfo end(struct nest *nest)
     linkinfo_parse(&attribute, &info);
     free(exact);
     return info;
-}
-
-static struct address make(const char *text)
-{
-    struct address address = { 0 };
-    char           zone[16];
-    uint32_t       scope;
-
-    if (text != NULL)
-        assert_true(address_parse(text, &address, zone, &scope));
-    return address;
 }
 
 static void put_address(struct nest *nest, uint16_t type, const char *text)

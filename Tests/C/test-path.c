@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "literal.h"
 #include "path.h"
 #include "unit.h"
 
@@ -24,17 +25,6 @@ enum {
 #define REASON(reason) kSCNetworkReachabilityReason##reason
 
 #define UP (IFF_UP | IFF_RUNNING)
-
-static struct address make(const char *text)
-{
-    struct address address = { 0 };
-    char           zone[16];
-    uint32_t       scope;
-
-    if (text != NULL && !address_parse(text, &address, zone, &scope))
-        fail_msg("%s is no address", text);
-    return address;
-}
 
 static void a_route_and_a_link_make_a_path(void **state)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "expect.h"
+#include "literal.h"
 #include "unit.h"
 #include "wireguard.h"
 
@@ -47,17 +48,6 @@ static void begin_peer(struct bytes *bytes, char key, const char *endpoint)
                      address.ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6), &address);
     }
     bytes->allowed = mnl_attr_nest_start(bytes->header, WGPEER_A_ALLOWEDIPS);
-}
-
-static struct address make(const char *text)
-{
-    struct address address = { 0 };
-    char           zone[16];
-    uint32_t       scope;
-
-    if (text != NULL)
-        assert_true(address_parse(text, &address, zone, &scope));
-    return address;
 }
 
 static void put_allowed(struct bytes *bytes, const char *prefix, uint8_t length)
