@@ -21,7 +21,7 @@ void pretend_require(void)
 {
     static bool entered;
 
-    if (!entered && (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0))
+    if (!entered && (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0))
         SKIP("no mount namespace can be made here");
     entered = true;
     if (!mount_over())
@@ -35,7 +35,7 @@ void pretend_type(const char *interface, const char *type)
     int  fd = mkstemp(name);
 
     snprintf(path, sizeof path, "/sys/class/net/%s/uevent", interface);
-    if (fd < 0 || write(fd, text, (size_t)length) != length || mount(name, path, NULL, MS_BIND, NULL) != 0)
+    if (fd < 0 || write(fd, text, (size_t)length) != length || mount(name, path, "none", MS_BIND, NULL) != 0)
         fail_msg("%s: %s", path, strerror(errno));
     close(fd);
     unlink(name);

@@ -78,7 +78,7 @@ static void any_length_is_safe(void **state)
     (void)state;
     fill(&notes);
     for (size_t length = 0; length < notes.length; length++) {
-        struct search search = { .count = 0 };
+        struct search search = { .wanted = { .start = "" } };
         char         *exact = malloc(length + 1);
 
         memcpy(exact, notes.bytes, length);
@@ -100,7 +100,7 @@ static void any_offset_is_safe(void **state)
         fill(&notes);
         for (size_t word = 8; word < notes.length / 4; word++) {
             const uint32_t before = notes.bytes[word];
-            struct search  search = { .count = 0 };
+            struct search  search = { .wanted = { .start = "" } };
 
             notes.bytes[word] = values[i];
             tdb_each(notes.bytes, notes.length, take, &search);
