@@ -172,10 +172,14 @@ $(BUILD)/tests/test-dlopen: | $(BUILD)/$(SHARED)
 
 test-programs: $(TESTS)
 
+# What shows a race between two processors, or how long something waited, has the machine for itself.
+ALONE = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait
+
 test: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs vm-programs
-	@Tests/run $(TESTS) -j2 "Tests/under valgrind" $(CHECKS) "Tests/under tsan" "Tests/under clang" "Tests/under asan" \
-	    $(VM_TESTS) "Tests/under helgrind" Tests/swift "Tests/swift thread" "Tests/swift address"
+	@Tests/run $(ALONE) -j2 "Tests/under valgrind" $(filter-out $(ALONE),$(TESTS)) $(CHECKS) "Tests/under tsan" \
+	    "Tests/under clang" "Tests/under asan" $(VM_TESTS) "Tests/under helgrind" Tests/swift "Tests/swift thread" \
+	    "Tests/swift address"
 
 check-c: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
