@@ -29,14 +29,11 @@ enum queue { QUEUE_QUICK, QUEUE_UNSORTED, QUEUE_FIRST, QUEUE_AGAIN, QUEUES };
 enum lane { LANE_QUICK, LANE_ANY, LANES };
 static const unsigned threads_limit[LANES] = { 1, 3 };
 
-struct lookup {
-    struct list    node; /* in a queue, until it is taken */
-    struct lookup *next; /* in its bucket */
-    struct netns  *netns;
-    enum queue     queue, slow_queue; /* where it is; where it belongs if it is not quick */
-    uint32_t       hash;
-    struct list    inquirers;
-    char           name[];
+/* A thread, and what it looks up: in memory of its own, as those who want to know may go. */
+struct worker {
+    enum lane     lane;
+    struct lookup lookup;
+    char          name[LOOKUP_NAME_LIMIT + 1];
 };
 
 /* Under process_lock. A child begins with an empty one: the threads stayed with the parent. */
@@ -132,6 +129,33 @@ static void unlink_locked(struct lookup *lookup)
     *place = lookup->next;
 }
 
+/* Elsewhere from now on, in the same place of its queue and of its bucket. */
+static void move_locked(struct lookup *to, struct lookup *from)
+{
+    struct lookup **place = &pool.buckets[from->hash % BUCKETS];
+
+    while (*place != from)
+        place = &(*place)->next;
+    *place = to;
+    *to = *from;
+    list_init(&to->inquirers);
+    list_move(&to->inquirers, &from->inquirers);
+    list_init(&to->node);
+    if (!list_is_empty(&from->node))
+        list_append(&from->node, &to->node); /* in front of it */
+    list_remove(&from->node);
+}
+
+/* Has one of those who wait lend it. */
+static void lend_locked(struct lookup *lookup)
+{
+    struct inquirer *lender = container_of(lookup->inquirers.next, struct inquirer, node);
+
+    move_locked(&lender->lookup, lookup);
+    lender->lookup.name = lender->name;
+    lender->lends = true;
+}
+
 static struct inquirer *next_inquirer(struct lookup *lookup, unsigned *ret_turn)
 {
     struct inquirer *inquirer = NULL;
@@ -141,7 +165,7 @@ static struct inquirer *next_inquirer(struct lookup *lookup, unsigned *ret_turn)
     node = list_pop(&lookup->inquirers);
     if (node != NULL) {
         inquirer = container_of(node, struct inquirer, node);
-        inquirer->lookup = NULL;
+        inquirer->waits = false;
         *ret_turn = inquirer->turn;
     }
     process_unlock();
@@ -164,7 +188,6 @@ static void finish(struct lookup *lookup, const struct lookup_result *result)
         counted_release(owner);
     }
     netns_release(lookup->netns);
-    free(lookup);
 }
 
 static void run(struct lookup *lookup)
@@ -187,26 +210,35 @@ static struct list *pop_locked(size_t queues)
     return node;
 }
 
-/* What a thread does next; NULL: it ends. Another one may have taken what a quick one was started for: what that one
+static void take_over_locked(struct worker *worker, struct lookup *lookup)
+{
+    container_of(lookup, struct inquirer, lookup)->lends = false;
+    strcpy(worker->name, lookup->name);
+    move_locked(&worker->lookup, lookup);
+    worker->lookup.name = worker->name;
+    netns_retain_locked(worker->lookup.netns);
+}
+
+/* What a thread does next; false: it ends. Another one may have taken what a quick one was started for: what that one
  * was started for is left then, and the quick one goes over to its lane. */
-static struct lookup *take(enum lane *lane)
+static bool take(struct worker *worker)
 {
     struct list *node;
 
     process_lock();
-    node = pop_locked(*lane == LANE_QUICK ? QUEUE_UNSORTED + 1 : QUEUES);
-    if (node == NULL && *lane == LANE_QUICK && pool.threads[LANE_ANY] < threads_limit[LANE_ANY] &&
+    node = pop_locked(worker->lane == LANE_QUICK ? QUEUE_UNSORTED + 1 : QUEUES);
+    if (node == NULL && worker->lane == LANE_QUICK && pool.threads[LANE_ANY] < threads_limit[LANE_ANY] &&
         (node = pop_locked(QUEUES)) != NULL) {
         pool.threads[LANE_QUICK]--;
         pool.threads[LANE_ANY]++;
-        *lane = LANE_ANY;
+        worker->lane = LANE_ANY;
     }
     if (node == NULL)
-        pool.threads[*lane]--;
-    else /* its inquirers may go while it is under way */
-        netns_retain_locked(container_of(node, struct lookup, node)->netns);
+        pool.threads[worker->lane]--;
+    else
+        take_over_locked(worker, container_of(node, struct lookup, node));
     process_unlock();
-    return node == NULL ? NULL : container_of(node, struct lookup, node);
+    return node != NULL;
 }
 
 /* A child's new threads may have the memory of the parent's, and with it, in glibc, the sockets that these were
@@ -220,14 +252,27 @@ static void forget_inherited_resolver(void)
 
 static void *work(void *argument);
 
+static int start_worker(enum lane lane)
+{
+    struct worker *worker = malloc(sizeof *worker);
+    pthread_t      thread;
+    int            error;
+
+    if (worker == NULL)
+        return ENOMEM;
+    worker->lane = lane;
+    error = process_start_thread(work, worker, true, &thread);
+    if (error != 0)
+        free(worker);
+    return error;
+}
+
 /* One thread more, if there may be one. 0, EBUSY: there are as many as there may be, or another errno: there is
  * none. */
 static int add_thread(enum lane lane)
 {
-    static const enum lane lanes[LANES] = { LANE_QUICK, LANE_ANY };
-    pthread_t              thread;
-    bool                   may;
-    int                    error;
+    bool may;
+    int  error;
 
     process_lock();
     may = pool.threads[lane] < threads_limit[lane];
@@ -238,7 +283,7 @@ static int add_thread(enum lane lane)
     process_unlock();
     if (!may)
         return EBUSY;
-    error = process_start_thread(work, (void *)(uintptr_t)&lanes[lane], true, &thread);
+    error = start_worker(lane);
     process_lock();
     pool.starting[lane]--;
     if (error != 0 && --pool.threads[lane] > pool.starting[lane])
@@ -276,28 +321,27 @@ static void put_back(struct lookup *lookup)
     } else {
         lookup->queue = lookup->slow_queue;
         list_append(&pool.queues[lookup->queue], &lookup->node);
-        lookup = NULL;
+        lend_locked(lookup);
     }
     process_unlock();
     netns_release(netns);
-    free(lookup);
 }
 
 static void *work(void *argument)
 {
-    enum lane      lane = *(const enum lane *)argument;
-    struct lookup *lookup;
+    struct worker *worker = argument;
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     forget_inherited_resolver();
-    while ((lookup = take(&lane)) != NULL) {
-        if (lane == LANE_ANY || is_quick(lookup)) {
-            run(lookup);
+    while (take(worker)) {
+        if (worker->lane == LANE_ANY || is_quick(&worker->lookup)) {
+            run(&worker->lookup);
         } else {
-            put_back(lookup);
+            put_back(&worker->lookup);
             (void)add_thread(LANE_ANY); /* if none can be had, this one gets round to it */
         }
     }
+    free(worker);
     return NULL;
 }
 
@@ -305,9 +349,9 @@ static void *work(void *argument)
 
 static void wait_locked(struct lookup *lookup, struct inquirer *inquirer)
 {
-    if (inquirer->lookup != NULL)
+    if (inquirer->waits)
         return;
-    inquirer->lookup = lookup;
+    inquirer->waits = true;
     counted_retain(inquirer->owner);
     list_append(&lookup->inquirers, &inquirer->node);
 }
@@ -324,60 +368,60 @@ static void advance_locked(struct lookup *lookup, enum queue queue, enum queue s
     list_append(&pool.queues[queue], &lookup->node);
 }
 
-/* Joins the look-up of the name that there is. If there is none, `fresh` becomes it. Returns whichever; NULL: neither.
- * `ret_queued`: a thread has yet to take it. */
-static struct lookup *join(struct netns *netns, const char *name, uint32_t hash, struct lookup *fresh, enum queue queue,
-                           enum queue slow_queue, struct inquirer *inquirer, bool *ret_queued)
+static struct lookup *find_locked(const struct netns *netns, const char *name, uint32_t hash)
 {
+    struct lookup *lookup = pool.buckets[hash % BUCKETS];
+
+    while (lookup != NULL && (lookup->hash != hash || lookup->netns != netns || strcmp(lookup->name, name) != 0))
+        lookup = lookup->next;
+    return lookup;
+}
+
+/* A new one, which the inquirer lends. */
+static struct lookup *begin_locked(struct netns *netns, uint32_t hash, enum queue queue, enum queue slow_queue,
+                                   struct inquirer *inquirer)
+{
+    struct lookup *lookup = &inquirer->lookup;
+
+    *lookup = (struct lookup){ .next = pool.buckets[hash % BUCKETS],
+                               .netns = netns,
+                               .name = inquirer->name,
+                               .hash = hash,
+                               .queue = queue,
+                               .slow_queue = slow_queue };
+    inquirer->lends = true;
+    pool.buckets[hash % BUCKETS] = lookup;
+    list_init(&lookup->inquirers);
+    list_append(&pool.queues[queue], &lookup->node);
+    return lookup;
+}
+
+/* Joins the look-up of the name that there is, or begins one. Whether a thread has yet to take it. */
+static bool join(struct netns *netns, enum queue queue, enum queue slow_queue, struct inquirer *inquirer)
+{
+    const uint32_t hash = hash_of(inquirer->name);
     struct lookup *lookup;
+    bool           queued;
 
     process_lock();
     check_pool_locked();
-    for (lookup = pool.buckets[hash % BUCKETS]; lookup != NULL; lookup = lookup->next)
-        if (lookup->hash == hash && lookup->netns == netns && strcmp(lookup->name, name) == 0)
-            break;
-    if (lookup == NULL && fresh != NULL) {
-        lookup = fresh;
-        lookup->next = pool.buckets[hash % BUCKETS];
-        pool.buckets[hash % BUCKETS] = lookup;
-        lookup->queue = queue;
-        lookup->slow_queue = slow_queue;
-        list_append(&pool.queues[queue], &lookup->node);
-    }
-    if (lookup != NULL) {
-        advance_locked(lookup, queue, slow_queue);
-        wait_locked(lookup, inquirer);
-        *ret_queued = !list_is_empty(&lookup->node);
-    }
-    process_unlock();
-    return lookup;
-}
-
-static struct lookup *lookup_create(struct netns *netns, const char *name, uint32_t hash)
-{
-    const size_t   size = strlen(name) + 1;
-    struct lookup *lookup = malloc(sizeof *lookup + size);
-
+    lookup = find_locked(netns, inquirer->name, hash);
     if (lookup == NULL)
-        return NULL;
-    list_init(&lookup->node);
-    list_init(&lookup->inquirers);
-    lookup->hash = hash;
-    lookup->netns = netns;
-    memcpy(lookup->name, name, size);
-    return lookup;
+        lookup = begin_locked(netns, hash, queue, slow_queue, inquirer);
+    advance_locked(lookup, queue, slow_queue);
+    wait_locked(lookup, inquirer);
+    queued = !list_is_empty(&lookup->node);
+    process_unlock();
+    return queued;
 }
 
-int lookup_start(struct netns *netns, const char *name, bool again, bool trusted, struct inquirer *inquirer)
+int lookup_start(struct netns *netns, bool again, bool trusted, struct inquirer *inquirer)
 {
-    const uint32_t hash = hash_of(name);
     const enum queue slow_queue = again ? QUEUE_AGAIN : QUEUE_FIRST;
-    enum queue     queue = slow_queue;
-    struct lookup *fresh;
-    bool           queued;
-    int            error;
+    enum queue       queue = slow_queue;
+    int              error;
 
-    switch (resolvconf_hosts_say(name, trusted)) {
+    switch (resolvconf_hosts_say(inquirer->name, trusted)) {
     case HOSTS_HAS:
         queue = QUEUE_QUICK;
         break;
@@ -387,14 +431,7 @@ int lookup_start(struct netns *netns, const char *name, bool again, bool trusted
     case HOSTS_HAS_NOT:
         break;
     }
-    if (join(netns, name, hash, NULL, queue, slow_queue, inquirer, &queued) == NULL) {
-        fresh = lookup_create(netns, name, hash);
-        if (fresh == NULL)
-            return ENOMEM;
-        if (join(netns, name, hash, fresh, queue, slow_queue, inquirer, &queued) != fresh)
-            free(fresh);
-    }
-    if (!queued)
+    if (!join(netns, queue, slow_queue, inquirer))
         return 0;
     error = add_threads(queue);
     if (error != 0)
@@ -402,25 +439,32 @@ int lookup_start(struct netns *netns, const char *name, bool again, bool trusted
     return error;
 }
 
+/* In a queue, nobody has begun with it: if nobody else waits, it is no more. */
+static void give_up_locked(struct inquirer *inquirer)
+{
+    list_remove(&inquirer->node);
+    if (!inquirer->lends)
+        return;
+    inquirer->lends = false;
+    if (!list_is_empty(&inquirer->lookup.inquirers)) {
+        lend_locked(&inquirer->lookup);
+        return;
+    }
+    list_remove(&inquirer->lookup.node);
+    unlink_locked(&inquirer->lookup);
+}
+
 void lookup_cancel(struct inquirer *inquirer)
 {
-    struct lookup *lookup, *ended = NULL;
+    bool waited;
 
     process_lock();
     inquirer->turn++;
-    lookup = inquirer->lookup;
-    if (lookup != NULL) {
-        inquirer->lookup = NULL;
-        list_remove(&inquirer->node);
-        /* In a queue, nobody has begun with it. */
-        if (list_is_empty(&lookup->inquirers) && !list_is_empty(&lookup->node)) {
-            list_remove(&lookup->node);
-            unlink_locked(lookup);
-            ended = lookup;
-        }
-    }
+    waited = inquirer->waits;
+    inquirer->waits = false;
+    if (waited)
+        give_up_locked(inquirer);
     process_unlock();
-    free(ended);
-    if (lookup != NULL)
+    if (waited)
         counted_release(inquirer->owner);
 }

@@ -6,6 +6,8 @@
 
 #include "netns.h"
 
+#define LOOKUP_NAME_LIMIT 1024 /* bytes of a name, without its NUL */
+
 enum lookup_outcome {
     LOOKUP_FOUND,
     LOOKUP_NO_SUCH_NAME,
@@ -23,23 +25,36 @@ struct lookup_result {
     struct found_address *items; /* in the resolver's order */
 };
 
-struct lookup;
+/* Of one name. While it waits in a queue it is lent by one of those who want to know, so that it costs nobody memory;
+ * then a thread has it. */
+struct lookup {
+    struct list    node; /* in a queue, until it is taken */
+    struct lookup *next; /* in its bucket */
+    struct netns  *netns;
+    const char    *name;
+    uint32_t       hash;
+    uint8_t        queue, slow_queue; /* where it is; where it belongs if it is not quick */
+    struct list    inquirers;
+};
 
 /* Somebody who wants to know. */
 struct inquirer {
     struct list     node;
     struct counted *owner;
-    struct lookup  *lookup; /* NULL: does not wait */
+    const char     *name;   /* as long as the owner lives */
+    bool            waits;
+    bool            lends;  /* `lookup` is in a queue */
     unsigned        turn;   /* another one after each lookup_cancel */
+    struct lookup   lookup;
     /* The result, on a resolver's thread, without a lock. `turn` is that in which it was wanted: if it has passed, the
      * result is late, and to be thrown away. */
     void (*found)(struct inquirer *inquirer, unsigned turn, const struct lookup_result *result);
 };
 
-/* Looks a name up in a namespace, which the inquirer's owner keeps. One look-up of a name is made at a time, and shared.
+/* Looks the inquirer's name up in a namespace, which its owner keeps. One look-up of a name is made at a time, and shared.
  * `again`: those that are made for the first time go before. `trusted`: see resolvconf_hosts_say. Never waits. 0 or an
  * errno; then nobody will be told. */
-int lookup_start(struct netns *netns, const char *name, bool again, bool trusted, struct inquirer *inquirer);
+int lookup_start(struct netns *netns, bool again, bool trusted, struct inquirer *inquirer);
 
 /* Ends the turn. At most a result that is being told already is told. */
 void lookup_cancel(struct inquirer *inquirer);

@@ -187,7 +187,7 @@ static void look_locked(struct SCNetworkReachability *target, bool again, bool t
     target->look_again = false;
     target->looking = true;
     set_deadline_locked(target, NEVER);
-    if (lookup_start(target->netns, target->name, again, trusted, &target->inquirer) != 0) {
+    if (lookup_start(target->netns, again, trusted, &target->inquirer) != 0) {
         target->looking = false;
         plan_locked(target, true);
     }
@@ -215,6 +215,7 @@ void name_begin_locked(struct SCNetworkReachability *target, bool trusted)
 {
     if (target->inquirer.found == NULL) { /* constant from here on: a resolver's thread may be reading it */
         target->inquirer.owner = &target->memory;
+        target->inquirer.name = target->name;
         target->inquirer.found = found;
     }
     target->look_again_delay = LOOK_AGAIN_FIRST;

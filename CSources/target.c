@@ -10,8 +10,7 @@
 #include "error.h"
 #include "resolvconf.h"
 
-#define NAME_LIMIT 1024
-#define TYPE_ID    0x5343524cul
+#define TYPE_ID 0x5343524cul
 
 /* ---- Making a target -------------------------------------------------------------------------------------------- */
 
@@ -211,9 +210,9 @@ static void wish_for_localhost(struct wish *wish)
 static bool wish_for_name(struct wish *wish, const char *name)
 {
     struct question *question = &wish->questions[0];
-    const size_t     length = strnlen(name, NAME_LIMIT + 1);
+    const size_t     length = strnlen(name, LOOKUP_NAME_LIMIT + 1);
 
-    if (length == 0 || length > NAME_LIMIT)
+    if (length == 0 || length > LOOKUP_NAME_LIMIT)
         return false;
     wish->count = 1;
     if (address_parse(name, &question->destination, question->interface, &question->scope)) {

@@ -604,6 +604,39 @@ static void what_was_cancelled_in_the_queue_is_never_asked(void **state)
     assert_int_equal(resolver_calls("two.example"), 1);
 }
 
+/* While it waits in the queue, the look-up is in the memory of one of those who want to know. */
+static void whoever_of_them_stays_is_told(void **state)
+{
+    enum { SHARERS = 4 };
+    static const int orders[][SHARERS] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 0, 2, 1, 3 }, { 1, 0, 3, 2 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        const int         last = orders[i][SHARERS - 1];
+        struct occupation occupation;
+        struct watcher    sharers[SHARERS], before, after;
+
+        begin();
+        occupy(&occupation);
+        watcher_start(&before, expect_name("before.example"));
+        for (int j = 0; j < SHARERS; j++)
+            watcher_start(&sharers[j], expect_name("shared.example"));
+        watcher_start(&after, expect_name("after.example"));
+        for (int j = 0; j < SHARERS - 1; j++)
+            watcher_stop(&sharers[orders[i][j]]);
+        resolver_let_go(NULL);
+        EXPECT_CHANGE(&sharers[last], HERE);
+        EXPECT_CHANGE(&before, HERE);
+        EXPECT_CHANGE(&after, HERE);
+        watcher_stop(&sharers[last]);
+        watcher_stop(&before);
+        watcher_stop(&after);
+        vacate(&occupation);
+        finish();
+        assert_int_equal(resolver_calls("shared.example"), 1);
+    }
+}
+
 static void who_has_gone_is_freed_at_once_and_not_told(void **state)
 {
     static struct listener   listener, staying;
@@ -1177,7 +1210,7 @@ static void without_memory_it_is_tried_again(void **state)
     finish();
     resolver_begin(many);
     unasked.calls = untold.calls = 0;
-    lack(sizeof name + 48, sizeof name + 80, 1); /* a look-up has its name in it */
+    lack(sizeof name + 48, sizeof name + 80, 1); /* a thread has room for a name */
     schedule(unasked.target, unasked.loop);
     assert_int_equal(atomic_load(&dearth.times), 0);
     assert_int_equal(resolver_calls(NULL), 0);
@@ -1645,6 +1678,7 @@ int main(void)
         TEST(first_look_ups_go_before_repeated_ones),
         TEST(a_look_up_is_shared_by_all_who_want_it),
         TEST(what_was_cancelled_in_the_queue_is_never_asked),
+        TEST(whoever_of_them_stays_is_told),
         TEST(who_has_gone_is_freed_at_once_and_not_told),
         TEST(unscheduled_it_is_as_if_it_had_never_been_looked_up),
         TEST(a_quick_name_that_is_stuck_keeps_no_other_waiting),
