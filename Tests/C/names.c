@@ -273,14 +273,24 @@ unsigned names_count_threads(void)
     return count_threads(false);
 }
 
-/* Nor the one that closes what was watched. */
-void names_await_no_thread(void)
+static void await_threads(unsigned limit, bool all)
 {
     const double end = watcher_now() + patience_of(PATIENCE);
 
-    while (count_threads(true) > 0) {
+    while (count_threads(all) > limit) {
         if (watcher_now() > end)
             fail_msg("resolver threads do not end");
         (void)poll(NULL, 0, 1); /* they are detached: nobody is told */
     }
+}
+
+void names_await_threads(unsigned limit)
+{
+    await_threads(limit, false);
+}
+
+/* Nor the one that closes what was watched. */
+void names_await_no_thread(void)
+{
+    await_threads(0, true);
 }

@@ -59,8 +59,9 @@ bool names_is_looking(SCNetworkReachabilityRef target);
 /* Waits for that without driving any loop. */
 void names_await_answer(SCNetworkReachabilityRef target);
 
-/* The resolver threads that the library has now, and waiting until there are none. */
+/* The resolver threads that the library has now, and waiting until there are so many at most, or none. */
 unsigned names_count_threads(void);
+void     names_await_threads(unsigned limit);
 void     names_await_no_thread(void);
 
 #endif

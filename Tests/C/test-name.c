@@ -1404,6 +1404,7 @@ static void what_is_looked_up_for_the_first_time_goes_before_what_is_tried_again
     assert_int_equal(SCRunLoopPerform(again.loop, 0.08), 0);
     assert_true(names_is_looking(again.target));
     watcher_schedule(&first, names_target("held4.test"));
+    names_await_threads(3); /* who sorts is done with it */
     nameserver_let_go(names_server, "held1");
     nameserver_await(names_server, "held4.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held4.test", NAMESERVER_AAAA, 1);
