@@ -33,7 +33,7 @@ struct lookup {
     struct netns  *netns;
     const char    *name;
     uint32_t       hash;
-    uint8_t        queue, slow_queue; /* where it is; where it belongs if it is not quick */
+    unsigned       queue, slow_queue; /* where it is; where it belongs if it is not quick */
     struct list    inquirers;
 };
 
