@@ -1210,7 +1210,7 @@ static void without_memory_it_is_tried_again(void **state)
     finish();
     resolver_begin(many);
     unasked.calls = untold.calls = 0;
-    lack(sizeof name + 48, sizeof name + 80, 1); /* a thread has room for a name */
+    lack(sizeof name + 48, sizeof name + 128, 1); /* a thread has room for a name */
     schedule(unasked.target, unasked.loop);
     assert_int_equal(atomic_load(&dearth.times), 0);
     assert_int_equal(resolver_calls(NULL), 0);
