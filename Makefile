@@ -175,11 +175,12 @@ test-programs: $(TESTS)
 # What shows a race between two processors, or how long something waited, has the machine for itself. Those that boot an
 # emulated one, of which there is one at a time, stand apart from each other.
 MACHINE = Tests/VM/machine Tests/VM/test-
-ALONE = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait
+ALONE = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait Tests/checks/benchmarks
 
 test: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs vm-programs
-	@Tests/run $(ALONE) -j2 "Tests/under valgrind" $(filter-out $(ALONE),$(TESTS)) "$(MACHINE)kernel" $(CHECKS) \
+	@Tests/run $(ALONE) -j2 "Tests/under valgrind" $(filter-out $(ALONE),$(TESTS)) "$(MACHINE)kernel" \
+	    $(filter-out $(ALONE),$(CHECKS)) \
 	    "Tests/under tsan" "Tests/under clang" "$(MACHINE)links" "Tests/under asan" "Tests/under helgrind" Tests/swift \
 	    "$(MACHINE)takeover" "Tests/swift thread" "Tests/swift address"
 

@@ -28,7 +28,9 @@
 
 extern char **environ;
 
-#define PATIENCE 10000 /* milliseconds until something that must happen has failed to */
+/* Milliseconds until something that must happen has failed to. The kernel takes down one namespace at a time, whoever's,
+ * and one with a million routes takes it seconds. */
+#define PATIENCE 60000
 
 /* ---- Entering --------------------------------------------------------------------------------------------------- */
 
