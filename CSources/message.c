@@ -175,6 +175,16 @@ bool route_next_leg(struct route *route, struct route_leg *ret)
     return true;
 }
 
+bool route_covers(const struct route *route, const struct address *address)
+{
+    struct address prefix = route->destination;
+
+    /* A default route has no RTA_DST. */
+    if (prefix.family == AF_UNSPEC)
+        prefix.family = route->family;
+    return address_in_prefix(address, &prefix, route->prefix_length);
+}
+
 /* NLMSG_ERROR and NLMSG_DONE both start with a negative errno, but an old NLMSG_DONE may be empty. */
 static void parse_end(const struct nlmsghdr *header, struct message *ret)
 {

@@ -70,6 +70,9 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret);
 /* Steps through the legs of a multipath route. False: there are no more. */
 bool route_next_leg(struct route *route, struct route_leg *ret);
 
+/* Whether the route is for this address, among others. */
+bool route_covers(const struct route *route, const struct address *address);
+
 /* What RTM_GETROUTE is asked. */
 struct route_request {
     struct address destination, source; /* source AF_UNSPEC: the kernel's choice */

@@ -14,7 +14,7 @@ struct watch {
     struct list       node, dirty;
     struct counted   *owner;
     struct questions *questions; /* a reference; monitor_ask changes it */
-    unsigned          extras;    /* route_extras */
+    unsigned          extras;    /* search_extras */
     /* Counts the answers that the owner took, on whichever loop. */
     atomic_ulong *answers;
     /* The answer, on the driving thread, without a lock. Comes after every change that may matter, changed or not.

@@ -112,7 +112,7 @@ static bool is_sized(const SCNetworkReachabilityPath *path)
 static int ask_known(struct netns *netns, const struct questions *questions, struct path *ret)
 {
     struct link link = { 0 };
-    int         error = netns_ask(netns, questions, ROUTE_SOURCE, ret);
+    int         error = netns_ask(netns, questions, SEARCH_SOURCE, ret);
 
     while (error == 0 && (ret->needs.unknown != 0 || ret->untyped)) {
         const uint32_t wanted = ret->needs.unknown != 0 ? ret->needs.unknown : ret->index;
@@ -122,7 +122,7 @@ static int ask_known(struct netns *netns, const struct questions *questions, str
         error = netns_learn(netns, wanted, &link);
         if (error != 0 || link.index == 0)
             break;
-        error = netns_ask(netns, questions, ROUTE_SOURCE, ret);
+        error = netns_ask(netns, questions, SEARCH_SOURCE, ret);
     }
     if (error == 0 && ret->untyped && link.index == ret->index)
         ret->type = link.type;

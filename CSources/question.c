@@ -36,3 +36,19 @@ void questions_release(struct questions *questions)
     if (questions != NULL)
         counted_release(&questions->counted);
 }
+
+bool question_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret)
+{
+    if (question->interface[0] != '\0' && named == 0) {
+        *ret = path_without(kSCNetworkReachabilityReasonInterfaceMissing);
+        return false;
+    }
+    *ret_oif = named != 0 ? named : question->scope;
+    /* Two interfaces; or none, where the kernel would take some. */
+    if ((question->scope != 0 && question->scope != *ret_oif) ||
+        (*ret_oif == 0 && address_is_link_local(&question->destination))) {
+        *ret = path_without(kSCNetworkReachabilityReasonNoRoute);
+        return false;
+    }
+    return true;
+}

@@ -33,4 +33,8 @@ void              questions_release(struct questions *questions); /* NULL is fin
 /* What the reason makes of the best of their answers. */
 void questions_conclude(const struct questions *questions, struct path *path);
 
+/* The interface that a question names, where `named` is the index of the one with its name now (0: it names none,
+ * or there is none): *ret_oif, 0 for any. False: `ret` is the answer already. */
+bool question_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret);
+
 #endif

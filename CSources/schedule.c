@@ -315,7 +315,7 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     schedule->member = (struct member){ .owner = &schedule->counted, .ended = member_ended };
     list_init(&schedule->member.node);
     schedule->watch = (struct watch){ .owner = &schedule->counted,
-                                      .extras = ROUTE_EXPIRY | (target->notify_path ? ROUTE_SOURCE : 0u),
+                                      .extras = SEARCH_EXPIRY | (target->notify_path ? SEARCH_SOURCE : 0u),
                                       .answers = &target->answers,
                                       .answered = answered };
     list_init(&schedule->watch.node);
@@ -352,7 +352,7 @@ static struct schedule *find_handed_locked(struct SCNetworkReachability *target)
 static int evaluate_locked(struct SCNetworkReachability *target)
 {
     struct path path;
-    const int   error = netns_ask(target->netns, target->questions, target->notify_path ? ROUTE_SOURCE : 0, &path);
+    const int   error = netns_ask(target->netns, target->questions, target->notify_path ? SEARCH_SOURCE : 0, &path);
 
     if (error != 0)
         return error;

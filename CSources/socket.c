@@ -263,7 +263,7 @@ static int find_interface_by(int fd, struct inquiry *inquiry, bool *ret_open, st
         error = interface_index(fd, question->interface, &named);
     if (error != 0 && error != ENODEV)
         return error;
-    *ret_open = route_interface(question, named, &inquiry->oif, ret);
+    *ret_open = question_interface(question, named, &inquiry->oif, ret);
     return *ret_open && inquiry->oif != 0 ? find_link(fd, inquiry, ret_open, ret) : 0;
 }
 

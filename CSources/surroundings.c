@@ -182,7 +182,7 @@ static int make_ways(struct surroundings *surroundings)
     for (size_t i = 0; i < WAYS; i++) {
         surroundings->ways[i].watch = (struct watch){ .owner = &surroundings->source.counted,
                                                       .questions = questions[i],
-                                                      .extras = ROUTE_SOURCE,
+                                                      .extras = SEARCH_SOURCE,
                                                       .answers = &surroundings->ways[i].answers,
                                                       .answered = way_answered };
         list_init(&surroundings->ways[i].watch.node);

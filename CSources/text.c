@@ -249,7 +249,7 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
         text_add(&text, "on a scheduler");
     else
         text_add(&text, "%u times on %u run loops", summary.times, summary.loops);
-    if (target_ask(self, ROUTE_SOURCE, &path) == 0)
+    if (target_ask(self, SEARCH_SOURCE, &path) == 0)
         add_answer(&text, &path);
     text_add(&text, "\n  resolver: %s", !self->pending ? "not needed" : snapshot.looking ? "asked" : "not asked");
     text_add(&text, "\n  counters: %lu evaluations, %lu callbacks, %lu queries, %lu overruns", snapshot.evaluations,
