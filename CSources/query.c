@@ -2,9 +2,9 @@
 /* Asking a target, whether or not it is scheduled. */
 #include <string.h>
 
+#include "delivery.h"
 #include "error.h"
 #include "name.h"
-#include "target.h"
 
 /* What it asks now, with a reference. 0 or an errno. */
 static int questions_of(struct SCNetworkReachability *target, struct questions **ret)
@@ -55,7 +55,7 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
     if ((state & STATE_SCHEDULED) != 0) {
         *flags = (SCNetworkReachabilityFlags)state;
         if ((state & STATE_DUE) != 0)
-            schedule_owe_callback(self, *flags);
+            delivery_owe(self, *flags);
         return 1;
     }
     error = target_ask(self, 0, &path);
@@ -177,7 +177,7 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     watched = self->notify_path && !list_is_empty(&self->schedules);
     last = self->current;
     if (watched)
-        schedule_owe_callback_locked(self, last.flags);
+        delivery_owe_locked(self, last.flags);
     address_count = last.reason == kSCNetworkReachabilityReasonNamePending ? 0 : count_addresses(self->questions);
     pthread_mutex_unlock(&self->lock);
     if (!watched)

@@ -1,286 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Callbacks: who is called, when, and on which loop.
+ * Which loops and schedulers a target is on.
  *
- * What this file must never do: call user code (callback or hook) with a lock held, deliver anything but the current
- * value, or deliver one target twice at a time.
- *
- * One schedule is one (target, loop). It is a watch of the loop's monitor, a job while a delivery is due, a change
- * while it waits for SCRunLoopCopyNextChange, and a member of the loop until it ends. References: the target's list
- * holds one, and so does the loop's queue while the job is in it. A schedule holds the target and the loop.
+ * What this file must never do: run user code (a hook that retains or releases) with a lock held, or leave a schedule in
+ * anything once it is out of its target's list.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "context.h"
+#include "delivery.h"
 #include "error.h"
-#include "handover.h"
 #include "name.h"
-#include "probes.h"
-#include "service.h"
-#include "surroundings.h"
-#include "target.h"
-
-enum { MODE_DEFAULT, MODE_COMMON, MODES };
-
-struct schedule {
-    struct counted                counted;
-    struct list                   node;   /* in target->schedules, under target->lock */
-    struct SCNetworkReachability *target;
-    SCRunLoopRef                  loop;
-    struct handover              *handover;     /* NULL: on a run loop. Constant */
-    struct service               *service;      /* whose loop it is, on a scheduler. Likewise */
-    unsigned                      times[MODES]; /* under target->lock */
-    bool                          active;       /* likewise; false for good once it is unscheduled */
-    struct watch                  watch;
-    struct job                    job;
-    struct list                   change;
-    struct member                 member;
-    struct resident               resident;     /* of a name that has to be looked up */
-};
 
 static int mode_index(SCRunLoopMode mode)
 {
     return strcmp(mode, kSCRunLoopDefaultMode) == 0 ? MODE_DEFAULT : MODE_COMMON;
-}
-
-/* ---- The callback ---------------------------------------------------------------------------------------------- */
-
-SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNetworkReachabilityCallBack callout,
-                                           SCNetworkReachabilityContext *context)
-{
-    struct SCNetworkReachability *self;
-    struct context               *fresh = NULL, *old;
-
-    if (!target_check(target, &self))
-        return 0;
-    if (context != NULL && context->version != 0) {
-        error_set(kSCStatusInvalidArgument);
-        return 0;
-    }
-    if (callout != NULL && (fresh = context_create(context)) == NULL) {
-        error_set(ENOMEM);
-        return 0;
-    }
-    if (fresh != NULL && !target_is_ours(self)) { /* a fork inside the retain hook */
-        counted_release(&fresh->counted);
-        error_set(ECHILD);
-        return 0;
-    }
-    pthread_mutex_lock(&self->lock);
-    old = self->context;
-    self->context = fresh;
-    self->callback = callout;
-    pthread_mutex_unlock(&self->lock);
-    if (old != NULL)
-        counted_release(&old->counted);
-    return 1;
-}
-
-/* ---- Delivery --------------------------------------------------------------------------------------------------- */
-
-static bool is_due_locked(const struct SCNetworkReachability *target)
-{
-    return target->announce || path_differs(&target->delivered, &target->current, target->notify_path);
-}
-
-/* What GetFlags loads. */
-static void publish_locked(struct SCNetworkReachability *target)
-{
-    const uint64_t due = is_due_locked(target) ? STATE_DUE : 0;
-
-    atomic_store_explicit(&target->state, STATE_SCHEDULED | due | target->current.flags, memory_order_release);
-}
-
-static void queue_locked(struct schedule *schedule)
-{
-    runloop_lock(schedule->loop);
-    runloop_add_job_locked(schedule->loop, &schedule->job);
-    runloop_unlock(schedule->loop);
-}
-
-/* What to call, taken under the lock and used without it. */
-struct delivery {
-    SCNetworkReachabilityCallBack callback;
-    struct context               *context;
-    SCNetworkReachabilityFlags    flags;
-};
-
-enum verdict { NOTHING_DUE, NOBODY_TO_CALL, CALL_HERE, CALL_ELSEWHERE };
-
-/* `here`: whether this is where calls are made. */
-static enum verdict judge_locked(const struct schedule *schedule, bool here)
-{
-    const struct SCNetworkReachability *target = schedule->target;
-
-    /* While a delivery is under way, here or on another loop, its end looks whether another is due. */
-    if (!schedule->active || target->delivering || !is_due_locked(target))
-        return NOTHING_DUE;
-    if (target->callback == NULL)
-        return NOBODY_TO_CALL;
-    return here ? CALL_HERE : CALL_ELSEWHERE;
-}
-
-/* Begins a delivery: from here on it counts as made, unless the call is to be made elsewhere. */
-static enum verdict delivery_begin(struct schedule *schedule, bool here, struct delivery *ret)
-{
-    struct SCNetworkReachability *target = schedule->target;
-    enum verdict                  verdict;
-
-    pthread_mutex_lock(&target->lock);
-    verdict = judge_locked(schedule, here);
-    if (verdict == NOBODY_TO_CALL || verdict == CALL_HERE) {
-        target->delivered = target->current;
-        target->announce = false;
-        publish_locked(target);
-    }
-    if (verdict == NOBODY_TO_CALL) {
-        runloop_lock(schedule->loop);
-        runloop_add_change_locked(schedule->loop, &schedule->change);
-        runloop_unlock(schedule->loop);
-    }
-    if (verdict == CALL_HERE) {
-        target->delivering = true;
-        counted_retain(&target->counted);
-        target->deliveries++;
-        *ret = (struct delivery){ .callback = target->callback,
-                                  .context = target->context,
-                                  .flags = target->current.flags };
-        counted_retain(&ret->context->counted);
-        probe_delivery(target, ret->flags);
-    }
-    pthread_mutex_unlock(&target->lock);
-    return verdict;
-}
-
-/* On every loop of the target's: the first that is driven makes the call, and the others find nothing left. */
-static void queue_everywhere_locked(struct SCNetworkReachability *target)
-{
-    list_for_each(node, &target->schedules)
-        queue_locked(container_of(node, struct schedule, node));
-}
-
-void schedule_owe_callback_locked(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags)
-{
-    const bool due = is_due_locked(target); /* then it is queued, or in a scheduler's hands */
-
-    if (list_is_empty(&target->schedules) || (!due && target->current.flags == flags))
-        return;
-    target->announce = true;
-    if (!due)
-        queue_everywhere_locked(target);
-}
-
-void schedule_owe_callback(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags)
-{
-    pthread_mutex_lock(&target->lock);
-    schedule_owe_callback_locked(target, flags);
-    pthread_mutex_unlock(&target->lock);
-}
-
-static void delivery_end(struct SCNetworkReachability *target, bool begun)
-{
-    if (!target_is_ours(target))
-        return;
-    pthread_mutex_lock(&target->lock);
-    if (begun)
-        target->delivering = false;
-    if (!target->delivering && is_due_locked(target))
-        queue_everywhere_locked(target);
-    pthread_mutex_unlock(&target->lock);
-}
-
-static void delivery_call(struct schedule *schedule, const struct delivery *delivery)
-{
-    context_call(delivery->context, delivery->callback, schedule->target, delivery->flags);
-}
-
-/* Where a scheduler runs its work. */
-static void handed_run(struct counted *owner)
-{
-    struct schedule *schedule = container_of(owner, struct schedule, counted);
-    struct delivery  delivery;
-    bool             begun;
-
-    if (!target_is_ours(schedule->target))
-        return;
-    begun = delivery_begin(schedule, true, &delivery) == CALL_HERE;
-    if (begun)
-        delivery_call(schedule, &delivery);
-    /* First, so that what the end finds to be due can be handed over. */
-    handover_done(schedule->handover);
-    delivery_end(schedule->target, begun);
-    if (begun)
-        counted_release(&schedule->target->counted);
-}
-
-static bool job_run(struct job *job)
-{
-    struct schedule   *schedule = container_of(job, struct schedule, job);
-    struct delivery    delivery;
-    const enum verdict verdict = delivery_begin(schedule, schedule->handover == NULL, &delivery);
-
-    if (verdict == CALL_ELSEWHERE)
-        handover_post(schedule->handover, &schedule->counted);
-    if (verdict == CALL_HERE) {
-        delivery_call(schedule, &delivery);
-        delivery_end(schedule->target, true);
-        counted_release(&schedule->target->counted);
-    }
-    counted_release(&schedule->counted);
-    return verdict == CALL_HERE;
-}
-
-static void set_current_locked(struct SCNetworkReachability *target, const struct path *path)
-{
-    atomic_fetch_add(&target->answers, 1);
-    target->current = *path;
-    target->evaluations++;
-    target->announce = target->announce || target->announce_answer;
-    target->announce_answer = false;
-    publish_locked(target);
-}
-
-/* The monitor's answer. With several loops, one may have asked later and been heard first. */
-static bool answered(struct watch *watch, const struct path *path, unsigned long answers)
-{
-    struct schedule              *schedule = container_of(watch, struct schedule, watch);
-    struct SCNetworkReachability *target = schedule->target;
-    bool                          in_order;
-
-    pthread_mutex_lock(&target->lock);
-    in_order = answers == atomic_load(&target->answers);
-    if (schedule->active && in_order) {
-        set_current_locked(target, path);
-        if (is_due_locked(target))
-            queue_locked(schedule);
-    }
-    pthread_mutex_unlock(&target->lock);
-    return in_order;
-}
-
-SCNetworkReachabilityRef SCRunLoopCopyNextChange(SCRunLoopRef loop, SCNetworkReachabilityFlags *flags)
-{
-    const int                     status = runloop_status(loop);
-    struct SCNetworkReachability *target = NULL;
-    struct list                  *change;
-
-    if (status != 0) {
-        error_set(status);
-        return NULL;
-    }
-    /* Unscheduling takes the change out under this lock before it drops the schedule's hold on the target. */
-    runloop_lock(loop);
-    change = runloop_next_change_locked(loop);
-    if (change != NULL) {
-        target = container_of(change, struct schedule, change)->target;
-        counted_retain(&target->counted);
-        if (flags != NULL)
-            *flags = (SCNetworkReachabilityFlags)atomic_load_explicit(&target->state, memory_order_acquire);
-    }
-    runloop_unlock(loop);
-    return target;
 }
 
 /* ---- Scheduling ------------------------------------------------------------------------------------------------- */
@@ -310,14 +45,14 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     counted_retain(&target->memory);
     schedule->target = target;
     schedule->loop = SCRunLoopRetain(loop);
-    schedule->job = (struct job){ .owner = &schedule->counted, .run = job_run };
+    schedule->job = (struct job){ .owner = &schedule->counted, .run = delivery_run_job };
     list_init(&schedule->job.node);
     schedule->member = (struct member){ .owner = &schedule->counted, .ended = member_ended };
     list_init(&schedule->member.node);
     schedule->watch = (struct watch){ .owner = &schedule->counted,
                                       .extras = SEARCH_EXPIRY | (target->notify_path ? SEARCH_SOURCE : 0u),
                                       .answers = &target->answers,
-                                      .answered = answered };
+                                      .answered = delivery_answered };
     list_init(&schedule->watch.node);
     list_init(&schedule->watch.dirty);
     schedule->resident = (struct resident){ .owner = &schedule->counted, .stirred = stirred };
@@ -356,11 +91,11 @@ static int evaluate_locked(struct SCNetworkReachability *target)
 
     if (error != 0)
         return error;
-    set_current_locked(target, &path);
+    delivery_set_current_locked(target, &path);
     if (list_is_empty(&target->schedules)) {
         target->delivered = path;
         target->announce = target->kind == TARGET_NAME && !target->pending; /* others have it with their answer */
-        publish_locked(target);
+        delivery_publish_locked(target);
     }
     return 0;
 }
@@ -426,8 +161,8 @@ static int add_locked(struct schedule *schedule)
         name_begin_locked(target, trusted);
     else if (target->pending)
         surroundings_set_deadline(loop, &schedule->resident, target->look_again_at);
-    if (is_due_locked(target))
-        queue_locked(schedule);
+    if (delivery_is_due_locked(target))
+        delivery_queue_locked(schedule);
     return 0;
 }
 
@@ -505,8 +240,8 @@ static void remove_locked(struct schedule *schedule)
         name_end_locked(target);
     if (list_is_empty(&target->schedules))
         atomic_store_explicit(&target->state, 0, memory_order_release);
-    else if (is_due_locked(target) && !target->delivering)
-        queue_everywhere_locked(target);
+    else if (delivery_is_due_locked(target) && !target->delivering)
+        delivery_queue_everywhere_locked(target);
 }
 
 /* Drops what the target's list held. Without the lock: the last one runs the user's hooks. */
@@ -609,7 +344,7 @@ static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCN
         return ENOMEM;
     }
     schedule->service = service;
-    schedule->handover = handover_create(scheduler, handed_run, &schedule->counted);
+    schedule->handover = handover_create(scheduler, delivery_run_handed, &schedule->counted);
     if (schedule->handover == NULL) {
         error = ENOMEM;
     } else if (!target_is_ours(target)) { /* a fork inside the retain hook */

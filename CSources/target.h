@@ -67,11 +67,6 @@ void schedule_ask_locked(struct SCNetworkReachability *target);
 /* Notes on each when name_look_again_locked is to be called. */
 void schedule_set_deadline_locked(struct SCNetworkReachability *target);
 
-/* Somebody was handed flags that no callback has told of: one comes, even if they have passed by then. Else who goes by
- * callbacks would keep them. */
-void schedule_owe_callback(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags);
-void schedule_owe_callback_locked(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags);
-
 /* How many schedules there are, and what their monitors counted. */
 struct schedule_summary {
     unsigned                loops, times;
