@@ -278,6 +278,11 @@ bool link_is_running(const struct link *link)
     return (link->flags & IFF_RUNNING) != 0;
 }
 
+bool link_is_usable(const struct link *link)
+{
+    return link_is_up(link) && link_is_running(link);
+}
+
 /* By hardware type besides the flag: xfrm never has the flag. GRE without a remote is a network, with one it has the
  * flag. Hardware types, as a link that was asked for by SIOCGIF... has no kind. */
 bool link_is_point_to_point(const struct link *link)

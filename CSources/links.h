@@ -75,6 +75,7 @@ bool link_is_carried(const struct link *link);
 
 bool link_is_up(const struct link *link);            /* administratively */
 bool link_is_running(const struct link *link);       /* has a carrier, operational */
+bool link_is_usable(const struct link *link);        /* both */
 bool link_is_point_to_point(const struct link *link);
 
 #endif

@@ -95,11 +95,6 @@ static bool is_about_link(const struct path *path)
            path->reason == kSCNetworkReachabilityReasonNoCarrier;
 }
 
-static bool is_usable_link(const struct link *link)
-{
-    return link != NULL && link_is_up(link) && link_is_running(link);
-}
-
 /* ---- Legs ------------------------------------------------------------------------------------------------------- */
 
 /* The legs of a route that are usable, or one that says why none is: the first, those that the kernel calls dead last.
@@ -109,6 +104,13 @@ struct legs {
     uint32_t         usable[LEG_LIMIT]; /* the interfaces */
     struct route_leg other;             /* its oif is 0 when there is none */
 };
+
+static bool is_usable(const struct search *search, const struct route_leg *leg)
+{
+    const struct link *link = (leg->flags & RTNH_F_DEAD) == 0 ? view_link(search->view, leg->oif) : NULL;
+
+    return link != NULL && link_is_usable(link);
+}
 
 static struct legs read_legs(const struct search *search, struct route *route)
 {
@@ -120,7 +122,7 @@ static struct legs read_legs(const struct search *search, struct route *route)
 
         if (search->request.oif != 0 && leg.oif != search->request.oif)
             continue;
-        if (!dead && legs.count < LEG_LIMIT && is_usable_link(view_link(search->view, leg.oif)))
+        if (legs.count < LEG_LIMIT && is_usable(search, &leg))
             legs.usable[legs.count++] = leg.oif;
         else if (legs.other.oif == 0 || ((legs.other.flags & RTNH_F_DEAD) != 0 && !dead))
             legs.other = leg;

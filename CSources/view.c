@@ -187,7 +187,21 @@ static int find_link(struct view *view, uint32_t index, struct link *ret)
 /* What device it is counts while it can carry anything. Until then not even a lack of descriptors keeps an answer back. */
 static bool is_enough(const struct link *link)
 {
-    return link->device != DEVICE_UNASKED || !link_is_up(link) || !link_is_running(link);
+    return link->device != DEVICE_UNASKED || !link_is_usable(link);
+}
+
+/* Messages are read a round at a time, so an answer may be newer than what they told: the kernel routes over a link from
+ * the moment it is up, and of that moment nothing was read yet. To believe the table then would report a loss that never
+ * was. Those who only ask have read all that was told before their answer. */
+static void look_whether_it_is_up_by_now(struct view *view, uint32_t index)
+{
+    struct message news = { .kind = MESSAGE_LINK };
+    struct link    now;
+
+    if (interface_probe(view->requests.socket.fd, index, &now) != 0 || !link_is_usable(&now))
+        return;
+    news.link = (struct message_link){ .index = index, .flags = now.flags, .hardware = now.hardware };
+    links_apply(&view->links, &news); /* does not fail: there is a place for it */
 }
 
 const struct link *view_link(struct view *view, uint32_t index)
@@ -196,6 +210,10 @@ const struct link *view_link(struct view *view, uint32_t index)
     struct link        link;
     int                error;
 
+    if (known != NULL && view->events.socket.fd >= 0 && !link_is_usable(known)) {
+        look_whether_it_is_up_by_now(view, index);
+        known = links_find(&view->links, index);
+    }
     if (index == 0 || (known != NULL && is_enough(known)))
         return known;
     error = find_link(view, index, &link);

@@ -6,6 +6,7 @@
 
 #include "denial.h"
 #include "namespace.h"
+#include "route.h"
 #include "view.h"
 #include "watcher.h"
 #include "writer.h"
@@ -840,6 +841,39 @@ static void a_bridge_port_that_leaves_lives_on(void **state)
     watcher_stop(&watcher);
 }
 
+static void ignore(void *info, const struct message *message)
+{
+    (void)info;
+    (void)message;
+}
+
+/* The answer is newer than the messages that were read: it goes over a link which the table still has as down. */
+static void a_link_that_is_up_by_now_is_not_reported_as_lost(void **state)
+{
+    const struct question item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
+    struct questions     *questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
+    struct view           view;
+    struct path           path;
+    int                   error = 0;
+
+    (void)state;
+    begin();
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    assert_int_equal(view_open(&view, VIEW_EVERYTHING), 0);
+    assert_int_equal(view_read_links(&view), 0);
+    view_drain(&view, ignore, NULL, &error);
+    assert_int_equal(route_find(&view, questions, 0, &path), 0);
+    assert_int_equal(path.reason, kSCNetworkReachabilityReasonNoCarrier);
+    namespace_ip("link set dev b up");
+    namespace_await_running("a", true);
+    assert_int_equal(route_find(&view, questions, 0, &path), 0);
+    assert_int_equal(path.flags, R);
+    view_close(&view);
+    questions_release(questions);
+}
+
 /* ---- NotifyPath ------------------------------------------------------------------------------------------------- */
 
 static void notify_path_tells_of_gateway_source_and_reason(void **state)
@@ -1028,6 +1062,7 @@ int main(void)
         cmocka_unit_test(another_interface_takes_the_name),
         cmocka_unit_test(what_does_not_change_the_answer_calls_nobody),
         cmocka_unit_test(a_bridge_port_that_leaves_lives_on),
+        cmocka_unit_test(a_link_that_is_up_by_now_is_not_reported_as_lost),
         cmocka_unit_test(notify_path_tells_of_gateway_source_and_reason),
         cmocka_unit_test(the_last_path_is_that_of_the_last_callback),
         cmocka_unit_test(notify_path_of_the_default_path),
