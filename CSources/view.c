@@ -190,9 +190,8 @@ static bool is_enough(const struct link *link)
     return link->device != DEVICE_UNASKED || !link_is_usable(link);
 }
 
-/* Messages are read a round at a time, so an answer may be newer than what they told: the kernel routes over a link from
- * the moment it is up, and of that moment nothing was read yet. To believe the table then would report a loss that never
- * was. Those who only ask have read all that was told before their answer. */
+/* The kernel routes over a link from the moment it is up, which it tells later, and messages are read a round at a time:
+ * an answer may be newer than the table. To believe the table then would report a loss that never was. */
 static void look_whether_it_is_up_by_now(struct view *view, uint32_t index)
 {
     struct message news = { .kind = MESSAGE_LINK };
@@ -210,7 +209,7 @@ const struct link *view_link(struct view *view, uint32_t index)
     struct link        link;
     int                error;
 
-    if (known != NULL && view->events.socket.fd >= 0 && !link_is_usable(known)) {
+    if (known != NULL && !link_is_usable(known)) {
         look_whether_it_is_up_by_now(view, index);
         known = links_find(&view->links, index);
     }
