@@ -9,6 +9,9 @@
  * The library also asks once more 5 ms after such a round. The rounds are over long before that: it is the barrier
  * alone that is tested.
  *
+ * And the kernel routes over a link that is back before it tells that it is back. Who holds the new route against what
+ * was last told of the link reports a loss that never was.
+ *
  * TEST_RACE_ROUNDS: rounds of each change and each way (default 1500).
  */
 #include <arpa/inet.h>
@@ -41,9 +44,10 @@ struct change {
     void (*restore)(struct writer *writer);
     bool after; /* whether the destination can still be reached when the path has ended */
     bool slow;  /* the kernel takes its time between the last message and the change */
+    int  share; /* one in so many of the rounds, as each takes its time; 0: all */
 };
 
-static unsigned link_a, link_c;
+static unsigned link_a, link_c, link_d;
 
 static void check(int error, const char *what)
 {
@@ -90,10 +94,30 @@ static void lower_link(struct writer *writer)
     check(writer_link_up(writer, link_a, false), "link down");
 }
 
+/* The better route is taken again when its link is back: never is there none. While the kernel brings the link back,
+ * questions are put for other reasons. */
+static void bring_link_back(struct writer *writer)
+{
+    check(writer_link_up(writer, link_d, true), "link up");
+    for (int i = 0; i < 100; i++) {
+        check(writer_address(writer, WRITER_ADD, link_a, "10.0.0.1/32"), "address");
+        check(writer_address(writer, WRITER_DELETE, link_a, "10.0.0.1/32"), "address");
+    }
+    namespace_await_running("c", true);
+}
+
+static void take_link_away(struct writer *writer)
+{
+    check(writer_link_up(writer, link_d, false), "link down");
+    namespace_await_running("c", false);
+}
+
 static const struct change address_deleted = { "address deleted from a large table", delete_address,
-                                               add_address_twice_used, false, true };
+                                               add_address_twice_used, false, true, 0 };
 static const struct change link_lowered = { "link down, another route takes over", lower_link, raise_link, true,
-                                            false };
+                                            false, 0 };
+static const struct change link_back = { "link back, its route is taken again", bring_link_back, take_link_away, true,
+                                         false, 10 };
 
 /* ---- The writer's thread ---------------------------------------------------------------------------------------- */
 
@@ -313,6 +337,17 @@ static bool hear_target(struct belief *belief)
     return calls > 0;
 }
 
+/* A loss that never was is not forgotten for what is told a moment later. */
+static bool hear_losses(struct belief *belief)
+{
+    struct belief now;
+    const bool    heard = hear_target(&now);
+
+    if (belief->error <= 0)
+        *belief = now;
+    return heard;
+}
+
 static void stop_target(void)
 {
     assert_true(
@@ -323,7 +358,7 @@ static void stop_target(void)
 
 /* ---- Rounds ----------------------------------------------------------------------------------------------------- */
 
-static int rounds_wanted(void)
+static int rounds_wanted(const struct change *change)
 {
     const char *text = getenv("TEST_RACE_ROUNDS");
     const char *under = getenv("TEST_UNDER");
@@ -331,7 +366,9 @@ static int rounds_wanted(void)
     if (text != NULL && atoi(text) > 0)
         return atoi(text);
     /* valgrind runs one thread at a time: there is no race, only the code on the way is looked at. */
-    return under != NULL && strcmp(under, "valgrind") == 0 ? 20 : ROUNDS;
+    if (under != NULL && strcmp(under, "valgrind") == 0)
+        return 20;
+    return change->share > 0 ? ROUNDS / change->share : ROUNDS;
 }
 
 /* One round: the writer makes the change while we listen. Whether the belief is stale in the end. */
@@ -353,7 +390,7 @@ static bool is_stale_after(const struct way *way, const struct change *change, i
 
 static void run_rounds(const struct change *change, struct way ways[], size_t count)
 {
-    const int    wanted = rounds_wanted();
+    const int    wanted = rounds_wanted(change);
     const time_t end = time(NULL) + (getenv("TEST_RACE_ROUNDS") != NULL ? 1000000 : PATIENCE);
     struct writer writer;
     pthread_t     thread;
@@ -452,11 +489,29 @@ static void no_answer_is_stale_after_a_link_went_down(void **state)
     race(&link_lowered);
 }
 
+static void no_loss_is_told_of_when_a_link_comes_back(void **state)
+{
+    struct way way = { "a scheduled target", start_target, hear_losses, stop_target, 0, 0 };
+
+    (void)state;
+    begin();
+    add_second_pair();
+    link_d = writer_index("d");
+    namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");
+    namespace_ip("route add default dev a metric 20");
+    namespace_ip("route add default via 203.0.113.1 metric 10");
+    namespace_ip("link set dev d down");
+    namespace_await_running("c", false);
+    run_rounds(&link_back, &way, 1);
+    assert_int_equal(way.stale, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_answer_is_stale_after_an_address_was_deleted),
         cmocka_unit_test(no_answer_is_stale_after_a_link_went_down),
+        cmocka_unit_test(no_loss_is_told_of_when_a_link_comes_back),
     };
 
     if (sched_getaffinity(0, sizeof given, &given) != 0)
