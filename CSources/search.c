@@ -213,19 +213,29 @@ static int find_plain(struct search *search, uint32_t oif, struct path *ret)
     return error == 0 ? judge(search, &route, ret) : error;
 }
 
+/* One that is refused leads nowhere, and says why. */
+static int find_by_leg(struct search *search, uint32_t oif, struct path *ret)
+{
+    const int error = find_plain(search, oif, ret);
+
+    return error != 0 && path_from_error(error, search->bound, ret) ? 0 : error;
+}
+
 /* The first of the usable legs that leads anywhere or, failing that, the first. The plain answer tells more of each. */
 static int find_leg(struct search *search, const struct legs *legs, struct path *ret)
 {
-    int error = find_plain(search, legs->usable[0], ret);
+    int error = find_by_leg(search, legs->usable[0], ret);
 
     for (size_t i = 1; i < legs->count && error == 0 && path_rank(ret) == 0; i++) {
         struct path path;
 
-        error = find_plain(search, legs->usable[i], &path);
+        error = find_by_leg(search, legs->usable[i], &path);
+        if (error != 0)
+            return error;
         needs_add(&path.needs, &ret->needs);
-        if (error == 0 && path_rank(&path) > 0)
+        if (path_rank(&path) > 0)
             *ret = path;
-        else if (error == 0)
+        else
             ret->needs = path.needs;
     }
     return error;
@@ -311,7 +321,7 @@ int search_other_leg(struct search *search, struct path *path)
         return 0;
     error = find_leg(search, &legs, &other);
     if (error != 0)
-        return failure(error);
+        return error;
     needs_add(&other.needs, &path->needs);
     *path = other;
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A tunnel that publishes where its own packets go is as good as the way there. Of the kinds that do, this kernel may
  * have vxlan alone; the others are in Tests/VM, and how they publish it in test-message. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,6 +219,41 @@ static void another_leg_takes_over(void **state)
     }
 }
 
+/* Which leg the kernel would take depends on the address: each of some comes out right. */
+static void expect_reached(const char *legs)
+{
+    for (int i = 1; i <= 16; i++) {
+        SCNetworkReachabilityRef target;
+        char                     text[64];
+
+        snprintf(text, sizeof text, "2001:db8:1::%x", i);
+        target = expect_target(text);
+        expect_answer(target, R, kSCNetworkReachabilityReasonNone, legs, i);
+        SCNetworkReachabilityRelease(target);
+    }
+}
+
+/* What is refused out of one leg goes out of the next. */
+static void a_leg_that_is_refused_is_passed_over(void **state)
+{
+    static const char *const legs[] = {
+        "nexthop via 2001:db8:7::2 nexthop via 2001:db8::1 nexthop via 2001:db8:c::1",
+        "nexthop via 2001:db8::1 nexthop via 2001:db8:7::2 nexthop via 2001:db8:c::1",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof legs / sizeof legs[0]; i++) {
+        SCNetworkReachabilityRef target;
+
+        begin_with(&target, "remote 198.51.100.9");
+        SCNetworkReachabilityRelease(target);
+        namespace_ip("address add 2001:db8:7::1/64 dev v nodad");
+        namespace_ip("route add 2001:db8:1::/48 %s", legs[i]);
+        namespace_ip("-6 rule add oif a priority 5 prohibit");
+        expect_reached(legs[i]);
+    }
+}
+
 /* Routes that lead neither to the destination nor to the other end are none of its business. */
 static void other_routes_do_not_matter(void **state)
 {
@@ -251,6 +287,7 @@ int main(void)
         cmocka_unit_test(the_default_path_may_be_a_tunnel),
         cmocka_unit_test(another_way_takes_over),
         cmocka_unit_test(another_leg_takes_over),
+        cmocka_unit_test(a_leg_that_is_refused_is_passed_over),
         cmocka_unit_test(other_routes_do_not_matter),
     };
 
