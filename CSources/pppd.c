@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What this file must never do: wait for pppd. It writes to the database by mapping it, under locks that are not taken
- * here: what is half written is read again two seconds later.
+ * here: what is half written or not written yet is read again two seconds later.
  */
 #include "pppd.h"
 
@@ -138,7 +138,8 @@ int pppd_look(const char *interface, struct pppd *ret)
         return ENOMEM;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0] && stamp_says_absent(error); i++)
         error = read_file(paths[i], bytes, &length);
-    if (error == 0)
+    ret->kept = error == 0;
+    if (ret->kept)
         tdb_each(bytes, length, take_note, &search);
     free(bytes);
     return stamp_says_absent(error) ? 0 : error;

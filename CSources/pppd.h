@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 struct pppd {
+    bool kept;  /* there is a database, which may tell something else in a moment */
     bool noted; /* the link is one of pppd's */
     bool idle;  /* it will be dialled when there is traffic */
     bool modem; /* a cellular modem carries it */

@@ -180,7 +180,7 @@ static int follow_ppp(const char *name, struct path *path)
         path->flags |= kSCNetworkReachabilityFlagsConnectionRequired | kSCNetworkReachabilityFlagsConnectionOnTraffic;
     if (pppd.modem)
         path->flags |= kSCNetworkReachabilityFlagsIsWWAN;
-    if (pppd.noted)
+    if (pppd.kept)
         needs_add(&path->needs, &needs);
     return 0;
 }

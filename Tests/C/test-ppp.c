@@ -179,6 +179,22 @@ static void dialling_is_noticed(void **state)
     close(tun);
 }
 
+/* A link comes before its first note, and while a note is replaced it is not there. */
+static void a_note_that_comes_late_is_noticed(void **state)
+{
+    struct watcher watcher;
+    const int      tun = begin();
+
+    (void)state;
+    note(DATABASE, 4000000, "UNIT=0"); /* somebody else's */
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    assert_int_equal(expect_flags_of(watcher.target), R | T);
+    note(DATABASE, (unsigned)getpid(), "UNIT=0");
+    EXPECT_CHANGE(&watcher, R | T | C | ON_TRAFFIC);
+    watcher_stop(&watcher);
+    close(tun);
+}
+
 /* The driver of the tty is a link in sysfs. */
 static void a_modem_is_told_by_the_driver_of_its_tty(void **state)
 {
@@ -224,6 +240,7 @@ int main(void)
         cmocka_unit_test(others_by_that_name_do_not_make_it_idle),
         cmocka_unit_test(the_database_of_newer_ones_is_read_as_well),
         cmocka_unit_test(dialling_is_noticed),
+        cmocka_unit_test(a_note_that_comes_late_is_noticed),
         cmocka_unit_test(a_modem_is_told_by_the_driver_of_its_tty),
     };
 
