@@ -9,7 +9,6 @@
 #include "netns.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -81,14 +80,7 @@ static void netns_free(struct netns *netns)
 
 static int open_way_back(struct netns *netns)
 {
-    int error;
-
-    if (netns->id.inode == 0)
-        return 0;
-    process_lock();
-    error = descriptor_keep_locked(&netns->way_back, open(OWN_NAMESPACE, O_RDONLY | O_CLOEXEC));
-    process_unlock();
-    return error;
+    return netns->id.inode == 0 ? 0 : descriptor_open(OWN_NAMESPACE, 0, &netns->way_back);
 }
 
 static int netns_create(struct netns_id id, struct netns **ret)
@@ -247,10 +239,9 @@ void netns_go_home(void)
 
     if (own_id(&here) != 0 || read_id(PROCESS_NAMESPACE, &there) != 0 || id_equal(here, there))
         return;
-    process_lock();
-    if (descriptor_keep_locked(&home, open(PROCESS_NAMESPACE, O_RDONLY | O_CLOEXEC)) == 0)
-        (void)setns(home.fd, CLONE_NEWNET);
-    process_unlock();
+    if (descriptor_open(PROCESS_NAMESPACE, 0, &home) != 0)
+        return;
+    (void)setns(home.fd, CLONE_NEWNET);
     descriptor_close(&home);
 }
 

@@ -24,20 +24,13 @@ static const char *const paths[] = { "/run/pppd2.tdb", "/run/pppd/pppd2.tdb" }; 
 static int read_file(const char *path, char *ret, size_t *ret_length)
 {
     struct descriptor file;
-    ssize_t           got = 1;
-    int               error;
+    int               error = descriptor_open(path, O_NONBLOCK, &file);
 
-    process_lock();
-    error = descriptor_keep_locked(&file, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    process_unlock();
     if (error != 0)
         return error;
-    for (*ret_length = 0; got > 0 && *ret_length < FILE_LIMIT; *ret_length += got > 0 ? (size_t)got : 0)
-        do
-            got = read(file.fd, ret + *ret_length, FILE_LIMIT - *ret_length);
-        while (got < 0 && errno == EINTR);
+    error = descriptor_read(&file, ret, FILE_LIMIT, ret_length);
     descriptor_close(&file);
-    return 0;
+    return error;
 }
 
 /* "KEY=value;KEY=value": the value of a key. */

@@ -6,6 +6,7 @@
 #include "process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -85,6 +86,30 @@ void descriptor_close(struct descriptor *descriptor)
         descriptor->fd = -1;
     }
     process_unlock();
+}
+
+int descriptor_open(const char *path, int flags, struct descriptor *ret)
+{
+    int error;
+
+    do {
+        process_lock();
+        error = descriptor_keep_locked(ret, open(path, O_RDONLY | O_CLOEXEC | flags));
+        process_unlock();
+    } while (error == EINTR);
+    return error;
+}
+
+int descriptor_read(const struct descriptor *descriptor, void *bytes, size_t size, size_t *ret_length)
+{
+    ssize_t got = 1;
+
+    for (*ret_length = 0; got != 0 && *ret_length < size; *ret_length += got > 0 ? (size_t)got : 0) {
+        got = read(descriptor->fd, (char *)bytes + *ret_length, size - *ret_length);
+        if (got < 0 && errno != EINTR)
+            return errno;
+    }
+    return 0;
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */

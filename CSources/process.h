@@ -39,6 +39,13 @@ struct descriptor {
 int  descriptor_keep_locked(struct descriptor *ret, int fd);
 void descriptor_close(struct descriptor *descriptor);
 
+/* Opens a file for reading, with these flags besides; waits for the disk under the lock, so none that may be on a server.
+ * 0 or an errno. */
+int descriptor_open(const char *path, int flags, struct descriptor *ret);
+
+/* Reads until the end or as many bytes, into *ret_length how many. 0 or an errno; what was read before it counts. */
+int descriptor_read(const struct descriptor *descriptor, void *bytes, size_t size, size_t *ret_length);
+
 /* Starts a thread of ours, which takes no signal. 0 or an errno. */
 int process_start_thread(void *(*run)(void *argument), void *argument, bool detached, pthread_t *ret);
 

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "conffile.h"
 #include "process.h"
@@ -52,19 +51,6 @@ struct text {
     size_t       length;
 };
 
-/* Adds to the text what comes next. The bytes read, 0 at the end, or -1 and errno. */
-static ssize_t read_more(int fd, struct text *text, size_t size)
-{
-    ssize_t got;
-
-    do
-        got = read(fd, text->bytes + text->length, size - text->length);
-    while (got < 0 && errno == EINTR);
-    if (got > 0)
-        text->length += (size_t)got;
-    return got;
-}
-
 static int open_file(const char *path, struct descriptor *ret)
 {
     int fd, error;
@@ -85,7 +71,6 @@ static int read_file(const char *path, struct text *ret)
     int               error = stamp_read(path, &ret->stamp);
     const size_t      size = ret->stamp.size > FILE_LIMIT ? FILE_LIMIT : (size_t)ret->stamp.size;
     struct descriptor file;
-    ssize_t           got = 0;
 
     if (error != 0)
         return error;
@@ -95,9 +80,9 @@ static int read_file(const char *path, struct text *ret)
         return ENOMEM;
     error = open_file(path, &file);
     if (error == 0) {
-        while (ret->length < size && (got = read_more(file.fd, ret, size)) > 0)
-            continue;
-        error = got < 0 && errno != EISDIR && errno != EAGAIN ? errno : 0;
+        error = descriptor_read(&file, ret->bytes, size, &ret->length);
+        if (error == EISDIR || error == EAGAIN)
+            error = 0;
         descriptor_close(&file);
     } else if (stamp_says_absent(error)) {
         ret->stamp.settled = false; /* it may be let us have without another stamp */

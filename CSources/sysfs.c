@@ -33,18 +33,6 @@ struct inquiry {
 
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
 
-static int open_file(const char *path, int flags, struct descriptor *ret)
-{
-    int error;
-
-    do {
-        process_lock();
-        error = descriptor_keep_locked(ret, open(path, O_RDONLY | O_CLOEXEC | flags));
-        process_unlock();
-    } while (error == EINTR);
-    return error;
-}
-
 static void note(struct inquiry *inquiry, int error)
 {
     if (error != 0 && !stamp_says_absent(error))
@@ -56,19 +44,17 @@ static void read_text(struct inquiry *inquiry, const char *name, const char *fil
 {
     char              path[PATH_SIZE];
     struct descriptor descriptor;
-    ssize_t           length;
+    size_t            length;
     int               error;
 
     ret[0] = '\0';
     snprintf(path, sizeof path, FOLDER "%s/%s", name, file);
-    error = open_file(path, 0, &descriptor);
+    error = descriptor_open(path, 0, &descriptor);
     note(inquiry, error);
     if (error != 0)
         return;
-    do
-        length = read(descriptor.fd, ret, TEXT_SIZE - 1);
-    while (length < 0 && errno == EINTR);
-    ret[length > 0 ? length : 0] = '\0'; /* some files of some devices cannot be read */
+    (void)descriptor_read(&descriptor, ret, TEXT_SIZE - 1, &length); /* some files of some devices cannot be */
+    ret[length] = '\0';
     descriptor_close(&descriptor);
 }
 
@@ -199,7 +185,7 @@ static enum device best_lower(struct inquiry *inquiry, const char *name, unsigne
     int                            error;
 
     snprintf(path, sizeof path, FOLDER "%s/", name);
-    error = open_file(path, O_DIRECTORY, &folder);
+    error = descriptor_open(path, O_DIRECTORY, &folder);
     note(inquiry, error);
     if (error != 0)
         return DEVICE_UNASKED;

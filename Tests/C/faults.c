@@ -268,14 +268,14 @@ int faulty_open(const char *path, int flags, ...);
 int faulty_open(const char *path, int flags, ...)
 {
     LAST_ARGUMENT(mode_t, flags);
-    return strikes("open", PLAIN) ? -1 : open(path, flags, last_argument);
+    return strikes("open", SLOW) ? -1 : open(path, flags, last_argument);
 }
 
 int faulty_openat(int fd, const char *path, int flags, ...);
 int faulty_openat(int fd, const char *path, int flags, ...)
 {
     LAST_ARGUMENT(mode_t, flags);
-    return strikes("openat", PLAIN) ? -1 : openat(fd, path, flags, last_argument);
+    return strikes("openat", SLOW) ? -1 : openat(fd, path, flags, last_argument);
 }
 
 /* ---- Threads: the errno is the result --------------------------------------------------------------------------- */

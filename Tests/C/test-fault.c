@@ -6,8 +6,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "etc.h"
 #include "faults.h"
 #include "namespace.h"
+#include "pppd.h"
 #include "watcher.h"
 
 /* A kernel without IPv6 answers as it would to any family that it has not: as if to a question about such a family. */
@@ -169,6 +171,33 @@ static void to_tell_of_a_change_takes_no_memory(void **state)
     watcher_stop(&any);
 }
 
+/* What pppd notes, of which nothing could be read, is not that it notes nothing. */
+static void a_database_that_cannot_be_read_is_not_an_empty_one(void **state)
+{
+    static const struct {
+        struct fault fault;
+        int          error;
+    } rows[] = {
+        { { .function = "open", .error = EINTR, .count = 3 }, 0 },
+        { { .function = "open", .error = EMFILE }, EMFILE },
+        { { .function = "read", .error = EINTR, .count = 3 }, 0 },
+        { { .function = "read", .error = EIO }, EIO },
+        { { .function = "read", .error = EIO, .nth = 2 }, EIO },
+    };
+    struct pppd pppd;
+
+    (void)state;
+    begin();
+    etc_require("127.0.0.1");
+    etc_write("/run/pppd2.tdb", "TDB file\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        faults_arm(&rows[i].fault);
+        assert_int_equal(pppd_look("ppp0", &pppd), rows[i].error);
+        assert_non_null(faults_disarm());
+        assert_int_equal(pppd.kept, rows[i].error == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +207,7 @@ int main(void)
         cmocka_unit_test(messages_lost_in_front_of_an_answer_do_not_spoil_it),
         cmocka_unit_test(a_failure_to_ask_writes_nothing),
         cmocka_unit_test(to_tell_of_a_change_takes_no_memory),
+        cmocka_unit_test(a_database_that_cannot_be_read_is_not_an_empty_one),
     };
 
     return cmocka_run_group_tests_name("fault", tests, NULL, NULL);
