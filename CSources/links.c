@@ -175,21 +175,17 @@ int links_put(struct links *links, const struct link *link)
 
 void links_learn(struct links *links, const struct link *whole, unsigned changes)
 {
-    const size_t place = position(links, whole->index);
-    struct link *known;
+    const struct link *known = links_find(links, whole->index);
+    struct link        learned = *whole;
 
-    if (links->changes != changes || !is_at(links, place, whole->index))
+    if (links->changes != changes || known == NULL)
         return;
-    known = &links->items[place];
-    memcpy(known->kind, whole->kind, sizeof known->kind);
-    known->complete = true;
-    known->tunnel = whole->tunnel;
-    known->device = whole->device;
-    known->carried = whole->carried;
-    known->learned = true;
-    known->type = whole->type;
-    link_find_type(known);
-    links->any_carried = links->any_carried || known->carried;
+    learned.learned = true;
+    learned.flags = known->flags;
+    learned.mtu = known->mtu;
+    learned.hardware = known->hardware;
+    memcpy(learned.name, known->name, sizeof learned.name);
+    (void)links_put(links, &learned); /* it has its place */
 }
 
 void links_give_up(struct links *links, uint32_t index)

@@ -294,6 +294,35 @@ static void what_was_learned_stands_unless_something_changed_meanwhile(void **st
     links_clear(&links);
 }
 
+/* A port and a bond that were learned of: the next message about them says nothing new. */
+static void what_was_learned_is_all_of_it(void **state)
+{
+    static const struct link wholes[] = {
+        { .index = 2, .complete = true, .master = 1 },
+        { .index = 2, .complete = true, .kind = "bond", .active = 3, .carried = true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wholes / sizeof wholes[0]; i++) {
+        const struct link *whole = &wholes[i];
+        struct links       links = LINKS_EMPTY;
+        struct link        bridge = *put(&links, 1, "bridge", true, DEVICE_CELLULAR);
+        struct message     message = about(2, "l2", 0, whole->kind);
+
+        bridge.carried = true;
+        assert_int_equal(links_put(&links, &bridge), 0);
+        put(&links, 2, "", false, DEVICE_UNSEEN);
+        links_learn(&links, whole, links.changes);
+        message.link.mtu = 9000;
+        message.link.master = whole->master;
+        message.link.info.active = whole->active;
+        apply(&links, message);
+        assert_int_equal(links_find(&links, 1)->device, DEVICE_CELLULAR);
+        assert_true(links_find(&links, 2)->learned);
+        links_clear(&links);
+    }
+}
+
 static void up_and_running_are_two_things(void **state)
 {
     static const struct {
@@ -325,6 +354,7 @@ int main(void)
         cmocka_unit_test(what_was_found_out_is_taken_back_when_it_may_have_changed),
         cmocka_unit_test(any_link_may_change_what_carries_another),
         cmocka_unit_test(what_was_learned_stands_unless_something_changed_meanwhile),
+        cmocka_unit_test(what_was_learned_is_all_of_it),
         cmocka_unit_test(up_and_running_are_two_things),
     };
 
