@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: ask for a family by its name. The kernel would load the module for it, on a machine that
- * has no use for it. So all families are asked for.
+ * What this file must never do: ask for a family by its name (the kernel would load the module for it, on a machine that
+ * has no use for it, so all families are asked for), or leave what the kernel told in memory that is given back: a
+ * WireGuard link's private key is among it.
  */
 #include "genetlink.h"
 
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
+#include <stdlib.h>
+
+#define REQUEST_SIZE 64 /* bytes that any of ours fits, aligned as nlmsghdr */
 
 struct search {
     const char *name;
     uint16_t   *ret;
 };
 
-struct nlmsghdr *genetlink_put(void *buffer, uint16_t family, uint16_t flags, uint8_t command)
+/* Writes a request without its attributes. */
+static struct nlmsghdr *put_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command)
 {
     struct nlmsghdr   *header = mnl_nlmsg_put_header(buffer);
     struct genlmsghdr *generic;
@@ -52,12 +57,47 @@ static void take_family(void *info, const struct nlmsghdr *message)
         *search->ret = family;
 }
 
-int genetlink_find_family(struct netlink *netlink, void *buffer, const char *name, uint16_t *ret)
+static int find_family(struct genetlink *genetlink, const char *name)
 {
-    _Alignas(struct nlmsghdr) char request[GENETLINK_REQUEST_SIZE];
-    struct search                  search = { .name = name, .ret = ret };
+    _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
+    struct search                  search = { .name = name, .ret = &genetlink->family };
 
-    *ret = 0;
-    return netlink_exchange(netlink, genetlink_put(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY), buffer,
-                            take_family, &search);
+    return netlink_exchange(&genetlink->netlink, put_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY),
+                            genetlink->buffer, take_family, &search);
+}
+
+int genetlink_open(const char *name, struct genetlink *ret)
+{
+    int error;
+
+    *ret = GENETLINK_CLOSED;
+    ret->buffer = malloc(NETLINK_BUFFER_SIZE);
+    error = ret->buffer == NULL ? ENOMEM : netlink_open_generic(&ret->netlink);
+    if (error == 0)
+        error = find_family(ret, name);
+    if (error != 0)
+        genetlink_close(ret);
+    return error;
+}
+
+void genetlink_close(struct genetlink *genetlink)
+{
+    netlink_close(&genetlink->netlink);
+    if (genetlink->buffer != NULL)
+        explicit_bzero(genetlink->buffer, NETLINK_BUFFER_SIZE);
+    free(genetlink->buffer);
+    genetlink->buffer = NULL;
+}
+
+int genetlink_ask(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute, uint32_t index,
+                  void (*take)(void *info, const struct nlmsghdr *message), void *info)
+{
+    _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
+    struct nlmsghdr               *header;
+
+    if (genetlink->family == 0)
+        return ENOENT;
+    header = put_request(request, genetlink->family, flags, command);
+    mnl_attr_put_u32(header, attribute, index);
+    return netlink_exchange(&genetlink->netlink, header, genetlink->buffer, take, info);
 }

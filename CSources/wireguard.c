@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: leave what the kernel told in memory that is given back. The link's private key is
- * among it.
+ * What this file must never do: take over anything of a link's keys but the public ones of its peers. What the kernel
+ * told besides, genetlink.c leaves nowhere.
  */
 #include "wireguard.h"
 
-#include <libmnl/libmnl.h>
 #include <linux/wireguard.h>
 #include <stdlib.h>
 
@@ -145,36 +144,19 @@ static void take(void *info, const struct nlmsghdr *message)
     peers_take(info, message);
 }
 
-static int ask(struct netlink *netlink, void *buffer, uint32_t index, struct peers *peers)
-{
-    _Alignas(struct nlmsghdr) char request[GENETLINK_REQUEST_SIZE];
-    struct nlmsghdr               *header;
-    uint16_t                       family;
-    int                            error = genetlink_find_family(netlink, buffer, WG_GENL_NAME, &family);
-
-    if (error != 0 || family == 0)
-        return error == 0 ? ENOENT : error;
-    header = genetlink_put(request, family, NLM_F_DUMP, WG_CMD_GET_DEVICE);
-    mnl_attr_put_u32(header, WGDEVICE_A_IFINDEX, index);
-    error = netlink_exchange(netlink, header, buffer, take, peers);
-    return error == 0 ? peers->error : error;
-}
-
 int peers_read(struct peers *peers, uint32_t index)
 {
-    void          *buffer = malloc(NETLINK_BUFFER_SIZE);
-    struct netlink netlink;
-    int            error = buffer == NULL ? ENOMEM : netlink_open_generic(&netlink);
+    struct genetlink wireguard;
+    int              error = genetlink_open(WG_GENL_NAME, &wireguard);
 
     peers_clear(peers);
     if (error == 0) {
-        error = ask(&netlink, buffer, index, peers);
-        netlink_close(&netlink);
+        error = genetlink_ask(&wireguard, WG_CMD_GET_DEVICE, NLM_F_DUMP, WGDEVICE_A_IFINDEX, index, take, peers);
+        genetlink_close(&wireguard);
     }
     if (error == 0)
+        error = peers->error;
+    if (error == 0)
         peers->index = index;
-    if (buffer != NULL)
-        explicit_bzero(buffer, NETLINK_BUFFER_SIZE);
-    free(buffer);
     return error;
 }
