@@ -15,8 +15,6 @@
 #include "nl80211.h"
 #include "sysfs.h"
 
-#define DEPTH_LIMIT 8 /* links upon links, as the kernel has it */
-
 struct inquiry {
     struct netlink netlink;
     void          *buffer;
@@ -89,19 +87,12 @@ static void take_port(void *info, const struct nlmsghdr *header)
         ports->items[ports->count++] = message.link.index;
 }
 
-/* The better device carries; of one that is virtual, its type tells more. */
-static bool is_better(const struct link *link, const struct link *than)
-{
-    if (link_is_running(link) != link_is_running(than))
-        return link_is_running(link);
-    return link->device > than->device;
-}
-
 /* The port of a bond, a bridge or a VRF that carries it. ret->index 0: none does. */
 static int find_port(struct inquiry *inquiry, uint32_t master, unsigned depth, struct link *ret)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
     struct ports                   ports = { 0 };
+    struct link_choice             choice = { 0 };
     int                            error;
 
     message_put_port_dump(request, 0, master);
@@ -112,7 +103,7 @@ static int find_port(struct inquiry *inquiry, uint32_t master, unsigned depth, s
         struct link port;
 
         error = find(inquiry, ports.items[i], depth, &port);
-        if (error == 0 && (ret->index == 0 || is_better(&port, ret)))
+        if (error == 0 && link_choose(&choice, link_is_running(&port), port.device))
             *ret = port;
         else if (error == ENODEV) /* it went a moment ago */
             error = 0;
@@ -173,7 +164,7 @@ int device_find(uint32_t index, struct link *ret)
     int            error = inquiry.buffer == NULL ? ENOMEM : netlink_open_requests(&inquiry.netlink);
 
     if (error == 0) {
-        error = find(&inquiry, index, DEPTH_LIMIT, ret);
+        error = find(&inquiry, index, LINK_DEPTH, ret);
         netlink_close(&inquiry.netlink);
     }
     free(inquiry.buffer);

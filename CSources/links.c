@@ -90,6 +90,20 @@ bool link_type_is_known(const struct link *link)
     return is_told(link) || (link->device == DEVICE_VIRTUAL && link->complete && !link_is_carried(link));
 }
 
+bool link_choose(struct link_choice *choice, bool running, enum device device)
+{
+    const bool is_better = running == choice->running ? device > choice->device : running;
+
+    if (is_better)
+        *choice = (struct link_choice){ .running = running, .device = device };
+    return is_better;
+}
+
+bool link_is_best(const struct link_choice *choice)
+{
+    return choice->running && choice->device == DEVICE_PHYSICAL;
+}
+
 /* A device that sysfs does not show is taken for what most are. */
 static SCNetworkReachabilityInterfaceType type_by_hardware(const struct link *link)
 {

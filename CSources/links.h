@@ -73,6 +73,21 @@ bool link_type_is_known(const struct link *link);
 /* Kinds for which something else decides what they are: the link below them, or their ports. */
 bool link_is_carried(const struct link *link);
 
+#define LINK_DEPTH 8 /* links upon links, as the kernel has it */
+
+/* The best of several links that may carry another: of those that can carry anything now, if there are any, that with the
+ * better device. */
+struct link_choice {
+    bool        running;
+    enum device device; /* DEVICE_UNASKED: there was none yet */
+};
+
+/* Whether this one is the best so far; it is what is chosen then. */
+bool link_choose(struct link_choice *choice, bool running, enum device device);
+
+/* Whether no other can be better. */
+bool link_is_best(const struct link_choice *choice);
+
 bool link_is_up(const struct link *link);            /* administratively */
 bool link_is_running(const struct link *link);       /* has a carrier, operational */
 bool link_is_usable(const struct link *link);        /* both */

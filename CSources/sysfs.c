@@ -18,11 +18,10 @@
 #include "process.h"
 #include "stamp.h"
 
-#define FOLDER      "/sys/class/net/"
-#define PATH_SIZE   128
-#define TEXT_SIZE   512 /* what is looked for stands at the start */
-#define DEPTH_LIMIT 8    /* links upon links, as the kernel has it */
-#define LOOK_LIMIT  64   /* links that are looked at for one: some bridges have hundreds of ports */
+#define FOLDER     "/sys/class/net/"
+#define PATH_SIZE  128
+#define TEXT_SIZE  512 /* what is looked for stands at the start */
+#define LOOK_LIMIT 64  /* links that are looked at for one: some bridges have hundreds of ports */
 
 struct inquiry {
     int      fd;
@@ -138,36 +137,19 @@ static bool is_running(const struct inquiry *inquiry, const char *name)
     return ioctl(inquiry->fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_RUNNING) != 0;
 }
 
-/* The best of several, those first that can carry anything now. */
-struct choice {
-    bool        running;
-    enum device device;
-};
-
-static void consider(struct choice *choice, bool running, enum device device)
-{
-    if (running > choice->running || (running == choice->running && device > choice->device))
-        *choice = (struct choice){ running, device };
-}
-
-static bool is_best(const struct choice *choice)
-{
-    return choice->running && choice->device == DEVICE_PHYSICAL;
-}
-
 /* Every link below it has an entry "lower_NAME". */
 static void consider_entries(struct inquiry *inquiry, const char *bytes, size_t length, unsigned depth,
-                             struct choice *choice)
+                             struct link_choice *choice)
 {
     static const char prefix[] = "lower_";
 
-    while (length > 0 && !is_best(choice)) {
+    while (length > 0 && !link_is_best(choice)) {
         const struct dirent64 *entry = (const void *)bytes;
 
         if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 && inquiry->looks < LOOK_LIMIT) {
             const char *lower = entry->d_name + sizeof prefix - 1;
 
-            consider(choice, is_running(inquiry, lower), carrier_of(inquiry, lower, depth));
+            (void)link_choose(choice, is_running(inquiry, lower), carrier_of(inquiry, lower, depth));
         }
         bytes += entry->d_reclen;
         length -= entry->d_reclen;
@@ -178,7 +160,7 @@ static void consider_entries(struct inquiry *inquiry, const char *bytes, size_t 
 static enum device best_lower(struct inquiry *inquiry, const char *name, unsigned depth)
 {
     _Alignas(struct dirent64) char bytes[1024];
-    struct choice                  choice = { 0 };
+    struct link_choice             choice = { 0 };
     struct descriptor              folder;
     char                           path[PATH_SIZE];
     ssize_t                        length;
@@ -189,7 +171,7 @@ static enum device best_lower(struct inquiry *inquiry, const char *name, unsigne
     note(inquiry, error);
     if (error != 0)
         return DEVICE_UNASKED;
-    while (!is_best(&choice) && (length = getdents64(folder.fd, bytes, sizeof bytes)) > 0)
+    while (!link_is_best(&choice) && (length = getdents64(folder.fd, bytes, sizeof bytes)) > 0)
         consider_entries(inquiry, bytes, (size_t)length, depth, &choice);
     descriptor_close(&folder);
     return choice.device;
@@ -234,7 +216,7 @@ int sysfs_look(int fd, struct link *link)
 {
     struct inquiry inquiry = { .fd = fd };
     const bool     shown = (link->flags & IFF_LOOPBACK) == 0 && is_shown(&inquiry, link);
-    const unsigned depth = link->complete && !link_is_carried(link) ? 0 : DEPTH_LIMIT;
+    const unsigned depth = link->complete && !link_is_carried(link) ? 0 : LINK_DEPTH;
 
     link->device = shown ? carrier_of(&inquiry, link->name, depth) : DEVICE_UNSEEN;
     link->carried = inquiry.carried;

@@ -323,6 +323,28 @@ static void what_was_learned_is_all_of_it(void **state)
     }
 }
 
+static void what_runs_is_chosen_before_the_better_device(void **state)
+{
+    static const struct {
+        bool        running;
+        enum device device;
+        bool        chosen, best;
+    } rows[] = {
+        { false, DEVICE_UNSEEN, true, false },   { false, DEVICE_PHYSICAL, true, false },
+        { false, DEVICE_PHYSICAL, false, false }, { true, DEVICE_UNSEEN, true, false },
+        { true, DEVICE_CELLULAR, true, false },  { true, DEVICE_VIRTUAL, false, false },
+        { false, DEVICE_PHYSICAL, false, false }, { true, DEVICE_WIFI, true, false },
+        { true, DEVICE_PHYSICAL, true, true },   { true, DEVICE_PHYSICAL, false, true },
+    };
+    struct link_choice choice = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (link_choose(&choice, rows[i].running, rows[i].device) != rows[i].chosen ||
+            link_is_best(&choice) != rows[i].best)
+            fail_msg("row %zu", i);
+}
+
 static void up_and_running_are_two_things(void **state)
 {
     static const struct {
@@ -355,6 +377,7 @@ int main(void)
         cmocka_unit_test(any_link_may_change_what_carries_another),
         cmocka_unit_test(what_was_learned_stands_unless_something_changed_meanwhile),
         cmocka_unit_test(what_was_learned_is_all_of_it),
+        cmocka_unit_test(what_runs_is_chosen_before_the_better_device),
         cmocka_unit_test(up_and_running_are_two_things),
     };
 
