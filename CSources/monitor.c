@@ -204,7 +204,7 @@ static int learn(struct monitor *monitor, uint32_t index)
 
     if (error == 0)
         links_learn(links, &link, changes);
-    else if (error == EPERM || error == NETLINK_DENIED)
+    else if (netlink_is_withheld(error))
         links_give_up(links, index);
     else if (error != ENODEV) /* it went a moment ago */
         return error;

@@ -25,6 +25,12 @@ struct netlink {
 /* What is answered when a sandbox refuses netlink to this process: no errno of a route query's. */
 #define NETLINK_DENIED EPFNOSUPPORT
 
+/* Whether something is kept from this process for good: by a sandbox, or as only others have the right to it. */
+static inline bool netlink_is_withheld(int error)
+{
+    return error == EPERM || error == NETLINK_DENIED;
+}
+
 /* Each answers 0, NETLINK_DENIED or an errno. Sockets belong to the network namespace of the calling thread, for good.
  * The first never sends. *ret_deaf: of some of the groups nothing will be heard, though the kernel has them. */
 int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_deaf);

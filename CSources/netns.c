@@ -360,7 +360,7 @@ static bool look_up(struct netns *netns, uint32_t index, struct link *ret, unsig
 /* It went a moment ago, or there is nobody to tell: what is known of it has to do. */
 static bool has_to_do(int error)
 {
-    return error == ENODEV || error == EPERM || error == NETLINK_DENIED;
+    return error == ENODEV || netlink_is_withheld(error);
 }
 
 int netns_learn(struct netns *netns, uint32_t index, struct link *ret)
@@ -436,12 +436,10 @@ int netns_follow_wireguard(struct netns *netns, struct peers *peers, struct path
         error = visit(netns, run_peering, &peering);
     if (error == 0)
         return follow_peer(netns, peers, path);
-    if (error == EPERM || error == NETLINK_DENIED)
+    if (netlink_is_withheld(error))
         atomic_store(&netns->peers_hidden, true);
-    /* One that went a moment ago, or is of another implementation, is no failure to ask. */
-    return error == EPERM || error == NETLINK_DENIED || error == ENODEV || error == ENOENT || error == EOPNOTSUPP
-               ? 0
-               : error;
+    /* One that is of another implementation is no failure to ask. */
+    return has_to_do(error) || error == ENOENT || error == EOPNOTSUPP ? 0 : error;
 }
 
 /* ---- Names of links --------------------------------------------------------------------------------------------- */
