@@ -16,8 +16,10 @@
 #include "sysfs.h"
 
 struct inquiry {
-    struct netlink netlink;
-    void          *buffer;
+    struct netlink   netlink;
+    struct genetlink nl80211;
+    void            *buffer;
+    unsigned         looks;
 };
 
 /* ---- One link --------------------------------------------------------------------------------------------------- */
@@ -58,7 +60,7 @@ static int ask_others(struct inquiry *inquiry, struct link *link)
 {
     struct driver driver;
     bool          is_wifi = false;
-    int           error = nl80211_has(link->index, &is_wifi);
+    int           error = nl80211_has(&inquiry->nl80211, link->index, &is_wifi);
 
     if (error != 0 && error != NETLINK_DENIED)
         return error;
@@ -71,10 +73,10 @@ static int ask_others(struct inquiry *inquiry, struct link *link)
 
 static int find(struct inquiry *inquiry, uint32_t index, unsigned depth, struct link *ret);
 
-/* A port's index, of as many as fit. */
+/* The indexes of ports, of as many as are looked at. */
 struct ports {
     size_t   count;
-    uint32_t items[64];
+    uint32_t items[LINK_LOOKS];
 };
 
 static void take_port(void *info, const struct nlmsghdr *header)
@@ -83,7 +85,7 @@ static void take_port(void *info, const struct nlmsghdr *header)
     struct message message;
 
     (void)message_parse(header, header->nlmsg_len, &message);
-    if (message.kind == MESSAGE_LINK && ports->count < sizeof ports->items / sizeof ports->items[0])
+    if (message.kind == MESSAGE_LINK && ports->count < LINK_LOOKS)
         ports->items[ports->count++] = message.link.index;
 }
 
@@ -99,7 +101,7 @@ static int find_port(struct inquiry *inquiry, uint32_t master, unsigned depth, s
     error = netlink_exchange(&inquiry->netlink, (struct nlmsghdr *)request, inquiry->buffer, take_port, &ports);
     if (error == EINTR) /* something changed meanwhile, and will be told of */
         error = 0;
-    for (size_t i = 0; i < ports.count && error == 0; i++) {
+    for (size_t i = 0; i < ports.count && inquiry->looks < LINK_LOOKS && error == 0 && !link_is_best(&choice); i++) {
         struct link port;
 
         error = find(inquiry, ports.items[i], depth, &port);
@@ -141,6 +143,7 @@ static int find(struct inquiry *inquiry, uint32_t index, unsigned depth, struct 
     struct message message;
     int            error = read_link(inquiry, index, &message);
 
+    inquiry->looks++;
     *ret = (struct link){ 0 };
     if (error != 0)
         return error;
@@ -160,12 +163,13 @@ static int find(struct inquiry *inquiry, uint32_t index, unsigned depth, struct 
 
 int device_find(uint32_t index, struct link *ret)
 {
-    struct inquiry inquiry = { .buffer = malloc(NETLINK_BUFFER_SIZE) };
+    struct inquiry inquiry = { .nl80211 = GENETLINK_CLOSED, .buffer = malloc(NETLINK_BUFFER_SIZE) };
     int            error = inquiry.buffer == NULL ? ENOMEM : netlink_open_requests(&inquiry.netlink);
 
     if (error == 0) {
         error = find(&inquiry, index, LINK_DEPTH, ret);
         netlink_close(&inquiry.netlink);
+        genetlink_close(&inquiry.nl80211);
     }
     free(inquiry.buffer);
     return error;

@@ -73,7 +73,8 @@ bool link_type_is_known(const struct link *link);
 /* Kinds for which something else decides what they are: the link below them, or their ports. */
 bool link_is_carried(const struct link *link);
 
-#define LINK_DEPTH 8 /* links upon links, as the kernel has it */
+#define LINK_DEPTH 8  /* links upon links, as the kernel has it */
+#define LINK_LOOKS 64 /* links that are looked at for one: some bridges have hundreds of ports */
 
 /* The best of several links that may carry another: of those that can carry anything now, if there are any, that with the
  * better device. */

@@ -6,8 +6,6 @@
 
 #include <linux/nl80211.h>
 
-#include "genetlink.h"
-
 static void take_interface(void *info, const struct nlmsghdr *message)
 {
     bool *ret = info;
@@ -16,16 +14,14 @@ static void take_interface(void *info, const struct nlmsghdr *message)
     *ret = true;
 }
 
-int nl80211_has(uint32_t index, bool *ret)
+int nl80211_has(struct genetlink *nl80211, uint32_t index, bool *ret)
 {
-    struct genetlink nl80211;
-    int              error = genetlink_open(NL80211_GENL_NAME, &nl80211);
+    int error = nl80211->buffer == NULL ? genetlink_open(NL80211_GENL_NAME, nl80211) : 0;
 
     *ret = false;
     if (error != 0)
         return error;
-    error = genetlink_ask(&nl80211, NL80211_CMD_GET_INTERFACE, 0, NL80211_ATTR_IFINDEX, index, take_interface, ret);
-    genetlink_close(&nl80211);
+    error = genetlink_ask(nl80211, NL80211_CMD_GET_INTERFACE, 0, NL80211_ATTR_IFINDEX, index, take_interface, ret);
     /* It is none of its interfaces, or there are none. */
     return error == ENODEV || error == EOPNOTSUPP || error == EINVAL || error == ENOENT ? 0 : error;
 }

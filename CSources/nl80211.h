@@ -4,11 +4,10 @@
 
 /* Wireless interfaces, by generic netlink's nl80211. */
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "genetlink.h"
 
-/* Whether a link of the calling thread's network namespace is Wi-Fi. May wait for RTNL. 0, NETLINK_DENIED or an
- * errno. */
-int nl80211_has(uint32_t index, bool *ret);
+/* Whether a link of the calling thread's network namespace is Wi-Fi. `nl80211` is opened for the first of several, and
+ * to be closed. May wait for RTNL. 0, NETLINK_DENIED or an errno. */
+int nl80211_has(struct genetlink *nl80211, uint32_t index, bool *ret);
 
 #endif

@@ -18,10 +18,9 @@
 #include "process.h"
 #include "stamp.h"
 
-#define FOLDER     "/sys/class/net/"
-#define PATH_SIZE  128
-#define TEXT_SIZE  512 /* what is looked for stands at the start */
-#define LOOK_LIMIT 64  /* links that are looked at for one: some bridges have hundreds of ports */
+#define FOLDER    "/sys/class/net/"
+#define PATH_SIZE 128
+#define TEXT_SIZE 512 /* what is looked for stands at the start */
 
 struct inquiry {
     int      fd;
@@ -146,7 +145,7 @@ static void consider_entries(struct inquiry *inquiry, const char *bytes, size_t 
     while (length > 0 && !link_is_best(choice)) {
         const struct dirent64 *entry = (const void *)bytes;
 
-        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 && inquiry->looks < LOOK_LIMIT) {
+        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 && inquiry->looks < LINK_LOOKS) {
             const char *lower = entry->d_name + sizeof prefix - 1;
 
             (void)link_choose(choice, is_running(inquiry, lower), carrier_of(inquiry, lower, depth));
