@@ -46,6 +46,15 @@ static inline bool walk_next(struct walk *walk, struct attribute *ret)
     return true;
 }
 
+/* What stands in a message behind a header of its own kind, of `own` bytes. */
+static inline struct walk walk_message(const struct nlmsghdr *message, size_t own)
+{
+    const size_t skipped = NLMSG_HDRLEN + own;
+
+    return (struct walk){ .next = (const char *)message + skipped,
+                          .left = message->nlmsg_len > skipped ? message->nlmsg_len - skipped : 0 };
+}
+
 static inline struct walk walk_nest(const struct attribute *nest)
 {
     return (struct walk){ .next = nest->payload, .left = nest->length };
@@ -83,6 +92,12 @@ static inline bool attribute_address(const struct attribute *attribute, uint8_t 
 {
     *ret = address_make(family, attribute->payload, attribute->length);
     return ret->family != AF_UNSPEC;
+}
+
+/* Its family follows from its length. */
+static inline bool attribute_any_address(const struct attribute *attribute, struct address *ret)
+{
+    return attribute_address(attribute, attribute->length == 4 ? AF_INET : AF_INET6, ret);
 }
 
 #endif

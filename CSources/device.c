@@ -46,13 +46,11 @@ static bool is_cellular(const struct driver *driver)
 {
     static const char *const names[] = { "qmi_wwan", "cdc_mbim", "huawei_cdc_ncm", "sierra_net", "hso", "lg-vl600",
                                          "kalmia" };
+    static const char *const of_anything[] = { "cdc_ether", "cdc_ncm" };
     static const char        about[] = "Mobile Broadband Network Device";
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], driver->name) == 0)
-            return true;
-    return (strcmp(driver->name, "cdc_ether") == 0 || strcmp(driver->name, "cdc_ncm") == 0) &&
-           strncmp(driver->about, about, sizeof about - 1) == 0;
+    return TEXT_IS_ONE_OF(driver->name, names) ||
+           (TEXT_IS_ONE_OF(driver->name, of_anything) && strncmp(driver->about, about, sizeof about - 1) == 0);
 }
 
 /* A link of no kind that sysfs does not show. */

@@ -33,10 +33,7 @@ static struct nlmsghdr *put_request(void *buffer, uint16_t family, uint16_t flag
 
 struct walk genetlink_walk(const struct nlmsghdr *message)
 {
-    const size_t length = mnl_nlmsg_get_payload_len(message);
-
-    return (struct walk){ .next = (const char *)mnl_nlmsg_get_payload(message) + GENL_HDRLEN,
-                          .left = length > GENL_HDRLEN ? length - GENL_HDRLEN : 0 };
+    return walk_message(message, GENL_HDRLEN);
 }
 
 static void take_family(void *info, const struct nlmsghdr *message)

@@ -4,7 +4,6 @@
  */
 #include "linkinfo.h"
 
-#include <arpa/inet.h>
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
 
@@ -34,13 +33,12 @@ static const struct layout *layout_of(const char *kind)
     return NULL;
 }
 
-/* Its family follows from its length. All zero is "any", which is no address. */
+/* All zero is "any", which is no address. */
 static void get_end(const struct attribute *attribute, struct address *ret)
 {
-    const uint8_t        family = attribute->length == 4 ? AF_INET : AF_INET6;
-    const struct address end = address_make(family, attribute->payload, attribute->length);
+    struct address end;
 
-    if (end.family != AF_UNSPEC && !address_is_unspecified(&end))
+    if (attribute_any_address(attribute, &end) && !address_is_unspecified(&end))
         *ret = end;
 }
 

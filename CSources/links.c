@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util.h"
+
 /* Where a link with this index is, or would be. */
 static size_t position(const struct links *links, uint32_t index)
 {
@@ -49,16 +51,6 @@ const struct link *links_find(const struct links *links, uint32_t index)
     return is_at(links, place, index) ? &links->items[place] : NULL;
 }
 
-static bool kind_is_one_of(const struct link *link, const char *const kinds[], size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(link->kind, kinds[i]) == 0)
-            return true;
-    return false;
-}
-
-#define KIND_IS_ONE_OF(link, kinds) kind_is_one_of(link, kinds, sizeof(kinds) / sizeof(kinds)[0])
-
 static const char *const tunnel_kinds[] = { "tun",   "wireguard", "gre",  "gretap", "ip6gre", "ip6gretap", "erspan",
                                             "ipip",  "sit",       "ip6tnl", "vti",  "vti6",   "xfrm",      "ip6erspan",
                                             "ipvti", "gtp" };
@@ -68,7 +60,7 @@ static const char *const carried_kinds[] = { "vlan", "macvlan", "macvtap", "ipvl
 
 bool link_is_carried(const struct link *link)
 {
-    return KIND_IS_ONE_OF(link, carried_kinds);
+    return TEXT_IS_ONE_OF(link->kind, carried_kinds);
 }
 
 /* Whether kind and flags are enough to say what it is. */
@@ -126,13 +118,13 @@ static SCNetworkReachabilityInterfaceType type_of(const struct link *link)
 {
     if ((link->flags & IFF_LOOPBACK) != 0)
         return kSCNetworkReachabilityInterfaceTypeLoopback;
-    if (link->device == DEVICE_CELLULAR || KIND_IS_ONE_OF(link, cellular_kinds))
+    if (link->device == DEVICE_CELLULAR || TEXT_IS_ONE_OF(link->kind, cellular_kinds))
         return kSCNetworkReachabilityInterfaceTypeCellular;
     if (link->device == DEVICE_WIFI)
         return kSCNetworkReachabilityInterfaceTypeWiFi;
     if (link->hardware == ARPHRD_PPP || strcmp(link->kind, "ppp") == 0)
         return kSCNetworkReachabilityInterfaceTypePointToPoint;
-    if (KIND_IS_ONE_OF(link, tunnel_kinds))
+    if (TEXT_IS_ONE_OF(link->kind, tunnel_kinds))
         return kSCNetworkReachabilityInterfaceTypeTunnel;
     if (link->kind[0] != '\0' && link->device != DEVICE_PHYSICAL)
         return kSCNetworkReachabilityInterfaceTypeVirtual;

@@ -29,15 +29,6 @@ static bool get_via(const struct attribute *attribute, struct address *ret)
     return true;
 }
 
-/* The attributes behind a message's own header. */
-static struct walk walk_message(const struct nlmsghdr *header, size_t own)
-{
-    const size_t length = mnl_nlmsg_get_payload_len(header);
-
-    return (struct walk){ .next = (const char *)mnl_nlmsg_get_payload(header) + own,
-                          .left = length > own ? length - own : 0 };
-}
-
 static void parse_link(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ifinfomsg *info = mnl_nlmsg_get_payload(header);

@@ -64,25 +64,15 @@ static bool is_alive(struct span pid)
     return stat(path, &status) == 0;
 }
 
-/* Drivers of nothing but cellular modems. */
-static bool is_modem_driver(const char *name)
-{
-    static const char *const names[] = { "option1", "qcserial", "sierra", "ipw" };
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
 /* "/dev/ttyUSB0", by the driver of that. */
 static bool is_modem(struct span device)
 {
-    static const char folder[] = "/dev/";
-    const int         skipped = sizeof folder - 1, length = device.length > 31 ? 31 : (int)device.length;
-    char              path[96], target[256];
-    const char       *name;
-    ssize_t           size;
+    static const char *const drivers[] = { "option1", "qcserial", "sierra", "ipw" }; /* of nothing but modems */
+    static const char        folder[] = "/dev/";
+    const int                skipped = sizeof folder - 1, length = device.length > 31 ? 31 : (int)device.length;
+    char                     path[96], target[256];
+    const char              *name;
+    ssize_t                  size;
 
     if (length <= skipped || memcmp(device.start, folder, (size_t)skipped) != 0)
         return false;
@@ -90,7 +80,7 @@ static bool is_modem(struct span device)
     size = readlink(path, target, sizeof target - 1);
     target[size > 0 ? size : 0] = '\0';
     name = strrchr(target, '/');
-    return name != NULL && is_modem_driver(name + 1);
+    return name != NULL && TEXT_IS_ONE_OF(name + 1, drivers);
 }
 
 /* What is searched for, and found. */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define container_of(pointer, type, member) ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
 
@@ -70,6 +71,16 @@ struct span {
     const char *start;
     size_t      length;
 };
+
+/* Whether a text is among the words of an array. */
+#define TEXT_IS_ONE_OF(text, words) text_is_one_of(text, words, sizeof(words) / sizeof(words)[0])
+static inline bool text_is_one_of(const char *text, const char *const words[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0)
+            return true;
+    return false;
+}
 
 struct counted {
     atomic_uint references;

@@ -45,8 +45,7 @@ static void take_allowed(struct peers *peers, const struct attribute *nest)
         if (attribute.type == WGALLOWEDIP_A_FAMILY)
             attribute_u16(&attribute, &family);
         else if (attribute.type == WGALLOWEDIP_A_IPADDR)
-            allowed.prefix = address_make(attribute.length == 4 ? AF_INET : AF_INET6, attribute.payload,
-                                          attribute.length);
+            attribute_any_address(&attribute, &allowed.prefix);
         else if (attribute.type == WGALLOWEDIP_A_CIDR_MASK && attribute.length == 1)
             allowed.length = *(const uint8_t *)attribute.payload;
     }
