@@ -133,7 +133,6 @@ static SCNetworkReachabilityInterfaceType type_of(const struct link *link)
 
 void link_find_type(struct link *link)
 {
-    link->wireguard = strcmp(link->kind, "wireguard") == 0;
     if (!link->learned)
         link->type = type_of(link);
 }
@@ -302,4 +301,9 @@ bool link_is_point_to_point(const struct link *link)
     default:
         return false;
     }
+}
+
+bool link_is_wireguard(const struct link *link)
+{
+    return strcmp(link->kind, "wireguard") == 0;
 }

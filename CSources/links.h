@@ -26,9 +26,8 @@ struct link {
     uint32_t      master, active; /* known if `complete`; see message_link and linkinfo */
     struct tunnel tunnel;
     enum device   device;
-    bool          carried;  /* what carries it was looked at: changes of other links are changes of what it is */
-    bool          learned;  /* device.h found out its type */
-    bool          wireguard; /* by its kind */
+    bool          carried; /* what carries it was looked at: changes of other links are changes of what it is */
+    bool          learned; /* device.h found out its type */
 
     SCNetworkReachabilityInterfaceType type; /* follows from the above, or is what was learned */
 };
@@ -93,5 +92,6 @@ bool link_is_up(const struct link *link);            /* administratively */
 bool link_is_running(const struct link *link);       /* has a carrier, operational */
 bool link_is_usable(const struct link *link);        /* both */
 bool link_is_point_to_point(const struct link *link);
+bool link_is_wireguard(const struct link *link);
 
 #endif

@@ -110,7 +110,7 @@ struct path path_judge(const struct address *destination, bool source_chosen, co
     path.type = link->type;
     path.needs.unknown = link_flags_are_known(link) ? 0 : link->index;
     path.untyped = !link_type_is_known(link);
-    path.wireguard = link->wireguard;
+    path.wireguard = link_is_wireguard(link);
     memcpy(path.name, link->name, sizeof path.name);
     if (path.mtu == 0)
         path.mtu = link->mtu;

@@ -23,19 +23,21 @@ struct file {
     size_t      length;
 };
 
-static bool read_at(const struct file *file, size_t offset, void *ret, size_t size)
-{
-    if (offset > file->length || size > file->length - offset)
-        return false;
-    memcpy(ret, file->bytes + offset, size);
-    return true;
-}
-
 static bool get_span(const struct file *file, size_t offset, size_t length, struct span *ret)
 {
     if (offset > file->length || length > file->length - offset)
         return false;
     *ret = (struct span){ .start = file->bytes + offset, .length = length };
+    return true;
+}
+
+static bool read_at(const struct file *file, size_t offset, void *ret, size_t size)
+{
+    struct span span;
+
+    if (!get_span(file, offset, size, &span))
+        return false;
+    memcpy(ret, span.start, size);
     return true;
 }
 
