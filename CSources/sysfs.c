@@ -205,7 +205,7 @@ static enum device carrier_of(struct inquiry *inquiry, const char *name, unsigne
     if (depth == 0 || strcmp(type, "vxlan") == 0)
         return DEVICE_VIRTUAL;
     inquiry->carried = true; /* or will be */
-    carrier = active_port(inquiry, name, depth - 1);
+    carrier = strcmp(type, "bond") == 0 ? active_port(inquiry, name, depth - 1) : DEVICE_UNASKED;
     if (carrier == DEVICE_UNASKED)
         carrier = best_lower(inquiry, name, depth - 1);
     return carrier == DEVICE_UNASKED ? DEVICE_VIRTUAL : carrier;
