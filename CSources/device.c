@@ -6,8 +6,6 @@
 #include "device.h"
 
 #include <errno.h>
-#include <linux/if_arp.h>
-#include <linux/netlink.h>
 #include <stdlib.h>
 
 #include "interface.h"

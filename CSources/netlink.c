@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
-#include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 /* A socket address has bits for the first 31 groups. */

@@ -3,7 +3,6 @@
  * each, and the line that is the answer:
  *
  *   see ADDRESS    "WiFi Rd None": type, flags, reason, of a fresh target; and the scheduled one's, if they differ
- *   hear ADDRESS   "0 Rd": the flags of the callbacks that came since this was asked the last time; "-": none came
  *   driver NAME    "cdc_ether": what drives an interface, in the kernel's own words; "-": it does not say
  */
 #include <linux/ethtool.h>
@@ -23,7 +22,7 @@
 #define PATIENCE 10.0 /* seconds until a scheduled target that has not followed is taken to have missed something */
 
 struct watched {
-    char                     address[64], heard[256];
+    char                     address[64];
     SCNetworkReachabilityRef target;
 };
 
@@ -85,17 +84,6 @@ static const char *reason_name(SCNetworkReachabilityReason reason)
     return reason < sizeof names / sizeof names[0] ? names[reason] : "?";
 }
 
-static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    struct watched *of = info;
-    const size_t    length = strlen(of->heard);
-    char            letters[16];
-
-    (void)target;
-    letters_of(flags, letters);
-    snprintf(of->heard + length, sizeof of->heard - length, "%s%s", length == 0 ? "" : " ", letters);
-}
-
 /* "ADDRESS%INTERFACE" of a link-local address is followed by the interface's name. */
 static SCNetworkReachabilityRef make(const char *address)
 {
@@ -117,8 +105,7 @@ static struct watched *watch(const char *address)
         return of;
     snprintf(of->address, sizeof of->address, "%s", address);
     of->target = make(address);
-    if (!SCNetworkReachabilitySetCallback(of->target, called, &(SCNetworkReachabilityContext){ .info = of }) ||
-        !SCNetworkReachabilityScheduleWithRunLoop(of->target, loop, kSCRunLoopDefaultMode))
+    if (!SCNetworkReachabilityScheduleWithRunLoop(of->target, loop, kSCRunLoopDefaultMode))
         die("it cannot be scheduled");
     return of;
 }
@@ -158,14 +145,6 @@ static void see(struct watched *of)
         printf("%s, but scheduled: %s\n", fresh, scheduled);
 }
 
-static void hear(struct watched *of)
-{
-    while (SCRunLoopPerform(loop, 0) > 0)
-        continue;
-    puts(of->heard[0] == '\0' ? "-" : of->heard);
-    of->heard[0] = '\0';
-}
-
 static void tell_driver(const char *interface)
 {
     struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
@@ -196,9 +175,7 @@ int main(void)
             return 0;
         if (sscanf(line, "%15s %63s", word, about) != 2)
             die("what?");
-        if (strcmp(word, "hear") == 0)
-            hear(watch(about));
-        else if (strcmp(word, "driver") == 0)
+        if (strcmp(word, "driver") == 0)
             tell_driver(about);
         else
             see(watch(about));
