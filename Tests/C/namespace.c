@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,6 +73,11 @@ void namespace_require(void)
 {
     if (!namespace_enter())
         SKIP("no network namespace can be made here");
+}
+
+bool namespace_enter_mounts(void)
+{
+    return unshare(CLONE_NEWNS) == 0 && mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
 /* ---- Aside ------------------------------------------------------------------------------------------------------ */

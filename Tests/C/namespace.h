@@ -14,6 +14,10 @@ bool namespace_enter(void);
 /* The same, at the start of a test, which is skipped where this machine does not allow it. */
 void namespace_require(void);
 
+/* Puts the process into a mount namespace of its own as well: what it mounts nobody else sees. False: this machine does
+ * not allow it. */
+bool namespace_enter_mounts(void);
+
 /* For a thread that denies netlink to itself. From here on what this file does with netlink, and the commands that it
  * runs, are done on a thread that is without the denial, in the network namespace of the calling one. */
 void namespace_set_aside(void);

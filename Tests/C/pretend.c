@@ -2,7 +2,6 @@
 #include "pretend.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "namespace.h"
 #include "unit.h"
 
 static bool mount_over(void)
@@ -21,7 +21,7 @@ void pretend_require(void)
 {
     static bool entered;
 
-    if (!entered && (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0))
+    if (!entered && !namespace_enter_mounts())
         SKIP("no mount namespace can be made here");
     entered = true;
     if (!mount_over())

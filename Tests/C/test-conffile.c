@@ -11,6 +11,7 @@
 
 #include "conffile.h"
 #include "etc.h"
+#include "exact.h"
 #include "namespace.h"
 #include "unit.h"
 
@@ -21,16 +22,6 @@ struct text {
 };
 
 #define TEXT(literal) { literal, sizeof literal - 1 }
-
-/* A copy that ends where the text ends, so that a sanitizer sees every byte read beyond it. */
-static char *exact(struct text text)
-{
-    char *bytes = malloc(text.length == 0 ? 1 : text.length);
-
-    assert_non_null(bytes);
-    memcpy(bytes, text.bytes, text.length);
-    return bytes;
-}
 
 static bool hosts_has(const char *bytes, size_t length, const char *name)
 {
@@ -122,7 +113,7 @@ static void append(char *text, size_t size, const char *format, const char *valu
 static void read_text(struct text text, char *ret, size_t size)
 {
     struct server servers[CONFFILE_SERVERS];
-    char         *bytes = exact(text);
+    char         *bytes = exact_copy(text.bytes, text.length);
     const size_t  count = conffile_servers(bytes, text.length, servers);
 
     free(bytes);
@@ -275,7 +266,7 @@ static void hosts_are_found(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char *bytes = exact((struct text)TEXT(machine));
+        char *bytes = exact_copy(machine, sizeof machine - 1);
 
         if (hosts_has(bytes, sizeof machine - 1, rows[i].name) != rows[i].has)
             fail_msg("\"%s\" is %s", rows[i].name, rows[i].has ? "not found" : "found");
@@ -313,7 +304,7 @@ static void odd_hosts_are_read(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char *bytes = exact(rows[i].text);
+        char *bytes = exact_copy(rows[i].text.bytes, rows[i].text.length);
 
         if (hosts_has(bytes, rows[i].text.length, "name.example") != rows[i].has)
             fail_on(rows[i].text, rows[i].has ? "found" : "not found", rows[i].has ? "not found" : "found");

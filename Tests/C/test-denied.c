@@ -339,7 +339,7 @@ static void hide_proc(void)
 {
     static bool apart;
 
-    if (!apart && (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0))
+    if (!apart && !namespace_enter_mounts())
         SKIP("no mounts of our own can be made here");
     apart = true;
     if (mount("none", "/proc", "tmpfs", 0, NULL) != 0)

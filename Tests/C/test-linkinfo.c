@@ -3,12 +3,10 @@
 #include <libmnl/libmnl.h>
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "exact.h"
 #include "linkinfo.h"
 #include "literal.h"
-#include "unit.h"
 
 #define LIMIT 1024
 
@@ -28,7 +26,6 @@ static void begin(struct nest *nest, const char *kind)
     nest->data = mnl_attr_nest_start(nest->message, IFLA_INFO_DATA);
 }
 
-/* Parses a copy that ends where the attribute ends, so that a sanitizer sees every byte read beyond it. */
 static struct linkinfo end(struct nest *nest)
 {
     struct attribute attribute = { .type = IFLA_LINKINFO };
@@ -38,9 +35,7 @@ static struct linkinfo end(struct nest *nest)
     mnl_attr_nest_end(nest->message, nest->data);
     mnl_attr_nest_end(nest->message, nest->info);
     attribute.length = mnl_attr_get_payload_len(nest->info);
-    exact = malloc(attribute.length);
-    assert_non_null(exact);
-    memcpy(exact, mnl_attr_get_payload(nest->info), attribute.length);
+    exact = exact_copy(mnl_attr_get_payload(nest->info), attribute.length);
     attribute.payload = exact;
     linkinfo_parse(&attribute, &info);
     free(exact);

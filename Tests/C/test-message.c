@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exact.h"
 #include "message.h"
-#include "unit.h"
 
 /* A message under construction. */
 struct bytes {
@@ -81,15 +81,11 @@ static void unnest(struct bytes *bytes, size_t offset)
     ((struct nlattr *)(void *)(bytes->at + offset))->nla_len = (uint16_t)(bytes->length - offset);
 }
 
-/* Parses a copy that ends where the message ends, so that a sanitizer sees every byte read beyond it. */
 static size_t parse(const struct bytes *bytes, size_t length, struct message *ret)
 {
-    void  *exact = malloc(length == 0 ? 1 : length);
-    size_t step;
+    void        *exact = exact_copy(bytes->at, length);
+    const size_t step = message_parse(exact, length, ret);
 
-    assert_non_null(exact);
-    memcpy(exact, bytes->at, length);
-    step = message_parse(exact, length, ret);
     if (ret->kind == MESSAGE_ROUTE) {
         struct route_leg leg;
 

@@ -1002,8 +1002,7 @@ static void so_it_is_for_another_user(void **state)
 
 static void hide_proc(void)
 {
-    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount("none", "/proc", "tmpfs", 0, NULL) != 0)
+    if (!namespace_enter_mounts() || mount("none", "/proc", "tmpfs", 0, NULL) != 0)
         _exit(NOT_HERE);
     MUST(access("/proc/thread-self/ns/net", F_OK) != 0);
 }
