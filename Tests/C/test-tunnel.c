@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A tunnel that publishes where its own packets go is as good as the way there. Of the kinds that do, this kernel may
- * have vxlan alone; the others are in Tests/VM, and how they publish it in test-message. */
+ * have vxlan alone; the others are in Tests/VM, and how they publish it in test-linkinfo. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -25,11 +25,13 @@
  *   SCRunLoopStop and SCRunLoopWakeUp may also be called from signal handlers. Callbacks and context hooks are called
  *   with no lock held: every call is allowed inside them. A process that only uses run loops gets no thread from us
  *   (but while names are looked up, see CreateWithName, and for a moment when a call needs a socket in another network
- *   namespace than the calling thread's); targets on schedulers and queues share one. Do not pthread_cancel(3) a thread inside a call of ours.
+ *   namespace than the calling thread's); targets on schedulers and queues share one. Do not pthread_cancel(3) a thread
+ *   inside a call of ours.
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server, nor for the kernel's RTNL
  *   lock. Handling an event (inside the calls that drive a loop) waits for the change behind it to be finished in the
- *   kernel: microseconds as a rule, longer while a network namespace is torn down or a driver is stuck. GetPath may wait
- *   for the same lock, when it names an interface that nothing has asked about since it changed, and behind WireGuard.
+ *   kernel: microseconds as a rule, longer while a network namespace is torn down or a driver is stuck. GetPath and
+ *   GetLastPath may wait for the same lock, when they name an interface that nothing has asked about since it changed,
+ *   and GetPath behind WireGuard.
  * Kinds of link. What an interface is, sysfs(5) tells without waiting, where it shows the target's network namespace.
  *   Elsewhere (after setns(2), in a sandbox without /sys) rtnetlink, nl80211 and the driver are asked, which may wait:
  *   by GetPath and where events are handled. Until one of these has asked, GetFlags of a target that is not scheduled
@@ -324,8 +326,8 @@ SC_EXPORT SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef SC_NON
 /*
  * The same of the last evaluation, for a target that was created with kSCNetworkReachabilityOptionNotifyPath and is
  * scheduled: that which its flags are from, and after which another one brings a callback. In a callback, GetPath may
- * see a state that has passed before anybody is told; this does not. It asks the kernel nothing, but for a link's
- * kind, once. For any other target it is GetPath.
+ * see a state that has passed before anybody is told; this does not. It asks the kernel nothing but what kind of
+ * interface it is, where that is not known yet. For any other target it is GetPath.
  */
 SC_EXPORT SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef SC_NONNULL target,
                                                      SCNetworkReachabilityPath *SC_NONNULL path);
