@@ -198,8 +198,8 @@ static void note_ready(SCRunLoopRef loop, const struct epoll_event *events, int 
     runloop_unlock(loop);
 }
 
-/* One pass: wait until `until` for something, run the sources that are due, then the jobs. `performs`: a wake-up ends it,
- * and is used up; a run leaves it for the next Perform. */
+/* One pass: wait until `until` for something, run the sources that are due, then the jobs. `performs`: a wake-up ends
+ * it, and is used up; a run leaves it for the next Perform. */
 static struct pass pass(SCRunLoopRef loop, int64_t until, bool performs)
 {
     struct epoll_event events[16];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: ask for a family by its name (the kernel would load the module for it, on a machine that
- * has no use for it, so all families are asked for), or leave what the kernel told in memory that is given back: a
+ * What this file must never do: ask for a family by its name (the kernel would load the module for it, on a machine
+ * that has no use for it, so all families are asked for), or leave what the kernel told in memory that is given back: a
  * WireGuard link's private key is among it.
  */
 #include "genetlink.h"

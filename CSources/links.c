@@ -242,7 +242,8 @@ void link_take(struct link *link, const struct message_link *news)
 static bool may_carry_otherwise(const struct link *before, const struct link *now)
 {
     return !before->complete || link_is_running(before) != link_is_running(now) || before->master != now->master ||
-           before->active != now->active || strcmp(before->name, now->name) != 0 || strcmp(before->kind, now->kind) != 0;
+           before->active != now->active || strcmp(before->name, now->name) != 0 ||
+           strcmp(before->kind, now->kind) != 0;
 }
 
 int links_apply(struct links *links, const struct message *message)

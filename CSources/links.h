@@ -75,8 +75,8 @@ bool link_is_carried(const struct link *link);
 #define LINK_DEPTH 8  /* links upon links, as the kernel has it */
 #define LINK_LOOKS 64 /* links that are looked at for one: some bridges have hundreds of ports */
 
-/* The best of several links that may carry another: of those that can carry anything now, if there are any, that with the
- * better device. */
+/* The best of several links that may carry another: of those that can carry anything now, if there are any, that with
+ * the better device. */
 struct link_choice {
     bool        running;
     enum device device; /* DEVICE_UNASKED: there was none yet */

@@ -51,9 +51,9 @@ struct inquirer {
     void (*found)(struct inquirer *inquirer, unsigned turn, const struct lookup_result *result);
 };
 
-/* Looks the inquirer's name up in a namespace, which its owner keeps. One look-up of a name is made at a time, and shared.
- * `again`: those that are made for the first time go before. `trusted`: see resolvconf_hosts_say. Never waits. 0 or an
- * errno; then nobody will be told. */
+/* Looks the inquirer's name up in a namespace, which its owner keeps. One look-up of a name is made at a time, and
+ * shared. `again`: those that are made for the first time go before. `trusted`: see resolvconf_hosts_say. Never waits.
+ * 0 or an errno; then nobody will be told. */
 int lookup_start(struct netns *netns, bool again, bool trusted, struct inquirer *inquirer);
 
 /* Ends the turn. At most a result that is being told already is told. */

@@ -149,8 +149,8 @@ static void plan_locked(struct SCNetworkReachability *target, bool failed)
         target->look_again_delay = LOOK_AGAIN_LAST;
 }
 
-/* Takes over the questions; NULL: no memory. When something changed while they were asked for, a failure says nothing; and
- * what was found is looked for again. */
+/* Takes over the questions; NULL: no memory. When something changed while they were asked for, a failure says nothing;
+ * and what was found is looked for again. */
 static void finish_locked(struct SCNetworkReachability *target, struct questions *questions,
                           enum lookup_outcome outcome)
 {

@@ -12,7 +12,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "device.h"
 #include "socket.h"
@@ -412,7 +411,6 @@ static int follow_peer(struct netns *netns, const struct peers *peers, struct pa
 {
     struct tunnel tunnel = { 0 };
     struct path   way = path_without(kSCNetworkReachabilityReasonNoRoute);
-    struct needs  needs = { 0 };
     int           error = 0;
 
     if (peers_find(peers, &path->destination, &tunnel) && tunnel.remote.family != AF_UNSPEC)
@@ -420,8 +418,7 @@ static int follow_peer(struct netns *netns, const struct peers *peers, struct pa
     if (error != 0)
         return error;
     path_hang_on(path, &tunnel.remote, &way);
-    needs.expires = (path_rank(path) == 0 ? LOST_PEER_SECONDS : PEER_SECONDS) * (uint32_t)sysconf(_SC_CLK_TCK);
-    needs_add(&path->needs, &needs);
+    search_again(path, path_rank(path) == 0 ? LOST_PEER_SECONDS : PEER_SECONDS);
     return 0;
 }
 
@@ -460,7 +457,6 @@ static int run_naming(void *argument)
 uint32_t netns_index_of(struct netns *netns, const char *name)
 {
     struct naming naming = { .name = name };
-
     bool          denied;
 
     pthread_mutex_lock(&netns->lock);

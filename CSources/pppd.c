@@ -90,8 +90,8 @@ struct search {
 };
 
 /* Each pppd has one record, by its number. Those of other network namespaces may have a link of the same name: one that
- * is connected is taken for ours. Addresses, of either family, are noted when it is connected for the first time, and how
- * long it was when that ended. */
+ * is connected is taken for ours. Addresses, of either family, are noted when it is connected for the first time, and
+ * how long it was when that ended. */
 static void take_note(void *info, struct span key, struct span note)
 {
     struct search *search = info;

@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_PPPD_H
 #define REACHABILITY_PPPD_H
 
-/* What pppd(8) notes of the links that it makes, in its database. rtnetlink does not tell whether one that is dialled on
- * demand is connected. */
+/* What pppd(8) notes of the links that it makes, in its database. rtnetlink does not tell whether one that is dialled
+ * on demand is connected. */
 
 #include <stdbool.h>
 

@@ -39,8 +39,8 @@ struct descriptor {
 int  descriptor_keep_locked(struct descriptor *ret, int fd);
 void descriptor_close(struct descriptor *descriptor);
 
-/* Opens a file for reading, with these flags besides; waits for the disk under the lock, so none that may be on a server.
- * 0 or an errno. */
+/* Opens a file for reading, with these flags besides. Under the lock: one that is in memory, as in /proc. 0 or an
+ * errno. */
 int descriptor_open(const char *path, int flags, struct descriptor *ret);
 
 /* Reads until the end or as many bytes, into *ret_length how many. 0 or an errno; what was read before it counts. */

@@ -107,8 +107,8 @@ static bool is_sized(const SCNetworkReachabilityPath *path)
     return path != NULL && path->size >= sizeof *path && path->size <= SIZE_LIMIT;
 }
 
-/* Asks, and again once more is known of a link that the answer hangs on: one tunnel may lie behind another. Where changes
- * of links are not heard, nothing stays known. */
+/* Asks, and again once more is known of a link that the answer hangs on: one tunnel may lie behind another. Where
+ * changes of links are not heard, nothing stays known. */
 static int ask_known(struct netns *netns, const struct questions *questions, struct path *ret)
 {
     struct link link = { 0 };

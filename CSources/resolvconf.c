@@ -55,7 +55,7 @@ static int open_file(const char *path, struct descriptor *ret)
 {
     int fd, error;
 
-    /* Not under the lock, as a file may be on a server that does not answer. A fork in between leaves it to the child. */
+    /* Not under the lock, as a file may be on a server that does not answer. A fork in between leaves it to a child. */
     do
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     while (fd < 0 && errno == EINTR);

@@ -2,8 +2,8 @@
 /*
  * Which loops and schedulers a target is on.
  *
- * What this file must never do: run user code (a hook that retains or releases) with a lock held, or leave a schedule in
- * anything once it is out of its target's list.
+ * What this file must never do: run user code (a hook that retains or releases) with a lock held, or leave a schedule
+ * in anything once it is out of its target's list.
  */
 #include <errno.h>
 #include <stdlib.h>

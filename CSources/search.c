@@ -7,7 +7,8 @@
  * was asked for and no route leaves it), for the length of the prefix that matched, for the legs of a multipath route,
  * and for the time at which an IPv6 route expires.
  *
- * What this file must never do: wait for RTNL (those who only ask are here, too), or take a failure to ask for an answer.
+ * What this file must never do: wait for RTNL (those who only ask are here, too), or take a failure to ask for an
+ * answer.
  */
 #include "search.h"
 
@@ -167,12 +168,18 @@ static int follow_tunnel(struct search *search, const struct tunnel *tunnel, str
     return error;
 }
 
-/* Of a ppp link only pppd knows whether it is connected. Nobody tells when that changes: it is looked at again. */
+void search_again(struct path *path, uint32_t seconds)
+{
+    const struct needs needs = { .expires = seconds * (uint32_t)sysconf(_SC_CLK_TCK) };
+
+    needs_add(&path->needs, &needs);
+}
+
+/* Of a ppp link only pppd knows whether it is connected. */
 static int follow_ppp(const char *name, struct path *path)
 {
-    const struct needs needs = { .expires = PPP_SECONDS * (uint32_t)sysconf(_SC_CLK_TCK) };
-    struct pppd        pppd;
-    const int          error = pppd_look(name, &pppd);
+    struct pppd pppd;
+    const int   error = pppd_look(name, &pppd);
 
     if (error != 0)
         return error;
@@ -181,7 +188,7 @@ static int follow_ppp(const char *name, struct path *path)
     if (pppd.modem)
         path->flags |= kSCNetworkReachabilityFlagsIsWWAN;
     if (pppd.kept)
-        needs_add(&path->needs, &needs);
+        search_again(path, PPP_SECONDS);
     return 0;
 }
 

@@ -37,9 +37,12 @@ int search_match(struct search *search, struct route *ret);                     
 int search_judge_match(struct search *search, struct route *match, struct path *ret); /* what that one comes to */
 int search_plain(struct search *search, struct path *ret);                          /* the way of a packet */
 
-/* Puts right a path over a leg that is dead, or leads nowhere, while another one lives; adds the source, if that is among
- * the extras. */
+/* Puts right a path over a leg that is dead, or leads nowhere, while another one lives; adds the source, if that is
+ * among the extras. */
 int search_other_leg(struct search *search, struct path *path);
 int search_note_source(struct search *search, struct path *path);
+
+/* Has the path asked for again after a while, as nobody tells when it is another one. */
+void search_again(struct path *path, uint32_t seconds);
 
 #endif

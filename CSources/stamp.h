@@ -12,7 +12,7 @@ struct stamp {
     ino_t           inode;
     off_t           size;
     struct timespec modified, changed; /* contents; those, or who may read them */
-    bool            settled; /* false: it was written a moment before, and could be once more without looking otherwise */
+    bool            settled; /* false: it was written a moment before, and could be again without looking otherwise */
 };
 
 /* Whether an errno says that there is no such file, or none for us, rather than that it could not be looked at. */

@@ -6,8 +6,8 @@
 
 #include "links.h"
 
-/* Finds out the device of a link. `fd`: any socket of the link's network namespace. DEVICE_UNSEEN: there is no sysfs for us, or it shows another namespace. 0 or an errno: it
- * could not be looked at. */
+/* Finds out the device of a link. `fd`: any socket of the link's network namespace. DEVICE_UNSEEN: there is no sysfs
+ * for us, or it shows another namespace. 0 or an errno: it could not be looked at. */
 int sysfs_look(int fd, struct link *link);
 
 #endif

@@ -52,7 +52,8 @@ static void take_record(const struct file *file, uint32_t offset, const struct r
         take(info, key, value);
 }
 
-void tdb_each(const void *bytes, size_t length, void (*take)(void *info, struct span key, struct span value), void *info)
+void tdb_each(const void *bytes, size_t length, void (*take)(void *info, struct span key, struct span value),
+              void *info)
 {
     const struct file file = { .bytes = bytes, .length = length };
     size_t            steps = length / sizeof(struct record); /* for a chain that leads in a circle */
@@ -63,6 +64,8 @@ void tdb_each(const void *bytes, size_t length, void (*take)(void *info, struct 
         !read_at(&file, CHAINS_WORD * sizeof chains, &chains, sizeof chains))
         return;
     for (size_t i = 1; i <= chains && read_at(&file, (HEADER_WORDS + i) * sizeof offset, &offset, sizeof offset); i++)
-        for (; offset != 0 && steps > 0 && read_at(&file, offset, &record, sizeof record); offset = record.next, steps--)
+        for (; offset != 0 && steps > 0 && read_at(&file, offset, &record, sizeof record); steps--) {
             take_record(&file, offset, &record, take, info);
+            offset = record.next;
+        }
 }

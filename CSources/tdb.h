@@ -7,6 +7,7 @@
 #include "util.h"
 
 /* Tells of each record that is in use, inside `bytes`. Of what is no such database, nothing. */
-void tdb_each(const void *bytes, size_t length, void (*take)(void *info, struct span key, struct span value), void *info);
+void tdb_each(const void *bytes, size_t length, void (*take)(void *info, struct span key, struct span value),
+              void *info);
 
 #endif
