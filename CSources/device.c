@@ -95,7 +95,7 @@ static int find_port(struct inquiry *inquiry, uint32_t master, unsigned depth, s
 
     message_put_port_dump(request, 0, master);
     error = netlink_exchange(&inquiry->netlink, (struct nlmsghdr *)request, inquiry->buffer, take_port, &ports);
-    if (error == EINTR) /* something changed meanwhile, and will be told of */
+    if (error == EAGAIN) /* something changed meanwhile, and will be told of */
         error = 0;
     for (size_t i = 0; i < ports.count && inquiry->looks < LINK_LOOKS && error == 0 && !link_is_best(&choice); i++) {
         struct link port;

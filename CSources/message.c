@@ -176,17 +176,14 @@ bool route_covers(const struct route *route, const struct address *address)
     return address_in_prefix(address, &prefix, route->prefix_length);
 }
 
-/* NLMSG_ERROR and NLMSG_DONE both start with a negative errno, but an old NLMSG_DONE may be empty. */
-static void parse_end(const struct nlmsghdr *header, struct message *ret)
+/* Both start with a negative errno, but an old NLMSG_DONE may be empty. */
+int message_error(const struct nlmsghdr *header)
 {
     int error = 0;
 
     if (mnl_nlmsg_get_payload_len(header) >= sizeof error)
         memcpy(&error, mnl_nlmsg_get_payload(header), sizeof error);
-    else if (header->nlmsg_type == NLMSG_ERROR)
-        return;
-    ret->kind = header->nlmsg_type == NLMSG_DONE ? MESSAGE_DONE : MESSAGE_ERROR;
-    ret->error = error < 0 && error > -4096 ? -error : 0;
+    return error < 0 && error > -4096 ? -error : 0;
 }
 
 static enum message_kind plain_kind(uint16_t type)
@@ -219,7 +216,6 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
         return 0;
     ret->sequence = header->nlmsg_seq;
     ret->port = header->nlmsg_pid;
-    ret->interrupted = (header->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
     switch (header->nlmsg_type) {
     case RTM_NEWLINK:
     case RTM_DELLINK:
@@ -230,8 +226,8 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
         parse_route(header, ret);
         break;
     case NLMSG_ERROR:
-    case NLMSG_DONE:
-        parse_end(header, ret);
+        ret->kind = MESSAGE_ERROR;
+        ret->error = message_error(header);
         break;
     default:
         ret->kind = plain_kind(header->nlmsg_type);

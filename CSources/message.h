@@ -18,7 +18,6 @@ enum message_kind {
     MESSAGE_NEXTHOP,
     MESSAGE_NETCONF,
     MESSAGE_ERROR, /* also an acknowledgement: error 0 */
-    MESSAGE_DONE,  /* the end of a dump */
 };
 
 /* What an RTM_NEWLINK says. An attribute that is absent is not a change: see `has_...`. */
@@ -55,8 +54,7 @@ struct route_leg {
 struct message {
     enum message_kind kind;
     uint32_t          sequence, port;
-    bool              interrupted; /* NLM_F_DUMP_INTR */
-    int               error;       /* MESSAGE_ERROR, MESSAGE_DONE: an errno, 0 for none */
+    int               error; /* MESSAGE_ERROR: an errno, 0 for none */
     union {
         struct message_link link;  /* MESSAGE_LINK, MESSAGE_LINK_GONE: the index alone */
         struct route        route; /* MESSAGE_ROUTE */
@@ -66,6 +64,9 @@ struct message {
 /* Reads the message at the start of `bytes`. Returns how far the next one is, 0 when there is no whole message. What
  * is read keeps pointers into `bytes`. */
 size_t message_parse(const void *bytes, size_t length, struct message *ret);
+
+/* What NLMSG_ERROR, or NLMSG_DONE, says: an errno, 0 for none. */
+int message_error(const struct nlmsghdr *header);
 
 /* Steps through the legs of a multipath route. False: there are no more. */
 bool route_next_leg(struct route *route, struct route_leg *ret);

@@ -11,6 +11,8 @@
 #include <libmnl/libmnl.h>
 #include <sys/socket.h>
 
+#include "message.h"
+
 /* A socket address has bits for the first 31 groups. */
 #define MASK_GROUPS 32
 
@@ -173,40 +175,35 @@ int netlink_send(const struct netlink *netlink, const void *requests, size_t len
     return sent < 0 ? denial(errno) : 0;
 }
 
-struct taker {
-    void (*take)(void *info, const struct nlmsghdr *message);
-    void *info;
-};
-
-static int take_one(const struct nlmsghdr *message, void *argument)
-{
-    const struct taker *taker = argument;
-
-    taker->take(taker->info, message);
-    return (message->nlmsg_flags & NLM_F_MULTI) != 0 ? MNL_CB_OK : MNL_CB_STOP;
-}
-
 int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,
                      void (*take)(void *info, const struct nlmsghdr *message), void *info)
 {
-    struct taker taker = { .take = take, .info = info };
-    int          error;
+    bool interrupted = false;
+    int  error;
 
     request->nlmsg_seq = ++netlink->sequence;
     error = netlink_send(netlink, request, request->nlmsg_len);
-    while (error == 0) {
-        const ssize_t length = netlink_receive(netlink, buffer, NETLINK_BUFFER_SIZE);
-        int           result;
+    if (error != 0)
+        return error == EAGAIN ? ENOBUFS : error; /* EAGAIN is an interrupted dump */
+    for (;;) {
+        const ssize_t          length = netlink_receive(netlink, buffer, NETLINK_BUFFER_SIZE);
+        const struct nlmsghdr *message = buffer;
 
         if (length == NETLINK_FOREIGN)
             continue;
         if (length <= 0)
             return length == 0 ? EIO : (int)-length;
-        result = mnl_cb_run(buffer, (size_t)length, netlink->sequence, netlink->port, take_one, &taker);
-        if (result == MNL_CB_STOP)
-            return 0;
-        if (result < 0)
-            error = errno;
+        for (int left = (int)length; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left)) {
+            if (message->nlmsg_seq != netlink->sequence || message->nlmsg_pid != netlink->port)
+                continue;
+            interrupted = interrupted || (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
+            if (message->nlmsg_type == NLMSG_ERROR || message->nlmsg_type == NLMSG_DONE) {
+                error = message_error(message);
+                return error == 0 && interrupted ? EAGAIN : error;
+            }
+            take(info, message);
+            if ((message->nlmsg_flags & NLM_F_MULTI) == 0)
+                return 0;
+        }
     }
-    return error;
 }

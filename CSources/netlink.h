@@ -50,7 +50,9 @@ ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size
 int netlink_send(const struct netlink *netlink, const void *requests, size_t length);
 
 /* Sends one request, which it numbers, and passes on what answers it, a message or those of a dump. On a socket that
- * nothing else comes in on. 0, NETLINK_DENIED or an errno, which may be the kernel's answer. */
+ * nothing else comes in on. 0, NETLINK_DENIED or an errno, which may be the kernel's answer. EAGAIN: the dump was read
+ * to its end, and interrupted by a change. What keeps changing is taken as it is after so many tries. */
+#define NETLINK_DUMP_TRIES 8
 int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,
                      void (*take)(void *info, const struct nlmsghdr *message), void *info);
 

@@ -18,7 +18,6 @@
 #include "sysfs.h"
 
 #define DRAIN_LIMIT 1024 /* datagrams in one pass, so that a storm does not keep answers back for ever */
-#define DUMP_TRIES  8    /* a dump that links keep changing under is taken as it is after this many */
 #define ASK_TRIES   3    /* an answer that was lost among too many events */
 
 /* An index that no link can have. Asking for it answers ENODEV as soon as the RTNL lock was free: the kernel tells of a
@@ -121,56 +120,41 @@ static bool is_answer(const struct view *view, uint32_t sequence, const struct m
     return message->sequence == sequence && message->port == view->requests.port;
 }
 
-/* Reads one dump into `ret`. 0, EAGAIN when it was interrupted by a change, or another errno. */
-static int read_dump(struct view *view, struct links *ret)
+struct reading {
+    struct links links;
+    int          error;
+};
+
+static void take_link(void *info, const struct nlmsghdr *header)
 {
-    bool interrupted = false;
+    struct reading *reading = info;
+    struct message  message;
 
-    for (;;) {
-        const ssize_t  length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
-        const char    *bytes = view->buffer;
-        size_t         left = length > 0 ? (size_t)length : 0;
-        struct message message;
-
-        if (length == NETLINK_FOREIGN)
-            continue;
-        if (length <= 0)
-            return length == 0 ? EIO : (int)-length;
-        for (size_t step; (step = message_parse(bytes, left, &message)) != 0; bytes += step, left -= step) {
-            if (!is_answer(view, view->requests.sequence, &message))
-                continue;
-            interrupted = interrupted || message.interrupted;
-            if (message.kind == MESSAGE_LINK && links_apply(ret, &message) != 0)
-                return ENOMEM;
-            if (message.kind == MESSAGE_ERROR || message.kind == MESSAGE_DONE)
-                return message.error != 0 ? message.error : interrupted ? EAGAIN : 0;
-        }
-    }
+    (void)message_parse(header, header->nlmsg_len, &message);
+    if (message.kind == MESSAGE_LINK && links_apply(&reading->links, &message) != 0)
+        reading->error = ENOMEM;
 }
 
 int view_read_links(struct view *view)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    struct links                   links = LINKS_EMPTY;
+    struct reading                 reading = { .links = LINKS_EMPTY };
     int                            error = EAGAIN;
 
-    for (int tries = 0; tries < DUMP_TRIES && error == EAGAIN; tries++) {
-        const size_t length = message_put_link_dump(request, ++view->requests.sequence);
-
-        links_clear(&links);
-        error = netlink_send(&view->requests, request, length);
-        if (error == 0)
-            error = read_dump(view, &links);
-        else if (error == EAGAIN)
-            error = ENOBUFS; /* EAGAIN is an interrupted dump */
+    for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
+        links_clear(&reading.links);
+        message_put_link_dump(request, 0);
+        error = netlink_exchange(&view->requests, (struct nlmsghdr *)request, view->buffer, take_link, &reading);
+        if (reading.error != 0)
+            error = reading.error;
     }
     /* Interrupted to the last: every change since has sent a message of its own, which corrects the table. */
     if (error != 0 && error != EAGAIN) {
-        links_clear(&links);
+        links_clear(&reading.links);
         return error;
     }
     links_clear(&view->links);
-    view->links = links;
+    view->links = reading.links;
     return 0;
 }
 

@@ -149,12 +149,18 @@ int peers_read(struct peers *peers, uint32_t index)
     int              error = genetlink_open(WG_GENL_NAME, &wireguard);
 
     peers_clear(peers);
-    if (error == 0) {
+    if (error != 0)
+        return error;
+    error = EAGAIN;
+    for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
+        peers_clear(peers);
         error = genetlink_ask(&wireguard, WG_CMD_GET_DEVICE, NLM_F_DUMP, WGDEVICE_A_IFINDEX, index, take, peers);
-        genetlink_close(&wireguard);
+        if (peers->error != 0)
+            error = peers->error;
     }
-    if (error == 0)
-        error = peers->error;
+    genetlink_close(&wireguard);
+    if (error == EAGAIN)
+        error = 0;
     if (error == 0)
         peers->index = index;
     return error;

@@ -3,14 +3,19 @@
  * test-fault-sweep.c makes every call fail in turn; here are those that it takes more to tell of. */
 #include <errno.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "device.h"
 #include "etc.h"
 #include "faults.h"
 #include "namespace.h"
 #include "pppd.h"
+#include "view.h"
 #include "watcher.h"
+#include "writer.h"
 
 /* A kernel without IPv6 answers as it would to any family that it has not: as if to a question about such a family. */
 static ssize_t send_without_ipv6(int fd, const void *bytes, size_t length, int flags)
@@ -171,6 +176,102 @@ static void to_tell_of_a_change_takes_no_memory(void **state)
     watcher_stop(&any);
 }
 
+/* ---- Dumps ------------------------------------------------------------------------------------------------------ */
+
+#define PORTS 40 /* their links are more than one datagram's */
+
+static struct writer changes;
+static int           changed;
+
+/* Not on the stack: where a test fails, they stay open. */
+static struct netlink netlink;
+static struct view    view;
+
+/* The kernel writes the first part of a dump inside the send, the others when they are read: it tells by a flag that the
+ * links have become others meanwhile. */
+static ssize_t send_and_change(int fd, const void *bytes, size_t length, int flags)
+{
+    const struct nlmsghdr *header = bytes;
+    const ssize_t          sent = send(fd, bytes, length, flags);
+    char                   names[2][16];
+
+    if (header->nlmsg_type != RTM_GETLINK || (header->nlmsg_flags & NLM_F_DUMP) == 0)
+        return sent;
+    snprintf(names[0], sizeof names[0], "m%d", changed);
+    snprintf(names[1], sizeof names[1], "n%d", changed++);
+    assert_int_equal(writer_link_add_pair(&changes, names[0], names[1]), 0);
+    return sent;
+}
+
+static void begin_many(void)
+{
+    begin();
+    assert_int_equal(writer_open(&changes), 0);
+    changed = 0;
+    namespace_ip("link add name bridge0 type bridge");
+    for (int i = 0; i < PORTS; i++) {
+        namespace_ip("link add name p%d type veth peer name q%d", i, i);
+        namespace_ip("link set dev p%d master bridge0", i);
+    }
+    faults_send = send_and_change;
+}
+
+static void end_many(void)
+{
+    faults_send = NULL;
+    writer_close(&changes);
+}
+
+static void count(void *info, const struct nlmsghdr *message)
+{
+    (void)message;
+    ++*(int *)info;
+}
+
+static void an_interrupted_dump_is_read_to_its_end(void **state)
+{
+    static _Alignas(struct nlmsghdr) char buffer[NETLINK_BUFFER_SIZE];
+    _Alignas(struct nlmsghdr) char        request[MESSAGE_REQUEST_SIZE];
+    struct nlmsghdr                      *header = (struct nlmsghdr *)request;
+    int                                   links = 0;
+
+    (void)state;
+    begin_many();
+    assert_int_equal(netlink_open_requests(&netlink), 0);
+    message_put_link_dump(request, 0);
+    assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), EAGAIN);
+    assert_int_equal(changed, 1);
+    assert_true(links > 2 * PORTS);
+    faults_send = NULL;
+    message_put_link_dump(request, 0);
+    links = 0;
+    assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), 0);
+    assert_int_equal(links, 2 * PORTS + 6); /* the loopback, a and b, the bridge, the pair that came */
+    netlink_close(&netlink);
+    end_many();
+}
+
+static void links_that_come_meanwhile_keep_nobody_from_an_answer(void **state)
+{
+    struct link bridge;
+
+    (void)state;
+    begin_many();
+    assert_int_equal(device_find(if_nametoindex("bridge0"), &bridge), 0);
+    assert_true(changed > 0);
+    assert_true(bridge.carried);
+    assert_int_equal(bridge.type, kSCNetworkReachabilityInterfaceTypeVirtual);
+    changed = 10;
+    assert_int_equal(view_open(&view, VIEW_EVERYTHING), 0);
+    assert_int_equal(view_read_links(&view), 0);
+    assert_int_equal(changed, 10 + NETLINK_DUMP_TRIES);
+    assert_true(view.links.count > 2 * PORTS);
+    view_close(&view);
+    end_many();
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------ */
+
 /* What pppd notes, of which nothing could be read, is not that it notes nothing. */
 static void a_database_that_cannot_be_read_is_not_an_empty_one(void **state)
 {
@@ -207,6 +308,8 @@ int main(void)
         cmocka_unit_test(messages_lost_in_front_of_an_answer_do_not_spoil_it),
         cmocka_unit_test(a_failure_to_ask_writes_nothing),
         cmocka_unit_test(to_tell_of_a_change_takes_no_memory),
+        cmocka_unit_test(an_interrupted_dump_is_read_to_its_end),
+        cmocka_unit_test(links_that_come_meanwhile_keep_nobody_from_an_answer),
         cmocka_unit_test(a_database_that_cannot_be_read_is_not_an_empty_one),
     };
 
