@@ -68,14 +68,24 @@ static bool is_link(const struct message *message)
     return message->kind == MESSAGE_LINK || message->kind == MESSAGE_LINK_GONE;
 }
 
+/* Goes through the messages of a datagram. False: there are no more. */
+static bool next_message(struct span *datagram, struct message *ret)
+{
+    const size_t step = message_parse(datagram->start, datagram->length, ret);
+
+    datagram->start += step;
+    datagram->length -= step;
+    return step != 0;
+}
+
 /* One datagram. False: a link could not be noted. */
 static bool take_in(struct view *view, size_t length, void (*tell)(void *, const struct message *), void *info)
 {
-    const char    *bytes = view->buffer;
+    struct span    datagram = { .start = view->buffer, .length = length };
     struct message message;
     bool           noted = true;
 
-    for (size_t step; (step = message_parse(bytes, length, &message)) != 0; bytes += step, length -= step) {
+    while (next_message(&datagram, &message)) {
         if (is_link(&message))
             noted = links_apply(&view->links, &message) == 0 && noted;
         if (message.kind == MESSAGE_OTHER)
@@ -237,21 +247,30 @@ static int not_an_answer(int error)
     return path_from_error(error, false, &path) ? kSCStatusReachabilityUnknown : error;
 }
 
+/* netlink_receive on the socket of requests. What somebody else sent came before that was connected, so it ends. */
+static ssize_t next_datagram(struct view *view, struct span *ret)
+{
+    ssize_t length;
+
+    do
+        length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
+    while (length == NETLINK_FOREIGN);
+    *ret = (struct span){ .start = view->buffer, .length = length > 0 ? (size_t)length : 0 };
+    return length;
+}
+
 /* Reads until the answer to a request is there, and takes in what is told of links on the way. 0 and the answer, or an
  * errno; ENOBUFS when messages were lost. */
 static int receive_answer(struct view *view, uint32_t sequence, struct message *ret)
 {
     for (;;) {
-        const ssize_t length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
-        const char   *bytes = view->buffer;
-        size_t        left = length > 0 ? (size_t)length : 0;
+        struct span   datagram;
+        const ssize_t length = next_datagram(view, &datagram);
 
-        if (length == NETLINK_FOREIGN)
-            continue;
         /* The kernel answers inside the send: no answer means that there was no room for one. */
         if (length <= 0)
             return length == 0 || length == -EMSGSIZE ? ENOBUFS : not_an_answer((int)-length);
-        for (size_t step; (step = message_parse(bytes, left, ret)) != 0; bytes += step, left -= step) {
+        while (next_message(&datagram, ret)) {
             if (is_answer(view, sequence, ret))
                 return ret->kind == MESSAGE_ERROR ? ret->error : 0;
             if (is_link(ret) && links_apply(&view->links, ret) != 0)
@@ -264,34 +283,29 @@ static int receive_answer(struct view *view, uint32_t sequence, struct message *
  * links may have changed unheard: they are asked for again when they are needed. */
 static void start_over(struct view *view)
 {
-    ssize_t length;
+    struct span datagram;
+    ssize_t     length;
 
     note_overrun(view);
     do
-        length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
-    while (length > 0 || length == -ENOBUFS || length == -EMSGSIZE || length == NETLINK_FOREIGN);
+        length = next_datagram(view, &datagram);
+    while (length > 0 || length == -ENOBUFS || length == -EMSGSIZE);
     if (view->events.socket.fd < 0)
         links_clear(&view->links);
 }
 
 void view_hear(struct view *view)
 {
-    for (;;) {
-        const ssize_t  length = netlink_receive(&view->requests, view->buffer, NETLINK_BUFFER_SIZE);
-        const char    *bytes = view->buffer;
-        size_t         left = length > 0 ? (size_t)length : 0;
-        struct message message;
+    struct span    datagram;
+    struct message message;
+    ssize_t        length;
 
-        if (length == NETLINK_FOREIGN)
-            continue;
-        if (length < 0)
-            start_over(view);
-        if (length <= 0)
-            return;
-        for (size_t step; (step = message_parse(bytes, left, &message)) != 0; bytes += step, left -= step)
+    while ((length = next_datagram(view, &datagram)) > 0)
+        while (next_message(&datagram, &message))
             if (is_link(&message) && links_apply(&view->links, &message) != 0)
                 links_clear(&view->links);
-    }
+    if (length < 0)
+        start_over(view);
 }
 
 void view_ask_behind_rtnl(struct view *view)
