@@ -50,15 +50,17 @@ struct LifetimeTests {
     @Test("When the manager ends with a delivery on its way, the notification has no object")
     func endsMeanwhile() async throws {
         let namespace = try await Namespace(.gateway)
-        let objects = Recorder<Bool>()
+        let told = Recorder<Int?>()
         let queue = DispatchQueue(label: "deliveries")
-        let marker = AFNetworkReachabilityStatus.reachableViaWiFi.rawValue
-        // Notifications of other tests have objects.
+        let onQueue = DispatchSpecificKey<Bool>()
+        queue.setSpecific(key: onQueue, value: true)
+        // Other tests let managers end so, too: their notifications come on queues of theirs.
         let registration = NotificationCenter.default.addObserver(
             forName: .AFNetworkingReachabilityDidChange, object: nil, queue: nil
         ) { notification in
+            guard DispatchQueue.getSpecific(key: onQueue) == true else { return }
             let item = notification.userInfo?[AFNetworkingReachabilityNotificationStatusItem] as? NSNumber
-            if notification.object == nil { objects.record(item?.intValue == marker) }
+            told.record(notification.object == nil ? item?.intValue : nil)
         }
         let calls = Told()
         do {
@@ -70,7 +72,7 @@ struct LifetimeTests {
             AFNetworkReachabilityManager.arrivals.sync {}
         }
         queue.resume()
-        #expect(await objects.next() == true)
+        #expect(await told.next() == AFNetworkReachabilityStatus.reachableViaWiFi.rawValue)
         #expect(calls.count == 0)
         NotificationCenter.default.removeObserver(registration)
     }
