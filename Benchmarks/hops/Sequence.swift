@@ -35,7 +35,7 @@ private final class CallbackSource: Source {
 
     /// A structure: a closure that is a Mutex's own value is wrapped once more each time that it is looked at.
     private struct Watch {
-        var onChange: (@Sendable () -> Bool)?
+        var onChange: (@Sendable () -> Void)?
     }
 
     init() {
@@ -46,7 +46,7 @@ private final class CallbackSource: Source {
     }
 
     func callback() {
-        _ = watch.withLock { $0.onChange }?()
+        watch.withLock { $0.onChange }?()
     }
 
     func path() -> ReachabilityPath? {
@@ -55,9 +55,9 @@ private final class CallbackSource: Source {
         return path
     }
 
-    func start(onChange: @escaping @Sendable () -> Bool) {
+    func start(onChange: @escaping @Sendable () -> Void) {
         watch.withLock { $0.onChange = onChange }
-        kernel.start { false }  // watched, so that its path is at hand as it is in a callback
+        kernel.start {}  // watched, so that its path is at hand as it is in a callback
     }
 
     func stop() {

@@ -9,7 +9,7 @@ import Synchronization
 /// Callbacks come on the C library's own thread, so what is done there must be short, and nobody's code but ours.
 package final class KernelSource: Source {
     private struct Watch {
-        var onChange: (@Sendable () -> Bool)?
+        var onChange: (@Sendable () -> Void)?
         var isScheduled = false
     }
 
@@ -40,7 +40,7 @@ package final class KernelSource: Source {
         return nil
     }
 
-    package func start(onChange: @escaping @Sendable () -> Bool) {
+    package func start(onChange: @escaping @Sendable () -> Void) {
         watch.withLock { watch in
             watch.onChange = onChange
             watch.isScheduled = schedule(onChange)
@@ -62,8 +62,8 @@ package final class KernelSource: Source {
         }
     }
 
-    private func schedule(_ onChange: @escaping @Sendable () -> Bool) -> Bool {
-        currentTarget?.schedule { _ = onChange() } ?? false
+    private func schedule(_ onChange: @escaping @Sendable () -> Void) -> Bool {
+        currentTarget?.schedule(onChange) ?? false
     }
 
     /// What failed, for want of memory or descriptors as a rule, is tried again in a second.
@@ -79,7 +79,7 @@ package final class KernelSource: Source {
             return (watch.onChange, watch.isScheduled)
         }
         guard let onChange else { return }
-        _ = onChange()
+        onChange()
         if !isScheduled { retry() }
     }
 }

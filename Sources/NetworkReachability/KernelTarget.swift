@@ -39,10 +39,10 @@ package final class KernelTarget: @unchecked Sendable {
         return SCNetworkReachabilityGetLastPath(target, &path) ? ReachabilityPath(path) : nil
     }
 
-    /// Calls `onCallback` on the library's own thread at every change: the scheduler runs the work where it is handed
+    /// Calls `onChange` on the library's own thread at every change: the scheduler runs the work where it is handed
     /// over, so that there is no hop between the kernel's message and us. Answers whether that can be done.
-    func schedule(_ onCallback: @escaping @Sendable () -> Void) -> Bool {
-        let callback = Unmanaged.passRetained(Callback(onCallback))
+    func schedule(_ onChange: @escaping @Sendable () -> Void) -> Bool {
+        let callback = Unmanaged.passRetained(Callback(onChange))
         defer { callback.release() }
         var context = CNetworkReachabilityContext()
         context.info = callback.toOpaque()

@@ -113,8 +113,8 @@ extension ReachabilityMonitor {
             isWatching = isNeeded
             if isNeeded {
                 // Weak, as this closure is kept by what the monitor keeps.
-                source.start { [weak self] in self?.readPath() ?? false }
-                return read(isFirst: true).news
+                source.start { [weak self] in self?.readPath() }
+                return read(isFirst: true)
             }
             source.stop()
             reading.withLock { _ in
@@ -128,23 +128,21 @@ extension ReachabilityMonitor {
         tell(news)
     }
 
-    /// Asks the source, and tells listeners what is new; answers whether something was.
-    private func readPath() -> Bool {
-        let (isNew, news) = read()
-        tell(news)
-        return isNew
+    /// Asks the source, and tells listeners what is new.
+    private func readPath() {
+        tell(read())
     }
 
-    private func read(isFirst: Bool = false) -> (isNew: Bool, news: News?) {
+    private func read(isFirst: Bool = false) -> News? {
         reading.withLock { _ in
             // A late call, after the last listener has gone.
-            guard isFirst || state.withLock({ $0.latest != nil }) else { return (false, nil) }
+            guard isFirst || state.withLock({ $0.latest != nil }) else { return nil }
             let path = source.path()
             return state.withLock { state in
                 let path = path ?? state.latest ?? .unreachable(.undetermined)
-                let isNew = path != state.latest
+                guard path != state.latest else { return nil }
                 state.latest = path
-                return (isNew, isNew ? store(path, isFirst: isFirst, in: &state) : nil)
+                return store(path, isFirst: isFirst, in: &state)
             }
         }
     }

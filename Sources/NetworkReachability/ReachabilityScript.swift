@@ -13,7 +13,7 @@ import Synchronization
 public final class ReachabilityScript: Sendable {
     private struct State {
         var path: ReachabilityPath
-        var watchers: [ObjectIdentifier: @Sendable () -> Bool] = [:]
+        var watchers: [ObjectIdentifier: @Sendable () -> Void] = [:]
     }
 
     private let state: Mutex<State>
@@ -35,10 +35,10 @@ public final class ReachabilityScript: Sendable {
             state.path = path
             return state.watchers
         }
-        for onChange in watchers.values { _ = onChange() }
+        for onChange in watchers.values { onChange() }
     }
 
-    fileprivate func watch(_ watcher: ObjectIdentifier, _ onChange: (@Sendable () -> Bool)?) {
+    fileprivate func watch(_ watcher: ObjectIdentifier, _ onChange: (@Sendable () -> Void)?) {
         state.withLock { $0.watchers[watcher] = onChange }
     }
 }
@@ -60,7 +60,7 @@ private final class ScriptSource: Source {
 
     func path() -> ReachabilityPath? { script.path }
 
-    func start(onChange: @escaping @Sendable () -> Bool) {
+    func start(onChange: @escaping @Sendable () -> Void) {
         script.watch(ObjectIdentifier(self), onChange)
     }
 

@@ -9,9 +9,8 @@ package protocol Source: Sendable {
     /// The path now; nil when that cannot be found out.
     func path() -> ReachabilityPath?
 
-    /// From now on `onChange` is called when `path()` may answer something else, from any thread. It answers whether
-    /// that was so.
-    func start(onChange: @escaping @Sendable () -> Bool)
+    /// From now on `onChange` is called when `path()` may answer something else, from any thread.
+    func start(onChange: @escaping @Sendable () -> Void)
 
     /// A call of `onChange` that is under way may still end after this.
     func stop()

@@ -15,7 +15,7 @@ final class Bystander: Sendable {
     init(in namespace: Namespace) throws {
         self.namespace = namespace
         source = try namespace.inside { try KernelSource(.host("198.51.100.2"), ReachabilityOptions()) }
-        source.start { [weak self] in self?.note() != nil }
+        source.start { [weak self] in self?.note() }
     }
 
     deinit {
