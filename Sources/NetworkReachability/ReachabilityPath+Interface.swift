@@ -21,8 +21,12 @@ extension ReachabilityPath {
 }
 
 extension ReachabilityPath.Interface {
-    /// The kind of link, told by the kernel's link type and kind, never by the interface's name. Later versions may know
+    /// What kind of link the packet leaves over: told by what the device is, never by its name. Later versions may know
     /// more than these.
+    ///
+    /// A VLAN, macvlan, ipvlan, bond, team, bridge or VRF is what carries it: the link below; the port that a bond uses;
+    /// else the best port with a carrier, in the order ``wiredEthernet``, ``wiFi``, ``cellular``. It is ``virtual`` when
+    /// nothing real does.
     public struct InterfaceType: RawRepresentable, Sendable, Hashable {
         public let rawValue: UInt32
 
@@ -37,9 +41,9 @@ extension ReachabilityPath.Interface {
         public static let cellular = InterfaceType(.cellular)
         /// ppp.
         public static let pointToPoint = InterfaceType(.pointToPoint)
-        /// tun, tap, gre, ipip, sit, wireguard and their kin.
+        /// tun, tap, gre, ipip, sit, ip6tnl, vti, xfrm, wireguard.
         public static let tunnel = InterfaceType(.tunnel)
-        /// veth, bridge, bond, vlan, macvlan, vrf, dummy, vxlan.
+        /// veth, dummy, vxlan, and a bridge of such.
         public static let virtual = InterfaceType(.virtual)
 
         private init(_ type: SCNetworkReachabilityInterfaceType) {
