@@ -9,7 +9,7 @@ struct Update: Sendable {
 
 /// What one listener has not been told yet: the newest path, if it is another than the last that it took.
 struct Inbox {
-    private var newest: Update?
+    private var newest: ReachabilityPath?
     private var taken: ReachabilityPath?
     private var number: UInt64 = 0
 
@@ -17,13 +17,13 @@ struct Inbox {
     mutating func put(_ update: Update) {
         guard update.number > number else { return }
         number = update.number
-        newest = update.path == taken ? nil : update
+        newest = update.path == taken ? nil : update.path
     }
 
     var isEmpty: Bool { newest == nil }
 
     mutating func take() -> ReachabilityPath? {
-        guard let path = newest?.path else { return nil }
+        guard let path = newest else { return nil }
         (newest, taken) = (nil, path)
         return path
     }

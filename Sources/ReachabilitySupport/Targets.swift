@@ -71,15 +71,8 @@ extension sockaddr_storage {
     /// A copy of the bytes of a socket address of IPv4 or IPv6; nil: they are something else.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         self.init()
-        let family = withUnsafeMutableBytes(of: &self) { copy in
-            copy.copyBytes(from: bytes.prefix(copy.count))
-            return copy.load(as: sockaddr.self).sa_family
-        }
-        switch Int32(family) {
-        case AF_INET where bytes.count >= MemoryLayout<sockaddr_in>.size: break
-        case AF_INET6 where bytes.count >= MemoryLayout<sockaddr_in6>.size: break
-        default: return nil
-        }
+        withUnsafeMutableBytes(of: &self) { copy in copy.copyBytes(from: bytes.prefix(copy.count)) }
+        guard ss_len > 0, bytes.count >= ss_len else { return nil }
     }
 }
 

@@ -91,15 +91,14 @@ final class RunLoopSchedule: @unchecked Sendable {
     }
 
     static func remove(_ place: Place, for target: SCNetworkReachability) -> Bool {
-        let wasThere = all.withLock { all in
-            guard let schedule = all[key(target)], schedule.remove(place) else { return false }
-            if schedule.places.withLock(\.isEmpty) {
-                all[key(target)] = nil
-                _ = SCNetworkReachabilitySetScheduler(target, nil)
-                schedule.inbox.close()
-            }
-            return true
+        let (wasThere, ended) = all.withLock { all -> (Bool, RunLoopSchedule?) in
+            guard let schedule = all[key(target)], schedule.remove(place) else { return (false, nil) }
+            guard schedule.places.withLock(\.isEmpty) else { return (true, nil) }
+            all[key(target)] = nil
+            _ = SCNetworkReachabilitySetScheduler(target, nil)
+            return (true, schedule)
         }
+        ended?.inbox.close()
         return wasThere || refused()
     }
 

@@ -13,13 +13,7 @@ public import Musl
 extension sockaddr {
     /// The length in bytes that goes with the family, 0 for one that is not IPv4 or IPv6; setting it does nothing.
     public var sa_len: UInt8 {
-        get {
-            switch Int32(sa_family) {
-            case AF_INET: UInt8(MemoryLayout<sockaddr_in>.size)
-            case AF_INET6: UInt8(MemoryLayout<sockaddr_in6>.size)
-            default: 0
-            }
-        }
+        get { length(of: sa_family) }
         set {}
     }
 }
@@ -43,14 +37,16 @@ extension sockaddr_in6 {
 extension sockaddr_storage {
     /// The length in bytes that goes with the family, 0 for one that is not IPv4 or IPv6; setting it does nothing.
     public var ss_len: UInt8 {
-        get {
-            switch Int32(ss_family) {
-            case AF_INET: UInt8(MemoryLayout<sockaddr_in>.size)
-            case AF_INET6: UInt8(MemoryLayout<sockaddr_in6>.size)
-            default: 0
-            }
-        }
+        get { length(of: ss_family) }
         set {}
+    }
+}
+
+private func length(of family: sa_family_t) -> UInt8 {
+    switch Int32(family) {
+    case AF_INET: UInt8(MemoryLayout<sockaddr_in>.size)
+    case AF_INET6: UInt8(MemoryLayout<sockaddr_in6>.size)
+    default: 0
     }
 }
 #endif

@@ -9,7 +9,7 @@ struct PaintedLine {
         case yellow = 33
     }
 
-    private var pieces: [(text: Substring, colour: Colour?)] = []
+    private var pieces: [(text: String, colour: Colour?)] = []
     private(set) var count = 0
 
     init(_ text: String = "") {
@@ -17,7 +17,7 @@ struct PaintedLine {
     }
 
     mutating func append(_ text: String, _ colour: Colour? = nil) {
-        pieces.append((text[...], colour))
+        pieces.append((text, colour))
         count += text.count
     }
 
