@@ -17,7 +17,6 @@ extension Comparison {
             let isReachable = Atomic(false)
             // As its callback does. Each status differs from the last, or there would be nothing to deliver.
             return Hop(
-                name: "manager",
                 send: {
                     let flags = isReachable.load(ordering: .relaxed) ? SCNetworkReachabilityFlags.reachable : []
                     isReachable.logicalXor(true, ordering: .relaxed)
@@ -27,7 +26,8 @@ extension Comparison {
         },
         reference: { arrival in
             let queue = DispatchQueue(label: "deliveries")
-            return Hop(name: "one bare dispatch", send: { queue.async { arrival.record() } }, end: {})
+            return Hop(send: { queue.async { arrival.record() } }, end: {})
         },
+        referenceName: "one bare dispatch",
         threshold: 1.3)
 }

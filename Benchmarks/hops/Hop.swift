@@ -6,7 +6,6 @@ import Synchronization
 
 /// A way from one thread to another that can be taken again and again.
 struct Hop: Sendable {
-    let name: String
     /// Called on the main thread: something has happened.
     let send: @Sendable () -> Void
     /// Called when nothing will be sent any more.

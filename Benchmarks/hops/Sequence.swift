@@ -8,7 +8,8 @@ extension Comparison {
     static let sequence = Comparison(
         title: "callback to element",
         ours: { monitor(CallbackSource(), $0) },
-        reference: { stream("one hop of a bare AsyncStream", $0) },
+        reference: stream,
+        referenceName: "one hop of a bare AsyncStream",
         threshold: 1.3)
 }
 
@@ -16,15 +17,15 @@ private func monitor(_ source: CallbackSource, _ arrival: Arrival) -> Hop {
     let monitor = ReachabilityMonitor(source: source)
     let task = Task { for await _ in monitor { arrival.record() } }
     arrival.wait()
-    return Hop(name: "monitor", send: source.callback, end: { task.cancel() })
+    return Hop(send: source.callback, end: { task.cancel() })
 }
 
-private func stream(_ name: String, _ arrival: Arrival) -> Hop {
+private func stream(_ arrival: Arrival) -> Hop {
     let path = ReachabilityPath.reachable
     let (stream, continuation) = AsyncStream.makeStream(
         of: ReachabilityPath.self, bufferingPolicy: .bufferingNewest(1))
     let task = Task { for await _ in stream { arrival.record() } }
-    return Hop(name: name, send: { continuation.yield(path) }, end: { task.cancel() })
+    return Hop(send: { continuation.yield(path) }, end: { task.cancel() })
 }
 
 /// Does in a callback what the kernel's source does, at a time that we choose; each answer differs from the last.
