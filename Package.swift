@@ -47,91 +47,52 @@ let package = Package(
             cSettings: [.define("_GNU_SOURCE")]
         ),
         .systemLibrary(name: "CLibmnl", pkgConfig: "libmnl", providers: [.apt(["libmnl-dev"])]),
-        .target(name: "NetworkReachability", dependencies: [cReachability], swiftSettings: swiftSettings),
-        .target(name: "SCReachability", dependencies: [cReachability], swiftSettings: swiftSettings),
+        .target(name: "NetworkReachability", dependencies: [cReachability]),
+        .target(name: "SCReachability", dependencies: [cReachability]),
         // What the three managers share.
-        .target(name: "ReachabilitySupport", dependencies: ["SCReachability"], swiftSettings: swiftSettings),
+        .target(name: "ReachabilitySupport", dependencies: ["SCReachability"]),
         .target(
             name: "AFNetworkReachability",
             dependencies: ["ReachabilitySupport", "SCReachability"],
-            resources: [.process("Resources")],
-            swiftSettings: swiftSettings
+            resources: [.process("Resources")]
         ),
-        .target(
-            name: "AlamofireReachability",
-            dependencies: ["ReachabilitySupport", "SCReachability"],
-            swiftSettings: swiftSettings
-        ),
-        .target(
-            name: "ClassicReachability",
-            dependencies: ["ReachabilitySupport", "SCReachability"],
-            swiftSettings: swiftSettings
-        ),
+        .target(name: "AlamofireReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
+        .target(name: "ClassicReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
         .executableTarget(
             name: "reachability",
             dependencies: [
                 "CReachability",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
-            ],
-            swiftSettings: swiftSettings
+            ]
         ),
         .executableTarget(
             name: "benchmark-hops",
             dependencies: ["AFNetworkReachability", "NetworkReachability", "ReachabilitySupport"],
-            path: "Benchmarks/hops",
-            swiftSettings: swiftSettings
+            path: "Benchmarks/hops"
         ),
         // Runs in the emulated machine.
-        .executableTarget(
-            name: "vm-statuses",
-            dependencies: ["AFNetworkReachability"],
-            path: "Tests/VM/statuses",
-            swiftSettings: swiftSettings
-        ),
+        .executableTarget(name: "vm-statuses", dependencies: ["AFNetworkReachability"], path: "Tests/VM/statuses"),
         // Processes and network namespaces of the tests' own, and what several modules' tests say alike.
-        .target(
-            name: "TestSupport",
-            dependencies: ["NetworkReachability"],
-            path: "Tests/TestSupport",
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(name: "CReachabilityTests", dependencies: ["CReachability"], swiftSettings: swiftSettings),
-        .testTarget(
-            name: "NetworkReachabilityTests",
-            dependencies: ["NetworkReachability", "TestSupport"],
-            swiftSettings: swiftSettings
-        ),
+        .target(name: "TestSupport", dependencies: ["NetworkReachability"], path: "Tests/TestSupport"),
+        .testTarget(name: "CReachabilityTests", dependencies: ["CReachability"]),
+        .testTarget(name: "NetworkReachabilityTests", dependencies: ["NetworkReachability", "TestSupport"]),
         .testTarget(
             name: "ReachabilityToolTests",
-            dependencies: ["reachability", "CReachability", "TestSupport"],
-            swiftSettings: swiftSettings
+            dependencies: ["reachability", "CReachability", "TestSupport"]
         ),
-        .testTarget(
-            name: "SCReachabilityTests",
-            dependencies: ["SCReachability", "TestSupport"],
-            swiftSettings: swiftSettings
-        ),
+        .testTarget(name: "SCReachabilityTests", dependencies: ["SCReachability", "TestSupport"]),
         .testTarget(
             name: "ReachabilitySupportTests",
-            dependencies: ["ReachabilitySupport", "SCReachability", "NetworkReachability", "TestSupport"],
-            swiftSettings: swiftSettings
+            dependencies: ["ReachabilitySupport", "SCReachability", "NetworkReachability", "TestSupport"]
         ),
-        .testTarget(
-            name: "AFNetworkReachabilityTests",
-            dependencies: ["AFNetworkReachability", "TestSupport"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "AlamofireReachabilityTests",
-            dependencies: ["AlamofireReachability", "TestSupport"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "ClassicReachabilityTests",
-            dependencies: ["ClassicReachability", "TestSupport"],
-            swiftSettings: swiftSettings
-        ),
+        .testTarget(name: "AFNetworkReachabilityTests", dependencies: ["AFNetworkReachability", "TestSupport"]),
+        .testTarget(name: "AlamofireReachabilityTests", dependencies: ["AlamofireReachability", "TestSupport"]),
+        .testTarget(name: "ClassicReachabilityTests", dependencies: ["ClassicReachability", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .gnu11
 )
+
+for target in package.targets where target.type != .system && target.name != "CReachability" {
+    target.swiftSettings = swiftSettings
+}
