@@ -73,8 +73,8 @@ let package = Package(
         // Runs in the emulated machine.
         .executableTarget(name: "vm-statuses", dependencies: ["AFNetworkReachability"], path: "Tests/VM/statuses"),
         // Processes and network namespaces of the tests' own, and what several modules' tests say alike.
-        .target(name: "TestSupport", dependencies: ["NetworkReachability"], path: "Tests/TestSupport"),
-        .testTarget(name: "CReachabilityTests", dependencies: ["CReachability"]),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .testTarget(name: "CReachabilityTests", dependencies: ["CReachability", "TestSupport"]),
         .testTarget(name: "NetworkReachabilityTests", dependencies: ["NetworkReachability", "TestSupport"]),
         .testTarget(
             name: "ReachabilityToolTests",
@@ -83,7 +83,10 @@ let package = Package(
         .testTarget(name: "SCReachabilityTests", dependencies: ["SCReachability", "TestSupport"]),
         .testTarget(
             name: "ReachabilitySupportTests",
-            dependencies: ["ReachabilitySupport", "SCReachability", "NetworkReachability", "TestSupport"]
+            dependencies: [
+                "ReachabilitySupport", "SCReachability", "NetworkReachability", "AFNetworkReachability",
+                "AlamofireReachability", "ClassicReachability", "TestSupport",
+            ]
         ),
         .testTarget(name: "AFNetworkReachabilityTests", dependencies: ["AFNetworkReachability", "TestSupport"]),
         .testTarget(name: "AlamofireReachabilityTests", dependencies: ["AlamofireReachability", "TestSupport"]),

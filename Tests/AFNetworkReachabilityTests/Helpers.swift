@@ -32,10 +32,3 @@ extension AFNetworkReachabilityManager {
         deliveryQueue.sync(flags: .barrier) {}
     }
 }
-
-/// Counts how many of its kind are alive.
-final class Canary: Sendable {
-    let ended: Recorder<Void>
-    init(_ ended: Recorder<Void>) { self.ended = ended }
-    deinit { ended.record(()) }
-}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-package import Dispatch
+import Dispatch
 
 /// A manager of one of the modules, as storms and races see it. Whoever lets go of it lets go of the manager.
-package protocol Subject: Sendable {
+protocol Subject: Sendable {
     /// Watches an address, in the namespace of the calling thread. `queue`: where it delivers, if that can be chosen.
     init(address: String, queue: DispatchQueue) throws
     /// Where the library's callbacks come.

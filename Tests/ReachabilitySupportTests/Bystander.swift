@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-internal import Dispatch
-internal import NetworkReachability
-internal import Synchronization
-internal import Testing
+import Dispatch
+import NetworkReachability
+import Synchronization
+import TestSupport
+import Testing
 
 /// Somebody else in a namespace with a gateway, who is told of a route of his own by the one thread that tells everyone.
 final class Bystander: Sendable {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-internal import Dispatch
-internal import Synchronization
-internal import Testing
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
 
 /// A manager whose first answer and changes of its route come at the same time.
-package enum Race {
+enum Race {
     /// Starts a manager over and over during so many changes, each of which undoes the one before. What it tells last is
     /// how things are.
-    package static func run<Manager: Subject>(_: Manager.Type, changes: Int) async throws {
+    static func run<Manager: Subject>(_: Manager.Type, changes: Int) async throws {
         let namespace = try await Namespace(.gateway)
         let manager: Manager = try makeManager(in: namespace)
         let bystander = try Bystander(in: namespace)
@@ -38,7 +39,7 @@ package enum Race {
     }
 
     /// A change that the first answer sees, and that is undone before the callback which would have told of it.
-    package static func runUndone<Manager: Subject>(_: Manager.Type) async throws {
+    static func runUndone<Manager: Subject>(_: Manager.Type) async throws {
         let namespace = try await Namespace(.gateway)
         let manager: Manager = try makeManager(in: namespace)
         let told = Recorder<Bool>()

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-internal import Dispatch
-internal import Foundation
-internal import NetworkReachability
-internal import Synchronization
-internal import Testing
+import Dispatch
+import Foundation
+import NetworkReachability
+import TestSupport
+import Testing
 
 /// Managers that are started, stopped and let go of while routes flap.
-package enum Storm {
-    package static func run<Manager: Subject>(_: Manager.Type) async throws {
+enum Storm {
+    static func run<Manager: Subject>(_: Manager.Type) async throws {
         let namespace = try await Namespace(.subnet)
         // Keeps the library's thread going, and shows that the routes do flap.
         let monitor = try namespace.inside { try ReachabilityMonitor(address: String.outside) }
@@ -55,18 +55,6 @@ package enum Storm {
             }
         }
     }
-}
-
-/// Records its end, which is that of whatever holds it.
-private final class Canary: Sendable {
-    private let ended: Recorder<Void>
-    private let stopped = Atomic(false)
-    var isStopped: Bool { stopped.load(ordering: .acquiring) }
-
-    init(_ ended: Recorder<Void>) { self.ended = ended }
-    deinit { ended.record(()) }
-
-    func stop() { stopped.store(true, ordering: .releasing) }
 }
 
 /// How many descriptors this process has open.
