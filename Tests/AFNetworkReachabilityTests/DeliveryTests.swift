@@ -7,7 +7,7 @@ import Testing
 
 private let onMain = DispatchSpecificKey<Bool>()
 
-@Suite("AFNetworkReachabilityManager delivers", .namespaceInside, .timeLimit(.minutes(1)))
+@Suite("AFNetworkReachabilityManager delivers", .namespaceInside, .patient)
 struct DeliveryTests {
     @Test("The first status at start, offline too, and then each change, once", arguments: [nil, String.outside])
     func changes(host: String?) async throws {

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("AFNetworkReachabilityManager's life", .namespaceInside, .timeLimit(.minutes(2)))
+@Suite("AFNetworkReachabilityManager's life", .namespaceInside, .patient)
 struct LifetimeTests {
     @Test("A stopped manager ends; a live one that is let go of ends too, and its target can be watched anew")
     func ends() async throws {

@@ -2,9 +2,10 @@
 
 import AFNetworkReachability
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("A status in words", .timeLimit(.minutes(1)))
+@Suite("A status in words", .patient)
 struct LocalizationTests {
     @Test("English is AFNetworking's")
     func english() {

@@ -6,7 +6,7 @@ import Observation
 import TestSupport
 import Testing
 
-@Suite("Observing an AFNetworkReachabilityManager", .namespaceInside, .timeLimit(.minutes(1)))
+@Suite("Observing an AFNetworkReachabilityManager", .namespaceInside, .patient)
 struct ObservingTests {
     @Test("The Observation framework is told of the status, and of what depends on it")
     func observation() async throws {

@@ -29,7 +29,7 @@ struct OverridingTests {
         #expect(told.count == 1)
     }
 
-    @Test("Sequences tell what is delivered: a double's status may look at the manager's", .timeLimit(.minutes(1)))
+    @Test("Sequences tell what is delivered: a double's status may look at the manager's", .patient)
     func sequence() async {
         let manager = Curious()
         for await status in manager.statuses {

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("AFNetworkReachabilityManager's statuses", .timeLimit(.minutes(1)))
+@Suite("AFNetworkReachabilityManager's statuses", .patient)
 struct StatusTests {
     private static let flags: [(SCNetworkReachabilityFlags, AFNetworkReachabilityStatus)] = [
         ([], .notReachable),

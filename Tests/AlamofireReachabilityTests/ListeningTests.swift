@@ -17,7 +17,7 @@ extension Namespace {
     }
 }
 
-@Suite("NetworkReachabilityManager tells", .namespaceInside, .timeLimit(.minutes(1)))
+@Suite("NetworkReachabilityManager tells", .namespaceInside, .patient)
 struct ListeningTests {
     private let queue = DispatchQueue(label: "listener")
 

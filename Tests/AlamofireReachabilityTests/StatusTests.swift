@@ -6,7 +6,7 @@ import Testing
 
 private typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
-@Suite("NetworkReachabilityManager's statuses", .timeLimit(.minutes(1)))
+@Suite("NetworkReachabilityManager's statuses", .patient)
 struct StatusTests {
     private static let flags: [(SCNetworkReachabilityFlags, Status)] = [
         ([], .notReachable),

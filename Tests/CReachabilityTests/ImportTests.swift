@@ -3,6 +3,7 @@
 import CReachability
 import Dispatch
 import Glibc
+import TestSupport
 import Testing
 
 /// Counts the ends of targets, and keeps what a callback was given.
@@ -13,7 +14,7 @@ private final class Witness {
 
 private let onQueue = DispatchSpecificKey<Bool>()
 
-@Suite("The C interface as Swift sees it", .timeLimit(.minutes(1)))
+@Suite("The C interface as Swift sees it", .patient)
 struct ImportTests {
     private func makeTarget(_ name: String) throws -> SCNetworkReachability {
         try #require(SCNetworkReachabilityCreateWithName(nil, name))
@@ -55,7 +56,7 @@ struct ImportTests {
             let target = try makeTarget("host.invalid")
             observe(target, witness)
             #expect(__SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode))
-            #expect(SCRunLoopPerform(loop, 50) == 1)
+            #expect(SCRunLoopPerform(loop, Double(Patience.seconds)) == 1)
             #expect(__SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode))
         }
         #expect(witness.ends == 0)
@@ -73,7 +74,7 @@ struct ImportTests {
         do {
             let target = try makeTarget("host.invalid")
             #expect(__SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode))
-            #expect(SCRunLoopPerform(loop, 50) == 0)
+            #expect(SCRunLoopPerform(loop, Double(Patience.seconds)) == 0)
         }
         do {
             let changed = try #require(SCRunLoopCopyNextChange(loop, nil))
@@ -107,7 +108,7 @@ struct ImportTests {
             Unmanaged<DispatchQueue>.fromOpaque(info!).takeUnretainedValue().async { work(argument) }
         }
         #expect(SCNetworkReachabilitySetScheduler(target, &scheduler))
-        #expect(called.wait(timeout: .now() + 50) == .success)
+        #expect(called.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
         #expect(SCNetworkReachabilitySetScheduler(target, nil))
         queue.sync {}
     }

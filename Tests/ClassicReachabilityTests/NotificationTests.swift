@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Reachability's notifications", .timeLimit(.minutes(1)))
+@Suite("Reachability's notifications", .patient)
 struct NotificationTests {
     @Test("Do not overlap on a concurrent queue, and keep their order", .namespaceInside)
     func concurrent() async throws {

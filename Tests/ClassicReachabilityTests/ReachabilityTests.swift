@@ -8,7 +8,7 @@ import Testing
 
 private let onMain = DispatchSpecificKey<Bool>()
 
-@Suite("Reachability asks", .timeLimit(.minutes(1)))
+@Suite("Reachability asks", .patient)
 struct AskingTests {
     @Test("Statuses follow from the flags; a cellular way may count as none")
     func fromFlags() throws {
@@ -89,7 +89,7 @@ struct AskingTests {
     }
 }
 
-@Suite("Reachability tells", .namespaceInside, .timeLimit(.minutes(1)))
+@Suite("Reachability tells", .namespaceInside, .patient)
 struct TellingTests {
     private func makeInternet(_ namespace: Namespace) throws -> Reachability {
         let internet = try namespace.inside { try #require(Reachability.forInternetConnection()) }

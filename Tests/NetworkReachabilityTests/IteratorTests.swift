@@ -11,7 +11,7 @@ extension ReachabilityPath {
     }
 }
 
-@Suite("A monitor as a sequence", .growing)
+@Suite("A monitor as a sequence", .patient)
 struct IteratorTests {
     private let script = ReachabilityScript(.over("a"))
 
@@ -173,7 +173,7 @@ struct IteratorTests {
     }
 }
 
-@Suite("Waiting until a target is reachable", .timeLimit(.minutes(1)))
+@Suite("Waiting until a target is reachable", .patient)
 struct WaitTests {
     private let script = ReachabilityScript(.unreachable())
 
@@ -185,7 +185,7 @@ struct WaitTests {
         #expect(try await monitor.waitUntilReachable(timeout: .zero) == .over("a"))
     }
 
-    @Test("Answers as soon as it is", arguments: [nil, Duration.seconds(50), .seconds(Int64.max)])
+    @Test("Answers as soon as it is", arguments: [nil, Duration.seconds(Patience.seconds), .seconds(Int64.max)])
     func later(timeout: Duration?) async throws {
         let monitor = ReachabilityMonitor(script: script)
         async let path = monitor.waitUntilReachable(timeout: timeout)
@@ -217,7 +217,7 @@ struct WaitTests {
         while script.watchedMonitors == 0 { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        let other = Task { try await monitor.waitUntilReachable(timeout: .seconds(50)) }
+        let other = Task { try await monitor.waitUntilReachable(timeout: .seconds(Patience.seconds)) }
         while script.watchedMonitors == 0 { await Task.yield() }
         monitor.cancel()
         await #expect(throws: ReachabilityError(.monitorCancelled)) { try await other.value }

@@ -14,7 +14,7 @@ extension AsyncSequence where Element == ReachabilityPath, Failure == Never {
     }
 }
 
-@Suite("A monitor and the kernel", .namespaceInside, .growing)
+@Suite("A monitor and the kernel", .namespaceInside, .patient)
 struct KernelTests {
     @Test("Tells flags, interface, gateway, source and destination, and every change of them")
     func changes() async throws {
@@ -247,7 +247,7 @@ struct KernelTests {
     }
 }
 
-@Suite("A monitor without descriptors", .timeLimit(.minutes(1)))
+@Suite("A monitor without descriptors", .patient)
 struct ExhaustionTests {
     @Test("The path is undetermined, and found out as soon as it can be")
     func recovery() async {

@@ -17,7 +17,7 @@ private struct Calls: Sendable {
     }
 }
 
-@Suite("Observers", .growing)
+@Suite("Observers", .patient)
 struct ObserverTests {
     private let script = ReachabilityScript(.over("a"))
     private let onQueue = DispatchSpecificKey<Bool>()
@@ -221,7 +221,7 @@ private final class QueueExecutor: TaskExecutor {
     }
 }
 
-@Suite("A model for the Observation framework", .timeLimit(.minutes(1)))
+@Suite("A model for the Observation framework", .patient)
 struct ModelTests {
     @Test("Tells of every change to what reads it on its queue, and watches as long as it lives")
     @MainActor func changes() async {

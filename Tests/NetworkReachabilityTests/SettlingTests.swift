@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 import NetworkReachability
+import TestSupport
 import Testing
 
-@Suite("Settling", .timeLimit(.minutes(1)))
+@Suite("Settling", .patient)
 struct SettlingTests {
     private let start = ContinuousClock.now
 

@@ -42,7 +42,7 @@ final class Bystander: Sendable {
     private func wait(until wanted: Bool, after change: (UInt8) -> Bool) throws {
         #expect(try namespace.inside { change(2) })
         while isReachable.load(ordering: .acquiring) != wanted {
-            guard isTold.wait(timeout: .now() + 60) == .success else {
+            guard isTold.wait(timeout: .now() + .seconds(Patience.seconds)) == .success else {
                 Issue.record("a change was not told")
                 return
             }

@@ -26,8 +26,11 @@ enum Storm {
         try await #require(isOver.next()).get()
         for _ in 0..<Repetitions.cycles { await ended.next() }
         #expect(lateCalls.count == 0)
-        // Tests that run meanwhile open some as well.
-        #expect(try openDescriptors() < descriptors + 100)
+        // Tests that run meanwhile open some as well, which are closed in the end.
+        while try openDescriptors() > descriptors + 100 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         withExtendedLifetime(flapping) {}
     }
 

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@Suite("The managers, over and over", .namespaceInside, .growing)
+@Suite("The managers, over and over", .namespaceInside, .patient)
 struct StormTests {
     private static let managers: [any Subject.Type] = [AFManager.self, AlamofireManager.self, ClassicManager.self]
 

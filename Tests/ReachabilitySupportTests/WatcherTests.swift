@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A watcher", .timeLimit(.minutes(2)))
+@Suite("A watcher", .patient)
 struct WatcherTests {
     private let queue = DispatchQueue(label: "arrivals of a test")
 

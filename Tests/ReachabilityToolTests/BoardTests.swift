@@ -58,7 +58,7 @@ extension String {
     fileprivate var withoutColours: String { replacing(/\u{1B}\[[0-9]*m/, with: "") }
 }
 
-@Suite("watch on a terminal", .tool, .namespace, .timeLimit(.minutes(1)))
+@Suite("watch on a terminal", .tool, .namespace, .patient)
 struct BoardTests {
     @Test("Shows a row a target with its history, and gives the terminal back at the end")
     func board() async throws {

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("check", .tool, .namespace, .timeLimit(.minutes(1)))
+@Suite("check", .tool, .namespace, .patient)
 struct CheckTests {
     @Test("An address behind a gateway is reachable, and the way to it is told")
     func gateway() async throws {

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@Suite("Completions", .tool, .timeLimit(.minutes(1)))
+@Suite("Completions", .tool, .patient)
 struct CompletionTests {
     @Test("bash completes", .installed("bash"))
     func bash() async throws {

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("watch --exec", .tool, .namespace, .timeLimit(.minutes(1)))
+@Suite("watch --exec", .tool, .namespace, .patient)
 struct HookTests {
     /// The next line that the command has printed; the tool's own begin with a time.
     private func nextRun(

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("-r and -W -r", .tool, .namespace, .timeLimit(.minutes(1)))
+@Suite("-r and -W -r", .tool, .namespace, .patient)
 struct ScutilTests {
     @Test("-r prints the flags alone, and its status is 0 whatever they are")
     func flags() async throws {

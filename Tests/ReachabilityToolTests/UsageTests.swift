@@ -4,7 +4,7 @@ import CReachability
 import TestSupport
 import Testing
 
-@Suite("Usage", .tool, .timeLimit(.minutes(1)))
+@Suite("Usage", .tool, .patient)
 struct UsageTests {
     @Test(
         "What is no usage ends with 64, and with a message on standard error alone",

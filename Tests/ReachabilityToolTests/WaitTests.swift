@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@Suite("wait", .tool, .namespace, .timeLimit(.minutes(1)))
+@Suite("wait", .tool, .namespace, .patient)
 struct WaitTests {
     @Test("Ends with 0, and without a word, as soon as the target is reachable")
     func reachable() async throws {

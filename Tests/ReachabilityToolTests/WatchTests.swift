@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("watch", .tool, .namespace, .timeLimit(.minutes(1)))
+@Suite("watch", .tool, .namespace, .patient)
 struct WatchTests {
     /// A line without its time, which must look like one.
     private func nextState(

@@ -2,9 +2,10 @@
 
 import Foundation
 import SCReachability
+import TestSupport
 import Testing
 
-@Suite("Names of Apple's", .timeLimit(.minutes(1)))
+@Suite("Names of Apple's", .patient)
 struct NameTests {
     @Test("A failure can be asked for, spelled and thrown")
     func errors() {

@@ -6,7 +6,7 @@ import Testing
 
 private let onQueue = DispatchSpecificKey<Bool>()
 
-@Suite("Targets on dispatch queues", .timeLimit(.minutes(1)))
+@Suite("Targets on dispatch queues", .patient)
 struct QueueTests {
     private let queue = DispatchQueue(label: "callbacks")
 

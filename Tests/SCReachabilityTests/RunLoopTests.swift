@@ -34,7 +34,7 @@ private final class LoopThread: Sendable {
     }
 }
 
-@Suite("Targets on Foundation's run loops", .timeLimit(.minutes(1)))
+@Suite("Targets on Foundation's run loops", .patient)
 struct RunLoopTests {
     private let custom = "a mode of our own" as CFString
 
@@ -87,7 +87,7 @@ struct RunLoopTests {
             _ = witness.observe(target)
             let loop = RunLoop.current.getCFRunLoop()!
             SCNetworkReachabilityScheduleWithRunLoop(target, loop, RunLoop.Mode.common.rawValue as CFString)
-            result.yield(CFRunLoopRunInMode(.defaultMode, 50, true))
+            result.yield(CFRunLoopRunInMode(.defaultMode, Double(Patience.seconds), true))
             SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, CFRunLoopMode.commonModes.rawValue)
         }
         #expect(await witness.next() != nil)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import Glibc
-package import Testing
 
 /// How often the longest tests do what they do: fewer times under a sanitizer, more often by hand.
 package enum Repetitions {
@@ -12,12 +11,5 @@ package enum Repetitions {
 
     private static func count(_ variable: String) -> Int? {
         getenv(variable).flatMap { Int(String(cString: $0)) }
-    }
-}
-
-extension Trait where Self == TimeLimitTrait {
-    /// For the suites whose tests repeat what they do: the more often, the longer.
-    package static var growing: Self {
-        .timeLimit(.minutes(2 + max(Repetitions.cycles / 20_000, Repetitions.tries / 10_000)))
     }
 }
