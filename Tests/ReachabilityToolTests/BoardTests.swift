@@ -132,6 +132,8 @@ struct BoardTests {
         _ = try await terminal.until("\u{1B}[J")
         watching.send(SIGTSTP)
         _ = try await terminal.until("\u{1B}[?1049l")
+        // Before that it would not be continued, but stop afterwards.
+        try await watching.untilStopped()
         watching.send(SIGCONT)
         #expect(try await terminal.until("\u{1B}[J").contains("\u{1B}[?1049h"))
     }

@@ -80,6 +80,14 @@ package final class RunningProcess {
         child.send(signal)
     }
 
+    /// Waits until it has stopped, as a signal does it.
+    package func untilStopped() async throws {
+        while !child.isStopped {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     /// Waits for its end; the output is what `nextLine` has not taken.
     package func end(_ location: SourceLocation = #_sourceLocation) async throws -> Ended {
         var output = ""
@@ -101,6 +109,14 @@ private final class Child: Sendable {
     func send(_ signal: Int32) {
         isReaped.withLock { isReaped in
             if !isReaped { kill(identifier, signal) }
+        }
+    }
+
+    var isStopped: Bool {
+        isReaped.withLock { isReaped in
+            var information = siginfo_t()
+            return !isReaped && waitid(P_PID, id_t(identifier), &information, WSTOPPED | WNOHANG | WNOWAIT) == 0
+                && information.si_signo == SIGCHLD
         }
     }
 
