@@ -43,6 +43,18 @@ struct KernelTests {
         #expect(path.reason == .routeProhibited)
     }
 
+    @Test(
+        "The kind of link is told by what the device is, whatever its name",
+        arguments: [("127.0.0.1", .loopback), ("10.0.0.9", .virtual), ("10.9.0.9", .tunnel)]
+            as [(String, ReachabilityPath.Interface.InterfaceType)])
+    func type(address: String, type: ReachabilityPath.Interface.InterfaceType) async throws {
+        let namespace = try await Namespace(
+            .subnet + "\ntuntap add name wlan0 mode tun\naddress add 10.9.0.1/24 dev wlan0\nlink set wlan0 up")
+        let monitor = try namespace.inside { try ReachabilityMonitor(address: address) }
+        #expect(monitor.path.interface?.type == type)
+        #expect(try await monitor.first { _ in true }.interface?.type == type)
+    }
+
     @Test("A lost carrier is told")
     func carrier() async throws {
         let namespace = try await Namespace(.gateway)

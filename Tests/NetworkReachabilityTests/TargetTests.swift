@@ -144,6 +144,26 @@ struct PathTests {
     }
 
     @Test(
+        "Types of interfaces have the C library's numbers, and words",
+        arguments: [
+            (.other, 0, "other"), (.loopback, 1, "loopback"), (.wiredEthernet, 2, "wiredEthernet"), (.wiFi, 3, "wiFi"),
+            (.cellular, 4, "cellular"), (.pointToPoint, 5, "pointToPoint"), (.tunnel, 6, "tunnel"),
+            (.virtual, 7, "virtual"),
+        ] as [(ReachabilityPath.Interface.InterfaceType, UInt32, String)])
+    func types(type: ReachabilityPath.Interface.InterfaceType, number: UInt32, word: String) {
+        #expect(type.rawValue == number && "\(type)" == word)
+        let interface = ReachabilityPath.Interface(name: "lies0", index: 1, type: .init(rawValue: number))
+        let script = ReachabilityScript(ReachabilityPath(flags: .reachable, interface: interface))
+        #expect(ReachabilityMonitor(script: script).path.interface?.type == type)
+    }
+
+    @Test("A type that this version does not know is another one than those that it knows")
+    func unknownType() {
+        let type = ReachabilityPath.Interface.InterfaceType(rawValue: 1000)
+        #expect("\(type)" == "other" && type != .other)
+    }
+
+    @Test(
         "Addresses are read and written",
         arguments: [
             ("192.0.2.1", "192.0.2.1", 4), ("127.1", "127.0.0.1", 4), ("2001:DB8::1", "2001:db8::1", 16),
