@@ -71,7 +71,11 @@ let package = Package(
             path: "Benchmarks/hops"
         ),
         // Runs in the emulated machine.
-        .executableTarget(name: "vm-statuses", dependencies: ["AFNetworkReachability"], path: "Tests/VM/statuses"),
+        .executableTarget(
+            name: "vm-statuses",
+            dependencies: ["AFNetworkReachability", "NetworkReachability"],
+            path: "Tests/VM/statuses"
+        ),
         // Processes and network namespaces of the tests' own, and what several modules' tests say alike.
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .testTarget(name: "CReachabilityTests", dependencies: ["CReachability", "TestSupport"]),
