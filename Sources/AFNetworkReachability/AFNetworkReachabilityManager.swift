@@ -117,11 +117,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
     /// Sets the one block that is called when a status is delivered; nil clears it. Neither starts nor replays.
     @preconcurrency
     open func setReachabilityStatusChange(_ block: (@Sendable (AFNetworkReachabilityStatus) -> Void)?) {
-        // The old one is let go of outside the lock.
-        _ = state.withLock { state in
-            defer { state.block = block }
-            return state.block
-        }
+        state.set(\.block, to: block)
     }
 
     /// Starts, or starts again: the status is delivered, and then each change. Never waits, for a name server either.

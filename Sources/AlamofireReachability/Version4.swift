@@ -4,6 +4,7 @@
 
 #if os(Linux)
 public import Dispatch
+internal import ReachabilitySupport
 internal import Synchronization
 
 struct Legacy {
@@ -22,13 +23,7 @@ extension NetworkReachabilityManager {
     @preconcurrency
     public var listener: (@Sendable (NetworkReachabilityStatus) -> Void)? {
         get { legacy.withLock(\.listener) }
-        set {
-            // The old one is let go of outside the lock.
-            _ = legacy.withLock { legacy in
-                defer { legacy.listener = newValue }
-                return legacy.listener
-            }
-        }
+        set { legacy.set(\.listener, to: newValue) }
     }
 
     /// Where `listener` is called after the next `startListening()`. Without one, that answers false.

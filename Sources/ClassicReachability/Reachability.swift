@@ -156,28 +156,28 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
     @preconcurrency
     public var reachableBlock: (@Sendable (Reachability?) -> Void)? {
         get { state.withLock(\.reachable) }
-        set { exchange(\.reachable, newValue) }
+        set { state.set(\.reachable, to: newValue) }
     }
 
     /// Called on a background queue when it is not reachable.
     @preconcurrency
     public var unreachableBlock: (@Sendable (Reachability?) -> Void)? {
         get { state.withLock(\.unreachable) }
-        set { exchange(\.unreachable, newValue) }
+        set { state.set(\.unreachable, to: newValue) }
     }
 
     /// Called on a background queue after the one of the other two, with the flags.
     @preconcurrency
     public var reachabilityBlock: (@Sendable (Reachability?, SCNetworkReachabilityFlags) -> Void)? {
         get { state.withLock(\.changed) }
-        set { exchange(\.changed, newValue) }
+        set { state.set(\.changed, to: newValue) }
     }
 
     /// Where the notifications are posted: the main queue unless set. For programs without a main loop, any other. They do
     /// not overlap on a concurrent queue either.
     public var notificationQueue: DispatchQueue {
         get { state.withLock(\.posting.queue) }
-        set { exchange(\.posting, Posting(on: newValue)) }
+        set { state.set(\.posting, to: Posting(on: newValue)) }
     }
 
     /// Starts telling; does nothing if that was done already.
@@ -205,15 +205,6 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
                 guard let self, !feed.isOver else { return }
                 NotificationCenter.default.post(name: name, object: self)
             }
-        }
-    }
-
-    /// The old one is let go of outside the lock.
-    private func exchange<Value: Sendable>(_ keyPath: any WritableKeyPath<State, Value> & Sendable, _ value: Value) {
-        _ = state.withLock { state in
-            let old = state[keyPath: keyPath]
-            state[keyPath: keyPath] = value
-            return old
         }
     }
 }
