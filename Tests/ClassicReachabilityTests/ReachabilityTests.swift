@@ -186,7 +186,7 @@ struct TellingTests {
             internet?.startNotifier()
             if stops { internet?.stopNotifier() }
             internet = nil
-            while weakInternet != nil { await Task.yield() }
+            try await waitUntil { weakInternet == nil }
         }
         let holder = Recorder<Reachability>()
         let ended = Recorder<Void>()

@@ -189,7 +189,7 @@ struct WaitTests {
     func later(timeout: Duration?) async throws {
         let monitor = ReachabilityMonitor(script: script)
         async let path = monitor.waitUntilReachable(timeout: timeout)
-        while script.watchedMonitors == 0 { await Task.yield() }
+        try await waitUntil { script.watchedMonitors > 0 }
         script.play(.unreachable(.noCarrier))
         script.play(.over("b"))
         #expect(try await path == .over("b"))
@@ -205,7 +205,7 @@ struct WaitTests {
     }
 
     @Test("Throws at the time-out, on cancellation of the task, and of the monitor")
-    func ends() async {
+    func ends() async throws {
         let monitor = ReachabilityMonitor(script: script)
         await #expect(throws: ReachabilityError(.timedOut)) {
             try await monitor.waitUntilReachable(timeout: .milliseconds(1))
@@ -214,11 +214,11 @@ struct WaitTests {
             try await monitor.waitUntilReachable(timeout: .seconds(Int64.min))
         }
         let task = Task { try await monitor.waitUntilReachable() }
-        while script.watchedMonitors == 0 { await Task.yield() }
+        try await waitUntil { script.watchedMonitors > 0 }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         let other = Task { try await monitor.waitUntilReachable(timeout: .seconds(Patience.seconds)) }
-        while script.watchedMonitors == 0 { await Task.yield() }
+        try await waitUntil { script.watchedMonitors > 0 }
         monitor.cancel()
         await #expect(throws: ReachabilityError(.monitorCancelled)) { try await other.value }
     }

@@ -220,10 +220,7 @@ struct KernelTests {
                 return length % 2 == 0 || RejectedRoute.add()
             }
             #expect(isDone)
-            while monitor.path.isReachable != (length % 2 == 0) {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await waitUntil { monitor.path.isReachable == (length % 2 == 0) }
             if length % 2 != 0 { #expect(try namespace.inside { RejectedRoute.delete() }) }
         }
         observation.cancel()

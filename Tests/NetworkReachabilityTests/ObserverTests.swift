@@ -150,7 +150,7 @@ struct ObserverTests {
     }
 
     @Test("Are called on an executor")
-    func onExecutor() async {
+    func onExecutor() async throws {
         let executor = QueueExecutor()
         let calls = Calls()
         let observation = ReachabilityMonitor(script: script).observe(on: executor) { path in
@@ -165,11 +165,11 @@ struct ObserverTests {
         }
         #expect(seen == [.over("a"), .over("1"), .over("2")])
         observation.cancel()
-        while script.watchedMonitors > 0 { await Task.yield() }
+        try await waitUntil { script.watchedMonitors == 0 }
     }
 
     @Test("Are not called on an executor on which they were cancelled", arguments: [true, false])
-    func cancelledOnExecutor(byToken: Bool) async {
+    func cancelledOnExecutor(byToken: Bool) async throws {
         let executor = QueueExecutor()
         let calls = Calls()
         let monitor = ReachabilityMonitor(script: script)
@@ -184,7 +184,7 @@ struct ObserverTests {
             script.play(.over("late"))
             if byToken { observation.cancel() } else { monitor.cancel() }
         }
-        while script.watchedMonitors > 0 { await Task.yield() }
+        try await waitUntil { script.watchedMonitors == 0 }
         executor.queue.sync {}
         calls.call.finish()
         for await path in calls.paths { seen.append(path) }

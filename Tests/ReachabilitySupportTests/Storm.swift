@@ -27,10 +27,7 @@ enum Storm {
         for _ in 0..<Repetitions.cycles { await ended.next() }
         #expect(lateCalls.count == 0)
         // Tests that run meanwhile open some as well, which are closed in the end.
-        while try openDescriptors() > descriptors + 100 {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await waitUntil { try openDescriptors() <= descriptors + 100 }
         withExtendedLifetime(flapping) {}
     }
 

@@ -86,10 +86,7 @@ package final class Namespace: Sendable {
     /// Waits until somebody in here listens to the kernel's events, and so is told of what changes from then on; or until
     /// nobody does any more.
     package func until(isWatched: Bool) async throws {
-        while try self.isWatched() != isWatched {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await waitUntil { try self.isWatched() == isWatched }
     }
 
     private func isWatched() throws -> Bool {

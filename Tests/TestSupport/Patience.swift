@@ -13,3 +13,11 @@ package enum Patience {
 extension Trait where Self == TimeLimitTrait {
     package static var patient: Self { .timeLimit(.minutes(Patience.minutes)) }
 }
+
+/// Waits for what nobody tells of, by looking over and over.
+package func waitUntil(_ isSo: () throws -> Bool) async throws {
+    while try !isSo() {
+        try Task.checkCancellation()
+        await Task.yield()
+    }
+}

@@ -82,10 +82,7 @@ package final class RunningProcess {
 
     /// Waits until it has stopped, as a signal does it.
     package func untilStopped() async throws {
-        while !child.isStopped {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await waitUntil { child.isStopped }
     }
 
     /// Waits for its end; the output is what `nextLine` has not taken.
