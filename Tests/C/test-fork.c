@@ -499,15 +499,17 @@ static const struct {
 /* While children come and go, routes' changes and their expiry are heard of. */
 static void hear_on(enum way first, enum way last)
 {
-    const struct writer_route route = { .prefix = "2001:db8:e::/64", .index = link_a, .expires = 1 };
-    struct ear                changing[WAYS], expiring[WAYS];
-    pid_t                     child;
+    struct writer_route route = { .prefix = "2001:db8:e::/64", .index = link_a, .expires = 1000 };
+    struct ear          changing[WAYS], expiring[WAYS];
+    pid_t               child;
 
     assert_int_equal(writer_route(&writer, WRITER_ADD, &route), 0);
     for (enum way way = first; way <= last; way++) {
         ear_open(&changing[way], way, target_behind(way));
         ear_open(&expiring[way], way, expect_target("2001:db8:e::7"));
     }
+    route.expires = 1; /* once all of them know it, however long that took */
+    assert_int_equal(writer_route(&writer, WRITER_REPLACE, &route), 0);
     for (size_t i = 0; i < ENDINGS; i++) {
         if (child_fork(&child)) {
             for (enum way way = first; way <= last; way++)
