@@ -168,24 +168,14 @@ int view_read_links(struct view *view)
     return 0;
 }
 
-static int find_link(struct view *view, uint32_t index, struct link *ret)
-{
-    const struct link *known = links_find(&view->links, index);
-
-    if (known == NULL)
-        return interface_probe(view->requests.socket.fd, index, ret);
-    *ret = *known;
-    return 0;
-}
-
-/* What device it is counts while it can carry anything. Until then not even a lack of descriptors keeps an answer back. */
+/* What device it is counts while it can carry anything. Until then no lack of descriptors keeps an answer back. */
 static bool is_enough(const struct link *link)
 {
     return link->device != DEVICE_UNASKED || !link_is_usable(link);
 }
 
-/* The kernel routes over a link from the moment it is up, which it tells later, and messages are read a round at a time:
- * an answer may be newer than the table. To believe the table then would report a loss that never was. */
+/* The kernel routes over a link from the moment it is up, which it tells later, and messages are read a round at a
+ * time: an answer may be newer than the table. To believe the table then would report a loss that never was. */
 static void look_whether_it_is_up_by_now(struct view *view, uint32_t index)
 {
     struct message news = { .kind = MESSAGE_LINK };
@@ -201,15 +191,20 @@ const struct link *view_link(struct view *view, uint32_t index)
 {
     const struct link *known = links_find(&view->links, index);
     struct link        link;
-    int                error;
+    int                error = 0;
 
+    if (index == 0)
+        return NULL;
     if (known != NULL && !link_is_usable(known)) {
         look_whether_it_is_up_by_now(view, index);
         known = links_find(&view->links, index);
     }
-    if (index == 0 || (known != NULL && is_enough(known)))
+    if (known != NULL && is_enough(known))
         return known;
-    error = find_link(view, index, &link);
+    if (known != NULL)
+        link = *known;
+    else
+        error = interface_probe(view->requests.socket.fd, index, &link);
     if (error == 0 && !is_enough(&link))
         error = sysfs_look(view->requests.socket.fd, &link);
     if (error == 0)

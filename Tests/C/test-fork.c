@@ -1398,8 +1398,8 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-/* From here on a thread that makes the library ask, in whatever call, is held up where it notes new links. They are made
- * by a writer of their own, as another thread may still be waiting for the verdict on its change. */
+/* From here on a thread that makes the library ask, in whatever call, is held up where it notes new links. They are
+ * made by a writer of their own, as another thread may still be waiting for the verdict on its change. */
 static void prepare_to_hold_up(void)
 {
     struct writer own;
