@@ -25,8 +25,11 @@ static int questions_of(struct SCNetworkReachability *target, struct questions *
 int target_ask(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
 {
     struct questions *questions;
-    int               error = questions_of(target, &questions);
+    int               error;
 
+    if (!target->pending) /* the same questions for ever: no lock, and no reference */
+        return netns_ask(target->netns, target->questions, extras, ret);
+    error = questions_of(target, &questions);
     if (error != 0)
         return error;
     error = netns_ask(target->netns, questions, extras, ret);

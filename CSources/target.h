@@ -30,7 +30,7 @@ struct SCNetworkReachability {
     _Atomic uint64_t state;
 
     pthread_mutex_t  lock; /* for all below; taken before a loop's lock, never held while user code runs */
-    struct questions *questions;
+    struct questions *questions; /* constant, but for a name that is pending */
     struct list      schedules;
     struct path      current, delivered;
     atomic_ulong     answers;    /* how many `current` has been; read without the lock */
