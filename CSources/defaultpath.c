@@ -76,8 +76,11 @@ static int find_family(struct search *search, const struct address probes[PROBES
         }
         if (error != 0 && !path_from_error(error, search->bound, ret))
             return error;
-        if (error == ENETUNREACH && i == 0 && ret_none != NULL && (*ret_none = has_none(search)))
-            return 0;
+        if (error == ENETUNREACH && i == 0 && ret_none != NULL) {
+            *ret_none = has_none(search);
+            if (*ret_none)
+                return 0;
+        }
         unmatched = unmatched || error == 0 || error == ENETUNREACH;
         /* Nothing matched at all, so neither did a default: a look at the other half is enough. */
         if (error == ENETUNREACH && i < PROBES - 2)

@@ -93,7 +93,7 @@ static int find_port(struct inquiry *inquiry, uint32_t master, unsigned depth, s
     struct link_choice             choice = { 0 };
     int                            error;
 
-    message_put_port_dump(request, 0, master);
+    message_put_port_dump(request, master);
     error = netlink_exchange(&inquiry->netlink, (struct nlmsghdr *)request, inquiry->buffer, take_port, &ports);
     if (error == EAGAIN) /* something changed meanwhile, and will be told of */
         error = 0;

@@ -6,13 +6,14 @@
  */
 #include "genetlink.h"
 
+#include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <stdlib.h>
 
 #define REQUEST_SIZE 64 /* bytes that any of ours fits, aligned as nlmsghdr */
 
-struct search {
+struct wanted {
     const char *name;
     uint16_t   *ret;
 };
@@ -38,7 +39,7 @@ struct walk genetlink_walk(const struct nlmsghdr *message)
 
 static void take_family(void *info, const struct nlmsghdr *message)
 {
-    const struct search *search = info;
+    const struct wanted *wanted = info;
     struct walk          walk = genetlink_walk(message);
     struct attribute     attribute;
     char                 name[16] = "";
@@ -50,17 +51,20 @@ static void take_family(void *info, const struct nlmsghdr *message)
         else if (attribute.type == CTRL_ATTR_FAMILY_ID)
             attribute_u16(&attribute, &family);
     }
-    if (strcmp(name, search->name) == 0)
-        *search->ret = family;
+    if (strcmp(name, wanted->name) == 0)
+        *wanted->ret = family;
 }
 
 static int find_family(struct genetlink *genetlink, const char *name)
 {
     _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
-    struct search                  search = { .name = name, .ret = &genetlink->family };
+    struct wanted                  wanted = { .name = name, .ret = &genetlink->family };
+    int                            error = EAGAIN;
 
-    return netlink_exchange(&genetlink->netlink, put_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY),
-                            genetlink->buffer, take_family, &search);
+    for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++)
+        error = netlink_exchange(&genetlink->netlink, put_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY),
+                                 genetlink->buffer, take_family, &wanted);
+    return error == EAGAIN ? 0 : error; /* what was told until then counts */
 }
 
 int genetlink_open(const char *name, struct genetlink *ret)

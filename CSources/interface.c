@@ -21,16 +21,44 @@ int interface_index(int fd, const char *name, uint32_t *ret)
     return 0;
 }
 
+static int find_name(int fd, uint32_t index, struct ifreq *request)
+{
+    *request = (struct ifreq){ .ifr_ifindex = (int)index };
+    return ioctl(fd, SIOCGIFNAME, request) == 0 ? 0 : errno;
+}
+
 /* The ioctls name interfaces by name, so each may be answered for another one when names change hands: the index is
  * looked at again at the end. */
+static int check_index(int fd, uint32_t index, struct ifreq *request)
+{
+    if (ioctl(fd, SIOCGIFINDEX, request) != 0)
+        return errno;
+    return (uint32_t)request->ifr_ifindex == index ? 0 : ENODEV;
+}
+
+int interface_flags(int fd, uint32_t index, uint32_t *ret)
+{
+    struct ifreq request;
+    int          error = find_name(fd, index, &request);
+
+    if (error != 0)
+        return error;
+    if (ioctl(fd, SIOCGIFFLAGS, &request) != 0)
+        return errno;
+    *ret = (unsigned short)request.ifr_flags;
+    return check_index(fd, index, &request);
+}
+
 static int probe(int fd, uint32_t index, struct link *ret)
 {
-    struct ifreq request = { .ifr_ifindex = (int)index };
+    struct ifreq request;
+    int          error;
 
     memset(ret, 0, sizeof *ret);
     ret->index = index;
-    if (ioctl(fd, SIOCGIFNAME, &request) != 0)
-        return errno;
+    error = find_name(fd, index, &request);
+    if (error != 0)
+        return error;
     memcpy(ret->name, request.ifr_name, sizeof ret->name);
     if (ioctl(fd, SIOCGIFFLAGS, &request) != 0)
         return errno;
@@ -41,9 +69,7 @@ static int probe(int fd, uint32_t index, struct link *ret)
     if (ioctl(fd, SIOCGIFMTU, &request) != 0)
         return errno;
     ret->mtu = (uint32_t)request.ifr_mtu;
-    if (ioctl(fd, SIOCGIFINDEX, &request) != 0)
-        return errno;
-    return (uint32_t)request.ifr_ifindex == index ? 0 : ENODEV;
+    return check_index(fd, index, &request);
 }
 
 int interface_probe(int fd, uint32_t index, struct link *ret)

@@ -10,7 +10,12 @@
 /* The index of the interface that has this name now. 0 or an errno; ENODEV: there is none. */
 int interface_index(int fd, const char *name, uint32_t *ret);
 
-/* What the one with an index is, but for its kind. 0 or an errno; ENODEV: there is none. */
+/* The flags of the one with an index, IFF_... as it tells them in 16 bits: nobody is waited for. 0 or an errno; ENODEV:
+ * there is none. */
+int interface_flags(int fd, uint32_t index, uint32_t *ret);
+
+/* What the one with an index is, but for its kind. Waits for whoever is changing a hardware address, of any link: not to
+ * be asked over and over. 0 or an errno; ENODEV: there is none. */
 int interface_probe(int fd, uint32_t index, struct link *ret);
 
 /* What its driver calls itself, and what it calls the device, or its firmware; "" when it does not say. May wait for

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one place that reads bytes from the kernel. Pure: no system call, no clock, no global. libmnl builds the
- * requests.
+ * Bytes from the kernel to values. Pure: no system call, no clock, no global. libmnl builds the requests.
  *
  * What this file must never do: read an attribute whose length it has not checked, or take an absent attribute for a
  * value. A message that makes no sense is MESSAGE_OTHER, never an error: the kernel's newer messages are none of ours.
  */
 #include "message.h"
 
+#include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -179,10 +179,11 @@ bool route_covers(const struct route *route, const struct address *address)
 /* Both start with a negative errno, but an old NLMSG_DONE may be empty. */
 int message_error(const struct nlmsghdr *header)
 {
-    int error = 0;
+    int error;
 
-    if (mnl_nlmsg_get_payload_len(header) >= sizeof error)
-        memcpy(&error, mnl_nlmsg_get_payload(header), sizeof error);
+    if (mnl_nlmsg_get_payload_len(header) < sizeof error)
+        return header->nlmsg_type == NLMSG_DONE ? 0 : EBADMSG;
+    memcpy(&error, mnl_nlmsg_get_payload(header), sizeof error);
     return error < 0 && error > -4096 ? -error : 0;
 }
 
@@ -226,8 +227,10 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
         parse_route(header, ret);
         break;
     case NLMSG_ERROR:
-        ret->kind = MESSAGE_ERROR;
-        ret->error = message_error(header);
+        if (mnl_nlmsg_get_payload_len(header) >= sizeof ret->error) {
+            ret->kind = MESSAGE_ERROR;
+            ret->error = message_error(header);
+        }
         break;
     default:
         ret->kind = plain_kind(header->nlmsg_type);
@@ -287,14 +290,14 @@ size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index)
     return put_link_request(buffer, 0, sequence, index)->nlmsg_len;
 }
 
-size_t message_put_link_dump(void *buffer, uint32_t sequence)
+size_t message_put_link_dump(void *buffer)
 {
-    return put_link_request(buffer, NLM_F_DUMP, sequence, 0)->nlmsg_len;
+    return put_link_request(buffer, NLM_F_DUMP, 0, 0)->nlmsg_len;
 }
 
-size_t message_put_port_dump(void *buffer, uint32_t sequence, uint32_t master)
+size_t message_put_port_dump(void *buffer, uint32_t master)
 {
-    struct nlmsghdr *header = put_link_request(buffer, NLM_F_DUMP, sequence, 0);
+    struct nlmsghdr *header = put_link_request(buffer, NLM_F_DUMP, 0, 0);
 
     mnl_attr_put_u32(header, IFLA_MASTER, master);
     return header->nlmsg_len;

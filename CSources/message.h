@@ -65,7 +65,7 @@ struct message {
  * is read keeps pointers into `bytes`. */
 size_t message_parse(const void *bytes, size_t length, struct message *ret);
 
-/* What NLMSG_ERROR, or NLMSG_DONE, says: an errno, 0 for none. */
+/* What NLMSG_ERROR, or NLMSG_DONE, says: an errno, 0 for none; EBADMSG: it says nothing. */
 int message_error(const struct nlmsghdr *header);
 
 /* Steps through the legs of a multipath route. False: there are no more. */
@@ -86,7 +86,7 @@ struct route_request {
 /* Each writes one request to `buffer` (MESSAGE_REQUEST_SIZE bytes, aligned as nlmsghdr) and returns its length. */
 size_t message_put_route_query(void *buffer, uint32_t sequence, const struct route_request *request);
 size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index);
-size_t message_put_link_dump(void *buffer, uint32_t sequence);
-size_t message_put_port_dump(void *buffer, uint32_t sequence, uint32_t master); /* of the links with this master */
+size_t message_put_link_dump(void *buffer); /* for netlink_exchange, which numbers it */
+size_t message_put_port_dump(void *buffer, uint32_t master); /* the same, of the links with this master */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sockets. libmnl builds and parses messages; the sockets are our own, as its receive call does not tell the sender.
+ * Sockets, and what is asked over them. They are our own, as libmnl's receive call does not tell the sender.
  *
  * What this file must never do: wait (every receive says MSG_DONTWAIT: the kernel answers a request inside the send),
  * believe a datagram whose sender is not the kernel, or open a descriptor that lives on after exec.

@@ -30,7 +30,7 @@ static int read_file(const char *path, char *ret, size_t *ret_length)
         return error;
     error = descriptor_read(&file, ret, FILE_LIMIT, ret_length);
     descriptor_close(&file);
-    return error;
+    return error == EISDIR || error == EAGAIN ? 0 : error; /* what is no file is empty */
 }
 
 /* "KEY=value;KEY=value": the value of a key. */
@@ -84,7 +84,7 @@ static bool is_modem(struct span device)
 }
 
 /* What is searched for, and found. */
-struct search {
+struct notes {
     const char  *interface;
     struct pppd *ret;
 };
@@ -94,27 +94,27 @@ struct search {
  * how long it was when that ended. */
 static void take_note(void *info, struct span key, struct span note)
 {
-    struct search *search = info;
-    struct span    name, word;
-    bool           idle;
+    struct notes *notes = info;
+    struct span   name, word;
+    bool          idle;
 
     if (key.length < 4 || memcmp(key.start, "pppd", 4) != 0 || !find_word(note, "IFNAME", &name) ||
-        name.length != strlen(search->interface) || memcmp(name.start, search->interface, name.length) != 0 ||
+        name.length != strlen(notes->interface) || memcmp(name.start, notes->interface, name.length) != 0 ||
         !find_word(note, "PPPD_PID", &word) || !is_alive(word))
         return;
     idle = (!find_word(note, "IPLOCAL", &word) && !find_word(note, "LLLOCAL", &word)) ||
            find_word(note, "CONNECT_TIME", &word);
-    search->ret->idle = idle && (search->ret->idle || !search->ret->noted);
-    search->ret->modem = search->ret->modem || (find_word(note, "DEVICE", &word) && is_modem(word));
-    search->ret->noted = true;
+    notes->ret->idle = idle && (notes->ret->idle || !notes->ret->noted);
+    notes->ret->modem = notes->ret->modem || (find_word(note, "DEVICE", &word) && is_modem(word));
+    notes->ret->noted = true;
 }
 
 int pppd_look(const char *interface, struct pppd *ret)
 {
-    struct search search = { .interface = interface, .ret = ret };
-    char         *bytes = malloc(FILE_LIMIT);
-    size_t        length;
-    int           error = ENOENT;
+    struct notes notes = { .interface = interface, .ret = ret };
+    char        *bytes = malloc(FILE_LIMIT);
+    size_t       length;
+    int          error = ENOENT;
 
     *ret = (struct pppd){ 0 };
     if (bytes == NULL)
@@ -123,7 +123,7 @@ int pppd_look(const char *interface, struct pppd *ret)
         error = read_file(paths[i], bytes, &length);
     ret->kept = error == 0;
     if (ret->kept)
-        tdb_each(bytes, length, take_note, &search);
+        tdb_each(bytes, length, take_note, &notes);
     free(bytes);
     return stamp_says_absent(error) ? 0 : error;
 }

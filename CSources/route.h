@@ -6,8 +6,8 @@
 
 #include "search.h"
 
-/* The best answer to any of the questions, the first of equals. `extras`: search_extras. 0, or an errno: the kernel could
- * not be asked. */
+/* The best answer to any of the questions, the first of equals. `extras`: search_extras. 0, or an errno: the kernel
+ * could not be asked. */
 int route_find(struct view *view, const struct questions *questions, unsigned extras, struct path *ret);
 
 /* Whether a change of this route can change the answer, by itself, or by what it hangs on. */

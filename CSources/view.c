@@ -153,7 +153,7 @@ int view_read_links(struct view *view)
 
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
         links_clear(&reading.links);
-        message_put_link_dump(request, 0);
+        message_put_link_dump(request);
         error = netlink_exchange(&view->requests, (struct nlmsghdr *)request, view->buffer, take_link, &reading);
         if (reading.error != 0)
             error = reading.error;
@@ -176,14 +176,14 @@ static bool is_enough(const struct link *link)
 
 /* The kernel routes over a link from the moment it is up, which it tells later, and messages are read a round at a
  * time: an answer may be newer than the table. To believe the table then would report a loss that never was. */
-static void look_whether_it_is_up_by_now(struct view *view, uint32_t index)
+static void look_whether_it_is_up_by_now(struct view *view, const struct link *known)
 {
     struct message news = { .kind = MESSAGE_LINK };
-    struct link    now;
+    struct link    now = *known;
 
-    if (interface_probe(view->requests.socket.fd, index, &now) != 0 || !link_is_usable(&now))
+    if (interface_flags(view->requests.socket.fd, known->index, &now.flags) != 0 || !link_is_usable(&now))
         return;
-    news.link = (struct message_link){ .index = index, .flags = now.flags, .hardware = now.hardware };
+    news.link = (struct message_link){ .index = now.index, .flags = now.flags, .hardware = now.hardware };
     links_apply(&view->links, &news); /* does not fail: there is a place for it */
 }
 
@@ -196,7 +196,7 @@ const struct link *view_link(struct view *view, uint32_t index)
     if (index == 0)
         return NULL;
     if (known != NULL && !link_is_usable(known)) {
-        look_whether_it_is_up_by_now(view, index);
+        look_whether_it_is_up_by_now(view, known);
         known = links_find(&view->links, index);
     }
     if (known != NULL && is_enough(known))

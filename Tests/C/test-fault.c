@@ -187,8 +187,8 @@ static int           changed;
 static struct netlink netlink;
 static struct view    view;
 
-/* The kernel writes the first part of a dump inside the send, the others when they are read: it tells by a flag that the
- * links have become others meanwhile. */
+/* The kernel writes the first part of a dump inside the send, the others when they are read: it tells by a flag that
+ * the links have become others meanwhile. */
 static ssize_t send_and_change(int fd, const void *bytes, size_t length, int flags)
 {
     const struct nlmsghdr *header = bytes;
@@ -228,6 +228,18 @@ static void count(void *info, const struct nlmsghdr *message)
     ++*(int *)info;
 }
 
+static int count_interfaces(void)
+{
+    struct if_nameindex *all = if_nameindex();
+    int                  total = 0;
+
+    assert_non_null(all);
+    while (all[total].if_index != 0)
+        total++;
+    if_freenameindex(all);
+    return total;
+}
+
 static void an_interrupted_dump_is_read_to_its_end(void **state)
 {
     static _Alignas(struct nlmsghdr) char buffer[NETLINK_BUFFER_SIZE];
@@ -238,15 +250,15 @@ static void an_interrupted_dump_is_read_to_its_end(void **state)
     (void)state;
     begin_many();
     assert_int_equal(netlink_open_requests(&netlink), 0);
-    message_put_link_dump(request, 0);
+    message_put_link_dump(request);
     assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), EAGAIN);
     assert_int_equal(changed, 1);
     assert_true(links > 2 * PORTS);
     faults_send = NULL;
-    message_put_link_dump(request, 0);
+    message_put_link_dump(request);
     links = 0;
     assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), 0);
-    assert_int_equal(links, 2 * PORTS + 6); /* the loopback, a and b, the bridge, the pair that came */
+    assert_int_equal(links, count_interfaces());
     netlink_close(&netlink);
     end_many();
 }

@@ -39,6 +39,7 @@ int     __wrap_ioctl(int fd, unsigned long request, ...);
 /* ---- What a thread asks the kernel for -------------------------------------------------------------------------- */
 
 static _Thread_local unsigned waits; /* that the thread made, or would make */
+static _Thread_local unsigned hardware_looks; /* these wait for whoever gives any link another hardware address */
 static _Thread_local bool     is_second;
 static atomic_bool            is_watched; /* before each wait the second thread makes its calls */
 static atomic_uint            watching;
@@ -78,6 +79,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
     if (request != SIOCGIFNAME && request != SIOCGIFINDEX && request != SIOCGIFFLAGS && request != SIOCGIFHWADDR &&
         request != SIOCGIFMTU && request != FIONREAD)
         waits++;
+    hardware_looks += request == SIOCGIFHWADDR;
     return __real_ioctl(fd, request, argument);
 }
 
@@ -242,6 +244,27 @@ static void they_ask_for_nothing_that_waits(void **state)
     assert_int_equal(SCRunLoopPerform(second.loop, 0), 0);
     assert_true(waits >= 3); /* all links, and the barrier */
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(target);
+    end();
+}
+
+/* A link that is down is looked at for each question, as it may be up by now; at its flags alone. */
+static void a_link_that_is_down_is_asked_for_its_hardware_once(void **state)
+{
+    SCNetworkReachabilityRef target;
+
+    (void)state;
+    begin();
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    target = expect_target("198.51.100.7");
+    hardware_looks = 0;
+    ask(target);
+    assert_int_equal(hardware_looks, 1);
+    for (int i = 0; i < 3; i++)
+        ask(target);
+    assert_int_equal(expect_flags_of(target), 0);
+    assert_int_equal(hardware_looks, 1);
     SCNetworkReachabilityRelease(target);
     end();
 }
@@ -439,6 +462,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_ask_for_nothing_that_waits),
+        cmocka_unit_test(a_link_that_is_down_is_asked_for_its_hardware_once),
         cmocka_unit_test(they_are_not_kept_by_those_who_wait),
         cmocka_unit_test(they_return_while_the_kernel_holds_the_lock),
     };

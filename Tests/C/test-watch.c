@@ -814,9 +814,9 @@ static bool has_heard_of_port_gone(int fd, uint32_t index)
 
 static void a_bridge_port_that_leaves_lives_on(void **state)
 {
-    struct onlooker onlooker = { 0 };
-    struct watcher  watcher;
-    int             listener, error = 0;
+    static struct onlooker onlooker; /* where the test fails it stays open */
+    struct watcher         watcher;
+    int                    listener, error = 0;
 
     (void)state;
     begin();
@@ -850,14 +850,15 @@ static void ignore(void *info, const struct message *message)
 /* The answer is newer than the messages that were read: it goes over a link which the table still has as down. */
 static void a_link_that_is_up_by_now_is_not_reported_as_lost(void **state)
 {
+    static struct view    view; /* where the test fails it stays open */
     const struct question item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
-    struct questions     *questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
-    struct view           view;
+    struct questions     *questions;
     struct path           path;
     int                   error = 0;
 
     (void)state;
     begin();
+    questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("link set dev b down");
     namespace_await_running("a", false);
