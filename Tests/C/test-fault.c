@@ -296,6 +296,7 @@ static void a_database_that_cannot_be_read_is_not_an_empty_one(void **state)
         { { .function = "read", .error = EINTR, .count = 3 }, 0 },
         { { .function = "read", .error = EIO }, EIO },
         { { .function = "read", .error = EIO, .nth = 2 }, EIO },
+        { { .function = "read", .error = EISDIR }, 0 }, /* which it is then */
     };
     struct pppd pppd;
 
