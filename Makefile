@@ -43,9 +43,9 @@ MNL_CFLAGS = $(shell $(PKG_CONFIG) --cflags libmnl)
 MNL_LIBS   = $(shell $(PKG_CONFIG) --libs libmnl)
 
 # initial-exec: the few bytes per thread are reached without __tls_get_addr, for which the dynamic loader itself would be
-# a dependency.
+# a dependency. no-plt: some of the calls that each answer makes.
 ALL_CPPFLAGS = -Iinclude -D_GNU_SOURCE $(CPPFLAGS)
-ALL_CFLAGS   = -std=gnu11 -fPIC -fvisibility=hidden -ftls-model=initial-exec -pthread $(WARNINGS) $(MNL_CFLAGS) $(CFLAGS)
+ALL_CFLAGS   = -std=gnu11 -fPIC -fno-plt -fvisibility=hidden -ftls-model=initial-exec -pthread $(WARNINGS) $(MNL_CFLAGS) $(CFLAGS)
 MAP          = CSources/libreachability.map
 LIB_LDFLAGS  = -shared -Wl,-soname,$(SONAME) -Wl,--version-script,$(MAP) \
                -Wl,-z,defs -Wl,-z,nodelete -Wl,--as-needed

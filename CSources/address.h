@@ -15,7 +15,7 @@ struct address {
     uint8_t bytes[16];
 };
 
-/* Bytes of an address: 4, 16, or 0 for a family that is not ours. In line, as the next one: they are part of each
+/* Bytes of an address: 4, 16, or 0 for a family that is not ours. In line, as the next ones: they are part of each
  * question. */
 static inline size_t address_family_length(int family)
 {
@@ -23,14 +23,24 @@ static inline size_t address_family_length(int family)
 }
 
 /* From a family and bytes in network order; AF_UNSPEC when the length does not fit the family. */
+static inline void address_set(struct address *ret, uint8_t family, const void *bytes, size_t length)
+{
+    ret->family = AF_UNSPEC;
+    memset(ret->bytes, 0, sizeof ret->bytes);
+    if (family == AF_INET && length == 4) {
+        ret->family = AF_INET;
+        memcpy(ret->bytes, bytes, 4);
+    } else if (family == AF_INET6 && length == 16) {
+        ret->family = AF_INET6;
+        memcpy(ret->bytes, bytes, 16);
+    }
+}
+
 static inline struct address address_make(uint8_t family, const void *bytes, size_t length)
 {
-    struct address address = { 0 };
+    struct address address;
 
-    if (length != 0 && length == address_family_length(family)) {
-        address.family = family;
-        memcpy(address.bytes, bytes, length);
-    }
+    address_set(&address, family, bytes, length);
     return address;
 }
 

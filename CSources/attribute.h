@@ -46,6 +46,12 @@ static inline bool walk_next(struct walk *walk, struct attribute *ret)
     return true;
 }
 
+/* Whether a whole message has a header of its own kind, of `own` bytes. */
+static inline bool message_has(const struct nlmsghdr *message, size_t own)
+{
+    return message->nlmsg_len >= NLMSG_HDRLEN + own;
+}
+
 /* What stands in a message behind a header of its own kind, of `own` bytes. */
 static inline struct walk walk_message(const struct nlmsghdr *message, size_t own)
 {
@@ -90,7 +96,7 @@ static inline bool attribute_name(const struct attribute *attribute, char ret[16
 
 static inline bool attribute_address(const struct attribute *attribute, uint8_t family, struct address *ret)
 {
-    *ret = address_make(family, attribute->payload, attribute->length);
+    address_set(ret, family, attribute->payload, attribute->length);
     return ret->family != AF_UNSPEC;
 }
 

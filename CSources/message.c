@@ -31,16 +31,17 @@ static bool get_via(const struct attribute *attribute, struct address *ret)
 
 static void parse_link(const struct nlmsghdr *header, struct message *ret)
 {
-    const struct ifinfomsg *info = mnl_nlmsg_get_payload(header);
+    const struct ifinfomsg *info = NLMSG_DATA(header);
     struct walk             walk = walk_message(header, sizeof *info);
     struct attribute        attribute;
     struct message_link    *link = &ret->link;
     bool                    is_elsewhere = false;
 
     /* The bridge sends DELLINK of family AF_BRIDGE for a port that left it and lives on. */
-    if (mnl_nlmsg_get_payload_len(header) < sizeof *info || info->ifi_family != AF_UNSPEC || info->ifi_index <= 0)
+    if (!message_has(header, sizeof *info) || info->ifi_family != AF_UNSPEC || info->ifi_index <= 0)
         return;
     ret->kind = header->nlmsg_type == RTM_DELLINK ? MESSAGE_LINK_GONE : MESSAGE_LINK;
+    *link = (struct message_link){ 0 };
     link->index = (uint32_t)info->ifi_index;
     link->flags = info->ifi_flags;
     link->hardware = info->ifi_type;
@@ -124,14 +125,15 @@ static void parse_route_attribute(const struct attribute *attribute, struct rout
 
 static void parse_route(const struct nlmsghdr *header, struct message *ret)
 {
-    const struct rtmsg *info = mnl_nlmsg_get_payload(header);
+    const struct rtmsg *info = NLMSG_DATA(header);
     struct walk         walk = walk_message(header, sizeof *info);
     struct attribute    attribute;
     struct route       *route = &ret->route;
 
-    if (mnl_nlmsg_get_payload_len(header) < sizeof *info)
+    if (!message_has(header, sizeof *info))
         return;
     ret->kind = MESSAGE_ROUTE;
+    memset(route, 0, sizeof *route);
     route->family = info->rtm_family;
     route->prefix_length = info->rtm_dst_len;
     route->type = info->rtm_type;
@@ -181,9 +183,9 @@ int message_error(const struct nlmsghdr *header)
 {
     int error;
 
-    if (mnl_nlmsg_get_payload_len(header) < sizeof error)
+    if (!message_has(header, sizeof error))
         return header->nlmsg_type == NLMSG_DONE ? 0 : EBADMSG;
-    memcpy(&error, mnl_nlmsg_get_payload(header), sizeof error);
+    memcpy(&error, NLMSG_DATA(header), sizeof error);
     return error < 0 && error > -4096 ? -error : 0;
 }
 
@@ -212,7 +214,9 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
     const struct nlmsghdr *header = bytes;
     size_t                 step;
 
-    memset(ret, 0, sizeof *ret);
+    ret->kind = MESSAGE_OTHER;
+    ret->sequence = ret->port = 0;
+    ret->error = 0;
     if (length < sizeof *header || header->nlmsg_len < sizeof *header || header->nlmsg_len > length)
         return 0;
     ret->sequence = header->nlmsg_seq;
@@ -227,7 +231,7 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
         parse_route(header, ret);
         break;
     case NLMSG_ERROR:
-        if (mnl_nlmsg_get_payload_len(header) >= sizeof ret->error) {
+        if (message_has(header, sizeof ret->error)) {
             ret->kind = MESSAGE_ERROR;
             ret->error = message_error(header);
         }

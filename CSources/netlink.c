@@ -27,8 +27,7 @@ static void set_option(int fd, int level, int option, int value)
     (void)setsockopt(fd, level, option, &value, sizeof value);
 }
 
-/* Seccomp filters, systemd's RestrictAddressFamilies and security modules each refuse in their own way. */
-static int denial(int error)
+int netlink_denial(int error)
 {
     switch (error) {
     case EPERM:
@@ -53,7 +52,7 @@ static int open_socket(int protocol, struct netlink *ret)
     error = descriptor_keep_locked(&ret->socket, socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
     process_unlock();
     if (error != 0)
-        return denial(error);
+        return netlink_denial(error);
     set_option(ret->socket.fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
     return 0;
 }
@@ -62,7 +61,7 @@ static int open_socket(int protocol, struct netlink *ret)
  * IPv6, nexthop objects or netconf (EINVAL). */
 static bool is_refusal(int error)
 {
-    return error == EINVAL || error == ENOPROTOOPT || denial(error) == NETLINK_DENIED;
+    return error == EINVAL || error == ENOPROTOOPT || netlink_denial(error) == NETLINK_DENIED;
 }
 
 static int bind_with_groups(const struct netlink *netlink, const unsigned *groups, size_t count)
@@ -84,7 +83,7 @@ static int join_groups(const struct netlink *netlink, const unsigned *groups, si
     if (bind_error != 0 && !is_refusal(bind_error))
         return bind_error;
     if (bind_error != 0 && connect(netlink->socket.fd, (const struct sockaddr *)&kernel, sizeof kernel) != 0)
-        return denial(errno);
+        return netlink_denial(errno);
     for (size_t i = 0; i < count; i++) {
         const int error = bind_error != 0 || groups[i] >= MASK_GROUPS ? netlink_join(netlink, groups[i]) : 0;
 
@@ -122,7 +121,7 @@ static int open_requests(int protocol, struct netlink *ret)
         ret->port = own.nl_pid;
         return 0;
     }
-    error = denial(errno);
+    error = netlink_denial(errno);
     netlink_close(ret);
     return error;
 }
@@ -147,32 +146,6 @@ int netlink_join(const struct netlink *netlink, unsigned group)
 void netlink_close(struct netlink *netlink)
 {
     descriptor_close(&netlink->socket);
-}
-
-ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size)
-{
-    struct sockaddr_nl sender;
-    socklen_t          length = sizeof sender;
-    ssize_t            got;
-
-    do
-        got = recvfrom(netlink->socket.fd, buffer, size, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &length);
-    while (got < 0 && errno == EINTR);
-    if (got < 0)
-        return errno == EAGAIN ? 0 : -errno;
-    if (length != sizeof sender || sender.nl_family != AF_NETLINK || sender.nl_pid != 0)
-        return NETLINK_FOREIGN;
-    return (size_t)got > size ? -EMSGSIZE : got;
-}
-
-int netlink_send(const struct netlink *netlink, const void *requests, size_t length)
-{
-    ssize_t sent;
-
-    do
-        sent = send(netlink->socket.fd, requests, length, 0);
-    while (sent < 0 && errno == EINTR);
-    return sent < 0 ? denial(errno) : 0;
 }
 
 int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "process.h"
@@ -40,14 +41,41 @@ int netlink_join(const struct netlink *netlink, unsigned group);
 
 void netlink_close(struct netlink *netlink);
 
-/* One datagram from the kernel, without waiting. 0: there is none. NETLINK_FOREIGN: one came from somebody else, and
+/* What it means that a call on a socket failed. Seccomp filters, systemd's RestrictAddressFamilies and security modules
+ * each refuse in their own way, which is NETLINK_DENIED; else it is the errno. */
+int netlink_denial(int error);
+
+/* In line, as the next one: each return from a system call's caller is one that the processor does not foresee, and an
+ * answer takes two. One datagram from the kernel, without waiting. 0: there is none. NETLINK_FOREIGN: one came from somebody else, and
  * was thrown away. Less than 0: an errno, negated; ENOBUFS when the kernel had to drop some, EMSGSIZE when one did not
  * fit. */
 #define NETLINK_FOREIGN (-4096)
-ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size);
+static inline ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size)
+{
+    struct sockaddr_nl sender;
+    socklen_t          length = sizeof sender;
+    ssize_t            got;
+
+    do
+        got = recvfrom(netlink->socket.fd, buffer, size, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &length);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return errno == EAGAIN ? 0 : -errno;
+    if (length != sizeof sender || sender.nl_family != AF_NETLINK || sender.nl_pid != 0)
+        return NETLINK_FOREIGN;
+    return (size_t)got > size ? -EMSGSIZE : got;
+}
 
 /* Sends requests to the kernel, which answers them before this returns. 0, NETLINK_DENIED or an errno. */
-int netlink_send(const struct netlink *netlink, const void *requests, size_t length);
+static inline int netlink_send(const struct netlink *netlink, const void *requests, size_t length)
+{
+    ssize_t sent;
+
+    do
+        sent = send(netlink->socket.fd, requests, length, 0);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? netlink_denial(errno) : 0;
+}
 
 /* Sends one request, which it numbers, and passes on what answers it, a message or those of a dump. On a socket that
  * nothing else comes in on. 0, NETLINK_DENIED or an errno, which may be the kernel's answer. EAGAIN: the dump was read

@@ -89,40 +89,38 @@ static SCNetworkReachabilityFlags flags_of(const struct route *route, const stru
     return flags;
 }
 
-struct path path_judge(const struct address *destination, bool source_chosen, const struct route *route,
-                       const struct link *link)
+void path_judge(const struct address *destination, bool source_chosen, const struct route *route,
+                const struct link *link, struct path *ret)
 {
-    struct path path = { .destination = *destination,
-                         .source = route->source,
-                         .index = route->oif,
-                         .mtu = route->mtu,
-                         .table = route->table,
-                         .needs = { .expires = route->expires } };
-
+    *ret = (struct path){ .destination = *destination,
+                          .source = route->source,
+                          .index = route->oif,
+                          .mtu = route->mtu,
+                          .table = route->table,
+                          .needs = { .expires = route->expires } };
     if (route->has_gateway)
-        path.gateway = route->gateway;
-    if (refuses(route->type, &path))
-        return path;
+        ret->gateway = route->gateway;
+    if (refuses(route->type, ret))
+        return;
     if (link == NULL) {
-        path.reason = kSCNetworkReachabilityReasonNoRoute;
-        return path;
+        ret->reason = kSCNetworkReachabilityReasonNoRoute;
+        return;
     }
-    path.type = link->type;
-    path.needs.unknown = link_flags_are_known(link) ? 0 : link->index;
-    path.untyped = !link_type_is_known(link);
-    path.wireguard = link_is_wireguard(link);
-    memcpy(path.name, link->name, sizeof path.name);
-    if (path.mtu == 0)
-        path.mtu = link->mtu;
+    ret->type = link->type;
+    ret->needs.unknown = link_flags_are_known(link) ? 0 : link->index;
+    ret->untyped = !link_type_is_known(link);
+    ret->wireguard = link_is_wireguard(link);
+    memcpy(ret->name, link->name, sizeof ret->name);
+    if (ret->mtu == 0)
+        ret->mtu = link->mtu;
     if (!link_is_up(link))
-        path.reason = kSCNetworkReachabilityReasonInterfaceDown;
+        ret->reason = kSCNetworkReachabilityReasonInterfaceDown;
     else if (!link_is_running(link))
-        path.reason = kSCNetworkReachabilityReasonNoCarrier;
+        ret->reason = kSCNetworkReachabilityReasonNoCarrier;
     else if (!source_chosen && route->type != RTN_LOCAL && !has_source(destination, &route->source))
-        path.reason = kSCNetworkReachabilityReasonNoSourceAddress;
+        ret->reason = kSCNetworkReachabilityReasonNoSourceAddress;
     else
-        path.flags = flags_of(route, link);
-    return path;
+        ret->flags = flags_of(route, link);
 }
 
 void needs_add(struct needs *needs, const struct needs *more)

@@ -38,8 +38,8 @@ bool path_from_error(int error, bool bound, struct path *ret);
 
 /* What a route, of one leg, means for a packet to `destination`. `link` is that of the route's oif, NULL when it is
  * gone. `source_chosen`: the caller brings its own source address. */
-struct path path_judge(const struct address *destination, bool source_chosen, const struct route *route,
-                       const struct link *link);
+void path_judge(const struct address *destination, bool source_chosen, const struct route *route,
+                const struct link *link, struct path *ret);
 
 /* What it means for a tunnel's path that its own packets, which go to `end`, take this one. */
 void path_hang_on(struct path *path, const struct address *end, const struct path *outer);

@@ -27,21 +27,21 @@ int route_find(struct view *view, const struct questions *questions, unsigned ex
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
         struct search          search = search_make(view, question, extras);
-        struct path            path;
+        struct path            other, *path = i == 0 ? ret : &other;
         int                    error;
 
         view->link_error = 0;
-        error = answer(&search, &path);
+        error = answer(&search, path);
         if (error == 0)
             error = view->link_error;
         if (error != 0)
             return error;
-        path.destination = question->destination;
-        if (question->local.family != AF_UNSPEC && path_rank(&path) > 0)
-            path.source = question->local;
-        needs_add(&needs, &path.needs);
-        if (i == 0 || path_rank(&path) > path_rank(ret))
-            *ret = path;
+        path->destination = question->destination;
+        if (question->local.family != AF_UNSPEC && path_rank(path) > 0)
+            path->source = question->local;
+        needs_add(&needs, &path->needs);
+        if (path_rank(path) > path_rank(ret))
+            *ret = *path;
     }
     /* Of any, chosen or not: another one may be better next time. */
     ret->needs = needs;

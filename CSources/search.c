@@ -86,7 +86,7 @@ static void judge_route(const struct search *search, const struct route *route, 
 {
     const bool chosen = search->question->local.family != AF_UNSPEC;
 
-    *ret = path_judge(&search->request.destination, chosen, route, link);
+    path_judge(&search->request.destination, chosen, route, link, ret);
     ret->index = leaving_index(search, route);
 }
 

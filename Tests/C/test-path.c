@@ -104,7 +104,7 @@ static void a_route_and_a_link_make_a_path(void **state)
             snprintf(link.kind, sizeof link.kind, "%s", rows[i].kind);
             assert_int_equal(links_put(&links, &link), 0);
         }
-        path = path_judge(&destination, rows[i].source_chosen, &route, links_find(&links, 3));
+        path_judge(&destination, rows[i].source_chosen, &route, links_find(&links, 3), &path);
         links_clear(&links);
         if (path.flags != rows[i].flags || path.reason != rows[i].reason)
             fail_msg("row %zu, %s: flags 0x%x, reason %u", i, rows[i].destination, path.flags, path.reason);
@@ -120,12 +120,15 @@ static void the_mtu_of_the_route_comes_first(void **state)
     const struct address destination = make("198.51.100.7");
     const struct link    link = { .index = 3, .flags = UP, .hardware = ARPHRD_ETHER, .mtu = 1500, .name = "eth0" };
     struct route         route = { .family = AF_INET, .type = RTN_UNICAST, .oif = 3 };
+    struct path          path;
 
     (void)state;
-    assert_int_equal(path_judge(&destination, false, &route, &link).mtu, 1500);
+    path_judge(&destination, false, &route, &link, &path);
+    assert_int_equal(path.mtu, 1500);
+    assert_string_equal(path.name, "eth0");
     route.mtu = 1400;
-    assert_int_equal(path_judge(&destination, false, &route, &link).mtu, 1400);
-    assert_string_equal(path_judge(&destination, false, &route, &link).name, "eth0");
+    path_judge(&destination, false, &route, &link, &path);
+    assert_int_equal(path.mtu, 1400);
 }
 
 static void a_source_makes_a_path(void **state)
