@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -16,12 +17,19 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define LINKS_LIMIT 8 /* symbolic links that are followed */
+#include "process.h"
+#include "resolvconf.h"
+#include "stamp.h"
 
-/* An instance, which may be handed from one watch to the next. */
-struct inotify {
+#define LINKS_LIMIT 8   /* symbolic links that are followed */
+#define KEPT_FOR    100 /* milliseconds: what was closed, for who comes next */
+
+struct confwatch {
     struct list       node;
-    struct descriptor descriptor;
+    struct descriptor inotify; /* closed: none could be had */
+    bool              failed;  /* the one who watches could not add a watch */
+    atomic_bool       deaf;    /* so not everything is watched: what is not heard may have changed; read by any thread */
+    struct stamp      stamps[RESOLVCONF_FILES]; /* as they were seen last */
 };
 
 /* ---- What is watched -------------------------------------------------------------------------------------------- */
@@ -32,7 +40,7 @@ struct inotify {
 /* Whether it is there. What is not, or not for us, need not be watched; but there are only so many watches a user. */
 static bool add_watch(struct confwatch *watch, const char *path, uint32_t events)
 {
-    if (inotify_add_watch(watch->inotify->descriptor.fd, path, events) >= 0)
+    if (inotify_add_watch(watch->inotify.fd, path, events) >= 0)
         return true;
     if (!stamp_says_absent(errno))
         watch->failed = true;
@@ -100,113 +108,7 @@ static void add_watches(struct confwatch *watch)
     atomic_store(&watch->deaf, watch->failed);
 }
 
-/* Closing one takes the kernel milliseconds, in which it waits for those who read its watches: a thread does it, unless
- * somebody wants the instance before. Under process_lock. */
-static struct {
-    unsigned    era;
-    struct list instances;
-    bool        closing; /* the thread is there */
-} retired;
-
-static void check_retired_locked(void)
-{
-    if (retired.instances.next != NULL && retired.era == process_era())
-        return;
-    list_init(&retired.instances); /* a child's copies are closed */
-    retired.closing = false;
-    retired.era = process_era();
-}
-
-static struct inotify *take_retired_locked(void)
-{
-    struct list *node;
-
-    check_retired_locked();
-    node = list_pop(&retired.instances);
-    return node == NULL ? NULL : container_of(node, struct inotify, node);
-}
-
-static struct inotify *next_to_close(void)
-{
-    struct inotify *inotify;
-
-    process_lock();
-    inotify = take_retired_locked();
-    if (inotify == NULL)
-        retired.closing = false;
-    process_unlock();
-    return inotify;
-}
-
-/* Another file takes the number before it is given back, and that takes so long: not under the lock then, and a child
- * that is forked meanwhile still knows the number for one of ours. */
-static void close_slowly(struct inotify *inotify)
-{
-    struct descriptor other;
-    int               error;
-
-    process_lock();
-    error = descriptor_keep_locked(&other, eventfd(0, EFD_CLOEXEC));
-    process_unlock();
-    if (error == 0) {
-        (void)dup3(other.fd, inotify->descriptor.fd, O_CLOEXEC);
-        descriptor_close(&other);
-    }
-    descriptor_close(&inotify->descriptor);
-    free(inotify);
-}
-
-static void close_retired(void)
-{
-    struct inotify *inotify;
-
-    while ((inotify = next_to_close()) != NULL)
-        close_slowly(inotify);
-}
-
-static void *close_on_thread(void *unused)
-{
-    (void)pthread_setname_np(pthread_self(), "reach-closer");
-    close_retired();
-    return unused;
-}
-
-static void retire(struct inotify *inotify)
-{
-    pthread_t thread;
-    bool      is_first;
-
-    process_lock();
-    check_retired_locked();
-    list_append(&retired.instances, &inotify->node);
-    is_first = !retired.closing;
-    retired.closing = true;
-    process_unlock();
-    if (is_first && process_start_thread(close_on_thread, NULL, true, &thread) != 0)
-        close_retired();
-}
-
-static struct inotify *inotify_open(void)
-{
-    struct inotify *inotify;
-    int             error;
-
-    process_lock();
-    inotify = take_retired_locked();
-    process_unlock();
-    if (inotify != NULL)
-        return inotify;
-    inotify = calloc(1, sizeof *inotify);
-    if (inotify == NULL)
-        return NULL;
-    process_lock();
-    error = descriptor_keep_locked(&inotify->descriptor, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    process_unlock();
-    if (error == 0)
-        return inotify;
-    free(inotify);
-    return NULL;
-}
+/* ---- What is heard ---------------------------------------------------------------------------------------------- */
 
 static bool is_about_file(const struct inotify_event *event)
 {
@@ -251,42 +153,163 @@ static bool note_stamps(struct confwatch *watch, bool touched)
     return changed;
 }
 
-void confwatch_open(struct confwatch *ret)
-{
-    ret->inotify = inotify_open();
-    if (ret->inotify != NULL) {
-        add_watches(ret);
-        (void)drain(ret->inotify->descriptor.fd); /* what another watch has left there */
-    }
-    (void)note_stamps(ret, false);
-}
-
-void confwatch_close(struct confwatch *watch)
-{
-    if (watch->inotify != NULL)
-        retire(watch->inotify);
-}
-
 int confwatch_descriptor(const struct confwatch *watch)
 {
-    return watch->inotify != NULL ? watch->inotify->descriptor.fd : -1;
+    return watch->inotify.fd;
 }
 
 bool confwatch_is_quiet(const struct confwatch *watch)
 {
     int waiting;
 
-    return watch->inotify != NULL && !atomic_load(&watch->deaf) &&
-           ioctl(watch->inotify->descriptor.fd, FIONREAD, &waiting) == 0 && waiting == 0;
+    return watch->inotify.fd >= 0 && !atomic_load(&watch->deaf) &&
+           ioctl(watch->inotify.fd, FIONREAD, &waiting) == 0 && waiting == 0;
 }
 
 bool confwatch_changed(struct confwatch *watch)
 {
     bool touched = false;
 
-    if (watch->inotify != NULL) {
-        touched = drain(watch->inotify->descriptor.fd);
+    if (watch->inotify.fd >= 0) {
+        touched = drain(watch->inotify.fd);
         add_watches(watch);
     }
     return note_stamps(watch, touched);
+}
+
+/* ---- Closing ---------------------------------------------------------------------------------------------------- */
+
+/* Closing an instance takes the kernel milliseconds, in which it waits for those who read its watches: a thread does
+ * it. It lets some time pass before, as starting one takes longer than all else that whoever leaves has to do, and as
+ * whoever comes meanwhile can have what is there. Under process_lock. */
+static struct {
+    unsigned    era;
+    struct list watches;
+    bool        closing; /* the thread is there */
+} retired;
+
+static void check_retired_locked(void)
+{
+    if (retired.watches.next != NULL && retired.era == process_era())
+        return;
+    list_init(&retired.watches); /* a child's copies are closed */
+    retired.closing = false;
+    retired.era = process_era();
+}
+
+static struct confwatch *take_retired_locked(void)
+{
+    struct list *node;
+
+    check_retired_locked();
+    node = list_pop(&retired.watches);
+    return node == NULL ? NULL : container_of(node, struct confwatch, node);
+}
+
+static struct confwatch *next_to_close(void)
+{
+    struct confwatch *watch;
+
+    process_lock();
+    watch = take_retired_locked();
+    if (watch == NULL)
+        retired.closing = false;
+    process_unlock();
+    return watch;
+}
+
+/* Another file takes the number before it is given back, and that takes so long: not under the lock then, and a child
+ * that is forked meanwhile still knows the number for one of ours. */
+static void close_slowly(struct confwatch *watch)
+{
+    struct descriptor other;
+    int               error;
+
+    process_lock();
+    error = descriptor_keep_locked(&other, eventfd(0, EFD_CLOEXEC));
+    process_unlock();
+    if (error == 0) {
+        (void)dup3(other.fd, watch->inotify.fd, O_CLOEXEC);
+        descriptor_close(&other);
+    }
+    descriptor_close(&watch->inotify);
+    free(watch);
+}
+
+static void close_retired(void)
+{
+    struct confwatch *watch;
+
+    while ((watch = next_to_close()) != NULL)
+        close_slowly(watch);
+}
+
+static void *close_later(void *unused)
+{
+    (void)pthread_setname_np(pthread_self(), "reach-closer");
+    (void)poll(NULL, 0, KEPT_FOR);
+    close_retired();
+    return unused;
+}
+
+static void retire(struct confwatch *watch)
+{
+    pthread_t thread;
+    bool      is_first;
+
+    process_lock();
+    check_retired_locked();
+    list_append(&retired.watches, &watch->node);
+    is_first = !retired.closing;
+    retired.closing = true;
+    process_unlock();
+    if (is_first && process_start_thread(close_later, NULL, true, &thread) != 0)
+        close_retired();
+}
+
+void confwatch_close(struct confwatch *watch)
+{
+    if (watch != NULL && watch->inotify.fd >= 0)
+        retire(watch);
+    else
+        free(watch);
+}
+
+/* ---- Opening ---------------------------------------------------------------------------------------------------- */
+
+static struct confwatch *take_retired(void)
+{
+    struct confwatch *watch;
+
+    process_lock();
+    watch = take_retired_locked();
+    process_unlock();
+    return watch;
+}
+
+static struct confwatch *create(void)
+{
+    struct confwatch *watch = calloc(1, sizeof *watch);
+
+    if (watch == NULL)
+        return NULL;
+    process_lock();
+    (void)descriptor_keep_locked(&watch->inotify, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    process_unlock();
+    return watch;
+}
+
+struct confwatch *confwatch_open(void)
+{
+    struct confwatch *watch = take_retired();
+    const bool        is_retired = watch != NULL;
+
+    if (!is_retired)
+        watch = create();
+    if (watch == NULL)
+        return NULL;
+    /* What is mounted over a file is not told. */
+    if (!is_retired || note_stamps(watch, false))
+        (void)confwatch_changed(watch);
+    return watch;
 }

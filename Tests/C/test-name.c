@@ -1598,5 +1598,5 @@ int main(void)
         TEST(a_process_may_end_during_a_look_up),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, names_end_all);
 }

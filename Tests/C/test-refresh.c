@@ -31,14 +31,19 @@ int   __real_inotify_add_watch(int fd, const char *path, uint32_t events);
 int   __wrap_inotify_add_watch(int fd, const char *path, uint32_t events);
 int   __real_inotify_init1(int flags);
 int   __wrap_inotify_init1(int flags);
+int   __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
+int   __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 
 static _Atomic int64_t now_is; /* nanoseconds; on any thread, as names are looked up on their own */
 static atomic_bool     threads_fail, inotify_fails, watches_fail;
+static atomic_uint     threads, instances, watches; /* how many were asked for */
 static pthread_t       test_thread;
 static atomic_bool     detains; /* the next resolver thread that has an answer */
 static sem_t           detained, released;
+static atomic_bool     pauses; /* what nobody watches is not closed yet */
+static sem_t           pause_over;
 
 /* CLOCK_BOOTTIME, which goes on while the machine sleeps, is the only one that the library goes by. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
@@ -64,11 +69,13 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, st
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
+    atomic_fetch_add(&threads, 1);
     return threads_fail ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
 }
 
 int __wrap_inotify_init1(int flags)
 {
+    atomic_fetch_add(&instances, 1);
     if (!inotify_fails)
         return __real_inotify_init1(flags);
     errno = EMFILE;
@@ -77,10 +84,19 @@ int __wrap_inotify_init1(int flags)
 
 int __wrap_inotify_add_watch(int fd, const char *path, uint32_t events)
 {
+    atomic_fetch_add(&watches, 1);
     if (!watches_fail)
         return __real_inotify_add_watch(fd, path, events);
     errno = ENOSPC;
     return -1;
+}
+
+int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
+{
+    if (count != 0 || pthread_equal(pthread_self(), test_thread) || !pauses)
+        return __real_poll(polled, count, milliseconds);
+    sem_wait(&pause_over);
+    return 0;
 }
 
 /* Of a resolver thread: it has an answer, and tells it to somebody. */
@@ -126,6 +142,13 @@ static void begin(void)
     threads_fail = inotify_fails = watches_fail = false;
     set_clock(0);
     names_begin();
+}
+
+/* And nothing is left that a test before has watched. */
+static void begin_anew(void)
+{
+    names_await_no_thread();
+    begin();
 }
 
 /* Schedules the name, and waits for its first answer. */
@@ -467,7 +490,7 @@ static void without_a_thread_it_is_tried_again(void **state)
 static void without_inotify_files_are_looked_at_when_it_is_time(void **state)
 {
     (void)state;
-    begin();
+    begin_anew();
     inotify_fails = true;
     nameserver_move(names_server, "198.51.100.7");
     watcher_schedule(&watcher, names_target("moves.test"));
@@ -492,7 +515,7 @@ static void without_watches_files_are_looked_at_by_each_that_is_scheduled(void *
     SCNetworkReachabilityFlags before;
 
     (void)state;
-    begin();
+    begin_anew();
     watches_fail = true;
     watcher_schedule(&watcher, names_target("held.test"));
     before = expect_flags_of(watcher.target);
@@ -507,6 +530,96 @@ static void without_watches_files_are_looked_at_by_each_that_is_scheduled(void *
     watcher_stop(&watcher);
     nameserver_let_go(names_server, "held");
     watches_fail = false;
+}
+
+/* ---- One after another ------------------------------------------------------------------------------------------ */
+
+static void begin_pause(void)
+{
+    begin_anew();
+    sem_init(&pause_over, 0, 0);
+    pauses = true;
+}
+
+static void end_pause(void)
+{
+    pauses = false;
+    sem_post(&pause_over);
+    names_await_no_thread();
+}
+
+static void who_comes_next_has_what_was_watched(void **state)
+{
+    (void)state;
+    begin_pause();
+    instances = 0;
+    for (int i = 0; i < 3; i++) {
+        watches = 0;
+        watcher_schedule(&watcher, names_target("v4only.test"));
+        assert_int_equal(instances, 1);
+        assert_true(i == 0 ? watches > 0 : watches == 0);
+        names_settle(&watcher);
+        watcher_stop(&watcher);
+    }
+    end_pause();
+}
+
+static void one_thread_closes_for_all(void **state)
+{
+    (void)state;
+    begin_pause();
+    for (int i = 0; i < 3; i++) {
+        watcher_schedule(&watcher, names_target("v4only.test"));
+        names_settle(&watcher);
+        names_await_threads(0);
+        threads = 0;
+        watcher_stop(&watcher);
+        assert_int_equal(threads, i == 0 ? 1 : 0);
+    }
+    end_pause();
+}
+
+static void what_changed_in_between_is_known(void **state)
+{
+    (void)state;
+    begin_pause();
+    watcher_schedule(&watcher, names_target("v4only.test"));
+    names_settle(&watcher);
+    watcher_stop(&watcher);
+    etc_write(ETC_HOSTS, "192.0.2.9 v4only.test\n");
+    watcher_schedule(&watcher, names_target("v4only.test"));
+    names_settle(&watcher);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
+    etc_replace(ETC_HOSTS, "192.0.2.10 v4only.test\n");
+    names_settle(&watcher);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.10");
+    watcher_stop(&watcher);
+    end_pause();
+}
+
+/* Which is not told. */
+static void what_was_mounted_in_between_is_watched(void **state)
+{
+    SCNetworkReachabilityRef   other;
+    SCNetworkReachabilityFlags before;
+
+    (void)state;
+    begin_pause();
+    watcher_schedule(&watcher, names_target("held.test"));
+    watcher_stop(&watcher);
+    etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.2\n");
+    etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+    watcher_schedule(&watcher, names_target("held.test"));
+    before = expect_flags_of(watcher.target);
+    etc_write(ETC_ASIDE "resolv.conf", "nameserver 203.0.113.53\n");
+    other = names_target("held0.test");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    assert_true(expect_flags_of(other) != before);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(other);
+    watcher_stop(&watcher);
+    nameserver_let_go(names_server, "held");
+    end_pause();
 }
 
 #define TEST(function) cmocka_unit_test_teardown(function, names_end)
@@ -532,7 +645,11 @@ int main(void)
         TEST(without_a_thread_it_is_tried_again),
         TEST(without_inotify_files_are_looked_at_when_it_is_time),
         TEST(without_watches_files_are_looked_at_by_each_that_is_scheduled),
+        TEST(who_comes_next_has_what_was_watched),
+        TEST(one_thread_closes_for_all),
+        TEST(what_changed_in_between_is_known),
+        TEST(what_was_mounted_in_between_is_watched),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, names_end_all);
 }
