@@ -138,7 +138,6 @@ static bool asks_at(const char *name, double seconds)
 
 static void begin(void)
 {
-    test_thread = pthread_self();
     threads_fail = inotify_fails = watches_fail = false;
     set_clock(0);
     names_begin();
@@ -301,7 +300,6 @@ static void a_change_does_not_wait_for_the_clock(void **state)
 static void a_server_that_can_be_reached_again_is_asked_at_once(void **state)
 {
     (void)state;
-    test_thread = pthread_self();
     threads_fail = inotify_fails = watches_fail = false;
     set_clock(0);
     names_begin_far("198.51.100.53");
@@ -651,5 +649,6 @@ int main(void)
         TEST(what_was_mounted_in_between_is_watched),
     };
 
+    test_thread = pthread_self();
     return cmocka_run_group_tests(tests, NULL, names_end_all);
 }
