@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a name costs while its server is silent, beside an address: no call may wait for a look-up, or pay for those of
- * others. Each call on a name is compared with the same call on an address target, in the same run: many at a time, and
- * the first and last of a loop.
+ * others. Each call on a name is compared with the same call on an address target, in the same run.
  *
  * Then 10,000 names at a time: the memory that each takes, and the threads that look them up. And scheduling once more
  * where /etc/hosts has 60,000 names, as lists of what is to be blocked have.
@@ -89,27 +88,27 @@ struct measured {
     double calls[CALLS][BLOCKS];
 };
 
-/* One block of so many targets: nanoseconds for each call, on average. */
-static void measure(char texts[][64], int count, SCRunLoopRef loop, size_t block, struct measured *ret)
+/* One block: nanoseconds for each call, on average. */
+static void measure(char texts[][64], SCRunLoopRef loop, size_t block, struct measured *ret)
 {
     SCNetworkReachabilityRef targets[TARGETS];
 
     for (int call = CREATE; call < CALLS; call++) {
         const int64_t start = bench_now();
 
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < TARGETS; i++)
             make_call((enum call)call, &targets[i], loop, texts[i]);
-        ret->calls[call][block] = (double)(bench_now() - start) / count;
+        ret->calls[call][block] = (double)(bench_now() - start) / TARGETS;
     }
 }
 
-static void measure_both(int count, size_t blocks, struct measured *ret_names, struct measured *ret_addresses)
+static void measure_both(size_t blocks, struct measured *ret_names, struct measured *ret_addresses)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
 
     for (size_t i = 0; i < blocks; i++) {
-        measure(addresses, count, loop, i, ret_addresses);
-        measure(names, count, loop, i, ret_names);
+        measure(addresses, loop, i, ret_addresses);
+        measure(names, loop, i, ret_names);
     }
     SCRunLoopRelease(loop);
 }
@@ -119,26 +118,12 @@ static bool compare(size_t blocks)
     static struct measured ours, reference;
     bool                   within = true;
 
-    measure_both(TARGETS, blocks, &ours, &reference);
+    measure_both(blocks, &ours, &reference);
     for (int call = 0; call < CALLS; call++)
         within = bench_report(calls[call].title, calls[call].reference, ours.calls[call], reference.calls[call], blocks,
                               calls[call].threshold) &&
                  within;
     return within;
-}
-
-/* What the first name on a loop has to do, and the last, for all that come in between: no threshold. */
-static void compare_alone(size_t blocks)
-{
-    static struct measured ours, reference;
-
-    measure_both(1, blocks, &ours, &reference);
-    for (int call = SCHEDULE; call <= UNSCHEDULE; call += UNSCHEDULE - SCHEDULE) {
-        char title[64];
-
-        snprintf(title, sizeof title, "%s, alone", calls[call].title);
-        bench_report(title, calls[call].reference, ours.calls[call], reference.calls[call], blocks, 0);
-    }
 }
 
 /* A file of our own over /etc/hosts, in a mount namespace of our own. */
@@ -172,7 +157,7 @@ static bool compare_with_many_hosts(size_t blocks)
         printf("/etc/hosts cannot be replaced here\n");
         return true;
     }
-    measure_both(TARGETS, blocks, &ours, &reference);
+    measure_both(blocks, &ours, &reference);
     return bench_report("schedule, many hosts", "an address", ours.calls[SCHEDULE], reference.calls[SCHEDULE], blocks,
                         calls[SCHEDULE].threshold);
 }
@@ -230,7 +215,6 @@ int main(int argc, char **argv)
     resolver_begin(silent);
     write_texts();
     within = compare(blocks);
-    compare_alone(blocks);
     weigh();
     within = compare_with_many_hosts(blocks) && within;
     resolver_let_go(NULL);

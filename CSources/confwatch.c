@@ -1,46 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: fail for want of an inotify instance (there are 128 a user), or let a caller wait until
- * one is closed. Directories are watched because the files are replaced by renaming, and the files themselves because
- * in containers they are mounted one by one and edited in place.
+ * Directories are watched because the files are replaced by renaming, and the files themselves because in containers
+ * they are mounted one by one and edited in place. On the way to a file each link may turn.
+ *
+ * What this file must never do: fail for want of an inotify instance, or of watches.
  */
 #include "confwatch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "process.h"
-#include "resolvconf.h"
-#include "stamp.h"
-
-#define LINKS_LIMIT 8   /* symbolic links that are followed */
-#define KEPT_FOR    100 /* milliseconds: what was closed, for who comes next */
-
-struct confwatch {
-    struct list       node;
-    struct descriptor inotify; /* closed: none could be had */
-    bool              failed;  /* the one who watches could not add a watch */
-    atomic_bool       deaf;    /* so not everything is watched: what is not heard may have changed; read by any thread */
-    struct stamp      stamps[RESOLVCONF_FILES]; /* as they were seen last */
-};
+#define LINKS_LIMIT 8 /* symbolic links that are followed */
 
 /* ---- What is watched -------------------------------------------------------------------------------------------- */
 
-#define DIRECTORY_EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR)
-#define FILE_EVENTS      (IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
+#define DIRECTORY_EVENTS \
+    (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_MOVE_SELF | IN_ONLYDIR)
+#define FILE_EVENTS (IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
 
 /* Whether it is there. What is not, or not for us, need not be watched; but there are only so many watches a user. */
 static bool add_watch(struct confwatch *watch, const char *path, uint32_t events)
 {
-    if (inotify_add_watch(watch->inotify.fd, path, events) >= 0)
+    if (inotify_add_watch(watch->inotify->descriptor.fd, path, events) >= 0)
         return true;
     if (!stamp_says_absent(errno))
         watch->failed = true;
@@ -63,47 +48,65 @@ static void watch_directory_of(struct confwatch *watch, const char *path)
     }
 }
 
-/* Where `link`, which is a symbolic link, leads to. False: it is none, or that is too long. */
-static bool follow(char link[PATH_MAX])
+/* Where a symbolic link leads to. False: it is none. */
+static bool read_link(const char *path, char ret[PATH_MAX])
 {
-    char          to[PATH_MAX];
-    const ssize_t length = readlink(link, to, sizeof to - 1);
-    size_t        start = 0;
+    const ssize_t length = readlink(path, ret, PATH_MAX - 1);
 
     if (length <= 0)
         return false;
-    to[length] = '\0';
-    if (to[0] != '/')
-        start = (size_t)(strrchr(link, '/') + 1 - link);
-    if (start + (size_t)length >= PATH_MAX)
-        return false;
-    memcpy(link + start, to, (size_t)length + 1);
+    ret[length] = '\0';
     return true;
 }
 
-/* That of the path, and those of all links on the way. */
-static void watch_directories_of(struct confwatch *watch, const char *path)
+/* What a link at the beginning of a path leads to takes its place. False: that is too long. */
+static bool replace_link(char path[PATH_MAX], const char *link, const char *to)
 {
-    char at[PATH_MAX];
-    int  links = 0;
+    const char  *rest = path + strlen(link);
+    const size_t start = to[0] == '/' ? 0 : (size_t)(strrchr(link, '/') + 1 - link);
+
+    if (start + strlen(to) + strlen(rest) >= PATH_MAX)
+        return false;
+    memmove(path + start + strlen(to), rest, strlen(rest) + 1);
+    memcpy(path + start, to, strlen(to));
+    return true;
+}
+
+/* The first so many bytes of a path. */
+static void copy_beginning(char ret[PATH_MAX], const char *path, size_t length)
+{
+    memcpy(ret, path, length);
+    ret[length] = '\0';
+}
+
+/* The directory that a file is in, and those of all links on the way there. */
+static void watch_way_to(struct confwatch *watch, const char *path)
+{
+    char   at[PATH_MAX], link[PATH_MAX], to[PATH_MAX];
+    size_t length = 0;
+    int    links = 0;
 
     strcpy(at, path);
-    do
-        watch_directory_of(watch, at);
-    while (links++ < LINKS_LIMIT && follow(at));
+    while (at[length] != '\0') {
+        length += 1 + strcspn(at + length + 1, "/");
+        copy_beginning(link, at, length);
+        if (!read_link(link, to))
+            continue;
+        watch_directory_of(watch, link);
+        if (++links > LINKS_LIMIT || !replace_link(at, link, to))
+            return;
+        length = 0;
+    }
+    watch_directory_of(watch, at);
 }
 
 /* Adding a watch twice changes nothing. What is not there yet is seen by its directory. */
 static void add_watches(struct confwatch *watch)
 {
-    char resolved[PATH_MAX];
-
     watch->failed = false;
     for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
-        watch_directories_of(watch, resolvconf_paths[i]);
+        watch_way_to(watch, resolvconf_paths[i]);
         (void)add_watch(watch, resolvconf_paths[i], FILE_EVENTS);
-        if (realpath(resolvconf_paths[i], resolved) != NULL)
-            watch_directory_of(watch, resolved);
     }
     atomic_store(&watch->deaf, watch->failed);
 }
@@ -153,163 +156,41 @@ static bool note_stamps(struct confwatch *watch, bool touched)
     return changed;
 }
 
+void confwatch_open(struct confwatch *ret)
+{
+    ret->inotify = inotify_open();
+    if (ret->inotify != NULL) {
+        add_watches(ret);
+        (void)drain(ret->inotify->descriptor.fd); /* what another watch has left there */
+    }
+    (void)note_stamps(ret, false);
+}
+
+void confwatch_close(struct confwatch *watch)
+{
+    inotify_close(watch->inotify);
+}
+
 int confwatch_descriptor(const struct confwatch *watch)
 {
-    return watch->inotify.fd;
+    return watch->inotify != NULL ? watch->inotify->descriptor.fd : -1;
 }
 
 bool confwatch_is_quiet(const struct confwatch *watch)
 {
     int waiting;
 
-    return watch->inotify.fd >= 0 && !atomic_load(&watch->deaf) &&
-           ioctl(watch->inotify.fd, FIONREAD, &waiting) == 0 && waiting == 0;
+    return watch->inotify != NULL && !atomic_load(&watch->deaf) &&
+           ioctl(watch->inotify->descriptor.fd, FIONREAD, &waiting) == 0 && waiting == 0;
 }
 
 bool confwatch_changed(struct confwatch *watch)
 {
     bool touched = false;
 
-    if (watch->inotify.fd >= 0) {
-        touched = drain(watch->inotify.fd);
+    if (watch->inotify != NULL) {
+        touched = drain(watch->inotify->descriptor.fd);
         add_watches(watch);
     }
     return note_stamps(watch, touched);
-}
-
-/* ---- Closing ---------------------------------------------------------------------------------------------------- */
-
-/* Closing an instance takes the kernel milliseconds, in which it waits for those who read its watches: a thread does
- * it. It lets some time pass before, as starting one takes longer than all else that whoever leaves has to do, and as
- * whoever comes meanwhile can have what is there. Under process_lock. */
-static struct {
-    unsigned    era;
-    struct list watches;
-    bool        closing; /* the thread is there */
-} retired;
-
-static void check_retired_locked(void)
-{
-    if (retired.watches.next != NULL && retired.era == process_era())
-        return;
-    list_init(&retired.watches); /* a child's copies are closed */
-    retired.closing = false;
-    retired.era = process_era();
-}
-
-static struct confwatch *take_retired_locked(void)
-{
-    struct list *node;
-
-    check_retired_locked();
-    node = list_pop(&retired.watches);
-    return node == NULL ? NULL : container_of(node, struct confwatch, node);
-}
-
-static struct confwatch *next_to_close(void)
-{
-    struct confwatch *watch;
-
-    process_lock();
-    watch = take_retired_locked();
-    if (watch == NULL)
-        retired.closing = false;
-    process_unlock();
-    return watch;
-}
-
-/* Another file takes the number before it is given back, and that takes so long: not under the lock then, and a child
- * that is forked meanwhile still knows the number for one of ours. */
-static void close_slowly(struct confwatch *watch)
-{
-    struct descriptor other;
-    int               error;
-
-    process_lock();
-    error = descriptor_keep_locked(&other, eventfd(0, EFD_CLOEXEC));
-    process_unlock();
-    if (error == 0) {
-        (void)dup3(other.fd, watch->inotify.fd, O_CLOEXEC);
-        descriptor_close(&other);
-    }
-    descriptor_close(&watch->inotify);
-    free(watch);
-}
-
-static void close_retired(void)
-{
-    struct confwatch *watch;
-
-    while ((watch = next_to_close()) != NULL)
-        close_slowly(watch);
-}
-
-static void *close_later(void *unused)
-{
-    (void)pthread_setname_np(pthread_self(), "reach-closer");
-    (void)poll(NULL, 0, KEPT_FOR);
-    close_retired();
-    return unused;
-}
-
-static void retire(struct confwatch *watch)
-{
-    pthread_t thread;
-    bool      is_first;
-
-    process_lock();
-    check_retired_locked();
-    list_append(&retired.watches, &watch->node);
-    is_first = !retired.closing;
-    retired.closing = true;
-    process_unlock();
-    if (is_first && process_start_thread(close_later, NULL, true, &thread) != 0)
-        close_retired();
-}
-
-void confwatch_close(struct confwatch *watch)
-{
-    if (watch != NULL && watch->inotify.fd >= 0)
-        retire(watch);
-    else
-        free(watch);
-}
-
-/* ---- Opening ---------------------------------------------------------------------------------------------------- */
-
-static struct confwatch *take_retired(void)
-{
-    struct confwatch *watch;
-
-    process_lock();
-    watch = take_retired_locked();
-    process_unlock();
-    return watch;
-}
-
-static struct confwatch *create(void)
-{
-    struct confwatch *watch = calloc(1, sizeof *watch);
-
-    if (watch == NULL)
-        return NULL;
-    process_lock();
-    (void)descriptor_keep_locked(&watch->inotify, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    process_unlock();
-    return watch;
-}
-
-struct confwatch *confwatch_open(void)
-{
-    struct confwatch *watch = take_retired();
-    const bool        is_retired = watch != NULL;
-
-    if (!is_retired)
-        watch = create();
-    if (watch == NULL)
-        return NULL;
-    /* What is mounted over a file is not told. */
-    if (!is_retired || note_stamps(watch, false))
-        (void)confwatch_changed(watch);
-    return watch;
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "confwatch.h"
-#include "resolvconf.h"
 
 /* A way whose changes matter. */
 struct way {
@@ -27,7 +26,7 @@ struct surroundings {
     struct netns           *netns;
     struct list             residents; /* under the loop's lock, as their number */
     size_t                  population;
-    struct confwatch       *files;
+    struct confwatch        files;
     struct way              ways[WAYS];
     bool                    changed; /* a way did; on the driving thread */
 };
@@ -36,7 +35,7 @@ static void surroundings_free(struct counted *counted)
 {
     struct surroundings *surroundings = container_of(counted, struct surroundings, source.counted);
 
-    confwatch_close(surroundings->files);
+    confwatch_close(&surroundings->files);
     for (size_t i = 0; i < WAYS; i++)
         questions_release(surroundings->ways[i].watch.questions);
     netns_release(surroundings->netns);
@@ -148,7 +147,7 @@ static void set_source_deadline_locked(struct surroundings *surroundings)
 static int surroundings_run(struct source *source)
 {
     struct surroundings *surroundings = container_of(source, struct surroundings, source);
-    const bool           files_changed = confwatch_changed(surroundings->files);
+    const bool           files_changed = confwatch_changed(&surroundings->files);
     const bool           changed = files_changed || surroundings->changed;
 
     surroundings->changed = false;
@@ -197,21 +196,17 @@ static int make_ways(struct surroundings *surroundings)
 static int surroundings_create(SCRunLoopRef loop, struct netns *netns, struct surroundings **ret)
 {
     struct surroundings *surroundings = calloc(1, sizeof *surroundings);
-    struct confwatch    *files = confwatch_open();
     int                  error;
 
-    if (surroundings == NULL || files == NULL) {
-        confwatch_close(files);
-        free(surroundings);
+    if (surroundings == NULL)
         return ENOMEM;
-    }
     list_init(&surroundings->residents);
     surroundings->loop = loop;
     surroundings->netns = netns;
     netns_retain(netns);
-    surroundings->files = files;
+    confwatch_open(&surroundings->files);
     resolvconf_doubt_hosts();
-    surroundings->source = (struct source){ .fd = confwatch_descriptor(surroundings->files),
+    surroundings->source = (struct source){ .fd = confwatch_descriptor(&surroundings->files),
                                             .deadline = NEVER,
                                             .run = surroundings_run };
     list_init(&surroundings->source.node);
@@ -298,7 +293,7 @@ bool surroundings_are_quiet(SCRunLoopRef loop, const struct resident *resident)
     bool quiet;
 
     runloop_lock(loop);
-    quiet = confwatch_is_quiet(resident->surroundings->files);
+    quiet = confwatch_is_quiet(&resident->surroundings->files);
     runloop_unlock(loop);
     return quiet;
 }

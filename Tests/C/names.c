@@ -94,7 +94,7 @@ int names_end(void **state)
     return 0;
 }
 
-int names_end_all(void **state)
+int names_end_group(void **state)
 {
     (void)state;
     names_await_no_thread();

@@ -23,10 +23,11 @@ void names_begin_another(void);
  * 198.51.100.53, over the default route, which is that of IPv4 alone. */
 void names_begin_far(const char *servers);
 
-/* The end of each test: waits until the library's resolver threads have ended. And that of all tests: until the one
- * has that closes what was watched, a while later; the next test may have that still. */
+/* The end of each test: waits until the library's resolver threads have ended. */
 int names_end(void **state);
-int names_end_all(void **state);
+
+/* After the last test: waits for the thread that closes what was watched, too, which ends 50 ms later. */
+int names_end_group(void **state);
 
 /* A target; with something to be bound to ("" and 0: nothing). */
 SCNetworkReachabilityRef names_target(const char *name);
