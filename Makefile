@@ -161,10 +161,11 @@ $(BUILD)/tests/test-device: TEST_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=stat \
-                                        -Wl,--wrap=pthread_create -Wl,--wrap=malloc -Wl,--wrap=calloc
+                                        -Wl,--wrap=pthread_create -Wl,--wrap=malloc -Wl,--wrap=calloc \
+                                        -Wl,--wrap=poll
 $(BUILD)/tests/test-refresh: TEST_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime -Wl,--wrap=calloc \
                                          -Wl,--wrap=pthread_create -Wl,--wrap=inotify_init1 \
-                                         -Wl,--wrap=inotify_add_watch
+                                         -Wl,--wrap=inotify_add_watch -Wl,--wrap=poll
 $(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc -Wl,--wrap=free
 
 # This one loads the shared library at run time.

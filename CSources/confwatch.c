@@ -1,33 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: fail for want of an inotify instance (there are 128 a user), or let a caller wait until
- * one is closed. Directories are watched because the files are replaced by renaming, and the files themselves because
- * in containers they are mounted one by one and edited in place.
+ * Directories are watched because the files are replaced by renaming, and the files themselves because in containers
+ * they are mounted one by one and edited in place. On the way to a file each link may turn.
+ *
+ * What this file must never do: fail for want of an inotify instance, or of watches.
  */
 #include "confwatch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #define LINKS_LIMIT 8 /* symbolic links that are followed */
 
-/* An instance, which may be handed from one watch to the next. */
-struct inotify {
-    struct list       node;
-    struct descriptor descriptor;
-};
-
 /* ---- What is watched -------------------------------------------------------------------------------------------- */
 
-#define DIRECTORY_EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR)
-#define FILE_EVENTS      (IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
+#define DIRECTORY_EVENTS \
+    (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_MOVE_SELF | IN_ONLYDIR)
+#define FILE_EVENTS (IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
 
 /* Whether it is there. What is not, or not for us, need not be watched; but there are only so many watches a user. */
 static bool add_watch(struct confwatch *watch, const char *path, uint32_t events)
@@ -55,158 +48,70 @@ static void watch_directory_of(struct confwatch *watch, const char *path)
     }
 }
 
-/* Where `link`, which is a symbolic link, leads to. False: it is none, or that is too long. */
-static bool follow(char link[PATH_MAX])
+/* Where a symbolic link leads to. False: it is none. */
+static bool read_link(const char *path, char ret[PATH_MAX])
 {
-    char          to[PATH_MAX];
-    const ssize_t length = readlink(link, to, sizeof to - 1);
-    size_t        start = 0;
+    const ssize_t length = readlink(path, ret, PATH_MAX - 1);
 
     if (length <= 0)
         return false;
-    to[length] = '\0';
-    if (to[0] != '/')
-        start = (size_t)(strrchr(link, '/') + 1 - link);
-    if (start + (size_t)length >= PATH_MAX)
-        return false;
-    memcpy(link + start, to, (size_t)length + 1);
+    ret[length] = '\0';
     return true;
 }
 
-/* That of the path, and those of all links on the way. */
-static void watch_directories_of(struct confwatch *watch, const char *path)
+/* What a link at the beginning of a path leads to takes its place. False: that is too long. */
+static bool replace_link(char path[PATH_MAX], const char *link, const char *to)
 {
-    char at[PATH_MAX];
-    int  links = 0;
+    const char  *rest = path + strlen(link);
+    const size_t start = to[0] == '/' ? 0 : (size_t)(strrchr(link, '/') + 1 - link);
+
+    if (start + strlen(to) + strlen(rest) >= PATH_MAX)
+        return false;
+    memmove(path + start + strlen(to), rest, strlen(rest) + 1);
+    memcpy(path + start, to, strlen(to));
+    return true;
+}
+
+/* The first so many bytes of a path. */
+static void copy_beginning(char ret[PATH_MAX], const char *path, size_t length)
+{
+    memcpy(ret, path, length);
+    ret[length] = '\0';
+}
+
+/* The directory that a file is in, and those of all links on the way there. */
+static void watch_way_to(struct confwatch *watch, const char *path)
+{
+    char   at[PATH_MAX], link[PATH_MAX], to[PATH_MAX];
+    size_t length = 0;
+    int    links = 0;
 
     strcpy(at, path);
-    do
-        watch_directory_of(watch, at);
-    while (links++ < LINKS_LIMIT && follow(at));
+    while (at[length] != '\0') {
+        length += 1 + strcspn(at + length + 1, "/");
+        copy_beginning(link, at, length);
+        if (!read_link(link, to))
+            continue;
+        watch_directory_of(watch, link);
+        if (++links > LINKS_LIMIT || !replace_link(at, link, to))
+            return;
+        length = 0;
+    }
+    watch_directory_of(watch, at);
 }
 
 /* Adding a watch twice changes nothing. What is not there yet is seen by its directory. */
 static void add_watches(struct confwatch *watch)
 {
-    char resolved[PATH_MAX];
-
     watch->failed = false;
     for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
-        watch_directories_of(watch, resolvconf_paths[i]);
+        watch_way_to(watch, resolvconf_paths[i]);
         (void)add_watch(watch, resolvconf_paths[i], FILE_EVENTS);
-        if (realpath(resolvconf_paths[i], resolved) != NULL)
-            watch_directory_of(watch, resolved);
     }
     atomic_store(&watch->deaf, watch->failed);
 }
 
-/* Closing one takes the kernel milliseconds, in which it waits for those who read its watches: a thread does it, unless
- * somebody wants the instance before. Under process_lock. */
-static struct {
-    unsigned    era;
-    struct list instances;
-    bool        closing; /* the thread is there */
-} retired;
-
-static void check_retired_locked(void)
-{
-    if (retired.instances.next != NULL && retired.era == process_era())
-        return;
-    list_init(&retired.instances); /* a child's copies are closed */
-    retired.closing = false;
-    retired.era = process_era();
-}
-
-static struct inotify *take_retired_locked(void)
-{
-    struct list *node;
-
-    check_retired_locked();
-    node = list_pop(&retired.instances);
-    return node == NULL ? NULL : container_of(node, struct inotify, node);
-}
-
-static struct inotify *next_to_close(void)
-{
-    struct inotify *inotify;
-
-    process_lock();
-    inotify = take_retired_locked();
-    if (inotify == NULL)
-        retired.closing = false;
-    process_unlock();
-    return inotify;
-}
-
-/* Another file takes the number before it is given back, and that takes so long: not under the lock then, and a child
- * that is forked meanwhile still knows the number for one of ours. */
-static void close_slowly(struct inotify *inotify)
-{
-    struct descriptor other;
-    int               error;
-
-    process_lock();
-    error = descriptor_keep_locked(&other, eventfd(0, EFD_CLOEXEC));
-    process_unlock();
-    if (error == 0) {
-        (void)dup3(other.fd, inotify->descriptor.fd, O_CLOEXEC);
-        descriptor_close(&other);
-    }
-    descriptor_close(&inotify->descriptor);
-    free(inotify);
-}
-
-static void close_retired(void)
-{
-    struct inotify *inotify;
-
-    while ((inotify = next_to_close()) != NULL)
-        close_slowly(inotify);
-}
-
-static void *close_on_thread(void *unused)
-{
-    (void)pthread_setname_np(pthread_self(), "reach-closer");
-    close_retired();
-    return unused;
-}
-
-static void retire(struct inotify *inotify)
-{
-    pthread_t thread;
-    bool      is_first;
-
-    process_lock();
-    check_retired_locked();
-    list_append(&retired.instances, &inotify->node);
-    is_first = !retired.closing;
-    retired.closing = true;
-    process_unlock();
-    if (is_first && process_start_thread(close_on_thread, NULL, true, &thread) != 0)
-        close_retired();
-}
-
-static struct inotify *inotify_open(void)
-{
-    struct inotify *inotify;
-    int             error;
-
-    process_lock();
-    inotify = take_retired_locked();
-    process_unlock();
-    if (inotify != NULL)
-        return inotify;
-    inotify = calloc(1, sizeof *inotify);
-    if (inotify == NULL)
-        return NULL;
-    process_lock();
-    error = descriptor_keep_locked(&inotify->descriptor, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    process_unlock();
-    if (error == 0)
-        return inotify;
-    free(inotify);
-    return NULL;
-}
+/* ---- What is heard ---------------------------------------------------------------------------------------------- */
 
 static bool is_about_file(const struct inotify_event *event)
 {
@@ -263,8 +168,7 @@ void confwatch_open(struct confwatch *ret)
 
 void confwatch_close(struct confwatch *watch)
 {
-    if (watch->inotify != NULL)
-        retire(watch->inotify);
+    inotify_close(watch->inotify);
 }
 
 int confwatch_descriptor(const struct confwatch *watch)

@@ -4,7 +4,7 @@
 
 /* Whether the files that the system's resolver reads have changed. */
 
-#include "process.h"
+#include "inotify.h"
 #include "resolvconf.h"
 #include "stamp.h"
 

@@ -88,6 +88,15 @@ void descriptor_close(struct descriptor *descriptor)
     process_unlock();
 }
 
+void descriptor_forget(struct descriptor *descriptor)
+{
+    process_lock();
+    if (descriptor->fd >= 0)
+        list_remove(&descriptor->node);
+    descriptor->fd = -1;
+    process_unlock();
+}
+
 int descriptor_open(const char *path, int flags, struct descriptor *ret)
 {
     int error;

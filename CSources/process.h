@@ -38,6 +38,7 @@ struct descriptor {
  * between would leave it to the child. 0, or the errno when that is -1. */
 int  descriptor_keep_locked(struct descriptor *ret, int fd);
 void descriptor_close(struct descriptor *descriptor);
+void descriptor_forget(struct descriptor *descriptor); /* which the program has closed: the number may be its own by now */
 
 /* Opens a file for reading, with these flags besides. Under the lock: one that is in memory, as in /proc. 0 or an
  * errno. */

@@ -90,6 +90,13 @@ int names_end(void **state)
     if (names_server != NULL)
         nameserver_close(names_server);
     names_server = NULL;
+    names_await_threads(0);
+    return 0;
+}
+
+int names_end_group(void **state)
+{
+    (void)state;
     names_await_no_thread();
     return 0;
 }

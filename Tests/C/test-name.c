@@ -820,6 +820,56 @@ static void hosts_that_is_mounted_and_edited_in_place_is_read_anew(void **state)
     expect_elsewhere(&watcher);
 }
 
+/* As with the directories of a configuration's versions, of which a link says which is current. */
+static void a_link_on_the_way_to_hosts_may_turn(void **state)
+{
+    struct watcher watcher;
+
+    (void)state;
+    names_begin();
+    etc_make_directory("/run/own"); /* of which nothing is known */
+    etc_make_directory("/run/own/a");
+    etc_make_directory("/run/own/b");
+    etc_write("/run/own/a/hosts", "# none\n");
+    etc_write("/run/own/b/hosts", ELSEWHERE " v4only.test\n");
+    etc_link("/run/own/current", "a");
+    etc_link(ETC_HOSTS, "../run/own/current/hosts");
+    begin_with_an_address_elsewhere(&watcher);
+    etc_link("/run/own/current", "/run/own/b");
+    expect_elsewhere(&watcher);
+}
+
+static void a_directory_on_the_way_to_hosts_may_be_replaced(void **state)
+{
+    struct watcher watcher;
+
+    (void)state;
+    names_begin();
+    etc_make_directory("/run/own"); /* of which nothing is known */
+    etc_make_directory("/run/own/a");
+    etc_make_directory("/run/own/b");
+    etc_write("/run/own/a/hosts", "# none\n");
+    etc_write("/run/own/b/hosts", ELSEWHERE " v4only.test\n");
+    etc_link(ETC_HOSTS, "/run/own/a/hosts");
+    begin_with_an_address_elsewhere(&watcher);
+    assert_int_equal(renameat2(AT_FDCWD, "/run/own/a", AT_FDCWD, "/run/own/b", RENAME_EXCHANGE), 0);
+    expect_elsewhere(&watcher);
+}
+
+/* More links than are followed, and one to itself: no error, and nothing that never ends. */
+static void links_without_end_are_no_hosts(void **state)
+{
+    struct watcher watcher;
+
+    (void)state;
+    names_begin();
+    etc_link("/run/circle", "circle/on");
+    etc_link(ETC_HOSTS, "/run/circle/hosts");
+    begin_with_an_address_elsewhere(&watcher);
+    etc_replace(ETC_HOSTS, ELSEWHERE " v4only.test\n");
+    expect_elsewhere(&watcher);
+}
+
 static void hosts_that_appears_is_read(void **state)
 {
     struct watcher watcher;
@@ -1564,6 +1614,9 @@ int main(void)
         TEST(hosts_edited_in_place_is_read_anew),
         TEST(hosts_replaced_by_renaming_is_read_anew),
         TEST(hosts_that_is_mounted_and_edited_in_place_is_read_anew),
+        TEST(a_link_on_the_way_to_hosts_may_turn),
+        TEST(a_directory_on_the_way_to_hosts_may_be_replaced),
+        TEST(links_without_end_are_no_hosts),
         TEST(hosts_that_appears_is_read),
         TEST(nsswitch_decides_whom_to_ask),
         TEST(resolv_conf_edited_in_place_is_read_anew),
@@ -1598,5 +1651,5 @@ int main(void)
         TEST(a_process_may_end_during_a_look_up),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, names_end_group);
 }

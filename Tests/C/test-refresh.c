@@ -5,6 +5,7 @@
  * at link time.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -13,14 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "names.h"
 #include "patience.h"
 #include "question.h"
 
-#define START 1000.0 /* seconds */
+#define START    1000.0 /* seconds */
+#define PATIENCE 10     /* likewise, until what must happen has failed to */
 
 int   __real_clock_gettime(clockid_t clock, struct timespec *now);
 int   __wrap_clock_gettime(clockid_t clock, struct timespec *now);
@@ -31,14 +35,20 @@ int   __real_inotify_add_watch(int fd, const char *path, uint32_t events);
 int   __wrap_inotify_add_watch(int fd, const char *path, uint32_t events);
 int   __real_inotify_init1(int flags);
 int   __wrap_inotify_init1(int flags);
+int   __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
+int   __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 
 static _Atomic int64_t now_is; /* nanoseconds; on any thread, as names are looked up on their own */
 static atomic_bool     threads_fail, inotify_fails, watches_fail;
+static atomic_uint     threads, instances; /* how many were asked for */
 static pthread_t       test_thread;
 static atomic_bool     detains; /* the next resolver thread that has an answer */
 static sem_t           detained, released;
+static atomic_bool     pauses; /* what nobody watches is not closed yet */
+static sem_t           pause_over;
+static int             pipe_ends[2];
 
 /* CLOCK_BOOTTIME, which goes on while the machine sleeps, is the only one that the library goes by. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
@@ -64,11 +74,13 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, st
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
+    atomic_fetch_add(&threads, 1);
     return threads_fail ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
 }
 
 int __wrap_inotify_init1(int flags)
 {
+    atomic_fetch_add(&instances, 1);
     if (!inotify_fails)
         return __real_inotify_init1(flags);
     errno = EMFILE;
@@ -81,6 +93,14 @@ int __wrap_inotify_add_watch(int fd, const char *path, uint32_t events)
         return __real_inotify_add_watch(fd, path, events);
     errno = ENOSPC;
     return -1;
+}
+
+int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
+{
+    if (count != 0 || pthread_equal(pthread_self(), test_thread) || !pauses)
+        return __real_poll(polled, count, milliseconds);
+    sem_wait(&pause_over);
+    return 0;
 }
 
 /* Of a resolver thread: it has an answer, and tells it to somebody. */
@@ -122,10 +142,16 @@ static bool asks_at(const char *name, double seconds)
 
 static void begin(void)
 {
-    test_thread = pthread_self();
     threads_fail = inotify_fails = watches_fail = false;
     set_clock(0);
     names_begin();
+}
+
+/* And nothing is left that a test before has watched. */
+static void begin_anew(void)
+{
+    names_await_no_thread();
+    begin();
 }
 
 /* Schedules the name, and waits for its first answer. */
@@ -278,7 +304,6 @@ static void a_change_does_not_wait_for_the_clock(void **state)
 static void a_server_that_can_be_reached_again_is_asked_at_once(void **state)
 {
     (void)state;
-    test_thread = pthread_self();
     threads_fail = inotify_fails = watches_fail = false;
     set_clock(0);
     names_begin_far("198.51.100.53");
@@ -467,7 +492,7 @@ static void without_a_thread_it_is_tried_again(void **state)
 static void without_inotify_files_are_looked_at_when_it_is_time(void **state)
 {
     (void)state;
-    begin();
+    begin_anew();
     inotify_fails = true;
     nameserver_move(names_server, "198.51.100.7");
     watcher_schedule(&watcher, names_target("moves.test"));
@@ -492,7 +517,7 @@ static void without_watches_files_are_looked_at_by_each_that_is_scheduled(void *
     SCNetworkReachabilityFlags before;
 
     (void)state;
-    begin();
+    begin_anew();
     watches_fail = true;
     watcher_schedule(&watcher, names_target("held.test"));
     before = expect_flags_of(watcher.target);
@@ -509,7 +534,179 @@ static void without_watches_files_are_looked_at_by_each_that_is_scheduled(void *
     watches_fail = false;
 }
 
-#define TEST(function) cmocka_unit_test_teardown(function, names_end)
+/* ---- One after another ------------------------------------------------------------------------------------------ */
+
+static void begin_pause(void)
+{
+    begin_anew();
+    sem_init(&pause_over, 0, 0);
+    pauses = true;
+}
+
+static void end_pause(void)
+{
+    pauses = false;
+    sem_post(&pause_over);
+    names_await_no_thread();
+}
+
+static void who_comes_next_takes_over_what_is_there(void **state)
+{
+    (void)state;
+    begin_pause();
+    instances = 0;
+    for (int i = 0; i < 3; i++) {
+        watcher_schedule(&watcher, names_target("v4only.test"));
+        names_settle(&watcher);
+        watcher_stop(&watcher);
+    }
+    assert_int_equal(instances, 1);
+    end_pause();
+}
+
+static void one_thread_closes_for_all(void **state)
+{
+    (void)state;
+    begin_pause();
+    for (int i = 0; i < 3; i++) {
+        watcher_schedule(&watcher, names_target("v4only.test"));
+        names_settle(&watcher);
+        names_await_threads(0);
+        threads = 0;
+        watcher_stop(&watcher);
+        assert_int_equal(threads, i == 0 ? 1 : 0);
+    }
+    end_pause();
+}
+
+static void what_changed_in_between_is_known(void **state)
+{
+    (void)state;
+    begin_pause();
+    watcher_schedule(&watcher, names_target("v4only.test"));
+    names_settle(&watcher);
+    watcher_stop(&watcher);
+    etc_write(ETC_HOSTS, "192.0.2.9 v4only.test\n");
+    watcher_schedule(&watcher, names_target("v4only.test"));
+    names_settle(&watcher);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
+    etc_replace(ETC_HOSTS, "192.0.2.10 v4only.test\n");
+    names_settle(&watcher);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.10");
+    watcher_stop(&watcher);
+    end_pause();
+}
+
+/* A name whose server is silent has nothing to look at the files for: what changes has to be told. */
+static void begin_held(void)
+{
+    watcher_schedule(&watcher, names_target("held.test"));
+}
+
+static void expect_heard(SCNetworkReachabilityFlags before)
+{
+    const double end = watcher_now() + patience_of(PATIENCE);
+
+    while (expect_flags_of(watcher.target) == before && watcher_now() < end)
+        assert_true(SCRunLoopPerform(watcher.loop, 0.01) >= 0);
+    assert_true(expect_flags_of(watcher.target) != before);
+    watcher_stop(&watcher);
+    nameserver_let_go(names_server, "held");
+    end_pause();
+}
+
+/* Which is not told. */
+static void what_was_mounted_in_between_is_watched(void **state)
+{
+    SCNetworkReachabilityFlags before;
+
+    (void)state;
+    begin_pause();
+    begin_held();
+    watcher_stop(&watcher);
+    etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.2\n");
+    etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+    begin_held();
+    before = expect_flags_of(watcher.target);
+    etc_write(ETC_ASIDE "resolv.conf", "nameserver 203.0.113.53\n");
+    expect_heard(before);
+}
+
+/* There were no more watches, and there are some by now. */
+static void who_comes_next_hears_though_the_last_did_not(void **state)
+{
+    SCNetworkReachabilityFlags before;
+
+    (void)state;
+    begin_pause();
+    watches_fail = true;
+    begin_held();
+    watcher_stop(&watcher);
+    watches_fail = false;
+    begin_held();
+    before = expect_flags_of(watcher.target);
+    etc_set_servers("203.0.113.53", 5);
+    expect_heard(before);
+}
+
+/* ---- What is not ours any more ---------------------------------------------------------------------------------- */
+
+/* As closefrom(3) does it. Answers the program's own file that has the number by now. */
+static int take_its_number(void)
+{
+    int ours = -1;
+
+    for (int fd = 3; fd < 64 && ours < 0; fd++) {
+        char path[32], what[32] = "";
+
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, what, sizeof what - 1) > 0 && strcmp(what, "anon_inode:inotify") == 0)
+            ours = fd;
+    }
+    assert_true(ours >= 0);
+    assert_int_equal(dup3(pipe_ends[0], ours, O_CLOEXEC), ours);
+    return ours;
+}
+
+static void a_number_that_the_program_has_by_now_is_left_alone(void **state)
+{
+    int number;
+
+    (void)state;
+    assert_int_equal(pipe2(pipe_ends, O_CLOEXEC), 0);
+    assert_int_equal(write(pipe_ends[1], "own", 3), 3);
+    for (int comes_next = 0; comes_next < 2; comes_next++) {
+        int waiting = 0;
+
+        begin_pause();
+        watcher_schedule(&watcher, names_target("v4only.test"));
+        names_settle(&watcher);
+        watcher_stop(&watcher);
+        number = take_its_number();
+        if (comes_next) {
+            watcher_schedule(&watcher, names_target("v4only.test"));
+            names_settle(&watcher);
+            watcher_stop(&watcher);
+        }
+        end_pause();
+        assert_int_equal(ioctl(number, FIONREAD, &waiting), 0);
+        assert_int_equal(waiting, 3);
+        close(number);
+        names_end(NULL);
+    }
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+}
+
+/* Of one that failed, too. */
+static int end_test(void **state)
+{
+    if (pauses)
+        end_pause();
+    return names_end(state);
+}
+
+#define TEST(function) cmocka_unit_test_teardown(function, end_test)
 
 int main(void)
 {
@@ -532,7 +729,14 @@ int main(void)
         TEST(without_a_thread_it_is_tried_again),
         TEST(without_inotify_files_are_looked_at_when_it_is_time),
         TEST(without_watches_files_are_looked_at_by_each_that_is_scheduled),
+        TEST(who_comes_next_takes_over_what_is_there),
+        TEST(one_thread_closes_for_all),
+        TEST(what_changed_in_between_is_known),
+        TEST(what_was_mounted_in_between_is_watched),
+        TEST(who_comes_next_hears_though_the_last_did_not),
+        TEST(a_number_that_the_program_has_by_now_is_left_alone),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    test_thread = pthread_self();
+    return cmocka_run_group_tests(tests, NULL, names_end_group);
 }

@@ -24,8 +24,8 @@
  *   SCRunLoopRunInMode, SCRunLoopRun): one thread at a time drives a given loop, a second one is answered -1 (EBUSY).
  *   SCRunLoopStop and SCRunLoopWakeUp may also be called from signal handlers. Callbacks and context hooks are called
  *   with no lock held: every call is allowed inside them. A process that only uses run loops gets no thread from us
- *   (but while names are looked up, see CreateWithName, and for a moment when a call needs a socket in another network
- *   namespace than the calling thread's); targets on schedulers and queues share one. Do not pthread_cancel(3) a thread
+ *   (but while names are looked up and a moment longer, see CreateWithName, and for a moment when a call needs a socket
+ *   in another network namespace than the calling thread's); targets on schedulers and queues share one. Do not pthread_cancel(3) a thread
  *   inside a call of ours.
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server, nor for the kernel's RTNL
  *   lock. Handling an event (inside the calls that drive a loop) waits for the change behind it to be finished in the
@@ -232,7 +232,8 @@ SC_RETURNS_RETAINED SC_EXPORT SCNetworkReachabilityRef SC_NULLABLE SCNetworkReac
  *
  * Any other name is looked up by the system's resolver, getaddrinfo(3), while the target is scheduled: on at most four
  * threads of the library's, "reach-resolver", which exist only while there is something to look up. No call waits for
- * one. Until the first answer, and while the target is not scheduled, the flags are those of the path to the configured
+ * one. When the last name has left a run loop, another, "reach-closer", closes what watched the resolver's files; it
+ * ends about 50 ms later. Until the first answer, and while the target is not scheduled, the flags are those of the path to the configured
  * name servers (of the default path, where these are on this machine) and the reason is NamePending. The first answer,
  * or failure, brings a callback. Then each address is looked at in the resolver's order, and the best one's flags,
  * path and interface count, the first of equals. A name that does not exist has no flags (NameNotFound), nor has one
