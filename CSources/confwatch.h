@@ -11,7 +11,7 @@
 /* Somebody who watches them. */
 struct confwatch {
     struct inotify *inotify; /* NULL: none could be had */
-    bool            failed;  /* the one who watches could not add a watch */
+    bool            failed;  /* while watches are added: one could not be */
     atomic_bool     deaf;    /* so not everything is watched: what is not heard may have changed; read by any thread */
     struct stamp    stamps[RESOLVCONF_FILES]; /* as they were seen last */
 };
