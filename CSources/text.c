@@ -209,9 +209,10 @@ static void add_answer(struct text *text, const struct path *path)
 
 /* Taken under the target's lock, written without it. */
 struct snapshot {
-    struct path   scheduled;
-    bool          looking;
-    unsigned long evaluations, deliveries;
+    struct path                 scheduled;
+    bool                        looking;
+    SCNetworkReachabilityReason answer; /* of a name's look-up; NamePending: there is none */
+    unsigned long               evaluations, deliveries;
 };
 
 static struct snapshot take_snapshot(struct SCNetworkReachability *target)
@@ -221,10 +222,28 @@ static struct snapshot take_snapshot(struct SCNetworkReachability *target)
     pthread_mutex_lock(&target->lock);
     snapshot = (struct snapshot){ .scheduled = target->current,
                                   .looking = target->looking,
+                                  .answer = target->questions->reason,
                                   .evaluations = target->evaluations,
                                   .deliveries = target->deliveries };
     pthread_mutex_unlock(&target->lock);
     return snapshot;
+}
+
+static const char *resolver_words(const struct snapshot *snapshot)
+{
+    const bool pending = snapshot->answer == kSCNetworkReachabilityReasonNamePending;
+
+    if (snapshot->looking)
+        return pending ? "asked, not answered yet" : "asked again";
+    switch (snapshot->answer) {
+    case kSCNetworkReachabilityReasonNamePending:
+        return "not asked";
+    case kSCNetworkReachabilityReasonNameServerFailure:
+    case kSCNetworkReachabilityReasonNameServerUnreachable:
+        return "failed";
+    default:
+        return "answered";
+    }
 }
 
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *buffer, size_t capacity)
@@ -251,7 +270,7 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
         text_add(&text, "%u times on %u run loops", summary.times, summary.loops);
     if (target_ask(self, SEARCH_SOURCE, &path) == 0)
         add_answer(&text, &path);
-    text_add(&text, "\n  resolver: %s", !self->pending ? "not needed" : snapshot.looking ? "asked" : "not asked");
+    text_add(&text, "\n  resolver: %s", self->pending ? resolver_words(&snapshot) : "not needed");
     text_add(&text, "\n  counters: %lu evaluations, %lu callbacks, %lu queries, %lu overruns", snapshot.evaluations,
              snapshot.deliveries, summary.counters.queries, summary.counters.overruns);
     return text.length;

@@ -3,12 +3,16 @@
 
 int main(int argc, char **argv)
 {
-    SCNetworkReachabilityRef   target = SCNetworkReachabilityCreateWithName(NULL, argc > 1 ? argv[1] : "192.0.2.1");
-    SCNetworkReachabilityFlags flags = 0;
+    SCNetworkReachabilityRef  target = SCNetworkReachabilityCreateWithName(NULL, argc > 1 ? argv[1] : "192.0.2.1");
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
 
-    if (!SCNetworkReachabilityGetFlags(target, &flags))
+    if (!SCNetworkReachabilityGetPath(target, &path))
         return puts(SCErrorString(SCError())), 1;
-    puts(flags & kSCNetworkReachabilityFlagsReachable ? "a packet can leave for it" : "no packet can leave for it");
+    if (path.reason == kSCNetworkReachabilityReasonNamePending)
+        puts("not known yet: a name is looked up while its target is scheduled");
+    else
+        puts(path.flags & kSCNetworkReachabilityFlagsReachable ? "a packet can leave for it"
+                                                               : SCNetworkReachabilityReasonString(path.reason));
     SCNetworkReachabilityRelease(target);
     return 0;
 }

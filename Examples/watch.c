@@ -11,9 +11,12 @@ int main(void)
 {
     SCNetworkReachabilityContext context = { 0, "192.0.2.1", NULL, NULL, NULL };
     SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, "192.0.2.1");
+    SCNetworkReachabilityFlags   flags = 0;
 
     SCNetworkReachabilitySetCallback(target, changed, &context);
     SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode);
+    if (SCNetworkReachabilityGetFlags(target, &flags))
+        changed(target, flags, context.info);
     SCRunLoopRunInMode(kSCRunLoopDefaultMode, 10.0, 0);
     SCNetworkReachabilityUnscheduleFromRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode);
     SCNetworkReachabilityRelease(target);

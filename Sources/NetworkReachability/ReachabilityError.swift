@@ -4,7 +4,9 @@
 import CReachability
 
 /// Why a monitor could not be made, or a wait ended.
-public struct ReachabilityError: Error, Sendable, Hashable {
+///
+/// Two errors are equal when their codes and errnos are.
+public struct ReachabilityError: Error, Sendable {
     /// What went wrong. Later versions may know more codes than these: a `switch` over them needs a `default`.
     public struct Code: Sendable, Hashable {
         fileprivate let text: String
@@ -36,10 +38,29 @@ public struct ReachabilityError: Error, Sendable, Hashable {
     public var code: Code
     /// The system's error number, where there is one; from 1000, a status of the C library's, as `SCError()` gives it.
     public var errno: Int32?
+    /// Where a wait ended, the path that was seen last: its reason says why the target is not reachable. When the wait is
+    /// over, and nobody else listens, the monitor's own path knows no more of a name than that it is pending.
+    public var path: ReachabilityPath?
 
     public init(_ code: Code, errno: Int32? = nil) {
         self.code = code
         self.errno = errno
+    }
+
+    init(_ code: Code, seen path: ReachabilityPath) {
+        self.code = code
+        self.path = path
+    }
+}
+
+extension ReachabilityError: Hashable {
+    public static func == (one: ReachabilityError, other: ReachabilityError) -> Bool {
+        one.code == other.code && one.errno == other.errno
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(errno)
     }
 }
 
@@ -49,8 +70,9 @@ extension ReachabilityError.Code: CustomStringConvertible {
 
 extension ReachabilityError: CustomStringConvertible {
     public var description: String {
-        guard let errno else { return code.description }
-        return "\(code): \(String(cString: SCErrorString(errno)))"
+        if let errno { return "\(code): \(String(cString: SCErrorString(errno)))" }
+        if let path { return "\(code): \(path.reason)" }
+        return code.description
     }
 }
 #endif

@@ -41,28 +41,40 @@ extension ReachabilityMonitor {
     /// Waits until a packet can leave for the target, and answers over which path. Without a time-out it waits for ever.
     ///
     /// Throws `CancellationError` when the task is cancelled, and ``ReachabilityError`` with the code
-    /// ``ReachabilityError/Code/timedOut`` or ``ReachabilityError/Code/monitorCancelled``.
+    /// ``ReachabilityError/Code/timedOut`` or ``ReachabilityError/Code/monitorCancelled``, and with the path that it saw
+    /// last.
     @discardableResult
     public func waitUntilReachable(timeout: Duration? = nil) async throws -> ReachabilityPath {
-        try await withThrowingTaskGroup(of: ReachabilityPath.self) { group in
-            defer { group.cancelAll() }
-            let now = path
-            if now.isReachable { return now }
-            group.addTask {
-                for await path in self where path.isReachable { return path }
-                try Task.checkCancellation()
-                throw ReachabilityError(.monitorCancelled)
-            }
+        let now = path
+        if now.isReachable { return now }
+        let (last, isInTime) = await withTaskGroup(of: ReachabilityPath?.self) { group in
+            group.addTask { await self.firstReachable(after: now) }
             if let timeout {
                 group.addTask {
                     // A century: where the clock's limit is, this sleep traps.
-                    try await Task.sleep(for: Swift.min(Swift.max(timeout, .zero), .seconds(3_000_000_000)))
-                    throw ReachabilityError(.timedOut)
+                    try? await Task.sleep(for: Swift.min(Swift.max(timeout, .zero), .seconds(3_000_000_000)))
+                    return nil
                 }
             }
-            // There is at least one task: it is not nil.
-            return try await group.next() ?? now
+            // Whichever ends first ends the other; where that is the time, the path that was seen last comes second.
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            let second = await group.next() ?? nil
+            return (first ?? second ?? now, first != nil)
         }
+        if last.isReachable { return last }
+        try Task.checkCancellation()
+        throw ReachabilityError(isInTime ? .monitorCancelled : .timedOut, seen: last)
+    }
+
+    /// The first path that is reachable; where the sequence ends before, the last one, or the one that was known before.
+    private func firstReachable(after known: ReachabilityPath) async -> ReachabilityPath {
+        var last = known
+        for await path in self {
+            last = path
+            if path.isReachable { break }
+        }
+        return last
     }
 }
 #endif

@@ -63,7 +63,7 @@ final class Board: Display {
         if table[index].state?.isReachable != state.isReachable { table[index].since = now.seconds }
         table[index].state = state
         table[index].history = (table[index].history + [Mark(state)]).suffix(20)
-        changes = (changes + ["\(now.text)  \(target.text)  \(state.line)"]).suffix(100)
+        changes = (changes + ["\(now.text)  \(target.text)  \(state.lineByWeight)"]).suffix(100)
         // The first states come all at once: one picture is enough.
         if table.allSatisfy({ $0.state != nil }) { try redraw() }
     }

@@ -19,19 +19,7 @@ struct Check: ParsableCommand {
     func run() throws {
         try reporting {
             let targets = try options.targets(targets)
-            let deadline = timeout.fromNow
-            let loop = try EventLoop()
-            var states: [State] = []
-            for target in targets {
-                states.append(try target.state())
-                // Only a name's answer is waited for, and asking for it begins with the schedule.
-                if states.last?.isPending == true { try target.schedule(on: loop.runLoop) }
-            }
-            while states.contains(where: \.isPending), try loop.next(until: deadline) != .timeout {
-                for (index, target) in targets.enumerated() where states[index].isPending {
-                    states[index] = try target.state()
-                }
-            }
+            let states = try answers(about: targets, until: timeout.fromNow)
             let lines = Lines(form: options.json ? .json : .text)
             for (target, state) in zip(targets, states) {
                 try lines.show(target, state)

@@ -27,7 +27,8 @@ struct Options: ParsableArguments {
             throw ValidationError("The name of an interface has 1 to 15 bytes.")
         }
         if let source, Address(source) == nil {
-            throw ValidationError("The source '\(source)' is not an address of this machine's.")
+            let flaw = Address.isLiteral(source) ? "names an interface that does not exist" : "is not an address"
+            throw ValidationError("The source '\(source)' \(flaw).")
         }
     }
 
@@ -51,6 +52,9 @@ extension Target {
     fileprivate convenience init(host text: String, binding: Binding) throws(Failure) {
         if text.contains(where: { $0 == "/" || $0.isWhitespace }) {
             throw Failure("\(text): is neither a name nor an address; of a URL, give the host alone")
+        }
+        if !text.contains(","), text.contains(where: { ":[]".contains($0) }), !Address.isLiteral(text) {
+            throw Failure("\(text): is neither a name nor an address; leave out a port, and brackets")
         }
         try self.init(text, binding: binding)
     }

@@ -16,29 +16,45 @@ struct Scutil: ParsableCommand {
     @Flag(name: .customShort("W"), help: "Go on, and print every change.")
     var watches = false
 
+    @Option(help: ArgumentHelp("Without -W, wait so long for the first answer about a name.", valueName: "seconds"))
+    var timeout = Seconds(5)
+
     func run() throws {
         guard let target else {
             Message.write("nothing to do\n\(Command.helpMessage(columns: nil))")
             throw ExitCode.validationFailure
         }
-        do {
+        try reporting {
             if watches {
                 try watch(target)
             } else {
-                try Output.writeLine(text(of: try Target(target).flags()))
+                try Output.writeLine(text(of: try determined { () throws(Failure) in try flags(of: target) }))
             }
-        } catch let failure as Failure {
-            Message.writeLine("  Could not determine status: \(String(cString: SCErrorString(failure.status)))")
+        }
+    }
+
+    /// A name that nobody has answered for has none, as it has when Apple's tool has waited in vain.
+    private func flags(of text: String) throws(Failure) -> SCNetworkReachabilityFlags {
+        let state = try answers(about: [try Target(text)], until: timeout.fromNow)[0]
+        return state.isPending ? [] : state.flags
+    }
+
+    /// What has failed is told as Apple's tool tells it.
+    private func determined<Result>(_ body: () throws(Failure) -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            Message.writeLine("  Could not determine status: \(String(cString: SCErrorString(error.status)))")
             throw ExitCode(ExitStatus.unmet)
         }
     }
 
     private func watch(_ text: String) throws {
-        let direct = try Target(text)
+        let direct = try determined { () throws(Failure) in try Target(text) }
         try Output.writeLine(" 0: direct")
-        try print(direct, indent: 3, flags: try direct.flags())
+        try print(direct, indent: 3, flags: try determined(direct.flags))
 
-        let target = try Target(text)
+        let target = try determined { () throws(Failure) in try Target(text) }
         try Output.writeLine(" 1: start")
         try print(target, indent: 3, flags: nil)
 
@@ -56,9 +72,9 @@ struct Scutil: ParsableCommand {
                 try Output.writeLine("")
             } catch { failure = error }
         }
-        try target.schedule(on: loop.runLoop)
+        try determined { () throws(Failure) in try target.schedule(on: loop.runLoop) }
         try Output.writeLine(" 2: on runloop")
-        try print(target, indent: 3, flags: try target.flags())
+        try print(target, indent: 3, flags: try determined(target.flags))
         while try loop.next() != .readerGone {
             if let failure { throw failure }
         }

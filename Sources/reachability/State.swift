@@ -56,16 +56,18 @@ struct State: Equatable {
     }
 
     /// Flags, way and reason, in the words of ip-route(8).
-    var line: String {
-        var parts = [flagsText]
-        if let interface { parts.append("dev \(interface.name)") }
-        if let kind = interface?.kind { parts.append("type \(kind)") }
-        if let gateway { parts.append("via \(gateway.text)") }
-        if let source { parts.append("src \(source.text)") }
-        if let reasonText { parts.append("(\(reasonText))") }
-        if evidence != "kernel" { parts.append("evidence \(evidence)") }
-        return parts.joined(separator: "  ")
+    var line: String { ([flagsText] + way + why + proof).joined(separator: "  ") }
+
+    /// The reason first: of a line that is cut, it must be left.
+    var lineByWeight: String { (why + [flagsText] + way + proof).joined(separator: "  ") }
+
+    private var way: [String] {
+        [("dev", interface?.name), ("type", interface?.kind), ("via", gateway?.text), ("src", source?.text)]
+            .compactMap { word, value in value.map { "\(word) \($0)" } }
     }
+
+    private var why: [String] { reasonText.map { ["(\($0))"] } ?? [] }
+    private var proof: [String] { evidence == "kernel" ? [] : ["evidence \(evidence)"] }
 }
 
 extension SCNetworkReachabilityInterfaceType {

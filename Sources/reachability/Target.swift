@@ -29,26 +29,46 @@ final class Target {
 
     init(_ text: String, binding: Binding = Binding()) throws(Failure) {
         self.text = text
-        let created: SCNetworkReachability?
+        var (name, local, remote) = (String?.none, binding.source, Address?.none)
         if let comma = text.firstIndex(of: ",") {
             kind = .addressPair
             guard binding.source == nil else { throw Failure("\(text): has a source of its own") }
-            let local = try Target.half(text[..<comma], of: text)
-            let remote = try Target.half(text[text.index(after: comma)...], of: text)
-            created = Target.create(local: local, remote: remote, binding: binding)
+            local = try Target.half(text[..<comma], of: text)
+            remote = try Target.half(text[text.index(after: comma)...], of: text)
         } else {
             kind = Address.isLiteral(text) ? .address : .name
-            if binding.source == nil {
-                created = Target.create(name: text, binding: binding)
-            } else if let remote = Address(text) {
-                created = Target.create(local: binding.source, remote: remote, binding: binding)
+            if local == nil {
+                name = text
             } else {
-                throw Failure("\(text): a source address goes with an address, not with a name")
+                remote = Address(text)
+                guard remote != nil else {
+                    throw Failure("\(text): a source address goes with an address, not with a name")
+                }
             }
         }
-        guard let created else { throw Failure(of: text) }
+        guard let created = Target.create(name: name, local: local, remote: remote, binding: binding) else {
+            throw Target.refusal(of: text, local: local, remote: remote, binding: binding)
+        }
         reachability = created
     }
+
+    /// Why the library has refused to make a target: it says no more than that an argument is invalid.
+    private static func refusal(of text: String, local: Address?, remote: Address?, binding: Binding) -> Failure {
+        guard SCError() == __kSCStatusInvalidArgument else { return Failure(of: text) }
+        if text.isEmpty { return Failure("\(text): is empty; give a name or an address") }
+        if text == "," { return Failure("\(text): is neither a local nor a remote address") }
+        if let local, let remote, local.family != remote.family {
+            let source = binding.source.map { "the source is \($0.text): " } ?? ""
+            return Failure("\(text): \(source)one address is IPv4, the other IPv6")
+        }
+        if let interface = binding.interface, text.contains("%") {
+            return Failure("\(text): has another zone than the interface \(interface)")
+        }
+        if text.utf8.count > nameLimit { return Failure("\(text): a name has at most \(nameLimit) bytes") }
+        return Failure(of: text)
+    }
+
+    private static let nameLimit = 1024
 
     /// The default path, of the family of the source address if there is one.
     init(defaultPath binding: Binding) throws(Failure) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "expect.h"
-#include "namespace.h"
+#include "names.h"
 
 /* Each capacity: never a byte beyond it, always a NUL, always the whole length. `write` is called with an exact buffer,
  * so that a sanitizer sees what is written beyond. */
@@ -225,6 +225,76 @@ static void a_description_tells_the_whole_answer(void **state)
     SCNetworkReachabilityRelease(target);
 }
 
+/* ---- What the resolver said ------------------------------------------------------------------------------------- */
+
+#define EXPECT_RESOLVER(target, words) expect_resolver(target, words, __FILE__, __LINE__)
+static void expect_resolver(SCNetworkReachabilityRef target, const char *words, const char *file, int line)
+{
+    char text[2048], wanted[128];
+
+    assert_true(SCNetworkReachabilityGetDescription(target, text, sizeof text) < sizeof text);
+    snprintf(wanted, sizeof wanted, "\n  resolver: %s\n", words);
+    if (strstr(text, wanted) == NULL) {
+        print_error("no \"%s\" in %s\n", words, text);
+        _fail(file, line);
+    }
+}
+
+static void what_is_no_name_needs_no_resolver(void **state)
+{
+    SCNetworkReachabilityRef target;
+
+    (void)state;
+    namespace_require();
+    target = expect_target("198.51.100.7");
+    EXPECT_RESOLVER(target, "not needed");
+    SCNetworkReachabilityRelease(target);
+}
+
+static void a_name_tells_whether_it_was_asked_for_and_what_came_of_it(void **state)
+{
+    static const struct {
+        const char                *name;
+        SCNetworkReachabilityFlags flags;
+        const char                *words;
+    } rows[] = {
+        { "v4only.test", R, "answered" },
+        { "nx.test", 0, "answered" },
+        { "servfail.test", 0, "failed" },
+    };
+    struct watcher watcher;
+
+    (void)state;
+    names_begin();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCNetworkReachabilityRef target = SCNetworkReachabilityRetain(names_target(rows[i].name));
+
+        EXPECT_RESOLVER(target, "not asked");
+        watcher_schedule(&watcher, target);
+        EXPECT_CHANGE(&watcher, rows[i].flags);
+        EXPECT_RESOLVER(target, rows[i].words);
+        watcher_stop(&watcher);
+        EXPECT_RESOLVER(target, "not asked");
+        SCNetworkReachabilityRelease(target);
+    }
+}
+
+static void a_name_tells_that_it_is_asked_for_just_now(void **state)
+{
+    struct watcher watcher;
+
+    (void)state;
+    names_begin();
+    watcher_schedule(&watcher, names_target("held.test"));
+    EXPECT_RESOLVER(watcher.target, "asked, not answered yet");
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    nameserver_let_go(names_server, "held");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_RESOLVER(watcher.target, "answered");
+    watcher_stop(&watcher);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +307,9 @@ int main(void)
         cmocka_unit_test(a_scheduled_target_tells_its_flags),
         cmocka_unit_test(a_description_fits_any_capacity),
         cmocka_unit_test(a_description_tells_the_whole_answer),
+        cmocka_unit_test(what_is_no_name_needs_no_resolver),
+        cmocka_unit_test_teardown(a_name_tells_whether_it_was_asked_for_and_what_came_of_it, names_end),
+        cmocka_unit_test_teardown(a_name_tells_that_it_is_asked_for_just_now, names_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

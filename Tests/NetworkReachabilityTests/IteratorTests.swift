@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NetworkReachability
+import Synchronization
 import TestSupport
 import Testing
 
@@ -204,6 +205,30 @@ struct WaitTests {
         }
     }
 
+    @Test("The error tells the path of the wait, also where there is an answer only while somebody waits")
+    func lastPath() async throws {
+        let monitor = ReachabilityMonitor(source: Name())
+        func failure(timeout: Duration) async -> ReachabilityError? {
+            do {
+                try await monitor.waitUntilReachable(timeout: timeout)
+                return nil
+            } catch {
+                return error as? ReachabilityError
+            }
+        }
+        // Until the wait was long enough to see anything.
+        var timeout = Duration.milliseconds(1)
+        var error = await failure(timeout: timeout)
+        while error?.path == .unreachable(.namePending) {
+            timeout *= 2
+            error = await failure(timeout: timeout)
+        }
+        #expect(error == ReachabilityError(.timedOut))
+        #expect(error?.path == .unreachable(.nameNotFound))
+        #expect(error.map { "\($0)" } == "not reachable in time: name not found")
+        #expect(monitor.path.reason == .namePending)
+    }
+
     @Test("Throws at the time-out, on cancellation of the task, and of the monitor")
     func ends() async throws {
         let monitor = ReachabilityMonitor(script: script)
@@ -222,4 +247,16 @@ struct WaitTests {
         monitor.cancel()
         await #expect(throws: ReachabilityError(.monitorCancelled)) { try await other.value }
     }
+}
+
+/// A name that is looked up, and not found, while it is watched.
+private final class Name: Source {
+    private let isWatched = Atomic(false)
+
+    func path() -> ReachabilityPath? {
+        .unreachable(isWatched.load(ordering: .relaxed) ? .nameNotFound : .namePending)
+    }
+
+    func start(onChange: @escaping @Sendable () -> Void) { isWatched.store(true, ordering: .relaxed) }
+    func stop() { isWatched.store(false, ordering: .relaxed) }
 }

@@ -124,6 +124,18 @@ struct BoardTests {
         #expect(try await watching.end().status == 0)
     }
 
+    @Test("Where a line is cut, the reason is left")
+    func narrow() async throws {
+        let terminal = try Terminal(columns: 46, rows: 24)
+        let namespace = try await Namespace(.gateway)
+        let watching = try namespace.start(
+            "watch", "long.host.name.invalid", environment: ["TERM": "xterm"], output: terminal.screen)
+        let picture = try await terminal.until("\u{1B}[J")
+        #expect(picture.contains(#/\d  long\.host\.name\.invalid  \(name/#))
+        watching.send(SIGTERM)
+        #expect(try await watching.end().status == 0)
+    }
+
     @Test("Ctrl-Z gives the terminal back, and the picture returns with the process")
     func stopped() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)

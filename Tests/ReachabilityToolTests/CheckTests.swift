@@ -147,6 +147,24 @@ struct CheckTests {
         #expect(ended.errors.filter { $0 == "\n" }.count == 1)
     }
 
+    @Test(
+        "What is wrong with a target is said",
+        arguments: [
+            (["", "--json"], ": is empty"), ([","], ": is neither a local nor a remote address"),
+            (["192.0.2.2,::1"], ": one address is IPv4, the other IPv6"),
+            (["--source", "::", "192.0.2.1"], ": the source is ::: one address is IPv4"),
+            (["--interface", "e0", "fe80::1%lo"], ": has another zone than the interface e0"),
+            ([String(repeating: "a", count: 1025)], ": a name has at most 1024 bytes"),
+            (["host:80"], ": is neither a name nor an address; leave out a port"),
+            (["[::1]"], ": is neither a name nor an address; leave out a port, and brackets"),
+        ])
+    func flaw(arguments: [String], text: String) async throws {
+        let ended = try await Tool.start(["check"] + arguments).end()
+        #expect(ended.status == 70)
+        #expect(ended.errors.contains(text))
+        #expect(!ended.errors.contains("Invalid argument"))
+    }
+
     @Test("A source address goes with addresses, not with names")
     func sourceOfName() async throws {
         let ended = try await Namespace().run("check", "--source", "127.0.0.1", "host.invalid")

@@ -31,6 +31,34 @@ struct ScutilTests {
         }
     }
 
+    @Test("-r waits for a name's first answer", .nameServer)
+    func name() async throws {
+        let namespace = try await Namespace(.gateway)
+        let server = try NameServer(in: namespace)
+        server.answer()
+        let ended = try await namespace.run("-r", "host.invalid", "--timeout", "3600")
+        #expect(ended.status == 0)
+        #expect(ended.output == "Not Reachable\n")
+    }
+
+    @Test("-r waits no longer for a name than it may", .nameServer)
+    func silence() async throws {
+        let namespace = try await Namespace(.gateway)
+        let server = try NameServer(in: namespace)
+        let ended = try await namespace.run("-r", "host.invalid", "--timeout", "0.1")
+        #expect(ended.status == 0)
+        #expect(ended.output == "Not Reachable\n")
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("A standard output that cannot be used ends with 70", arguments: ["-r", "-W -r"])
+    func output(options: String) async throws {
+        let script = "\"$0\" \(options) 127.0.0.1 >/dev/full"
+        let ended = try await RunningProcess(["sh", "-c", script, Tool.path]).end()
+        #expect(ended.status == 70)
+        #expect(ended.errors == "reachability: standard output: No space left on device\n")
+    }
+
     @Test(
         "-W -r prints the four parts, and then one a callback",
         arguments: [
@@ -76,7 +104,7 @@ struct ScutilTests {
     }
 
     @Test("-W -r of a name has a callback with the first answer")
-    func name() async throws {
+    func watchedName() async throws {
         let watching = try await Namespace(.gateway).start("-W", "-r", "host.invalid")
         var lines: [String] = []
         while lines.last?.contains("callback") != true { lines.append(try await watching.nextLine()) }

@@ -23,6 +23,14 @@ struct UsageTests {
         #expect(ended.errors != "")
     }
 
+    @Test("A source that is no address is told to be none")
+    func source() async throws {
+        let ended = try await Tool.run("check", "--source", "bogus", "127.0.0.1")
+        #expect(ended.errors.contains("The source 'bogus' is not an address.\n"))
+        let zoned = try await Tool.run("check", "--source", "fe80::1%nosuch", "fe80::2")
+        #expect(zoned.errors.contains("The source 'fe80::1%nosuch' names an interface that does not exist.\n"))
+    }
+
     @Test("--version tells the library's")
     func version() async throws {
         let ended = try await Tool.run("--version")

@@ -423,11 +423,15 @@ SC_RETURNS_UNRETAINED SC_EXPORT SCRunLoopRef SC_NULLABLE SCRunLoopGetCurrent(voi
 /* The main thread's loop, from any thread. */
 SC_RETURNS_UNRETAINED SC_EXPORT SCRunLoopRef SC_NULLABLE SCRunLoopGetMain(void);
 
-/* A loop of nobody's, for whichever thread calls SCRunLoopPerform on it. */
+/* A loop of nobody's, for whichever thread calls SCRunLoopPerform on it. Releasing it unschedules nothing: targets stay
+ * scheduled on it, and keep it alive with its descriptors, until they are unscheduled. */
 SC_RETURNS_RETAINED SC_EXPORT SCRunLoopRef SC_NULLABLE SCRunLoopCreate(void);
 
+/* Adds a reference and returns its argument. */
 SC_RETURNS_UNRETAINED SC_EXPORT SCRunLoopRef SC_NULLABLE SCRunLoopRetain(SCRunLoopRef SC_NULLABLE runLoop);
-SC_EXPORT void                                           SCRunLoopRelease(SCRunLoopRef SC_NULLABLE runLoop);
+
+/* Drops a reference. The last one frees the loop; each target that is scheduled on it has one, too. */
+SC_EXPORT void SCRunLoopRelease(SCRunLoopRef SC_NULLABLE runLoop);
 
 /* One descriptor for poll(2), epoll(7) and their kin: readable, level-triggered, while there is something for
  * SCRunLoopPerform or SCRunLoopCopyNextChange to do. Never read from it, never close it. -1: 1002. */

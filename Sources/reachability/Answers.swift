@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+
+/// How targets are, names when they have been looked up; a name that nobody has answered for by then is still pending.
+func answers(about targets: [Target], until deadline: ContinuousClock.Instant) throws(Failure) -> [State] {
+    let loop = try EventLoop()
+    var states: [State] = []
+    for target in targets {
+        let state = try target.state()
+        states.append(state)
+        // Only a name's answer is waited for, and asking for it begins with the schedule.
+        if state.isPending { try target.schedule(on: loop.runLoop) }
+    }
+    while states.contains(where: \.isPending), try loop.next(until: deadline) != .timeout {
+        for (index, target) in targets.enumerated() where states[index].isPending {
+            states[index] = try target.state()
+        }
+    }
+    return states
+}
