@@ -12,12 +12,13 @@ static void use_route(struct route route, const struct links *links)
 {
     struct route     single = route;
     struct route_leg leg;
+    struct path      path;
 
-    path_judge(&route.destination, false, &route, links_find(links, route.oif));
+    path_judge(&route.destination, false, &route, links_find(links, route.oif), &path);
     while (route_next_leg(&route, &leg)) {
         single.oif = leg.oif;
         single.has_gateway = leg.has_gateway;
-        path_judge(&route.destination, true, &single, links_find(links, leg.oif));
+        path_judge(&route.destination, true, &single, links_find(links, leg.oif), &path);
     }
 }
 
