@@ -31,6 +31,7 @@ static const unsigned threads_limit[LANES] = { 1, 3 };
 
 /* A thread, and what it looks up: in memory of its own, as those who want to know may go. */
 struct worker {
+    struct list   node; /* while it has one */
     enum lane     lane;
     struct lookup lookup;
     char          name[LOOKUP_NAME_LIMIT + 1];
@@ -42,6 +43,7 @@ static struct {
     bool           ready;
     unsigned       threads[LANES], starting[LANES]; /* threads counts those that are starting, too */
     struct list    queues[QUEUES];
+    struct list    busy; /* threads that have a look-up */
     struct lookup *buckets[BUCKETS];
 } pool;
 
@@ -52,6 +54,7 @@ static void check_pool_locked(void)
     memset(&pool, 0, sizeof pool);
     for (size_t i = 0; i < QUEUES; i++)
         list_init(&pool.queues[i]);
+    list_init(&pool.busy);
     pool.era = process_era();
     pool.ready = true;
 }
@@ -173,13 +176,16 @@ static struct inquirer *next_inquirer(struct lookup *lookup, unsigned *ret_turn)
 }
 
 /* From here on, who asks for the name starts a new look-up. */
-static void finish(struct lookup *lookup, const struct lookup_result *result)
+static void finish(struct worker *worker, struct lookup_result *result)
 {
+    struct lookup   *lookup = &worker->lookup;
     struct inquirer *inquirer;
     unsigned         turn;
 
     process_lock();
     unlink_locked(lookup);
+    list_remove(&worker->node);
+    result->doubtful = lookup->doubtful;
     process_unlock();
     while ((inquirer = next_inquirer(lookup, &turn)) != NULL) {
         struct counted *owner = inquirer->owner;
@@ -190,14 +196,14 @@ static void finish(struct lookup *lookup, const struct lookup_result *result)
     netns_release(lookup->netns);
 }
 
-static void run(struct lookup *lookup)
+static void run(struct worker *worker)
 {
     struct found_address items[ADDRESSES];
     struct lookup_result result = { .outcome = LOOKUP_FAILED, .items = items };
-    struct inquiry       inquiry = { .name = lookup->name, .result = &result };
+    struct inquiry       inquiry = { .name = worker->name, .result = &result };
 
-    (void)netns_stay(lookup->netns, ask_resolver, &inquiry);
-    finish(lookup, &result);
+    (void)netns_stay(worker->lookup.netns, ask_resolver, &inquiry);
+    finish(worker, &result);
 }
 
 /* The first of these queues. */
@@ -216,6 +222,8 @@ static void take_over_locked(struct worker *worker, struct lookup *lookup)
     strcpy(worker->name, lookup->name);
     move_locked(&worker->lookup, lookup);
     worker->lookup.name = worker->name;
+    worker->lookup.doubtful = false;
+    list_append(&pool.busy, &worker->node);
     netns_retain_locked(worker->lookup.netns);
 }
 
@@ -260,6 +268,7 @@ static int start_worker(enum lane lane)
 
     if (worker == NULL)
         return ENOMEM;
+    list_init(&worker->node);
     worker->lane = lane;
     error = process_start_thread(work, worker, true, &thread);
     if (error != 0)
@@ -311,11 +320,13 @@ static bool is_quick(const struct lookup *lookup)
 }
 
 /* Into the queue of those that may take long, unless nobody waits for it any more. */
-static void put_back(struct lookup *lookup)
+static void put_back(struct worker *worker)
 {
-    struct netns *netns = lookup->netns;
+    struct lookup *lookup = &worker->lookup;
+    struct netns  *netns = lookup->netns;
 
     process_lock();
+    list_remove(&worker->node);
     if (list_is_empty(&lookup->inquirers)) {
         unlink_locked(lookup);
     } else {
@@ -335,9 +346,9 @@ static void *work(void *argument)
     forget_inherited_resolver();
     while (take(worker)) {
         if (worker->lane == LANE_ANY || is_quick(&worker->lookup)) {
-            run(&worker->lookup);
+            run(worker);
         } else {
-            put_back(&worker->lookup);
+            put_back(worker);
             (void)add_thread(LANE_ANY); /* if none can be had, this one gets round to it */
         }
     }
@@ -347,11 +358,18 @@ static void *work(void *argument)
 
 /* ---- Starting and cancelling ------------------------------------------------------------------------------------ */
 
+static bool is_queued(const struct lookup *lookup)
+{
+    return !list_is_empty(&lookup->node);
+}
+
 static void wait_locked(struct lookup *lookup, struct inquirer *inquirer)
 {
     if (inquirer->waits)
         return;
     inquirer->waits = true;
+    if (!is_queued(lookup) && list_is_empty(&lookup->inquirers))
+        lookup->doubtful = true; /* nobody had to hear of changes */
     counted_retain(inquirer->owner);
     list_append(&lookup->inquirers, &inquirer->node);
 }
@@ -361,7 +379,7 @@ static void advance_locked(struct lookup *lookup, enum queue queue, enum queue s
 {
     if (slow_queue < lookup->slow_queue)
         lookup->slow_queue = slow_queue;
-    if (list_is_empty(&lookup->node) || queue >= lookup->queue)
+    if (!is_queued(lookup) || queue >= lookup->queue)
         return;
     list_remove(&lookup->node);
     lookup->queue = queue;
@@ -410,7 +428,7 @@ static bool join(struct netns *netns, enum queue queue, enum queue slow_queue, s
         lookup = begin_locked(netns, hash, queue, slow_queue, inquirer);
     advance_locked(lookup, queue, slow_queue);
     wait_locked(lookup, inquirer);
-    queued = !list_is_empty(&lookup->node);
+    queued = is_queued(lookup);
     process_unlock();
     return queued;
 }
@@ -437,6 +455,18 @@ int lookup_start(struct netns *netns, bool again, bool trusted, struct inquirer 
     if (error != 0)
         lookup_cancel(inquirer);
     return error;
+}
+
+void lookup_doubt(const struct netns *netns)
+{
+    process_lock();
+    check_pool_locked();
+    list_for_each(node, &pool.busy) {
+        struct worker *worker = container_of(node, struct worker, node);
+
+        worker->lookup.doubtful = worker->lookup.doubtful || worker->lookup.netns == netns;
+    }
+    process_unlock();
 }
 
 /* In a queue, nobody has begun with it: if nobody else waits, it is no more. */

@@ -152,13 +152,13 @@ static void plan_locked(struct SCNetworkReachability *target, bool failed)
 /* Takes over the questions; NULL: no memory. When something changed while they were asked for, a failure says nothing;
  * and what was found is looked for again. */
 static void finish_locked(struct SCNetworkReachability *target, struct questions *questions,
-                          enum lookup_outcome outcome)
+                          const struct lookup_result *result)
 {
-    const bool again = target->look_again;
+    const bool again = target->look_again || result->doubtful;
 
     target->looking = false;
-    plan_locked(target, questions == NULL || outcome == LOOKUP_FAILED);
-    if (questions != NULL && (!again || outcome == LOOKUP_FOUND))
+    plan_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED);
+    if (questions != NULL && (!again || result->outcome == LOOKUP_FOUND))
         take_over_locked(target, questions);
     else
         questions_release(questions);
@@ -173,7 +173,7 @@ static void found(struct inquirer *inquirer, unsigned turn, const struct lookup_
 
     pthread_mutex_lock(&target->lock);
     if (turn == target->inquirer.turn) {
-        finish_locked(target, questions, result->outcome);
+        finish_locked(target, questions, result);
         questions = NULL;
     }
     pthread_mutex_unlock(&target->lock);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "confwatch.h"
+#include "lookup.h"
 #include "resolvconf.h"
 
 #define SEEK_AGAIN (1 * SECOND) /* for name servers, when the files could not be looked at */
@@ -165,6 +166,8 @@ static int surroundings_run(struct source *source)
         look_for_servers(surroundings);
     changed = files_changed || surroundings->changed;
     surroundings->changed = false;
+    if (changed)
+        lookup_doubt(surroundings->netns);
     stir(surroundings, changed);
     runloop_lock(surroundings->loop);
     set_source_deadline_locked(surroundings);

@@ -767,6 +767,75 @@ static void a_file_of_the_future_is_looked_at_once(void **state)
     }
 }
 
+/* ---- Before a change and after it ------------------------------------------------------------------------------- */
+
+static struct {
+    struct resolver_reply reply;
+    atomic_int            times; /* a look-up that hangs says what it comes to when it is let go */
+} before_it;
+
+static struct resolver_reply first_of_before(const char *name)
+{
+    if (strcmp(name, "moves.example") == 0 && atomic_fetch_add(&before_it.times, 1) < 2)
+        return before_it.reply;
+    return (struct resolver_reply){ .addresses = "127.0.0.2" };
+}
+
+/* Its first look-up is under way, and will have the answer of before. */
+static void begin_before(struct watcher *ret, struct resolver_reply reply)
+{
+    before_it.reply = reply;
+    atomic_store(&before_it.times, 0);
+    begin_with(first_of_before);
+    watcher_start(ret, expect_name("moves.example"));
+    assert_true(resolver_await_hanging(1));
+}
+
+static void expect_new_address(struct watcher *watcher)
+{
+    names_settle(watcher);
+    EXPECT_ADDRESSES(watcher->target, "127.0.0.2");
+    watcher_stop(watcher);
+}
+
+static const struct resolver_reply replies_of_before[] = { { .hangs = true, .addresses = LOCAL },
+                                                           { .hangs = true, .error = EAI_NONAME } };
+
+static void who_joins_a_look_up_of_before_a_change_has_the_answer_of_after(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct watcher first, joining;
+
+        begin_before(&first, replies_of_before[i]);
+        etc_write(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
+        assert_int_equal(watcher_pass(&first), 0);
+        watcher_schedule_on(&joining, expect_name("moves.example"), first.loop);
+        resolver_let_go("moves.example");
+        expect_new_address(&joining);
+        expect_new_address(&first);
+        finish();
+    }
+}
+
+/* Nobody was there to hear of it. */
+static void who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct watcher watcher;
+
+        begin_before(&watcher, replies_of_before[i]);
+        unschedule(watcher.target, watcher.loop);
+        etc_write(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
+        schedule(watcher.target, watcher.loop);
+        resolver_let_go("moves.example");
+        expect_new_address(&watcher);
+        finish();
+        assert_int_equal(resolver_calls(NULL), 2);
+    }
+}
+
 /* ---- Ending inside the callback --------------------------------------------------------------------------------- */
 
 static SCRunLoopRef inner_loop;
@@ -1693,6 +1762,8 @@ int main(void)
         TEST(a_quick_name_that_is_stuck_keeps_no_other_waiting),
         TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody),
         TEST(a_file_of_the_future_is_looked_at_once),
+        TEST(who_joins_a_look_up_of_before_a_change_has_the_answer_of_after),
+        TEST(who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after),
         TEST(a_target_may_end_inside_its_callback),
         TEST(a_target_may_end_while_its_answer_comes),
         TEST(who_comes_back_while_it_is_told_is_told_only_of_the_new_look_up),
