@@ -55,7 +55,8 @@ struct inquirer {
 
 /* Looks the inquirer's name up in a namespace, which its owner keeps. One look-up of a name is made at a time, and
  * shared. `again`: those that are made for the first time go before. `trusted`: see resolvconf_hosts_say. Never waits.
- * 0 or an errno; then nobody will be told. */
+ * 0; EINPROGRESS: whatever thread there is to be is only being started by somebody else, and if that fails nobody says
+ * so; or another errno: nobody will be told. */
 int lookup_start(struct netns *netns, bool again, bool trusted, struct inquirer *inquirer);
 
 /* Answers in a namespace may be others from now on: those that are under way are doubtful, to whoever joins them, too. */

@@ -5,6 +5,7 @@
  */
 #include "name.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "resolvconf.h"
@@ -182,15 +183,17 @@ static void found(struct inquirer *inquirer, unsigned turn, const struct lookup_
 
 /* ---- Looking up ------------------------------------------------------------------------------------------------- */
 
+/* What is not sure to come to anything has a deadline though it is under way. */
 static void look_locked(struct SCNetworkReachability *target, bool again, bool trusted)
 {
+    const int error = lookup_start(target->netns, again, trusted, &target->inquirer);
+
+    target->looking = error == 0 || error == EINPROGRESS;
     target->look_again = false;
-    target->looking = true;
-    set_deadline_locked(target, NEVER);
-    if (lookup_start(target->netns, again, trusted, &target->inquirer) != 0) {
-        target->looking = false;
+    if (target->looking)
+        set_deadline_locked(target, error == 0 ? NEVER : clock_now() + LOOK_AGAIN_FIRST);
+    else
         plan_locked(target, true);
-    }
 }
 
 void name_ask_locked(struct SCNetworkReachability *target, struct questions *questions)
@@ -236,8 +239,11 @@ void name_look_again_locked(struct SCNetworkReachability *target, bool changed)
         (void)name_doubt_locked(target); /* those of before will do if that fails */
     if (changed)
         target->look_again_delay = LOOK_AGAIN_FIRST;
-    if (target->looking)
+    if (target->looking && clock_now() < target->look_again_at) {
         target->look_again = target->look_again || changed; /* what is under way may ask the network of before */
-    else
-        look_locked(target, true, false);
+        return;
+    }
+    if (target->looking)
+        lookup_cancel(&target->inquirer);
+    look_locked(target, true, false);
 }

@@ -1247,6 +1247,78 @@ static void who_joins_one_that_gets_no_thread_is_tried_again_too(void **state)
     finish();
 }
 
+/* It relies on a thread that is only being started for another, who gives up when that fails. */
+static void who_waits_for_another_ones_thread_is_tried_again_too(void **state)
+{
+    struct watcher first;
+
+    (void)state;
+    begin();
+    write_hosts("127.0.0.1 first.example other.example\n");
+    prepare(&first, "first.example");
+    prepare(&joining, "other.example");
+    finish();
+    resolver_begin(usual);
+    joining.calls = 0;
+    threads.meanwhile = join_meanwhile;
+    atomic_store(&threads.none, true);
+    schedule(first.target, first.loop);
+    unschedule(first.target, first.loop);
+    atomic_store(&threads.none, false);
+    assert_true(names_is_looking(joining.target));
+    EXPECT_END(&joining, HERE);
+    schedule(first.target, first.loop);
+    watcher_stop(&first);
+    watcher_stop(&joining);
+    finish();
+}
+
+static struct {
+    struct watcher watchers[3];
+    unsigned       starting;
+} starters;
+
+/* Each while the one before is being started; and while they all are, the quick thread has a name that is not quick. */
+static void start_one_more(void)
+{
+    if (++starters.starting < 3) {
+        schedule(starters.watchers[starters.starting].target, starters.watchers[starters.starting].loop);
+        return;
+    }
+    threads.meanwhile = NULL;
+    atomic_store(&threads.none, false);
+    write_hosts("# anew\n");
+    schedule(joining.target, joining.loop);
+    assert_true(resolver_await_calls("name-0.example", 1));
+    atomic_store(&threads.none, true);
+}
+
+static void the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started(void **state)
+{
+    (void)state;
+    begin();
+    for (size_t i = 0; i < 3; i++) {
+        char name[] = "name-0.example";
+
+        name[5] = (char)('0' + i);
+        prepare(&starters.watchers[i], name);
+    }
+    prepare(&joining, "other.example");
+    finish();
+    resolver_begin(usual);
+    starters.starting = 0;
+    joining.calls = 0;
+    threads.meanwhile = start_one_more;
+    atomic_store(&threads.none, true);
+    schedule(starters.watchers[0].target, starters.watchers[0].loop);
+    atomic_store(&threads.none, false);
+    EXPECT_END(&joining, HERE);
+    watcher_stop(&joining);
+    for (size_t i = 0; i < 3; i++)
+        watcher_stop(&starters.watchers[i]);
+    finish();
+}
+
 #define MANY_ADDRESSES 37 /* so many that what they take is told by its size */
 
 static char many_addresses[128 * 16];
@@ -1771,6 +1843,8 @@ int main(void)
         TEST(without_a_thread_it_is_tried_again),
         TEST(of_two_that_get_no_thread_at_a_time_each_is_tried_again),
         TEST(who_joins_one_that_gets_no_thread_is_tried_again_too),
+        TEST(who_waits_for_another_ones_thread_is_tried_again_too),
+        TEST(the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started),
         TEST(without_memory_it_is_tried_again),
         TEST(a_retry_moves_to_another_loop),
         TEST(changes_that_keep_coming_keep_no_name_from_being_resolved),
