@@ -165,7 +165,7 @@ $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=fre
                                         -Wl,--wrap=poll
 $(BUILD)/tests/test-refresh: TEST_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime -Wl,--wrap=calloc \
                                          -Wl,--wrap=pthread_create -Wl,--wrap=inotify_init1 \
-                                         -Wl,--wrap=inotify_add_watch -Wl,--wrap=poll
+                                         -Wl,--wrap=inotify_add_watch -Wl,--wrap=poll -Wl,--wrap=open
 $(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc -Wl,--wrap=free
 
 # This one loads the shared library at run time.

@@ -27,10 +27,11 @@ enum queue { QUEUE_QUICK, QUEUE_UNSORTED, QUEUE_FIRST, QUEUE_AGAIN, QUEUES };
 
 /* Who takes it. One thread is kept for what should be quick, and sorts. */
 enum lane { LANE_QUICK, LANE_ANY, LANES };
-static const unsigned threads_limit[LANES] = { 1, 3 };
+static const int threads_limit[LANES] = { 1, 3 };
 
 /* A thread, and what it looks up: in memory of its own, as those who want to know may go. */
 struct worker {
+    struct list   node; /* while it has one */
     enum lane     lane;
     struct lookup lookup;
     char          name[LOOKUP_NAME_LIMIT + 1];
@@ -40,8 +41,9 @@ struct worker {
 static struct {
     unsigned       era;
     bool           ready;
-    unsigned       threads[LANES], starting[LANES]; /* threads counts those that are starting, too */
+    int            threads[LANES], starting[LANES]; /* threads counts those that are starting, too */
     struct list    queues[QUEUES];
+    struct list    busy; /* threads that have a look-up */
     struct lookup *buckets[BUCKETS];
 } pool;
 
@@ -52,6 +54,7 @@ static void check_pool_locked(void)
     memset(&pool, 0, sizeof pool);
     for (size_t i = 0; i < QUEUES; i++)
         list_init(&pool.queues[i]);
+    list_init(&pool.busy);
     pool.era = process_era();
     pool.ready = true;
 }
@@ -173,13 +176,16 @@ static struct inquirer *next_inquirer(struct lookup *lookup, unsigned *ret_turn)
 }
 
 /* From here on, who asks for the name starts a new look-up. */
-static void finish(struct lookup *lookup, const struct lookup_result *result)
+static void finish(struct worker *worker, struct lookup_result *result)
 {
+    struct lookup   *lookup = &worker->lookup;
     struct inquirer *inquirer;
     unsigned         turn;
 
     process_lock();
     unlink_locked(lookup);
+    list_remove(&worker->node);
+    result->doubtful = lookup->doubtful;
     process_unlock();
     while ((inquirer = next_inquirer(lookup, &turn)) != NULL) {
         struct counted *owner = inquirer->owner;
@@ -190,14 +196,14 @@ static void finish(struct lookup *lookup, const struct lookup_result *result)
     netns_release(lookup->netns);
 }
 
-static void run(struct lookup *lookup)
+static void run(struct worker *worker)
 {
     struct found_address items[ADDRESSES];
     struct lookup_result result = { .outcome = LOOKUP_FAILED, .items = items };
-    struct inquiry       inquiry = { .name = lookup->name, .result = &result };
+    struct inquiry       inquiry = { .name = worker->name, .result = &result };
 
-    (void)netns_stay(lookup->netns, ask_resolver, &inquiry);
-    finish(lookup, &result);
+    (void)netns_stay(worker->lookup.netns, ask_resolver, &inquiry);
+    finish(worker, &result);
 }
 
 /* The first of these queues. */
@@ -216,23 +222,48 @@ static void take_over_locked(struct worker *worker, struct lookup *lookup)
     strcpy(worker->name, lookup->name);
     move_locked(&worker->lookup, lookup);
     worker->lookup.name = worker->name;
+    worker->lookup.doubtful = false;
+    list_append(&pool.busy, &worker->node);
     netns_retain_locked(worker->lookup.netns);
 }
 
-/* What a thread does next; false: it ends. Another one may have taken what a quick one was started for: what that one
- * was started for is left then, and the quick one goes over to its lane. */
+static bool has_room_locked(enum lane lane)
+{
+    return pool.threads[lane] < threads_limit[lane];
+}
+
+/* Those that there are for sure: what is being started may yet fail. Each of them looks into the queues before it ends.
+ * (For a moment it may be one too few: a thread ended before it was known that it started.) */
+static int running_locked(enum lane lane)
+{
+    return pool.threads[lane] - pool.starting[lane];
+}
+
+/* What a quick thread takes when nothing is quick. Another one may have taken what it was started for: what that one was
+ * started for is left then, and the quick one goes over to its lane. Nor does it leave anything to threads that are all
+ * only being started. */
+static struct list *pop_any_locked(struct worker *worker)
+{
+    const bool   goes_over = has_room_locked(LANE_ANY);
+    struct list *node = goes_over || running_locked(LANE_ANY) <= 0 ? pop_locked(QUEUES) : NULL;
+
+    if (node != NULL && goes_over) {
+        pool.threads[LANE_QUICK]--;
+        pool.threads[LANE_ANY]++;
+        worker->lane = LANE_ANY;
+    }
+    return node;
+}
+
+/* What a thread does next; false: it ends. */
 static bool take(struct worker *worker)
 {
     struct list *node;
 
     process_lock();
     node = pop_locked(worker->lane == LANE_QUICK ? QUEUE_UNSORTED + 1 : QUEUES);
-    if (node == NULL && worker->lane == LANE_QUICK && pool.threads[LANE_ANY] < threads_limit[LANE_ANY] &&
-        (node = pop_locked(QUEUES)) != NULL) {
-        pool.threads[LANE_QUICK]--;
-        pool.threads[LANE_ANY]++;
-        worker->lane = LANE_ANY;
-    }
+    if (node == NULL && worker->lane == LANE_QUICK)
+        node = pop_any_locked(worker);
     if (node == NULL)
         pool.threads[worker->lane]--;
     else
@@ -260,6 +291,7 @@ static int start_worker(enum lane lane)
 
     if (worker == NULL)
         return ENOMEM;
+    list_init(&worker->node);
     worker->lane = lane;
     error = process_start_thread(work, worker, true, &thread);
     if (error != 0)
@@ -267,15 +299,15 @@ static int start_worker(enum lane lane)
     return error;
 }
 
-/* One thread more, if there may be one. 0, EBUSY: there are as many as there may be, or another errno: there is
- * none. */
+/* One thread more, if there may be one. 0; EBUSY: there are others, of which all may only be starting if there are as
+ * many as there may be; or another errno: there is none, or none that has started. */
 static int add_thread(enum lane lane)
 {
     bool may;
     int  error;
 
     process_lock();
-    may = pool.threads[lane] < threads_limit[lane];
+    may = has_room_locked(lane);
     if (may) {
         pool.threads[lane]++;
         pool.starting[lane]++;
@@ -286,10 +318,22 @@ static int add_thread(enum lane lane)
     error = start_worker(lane);
     process_lock();
     pool.starting[lane]--;
-    if (error != 0 && --pool.threads[lane] > pool.starting[lane])
+    if (error != 0)
+        pool.threads[lane]--;
+    if (error != 0 && running_locked(lane) > 0)
         error = EBUSY; /* there are others, which get round to it */
     process_unlock();
     return error;
+}
+
+static bool is_any_running(void)
+{
+    bool is;
+
+    process_lock();
+    is = running_locked(LANE_QUICK) + running_locked(LANE_ANY) > 0;
+    process_unlock();
+    return is;
 }
 
 /* Somebody has to take what waits. What should be quick may stand behind what was not, and then any will do. */
@@ -301,21 +345,26 @@ static int add_threads(enum queue queue)
     if (quick == 0)
         return 0;
     any = add_thread(LANE_ANY);
-    return any == 0 || any == EBUSY || quick == EBUSY ? 0 : any;
+    if (any == 0 || (any != EBUSY && quick != EBUSY))
+        return any;
+    return is_any_running() ? 0 : EINPROGRESS;
 }
 
-/* Reading hosts may take a while, so that who starts a look-up does not. */
-static bool is_quick(const struct lookup *lookup)
+/* Whether it is another lane's. Reading hosts may take a while, so that who starts a look-up does not. */
+static bool has_to_be_put_back(const struct worker *worker)
 {
-    return lookup->queue == QUEUE_QUICK || resolvconf_hosts_has(lookup->name);
+    return worker->lane == LANE_QUICK && worker->lookup.queue == QUEUE_UNSORTED &&
+           !resolvconf_hosts_has(worker->lookup.name);
 }
 
 /* Into the queue of those that may take long, unless nobody waits for it any more. */
-static void put_back(struct lookup *lookup)
+static void put_back(struct worker *worker)
 {
-    struct netns *netns = lookup->netns;
+    struct lookup *lookup = &worker->lookup;
+    struct netns  *netns = lookup->netns;
 
     process_lock();
+    list_remove(&worker->node);
     if (list_is_empty(&lookup->inquirers)) {
         unlink_locked(lookup);
     } else {
@@ -334,11 +383,11 @@ static void *work(void *argument)
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     forget_inherited_resolver();
     while (take(worker)) {
-        if (worker->lane == LANE_ANY || is_quick(&worker->lookup)) {
-            run(&worker->lookup);
-        } else {
-            put_back(&worker->lookup);
+        if (has_to_be_put_back(worker)) {
+            put_back(worker);
             (void)add_thread(LANE_ANY); /* if none can be had, this one gets round to it */
+        } else {
+            run(worker);
         }
     }
     free(worker);
@@ -347,11 +396,18 @@ static void *work(void *argument)
 
 /* ---- Starting and cancelling ------------------------------------------------------------------------------------ */
 
+static bool is_queued(const struct lookup *lookup)
+{
+    return !list_is_empty(&lookup->node);
+}
+
 static void wait_locked(struct lookup *lookup, struct inquirer *inquirer)
 {
     if (inquirer->waits)
         return;
     inquirer->waits = true;
+    if (!is_queued(lookup) && list_is_empty(&lookup->inquirers))
+        lookup->doubtful = true; /* nobody had to hear of changes */
     counted_retain(inquirer->owner);
     list_append(&lookup->inquirers, &inquirer->node);
 }
@@ -361,7 +417,7 @@ static void advance_locked(struct lookup *lookup, enum queue queue, enum queue s
 {
     if (slow_queue < lookup->slow_queue)
         lookup->slow_queue = slow_queue;
-    if (list_is_empty(&lookup->node) || queue >= lookup->queue)
+    if (!is_queued(lookup) || queue >= lookup->queue)
         return;
     list_remove(&lookup->node);
     lookup->queue = queue;
@@ -410,7 +466,7 @@ static bool join(struct netns *netns, enum queue queue, enum queue slow_queue, s
         lookup = begin_locked(netns, hash, queue, slow_queue, inquirer);
     advance_locked(lookup, queue, slow_queue);
     wait_locked(lookup, inquirer);
-    queued = !list_is_empty(&lookup->node);
+    queued = is_queued(lookup);
     process_unlock();
     return queued;
 }
@@ -434,9 +490,21 @@ int lookup_start(struct netns *netns, bool again, bool trusted, struct inquirer 
     if (!join(netns, queue, slow_queue, inquirer))
         return 0;
     error = add_threads(queue);
-    if (error != 0)
+    if (error != 0 && error != EINPROGRESS)
         lookup_cancel(inquirer);
     return error;
+}
+
+void lookup_doubt(const struct netns *netns)
+{
+    process_lock();
+    check_pool_locked();
+    list_for_each(node, &pool.busy) {
+        struct worker *worker = container_of(node, struct worker, node);
+
+        worker->lookup.doubtful = worker->lookup.doubtful || worker->lookup.netns == netns;
+    }
+    process_unlock();
 }
 
 /* In a queue, nobody has begun with it: if nobody else waits, it is no more. */

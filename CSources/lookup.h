@@ -23,6 +23,7 @@ struct lookup_result {
     enum lookup_outcome   outcome;
     size_t                count; /* not 0 when found */
     struct found_address *items; /* in the resolver's order */
+    bool                  doubtful; /* it may be of before a change */
 };
 
 /* Of one name. While it waits in a queue it is lent by one of those who want to know, so that it costs nobody memory;
@@ -34,6 +35,7 @@ struct lookup {
     const char    *name;
     uint32_t       hash;
     unsigned       queue, slow_queue; /* where it is; where it belongs if it is not quick */
+    bool           doubtful; /* it was taken before a change that its answer may hang on */
     struct list    inquirers;
 };
 
@@ -53,8 +55,12 @@ struct inquirer {
 
 /* Looks the inquirer's name up in a namespace, which its owner keeps. One look-up of a name is made at a time, and
  * shared. `again`: those that are made for the first time go before. `trusted`: see resolvconf_hosts_say. Never waits.
- * 0 or an errno; then nobody will be told. */
+ * 0; EINPROGRESS: whatever thread there is to be is only being started by somebody else, and if that fails nobody says
+ * so; or another errno: nobody will be told. */
 int lookup_start(struct netns *netns, bool again, bool trusted, struct inquirer *inquirer);
+
+/* Answers in a namespace may be others from now on: those that are under way are doubtful, to whoever joins them, too. */
+void lookup_doubt(const struct netns *netns);
 
 /* Ends the turn. At most a result that is being told already is told. */
 void lookup_cancel(struct inquirer *inquirer);

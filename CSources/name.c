@@ -5,6 +5,7 @@
  */
 #include "name.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "resolvconf.h"
@@ -152,13 +153,13 @@ static void plan_locked(struct SCNetworkReachability *target, bool failed)
 /* Takes over the questions; NULL: no memory. When something changed while they were asked for, a failure says nothing;
  * and what was found is looked for again. */
 static void finish_locked(struct SCNetworkReachability *target, struct questions *questions,
-                          enum lookup_outcome outcome)
+                          const struct lookup_result *result)
 {
-    const bool again = target->look_again;
+    const bool again = target->look_again || result->doubtful;
 
     target->looking = false;
-    plan_locked(target, questions == NULL || outcome == LOOKUP_FAILED);
-    if (questions != NULL && (!again || outcome == LOOKUP_FOUND))
+    plan_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED);
+    if (questions != NULL && (!again || result->outcome == LOOKUP_FOUND))
         take_over_locked(target, questions);
     else
         questions_release(questions);
@@ -173,7 +174,7 @@ static void found(struct inquirer *inquirer, unsigned turn, const struct lookup_
 
     pthread_mutex_lock(&target->lock);
     if (turn == target->inquirer.turn) {
-        finish_locked(target, questions, result->outcome);
+        finish_locked(target, questions, result);
         questions = NULL;
     }
     pthread_mutex_unlock(&target->lock);
@@ -182,15 +183,17 @@ static void found(struct inquirer *inquirer, unsigned turn, const struct lookup_
 
 /* ---- Looking up ------------------------------------------------------------------------------------------------- */
 
+/* What is not sure to come to anything has a deadline though it is under way. */
 static void look_locked(struct SCNetworkReachability *target, bool again, bool trusted)
 {
+    const int error = lookup_start(target->netns, again, trusted, &target->inquirer);
+
+    target->looking = error == 0 || error == EINPROGRESS;
     target->look_again = false;
-    target->looking = true;
-    set_deadline_locked(target, NEVER);
-    if (lookup_start(target->netns, again, trusted, &target->inquirer) != 0) {
-        target->looking = false;
+    if (target->looking)
+        set_deadline_locked(target, error == 0 ? NEVER : clock_now() + LOOK_AGAIN_FIRST);
+    else
         plan_locked(target, true);
-    }
 }
 
 void name_ask_locked(struct SCNetworkReachability *target, struct questions *questions)
@@ -236,8 +239,11 @@ void name_look_again_locked(struct SCNetworkReachability *target, bool changed)
         (void)name_doubt_locked(target); /* those of before will do if that fails */
     if (changed)
         target->look_again_delay = LOOK_AGAIN_FIRST;
-    if (target->looking)
+    if (target->looking && clock_now() < target->look_again_at) {
         target->look_again = target->look_again || changed; /* what is under way may ask the network of before */
-    else
-        look_locked(target, true, false);
+        return;
+    }
+    if (target->looking)
+        lookup_cancel(&target->inquirer);
+    look_locked(target, true, false);
 }

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 
 #include "confwatch.h"
+#include "lookup.h"
+#include "resolvconf.h"
+
+#define SEEK_AGAIN (1 * SECOND) /* for name servers, when the files could not be looked at */
 
 /* A way whose changes matter. */
 struct way {
@@ -29,6 +33,7 @@ struct surroundings {
     struct confwatch        files;
     struct way              ways[WAYS];
     bool                    changed; /* a way did; on the driving thread */
+    bool                    seeks_servers; /* it is not known where they are now; under the loop's lock */
 };
 
 static void surroundings_free(struct counted *counted)
@@ -72,14 +77,19 @@ static void look_at_way(struct surroundings *surroundings, struct way *way)
     way->known = netns_ask(surroundings->netns, way->watch.questions, way->watch.extras, &way->path) == 0;
 }
 
-/* The servers may be others now. */
+/* The servers may be others now. If that cannot be said, it is tried again, and is a change when it can. */
 static void look_for_servers(struct surroundings *surroundings)
 {
     struct way       *way = &surroundings->ways[WAY_TO_SERVERS];
     struct questions *questions;
+    const int         error = resolvconf_questions(&questions);
 
-    if (resolvconf_questions(&questions) != 0)
+    runloop_lock(surroundings->loop);
+    surroundings->seeks_servers = error != 0;
+    runloop_unlock(surroundings->loop);
+    if (error != 0)
         return;
+    surroundings->changed = true;
     monitor_ask(surroundings->loop, &way->watch, questions);
     questions_release(questions);
     look_at_way(surroundings, way);
@@ -133,7 +143,7 @@ static void stir(struct surroundings *surroundings, bool changed)
 
 static void set_source_deadline_locked(struct surroundings *surroundings)
 {
-    int64_t nearest = NEVER;
+    int64_t nearest = surroundings->seeks_servers ? clock_now() + SEEK_AGAIN : NEVER;
 
     list_for_each(node, &surroundings->residents) {
         const struct resident *resident = container_of(node, struct resident, node);
@@ -148,13 +158,16 @@ static int surroundings_run(struct source *source)
 {
     struct surroundings *surroundings = container_of(source, struct surroundings, source);
     const bool           files_changed = confwatch_changed(&surroundings->files);
-    const bool           changed = files_changed || surroundings->changed;
+    bool                 changed;
 
-    surroundings->changed = false;
-    if (files_changed) {
+    if (files_changed)
         resolvconf_doubt_hosts();
+    if (files_changed || surroundings->seeks_servers)
         look_for_servers(surroundings);
-    }
+    changed = files_changed || surroundings->changed;
+    surroundings->changed = false;
+    if (changed)
+        lookup_doubt(surroundings->netns);
     stir(surroundings, changed);
     runloop_lock(surroundings->loop);
     set_source_deadline_locked(surroundings);
@@ -293,7 +306,7 @@ bool surroundings_are_quiet(SCRunLoopRef loop, const struct resident *resident)
     bool quiet;
 
     runloop_lock(loop);
-    quiet = confwatch_is_quiet(&resident->surroundings->files);
+    quiet = !resident->surroundings->seeks_servers && confwatch_is_quiet(&resident->surroundings->files);
     runloop_unlock(loop);
     return quiet;
 }

@@ -767,6 +767,75 @@ static void a_file_of_the_future_is_looked_at_once(void **state)
     }
 }
 
+/* ---- Before a change and after it ------------------------------------------------------------------------------- */
+
+static struct {
+    struct resolver_reply reply;
+    atomic_int            times; /* a look-up that hangs says what it comes to when it is let go */
+} before_it;
+
+static struct resolver_reply first_of_before(const char *name)
+{
+    if (strcmp(name, "moves.example") == 0 && atomic_fetch_add(&before_it.times, 1) < 2)
+        return before_it.reply;
+    return (struct resolver_reply){ .addresses = "127.0.0.2" };
+}
+
+/* Its first look-up is under way, and will have the answer of before. */
+static void begin_before(struct watcher *ret, struct resolver_reply reply)
+{
+    before_it.reply = reply;
+    atomic_store(&before_it.times, 0);
+    begin_with(first_of_before);
+    watcher_start(ret, expect_name("moves.example"));
+    assert_true(resolver_await_hanging(1));
+}
+
+static void expect_new_address(struct watcher *watcher)
+{
+    names_settle(watcher);
+    EXPECT_ADDRESSES(watcher->target, "127.0.0.2");
+    watcher_stop(watcher);
+}
+
+static const struct resolver_reply replies_of_before[] = { { .hangs = true, .addresses = LOCAL },
+                                                           { .hangs = true, .error = EAI_NONAME } };
+
+static void who_joins_a_look_up_of_before_a_change_has_the_answer_of_after(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct watcher first, joining;
+
+        begin_before(&first, replies_of_before[i]);
+        etc_write(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
+        assert_int_equal(watcher_pass(&first), 0);
+        watcher_schedule_on(&joining, expect_name("moves.example"), first.loop);
+        resolver_let_go("moves.example");
+        expect_new_address(&joining);
+        expect_new_address(&first);
+        finish();
+    }
+}
+
+/* Nobody was there to hear of it. */
+static void who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct watcher watcher;
+
+        begin_before(&watcher, replies_of_before[i]);
+        unschedule(watcher.target, watcher.loop);
+        etc_write(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
+        schedule(watcher.target, watcher.loop);
+        resolver_let_go("moves.example");
+        expect_new_address(&watcher);
+        finish();
+        assert_int_equal(resolver_calls(NULL), 2);
+    }
+}
+
 /* ---- Ending inside the callback --------------------------------------------------------------------------------- */
 
 static SCRunLoopRef inner_loop;
@@ -1175,6 +1244,78 @@ static void who_joins_one_that_gets_no_thread_is_tried_again_too(void **state)
     EXPECT_END(&joining, HERE);
     watcher_stop(&first);
     watcher_stop(&joining);
+    finish();
+}
+
+/* It relies on a thread that is only being started for another, who gives up when that fails. */
+static void who_waits_for_another_ones_thread_is_tried_again_too(void **state)
+{
+    struct watcher first;
+
+    (void)state;
+    begin();
+    write_hosts("127.0.0.1 first.example other.example\n");
+    prepare(&first, "first.example");
+    prepare(&joining, "other.example");
+    finish();
+    resolver_begin(usual);
+    joining.calls = 0;
+    threads.meanwhile = join_meanwhile;
+    atomic_store(&threads.none, true);
+    schedule(first.target, first.loop);
+    unschedule(first.target, first.loop);
+    atomic_store(&threads.none, false);
+    assert_true(names_is_looking(joining.target));
+    EXPECT_END(&joining, HERE);
+    schedule(first.target, first.loop);
+    watcher_stop(&first);
+    watcher_stop(&joining);
+    finish();
+}
+
+static struct {
+    struct watcher watchers[3];
+    unsigned       starting;
+} starters;
+
+/* Each while the one before is being started; and while they all are, the quick thread has a name that is not quick. */
+static void start_one_more(void)
+{
+    if (++starters.starting < 3) {
+        schedule(starters.watchers[starters.starting].target, starters.watchers[starters.starting].loop);
+        return;
+    }
+    threads.meanwhile = NULL;
+    atomic_store(&threads.none, false);
+    write_hosts("# anew\n");
+    schedule(joining.target, joining.loop);
+    assert_true(resolver_await_calls("name-0.example", 1));
+    atomic_store(&threads.none, true);
+}
+
+static void the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started(void **state)
+{
+    (void)state;
+    begin();
+    for (size_t i = 0; i < 3; i++) {
+        char name[] = "name-0.example";
+
+        name[5] = (char)('0' + i);
+        prepare(&starters.watchers[i], name);
+    }
+    prepare(&joining, "other.example");
+    finish();
+    resolver_begin(usual);
+    starters.starting = 0;
+    joining.calls = 0;
+    threads.meanwhile = start_one_more;
+    atomic_store(&threads.none, true);
+    schedule(starters.watchers[0].target, starters.watchers[0].loop);
+    atomic_store(&threads.none, false);
+    EXPECT_END(&joining, HERE);
+    watcher_stop(&joining);
+    for (size_t i = 0; i < 3; i++)
+        watcher_stop(&starters.watchers[i]);
     finish();
 }
 
@@ -1693,6 +1834,8 @@ int main(void)
         TEST(a_quick_name_that_is_stuck_keeps_no_other_waiting),
         TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody),
         TEST(a_file_of_the_future_is_looked_at_once),
+        TEST(who_joins_a_look_up_of_before_a_change_has_the_answer_of_after),
+        TEST(who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after),
         TEST(a_target_may_end_inside_its_callback),
         TEST(a_target_may_end_while_its_answer_comes),
         TEST(who_comes_back_while_it_is_told_is_told_only_of_the_new_look_up),
@@ -1700,6 +1843,8 @@ int main(void)
         TEST(without_a_thread_it_is_tried_again),
         TEST(of_two_that_get_no_thread_at_a_time_each_is_tried_again),
         TEST(who_joins_one_that_gets_no_thread_is_tried_again_too),
+        TEST(who_waits_for_another_ones_thread_is_tried_again_too),
+        TEST(the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started),
         TEST(without_memory_it_is_tried_again),
         TEST(a_retry_moves_to_another_loop),
         TEST(changes_that_keep_coming_keep_no_name_from_being_resolved),

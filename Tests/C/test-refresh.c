@@ -31,6 +31,8 @@ int   __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int   __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
 int   __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 int   __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int   __real_open(const char *path, int flags, ...);
+int   __wrap_open(const char *path, int flags, ...);
 int   __real_inotify_add_watch(int fd, const char *path, uint32_t events);
 int   __wrap_inotify_add_watch(int fd, const char *path, uint32_t events);
 int   __real_inotify_init1(int flags);
@@ -43,6 +45,7 @@ void *__wrap_calloc(size_t count, size_t size);
 static _Atomic int64_t now_is; /* nanoseconds; on any thread, as names are looked up on their own */
 static atomic_bool     threads_fail, inotify_fails, watches_fail;
 static atomic_uint     threads, instances; /* how many were asked for */
+static atomic_bool     open_fails; /* of resolv.conf */
 static pthread_t       test_thread;
 static atomic_bool     detains; /* the next resolver thread that has an answer */
 static sem_t           detained, released;
@@ -76,6 +79,14 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 {
     atomic_fetch_add(&threads, 1);
     return threads_fail ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    if (!open_fails || strcmp(path, ETC_RESOLV_CONF) != 0)
+        return __real_open(path, flags);
+    errno = EMFILE;
+    return -1;
 }
 
 int __wrap_inotify_init1(int flags)
@@ -142,7 +153,7 @@ static bool asks_at(const char *name, double seconds)
 
 static void begin(void)
 {
-    threads_fail = inotify_fails = watches_fail = false;
+    threads_fail = inotify_fails = watches_fail = open_fails = false;
     set_clock(0);
     names_begin();
 }
@@ -510,6 +521,32 @@ static void without_inotify_files_are_looked_at_when_it_is_time(void **state)
     inotify_fails = false;
 }
 
+/* The servers are others, and they are not known for a while: until then it goes by those of before. */
+static void without_descriptors_it_is_looked_for_other_servers_until_there_are_some(void **state)
+{
+    (void)state;
+    begin();
+    watcher_schedule(&watcher, names_target("held.test"));
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    EXPECT(watcher.target, R | L | D, NamePending);
+    etc_replace(ETC_RESOLV_CONF, "nameserver 203.0.113.53\n");
+    open_fails = true;
+    for (int second = 0; second < 2; second++) {
+        set_clock(second);
+        assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+        assert_int_equal(expect_flags_of(watcher.target), R | L | D);
+    }
+    open_fails = false;
+    set_clock(1.999);
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    set_clock(2);
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT(watcher.target, R, NamePending);
+    watcher_stop(&watcher);
+    nameserver_let_go(names_server, "held");
+}
+
 /* The user has all the watches that there may be: nothing is heard of the files, so nothing is known without a look. */
 static void without_watches_files_are_looked_at_by_each_that_is_scheduled(void **state)
 {
@@ -728,6 +765,7 @@ int main(void)
         TEST(an_answer_may_come_after_the_target_has_gone),
         TEST(without_a_thread_it_is_tried_again),
         TEST(without_inotify_files_are_looked_at_when_it_is_time),
+        TEST(without_descriptors_it_is_looked_for_other_servers_until_there_are_some),
         TEST(without_watches_files_are_looked_at_by_each_that_is_scheduled),
         TEST(who_comes_next_takes_over_what_is_there),
         TEST(one_thread_closes_for_all),

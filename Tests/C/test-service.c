@@ -734,14 +734,30 @@ static void a_context_goes_where_the_last_user_goes(void **state)
     expect_threads(0);
 }
 
-static void *no_thread(void *unused)
+static void *note_thread(void *ret)
 {
-    return unused;
+    *(pid_t *)ret = gettid();
+    return NULL;
+}
+
+/* A sanitizer's own thread comes with the first. That one itself may be listed for a moment after it was joined. */
+static bool note_others(void)
+{
+    pthread_t thread;
+    pid_t     first;
+    char      path[64];
+
+    if (pthread_create(&thread, NULL, note_thread, &first) != 0 || pthread_join(thread, NULL) != 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/self/task/%d", (int)first);
+    while (access(path, F_OK) == 0)
+        sched_yield();
+    others = count_threads(NULL, NULL);
+    return true;
 }
 
 int main(int count, char **arguments)
 {
-    pthread_t               thread;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_starts_with_the_first_and_ends_after_the_last),
         cmocka_unit_test(it_is_the_only_one_for_many_targets),
@@ -760,10 +776,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_program_may_end_while_it_runs),
     };
 
-    /* A sanitizer's own thread comes with the first. */
-    if (pthread_create(&thread, NULL, no_thread, NULL) != 0 || pthread_join(thread, NULL) != 0)
+    if (!note_others())
         return 1;
-    others = count_threads(NULL, NULL);
     if (count == 2 && strcmp(arguments[1], "leave") == 0)
         return leave();
     if (count == 2)
