@@ -180,7 +180,7 @@ ALONE = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait Tests/checks/benchmark
 
 test: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs vm-programs
-	@Tests/run $(ALONE) -j2 "Tests/under valgrind" $(filter-out $(ALONE),$(TESTS)) "$(MACHINE)kernel" \
+	@Tests/run $(ALONE) -j3 "Tests/under valgrind" $(filter-out $(ALONE),$(TESTS)) "$(MACHINE)kernel" \
 	    $(filter-out $(ALONE),$(CHECKS)) \
 	    "Tests/under tsan" "Tests/under clang" "$(MACHINE)links" "Tests/under asan" "Tests/under helgrind" Tests/swift \
 	    "$(MACHINE)takeover" "Tests/swift thread" "Tests/swift address"
