@@ -44,13 +44,13 @@ MNL_LIBS   = $(shell $(PKG_CONFIG) --libs libmnl)
 
 # initial-exec: the few bytes per thread are reached without __tls_get_addr, for which the dynamic loader itself would be
 # a dependency. no-plt: some of the calls that each answer makes.
-ALL_CPPFLAGS = -Iinclude -D_GNU_SOURCE $(CPPFLAGS)
+ALL_CPPFLAGS = -Iinclude -ICSources -D_GNU_SOURCE $(CPPFLAGS)
 ALL_CFLAGS   = -std=gnu11 -fPIC -fno-plt -fvisibility=hidden -ftls-model=initial-exec -pthread $(WARNINGS) $(MNL_CFLAGS) $(CFLAGS)
 MAP          = CSources/libreachability.map
 LIB_LDFLAGS  = -shared -Wl,-soname,$(SONAME) -Wl,--version-script,$(MAP) \
                -Wl,-z,defs -Wl,-z,nodelete -Wl,--as-needed
 
-SOURCES  = $(sort $(wildcard CSources/*.c))
+SOURCES  = $(sort $(wildcard CSources/*/*.c))
 OBJECTS  = $(SOURCES:CSources/%.c=$(BUILD)/objects/%.o)
 HEADERS  = $(sort $(wildcard include/reachability/*.h))
 STATIC   = $(BUILD)/libreachability.a
@@ -67,7 +67,7 @@ FAULTY        = $(BUILD)/objects/tests/faulty.a
 BENCHMARKS    = $(patsubst Benchmarks/%.c,$(BUILD)/benchmarks/%,$(sort $(wildcard Benchmarks/benchmark-*.c)))
 BENCH_SHARED  = $(patsubst Benchmarks/%.c,$(BUILD)/objects/benchmarks/%.o,$(filter-out Benchmarks/benchmark-%.c,$(sort $(wildcard Benchmarks/*.c)))) \
                 $(BUILD)/objects/tests/writer.o $(BUILD)/objects/tests/resolver.o
-TEST_CPPFLAGS = $(ALL_CPPFLAGS) -ICSources -ITests/C
+TEST_CPPFLAGS = $(ALL_CPPFLAGS) -ITests/C
 TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes \
                 -Wmissing-prototypes $(WERROR) $(MNL_CFLAGS) $(CFLAGS)
 TEST_LIBS     = -lcmocka $(MNL_LIBS)

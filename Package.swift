@@ -44,7 +44,7 @@ let package = Package(
             exclude: ["CSources/libreachability.map", "Sources", "Tests"],
             sources: ["CSources"],
             publicHeadersPath: "include",
-            cSettings: [.define("_GNU_SOURCE")]
+            cSettings: [.define("_GNU_SOURCE"), .headerSearchPath("CSources")]
         ),
         .systemLibrary(name: "CLibmnl", pkgConfig: "libmnl", providers: [.apt(["libmnl-dev"])]),
         .target(name: "NetworkReachability", dependencies: [cReachability]),

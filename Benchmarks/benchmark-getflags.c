@@ -37,8 +37,7 @@ static struct query make_query(int family, const char *destination)
 {
     const unsigned short length = family == AF_INET ? 4 : 16;
     struct query         query = { .header = { .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST },
-                                   .route = { .rtm_family = (unsigned char)family,
-                                              .rtm_dst_len = (unsigned char)(length * 8) },
+                                   .route = { .rtm_family = (unsigned char)family, .rtm_dst_len = (unsigned char)(length * 8) },
                                    .attribute = { .rta_type = RTA_DST } };
 
     query.attribute.rta_len = (unsigned short)RTA_LENGTH(length);

@@ -139,7 +139,8 @@ static bool replace_hosts(void)
     for (int i = 0; i < HOSTS; i++)
         fprintf(file, "0.0.0.0 host-%d.block-%d.example.org\n", i, i % 1000);
     fflush(file);
-    futimens(fd, (const struct timespec[2]){ { 0 }, { 0 } }); /* what was written a moment ago is read again and again */
+    futimens(fd,
+             (const struct timespec[2]){ { 0 }, { 0 } }); /* what was written a moment ago is read again and again */
     fclose(file);
     replaced = unshare(CLONE_NEWNS) == 0 && mount("", "/", "", MS_REC | MS_PRIVATE, "") == 0 &&
                mount(name, "/etc/hosts", "", MS_BIND, "") == 0;

@@ -64,9 +64,8 @@ static struct query make_query(int family, const char *destination, unsigned fla
 
 static void start_bare(const char *name)
 {
-    static const int         groups[] = { RTNLGRP_LINK,       RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
-                                          RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,  RTNLGRP_IPV4_RULE,
-                                          RTNLGRP_IPV6_RULE,  RTNLGRP_NEXTHOP };
+    static const int groups[] = { RTNLGRP_LINK,       RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE,
+                                  RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV4_RULE,   RTNLGRP_IPV6_RULE,   RTNLGRP_NEXTHOP };
     const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
     struct epoll_event       event = { .events = EPOLLIN };
 
@@ -104,9 +103,8 @@ static void receive_bare(char answer[4096])
 static bool ask_bare(void)
 {
     _Alignas(struct nlmsghdr) char answer[4096];
-    struct iovec                   parts[2] = { { &bare.barrier, sizeof bare.barrier },
-                                                { &bare.query, bare.query.header.nlmsg_len } };
-    struct msghdr                  both = { .msg_iov = parts, .msg_iovlen = 2 };
+    struct iovec  parts[2] = { { &bare.barrier, sizeof bare.barrier }, { &bare.query, bare.query.header.nlmsg_len } };
+    struct msghdr both = { .msg_iov = parts, .msg_iovlen = 2 };
 
     if (sendmsg(bare.requests, &both, 0) < 0)
         bench_fail("the bare query failed: %s", strerror(errno));
@@ -141,8 +139,7 @@ static void stop_bare(void)
 
 static const struct listener reference = { start_bare, wait_bare, stop_bare };
 
-static bool compare(const char *title, const char *name, const char *bare_title, size_t blocks,
-                    struct writer *writer)
+static bool compare(const char *title, const char *name, const char *bare_title, size_t blocks, struct writer *writer)
 {
     double mine[BLOCKS], theirs[BLOCKS];
 

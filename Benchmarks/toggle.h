@@ -15,7 +15,7 @@
 /* How a reader learns of a change. All three are called on the reader's thread. */
 struct listener {
     void (*start)(const char *name); /* of the target; the route is there at first */
-    void (*wait)(bool present);        /* returns once it is known that the route is there, or is not */
+    void (*wait)(bool present);      /* returns once it is known that the route is there, or is not */
     void (*stop)(void);
 };
 

@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SWIFT(name)   __asm__("$s15Synchronization12_MutexHandleV" name)
-#define LOCK          "9_lockSlowyys6UInt32VF"
-#define UNLOCK        "11_unlockSlowyyF"
-#define SELF          __attribute__((swift_context)) void *self
-#define SWIFT_CALL    __attribute__((swiftcall))
+#define SWIFT(name) __asm__("$s15Synchronization12_MutexHandleV" name)
+#define LOCK        "9_lockSlowyys6UInt32VF"
+#define UNLOCK      "11_unlockSlowyyF"
+#define SELF        __attribute__((swift_context)) void *self
+#define SWIFT_CALL  __attribute__((swiftcall))
 
 void __tsan_acquire(void *address) __attribute__((weak));
 void __tsan_release(void *address) __attribute__((weak));

@@ -32,9 +32,18 @@ struct rule {
 
 #define RULES 2 /* at most, to a denial */
 
-#define NO_SOCKET(family, error)  { SYS_socket, 0, family, error }
-#define NO_BIND(structure, error) { SYS_bind, 2, sizeof(structure), error }
-#define NO_OPTION(error)          { SYS_setsockopt, 1, SOL_NETLINK, error }
+#define NO_SOCKET(family, error) \
+    { \
+        SYS_socket, 0, family, error \
+    }
+#define NO_BIND(structure, error) \
+    { \
+        SYS_bind, 2, sizeof(structure), error \
+    }
+#define NO_OPTION(error) \
+    { \
+        SYS_setsockopt, 1, SOL_NETLINK, error \
+    }
 
 static const struct {
     const char *name;

@@ -22,9 +22,9 @@ enum denial {
     DENIAL_CONNECT,
     /* Parts of it: the kernel is asked. */
     DENIAL_BIND,
-    DENIAL_OPTIONS_EPERM,       /* of nexthop objects nothing can be heard */
+    DENIAL_OPTIONS_EPERM, /* of nexthop objects nothing can be heard */
     DENIAL_OPTIONS_ENOPROTOOPT,
-    DENIAL_BIND_AND_OPTIONS,    /* nothing can be heard */
+    DENIAL_BIND_AND_OPTIONS, /* nothing can be heard */
     /* Further refusals, beside one of those above. */
     DENIAL_UDP_BIND,
     DENIAL_IPV6,
@@ -49,7 +49,7 @@ struct denial_row {
  * ("socket-eperm"). Where sockets are asked, the rows are skipped with their reasons. TEST_ONLY picks tests, with * and
  * ?. */
 #define DENIAL_RUN(name, tests) denial_run(name, tests, sizeof(tests) / sizeof(tests)[0], NULL, 0)
-#define DENIAL_RUN_BUT(name, tests, rows)                                                                              \
+#define DENIAL_RUN_BUT(name, tests, rows) \
     denial_run(name, tests, sizeof(tests) / sizeof(tests)[0], rows, sizeof(rows) / sizeof(rows)[0])
 int denial_run(const char *name, const struct CMUnitTest *tests, size_t count, const struct denial_row *rows,
                size_t row_count);
@@ -62,7 +62,10 @@ struct denial_group {
     const struct CMUnitTest *tests;
     size_t                   count;
 };
-#define DENIAL_GROUP(denial, tests) { #tests, denial, tests, sizeof(tests) / sizeof(tests)[0] }
+#define DENIAL_GROUP(denial, tests) \
+    { \
+#tests, denial, tests, sizeof(tests) / sizeof(tests)[0] \
+    }
 int denial_run_groups(const struct denial_group *groups, size_t count);
 
 #endif

@@ -76,7 +76,7 @@ void etc_make_directory(const char *path)
 
 void etc_set_servers(const char *servers, int seconds)
 {
-    char  text[512] = "", copy[256], *rest = NULL;
+    char   text[512] = "", copy[256], *rest = NULL;
     size_t length = 0;
 
     snprintf(copy, sizeof copy, "%s", servers);

@@ -108,8 +108,8 @@ static SCNetworkReachabilityEvidence evidence(void)
  * is down says why its routes are gone. */
 static bool is_told_so(SCNetworkReachabilityReason wanted, SCNetworkReachabilityReason got)
 {
-    return wanted == kSCNetworkReachabilityReasonNoRoute && (got == kSCNetworkReachabilityReasonNoSourceAddress ||
-                                                             got == kSCNetworkReachabilityReasonInterfaceDown);
+    return wanted == kSCNetworkReachabilityReasonNoRoute &&
+           (got == kSCNetworkReachabilityReasonNoSourceAddress || got == kSCNetworkReachabilityReasonInterfaceDown);
 }
 
 /* ---- Answers ---------------------------------------------------------------------------------------------------- */

@@ -35,33 +35,32 @@ SCNetworkReachabilityPath  expect_path_of(SCNetworkReachabilityRef target);
 SCNetworkReachabilityFlags expect_told(SCNetworkReachabilityFlags flags);
 
 /* What GetFlags and GetPath answer: flags, and kSCNetworkReachabilityReason... by its last word. */
-#define EXPECT(target, flags, reason)                                                                                  \
+#define EXPECT(target, flags, reason) \
     expect_answer(target, flags, kSCNetworkReachabilityReason##reason, __FILE__, __LINE__)
 void expect_answer(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
                    SCNetworkReachabilityReason reason, const char *file, int line);
 
 /* The same of a target that is made for it. */
-#define EXPECT_ADDRESS(address, flags, reason) EXPECT_ONCE(expect_target(address), flags, reason)
-#define EXPECT_PAIR(local, remote, flags, reason) EXPECT_ONCE(expect_pair(local, remote), flags, reason)
+#define EXPECT_ADDRESS(address, flags, reason)          EXPECT_ONCE(expect_target(address), flags, reason)
+#define EXPECT_PAIR(local, remote, flags, reason)       EXPECT_ONCE(expect_pair(local, remote), flags, reason)
 #define EXPECT_BOUND(address, interface, flags, reason) EXPECT_ONCE(expect_bound(address, interface), flags, reason)
-#define EXPECT_ONCE(creation, flags, reason)                                                                           \
-    do {                                                                                                               \
-        SCNetworkReachabilityRef once = (creation);                                                                    \
-        EXPECT(once, flags, reason);                                                                                   \
-        SCNetworkReachabilityRelease(once);                                                                            \
+#define EXPECT_ONCE(creation, flags, reason) \
+    do { \
+        SCNetworkReachabilityRef once = (creation); \
+        EXPECT(once, flags, reason); \
+        SCNetworkReachabilityRelease(once); \
     } while (0)
 
 /* The interface, gateway or source that GetPath names, as text; "" or "none": there is none. */
-#define EXPECT_INTERFACE(target, name) expect_interface(target, name, __FILE__, __LINE__)
+#define EXPECT_INTERFACE(target, name)  expect_interface(target, name, __FILE__, __LINE__)
 #define EXPECT_GATEWAY(target, address) expect_gateway(target, address, __FILE__, __LINE__)
-#define EXPECT_SOURCE(target, address) expect_source(target, address, __FILE__, __LINE__)
+#define EXPECT_SOURCE(target, address)  expect_source(target, address, __FILE__, __LINE__)
 void expect_interface(SCNetworkReachabilityRef target, const char *name, const char *file, int line);
 void expect_gateway(SCNetworkReachabilityRef target, const char *address, const char *file, int line);
 void expect_source(SCNetworkReachabilityRef target, const char *address, const char *file, int line);
 
 /* kSCNetworkReachabilityInterfaceType... by its last word, and the number of the routing table. */
-#define EXPECT_TYPE(target, type)                                                                                      \
-    expect_type(target, kSCNetworkReachabilityInterfaceType##type, __FILE__, __LINE__)
+#define EXPECT_TYPE(target, type)   expect_type(target, kSCNetworkReachabilityInterfaceType##type, __FILE__, __LINE__)
 #define EXPECT_TABLE(target, table) expect_table(target, table, __FILE__, __LINE__)
 void expect_type(SCNetworkReachabilityRef target, SCNetworkReachabilityInterfaceType type, const char *file, int line);
 void expect_table(SCNetworkReachabilityRef target, uint32_t table, const char *file, int line);

@@ -126,11 +126,11 @@ static void *counted(void *block)
     return block;
 }
 
-#define MEMORY_CALL(result, name, parameters, ...)                                                                     \
-    result faulty_##name parameters;                                                                                   \
-    result faulty_##name parameters                                                                                    \
-    {                                                                                                                  \
-        return strikes(#name, MEMORY) ? NULL : counted(name(__VA_ARGS__));                                             \
+#define MEMORY_CALL(result, name, parameters, ...) \
+    result faulty_##name parameters; \
+    result faulty_##name parameters \
+    { \
+        return strikes(#name, MEMORY) ? NULL : counted(name(__VA_ARGS__)); \
     }
 
 MEMORY_CALL(void *, malloc, (size_t size), size)
@@ -163,11 +163,11 @@ void faulty_free(void *block)
 
 /* ---- System calls ----------------------------------------------------------------------------------------------- */
 
-#define SYSTEM_CALL(kind, result, name, parameters, ...)                                                               \
-    result faulty_##name parameters;                                                                                   \
-    result faulty_##name parameters                                                                                    \
-    {                                                                                                                  \
-        return strikes(#name, kind) ? -1 : name(__VA_ARGS__);                                                          \
+#define SYSTEM_CALL(kind, result, name, parameters, ...) \
+    result faulty_##name parameters; \
+    result faulty_##name parameters \
+    { \
+        return strikes(#name, kind) ? -1 : name(__VA_ARGS__); \
     }
 
 SYSTEM_CALL(PLAIN, int, bind, (int fd, const struct sockaddr *address, socklen_t length), fd, address, length)
@@ -238,11 +238,11 @@ static bool receive_strikes(const char *function, int fd)
     return true;
 }
 
-#define RECEIVE_CALL(name, parameters, ...)                                                                            \
-    ssize_t faulty_##name parameters;                                                                                  \
-    ssize_t faulty_##name parameters                                                                                   \
-    {                                                                                                                  \
-        return receive_strikes(#name, fd) ? -1 : name(__VA_ARGS__);                                                    \
+#define RECEIVE_CALL(name, parameters, ...) \
+    ssize_t faulty_##name parameters; \
+    ssize_t faulty_##name parameters \
+    { \
+        return receive_strikes(#name, fd) ? -1 : name(__VA_ARGS__); \
     }
 
 RECEIVE_CALL(recv, (int fd, void *bytes, size_t size, int flags), fd, bytes, size, flags)
@@ -251,11 +251,11 @@ RECEIVE_CALL(recvfrom, (int fd, void *bytes, size_t size, int flags, struct sock
 RECEIVE_CALL(recvmsg, (int fd, struct msghdr *message, int flags), fd, message, flags)
 
 /* A fourth argument, or third, is there only where the flags say so; one that is not is never looked at. */
-#define LAST_ARGUMENT(type, after)                                                                                     \
-    va_list arguments;                                                                                                 \
-    type    last_argument;                                                                                             \
-    va_start(arguments, after);                                                                                        \
-    last_argument = va_arg(arguments, type);                                                                           \
+#define LAST_ARGUMENT(type, after) \
+    va_list arguments; \
+    type    last_argument; \
+    va_start(arguments, after); \
+    last_argument = va_arg(arguments, type); \
     va_end(arguments)
 
 int faulty_ioctl(int fd, unsigned long request, ...);
@@ -288,11 +288,11 @@ int faulty_openat(int fd, const char *path, int flags, ...)
 
 /* ---- Threads: the errno is the result --------------------------------------------------------------------------- */
 
-#define THREAD_CALL(name, parameters, ...)                                                                             \
-    int faulty_##name parameters;                                                                                      \
-    int faulty_##name parameters                                                                                       \
-    {                                                                                                                  \
-        return strikes(#name, THREAD) ? atomic_load(&error_wanted) : name(__VA_ARGS__);                                \
+#define THREAD_CALL(name, parameters, ...) \
+    int faulty_##name parameters; \
+    int faulty_##name parameters \
+    { \
+        return strikes(#name, THREAD) ? atomic_load(&error_wanted) : name(__VA_ARGS__); \
     }
 
 THREAD_CALL(pthread_create, (pthread_t * ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),

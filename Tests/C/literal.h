@@ -4,7 +4,7 @@
 
 /* Addresses in tables. */
 
-#include "address.h"
+#include "pure/address.h"
 #include "unit.h"
 
 /* From text that is one; NULL: none. */

@@ -34,10 +34,10 @@ SCNetworkReachabilityRef names_target(const char *name);
 SCNetworkReachabilityRef names_bound_target(const char *name, const char *interface, uint32_t mark);
 
 /* Schedules a name, and has its first answer: the only callback, with these flags. */
-#define NAMES_RESOLVE(watcher, name, flags)                                                                            \
-    do {                                                                                                               \
-        watcher_schedule(watcher, names_target(name));                                                                 \
-        EXPECT_CHANGE(watcher, flags);                                                                                 \
+#define NAMES_RESOLVE(watcher, name, flags) \
+    do { \
+        watcher_schedule(watcher, names_target(name)); \
+        EXPECT_CHANGE(watcher, flags); \
     } while (0)
 
 /* The addresses that a target stands for, as text separated by blanks, in order; GetPath counts as many. */

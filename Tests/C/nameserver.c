@@ -34,7 +34,7 @@ struct peer {
     struct sockaddr_storage address;
     socklen_t               address_length;
     _Alignas(struct cmsghdr) char control[128];
-    size_t                  control_length;
+    size_t control_length;
 };
 
 struct message {
@@ -100,7 +100,7 @@ static bool begins(const char *text, const char *prefix)
 struct query {
     char     name[NAME_SIZE], label[64]; /* the whole, and what is before the first dot */
     uint16_t type;
-    size_t   end; /* of the question, in the message */
+    size_t   end;  /* of the question, in the message */
     unsigned turn; /* how often it was asked before */
     bool     over_tcp;
 };
@@ -190,7 +190,7 @@ static int addresses_of(struct nameserver *server, const struct query *query, ch
 
 static void add_address(struct message *answer, const struct query *query, const char *text)
 {
-    const int family = query->type == NAMESERVER_A ? AF_INET : query->type == NAMESERVER_AAAA ? AF_INET6 : AF_UNSPEC;
+    const int    family = query->type == NAMESERVER_A ? AF_INET : query->type == NAMESERVER_AAAA ? AF_INET6 : AF_UNSPEC;
     const size_t size = family == AF_INET ? 4 : 16;
     uint8_t     *record = answer->bytes + answer->length, address[16];
 
@@ -211,8 +211,8 @@ static void add_address(struct message *answer, const struct query *query, const
 static bool make_answer(struct nameserver *server, const uint8_t *question, const struct query *query,
                         struct message *ret)
 {
-    char      addresses[SIZE], *rest = NULL;
-    const int code = addresses_of(server, query, addresses);
+    char       addresses[SIZE], *rest = NULL;
+    const int  code = addresses_of(server, query, addresses);
     const bool truncated = strcmp(query->label, "trunc") == 0 && !query->over_tcp;
 
     if (code == SILENCE || server->silent)

@@ -20,10 +20,10 @@ void program_expect(const char *part, int status, const char *output, const char
 const char *program_path(void);
 
 /* In a part, where cmocka cannot help: says what was wrong, and ends the process. */
-#define MUST(condition)                                                                                                \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            program_fail(#condition, __FILE__, __LINE__);                                                              \
+#define MUST(condition) \
+    do { \
+        if (!(condition)) \
+            program_fail(#condition, __FILE__, __LINE__); \
     } while (0)
 _Noreturn void program_fail(const char *condition, const char *file, int line);
 

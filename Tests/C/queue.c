@@ -119,9 +119,7 @@ static void perform(void *info, void (*work)(void *argument), void *argument)
 
 SCNetworkReachabilityScheduler queue_scheduler(struct queue *queue)
 {
-    return (SCNetworkReachabilityScheduler){
-        .info = queue, .retain = retain, .release = release, .perform = perform
-    };
+    return (SCNetworkReachabilityScheduler){ .info = queue, .retain = retain, .release = release, .perform = perform };
 }
 
 SCBoolean queue_set(struct queue *queue, SCNetworkReachabilityRef target)

@@ -28,8 +28,8 @@ void __wrap_freeaddrinfo(struct addrinfo *list);
 struct call {
     struct call *next;
     const char  *name;
-    char         namespace[64];
-    bool         hangs;
+    char namespace[64];
+    bool hangs;
 };
 
 static struct {
@@ -146,7 +146,8 @@ static bool has_all_signals_blocked(void)
 
     pthread_sigmask(SIG_BLOCK, NULL, &mask);
     for (int signal = 1; signal <= SIGRTMAX; signal++)
-        if (signal != SIGKILL && signal != SIGSTOP && (signal < 32 || signal >= SIGRTMIN)) /* others are the C library's */
+        if (signal != SIGKILL && signal != SIGSTOP &&
+            (signal < 32 || signal >= SIGRTMIN)) /* others are the C library's */
             blocked = blocked && sigismember(&mask, signal) == 1;
     return blocked;
 }
@@ -157,7 +158,8 @@ static void begin_locked(struct call *call, const struct addrinfo *hints)
         complain_if_locked(strcmp(other->name, call->name) == 0 && strcmp(other->namespace, call->namespace) == 0,
                            "a name is looked up twice at a time");
     complain_if_locked(hints == NULL || hints->ai_family != AF_UNSPEC || hints->ai_socktype != SOCK_STREAM ||
-                           hints->ai_flags != 0, "the resolver was asked for something else");
+                           hints->ai_flags != 0,
+                       "the resolver was asked for something else");
     complain_if_locked(!has_all_signals_blocked(), "a resolver's thread takes signals");
     call->next = resolver.calls;
     resolver.calls = call;

@@ -4,8 +4,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "address.h"
 #include "literal.h"
+#include "pure/address.h"
 #include "unit.h"
 
 static void literals_are_read_whole(void **state)
@@ -96,16 +96,26 @@ static void prefixes_cover_bit_by_bit(void **state)
         unsigned    length;
         bool        inside;
     } rows[] = {
-        { "192.0.2.1", "192.0.2.0", 24, true },    { "192.0.3.1", "192.0.2.0", 24, false },
-        { "192.0.3.1", "192.0.2.0", 23, true },    { "192.0.2.1", "192.0.2.1", 32, true },
-        { "192.0.2.2", "192.0.2.1", 32, false },   { "192.0.2.2", "192.0.2.3", 31, true },
-        { "255.1.2.3", "0.0.0.0", 0, true },       { "127.255.0.1", "0.0.0.0", 1, true },
-        { "128.0.0.1", "0.0.0.0", 1, false },      { "128.0.0.1", "128.0.0.0", 1, true },
-        { "192.0.2.1", "192.0.2.1", 33, false },   { "2001:db8::1", "2001:db8::", 32, true },
-        { "2001:db9::1", "2001:db8::", 32, false }, { "2001:db9::1", "2001:db8::", 31, true },
-        { "::1", "::", 0, true },                  { "2001:db8::1", "2001:db8::1", 128, true },
-        { "2001:db8::1", "2001:db8::", 127, true }, { "2001:db8::1", "2001:db8::", 128, false },
-        { "2001:db8::1", "2001:db8::1", 129, false }, { "192.0.2.1", "::", 0, false },
+        { "192.0.2.1", "192.0.2.0", 24, true },
+        { "192.0.3.1", "192.0.2.0", 24, false },
+        { "192.0.3.1", "192.0.2.0", 23, true },
+        { "192.0.2.1", "192.0.2.1", 32, true },
+        { "192.0.2.2", "192.0.2.1", 32, false },
+        { "192.0.2.2", "192.0.2.3", 31, true },
+        { "255.1.2.3", "0.0.0.0", 0, true },
+        { "127.255.0.1", "0.0.0.0", 1, true },
+        { "128.0.0.1", "0.0.0.0", 1, false },
+        { "128.0.0.1", "128.0.0.0", 1, true },
+        { "192.0.2.1", "192.0.2.1", 33, false },
+        { "2001:db8::1", "2001:db8::", 32, true },
+        { "2001:db9::1", "2001:db8::", 32, false },
+        { "2001:db9::1", "2001:db8::", 31, true },
+        { "::1", "::", 0, true },
+        { "2001:db8::1", "2001:db8::1", 128, true },
+        { "2001:db8::1", "2001:db8::", 127, true },
+        { "2001:db8::1", "2001:db8::", 128, false },
+        { "2001:db8::1", "2001:db8::1", 129, false },
+        { "192.0.2.1", "::", 0, false },
         { "::1", "0.0.0.0", 0, false },
     };
 
@@ -124,15 +134,24 @@ static void kinds_of_addresses_are_told_apart(void **state)
         const char *text;
         bool        unspecified, loopback, link_local, multicast;
     } rows[] = {
-        { "0.0.0.0", true, false, false, false },     { "0.0.0.1", false, false, false, false },
-        { "127.0.0.1", false, true, false, false },   { "127.255.255.254", false, true, false, false },
-        { "128.0.0.1", false, false, false, false },  { "169.254.1.1", false, false, false, false },
-        { "224.0.0.1", false, false, false, true },   { "239.255.255.255", false, false, false, true },
-        { "223.255.255.255", false, false, false, false }, { "255.255.255.255", false, false, false, false },
-        { "::", true, false, false, false },          { "::1", false, true, false, false },
-        { "::2", false, false, false, false },        { "fe80::1", false, false, true, false },
-        { "febf::1", false, false, true, false },     { "fec0::1", false, false, false, false },
-        { "fe7f::1", false, false, false, false },    { "ff02::1", false, false, false, true },
+        { "0.0.0.0", true, false, false, false },
+        { "0.0.0.1", false, false, false, false },
+        { "127.0.0.1", false, true, false, false },
+        { "127.255.255.254", false, true, false, false },
+        { "128.0.0.1", false, false, false, false },
+        { "169.254.1.1", false, false, false, false },
+        { "224.0.0.1", false, false, false, true },
+        { "239.255.255.255", false, false, false, true },
+        { "223.255.255.255", false, false, false, false },
+        { "255.255.255.255", false, false, false, false },
+        { "::", true, false, false, false },
+        { "::1", false, true, false, false },
+        { "::2", false, false, false, false },
+        { "fe80::1", false, false, true, false },
+        { "febf::1", false, false, true, false },
+        { "fec0::1", false, false, false, false },
+        { "fe7f::1", false, false, false, false },
+        { "ff02::1", false, false, false, true },
         { "7f00::1", false, false, false, false },
     };
 

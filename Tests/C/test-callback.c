@@ -30,9 +30,9 @@ static void vanish(void)
 
 /* A loop, and what is called on it. */
 struct bench {
-    SCRunLoopRef             loop;
-    SCNetworkReachabilityRef target;
-    int                      calls;
+    SCRunLoopRef               loop;
+    SCNetworkReachabilityRef   target;
+    int                        calls;
     SCNetworkReachabilityFlags flags;
     void (*inside)(struct bench *bench); /* done in each call */
     void *more;
@@ -263,11 +263,11 @@ static void a_change_that_nobody_was_scheduled_for_is_not_told(void **state)
 
 /* What the hooks are given and give: `first`, as set; `kept`, what retain makes of it. */
 static struct {
-    char first, kept, extra;
-    int  retains, releases;
-    int  open;        /* retained, not yet released */
-    int  open_inside; /* during the last call */
-    int  releases_inside;
+    char        first, kept, extra;
+    int         retains, releases;
+    int         open;        /* retained, not yet released */
+    int         open_inside; /* during the last call */
+    int         releases_inside;
     const void *released, *passed;
     char        order[64];
 } hooks;
@@ -424,9 +424,10 @@ static void without_a_context_info_is_null(void **state)
 
 static void a_context_of_another_version_is_refused_and_changes_nothing(void **state)
 {
-    SCNetworkReachabilityContext context = { .version = 1, .info = &hooks.first, .retain = retain_hook,
-                                             .release = release_hook };
-    struct watcher               watcher;
+    SCNetworkReachabilityContext context = {
+        .version = 1, .info = &hooks.first, .retain = retain_hook, .release = release_hook
+    };
+    struct watcher watcher;
 
     (void)state;
     begin();
@@ -755,9 +756,8 @@ static void unscheduling_from_a_loop_that_is_not_there_is_refused(void **state)
     bench_open(&bench, loop, FAR);
     expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
     expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, NULL, kSCRunLoopDefaultMode));
-    expect_refused(
-        SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, (SCRunLoopRef)(uintptr_t)bench.target,
-                                                   kSCRunLoopDefaultMode));
+    expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, (SCRunLoopRef)(uintptr_t)bench.target,
+                                                              kSCRunLoopDefaultMode));
     appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     bench_close(&bench);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conffile.h"
 #include "etc.h"
 #include "exact.h"
 #include "namespace.h"
+#include "pure/conffile.h"
 #include "unit.h"
 
 /* Text that may hold a NUL. */
@@ -21,7 +21,10 @@ struct text {
     size_t      length;
 };
 
-#define TEXT(literal) { literal, sizeof literal - 1 }
+#define TEXT(literal) \
+    { \
+        literal, sizeof literal - 1 \
+    }
 
 static bool hosts_has(const char *bytes, size_t length, const char *name)
 {
@@ -179,9 +182,7 @@ static void long_lines_and_words_are_passed_over(void **state)
         length += sizeof end - 1;
         read_text((struct text){ bytes, length }, servers, sizeof servers);
         /* "1" and "1111" are addresses. */
-        assert_string_equal(servers, word == 1   ? "0.0.0.1 192.0.2.1"
-                                     : word == 4 ? "0.0.4.87 192.0.2.1"
-                                                 : "192.0.2.1");
+        assert_string_equal(servers, word == 1 ? "0.0.0.1 192.0.2.1" : word == 4 ? "0.0.4.87 192.0.2.1" : "192.0.2.1");
         /* The same as a comment, and as blanks. */
         memset(bytes, '#', 10);
         read_text((struct text){ bytes, length }, servers, sizeof servers);
@@ -352,8 +353,8 @@ static void read_by_system(char *ret, size_t size)
         char                       text[46], number[16];
         uint32_t                   scope = 0;
 
-        address = address_from_sockaddr(in6 != NULL ? (const struct sockaddr *)in6
-                                                    : (const struct sockaddr *)&resolver.nsaddr_list[i], &scope);
+        address = address_from_sockaddr(
+            in6 != NULL ? (const struct sockaddr *)in6 : (const struct sockaddr *)&resolver.nsaddr_list[i], &scope);
         address_format(&address, text);
         append(ret, size, i > 0 ? " %s" : "%s", text);
         snprintf(number, sizeof number, "%u", scope);

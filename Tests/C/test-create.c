@@ -74,8 +74,8 @@ static void an_address_is_copied_and_its_port_ignored(void **state)
 
 static void other_families_are_refused(void **state)
 {
-    static const int families[] = { AF_UNSPEC, AF_UNIX, AF_PACKET, AF_NETLINK, 65535 };
-    struct sockaddr_storage address = expect_sockaddr("198.51.100.7");
+    static const int              families[] = { AF_UNSPEC, AF_UNIX, AF_PACKET, AF_NETLINK, 65535 };
+    struct sockaddr_storage       address = expect_sockaddr("198.51.100.7");
     const struct sockaddr_storage good = address;
 
     (void)state;
@@ -88,10 +88,8 @@ static void other_families_are_refused(void **state)
         forget_error();
         expect_refused(SCNetworkReachabilityCreateWithAddressPair(NULL, any_sockaddr(&address), NULL));
         expect_refused(SCNetworkReachabilityCreateWithAddressPair(NULL, NULL, any_sockaddr(&address)));
-        expect_refused(
-            SCNetworkReachabilityCreateWithAddressPair(NULL, any_sockaddr(&good), any_sockaddr(&address)));
-        expect_refused(
-            SCNetworkReachabilityCreateWithAddressPair(NULL, any_sockaddr(&address), any_sockaddr(&good)));
+        expect_refused(SCNetworkReachabilityCreateWithAddressPair(NULL, any_sockaddr(&good), any_sockaddr(&address)));
+        expect_refused(SCNetworkReachabilityCreateWithAddressPair(NULL, any_sockaddr(&address), any_sockaddr(&good)));
     }
 }
 
@@ -110,7 +108,7 @@ static void a_pair_needs_one_address_and_one_family(void **state)
 {
     const struct sockaddr_storage ipv4 = expect_sockaddr("192.0.2.2"), ipv6 = expect_sockaddr("2001:db8::2"),
                                   mapped = expect_sockaddr("::ffff:192.0.2.9"), any6 = expect_sockaddr("::");
-    SCNetworkReachabilityRef      target;
+    SCNetworkReachabilityRef target;
 
     (void)state;
     namespace_require();
@@ -157,9 +155,14 @@ static void a_literal_makes_an_address(void **state)
 {
     static const struct {
         const char *name, *address;
-    } rows[] = { { "198.51.100.7", "198.51.100.7" }, { "127.1", "127.0.0.1" }, { "10", "0.0.0.10" },
-                 { "0x7f.1", "127.0.0.1" }, { "::1", "::1" }, { "2001:DB8::7", "2001:db8::7" },
-                 { "::ffff:198.51.100.7", "198.51.100.7" }, { "fe80::1%lo", "fe80::1" } };
+    } rows[] = { { "198.51.100.7", "198.51.100.7" },
+                 { "127.1", "127.0.0.1" },
+                 { "10", "0.0.0.10" },
+                 { "0x7f.1", "127.0.0.1" },
+                 { "::1", "::1" },
+                 { "2001:DB8::7", "2001:db8::7" },
+                 { "::ffff:198.51.100.7", "198.51.100.7" },
+                 { "fe80::1%lo", "fe80::1" } };
 
     (void)state;
     namespace_require();
@@ -394,7 +397,7 @@ static void the_size_of_a_path_follows_the_rules(void **state)
         SCNetworkReachabilityPath path;
         unsigned char             bytes[5000];
     } more, before;
-    static const size_t bad[] = { 0, 1, sizeof(SCNetworkReachabilityPath) - 1, 4097, 5000, SIZE_MAX };
+    static const size_t      bad[] = { 0, 1, sizeof(SCNetworkReachabilityPath) - 1, 4097, 5000, SIZE_MAX };
     SCNetworkReachabilityRef target;
 
     (void)state;
@@ -570,9 +573,9 @@ static void check_no_loop(SCRunLoopRef wrong, SCNetworkReachabilityRef target)
 
 static void foreign_pointers_are_refused(void **state)
 {
-    static uint64_t zeros[64];
-    uint64_t        ones[64];
-    SCRunLoopRef    loop;
+    static uint64_t          zeros[64];
+    uint64_t                 ones[64];
+    SCRunLoopRef             loop;
     SCNetworkReachabilityRef target;
 
     (void)state;
@@ -581,8 +584,15 @@ static void foreign_pointers_are_refused(void **state)
     loop = SCRunLoopCreate();
     target = expect_target("198.51.100.7");
     {
-        const uintptr_t wrongs[] = { 0, 1, 8, 4095, (uintptr_t)target + 1, (uintptr_t)target + 4,
-                                     (uintptr_t)zeros, (uintptr_t)ones, (uintptr_t)"a string of some length" };
+        const uintptr_t wrongs[] = { 0,
+                                     1,
+                                     8,
+                                     4095,
+                                     (uintptr_t)target + 1,
+                                     (uintptr_t)target + 4,
+                                     (uintptr_t)zeros,
+                                     (uintptr_t)ones,
+                                     (uintptr_t) "a string of some length" };
 
         for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
             check_no_target((SCNetworkReachabilityRef)wrongs[i], loop);

@@ -50,11 +50,11 @@ static double soon(void)
 }
 
 /* A change that comes within the time in which there must have been a look. */
-#define EXPECT_SOON(watcher, flags)                                                                                    \
-    do {                                                                                                               \
-        const double before = watcher_now();                                                                           \
-        EXPECT_CHANGE(watcher, flags);                                                                                 \
-        assert_true(watcher_now() - before < soon());                                                                  \
+#define EXPECT_SOON(watcher, flags) \
+    do { \
+        const double before = watcher_now(); \
+        EXPECT_CHANGE(watcher, flags); \
+        assert_true(watcher_now() - before < soon()); \
     } while (0)
 
 /* GetFlags and GetPath both fail, with this status, and write nothing. */
@@ -124,9 +124,9 @@ static void no_flag_is_set_that_a_socket_does_not_know(void **state)
     static const struct {
         const char                *address;
         SCNetworkReachabilityFlags flags;
-    } rows[] = { { "192.0.2.9", R },          { "192.0.2.2", R | L },   { "127.0.0.1", R | L }, { "::1", R | L },
-                 { "2001:db8::2", R | L },    { "2001:db8::9", R },     { "0.0.0.0", R },       { "::", R },
-                 { "255.255.255.255", R },    { "203.0.113.9", R },     { "239.1.2.3", R },     { "fe80::1%a", R },
+    } rows[] = { { "192.0.2.9", R },           { "192.0.2.2", R | L }, { "127.0.0.1", R | L }, { "::1", R | L },
+                 { "2001:db8::2", R | L },     { "2001:db8::9", R },   { "0.0.0.0", R },       { "::", R },
+                 { "255.255.255.255", R },     { "203.0.113.9", R },   { "239.1.2.3", R },     { "fe80::1%a", R },
                  { "::ffff:192.0.2.2", R | L } };
     int tun;
 
@@ -399,10 +399,10 @@ static void a_target_is_asked_where_it_is_after_proc_has_gone(void **state)
 /* How many timers of this process are armed. */
 static unsigned armed_timers(void)
 {
-    DIR          *directory = opendir("/proc/self/fdinfo");
-    unsigned      armed = 0;
-    char          path[300], line[128];
-    long          seconds, nanoseconds;
+    DIR     *directory = opendir("/proc/self/fdinfo");
+    unsigned armed = 0;
+    char     path[300], line[128];
+    long     seconds, nanoseconds;
 
     assert_non_null(directory);
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {

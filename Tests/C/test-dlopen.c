@@ -45,19 +45,19 @@ static int rounds(void)
 /* ---- The library ------------------------------------------------------------------------------------------------ */
 
 /* Of the static one, which is linked into every test program, nothing is called here. */
-#define FUNCTIONS(F)                                                                                                   \
-    F(SCError)                                                                                                         \
-    F(SCNetworkReachabilityCreateWithName)                                                                             \
-    F(SCNetworkReachabilityGetFlags)                                                                                   \
-    F(SCNetworkReachabilityGetVersion)                                                                                 \
-    F(SCNetworkReachabilityRelease)                                                                                    \
-    F(SCNetworkReachabilityScheduleWithRunLoop)                                                                        \
-    F(SCNetworkReachabilitySetCallback)                                                                                \
-    F(SCNetworkReachabilitySetScheduler)                                                                               \
-    F(SCNetworkReachabilityUnscheduleFromRunLoop)                                                                      \
-    F(SCRunLoopCreate)                                                                                                 \
-    F(SCRunLoopGetCurrent)                                                                                             \
-    F(SCRunLoopPerform)                                                                                                \
+#define FUNCTIONS(F) \
+    F(SCError) \
+    F(SCNetworkReachabilityCreateWithName) \
+    F(SCNetworkReachabilityGetFlags) \
+    F(SCNetworkReachabilityGetVersion) \
+    F(SCNetworkReachabilityRelease) \
+    F(SCNetworkReachabilityScheduleWithRunLoop) \
+    F(SCNetworkReachabilitySetCallback) \
+    F(SCNetworkReachabilitySetScheduler) \
+    F(SCNetworkReachabilityUnscheduleFromRunLoop) \
+    F(SCRunLoopCreate) \
+    F(SCRunLoopGetCurrent) \
+    F(SCRunLoopPerform) \
     F(SCRunLoopRelease)
 
 struct functions {
@@ -94,9 +94,9 @@ static bool library_open(struct library *ret, int mode)
         dprintf(2, "%s\n", dlerror());
         return false;
     }
-#define LOOK_UP(name)                                                                                                  \
-    ret->call.name = (__typeof__(&name))dlsym(ret->handle, #name);                                                     \
-    if (ret->call.name == NULL)                                                                                        \
+#define LOOK_UP(name) \
+    ret->call.name = (__typeof__(&name))dlsym(ret->handle, #name); \
+    if (ret->call.name == NULL) \
         return false;
     FUNCTIONS(LOOK_UP)
     return true;

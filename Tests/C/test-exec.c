@@ -123,8 +123,8 @@ static void *make_schedules(void *away)
 static int look_meanwhile(void)
 {
     static void *(*const bodies[])(void *) = { make_loops, make_targets, make_schedules };
-    pthread_t            threads[3];
-    int                  away;
+    pthread_t threads[3];
+    int       away;
 
     hand_on();
     away = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);

@@ -14,10 +14,10 @@
 #include "watcher.h"
 #include "writer.h"
 
-#define COUNT 200
-#define STEP  0.00013 /* seconds from one route to the next: no divisor of any tick */
-#define TICK  0.01    /* the kernel's clock is as coarse as this, at most */
-#define LATE  1.0     /* seconds after the end. The kernel's own word may take 31; a busy machine takes some of this */
+#define COUNT           200
+#define STEP            0.00013 /* seconds from one route to the next: no divisor of any tick */
+#define TICK            0.01    /* the kernel's clock is as coarse as this, at most */
+#define LATE            1.0 /* seconds after the end. The kernel's own word may take 31; a busy machine takes some of this */
 #define LATE_UNDER_TOOL 15.0 /* and half a minute without the question */
 
 /* A route of its own to a target of its own. */
@@ -93,10 +93,9 @@ static void drive_until(double time)
 /* Makes the route, or makes it anew, to end after so many seconds; 0: never. */
 static void set_route(struct fate *fate, enum writer_action action, unsigned seconds)
 {
-    const struct writer_route route = { .prefix = fate->prefix,
-                                        .index = link_a,
-                                        .gateway = "2001:db8::1",
-                                        .expires = seconds };
+    const struct writer_route route = {
+        .prefix = fate->prefix, .index = link_a, .gateway = "2001:db8::1", .expires = seconds
+    };
 
     fate->ends_after = seconds == 0 ? INFINITY : watcher_now() + seconds - TICK;
     assert_int_equal(writer_route(&writer, action, &route), 0);

@@ -50,7 +50,7 @@ static const struct fault ways[] = {
 };
 #define WAYS (sizeof ways / sizeof ways[0])
 
-static struct fault fault; /* the one under way */
+static struct fault fault;    /* the one under way */
 static const char  *function; /* the call that it met; NULL: none */
 static bool         sweeping, struck;
 
@@ -76,12 +76,12 @@ static void fault_end(void)
 }
 
 /* What a call of the library's answers while the fault is armed. */
-#define UNDER_FAULT(call)                                                                                              \
-    ({                                                                                                                 \
-        fault_begin();                                                                                                 \
-        __typeof__(call) answer = (call);                                                                              \
-        fault_end();                                                                                                   \
-        answer;                                                                                                        \
+#define UNDER_FAULT(call) \
+    ({ \
+        fault_begin(); \
+        __typeof__(call) answer = (call); \
+        fault_end(); \
+        answer; \
     })
 
 /* Whether a call had a reason to fail and told it. What is interrupted goes on. */
@@ -392,14 +392,14 @@ static void get_description(void)
     static const char        start[] = "<SCNetworkReachability";
     SCNetworkReachabilityRef target = made();
     char                     text[1024] = "", flags[64], wanted[128];
-    const size_t length = UNDER_FAULT(SCNetworkReachabilityGetDescription(target, text, sizeof text));
+    const size_t             length = UNDER_FAULT(SCNetworkReachabilityGetDescription(target, text, sizeof text));
 
     assert_int_equal(length, strlen(text));
     assert_memory_equal(text, start, strlen(start));
     SCNetworkReachabilityFlagsGetString(right.flags, flags, sizeof flags);
     snprintf(wanted, sizeof wanted, "\n  flags: %s\n", flags);
-    if (strstr(text, "\n  flags: ") != NULL && strstr(text, wanted) == NULL &&
-        !is_file_denied() && !(is_denied() && strstr(text, "(asked a socket)") != NULL))
+    if (strstr(text, "\n  flags: ") != NULL && strstr(text, wanted) == NULL && !is_file_denied() &&
+        !(is_denied() && strstr(text, "(asked a socket)") != NULL))
         fail_msg("%s", text);
     SCNetworkReachabilityRelease(target);
 }

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "device.h"
 #include "etc.h"
 #include "faults.h"
+#include "kernel/link_type.h"
+#include "kernel/pppd.h"
+#include "kernel/rtnetlink.h"
 #include "namespace.h"
-#include "pppd.h"
-#include "view.h"
 #include "watcher.h"
 #include "writer.h"
 
@@ -184,8 +184,8 @@ static struct writer changes;
 static int           changed;
 
 /* Not on the stack: where a test fails, they stay open. */
-static struct netlink netlink;
-static struct view    view;
+static struct netlink   netlink;
+static struct rtnetlink rtnetlink;
 
 /* The kernel writes the first part of a dump inside the send, the others when they are read: it tells by a flag that
  * the links have become others meanwhile. */
@@ -269,16 +269,16 @@ static void links_that_come_meanwhile_keep_nobody_from_an_answer(void **state)
 
     (void)state;
     begin_many();
-    assert_int_equal(device_find(if_nametoindex("bridge0"), &bridge), 0);
+    assert_int_equal(link_type_query(if_nametoindex("bridge0"), &bridge), 0);
     assert_true(changed > 0);
     assert_true(bridge.carried);
     assert_int_equal(bridge.type, kSCNetworkReachabilityInterfaceTypeVirtual);
     changed = 10;
-    assert_int_equal(view_open(&view, VIEW_EVERYTHING), 0);
-    assert_int_equal(view_read_links(&view), 0);
+    assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
     assert_int_equal(changed, 10 + NETLINK_DUMP_TRIES);
-    assert_true(view.links.count > 2 * PORTS);
-    view_close(&view);
+    assert_true(rtnetlink.links.count > 2 * PORTS);
+    rtnetlink_close(&rtnetlink);
     end_many();
 }
 
@@ -306,7 +306,7 @@ static void a_database_that_cannot_be_read_is_not_an_empty_one(void **state)
     etc_write("/run/pppd2.tdb", "TDB file\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         faults_arm(&rows[i].fault);
-        assert_int_equal(pppd_look("ppp0", &pppd), rows[i].error);
+        assert_int_equal(pppd_read("ppp0", &pppd), rows[i].error);
         assert_non_null(faults_disarm());
         assert_int_equal(pppd.kept, rows[i].error == 0);
     }

@@ -198,10 +198,10 @@ static void an_own_address_outlives_its_interface_going_down(void **state)
 
 /* ---- The default path ------------------------------------------------------------------------------------------- */
 
-#define EXPECT_DEFAULT(flags, reason)                                                                                  \
-    do {                                                                                                               \
-        EXPECT_ADDRESS("0.0.0.0", flags, reason);                                                                      \
-        EXPECT_ADDRESS("::", flags, reason);                                                                           \
+#define EXPECT_DEFAULT(flags, reason) \
+    do { \
+        EXPECT_ADDRESS("0.0.0.0", flags, reason); \
+        EXPECT_ADDRESS("::", flags, reason); \
     } while (0)
 
 static void a_default_route_makes_the_default_path(void **state)
@@ -261,9 +261,9 @@ static void a_blackhole_of_net_zero_does_not_hide_the_default_path(void **state)
 
 static void nothing_about_one_net_hides_the_default_path(void **state)
 {
-    static const char *const refusals[] = { "route add throw 0.0.0.0/8", "route add prohibit 0.0.0.0/8",
+    static const char *const refusals[] = { "route add throw 0.0.0.0/8",         "route add prohibit 0.0.0.0/8",
                                             "rule add to 0.0.0.0/8 unreachable", "rule add to 0.0.0.0/8 prohibit",
-                                            "route add throw 128.0.0.0/8", "route add blackhole 128.0.0.0/8" };
+                                            "route add throw 128.0.0.0/8",       "route add blackhole 128.0.0.0/8" };
 
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
@@ -1275,9 +1275,9 @@ static void a_bound_target_honours_refusing_routes(void **state)
 
 /* ---- What a socket cannot tell ---------------------------------------------------------------------------------- */
 
-#define CARRIER  "a socket is connected whether or not there is a carrier"
-#define MADE_UP  "out of an interface that no route leaves, IPv4 makes a route up for a socket"
-#define PREFIX   "a socket does not tell how long the prefix was that matched"
+#define CARRIER "a socket is connected whether or not there is a carrier"
+#define MADE_UP "out of an interface that no route leaves, IPv4 makes a route up for a socket"
+#define PREFIX  "a socket does not tell how long the prefix was that matched"
 
 static const struct denial_row untold[] = {
     { "a_lost_carrier_ends_reachability_while_the_route_stands", CARRIER },

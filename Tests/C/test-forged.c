@@ -53,7 +53,8 @@ static struct forgery forge(uint16_t type, unsigned index)
     struct forgery forgery = { .header = { .nlmsg_len = sizeof forgery, .nlmsg_type = type, .nlmsg_seq = 1 } };
 
     if (type == RTM_DELROUTE)
-        forgery.payload.route = (struct rtmsg){ .rtm_family = AF_INET, .rtm_table = RT_TABLE_MAIN,
+        forgery.payload.route = (struct rtmsg){ .rtm_family = AF_INET,
+                                                .rtm_table = RT_TABLE_MAIN,
                                                 .rtm_type = RTN_UNICAST };
     else if (type == NLMSG_ERROR || type == NLMSG_DONE)
         forgery.payload.error.error = -ENETUNREACH;
@@ -62,8 +63,9 @@ static struct forgery forge(uint16_t type, unsigned index)
     return forgery;
 }
 
-static const uint16_t types[] = { RTM_DELLINK, RTM_NEWLINK, RTM_DELROUTE, RTM_NEWROUTE,
-                                  NLMSG_ERROR, NLMSG_DONE,  0xffff };
+static const uint16_t types[] = {
+    RTM_DELLINK, RTM_NEWLINK, RTM_DELROUTE, RTM_NEWROUTE, NLMSG_ERROR, NLMSG_DONE, 0xffff
+};
 
 /* How many of the forgeries were taken in by a socket. A connected one refuses. */
 static size_t send_forgeries(int fd, uint32_t port, uint32_t groups, unsigned index)

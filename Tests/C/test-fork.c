@@ -31,7 +31,7 @@ extern char **environ;
 
 #define PATIENCE 30.0 /* seconds until what must come has failed to */
 
-static const char        *program; /* this one's path, to be executed */
+static const char        *program;                   /* this one's path, to be executed */
 static char               at_start[DESCRIPTORS + 1]; /* the descriptors that it was started with: '1' each */
 static struct writer      writer;
 static unsigned           link_a;
@@ -87,10 +87,10 @@ static SCNetworkReachabilityRef target_behind(unsigned number)
 /* ---- Listening -------------------------------------------------------------------------------------------------- */
 
 enum way {
-    OWN_LOOP,    /* the calling thread's, with RunInMode */
-    MADE_LOOP,   /* one of nobody's, driven by the caller */
+    OWN_LOOP,     /* the calling thread's, with RunInMode */
+    MADE_LOOP,    /* one of nobody's, driven by the caller */
     THREADS_LOOP, /* one of nobody's, driven by another thread */
-    SCHEDULER,   /* its work is run by the caller */
+    SCHEDULER,    /* its work is run by the caller */
     WAYS
 };
 
@@ -109,10 +109,10 @@ struct ear {
     atomic_bool              done;
     sem_t                    called, handed;
     void (*work)(void *argument);
-    void                    *argument;
-    atomic_bool              released;
-    atomic_int               calls;
-    int                      heard; /* of these calls */
+    void                               *argument;
+    atomic_bool                         released;
+    atomic_int                          calls;
+    int                                 heard; /* of these calls */
     _Atomic(SCNetworkReachabilityFlags) flags;
 
     /* What the next callback, and the next perform, does first. */
@@ -302,12 +302,12 @@ static void expect_hearing(struct ear *ear, struct writer *by, unsigned number)
 /* ---- What a child can do ---------------------------------------------------------------------------------------- */
 
 /* The call sets SCError() to ECHILD. */
-#define EXPECT_REFUSED(succeeded)                                                                                      \
-    do {                                                                                                               \
-        SCNetworkReachabilityFlagsGetString(0, NULL, 1);                                                               \
-        assert_int_equal(SCError(), kSCStatusInvalidArgument);                                                         \
-        assert_false(succeeded);                                                                                       \
-        assert_int_equal(SCError(), ECHILD);                                                                           \
+#define EXPECT_REFUSED(succeeded) \
+    do { \
+        SCNetworkReachabilityFlagsGetString(0, NULL, 1); \
+        assert_int_equal(SCError(), kSCStatusInvalidArgument); \
+        assert_false(succeeded); \
+        assert_int_equal(SCError(), ECHILD); \
     } while (0)
 
 static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -487,10 +487,7 @@ static const struct {
     void (*end)(void);
     bool is_killed;
 } endings[] = {
-    { call_everything_and_release_both, end_now },
-    { leave, end_with_exit },
-    { leave, end_now },
-    { leave, execute },
+    { call_everything_and_release_both, end_now }, { leave, end_with_exit }, { leave, end_now }, { leave, execute },
     { leave, live_and_be_killed, true },
 };
 
@@ -1262,7 +1259,7 @@ static void work_that_was_handed_over_before_a_fork_does_nothing_in_the_child(vo
             ear.work(ear.argument);
             assert_int_equal(ear.calls, calls);
             call_everything_and_release(&ear);
-        child_end();
+            child_end();
         }
         child_expect_end(child);
         ear.work(ear.argument);
@@ -1659,8 +1656,8 @@ static void *fork_in_a_storm(void *first_number)
 
 static void a_child_forked_in_a_storm_of_calls_begins_anew(void **state)
 {
-    static void *(*const bodies[])(void *) = { ask, drive_storm, come_and_go, come_and_go_abroad,
-                                               come_and_go_on_schedulers, change_routes };
+    static void *(*const bodies[])(
+        void *) = { ask, drive_storm, come_and_go, come_and_go_abroad, come_and_go_on_schedulers, change_routes };
     pthread_t threads[sizeof bodies / sizeof bodies[0]], forkers[FORKERS];
 
     (void)state;
@@ -1687,8 +1684,7 @@ static void a_child_forked_in_a_storm_of_calls_begins_anew(void **state)
     assert_int_equal(storm.children, FORKERS * forks());
     assert_true(storm.calls > 0);
     EXPECT(storm.asked, R | D, None);
-    assert_true(
-        SCNetworkReachabilityUnscheduleFromRunLoop(storm.watched, storm.loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(storm.watched, storm.loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(storm.asked);
     SCNetworkReachabilityRelease(storm.watched);
     SCNetworkReachabilityRelease(storm.abroad);

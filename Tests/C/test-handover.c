@@ -100,10 +100,10 @@ static void come_and_go(int count)
 /* ---- At once ---------------------------------------------------------------------------------------------------- */
 
 static struct {
-    char     name[16];
-    bool     all_blocked;
-    int      calls, inside, overlaps;
-    sem_t    called;
+    char  name[16];
+    bool  all_blocked;
+    int   calls, inside, overlaps;
+    sem_t called;
 } at_once;
 
 static void perform_at_once(void *info, void (*work)(void *argument), void *argument)
@@ -405,8 +405,8 @@ static void work_that_is_run_inside_itself_does_nothing(void **state)
     queue_open(&queue, 0);
     target = make_due(&queue, &listener);
     listener.queue = NULL;
-    assert_true(SCNetworkReachabilitySetCallback(
-        target, run_again, &(SCNetworkReachabilityContext){ .info = &listener }));
+    assert_true(
+        SCNetworkReachabilitySetCallback(target, run_again, &(SCNetworkReachabilityContext){ .info = &listener }));
     assert_true(queue_take(&queue, &again));
     run(&again);
     assert_int_equal(atomic_load(&listener.calls), 1);
@@ -542,8 +542,8 @@ static void of_many_threads_that_run_a_work_one_makes_the_call(void **state)
 
         target = make_due(&queue, &listener);
         listener.queue = NULL;
-        assert_true(SCNetworkReachabilitySetCallback(
-            target, hear_slowly, &(SCNetworkReachabilityContext){ .info = &listener }));
+        assert_true(SCNetworkReachabilitySetCallback(target, hear_slowly,
+                                                     &(SCNetworkReachabilityContext){ .info = &listener }));
         assert_true(queue_take(&queue, &crowd.work));
         if (gone)
             assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
@@ -574,8 +574,8 @@ static struct {
     struct queue             other;
     SCRunLoopRef             loop;
     void (*inside)(void);
-    int                      refused;
-    sem_t                    performed;
+    int   refused;
+    sem_t performed;
 } busy;
 
 static void perform_busily(void *info, void (*work)(void *argument), void *argument)
@@ -758,8 +758,7 @@ static struct listener replacement;
 static void replace_in_perform(void)
 {
     busy.inside = NULL;
-    check(SCNetworkReachabilitySetCallback(busy.target, hear,
-                                           &(SCNetworkReachabilityContext){ .info = &replacement }));
+    check(SCNetworkReachabilitySetCallback(busy.target, hear, &(SCNetworkReachabilityContext){ .info = &replacement }));
 }
 
 static void perform_may_replace_the_callback(void **state)

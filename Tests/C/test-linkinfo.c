@@ -5,8 +5,8 @@
 #include <linux/if_tunnel.h>
 
 #include "exact.h"
-#include "linkinfo.h"
 #include "literal.h"
+#include "pure/linkinfo.h"
 
 #define LIMIT 1024
 
@@ -72,8 +72,7 @@ static void tunnels_tell_where_their_packets_go(void **state)
         { "ip6tnl", IFLA_IPTUN_LINK, IFLA_IPTUN_LOCAL, IFLA_IPTUN_REMOTE, IFLA_IPTUN_FWMARK, 3, 7, "2001:db8::2",
           "2001:db8::9" },
         { "vti", IFLA_VTI_LINK, IFLA_VTI_LOCAL, IFLA_VTI_REMOTE, IFLA_VTI_FWMARK, 3, 7, "192.0.2.2", "192.0.2.9" },
-        { "vti6", IFLA_VTI_LINK, IFLA_VTI_LOCAL, IFLA_VTI_REMOTE, IFLA_VTI_FWMARK, 3, 7, "2001:db8::2",
-          "2001:db8::9" },
+        { "vti6", IFLA_VTI_LINK, IFLA_VTI_LOCAL, IFLA_VTI_REMOTE, IFLA_VTI_FWMARK, 3, 7, "2001:db8::2", "2001:db8::9" },
         { "vxlan", IFLA_VXLAN_LINK, IFLA_VXLAN_LOCAL, IFLA_VXLAN_GROUP, 0, 3, 0, "192.0.2.2", "192.0.2.9" },
         { "vxlan", IFLA_VXLAN_LINK, IFLA_VXLAN_LOCAL6, IFLA_VXLAN_GROUP6, 0, 3, 0, "2001:db8::2", "2001:db8::9" },
         { "geneve", 0, 0, IFLA_GENEVE_REMOTE, 0, 0, 0, NULL, "192.0.2.9" },
@@ -107,9 +106,12 @@ static void an_end_that_is_anywhere_is_none(void **state)
     static const struct {
         const char *kind, *remote;
         uint16_t    type;
-    } rows[] = { { "gre", "0.0.0.0", IFLA_GRE_REMOTE },     { "ip6gre", "::", IFLA_GRE_REMOTE },
-                 { "sit", "0.0.0.0", IFLA_IPTUN_REMOTE },   { "gre", "239.1.1.1", IFLA_GRE_REMOTE },
-                 { "vxlan", "239.1.1.1", IFLA_VXLAN_GROUP }, { "vxlan", "ff05::1", IFLA_VXLAN_GROUP6 },
+    } rows[] = { { "gre", "0.0.0.0", IFLA_GRE_REMOTE },
+                 { "ip6gre", "::", IFLA_GRE_REMOTE },
+                 { "sit", "0.0.0.0", IFLA_IPTUN_REMOTE },
+                 { "gre", "239.1.1.1", IFLA_GRE_REMOTE },
+                 { "vxlan", "239.1.1.1", IFLA_VXLAN_GROUP },
+                 { "vxlan", "ff05::1", IFLA_VXLAN_GROUP6 },
                  { "gre", NULL, IFLA_GRE_REMOTE } };
 
     (void)state;

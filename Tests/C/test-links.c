@@ -5,87 +5,92 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "links.h"
+#include "pure/link_table.h"
 #include "unit.h"
 
 /* A whole message about a link; kind NULL: none. */
 static struct message about(uint32_t index, const char *name, uint32_t flags, const char *kind)
 {
     struct message message = { .kind = MESSAGE_LINK,
-                               .link = { .index = index, .flags = flags, .hardware = ARPHRD_ETHER, .mtu = 1500,
-                                         .has_name = true, .has_mtu = true, .info.has_kind = kind != NULL } };
+                               .link = { .index = index,
+                                         .flags = flags,
+                                         .hardware = ARPHRD_ETHER,
+                                         .mtu = 1500,
+                                         .has_name = true,
+                                         .has_mtu = true,
+                                         .info.has_kind = kind != NULL } };
 
     snprintf(message.link.name, sizeof message.link.name, "%s", name);
     snprintf(message.link.info.kind, sizeof message.link.info.kind, "%s", kind != NULL ? kind : "");
     return message;
 }
 
-static void apply(struct links *links, struct message message)
+static void apply(struct link_table *links, struct message message)
 {
-    assert_int_equal(links_apply(links, &message), 0);
+    assert_int_equal(link_table_apply(links, &message), 0);
 }
 
 static void links_come_change_and_go(void **state)
 {
-    struct links links = LINKS_EMPTY;
+    struct link_table links = LINK_TABLE_EMPTY;
 
     (void)state;
-    assert_null(links_find(&links, 1));
+    assert_null(link_table_find(&links, 1));
     apply(&links, about(7, "a", IFF_UP, "veth"));
     apply(&links, about(3, "b", 0, NULL));
     apply(&links, about(5, "c", IFF_UP | IFF_RUNNING, NULL));
     assert_int_equal(links.count, 3);
-    assert_string_equal(links_find(&links, 3)->name, "b");
-    assert_string_equal(links_find(&links, 5)->name, "c");
-    assert_string_equal(links_find(&links, 7)->name, "a");
-    assert_string_equal(links_find(&links, 7)->kind, "veth");
-    assert_true(links_find(&links, 7)->complete);
-    assert_null(links_find(&links, 4));
+    assert_string_equal(link_table_find(&links, 3)->name, "b");
+    assert_string_equal(link_table_find(&links, 5)->name, "c");
+    assert_string_equal(link_table_find(&links, 7)->name, "a");
+    assert_string_equal(link_table_find(&links, 7)->kind, "veth");
+    assert_true(link_table_find(&links, 7)->complete);
+    assert_null(link_table_find(&links, 4));
 
     apply(&links, about(7, "renamed", 0, "veth"));
     assert_int_equal(links.count, 3);
-    assert_string_equal(links_find(&links, 7)->name, "renamed");
-    assert_int_equal(links_find(&links, 7)->flags, 0);
+    assert_string_equal(link_table_find(&links, 7)->name, "renamed");
+    assert_int_equal(link_table_find(&links, 7)->flags, 0);
 
     apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
     apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 6 } });
     assert_int_equal(links.count, 2);
-    assert_null(links_find(&links, 5));
-    assert_string_equal(links_find(&links, 3)->name, "b");
-    assert_string_equal(links_find(&links, 7)->name, "renamed");
-    links_clear(&links);
+    assert_null(link_table_find(&links, 5));
+    assert_string_equal(link_table_find(&links, 3)->name, "b");
+    assert_string_equal(link_table_find(&links, 7)->name, "renamed");
+    link_table_clear(&links);
     assert_int_equal(links.count, 0);
-    assert_null(links_find(&links, 3));
+    assert_null(link_table_find(&links, 3));
 }
 
 static void a_partial_message_changes_flags_alone(void **state)
 {
-    struct links   links = LINKS_EMPTY;
-    struct message partial = { .kind = MESSAGE_LINK,
-                               .link = { .index = 3, .flags = IFF_UP | IFF_RUNNING, .hardware = ARPHRD_ETHER } };
+    struct link_table links = LINK_TABLE_EMPTY;
+    struct message    partial = { .kind = MESSAGE_LINK,
+                                  .link = { .index = 3, .flags = IFF_UP | IFF_RUNNING, .hardware = ARPHRD_ETHER } };
 
     (void)state;
     apply(&links, about(3, "wlan0", IFF_UP, "veth"));
     apply(&links, partial);
-    assert_string_equal(links_find(&links, 3)->name, "wlan0");
-    assert_string_equal(links_find(&links, 3)->kind, "veth");
-    assert_int_equal(links_find(&links, 3)->mtu, 1500);
-    assert_true(links_find(&links, 3)->complete);
-    assert_true(link_is_running(links_find(&links, 3)));
+    assert_string_equal(link_table_find(&links, 3)->name, "wlan0");
+    assert_string_equal(link_table_find(&links, 3)->kind, "veth");
+    assert_int_equal(link_table_find(&links, 3)->mtu, 1500);
+    assert_true(link_table_find(&links, 3)->complete);
+    assert_true(link_is_running(link_table_find(&links, 3)));
 
     /* Of a link that is not known yet, it does not tell everything. */
     partial.link.index = 4;
     apply(&links, partial);
-    assert_false(links_find(&links, 4)->complete);
+    assert_false(link_table_find(&links, 4)->complete);
     apply(&links, about(4, "eth0", IFF_UP, NULL));
-    assert_true(links_find(&links, 4)->complete);
-    links_clear(&links);
+    assert_true(link_table_find(&links, 4)->complete);
+    link_table_clear(&links);
 }
 
 static void many_links_stay_in_order(void **state)
 {
-    struct links links = LINKS_EMPTY;
-    char         name[16];
+    struct link_table links = LINK_TABLE_EMPTY;
+    char              name[16];
 
     (void)state;
     for (uint32_t i = 0; i < 500; i++) {
@@ -102,11 +107,11 @@ static void many_links_stay_in_order(void **state)
     for (uint32_t index = 1; index <= 499; index++) {
         snprintf(name, sizeof name, "l%u", index);
         if (index % 2 != 0)
-            assert_null(links_find(&links, index));
+            assert_null(link_table_find(&links, index));
         else
-            assert_string_equal(links_find(&links, index)->name, name);
+            assert_string_equal(link_table_find(&links, index)->name, name);
     }
-    links_clear(&links);
+    link_table_clear(&links);
 }
 
 static void a_kind_of_link_follows_from_kind_and_hardware(void **state)
@@ -148,7 +153,7 @@ static void a_kind_of_link_follows_from_kind_and_hardware(void **state)
         { "", ARPHRD_NONE, IFF_NOARP, TYPE(Tunnel), true },
         { "", ARPHRD_INFINIBAND, IFF_BROADCAST, TYPE(Other), false },
     };
-    struct links links = LINKS_EMPTY;
+    struct link_table links = LINK_TABLE_EMPTY;
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -157,22 +162,23 @@ static void a_kind_of_link_follows_from_kind_and_hardware(void **state)
 
         snprintf(link.kind, sizeof link.kind, "%s", rows[i].kind);
         snprintf(link.name, sizeof link.name, "%s", "ppp0"); /* a name tells nothing */
-        assert_int_equal(links_put(&links, &link), 0);
-        put = links_find(&links, 1);
+        assert_int_equal(link_table_put(&links, &link), 0);
+        put = link_table_find(&links, 1);
         if (put->type != rows[i].type || link_is_point_to_point(put) != rows[i].point_to_point)
             fail_msg("row %zu, kind \"%s\": type %u", i, rows[i].kind, put->type);
     }
-    links_clear(&links);
+    link_table_clear(&links);
 }
 
-static const struct link *put(struct links *links, uint32_t index, const char *kind, bool complete, enum device device)
+static const struct link *put(struct link_table *links, uint32_t index, const char *kind, bool complete,
+                              enum device device)
 {
     struct link link = { .index = index, .hardware = ARPHRD_ETHER, .complete = complete, .device = device };
 
     snprintf(link.name, sizeof link.name, "l%u", index);
     snprintf(link.kind, sizeof link.kind, "%s", kind);
-    assert_int_equal(links_put(links, &link), 0);
-    return links_find(links, index);
+    assert_int_equal(link_table_put(links, &link), 0);
+    return link_table_find(links, index);
 }
 
 static void a_kind_of_link_follows_from_the_device(void **state)
@@ -185,14 +191,14 @@ static void a_kind_of_link_follows_from_the_device(void **state)
         bool                               flags_known, type_known;
     } rows[] = {
         /* Nobody has looked, or nobody saw. */
-        { "", false, DEVICE_UNASKED, TYPE(WiredEthernet), false, false },
-        { "", true, DEVICE_UNASKED, TYPE(WiredEthernet), false, false },
-        { "", true, DEVICE_UNSEEN, TYPE(WiredEthernet), false, false },
-        { "veth", true, DEVICE_UNSEEN, TYPE(Virtual), true, true },
-        { "tun", true, DEVICE_UNSEEN, TYPE(Tunnel), true, true },
-        { "wwan", true, DEVICE_UNSEEN, TYPE(Cellular), true, true },
-        { "vlan", true, DEVICE_UNSEEN, TYPE(Virtual), false, false },
-        { "bridge", true, DEVICE_UNSEEN, TYPE(Virtual), false, false },
+        { "", false, DEVICE_UNKNOWN, TYPE(WiredEthernet), false, false },
+        { "", true, DEVICE_UNKNOWN, TYPE(WiredEthernet), false, false },
+        { "", true, DEVICE_NOT_IN_SYSFS, TYPE(WiredEthernet), false, false },
+        { "veth", true, DEVICE_NOT_IN_SYSFS, TYPE(Virtual), true, true },
+        { "tun", true, DEVICE_NOT_IN_SYSFS, TYPE(Tunnel), true, true },
+        { "wwan", true, DEVICE_NOT_IN_SYSFS, TYPE(Cellular), true, true },
+        { "vlan", true, DEVICE_NOT_IN_SYSFS, TYPE(Virtual), false, false },
+        { "bridge", true, DEVICE_NOT_IN_SYSFS, TYPE(Virtual), false, false },
         /* sysfs shows it. */
         { "", false, DEVICE_PHYSICAL, TYPE(WiredEthernet), true, true },
         { "", false, DEVICE_WIFI, TYPE(WiFi), true, true },
@@ -206,7 +212,7 @@ static void a_kind_of_link_follows_from_the_device(void **state)
         { "bond", true, DEVICE_CELLULAR, TYPE(Cellular), true, true },
         { "dsa", true, DEVICE_PHYSICAL, TYPE(WiredEthernet), true, true },
     };
-    struct links links = LINKS_EMPTY;
+    struct link_table links = LINK_TABLE_EMPTY;
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -216,7 +222,7 @@ static void a_kind_of_link_follows_from_the_device(void **state)
             link_type_is_known(link) != rows[i].type_known)
             fail_msg("row %zu, kind \"%s\": type %u", i, rows[i].kind, link->type);
     }
-    links_clear(&links);
+    link_table_clear(&links);
 }
 
 /* What was found out stays until something happens that may change it. */
@@ -229,69 +235,74 @@ static void what_was_found_out_is_taken_back_when_it_may_have_changed(void **sta
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct links   links = LINKS_EMPTY;
-        struct message partial = { .kind = MESSAGE_LINK, .link = { .index = 1, .hardware = ARPHRD_ETHER } };
+        struct link_table links = LINK_TABLE_EMPTY;
+        struct message    partial = { .kind = MESSAGE_LINK, .link = { .index = 1, .hardware = ARPHRD_ETHER } };
 
         put(&links, 1, "", true, DEVICE_CELLULAR);
         apply(&links, rows[i].name == NULL ? partial
                                            : about(1, rows[i].name, 0, rows[i].kind[0] != '\0' ? rows[i].kind : NULL));
-        assert_int_equal(links_find(&links, 1)->device, rows[i].stays ? DEVICE_CELLULAR : DEVICE_UNASKED);
-        assert_int_equal(links_find(&links, 1)->type == TYPE(Cellular), rows[i].stays);
-        links_clear(&links);
+        assert_int_equal(link_table_find(&links, 1)->device, rows[i].stays ? DEVICE_CELLULAR : DEVICE_UNKNOWN);
+        assert_int_equal(link_table_find(&links, 1)->type == TYPE(Cellular), rows[i].stays);
+        link_table_clear(&links);
     }
 }
 
 static void any_link_may_change_what_carries_another(void **state)
 {
-    struct links   links = LINKS_EMPTY;
-    struct link    bridge;
-    struct message message;
+    struct link_table links = LINK_TABLE_EMPTY;
+    struct link       bridge;
+    struct message    message;
 
     (void)state;
     bridge = *put(&links, 1, "bridge", true, DEVICE_CELLULAR);
     bridge.carried = true;
-    assert_int_equal(links_put(&links, &bridge), 0);
+    assert_int_equal(link_table_put(&links, &bridge), 0);
     put(&links, 2, "", true, DEVICE_WIFI);
     apply(&links, about(2, "l2", 0, NULL));
-    assert_int_equal(links_find(&links, 1)->device, DEVICE_CELLULAR); /* nothing happened to that one */
+    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_CELLULAR); /* nothing happened to that one */
     message = about(2, "l2", 0, NULL);
     message.link.mtu = 9000;
     apply(&links, message);
-    assert_int_equal(links_find(&links, 1)->device, DEVICE_CELLULAR);
+    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_CELLULAR);
     message.link.master = 1;
     apply(&links, message);
-    assert_int_equal(links_find(&links, 1)->device, DEVICE_UNASKED);
-    assert_int_equal(links_find(&links, 2)->device, DEVICE_WIFI);
+    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_UNKNOWN);
+    assert_int_equal(link_table_find(&links, 2)->device, DEVICE_WIFI);
     bridge.carried = true;
-    assert_int_equal(links_put(&links, &bridge), 0);
+    assert_int_equal(link_table_put(&links, &bridge), 0);
     message.link.flags = IFF_RUNNING;
     apply(&links, message);
-    assert_int_equal(links_find(&links, 1)->device, DEVICE_UNASKED);
-    assert_int_equal(links_put(&links, &bridge), 0);
+    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_UNKNOWN);
+    assert_int_equal(link_table_put(&links, &bridge), 0);
     apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
-    assert_int_equal(links_find(&links, 1)->device, DEVICE_UNASKED);
-    links_clear(&links);
+    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_UNKNOWN);
+    link_table_clear(&links);
 }
 
 static void what_was_learned_stands_unless_something_changed_meanwhile(void **state)
 {
-    struct links      links = LINKS_EMPTY;
-    const struct link whole = { .index = 1, .complete = true, .kind = "vlan", .learned = true, .type = TYPE(Tunnel),
-                                .device = DEVICE_VIRTUAL, .flags = IFF_UP };
+    struct link_table links = LINK_TABLE_EMPTY;
+    const struct link whole = { .index = 1,
+                                .complete = true,
+                                .kind = "vlan",
+                                .learned = true,
+                                .type = TYPE(Tunnel),
+                                .device = DEVICE_VIRTUAL,
+                                .flags = IFF_UP };
     unsigned          changes;
 
     (void)state;
-    put(&links, 1, "", false, DEVICE_UNSEEN);
+    put(&links, 1, "", false, DEVICE_NOT_IN_SYSFS);
     changes = links.changes;
     apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
-    links_learn(&links, &whole, changes);
-    assert_int_equal(links_find(&links, 1)->device, DEVICE_UNSEEN);
-    links_learn(&links, &whole, links.changes);
-    assert_int_equal(links_find(&links, 1)->type, TYPE(Tunnel));
-    assert_true(link_type_is_known(links_find(&links, 1)));
-    assert_string_equal(links_find(&links, 1)->kind, "vlan");
-    assert_int_equal(links_find(&links, 1)->flags, 0); /* messages tell these */
-    links_clear(&links);
+    link_table_learn(&links, &whole, changes);
+    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_NOT_IN_SYSFS);
+    link_table_learn(&links, &whole, links.changes);
+    assert_int_equal(link_table_find(&links, 1)->type, TYPE(Tunnel));
+    assert_true(link_type_is_known(link_table_find(&links, 1)));
+    assert_string_equal(link_table_find(&links, 1)->kind, "vlan");
+    assert_int_equal(link_table_find(&links, 1)->flags, 0); /* messages tell these */
+    link_table_clear(&links);
 }
 
 /* A port and a bond that were learned of: the next message about them says nothing new. */
@@ -305,21 +316,21 @@ static void what_was_learned_is_all_of_it(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof wholes / sizeof wholes[0]; i++) {
         const struct link *whole = &wholes[i];
-        struct links       links = LINKS_EMPTY;
+        struct link_table  links = LINK_TABLE_EMPTY;
         struct link        bridge = *put(&links, 1, "bridge", true, DEVICE_CELLULAR);
         struct message     message = about(2, "l2", 0, whole->kind);
 
         bridge.carried = true;
-        assert_int_equal(links_put(&links, &bridge), 0);
-        put(&links, 2, "", false, DEVICE_UNSEEN);
-        links_learn(&links, whole, links.changes);
+        assert_int_equal(link_table_put(&links, &bridge), 0);
+        put(&links, 2, "", false, DEVICE_NOT_IN_SYSFS);
+        link_table_learn(&links, whole, links.changes);
         message.link.mtu = 9000;
         message.link.master = whole->master;
         message.link.info.active = whole->active;
         apply(&links, message);
-        assert_int_equal(links_find(&links, 1)->device, DEVICE_CELLULAR);
-        assert_true(links_find(&links, 2)->learned);
-        links_clear(&links);
+        assert_int_equal(link_table_find(&links, 1)->device, DEVICE_CELLULAR);
+        assert_true(link_table_find(&links, 2)->learned);
+        link_table_clear(&links);
     }
 }
 
@@ -330,11 +341,11 @@ static void what_runs_is_chosen_before_the_better_device(void **state)
         enum device device;
         bool        chosen, best;
     } rows[] = {
-        { false, DEVICE_UNSEEN, true, false },   { false, DEVICE_PHYSICAL, true, false },
-        { false, DEVICE_PHYSICAL, false, false }, { true, DEVICE_UNSEEN, true, false },
-        { true, DEVICE_CELLULAR, true, false },  { true, DEVICE_VIRTUAL, false, false },
-        { false, DEVICE_PHYSICAL, false, false }, { true, DEVICE_WIFI, true, false },
-        { true, DEVICE_PHYSICAL, true, true },   { true, DEVICE_PHYSICAL, false, true },
+        { false, DEVICE_NOT_IN_SYSFS, true, false }, { false, DEVICE_PHYSICAL, true, false },
+        { false, DEVICE_PHYSICAL, false, false },    { true, DEVICE_NOT_IN_SYSFS, true, false },
+        { true, DEVICE_CELLULAR, true, false },      { true, DEVICE_VIRTUAL, false, false },
+        { false, DEVICE_PHYSICAL, false, false },    { true, DEVICE_WIFI, true, false },
+        { true, DEVICE_PHYSICAL, true, true },       { true, DEVICE_PHYSICAL, false, true },
     };
     struct link_choice choice = { 0 };
 

@@ -184,11 +184,11 @@ static struct resolver_reply usual(const char *name)
     static const struct {
         const char *beginning;
         int         error;
-    } errors[] = { { "again", EAI_AGAIN },     { "fail", EAI_FAIL },         { "noname", EAI_NONAME },
-                   { "nodata", EAI_NODATA },   { "family", EAI_ADDRFAMILY }, { "memory", EAI_MEMORY },
-                   { "system", EAI_SYSTEM },   { "flags", EAI_BADFLAGS },    { "service", EAI_SERVICE },
+    } errors[] = { { "again", EAI_AGAIN },       { "fail", EAI_FAIL },         { "noname", EAI_NONAME },
+                   { "nodata", EAI_NODATA },     { "family", EAI_ADDRFAMILY }, { "memory", EAI_MEMORY },
+                   { "system", EAI_SYSTEM },     { "flags", EAI_BADFLAGS },    { "service", EAI_SERVICE },
                    { "socktype", EAI_SOCKTYPE }, { "overflow", EAI_OVERFLOW }, { "idn", EAI_IDN_ENCODE },
-                   { "proto", EAI_FAMILY },    { "unknown", -4711 } };
+                   { "proto", EAI_FAMILY },      { "unknown", -4711 } };
 
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         if (strncmp(name, errors[i].beginning, strlen(errors[i].beginning)) == 0)
@@ -350,9 +350,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 static void listen_to(struct listener *listener, SCNetworkReachabilityRef target,
                       SCNetworkReachabilityCallBack callback)
 {
-    SCNetworkReachabilityContext context = { .info = listener,
-                                             .retain = retain_listener,
-                                             .release = release_listener };
+    SCNetworkReachabilityContext context = { .info = listener, .retain = retain_listener, .release = release_listener };
 
     assert_true(SCNetworkReachabilitySetCallback(target, callback, &context));
 }
@@ -1109,7 +1107,6 @@ static size_t heap(void)
 #endif
 }
 
-
 static void nothing_is_left_of_names(void **state)
 {
     const unsigned     count = 1000 / slowness();
@@ -1526,10 +1523,11 @@ static void every_reply_comes_to_something(void **state)
             struct sockaddr_storage    plain = addresses[n];
 
             ((struct sockaddr_in6 *)(void *)&plain)->sin6_scope_id = 0;
-            assert_int_equal(getnameinfo((const struct sockaddr *)&plain, sizeof *in6, host, sizeof host, NULL, 0,
-                                         NI_NUMERICHOST), 0);
-            snprintf(text + strlen(text), sizeof text - strlen(text), scoped ? "%s%s%%%u" : "%s%s",
-                     n > 0 ? " " : "", host, in6->sin6_scope_id);
+            assert_int_equal(
+                getnameinfo((const struct sockaddr *)&plain, sizeof *in6, host, sizeof host, NULL, 0, NI_NUMERICHOST),
+                0);
+            snprintf(text + strlen(text), sizeof text - strlen(text), scoped ? "%s%s%%%u" : "%s%s", n > 0 ? " " : "",
+                     host, in6->sin6_scope_id);
         }
         assert_string_equal(text, table[i].addresses);
         assert_int_equal(expect_path_of(watcher.target).addressCount, count);
@@ -1570,9 +1568,9 @@ static void every_error_has_its_reason(void **state)
     static const struct {
         const char *name;
         bool        exists; /* or may */
-    } table[] = { { "noname", false },  { "nodata", false },   { "family", false },   { "again", true },
-                  { "fail", true },     { "memory", true },    { "system", true },    { "flags", true },
-                  { "service", true },  { "socktype", true },  { "overflow", true },  { "proto", true },
+    } table[] = { { "noname", false }, { "nodata", false },  { "family", false },  { "again", true },
+                  { "fail", true },    { "memory", true },   { "system", true },   { "flags", true },
+                  { "service", true }, { "socktype", true }, { "overflow", true }, { "proto", true },
                   { "unknown", true } };
     struct watcher watchers[3];
 
@@ -1659,9 +1657,8 @@ static void *inhabit(void *argument)
     complain_if(!namespace_enter(), "no namespace");
     inhabitant->thread = (pid_t)syscall(SYS_gettid);
     inhabitant->target = SCNetworkReachabilityCreateWithName(NULL, inhabitant->name);
-    complain_if(inhabitant->target == NULL ||
-                    !SCNetworkReachabilityScheduleWithRunLoop(inhabitant->target, inhabitant->loop,
-                                                              kSCRunLoopDefaultMode),
+    complain_if(inhabitant->target == NULL || !SCNetworkReachabilityScheduleWithRunLoop(
+                                                  inhabitant->target, inhabitant->loop, kSCRunLoopDefaultMode),
                 "not scheduled");
     sem_post(&inhabitant->made);
     sem_wait(&inhabitant->moved);
@@ -1726,16 +1723,16 @@ static void a_namespace_dies_with_its_last_target(void **state)
 /* ---- Waiting ---------------------------------------------------------------------------------------------------- */
 
 static struct {
-    SCRunLoopRef loop;
-    unsigned     rounds;
-    sem_t        done;
+    SCRunLoopRef          loop;
+    unsigned              rounds;
+    sem_t                 done;
     _Atomic(const char *) call; /* the one that is being made */
 } unwaiting;
 
-#define MAKE_CALL(text, expression)                                                                                    \
-    do {                                                                                                               \
-        atomic_store(&unwaiting.call, text);                                                                           \
-        complain_if(!(expression), text " failed");                                                                    \
+#define MAKE_CALL(text, expression) \
+    do { \
+        atomic_store(&unwaiting.call, text); \
+        complain_if(!(expression), text " failed"); \
     } while (0)
 
 static void *make_every_call(void *unused)
@@ -1751,20 +1748,20 @@ static void *make_every_call(void *unused)
         MAKE_CALL("Create", (target = SCNetworkReachabilityCreateWithName(NULL, name)) != NULL);
         for (int where = 0; where < 3; where++) {
             if (where == 1)
-                MAKE_CALL("Schedule", SCNetworkReachabilityScheduleWithRunLoop(target, unwaiting.loop,
-                                                                               kSCRunLoopDefaultMode));
+                MAKE_CALL("Schedule",
+                          SCNetworkReachabilityScheduleWithRunLoop(target, unwaiting.loop, kSCRunLoopDefaultMode));
             if (where == 2)
                 MAKE_CALL("SetScheduler", SCNetworkReachabilitySetScheduler(target, &at_once));
             MAKE_CALL("GetFlags", SCNetworkReachabilityGetFlags(target, &flags));
-            MAKE_CALL("GetPath", SCNetworkReachabilityGetPath(target, &path) && path.reason ==
-                                                                       kSCNetworkReachabilityReasonNamePending);
+            MAKE_CALL("GetPath", SCNetworkReachabilityGetPath(target, &path) &&
+                                     path.reason == kSCNetworkReachabilityReasonNamePending);
             MAKE_CALL("GetResolvedAddresses", SCNetworkReachabilityGetResolvedAddresses(target, &address, 1) == 0);
             MAKE_CALL("GetDescription",
                       SCNetworkReachabilityGetDescription(target, description, sizeof description) > 0);
             MAKE_CALL("Perform", SCRunLoopPerform(unwaiting.loop, 0) == 0);
             if (where == 1)
-                MAKE_CALL("Unschedule", SCNetworkReachabilityUnscheduleFromRunLoop(target, unwaiting.loop,
-                                                                                   kSCRunLoopDefaultMode));
+                MAKE_CALL("Unschedule",
+                          SCNetworkReachabilityUnscheduleFromRunLoop(target, unwaiting.loop, kSCRunLoopDefaultMode));
             if (where == 2)
                 MAKE_CALL("SetScheduler(NULL)", SCNetworkReachabilitySetScheduler(target, NULL));
         }

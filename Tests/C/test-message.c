@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "exact.h"
-#include "message.h"
+#include "pure/message.h"
 
 /* A message under construction. */
 struct bytes {
@@ -362,8 +362,8 @@ static void a_hop_of_another_family_is_a_gateway(void **state)
 
 static void route_attributes_of_a_wrong_length_are_not_there(void **state)
 {
-    static const uint16_t types[] = { RTA_DST, RTA_PREFSRC, RTA_GATEWAY, RTA_OIF, RTA_NH_ID, RTA_CACHEINFO,
-                                      RTA_METRICS, RTA_MULTIPATH };
+    static const uint16_t      types[] = { RTA_DST,   RTA_PREFSRC,   RTA_GATEWAY, RTA_OIF,
+                                           RTA_NH_ID, RTA_CACHEINFO, RTA_METRICS, RTA_MULTIPATH };
     static const unsigned char ones[64] = { 1, 1, 1, 1, 1 };
 
     (void)state;
@@ -491,8 +491,9 @@ static void errors_and_ends_tell_their_errno(void **state)
 {
     static const struct {
         int error, wanted;
-    } rows[] = { { 0, 0 }, { -ENETUNREACH, ENETUNREACH }, { -EACCES, EACCES }, { 5, 0 }, { -4096, 0 },
-                 { INT32_MIN, 0 } };
+    } rows[] = {
+        { 0, 0 }, { -ENETUNREACH, ENETUNREACH }, { -EACCES, EACCES }, { 5, 0 }, { -4096, 0 }, { INT32_MIN, 0 }
+    };
     struct message message;
     struct bytes   bytes;
 
@@ -521,12 +522,10 @@ static void kinds_follow_from_types(void **state)
         uint16_t          type;
         enum message_kind kind;
     } rows[] = {
-        { RTM_NEWADDR, MESSAGE_ADDRESS },       { RTM_DELADDR, MESSAGE_ADDRESS },
-        { RTM_NEWRULE, MESSAGE_RULE },          { RTM_DELRULE, MESSAGE_RULE },
-        { RTM_NEWNEXTHOP, MESSAGE_NEXTHOP },    { RTM_DELNEXTHOP, MESSAGE_NEXTHOP },
-        { RTM_NEWNETCONF, MESSAGE_NETCONF },    { RTM_DELNETCONF, MESSAGE_NETCONF },
-        { RTM_NEWNEIGH, MESSAGE_OTHER },        { NLMSG_NOOP, MESSAGE_OTHER },
-        { 0xffff, MESSAGE_OTHER },
+        { RTM_NEWADDR, MESSAGE_ADDRESS },    { RTM_DELADDR, MESSAGE_ADDRESS },    { RTM_NEWRULE, MESSAGE_RULE },
+        { RTM_DELRULE, MESSAGE_RULE },       { RTM_NEWNEXTHOP, MESSAGE_NEXTHOP }, { RTM_DELNEXTHOP, MESSAGE_NEXTHOP },
+        { RTM_NEWNETCONF, MESSAGE_NETCONF }, { RTM_DELNETCONF, MESSAGE_NETCONF }, { RTM_NEWNEIGH, MESSAGE_OTHER },
+        { NLMSG_NOOP, MESSAGE_OTHER },       { 0xffff, MESSAGE_OTHER },
     };
     struct bytes bytes;
 

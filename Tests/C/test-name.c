@@ -19,20 +19,20 @@ static void touch_resolv_conf(void)
     static unsigned count;
     char            text[128];
 
-    snprintf(text, sizeof text, "# %0*d\nnameserver 192.0.2.2\noptions timeout:5 attempts:1\n",
-             (int)(++count % 20) + 1, 0);
+    snprintf(text, sizeof text, "# %0*d\nnameserver 192.0.2.2\noptions timeout:5 attempts:1\n", (int)(++count % 20) + 1,
+             0);
     etc_write(ETC_RESOLV_CONF, text);
 }
 
 /* The first answer, and nothing but it, of a name that ends without an address. */
-#define EXPECT_FAILURE(name, reason)                                                                                   \
-    do {                                                                                                               \
-        struct watcher failed;                                                                                         \
-        NAMES_RESOLVE(&failed, name, 0);                                                                               \
-        EXPECT(failed.target, 0, reason);                                                                              \
-        EXPECT_ADDRESSES(failed.target, "");                                                                           \
-        EXPECT_QUIET(&failed);                                                                                         \
-        watcher_stop(&failed);                                                                                         \
+#define EXPECT_FAILURE(name, reason) \
+    do { \
+        struct watcher failed; \
+        NAMES_RESOLVE(&failed, name, 0); \
+        EXPECT(failed.target, 0, reason); \
+        EXPECT_ADDRESSES(failed.target, ""); \
+        EXPECT_QUIET(&failed); \
+        watcher_stop(&failed); \
     } while (0)
 
 /* What callbacks were told that have no watcher. */
@@ -368,8 +368,8 @@ static void names_in_hosts_need_no_server_and_no_network(void **state)
 
 static void names_that_cannot_be_are_not_found(void **state)
 {
-    static const char *const names[] = { "https://x", "a b", "ok.test/", "ok.test/path", " ", "ok..test", "x\ny",
-                                         "\xff\xfe" };
+    static const char *const names[] = { "https://x", "a b",      "ok.test/", "ok.test/path",
+                                         " ",         "ok..test", "x\ny",     "\xff\xfe" };
     char                     label[70], whole[1025];
 
     (void)state;
@@ -390,17 +390,17 @@ static void names_that_cannot_be_are_not_found(void **state)
 /* ---- Before there is an answer ---------------------------------------------------------------------------------- */
 
 /* Of an unscheduled target; and of a scheduled one, while the server says nothing. */
-#define EXPECT_PENDING(flags)                                                                                          \
-    do {                                                                                                               \
-        struct watcher pending;                                                                                        \
-        const char    *name = name_without_an_answer();                                                                \
-        EXPECT_ONCE(names_target(name), flags, NamePending);                                                           \
-        watcher_schedule(&pending, names_target(name));                                                                \
-        EXPECT(pending.target, flags, NamePending);                                                                    \
-        EXPECT_ADDRESSES(pending.target, "");                                                                          \
-        EXPECT_QUIET(&pending);                                                                                        \
-        EXPECT(pending.target, flags, NamePending);                                                                    \
-        watcher_stop(&pending);                                                                                        \
+#define EXPECT_PENDING(flags) \
+    do { \
+        struct watcher pending; \
+        const char    *name = name_without_an_answer(); \
+        EXPECT_ONCE(names_target(name), flags, NamePending); \
+        watcher_schedule(&pending, names_target(name)); \
+        EXPECT(pending.target, flags, NamePending); \
+        EXPECT_ADDRESSES(pending.target, ""); \
+        EXPECT_QUIET(&pending); \
+        EXPECT(pending.target, flags, NamePending); \
+        watcher_stop(&pending); \
         nameserver_let_go(names_server, name); /* if it was asked in time, nobody has to wait for it to be given up */ \
     } while (0)
 
@@ -555,8 +555,8 @@ static void a_name_that_is_unscheduled_is_pending_again(void **state)
 static void a_name_that_was_scheduled_calls_exactly_once(void **state)
 {
     static const struct {
-        const char                 *name;
-        SCNetworkReachabilityFlags  flags;
+        const char                *name;
+        SCNetworkReachabilityFlags flags;
     } rows[] = {
         { "v4only.test", R }, { "ok.test", R },       { "here.test", R | L | D }, /* as before the answer */
         { "nx.test", 0 },     { "servfail.test", 0 }, { "localhost", R | L | D },
@@ -739,8 +739,7 @@ static void a_late_answer_is_thrown_away(void **state)
     watcher_schedule(&watcher, names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
-    assert_true(
-        SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     nameserver_let_go(names_server, "held");
     names_await_no_thread();
     EXPECT_QUIET(&watcher);

@@ -61,7 +61,8 @@ static void begin(void)
 {
     namespace_require();
     world = (struct world){ .home = namespace_keep(), .loop = SCRunLoopCreate() };
-    for_each_part(i) {
+    for_each_part(i)
+    {
         namespace_require();
         add_pair();
         world.parts[i] = namespace_keep();
@@ -71,7 +72,8 @@ static void begin(void)
 
 static void end(void)
 {
-    for_each_part(i) {
+    for_each_part(i)
+    {
         if (world.watchers[i].target != NULL)
             watcher_stop(&world.watchers[i]);
         close(world.parts[i]);
@@ -81,21 +83,21 @@ static void end(void)
 }
 
 /* A command of ip(8) over there. */
-#define IP(fd, ...)                                                                                                    \
-    do {                                                                                                               \
-        namespace_go(fd);                                                                                              \
-        namespace_ip(__VA_ARGS__);                                                                                     \
-        namespace_go(world.home);                                                                                      \
+#define IP(fd, ...) \
+    do { \
+        namespace_go(fd); \
+        namespace_ip(__VA_ARGS__); \
+        namespace_go(world.home); \
     } while (0)
 
 /* A target of that namespace: what `creation` makes there. */
-#define THERE(fd, creation)                                                                                            \
-    ({                                                                                                                 \
-        SCNetworkReachabilityRef made_there;                                                                           \
-        namespace_go(fd);                                                                                              \
-        made_there = (creation);                                                                                       \
-        namespace_go(world.home);                                                                                      \
-        made_there;                                                                                                    \
+#define THERE(fd, creation) \
+    ({ \
+        SCNetworkReachabilityRef made_there; \
+        namespace_go(fd); \
+        made_there = (creation); \
+        namespace_go(world.home); \
+        made_there; \
     })
 
 /* The same from a thread that has ended when this returns. */
@@ -133,11 +135,11 @@ static SCNetworkReachabilityRef make_on_the_way(int fd, const char *address)
 /* ---- Whose changes ---------------------------------------------------------------------------------------------- */
 
 /* What a target says that is made there for it. */
-#define EXPECT_FRESH(fd, creation, flags)                                                                              \
-    do {                                                                                                               \
-        SCNetworkReachabilityRef fresh = THERE(fd, creation);                                                          \
-        assert_int_equal(expect_flags_of(fresh), flags);                                                               \
-        SCNetworkReachabilityRelease(fresh);                                                                           \
+#define EXPECT_FRESH(fd, creation, flags) \
+    do { \
+        SCNetworkReachabilityRef fresh = THERE(fd, creation); \
+        assert_int_equal(expect_flags_of(fresh), flags); \
+        SCNetworkReachabilityRelease(fresh); \
     } while (0)
 
 /* One callback, of the part in which something changed; every part's target agrees with a fresh one. */
@@ -146,7 +148,8 @@ static void expect_change_in(int part, SCNetworkReachabilityFlags flags, SCNetwo
 {
     wanted[part] = flags;
     EXPECT_CHANGE(&world.watchers[part], flags);
-    for_each_part(i) {
+    for_each_part(i)
+    {
         assert_int_equal(expect_flags_of(world.watchers[i].target), wanted[i]);
         EXPECT_FRESH(world.parts[i], expect_target(address), wanted[i]);
     }
@@ -154,14 +157,14 @@ static void expect_change_in(int part, SCNetworkReachabilityFlags flags, SCNetwo
 
 static void follow(SCNetworkReachabilityRef (*make)(int, const char *))
 {
-    static const char address[] = "198.51.100.7";
+    static const char          address[] = "198.51.100.7";
     SCNetworkReachabilityFlags wanted[PARTS] = { 0 };
     int                        calls = 0;
 
-    for_each_part(i)
-        watcher_schedule_on(&world.watchers[i], make(world.parts[i], address), world.loop);
+    for_each_part(i) watcher_schedule_on(&world.watchers[i], make(world.parts[i], address), world.loop);
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
-    for_each_part(i) {
+    for_each_part(i)
+    {
         const int fd = world.parts[i];
 
         IP(fd, "route add default via 192.0.2.1");
@@ -182,8 +185,7 @@ static void follow(SCNetworkReachabilityRef (*make)(int, const char *))
         expect_change_in(i, R, wanted, address);
         EXPECT_QUIET(&world.watchers[i]);
     }
-    for_each_part(i)
-        calls += world.watchers[i].calls;
+    for_each_part(i) calls += world.watchers[i].calls;
     assert_int_equal(calls, PARTS * 7);
     /* And back, in another order. */
     for (int i = PARTS - 1; i >= 0; i--) {
@@ -252,7 +254,8 @@ static void a_scheduler_is_told_of_all_of_them(void **state)
 
     (void)state;
     begin();
-    for_each_part(i) {
+    for_each_part(i)
+    {
         SCNetworkReachabilityContext context = { .info = &told[i] };
 
         assert_int_equal(sem_init(&told[i].called, 0, 0), 0);
@@ -264,17 +267,18 @@ static void a_scheduler_is_told_of_all_of_them(void **state)
         assert_true(SCNetworkReachabilitySetScheduler(targets[i], &scheduler));
     }
     for (int round = 0; round < 20; round++)
-        for_each_part(i) {
+        for_each_part(i)
+        {
             const bool add = round % 2 == 0;
 
             assert_int_equal(writer_route(&writers[i], add ? WRITER_ADD : WRITER_DELETE, &far_route), 0);
             await_post(&told[i].called);
             assert_int_equal(told[i].flags, add ? R : 0);
             EXPECT_FRESH(world.parts[i], expect_target("198.51.100.7"), add ? R : 0);
-            for_each_part(j)
-                assert_int_equal(told[j].calls, round + (j <= i));
+            for_each_part(j) assert_int_equal(told[j].calls, round + (j <= i));
         }
-    for_each_part(i) {
+    for_each_part(i)
+    {
         assert_true(SCNetworkReachabilitySetScheduler(targets[i], NULL));
         SCNetworkReachabilityRelease(targets[i]);
         writer_close(&writers[i]);
@@ -294,20 +298,21 @@ static void one_address_means_something_else_in_each(void **state)
     IP(world.parts[1], "address add 192.0.2.1/24 dev a");
     IP(world.parts[2], "address delete 192.0.2.2/24 dev a");
     IP(world.parts[2], "route add blackhole 192.0.2.2/32");
-    for_each_part(i) {
+    for_each_part(i)
+    {
         targets[i] = make_on_the_way(world.parts[i], "192.0.2.2");
         watcher_schedule_on(&world.watchers[i], make_on_the_way(world.parts[i], "192.0.2.2"), world.loop);
     }
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
     for (int round = 0; round < 3; round++)
-        for_each_part(i) {
+        for_each_part(i)
+        {
             expect_answer(targets[i], flags[i], reasons[i], __FILE__, __LINE__);
             expect_answer(world.watchers[i].target, flags[i], reasons[i], __FILE__, __LINE__);
         }
     EXPECT_ADDRESS("192.0.2.2", 0, NoRoute); /* at home there is nothing */
     EXPECT_QUIET(&world.watchers[0]);
-    for_each_part(i)
-        SCNetworkReachabilityRelease(targets[i]);
+    for_each_part(i) SCNetworkReachabilityRelease(targets[i]);
     end();
 }
 
@@ -318,7 +323,8 @@ static void an_interface_is_renamed_in_one_of_them(void **state)
     for_each_part(i)
         watcher_schedule_on(&world.watchers[i], THERE(world.parts[i], expect_bound("192.0.2.9", "a")), world.loop);
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
-    for_each_part(i) {
+    for_each_part(i)
+    {
         /* Not every kernel renames what is up. */
         IP(world.parts[i], "link set dev a down");
         EXPECT_CHANGE(&world.watchers[i], 0);
@@ -332,9 +338,7 @@ static void an_interface_is_renamed_in_one_of_them(void **state)
         EXPECT(world.watchers[i].target, 0, InterfaceMissing);
         EXPECT_FRESH(world.parts[i], expect_bound("192.0.2.9", "a"), 0);
         EXPECT_FRESH(world.parts[i], expect_bound("192.0.2.9", "z"), R | D);
-        for_each_part(j)
-            if (j > i)
-                EXPECT(world.watchers[j].target, R | D, None);
+        for_each_part(j) if (j > i) EXPECT(world.watchers[j].target, R | D, None);
         IP(world.parts[i], "link set dev z down");
         IP(world.parts[i], "link set dev z name a");
         IP(world.parts[i], "link set dev a up");
@@ -361,7 +365,8 @@ static void an_interface_wanders_from_one_to_the_next(void **state)
     for_each_part(i)
         watcher_schedule_on(&world.watchers[i], THERE(world.parts[i], expect_bound("203.0.113.9", "c")), world.loop);
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
-    for_each_part(from) {
+    for_each_part(from)
+    {
         const int to = (from + 1) % PARTS, other = (from + 2) % PARTS;
 
         EXPECT(world.watchers[from].target, R | D, None);
@@ -429,14 +434,16 @@ static void names_of_interfaces_are_those_of_the_target_s_namespace(void **state
 
     (void)state;
     begin();
-    for_each_part(i) {
+    for_each_part(i)
+    {
         add_z(i);
         zoned[i] = THERE(world.parts[i], SCNetworkReachabilityCreateWithName(NULL, "fe80::1%z"));
         bound[i] = THERE(world.parts[i], expect_bound("fe80::1", "z"));
         assert_non_null(zoned[i]);
     }
     assert_int_equal(if_nametoindex("z"), 0);
-    for_each_part(i) {
+    for_each_part(i)
+    {
         expect_over_z(zoned[i], index_in(i));
         expect_over_z(bound[i], index_in(i));
         watcher_schedule_on(&world.watchers[i], zoned[i], world.loop);
@@ -444,13 +451,15 @@ static void names_of_interfaces_are_those_of_the_target_s_namespace(void **state
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
     IP(world.parts[1], "link delete dev z");
     EXPECT_CHANGE(&world.watchers[1], 0);
-    for_each_part(i) {
+    for_each_part(i)
+    {
         expect_over_z(zoned[i], i == 1 ? 0 : index_in(i));
         expect_over_z(bound[i], i == 1 ? 0 : index_in(i));
     }
     add_z(1);
     EXPECT_END(&world.watchers[1], R | D);
-    for_each_part(i) {
+    for_each_part(i)
+    {
         expect_over_z(zoned[i], index_in(i));
         expect_over_z(bound[i], index_in(i));
         SCNetworkReachabilityRelease(bound[i]);
@@ -488,29 +497,29 @@ static void threads_of_all_namespaces_may_ask_at_once(void **state)
 
     (void)state;
     begin();
-    for_each_part(i) {
+    for_each_part(i)
+    {
         add_z(i);
         questions[i] = (struct question_abroad){ .fd = world.parts[i] };
     }
     questions[0].target = THERE(world.parts[0], SCNetworkReachabilityCreateWithName(NULL, "fe80::1%z"));
     assert_non_null(questions[0].target);
-    for_each_part(i) {
+    for_each_part(i)
+    {
         questions[i].target = questions[0].target;
         assert_int_equal(pthread_create(&threads[i], NULL, ask_from_there, &questions[i]), 0);
     }
-    for_each_part(i)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-    for_each_part(i)
-        assert_true(questions[i].right);
+    for_each_part(i) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for_each_part(i) assert_true(questions[i].right);
     SCNetworkReachabilityRelease(questions[0].target);
     end();
 }
 
-#define EXPECT_HOME()                                                                                                  \
-    do {                                                                                                               \
-        struct stat here;                                                                                              \
-        assert_int_equal(stat("/proc/thread-self/ns/net", &here), 0);                                                  \
-        assert_int_equal(here.st_ino, home.st_ino);                                                                    \
+#define EXPECT_HOME() \
+    do { \
+        struct stat here; \
+        assert_int_equal(stat("/proc/thread-self/ns/net", &here), 0); \
+        assert_int_equal(here.st_ino, home.st_ino); \
     } while (0)
 
 /* Whatever is opened over there for it. */

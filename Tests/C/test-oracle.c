@@ -31,8 +31,8 @@
 #include "writer.h"
 
 #define STEPS        2000
-#define EPISODE      100 /* changes in one namespace */
-#define PATIENCE     1.0 /* seconds for which a disagreement must last */
+#define EPISODE      100   /* changes in one namespace */
+#define PATIENCE     1.0   /* seconds for which a disagreement must last */
 #define QUIET        0.007 /* seconds: the library asks again after 5 ms */
 #define SHRINK_TRIES 150
 
@@ -45,13 +45,27 @@ struct aim {
 };
 
 static const struct aim aims[] = {
-    { NULL, "192.0.2.9", NULL },      { NULL, "198.51.100.7", NULL },      { NULL, "198.51.100.8", NULL },
-    { NULL, "203.0.113.9", NULL },    { NULL, "192.0.2.2", NULL },         { NULL, "127.0.0.1", NULL },
-    { NULL, "10.9.0.9", NULL },       { NULL, "0.0.0.0", NULL },           { NULL, "2001:db8::9", NULL },
-    { NULL, "2001:db8:1::7", NULL },  { NULL, "2001:db8::2", NULL },       { NULL, "::1", NULL },
-    { NULL, "fe80::9", "a" },         { NULL, "198.51.100.7", "c" },       { NULL, "2001:db8:1::7", "a" },
-    { NULL, "0.0.0.0", "a" },         { "192.0.2.2", "198.51.100.7", NULL }, { "2001:db8::2", "2001:db8:1::7", NULL },
-    { "203.0.113.2", "192.0.2.9", NULL }, { "192.0.2.2", "198.51.100.7", "c" }, { "2001:db8::2", "2001:db8:1::7", "a" },
+    { NULL, "192.0.2.9", NULL },
+    { NULL, "198.51.100.7", NULL },
+    { NULL, "198.51.100.8", NULL },
+    { NULL, "203.0.113.9", NULL },
+    { NULL, "192.0.2.2", NULL },
+    { NULL, "127.0.0.1", NULL },
+    { NULL, "10.9.0.9", NULL },
+    { NULL, "0.0.0.0", NULL },
+    { NULL, "2001:db8::9", NULL },
+    { NULL, "2001:db8:1::7", NULL },
+    { NULL, "2001:db8::2", NULL },
+    { NULL, "::1", NULL },
+    { NULL, "fe80::9", "a" },
+    { NULL, "198.51.100.7", "c" },
+    { NULL, "2001:db8:1::7", "a" },
+    { NULL, "0.0.0.0", "a" },
+    { "192.0.2.2", "198.51.100.7", NULL },
+    { "2001:db8::2", "2001:db8:1::7", NULL },
+    { "203.0.113.2", "192.0.2.9", NULL },
+    { "192.0.2.2", "198.51.100.7", "c" },
+    { "2001:db8::2", "2001:db8:1::7", "a" },
 };
 
 /* ---- The oracle: queries ---------------------------------------------------------------------------------------- */
@@ -298,10 +312,9 @@ static SCNetworkReachabilityFlags expect_default(int family, unsigned oif)
                                               { "4000::1", "2000::1", "8000::1" } };
 
     for (int i = 0; i < 3; i++) {
-        const struct query  query = { .family = family,
-                                      .destination = probes[family == AF_INET6][i],
-                                      .oif = oif,
-                                      .fib_match = true };
+        const struct query query = {
+            .family = family, .destination = probes[family == AF_INET6][i], .oif = oif, .fib_match = true
+        };
         const struct answer answer = ask(&query);
 
         if (answer.error == 0 && answer.bits <= 1 && answer.type != RTN_LOCAL)
@@ -354,9 +367,9 @@ static const char *const links[] = { "a", "c", "lo", "p" };
 static const char *const peers[] = { "b", "d" };
 static const struct {
     const char *link, *prefix;
-} addresses[] = { { "a", "192.0.2.2/24" },   { "a", "192.0.2.3/24" },      { "c", "203.0.113.2/24" },
-                  { "c", "192.0.2.2/32" },   { "p", "10.9.0.1/24" },       { "a", "2001:db8::2/64" },
-                  { "c", "2001:db8:c::2/64" }, { "a", "fe80::2/64" },      { "c", "fe80::3/64" } };
+} addresses[] = { { "a", "192.0.2.2/24" },     { "a", "192.0.2.3/24" }, { "c", "203.0.113.2/24" },
+                  { "c", "192.0.2.2/32" },     { "p", "10.9.0.1/24" },  { "a", "2001:db8::2/64" },
+                  { "c", "2001:db8:c::2/64" }, { "a", "fe80::2/64" },   { "c", "fe80::3/64" } };
 static const char *const prefixes[2][8] = {
     { "0.0.0.0/0", "0.0.0.0/0", "0.0.0.0/1", "128.0.0.0/1", "198.51.100.0/24", "198.51.100.7/32", "0.0.0.0/8",
       "192.0.2.2/32" },
@@ -464,12 +477,15 @@ static int change_route(struct writer *writer, change bits, struct text *text)
     static const struct {
         unsigned    type;
         const char *name;
-    } types[] = { { RTN_BLACKHOLE, "blackhole " }, { RTN_UNREACHABLE, "unreachable " }, { RTN_PROHIBIT, "prohibit " },
-                  { RTN_THROW, "throw " },         { RTN_LOCAL, "local " } };
-    static const unsigned    metrics[] = { 0, 10, 20 };
-    const unsigned           family = take(&bits, 2), action = take(&bits, 3);
-    const unsigned           type = take(&bits, 12);
-    struct writer_route      route = { .prefix = prefixes[family][take(&bits, COUNT(prefixes[0]))] };
+    } types[] = { { RTN_BLACKHOLE, "blackhole " },
+                  { RTN_UNREACHABLE, "unreachable " },
+                  { RTN_PROHIBIT, "prohibit " },
+                  { RTN_THROW, "throw " },
+                  { RTN_LOCAL, "local " } };
+    static const unsigned metrics[] = { 0, 10, 20 };
+    const unsigned        family = take(&bits, 2), action = take(&bits, 3);
+    const unsigned        type = take(&bits, 12);
+    struct writer_route   route = { .prefix = prefixes[family][take(&bits, COUNT(prefixes[0]))] };
 
     say(text, "route %s %s%s", action_names[action], type < COUNT(types) ? types[type].name : "", route.prefix);
     if (take(&bits, 4) == 0) {
@@ -549,8 +565,8 @@ typedef int (*kind)(struct writer *writer, change bits, struct text *text);
 /* What kind of change it is; the bits that are left say more. */
 static kind take_kind(change *bits)
 {
-    static const kind kinds[] = { change_link,    change_link,    change_peer,    change_peer,  change_address,
-                                  change_address, change_address, change_route,   change_route, change_route,
+    static const kind kinds[] = { change_link,    change_link,    change_peer,    change_peer,    change_address,
+                                  change_address, change_address, change_route,   change_route,   change_route,
                                   change_route,   change_route,   change_nexthop, change_nexthop, change_rule,
                                   change_sysctl,  change_sysctl };
     const unsigned    number = take(bits, COUNT(kinds) * 8 + 1);
@@ -644,8 +660,8 @@ static void set_stage(void)
 static void clear_stage(void)
 {
     for (size_t i = 0; i < COUNT(aims); i++) {
-        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(stage.watched[i].target, stage.loop,
-                                                               kSCRunLoopDefaultMode));
+        assert_true(
+            SCNetworkReachabilityUnscheduleFromRunLoop(stage.watched[i].target, stage.loop, kSCRunLoopDefaultMode));
         SCNetworkReachabilityRelease(stage.watched[i].target);
     }
     SCRunLoopRelease(stage.loop);
@@ -811,8 +827,8 @@ static void four_agree_after_every_random_change(void **state)
 {
     const char         *under = getenv("TEST_UNDER");
     const unsigned long usual = under == NULL || strcmp(under, "clang") == 0 ? STEPS
-                                : strcmp(under, "valgrind") == 0            ? STEPS / 20
-                                                                            : STEPS / 4;
+                                : strcmp(under, "valgrind") == 0             ? STEPS / 20
+                                                                             : STEPS / 4;
     const unsigned long steps = from_environment("TEST_ORACLE_STEPS", usual);
     unsigned long       seed = from_environment("TEST_ORACLE_SEED", (unsigned long)time(NULL));
 

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "literal.h"
-#include "path.h"
+#include "pure/link_table.h"
+#include "pure/path.h"
 #include "unit.h"
 
 enum {
@@ -80,8 +81,7 @@ static void a_route_and_a_link_make_a_path(void **state)
         { "2001:db8:1::7", "fe80::1", "2001:db8::2", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, R, REASON(None) },
         { "2001:db8:1::7", "fe80::1", "::1", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, 0, REASON(NoSourceAddress) },
         { "2001:db8:1::7", "fe80::1", NULL, RTN_UNICAST, UP, ARPHRD_ETHER, "", false, 0, REASON(NoSourceAddress) },
-        { "2001:db8:1::7", "fe80::1", "fe80::2", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, 0,
-          REASON(NoSourceAddress) },
+        { "2001:db8:1::7", "fe80::1", "fe80::2", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, 0, REASON(NoSourceAddress) },
         { "2001:db8:1::7", "fe80::1", NULL, RTN_UNICAST, UP, ARPHRD_ETHER, "", true, R, REASON(None) },
         { "fe80::1", NULL, "fe80::2", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, R | D, REASON(None) },
         { "fe80::1", NULL, "::1", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, 0, REASON(NoSourceAddress) },
@@ -92,25 +92,31 @@ static void a_route_and_a_link_make_a_path(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address destination = make(rows[i].destination);
-        struct route         route = { .family = destination.family, .type = rows[i].type, .oif = 3, .table = 254,
-                                       .has_gateway = rows[i].gateway != NULL, .gateway = make(rows[i].gateway),
-                                       .source = make(rows[i].source), .expires = 17 };
-        struct link          link = { .index = 3, .flags = rows[i].link_flags, .hardware = rows[i].hardware,
-                                      .mtu = 1500, .name = "wwan0" };
-        struct links         links = LINKS_EMPTY;
-        struct path          path;
+        struct route         route = { .family = destination.family,
+                                       .type = rows[i].type,
+                                       .oif = 3,
+                                       .table = 254,
+                                       .has_gateway = rows[i].gateway != NULL,
+                                       .gateway = make(rows[i].gateway),
+                                       .source = make(rows[i].source),
+                                       .expires = 17 };
+        struct link          link = {
+                     .index = 3, .flags = rows[i].link_flags, .hardware = rows[i].hardware, .mtu = 1500, .name = "wwan0"
+        };
+        struct link_table links = LINK_TABLE_EMPTY;
+        struct path       path;
 
         if (rows[i].kind != NULL) {
             snprintf(link.kind, sizeof link.kind, "%s", rows[i].kind);
-            assert_int_equal(links_put(&links, &link), 0);
+            assert_int_equal(link_table_put(&links, &link), 0);
         }
-        path_judge(&destination, rows[i].source_chosen, &route, links_find(&links, 3), &path);
-        links_clear(&links);
+        path_evaluate(&destination, rows[i].source_chosen, &route, link_table_find(&links, 3), &path);
+        link_table_clear(&links);
         if (path.flags != rows[i].flags || path.reason != rows[i].reason)
             fail_msg("row %zu, %s: flags 0x%x, reason %u", i, rows[i].destination, path.flags, path.reason);
         assert_int_equal(path.index, 3);
         assert_int_equal(path.table, 254);
-        assert_int_equal(path.needs.expires, 17);
+        assert_int_equal(path.depends_on.expires, 17);
         assert_true(address_equal(&path.gateway, &route.gateway));
     }
 }
@@ -123,11 +129,11 @@ static void the_mtu_of_the_route_comes_first(void **state)
     struct path          path;
 
     (void)state;
-    path_judge(&destination, false, &route, &link, &path);
+    path_evaluate(&destination, false, &route, &link, &path);
     assert_int_equal(path.mtu, 1500);
     assert_string_equal(path.name, "eth0");
     route.mtu = 1400;
-    path_judge(&destination, false, &route, &link, &path);
+    path_evaluate(&destination, false, &route, &link, &path);
     assert_int_equal(path.mtu, 1400);
 }
 
@@ -178,7 +184,7 @@ static void a_source_makes_a_path(void **state)
         assert_true(address_equal(&path.source, &source));
         /* A socket tells nothing of these. */
         assert_int_equal(path.gateway.family, AF_UNSPEC);
-        assert_int_equal(path.index | path.mtu | path.table | path.needs.expires, 0);
+        assert_int_equal(path.index | path.mtu | path.table | path.depends_on.expires, 0);
         assert_string_equal(path.name, "");
     }
 }
@@ -224,9 +230,8 @@ static void rank_is_the_formula_that_everybody_uses(void **state)
         const struct path path = { .flags = (bits & 1 ? R : 0u) | (bits & 2 ? C : 0u) | (bits & 4 ? ON_TRAFFIC : 0u) |
                                             (bits & 8 ? ON_DEMAND : 0u) | (bits & 16 ? INTERVENTION : 0u) |
                                             (bits & 32 ? D | T | W : 0u) };
-        const bool        reachable = bits & 1, required = bits & 2, automatic = bits & (4 | 8),
-                          intervention = bits & 16;
-        const bool        usable = reachable && (!required || (automatic && !intervention));
+        const bool reachable = bits & 1, required = bits & 2, automatic = bits & (4 | 8), intervention = bits & 16;
+        const bool usable = reachable && (!required || (automatic && !intervention));
 
         assert_int_equal(path_is_usable(&path), usable);
         assert_int_equal(path_rank(&path), usable ? 2 : reachable ? 1 : 0);
@@ -235,8 +240,13 @@ static void rank_is_the_formula_that_everybody_uses(void **state)
 
 static void paths_differ_in_flags_and_interface_or_in_more(void **state)
 {
-    const struct path base = { .flags = R, .reason = 0, .index = 3, .mtu = 1500, .table = 254,
-                               .source = make("192.0.2.2"), .gateway = make("192.0.2.1") };
+    const struct path base = { .flags = R,
+                               .reason = 0,
+                               .index = 3,
+                               .mtu = 1500,
+                               .table = 254,
+                               .source = make("192.0.2.2"),
+                               .gateway = make("192.0.2.1") };
     struct path       other = base;
 
     (void)state;
@@ -253,7 +263,7 @@ static void paths_differ_in_flags_and_interface_or_in_more(void **state)
     other = base;
     other.mtu = 1400;
     other.table = 100;
-    other.needs.expires = 3;
+    other.depends_on.expires = 3;
     memcpy(other.name, "renamed", 8);
     assert_false(path_differs(&base, &other, true));
     other = base;

@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 #include "expect.h"
+#include "kernel/rtnetlink.h"
 #include "namespace.h"
-#include "view.h"
 #include "writer.h"
 
 #define ROUNDS   1500
@@ -112,12 +112,15 @@ static void take_link_away(struct writer *writer)
     namespace_await_running("c", false);
 }
 
-static const struct change address_deleted = { "address deleted from a large table", delete_address,
-                                               add_address_twice_used, false, true, 0 };
-static const struct change link_lowered = { "link down, another route takes over", lower_link, raise_link, true,
-                                            false, 0 };
-static const struct change link_back = { "link back, its route is taken again", bring_link_back, take_link_away, true,
-                                         false, 10 };
+static const struct change address_deleted = {
+    "address deleted from a large table", delete_address, add_address_twice_used, false, true, 0
+};
+static const struct change link_lowered = {
+    "link down, another route takes over", lower_link, raise_link, true, false, 0
+};
+static const struct change link_back = {
+    "link back, its route is taken again", bring_link_back, take_link_away, true, false, 10
+};
 
 /* ---- The writer's thread ---------------------------------------------------------------------------------------- */
 
@@ -257,11 +260,11 @@ static void stop_bare(void)
     close(bare.requests);
 }
 
-static struct view view;
+static struct rtnetlink rtnetlink;
 
 static void start_view(void)
 {
-    check(view_open(&view, VIEW_EVERYTHING), "view");
+    check(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), "view");
 }
 
 static void note(void *info, const struct message *message)
@@ -277,12 +280,12 @@ static bool hear_view(struct belief *belief, bool barrier)
     bool                              heard = false;
     int                               error = 0;
 
-    assert_int_equal(view_drain(&view, note, &heard, &error), VIEW_NOTHING);
+    assert_int_equal(rtnetlink_drain(&rtnetlink, note, &heard, &error), RTNETLINK_NOTHING);
     if (!heard)
         return false;
     if (barrier)
-        view_ask_behind_rtnl(&view);
-    belief->error = view_ask(&view, &request, &route);
+        rtnetlink_set_barrier(&rtnetlink);
+    belief->error = rtnetlink_query(&rtnetlink, &request, &route);
     belief->oif = route.oif;
     return true;
 }
@@ -299,7 +302,7 @@ static bool hear_behind_rtnl(struct belief *belief)
 
 static void stop_view(void)
 {
-    view_close(&view);
+    rtnetlink_close(&rtnetlink);
 }
 
 static struct {
@@ -329,7 +332,9 @@ static void start_target(void)
 static struct belief belief_from(SCNetworkReachabilityFlags flags)
 {
     return (struct belief){ .error = (flags & R) != 0 ? 0 : ENETUNREACH,
-                            .oif = (flags & R) == 0 ? 0 : (flags & D) != 0 ? link_a : link_c };
+                            .oif = (flags & R) == 0   ? 0
+                                   : (flags & D) != 0 ? link_a
+                                                      : link_c };
 }
 
 static bool hear_target(struct belief *belief)
@@ -360,8 +365,7 @@ static bool hear_losses(struct belief *belief)
 
 static void stop_target(void)
 {
-    assert_true(
-        SCNetworkReachabilityUnscheduleFromRunLoop(scheduled.target, scheduled.loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(scheduled.target, scheduled.loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(scheduled.target);
     SCRunLoopRelease(scheduled.loop);
 }
@@ -427,8 +431,8 @@ static bool is_stale_after(const struct way *way, const struct change *change, i
 
 static void run_rounds(const struct change *change, struct way ways[], size_t count)
 {
-    const int    wanted = rounds_wanted(change);
-    const time_t end = time(NULL) + (getenv("TEST_RACE_ROUNDS") != NULL ? 1000000 : PATIENCE);
+    const int     wanted = rounds_wanted(change);
+    const time_t  end = time(NULL) + (getenv("TEST_RACE_ROUNDS") != NULL ? 1000000 : PATIENCE);
     struct writer writer;
     pthread_t     thread;
     int           round = 0;

@@ -21,7 +21,7 @@
 
 #include "names.h"
 #include "patience.h"
-#include "question.h"
+#include "pure/question.h"
 
 #define START    1000.0 /* seconds */
 #define PATIENCE 10     /* likewise, until what must happen has failed to */
@@ -45,7 +45,7 @@ void *__wrap_calloc(size_t count, size_t size);
 static _Atomic int64_t now_is; /* nanoseconds; on any thread, as names are looked up on their own */
 static atomic_bool     threads_fail, inotify_fails, watches_fail;
 static atomic_uint     threads, instances; /* how many were asked for */
-static atomic_bool     open_fails; /* of resolv.conf */
+static atomic_bool     open_fails;         /* of resolv.conf */
 static pthread_t       test_thread;
 static atomic_bool     detains; /* the next resolver thread that has an answer */
 static sem_t           detained, released;
@@ -243,8 +243,7 @@ static void an_unscheduled_name_is_left_alone(void **state)
 {
     (void)state;
     begin_with("v4only.test");
-    assert_true(
-        SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     assert_false(asks_at("v4only.test", 1000));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     names_settle(&watcher);
@@ -375,8 +374,7 @@ static void with_two_loops_it_is_asked_once(void **state)
 
 static void reschedule(void)
 {
-    assert_true(
-        SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
 }
 

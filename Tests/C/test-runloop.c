@@ -332,14 +332,14 @@ static void interrupted_system_calls_harm_nobody(void **state)
 /* What a test does on a thread of its own, with its own loop and a scheduled target. */
 struct run {
     void (*body)(struct run *run);
-    SCRunLoopRef               loop;
-    SCNetworkReachabilityRef   target;
-    bool                       scheduled, changing;
-    int                        calls;
+    SCRunLoopRef             loop;
+    SCNetworkReachabilityRef target;
+    bool                     scheduled, changing;
+    int                      calls;
     void (*inside)(struct run *run);
-    int32_t                    result, inner_result;
-    int                        inner_perform;
-    double                     seconds;
+    int32_t result, inner_result;
+    int     inner_perform;
+    double  seconds;
 };
 
 static void run_called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)

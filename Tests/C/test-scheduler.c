@@ -325,7 +325,8 @@ static void perform_never(void *info, void (*work)(void *argument), void *argume
 
 static void who_comes_second_gives_back_what_was_retained(void **state)
 {
-    const SCNetworkReachabilityScheduler late = { .retain = retain_and_be_late, .release = count_release,
+    const SCNetworkReachabilityScheduler late = { .retain = retain_and_be_late,
+                                                  .release = count_release,
                                                   .perform = perform_never };
 
     (void)state;
@@ -1069,10 +1070,10 @@ static void a_callback_on_a_run_loop_may_move_to_a_scheduler(void **state)
 
 /* A call that is held up inside, on a queue with threads of its own. */
 static struct {
-    struct queue             queue;
-    SCNetworkReachabilityRef target;
-    sem_t                    entered, go_on;
-    atomic_int               calls, inside, overlaps, elsewhere;
+    struct queue                        queue;
+    SCNetworkReachabilityRef            target;
+    sem_t                               entered, go_on;
+    atomic_int                          calls, inside, overlaps, elsewhere;
     _Atomic(SCNetworkReachabilityFlags) flags;
 } held;
 
@@ -1187,10 +1188,10 @@ static void another_thread_may_let_go_of_everything_during_a_call(void **state)
 /* ---- Many changes ----------------------------------------------------------------------------------------------- */
 
 static struct {
-    struct queue queue;
-    atomic_int   calls, inside, overlaps, elsewhere, never;
+    struct queue                        queue;
+    atomic_int                          calls, inside, overlaps, elsewhere, never;
     _Atomic(SCNetworkReachabilityFlags) last;
-    sem_t        called;
+    sem_t                               called;
 } many;
 
 static void note(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -1277,7 +1278,7 @@ struct asking {
 /* From here on a system call of this thread's that it does not need to end is counted, and not made. */
 static int count_system_calls(void)
 {
-    static const int   fine[] = { SYS_rt_sigreturn, SYS_exit, SYS_futex, SYS_madvise, SYS_munmap, SYS_rt_sigprocmask };
+    static const int fine[] = { SYS_rt_sigreturn, SYS_exit, SYS_futex, SYS_madvise, SYS_munmap, SYS_rt_sigprocmask };
     enum { FINE = sizeof fine / sizeof fine[0] };
     struct sock_filter filter[2 * FINE + 2] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
     struct sock_fprog  program = { .len = 2 * FINE + 2, .filter = filter };
@@ -1311,12 +1312,12 @@ static void *ask(void *argument)
 
 static void get_flags_makes_no_system_call(void **state)
 {
-    const char             *under = getenv("TEST_UNDER");
-    const struct sigaction  counting = { .sa_handler = count_system_call };
-    struct sigaction        before;
-    struct asking           asking = { 0 };
-    struct bench            bench;
-    pthread_t               thread;
+    const char            *under = getenv("TEST_UNDER");
+    const struct sigaction counting = { .sa_handler = count_system_call };
+    struct sigaction       before;
+    struct asking          asking = { 0 };
+    struct bench           bench;
+    pthread_t              thread;
 
     (void)state;
     if (under != NULL && strcmp(under, "clang") != 0)

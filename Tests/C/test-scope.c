@@ -94,9 +94,9 @@ static const char *find_way_out(const char *address, const char *interface, char
 /* ---- What the library says -------------------------------------------------------------------------------------- */
 
 struct row {
-    const char                 *address, *interface; /* NULL: not bound */
-    SCNetworkReachabilityFlags  flags;
-    const char                 *out; /* of the kernel: the interface, "" for none */
+    const char                *address, *interface; /* NULL: not bound */
+    SCNetworkReachabilityFlags flags;
+    const char                *out; /* of the kernel: the interface, "" for none */
 };
 
 static void expect_row(const struct row *row)
@@ -119,10 +119,10 @@ static void expect_row(const struct row *row)
     SCNetworkReachabilityRelease(target);
 }
 
-#define EXPECT_ROWS(rows)                                                                                              \
-    do {                                                                                                               \
-        for (size_t i = 0; i < sizeof(rows) / sizeof(rows)[0]; i++)                                                    \
-            expect_row(&(rows)[i]);                                                                                    \
+#define EXPECT_ROWS(rows) \
+    do { \
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows)[0]; i++) \
+            expect_row(&(rows)[i]); \
     } while (0)
 
 /* Where no default leads anywhere. 224.0.0.0/24 and 255.255.255.255 go out of the interface that is asked for. For all
@@ -130,14 +130,14 @@ static void expect_row(const struct row *row)
 static void ipv4_out_of_an_interface_without_a_default_route(void **state)
 {
     static const struct row rows[] = {
-        { "224.0.0.251", NULL, 0, "" },       { "224.0.0.251", "a", R | D, "a" },
-        { "224.0.0.251", "c", R | D, "c" },   { "224.0.0.251", "e", R | D, "e" },
-        { "224.0.0.251", "lo", 0, "" },       { "239.1.2.3", NULL, 0, "" },
-        { "239.1.2.3", "a", 0, "a" },         { "239.1.2.3", "lo", 0, "" },
-        { "255.255.255.255", NULL, 0, "" },   { "255.255.255.255", "a", R | D, "a" },
+        { "224.0.0.251", NULL, 0, "" },         { "224.0.0.251", "a", R | D, "a" },
+        { "224.0.0.251", "c", R | D, "c" },     { "224.0.0.251", "e", R | D, "e" },
+        { "224.0.0.251", "lo", 0, "" },         { "239.1.2.3", NULL, 0, "" },
+        { "239.1.2.3", "a", 0, "a" },           { "239.1.2.3", "lo", 0, "" },
+        { "255.255.255.255", NULL, 0, "" },     { "255.255.255.255", "a", R | D, "a" },
         { "255.255.255.255", "e", R | D, "e" }, { "255.255.255.255", "lo", 0, "" },
-        { "192.0.2.127", NULL, R | D, "a" },  { "192.0.2.127", "a", R | D, "a" },
-        { "192.0.2.127", "c", 0, "c" },       { "192.0.2.127", "lo", 0, "" },
+        { "192.0.2.127", NULL, R | D, "a" },    { "192.0.2.127", "a", R | D, "a" },
+        { "192.0.2.127", "c", 0, "c" },         { "192.0.2.127", "lo", 0, "" },
     };
 
     (void)state;
@@ -185,11 +185,11 @@ static void ipv4_multicast_has_a_route_of_its_own(void **state)
 static void ipv6_with_and_without_a_scope(void **state)
 {
     static const struct row rows[] = {
-        { "ff02::1%a", NULL, R | D, "a" },  { "ff02::fb%a", NULL, R | D, "a" }, { "ff02::fb%c", NULL, R | D, "c" },
-        { "ff02::fb%lo", NULL, 0, "" },     { "ff02::fb", "a", R | D, "a" },    { "ff02::fb", "c", R | D, "c" },
-        { "ff02::fb", "lo", 0, "" },        { "ff02::fb%a", "a", R | D, "a" },  { "ff05::1", "c", R | D, "c" },
-        { "ff05::1%c", "a", R | D, "a" },   { "fe80::1%a", NULL, R | D, "a" },  { "fe80::1%c", NULL, R | D, "c" },
-        { "fe80::1%lo", NULL, 0, "" },      { "fe80::1", "c", R | D, "c" },     { "fe80::1%a", "a", R | D, "a" },
+        { "ff02::1%a", NULL, R | D, "a" }, { "ff02::fb%a", NULL, R | D, "a" }, { "ff02::fb%c", NULL, R | D, "c" },
+        { "ff02::fb%lo", NULL, 0, "" },    { "ff02::fb", "a", R | D, "a" },    { "ff02::fb", "c", R | D, "c" },
+        { "ff02::fb", "lo", 0, "" },       { "ff02::fb%a", "a", R | D, "a" },  { "ff05::1", "c", R | D, "c" },
+        { "ff05::1%c", "a", R | D, "a" },  { "fe80::1%a", NULL, R | D, "a" },  { "fe80::1%c", NULL, R | D, "c" },
+        { "fe80::1%lo", NULL, 0, "" },     { "fe80::1", "c", R | D, "c" },     { "fe80::1%a", "a", R | D, "a" },
     };
     SCNetworkReachabilityRef target;
     char                     name[IF_NAMESIZE];

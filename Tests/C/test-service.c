@@ -56,7 +56,7 @@ static int count_threads(const char *name, pid_t *ret_one)
     if (tasks == NULL)
         return -1;
     while ((entry = readdir(tasks)) != NULL) {
-        char path[300], text[32] = "";
+        char  path[300], text[32] = "";
         FILE *file;
 
         snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
@@ -420,8 +420,8 @@ static void no_call_waits_for_it(void **state)
 
 /* ---- Signals ---------------------------------------------------------------------------------------------------- */
 
-static pthread_t      main_thread;
-static atomic_int     signals, elsewhere;
+static pthread_t  main_thread;
+static atomic_int signals, elsewhere;
 
 static void handle(int number)
 {
@@ -433,7 +433,7 @@ static void handle(int number)
 
 static void signals_sent_to_the_process_never_run_on_it(void **state)
 {
-    static const int       numbers[] = { SIGUSR1, SIGTERM, SIGALRM, SIGCHLD, SIGWINCH, SIGHUP };
+    static const int numbers[] = { SIGUSR1, SIGTERM, SIGALRM, SIGCHLD, SIGWINCH, SIGHUP };
     enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
     static struct witness  witness;
     const struct sigaction handling = { .sa_handler = handle };

@@ -334,7 +334,8 @@ static void calls_come_nowhere_else_while_the_callback_comes_and_goes(void **sta
     static struct listener       listener;
     const unsigned               rounds = rounds_wanted() * 10;
     SCNetworkReachabilityRef     target;
-    SCNetworkReachabilityContext context = { .info = &listener, .retain = retain_listener,
+    SCNetworkReachabilityContext context = { .info = &listener,
+                                             .retain = retain_listener,
                                              .release = release_listener };
 
     storm_begin(*(const enum place *)*state);
@@ -540,10 +541,12 @@ static void several_loops_tell_each_change_once_and_in_order(void **state)
 }
 
 /* A test in each of the places. */
-#define EVERYWHERE(test)                                                                                               \
-    { #test "_on_a_loop", test, NULL, calm, &places[LOOP] },                                                           \
-    { #test "_on_a_serial_scheduler", test, NULL, calm, &places[SERIAL] },                                             \
-    { #test "_on_a_pool", test, NULL, calm, &places[POOL] }
+#define EVERYWHERE(test) \
+    { #test "_on_a_loop", test, NULL, calm, &places[LOOP] }, \
+        { #test "_on_a_serial_scheduler", test, NULL, calm, &places[SERIAL] }, \
+    { \
+#test "_on_a_pool", test, NULL, calm, &places[POOL] \
+    }
 
 int main(void)
 {

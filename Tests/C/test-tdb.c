@@ -2,7 +2,7 @@
 /* Trivial databases, whole and broken. No file. */
 #include "exact.h"
 #include "notes.h"
-#include "tdb.h"
+#include "pure/tdb.h"
 
 static void fill(struct notes *notes)
 {
@@ -13,14 +13,14 @@ static void fill(struct notes *notes)
     notes_add(notes, 1, "tw", "no");
 }
 
-struct search {
+struct route_query {
     struct span wanted, found;
     unsigned    count;
 };
 
 static void take(void *info, struct span key, struct span value)
 {
-    struct search *search = info;
+    struct route_query *search = info;
 
     search->count++;
     if (key.length == search->wanted.length && memcmp(key.start, search->wanted.start, key.length) == 0)
@@ -30,8 +30,9 @@ static void take(void *info, struct span key, struct span value)
 /* "": there is none. */
 static void expect(const struct notes *notes, size_t length, const char *key, const char *value)
 {
-    struct search search = { .wanted = { .start = key, .length = strlen(key) }, .found = { .start = "", .length = 1 } };
-    void         *exact = exact_copy(notes->bytes, length);
+    struct route_query search = { .wanted = { .start = key, .length = strlen(key) },
+                                  .found = { .start = "", .length = 1 } };
+    void              *exact = exact_copy(notes->bytes, length);
 
     tdb_each(exact, length, take, &search);
     assert_int_equal(search.found.length, strlen(value) + 1);
@@ -73,8 +74,8 @@ static void any_length_is_safe(void **state)
     (void)state;
     fill(&notes);
     for (size_t length = 0; length < notes.length; length++) {
-        struct search search = { .wanted = { .start = "" } };
-        void         *exact = exact_copy(notes.bytes, length);
+        struct route_query search = { .wanted = { .start = "" } };
+        void              *exact = exact_copy(notes.bytes, length);
 
         tdb_each(exact, length, take, &search);
         assert_true(search.count <= 4);
@@ -93,8 +94,8 @@ static void any_offset_is_safe(void **state)
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         fill(&notes);
         for (size_t word = 8; word < notes.length / 4; word++) {
-            const uint32_t before = notes.bytes[word];
-            struct search  search = { .wanted = { .start = "" } };
+            const uint32_t     before = notes.bytes[word];
+            struct route_query search = { .wanted = { .start = "" } };
 
             notes.bytes[word] = values[i];
             tdb_each(notes.bytes, notes.length, take, &search);
@@ -120,8 +121,8 @@ static void a_chain_in_a_circle_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_are_found),       cmocka_unit_test(what_was_deleted_is_not),
-        cmocka_unit_test(any_length_is_safe),   cmocka_unit_test(any_offset_is_safe),
+        cmocka_unit_test(keys_are_found),           cmocka_unit_test(what_was_deleted_is_not),
+        cmocka_unit_test(any_length_is_safe),       cmocka_unit_test(any_offset_is_safe),
         cmocka_unit_test(a_chain_in_a_circle_ends),
     };
 

@@ -64,8 +64,7 @@ static void flags_are_told_in_apple_s_words(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(SCNetworkReachabilityFlagsGetString(rows[i].flags, text, sizeof text),
-                         strlen(rows[i].text));
+        assert_int_equal(SCNetworkReachabilityFlagsGetString(rows[i].flags, text, sizeof text), strlen(rows[i].text));
         assert_string_equal(text, rows[i].text);
     }
 }

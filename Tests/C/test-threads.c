@@ -26,11 +26,11 @@ static int changes(void)
 }
 
 static struct shared {
-    SCNetworkReachabilityRef targets[TARGETS];
-    SCRunLoopRef             loops[LOOPS];
-    atomic_bool              done;
-    atomic_int               inside[TARGETS];
-    atomic_int               overlaps, calls, retains, releases;
+    SCNetworkReachabilityRef            targets[TARGETS];
+    SCRunLoopRef                        loops[LOOPS];
+    atomic_bool                         done;
+    atomic_int                          inside[TARGETS];
+    atomic_int                          overlaps, calls, retains, releases;
     _Atomic(SCNetworkReachabilityFlags) last[TARGETS];
 } shared;
 
@@ -185,8 +185,8 @@ static void begin(void)
         shared.targets[i] = expect_target(addresses[i]);
         set_callback(i);
         for (size_t j = 0; j < LOOPS; j++)
-            assert_true(SCNetworkReachabilityScheduleWithRunLoop(shared.targets[i], shared.loops[j],
-                                                                 kSCRunLoopDefaultMode));
+            assert_true(
+                SCNetworkReachabilityScheduleWithRunLoop(shared.targets[i], shared.loops[j], kSCRunLoopDefaultMode));
     }
 }
 
@@ -201,8 +201,8 @@ static void end(void)
     for (size_t i = 0; i < TARGETS; i++) {
         assert_int_equal(expect_flags_of(shared.targets[i]), settled[i]);
         for (size_t j = 0; j < LOOPS; j++)
-            assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(shared.targets[i], shared.loops[j],
-                                                                   kSCRunLoopDefaultMode));
+            assert_true(
+                SCNetworkReachabilityUnscheduleFromRunLoop(shared.targets[i], shared.loops[j], kSCRunLoopDefaultMode));
         SCNetworkReachabilityRelease(shared.targets[i]);
     }
     for (size_t i = 0; i < LOOPS; i++)

@@ -38,7 +38,7 @@ int     __wrap_ioctl(int fd, unsigned long request, ...);
 
 /* ---- What a thread asks the kernel for -------------------------------------------------------------------------- */
 
-static _Thread_local unsigned waits; /* that the thread made, or would make */
+static _Thread_local unsigned waits;          /* that the thread made, or would make */
 static _Thread_local unsigned hardware_looks; /* these wait for whoever gives any link another hardware address */
 static _Thread_local bool     is_second;
 static atomic_bool            is_watched; /* before each wait the second thread makes its calls */
@@ -85,9 +85,10 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 
 /* ---- The calls that never wait ---------------------------------------------------------------------------------- */
 
-static const char *const literals[] = { "0.0.0.0",       "::",           "192.0.2.9",     "192.0.2.2",  "198.51.100.7",
-                                        "2001:db8::9",   "2001:db8::2",  "fe80::1%a",     "ff02::fb%a", "224.0.0.251",
-                                        "fe80::1%nosuch", "127.0.0.1",    "example.invalid", "localhost" };
+static const char *const literals[] = { "0.0.0.0",         "::",          "192.0.2.9",      "192.0.2.2",
+                                        "198.51.100.7",    "2001:db8::9", "2001:db8::2",    "fe80::1%a",
+                                        "ff02::fb%a",      "224.0.0.251", "fe80::1%nosuch", "127.0.0.1",
+                                        "example.invalid", "localhost" };
 
 #define LITERALS (sizeof literals / sizeof literals[0])
 
@@ -301,8 +302,7 @@ static void they_are_not_kept_by_those_who_wait(void **state)
     assert_true(SCNetworkReachabilitySetScheduler(served, NULL));
     expect_second_unhindered("a scheduler");
 
-    assert_true(
-        SCNetworkReachabilityUnscheduleFromRunLoop(second.scheduled, second.loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(second.scheduled, second.loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(second.scheduled);
     SCNetworkReachabilityRelease(second.unscheduled);
     SCNetworkReachabilityRelease(served);

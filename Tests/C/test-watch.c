@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "denial.h"
+#include "kernel/rtnetlink.h"
 #include "namespace.h"
-#include "route.h"
-#include "view.h"
+#include "route/evaluate.h"
 #include "watcher.h"
 #include "writer.h"
 
@@ -19,11 +19,11 @@ static void begin(void)
 }
 
 /* What a target that was never scheduled says. */
-#define EXPECT_FRESH(address, flags)                                                                                   \
-    do {                                                                                                               \
-        SCNetworkReachabilityRef fresh = expect_target(address);                                                       \
-        assert_int_equal(expect_flags_of(fresh), expect_told(flags));                                                  \
-        SCNetworkReachabilityRelease(fresh);                                                                           \
+#define EXPECT_FRESH(address, flags) \
+    do { \
+        SCNetworkReachabilityRef fresh = expect_target(address); \
+        assert_int_equal(expect_flags_of(fresh), expect_told(flags)); \
+        SCNetworkReachabilityRelease(fresh); \
     } while (0)
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
@@ -784,16 +784,16 @@ static void what_does_not_change_the_answer_calls_nobody(void **state)
 /* A view that hears of the same, and whether it ever took a link for gone. An answer would not tell: the link would be
  * asked for anew at once. */
 struct onlooker {
-    struct view view;
-    uint32_t    index;
-    bool        gone;
+    struct rtnetlink rtnetlink;
+    uint32_t         index;
+    bool             gone;
 };
 
 static void look(void *info, const struct message *message)
 {
     struct onlooker *onlooker = info;
 
-    if (message->kind == MESSAGE_LINK_GONE || links_find(&onlooker->view.links, onlooker->index) == NULL)
+    if (message->kind == MESSAGE_LINK_GONE || link_table_find(&onlooker->rtnetlink.links, onlooker->index) == NULL)
         onlooker->gone = true;
 }
 
@@ -825,16 +825,16 @@ static void a_bridge_port_that_leaves_lives_on(void **state)
     namespace_ip("link set dev br up");
     namespace_ip("link set dev c master br");
     watcher_start(&watcher, expect_target("203.0.113.9"));
-    assert_int_equal(view_open(&onlooker.view, VIEW_EVERYTHING), 0);
-    assert_int_equal(view_read_links(&onlooker.view), 0);
+    assert_int_equal(rtnetlink_open(&onlooker.rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_read_links(&onlooker.rtnetlink), 0);
     onlooker.index = writer_index("c");
     listener = namespace_listen(RTMGRP_LINK);
     namespace_ip("link set dev c nomaster");
     assert_true(has_heard_of_port_gone(listener, onlooker.index));
-    assert_int_equal(view_drain(&onlooker.view, look, &onlooker, &error), VIEW_NOTHING);
+    assert_int_equal(rtnetlink_drain(&onlooker.rtnetlink, look, &onlooker, &error), RTNETLINK_NOTHING);
     assert_false(onlooker.gone);
-    assert_non_null(links_find(&onlooker.view.links, onlooker.index));
-    view_close(&onlooker.view);
+    assert_non_null(link_table_find(&onlooker.rtnetlink.links, onlooker.index));
+    rtnetlink_close(&onlooker.rtnetlink);
     EXPECT_QUIET(&watcher);
     assert_int_equal(expect_flags_of(watcher.target), R | D);
     EXPECT_FRESH("203.0.113.9", R | D);
@@ -850,11 +850,11 @@ static void ignore(void *info, const struct message *message)
 /* The answer is newer than the messages that were read: it goes over a link which the table still has as down. */
 static void a_link_that_is_up_by_now_is_not_reported_as_lost(void **state)
 {
-    static struct view    view; /* where the test fails it stays open */
-    const struct question item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
-    struct questions     *questions;
-    struct path           path;
-    int                   error = 0;
+    static struct rtnetlink rtnetlink; /* where the test fails it stays open */
+    const struct question   item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
+    struct questions       *questions;
+    struct path             path;
+    int                     error = 0;
 
     (void)state;
     begin();
@@ -862,16 +862,16 @@ static void a_link_that_is_up_by_now_is_not_reported_as_lost(void **state)
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("link set dev b down");
     namespace_await_running("a", false);
-    assert_int_equal(view_open(&view, VIEW_EVERYTHING), 0);
-    assert_int_equal(view_read_links(&view), 0);
-    view_drain(&view, ignore, NULL, &error);
-    assert_int_equal(route_find(&view, questions, 0, &path), 0);
+    assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
+    rtnetlink_drain(&rtnetlink, ignore, NULL, &error);
+    assert_int_equal(evaluate_questions(&rtnetlink, questions, 0, &path), 0);
     assert_int_equal(path.reason, kSCNetworkReachabilityReasonNoCarrier);
     namespace_ip("link set dev b up");
     namespace_await_running("a", true);
-    assert_int_equal(route_find(&view, questions, 0, &path), 0);
+    assert_int_equal(evaluate_questions(&rtnetlink, questions, 0, &path), 0);
     assert_int_equal(path.flags, R);
-    view_close(&view);
+    rtnetlink_close(&rtnetlink);
     questions_release(questions);
 }
 
@@ -958,7 +958,7 @@ static void the_last_path_is_that_of_the_last_callback(void **state)
 
 static void notify_path_of_the_default_path(void **state)
 {
-    struct watcher any, bound;
+    struct watcher                any, bound;
     const struct sockaddr_storage address = expect_sockaddr("0.0.0.0");
     SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
 

@@ -10,8 +10,8 @@
 
 #include "exact.h"
 #include "expect.h"
+#include "kernel/wireguard.h"
 #include "literal.h"
-#include "wireguard.h"
 
 /* One message under construction. */
 struct bytes {
@@ -71,11 +71,11 @@ static void end_peers(struct bytes *bytes)
     mnl_attr_nest_end(bytes->header, bytes->peers);
 }
 
-static void take(struct peers *peers, const struct bytes *bytes)
+static void take(struct wireguard_peers *peers, const struct bytes *bytes)
 {
     void *exact = exact_copy(bytes->at, bytes->header->nlmsg_len);
 
-    peers_take(peers, exact);
+    wireguard_apply(peers, exact);
     free(exact);
 }
 
@@ -106,11 +106,15 @@ static void the_longest_prefix_decides(void **state)
     static const struct {
         const char *destination, *remote;
     } rows[] = {
-        { "198.51.100.7", "192.0.2.9" }, { "2001:db8:1::1", "192.0.2.9" }, { NULL, "192.0.2.9" },
-        { "10.1.2.3", "2001:db8::9" },   { "10.7.1.1", NULL },             { "10.7.7.7", "203.0.113.9" },
+        { "198.51.100.7", "192.0.2.9" },
+        { "2001:db8:1::1", "192.0.2.9" },
+        { NULL, "192.0.2.9" },
+        { "10.1.2.3", "2001:db8::9" },
+        { "10.7.1.1", NULL },
+        { "10.7.7.7", "203.0.113.9" },
     };
-    struct peers peers = PEERS_EMPTY;
-    struct bytes bytes;
+    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
+    struct bytes           bytes;
 
     (void)state;
     make_mesh(&bytes);
@@ -119,22 +123,22 @@ static void the_longest_prefix_decides(void **state)
         const struct address destination = make(rows[i].destination), remote = make(rows[i].remote);
         struct tunnel        tunnel;
 
-        assert_true(peers_find(&peers, &destination, &tunnel));
+        assert_true(wireguard_find_peer(&peers, &destination, &tunnel));
         assert_int_equal(tunnel.mark, 51820);
         assert_true(address_equal(&tunnel.remote, &remote));
     }
-    peers_clear(&peers);
+    wireguard_clear(&peers);
 }
 
 static void what_no_peer_may_have_goes_nowhere(void **state)
 {
-    const struct address destination = make("198.51.100.7");
-    struct peers         peers = PEERS_EMPTY;
-    struct tunnel        tunnel;
-    struct bytes         bytes;
+    const struct address   destination = make("198.51.100.7");
+    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
+    struct tunnel          tunnel;
+    struct bytes           bytes;
 
     (void)state;
-    assert_false(peers_find(&peers, &destination, &tunnel));
+    assert_false(wireguard_find_peer(&peers, &destination, &tunnel));
     begin(&bytes);
     begin_peers(&bytes);
     begin_peer(&bytes, 'a', "192.0.2.9");
@@ -142,16 +146,16 @@ static void what_no_peer_may_have_goes_nowhere(void **state)
     end_peer(&bytes);
     end_peers(&bytes);
     take(&peers, &bytes);
-    assert_false(peers_find(&peers, &destination, &tunnel));
-    peers_clear(&peers);
+    assert_false(wireguard_find_peer(&peers, &destination, &tunnel));
+    wireguard_clear(&peers);
 }
 
 static void the_default_path_may_be_ipv6s(void **state)
 {
-    const struct address remote = make("192.0.2.9");
-    struct peers         peers = PEERS_EMPTY;
-    struct tunnel        tunnel;
-    struct bytes         bytes;
+    const struct address   remote = make("192.0.2.9");
+    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
+    struct tunnel          tunnel;
+    struct bytes           bytes;
 
     (void)state;
     begin(&bytes);
@@ -163,9 +167,9 @@ static void the_default_path_may_be_ipv6s(void **state)
     end_peer(&bytes);
     end_peers(&bytes);
     take(&peers, &bytes);
-    assert_true(peers_find(&peers, &(struct address){ 0 }, &tunnel));
+    assert_true(wireguard_find_peer(&peers, &(struct address){ 0 }, &tunnel));
     assert_true(address_equal(&tunnel.remote, &remote));
-    peers_clear(&peers);
+    wireguard_clear(&peers);
 }
 
 /* A peer that does not fit one message goes on in the next, without its endpoint; another one does not inherit it. */
@@ -175,10 +179,10 @@ static void a_peer_may_go_on_in_the_next_message(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof keys; i++) {
-        const struct address destination = make("198.51.100.7"), remote = make("192.0.2.9");
-        struct peers         peers = PEERS_EMPTY;
-        struct tunnel        tunnel;
-        struct bytes         bytes;
+        const struct address   destination = make("198.51.100.7"), remote = make("192.0.2.9");
+        struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
+        struct tunnel          tunnel;
+        struct bytes           bytes;
 
         begin(&bytes);
         begin_peers(&bytes);
@@ -194,19 +198,19 @@ static void a_peer_may_go_on_in_the_next_message(void **state)
         end_peer(&bytes);
         end_peers(&bytes);
         take(&peers, &bytes);
-        assert_true(peers_find(&peers, &destination, &tunnel));
+        assert_true(wireguard_find_peer(&peers, &destination, &tunnel));
         assert_int_equal(address_equal(&tunnel.remote, &remote), keys[i] == 'a');
-        peers_clear(&peers);
+        wireguard_clear(&peers);
     }
 }
 
 static void an_endpoint_may_have_a_scope(void **state)
 {
-    struct sockaddr_in6  endpoint = { .sin6_family = AF_INET6, .sin6_scope_id = 3 };
-    const struct address destination = make("10.1.1.1");
-    struct peers         peers = PEERS_EMPTY;
-    struct tunnel        tunnel;
-    struct bytes         bytes;
+    struct sockaddr_in6    endpoint = { .sin6_family = AF_INET6, .sin6_scope_id = 3 };
+    const struct address   destination = make("10.1.1.1");
+    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
+    struct tunnel          tunnel;
+    struct bytes           bytes;
 
     (void)state;
     endpoint.sin6_addr.s6_addr[0] = 0xfe;
@@ -221,19 +225,19 @@ static void an_endpoint_may_have_a_scope(void **state)
     end_peer(&bytes);
     end_peers(&bytes);
     take(&peers, &bytes);
-    assert_true(peers_find(&peers, &destination, &tunnel));
+    assert_true(wireguard_find_peer(&peers, &destination, &tunnel));
     assert_int_equal(tunnel.oif, 3);
     assert_true(address_is_link_local(&tunnel.remote));
-    peers_clear(&peers);
+    wireguard_clear(&peers);
 }
 
 /* Cut off anywhere, and with every length in turn replaced. */
 static void no_bytes_are_read_beyond(void **state)
 {
-    static const uint16_t lengths[] = { 0, 1, 3, 4, 5, 8, 0x7fff, 0xffff };
-    struct peers          peers = PEERS_EMPTY;
-    struct bytes          bytes;
-    uint32_t              whole;
+    static const uint16_t  lengths[] = { 0, 1, 3, 4, 5, 8, 0x7fff, 0xffff };
+    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
+    struct bytes           bytes;
+    uint32_t               whole;
 
     (void)state;
     make_mesh(&bytes);
@@ -241,7 +245,7 @@ static void no_bytes_are_read_beyond(void **state)
     for (uint32_t length = sizeof *bytes.header; length <= whole; length++) {
         bytes.header->nlmsg_len = length;
         take(&peers, &bytes);
-        peers_clear(&peers);
+        wireguard_clear(&peers);
     }
     for (size_t at = sizeof *bytes.header + sizeof(struct genlmsghdr); at + 2 <= whole; at += 2) {
         uint16_t before;
@@ -250,7 +254,7 @@ static void no_bytes_are_read_beyond(void **state)
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
             memcpy(bytes.at + at, &lengths[i], sizeof before);
             take(&peers, &bytes);
-            peers_clear(&peers);
+            wireguard_clear(&peers);
         }
         memcpy(bytes.at + at, &before, sizeof before);
     }
@@ -258,7 +262,7 @@ static void no_bytes_are_read_beyond(void **state)
 
 static void many_prefixes_are_kept(void **state)
 {
-    struct peers peers = PEERS_EMPTY;
+    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
 
     (void)state;
     for (unsigned i = 0; i < 250; i++) {
@@ -281,21 +285,18 @@ static void many_prefixes_are_kept(void **state)
 
         snprintf(text, sizeof text, "10.%u.1.1", i);
         destination = make(text);
-        assert_true(peers_find(&peers, &destination, &tunnel));
+        assert_true(wireguard_find_peer(&peers, &destination, &tunnel));
         assert_int_equal(tunnel.remote.family, i % 2 == 0 ? AF_INET : AF_UNSPEC);
     }
-    peers_clear(&peers);
+    wireguard_clear(&peers);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_longest_prefix_decides),
-        cmocka_unit_test(what_no_peer_may_have_goes_nowhere),
-        cmocka_unit_test(the_default_path_may_be_ipv6s),
-        cmocka_unit_test(a_peer_may_go_on_in_the_next_message),
-        cmocka_unit_test(an_endpoint_may_have_a_scope),
-        cmocka_unit_test(no_bytes_are_read_beyond),
+        cmocka_unit_test(the_longest_prefix_decides),    cmocka_unit_test(what_no_peer_may_have_goes_nowhere),
+        cmocka_unit_test(the_default_path_may_be_ipv6s), cmocka_unit_test(a_peer_may_go_on_in_the_next_message),
+        cmocka_unit_test(an_endpoint_may_have_a_scope),  cmocka_unit_test(no_bytes_are_read_beyond),
         cmocka_unit_test(many_prefixes_are_kept),
     };
 

@@ -12,11 +12,11 @@
 #include <cmocka.h>
 
 /* Announces a skip as Tests/run counts it, and skips. */
-#define SKIP(...)                                                                                                      \
-    do {                                                                                                               \
-        print_message("SKIP: " __VA_ARGS__);                                                                           \
-        print_message("\n");                                                                                           \
-        skip();                                                                                                        \
+#define SKIP(...) \
+    do { \
+        print_message("SKIP: " __VA_ARGS__); \
+        print_message("\n"); \
+        skip(); \
     } while (0)
 
 #endif

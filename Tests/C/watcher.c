@@ -54,8 +54,7 @@ void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target)
 
 void watcher_stop(struct watcher *watcher)
 {
-    assert_true(
-        SCNetworkReachabilityUnscheduleFromRunLoop(watcher->target, watcher->loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher->target, watcher->loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(watcher->target);
     SCRunLoopRelease(watcher->loop);
 }

@@ -10,7 +10,7 @@ struct watcher {
     SCNetworkReachabilityRef   target;
     SCRunLoopRef               loop;
     int                        calls;
-    SCNetworkReachabilityFlags flags;    /* the last call's argument */
+    SCNetworkReachabilityFlags flags;     /* the last call's argument */
     bool                       disagreed; /* GetFlags inside a call answered otherwise */
 };
 

@@ -18,7 +18,7 @@
 #define REQUEST_SIZE 512
 /* What is collected before it is sent: the kernel copies a send as a whole. */
 #define BATCH_SIZE 65536
-#define PROTOCOL RTPROT_STATIC
+#define PROTOCOL   RTPROT_STATIC
 
 /* A request under construction. Aligned as the header, which is its first part. */
 union request {
@@ -186,7 +186,7 @@ static bool parse(const char *text, struct ip *ret)
 
 static void put_gateway(struct nlmsghdr *header, uint8_t family, const struct ip *gateway)
 {
-    char   via[2 + 16];
+    char     via[2 + 16];
     uint16_t other = gateway->family;
 
     if (gateway->family == family) {
@@ -370,9 +370,9 @@ int writer_nexthop(struct writer *writer, enum writer_action action, unsigned id
 int writer_nexthop_group(struct writer *writer, enum writer_action action, unsigned id, const unsigned *members,
                          size_t count)
 {
-    union request       request;
-    struct nlmsghdr    *header = begin_nexthop(&request, action, id, AF_UNSPEC);
-    struct nexthop_grp  group[8] = { 0 };
+    union request      request;
+    struct nlmsghdr   *header = begin_nexthop(&request, action, id, AF_UNSPEC);
+    struct nexthop_grp group[8] = { 0 };
 
     if (count > sizeof group / sizeof group[0])
         return EINVAL;

@@ -51,7 +51,7 @@ struct writer_leg {
 };
 
 struct writer_route {
-    const char       *prefix;  /* "198.51.100.0/24"; "0.0.0.0/0" and "::/0" are defaults */
+    const char       *prefix; /* "198.51.100.0/24"; "0.0.0.0/0" and "::/0" are defaults */
     unsigned          index;
     const char       *gateway; /* of the other family: a next hop of that family (IPv4 over IPv6) */
     const char       *source;  /* the one that packets should carry */

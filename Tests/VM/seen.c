@@ -50,10 +50,14 @@ static void letters_of(SCNetworkReachabilityFlags flags, char ret[16])
         SCNetworkReachabilityFlags flag;
         char                       letter;
     } names[] = {
-        { kSCNetworkReachabilityFlagsReachable, 'R' },          { kSCNetworkReachabilityFlagsTransientConnection, 't' },
-        { kSCNetworkReachabilityFlagsConnectionRequired, 'c' }, { kSCNetworkReachabilityFlagsConnectionOnTraffic, 'C' },
-        { kSCNetworkReachabilityFlagsInterventionRequired, 'i' }, { kSCNetworkReachabilityFlagsConnectionOnDemand, 'D' },
-        { kSCNetworkReachabilityFlagsIsLocalAddress, 'l' },     { kSCNetworkReachabilityFlagsIsDirect, 'd' },
+        { kSCNetworkReachabilityFlagsReachable, 'R' },
+        { kSCNetworkReachabilityFlagsTransientConnection, 't' },
+        { kSCNetworkReachabilityFlagsConnectionRequired, 'c' },
+        { kSCNetworkReachabilityFlagsConnectionOnTraffic, 'C' },
+        { kSCNetworkReachabilityFlagsInterventionRequired, 'i' },
+        { kSCNetworkReachabilityFlagsConnectionOnDemand, 'D' },
+        { kSCNetworkReachabilityFlagsIsLocalAddress, 'l' },
+        { kSCNetworkReachabilityFlagsIsDirect, 'd' },
         { kSCNetworkReachabilityFlagsIsWWAN, 'W' },
     };
     size_t length = 0;
@@ -68,7 +72,7 @@ static void letters_of(SCNetworkReachabilityFlags flags, char ret[16])
 
 static const char *type_name(SCNetworkReachabilityInterfaceType type)
 {
-    static const char *const names[] = { "Other",    "Loopback",      "WiredEthernet", "WiFi",
+    static const char *const names[] = { "Other",    "Loopback",     "WiredEthernet", "WiFi",
                                          "Cellular", "PointToPoint", "Tunnel",        "Virtual" };
 
     return type < sizeof names / sizeof names[0] ? names[type] : "?";
@@ -76,10 +80,11 @@ static const char *type_name(SCNetworkReachabilityInterfaceType type)
 
 static const char *reason_name(SCNetworkReachabilityReason reason)
 {
-    static const char *const names[] = { "None",            "NoRoute",       "RouteUnreachable", "RouteProhibited",
-                                         "RouteBlackhole",  "InterfaceDown", "NoCarrier",        "NoSourceAddress",
-                                         "LocalAddressNotAssigned", "NamePending", "NameNotFound",
-                                         "NameServerFailure", "NameServerUnreachable", "InterfaceMissing" };
+    static const char *const names[] = {
+        "None",          "NoRoute",           "RouteUnreachable",      "RouteProhibited",         "RouteBlackhole",
+        "InterfaceDown", "NoCarrier",         "NoSourceAddress",       "LocalAddressNotAssigned", "NamePending",
+        "NameNotFound",  "NameServerFailure", "NameServerUnreachable", "InterfaceMissing"
+    };
 
     return reason < sizeof names / sizeof names[0] ? names[reason] : "?";
 }

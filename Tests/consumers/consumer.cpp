@@ -6,7 +6,10 @@
 #include <reachability/reachability.h>
 
 struct Release {
-    void operator()(SCNetworkReachabilityRef target) const { SCNetworkReachabilityRelease(target); }
+    void operator()(SCNetworkReachabilityRef target) const
+    {
+        SCNetworkReachabilityRelease(target);
+    }
 };
 
 int main(int count, char **arguments)
@@ -21,5 +24,7 @@ int main(int count, char **arguments)
         std::fprintf(stderr, "%s\n", SCErrorString(SCError()));
         return 1;
     }
-    return count == 2 && std::strcmp(arguments[1], SCNetworkReachabilityGetVersion()) == 0 && path.addressCount == 1 ? 0 : 1;
+    return count == 2 && std::strcmp(arguments[1], SCNetworkReachabilityGetVersion()) == 0 && path.addressCount == 1
+               ? 0
+               : 1;
 }

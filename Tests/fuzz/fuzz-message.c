@@ -2,43 +2,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "links.h"
-#include "message.h"
-#include "path.h"
+#include "pure/link_table.h"
+#include "pure/message.h"
+#include "pure/path.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void use_route(struct route route, const struct links *links)
+static void use_route(struct route route, const struct link_table *links)
 {
     struct route     single = route;
     struct route_leg leg;
     struct path      path;
 
-    path_judge(&route.destination, false, &route, links_find(links, route.oif), &path);
+    path_evaluate(&route.destination, false, &route, link_table_find(links, route.oif), &path);
     while (route_next_leg(&route, &leg)) {
         single.oif = leg.oif;
         single.has_gateway = leg.has_gateway;
-        path_judge(&route.destination, true, &single, links_find(links, leg.oif), &path);
+        path_evaluate(&route.destination, true, &single, link_table_find(links, leg.oif), &path);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char            *bytes = malloc(size); /* to the byte, so that the sanitizer sees one that is read too many */
-    const char      *next = bytes;
-    struct links     links = LINKS_EMPTY;
-    struct message   message;
+    char             *bytes = malloc(size); /* to the byte, so that the sanitizer sees one that is read too many */
+    const char       *next = bytes;
+    struct link_table links = LINK_TABLE_EMPTY;
+    struct message    message;
 
     if (bytes == NULL)
         return 0;
     memcpy(bytes, data, size);
     for (size_t step; (step = message_parse(next, size, &message)) != 0; next += step, size -= step) {
         if (message.kind == MESSAGE_LINK || message.kind == MESSAGE_LINK_GONE)
-            links_apply(&links, &message);
+            link_table_apply(&links, &message);
         if (message.kind == MESSAGE_ROUTE)
             use_route(message.route, &links);
     }
-    links_clear(&links);
+    link_table_clear(&links);
     free(bytes);
     return 0;
 }

@@ -44,10 +44,13 @@ static void warm_up(dispatch_queue_t queue)
 
 int main(int count, char **arguments)
 {
-    const bool               is_concurrent = count > 1 && strcmp(arguments[1], "concurrent") == 0;
-    const struct host        host = { is_concurrent ? "libdispatch, concurrent, " COMPILER
-                                                    : "libdispatch, serial, " COMPILER,
-                                      1, true, is_here, NULL, NULL };
+    const bool        is_concurrent = count > 1 && strcmp(arguments[1], "concurrent") == 0;
+    const struct host host = { is_concurrent ? "libdispatch, concurrent, " COMPILER : "libdispatch, serial, " COMPILER,
+                               1,
+                               true,
+                               is_here,
+                               NULL,
+                               NULL };
     SCNetworkReachabilityRef target;
     dispatch_queue_t         queue;
 

@@ -20,8 +20,8 @@
 #include "writer.h"
 
 #define TOGGLES     1000 /* of each kind */
-#define STAY        20  /* changes for which a callback stays where it is, so that another could overtake it */
-#define LIMIT       20  /* seconds until something that must happen has failed to */
+#define STAY        20   /* changes for which a callback stays where it is, so that another could overtake it */
+#define LIMIT       20   /* seconds until something that must happen has failed to */
 #define DESCRIPTORS 1024
 #define GATEWAY     "192.0.2.1"
 #define THREAD_NAME "reachability"
@@ -38,7 +38,7 @@ static struct {
     int                      tasks[64]; /* the threads that were there before the target was */
     size_t                   task_count;
     bool                     descriptors[DESCRIPTORS]; /* likewise, the descriptors */
-    unsigned                 threads;     /* of the library's while the target is scheduled */
+    unsigned                 threads;                  /* of the library's while the target is scheduled */
 
     /* Under the lock. */
     SCNetworkReachabilityFlags last;

@@ -2,6 +2,8 @@
 #ifndef REACHABILITY_DECLARATIONS_H
 #define REACHABILITY_DECLARATIONS_H
 
+/* clang-format off: macros that are no statements */
+
 /*
  * How reachability.h declares things, for C, for C++ and for Swift's importer. Not for use by programs.
  *
@@ -21,9 +23,15 @@
 /* A structure that has a size, and nothing else set. In C the field is named. C++11 cannot, and there each further
  * field has a {} of its own: gcc's -Wextra objects to fields that are merely left out. */
 #ifdef __cplusplus
-#define SC_SIZED(type, ...) { sizeof(type), __VA_ARGS__ }
+#define SC_SIZED(type, ...) \
+    { \
+        sizeof(type), __VA_ARGS__ \
+    }
 #else
-#define SC_SIZED(type, ...) { .size = sizeof(type) }
+#define SC_SIZED(type, ...) \
+    { \
+        .size = sizeof(type) \
+    }
 #endif
 
 #define SC_EXPORT __attribute__((visibility("default")))
@@ -37,22 +45,26 @@
 
 #ifdef __swift__
 
-#define SC_NULLABLE        _Nullable
-#define SC_NONNULL         _Nonnull
-#define SC_SWIFT_NAME(name) __attribute__((swift_name(#name)))
-#define SC_REFINED         __attribute__((swift_private))
+#define SC_NULLABLE           _Nullable
+#define SC_NONNULL            _Nonnull
+#define SC_SWIFT_NAME(name)   __attribute__((swift_name(#name)))
+#define SC_REFINED            __attribute__((swift_private))
 #define SC_RETURNS_RETAINED   __attribute__((swift_attr("returns_retained")))
 #define SC_RETURNS_UNRETAINED __attribute__((swift_attr("returns_unretained")))
 /* Sendable: every call may come from any thread. */
-#define SC_SWIFT_CLASS(retainer, releaser)                                                                             \
-    __attribute__((swift_attr("import_reference"), swift_attr("retain:" #retainer), swift_attr("release:" #releaser),  \
+#define SC_SWIFT_CLASS(retainer, releaser) \
+    __attribute__((swift_attr("import_reference"), swift_attr("retain:" #retainer), swift_attr("release:" #releaser), \
                    swift_attr("@Sendable")))
 
-#define SC_ENUM(type, name)     enum __attribute__((swift_private)) : type
-#define SC_FLAGS(name)          enum __attribute__((flag_enum, enum_extensibility(open))) name : uint32_t
-#define SC_FLAGS_END(name)      ; typedef enum name name
-#define SC_OPEN_ENUM(name)      enum __attribute__((enum_extensibility(open))) name : uint32_t
-#define SC_OPEN_ENUM_END(name)  ; typedef enum name name
+#define SC_ENUM(type, name) enum __attribute__((swift_private)) : type
+#define SC_FLAGS(name)      enum __attribute__((flag_enum, enum_extensibility(open))) name : uint32_t
+#define SC_FLAGS_END(name) \
+    ; \
+    typedef enum name name
+#define SC_OPEN_ENUM(name) enum __attribute__((enum_extensibility(open))) name : uint32_t
+#define SC_OPEN_ENUM_END(name) \
+    ; \
+    typedef enum name name
 
 #else
 
@@ -63,10 +75,14 @@
 #define SC_RETURNS_RETAINED
 #define SC_RETURNS_UNRETAINED
 
-#define SC_ENUM(type, name)     enum
-#define SC_FLAGS(name)          typedef uint32_t name; enum
+#define SC_ENUM(type, name) enum
+#define SC_FLAGS(name) \
+    typedef uint32_t name; \
+    enum
 #define SC_FLAGS_END(name)
-#define SC_OPEN_ENUM(name)      typedef uint32_t name; enum
+#define SC_OPEN_ENUM(name) \
+    typedef uint32_t name; \
+    enum
 #define SC_OPEN_ENUM_END(name)
 
 #endif

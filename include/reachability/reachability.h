@@ -72,7 +72,7 @@
 #include <sys/socket.h>
 
 /* The version of this header. SCNetworkReachabilityGetVersion() tells that of the library that is loaded. */
-#define REACHABILITY_VERSION "0.1.0"
+#define REACHABILITY_VERSION       "0.1.0"
 #define REACHABILITY_VERSION_MAJOR 0
 #define REACHABILITY_VERSION_MINOR 1
 #define REACHABILITY_VERSION_PATCH 0
@@ -89,16 +89,16 @@ typedef _Bool SCBoolean;
 #else
 typedef unsigned char SCBoolean;
 #ifndef SC_NO_BOOLEAN
-typedef SCBoolean Boolean; /* Apple's name. Define SC_NO_BOOLEAN beside headers that have their own (X11's). */
+typedef SCBoolean     Boolean; /* Apple's name. Define SC_NO_BOOLEAN beside headers that have their own (X11's). */
 #endif
 #endif
 
 /* SCError(): statuses, equal to Apple's. */
-SC_ENUM(int, SCStatus) {
-    kSCStatusOK                  = 0,
-    kSCStatusFailed              = 1001, /* a failure that no other status tells */
-    kSCStatusInvalidArgument     = 1002, /* NULL, nonsense, or a call that does not fit the object's state */
-    kSCStatusAccessError         = 1003,
+SC_ENUM(int, SCStatus){
+    kSCStatusOK = 0,
+    kSCStatusFailed = 1001,          /* a failure that no other status tells */
+    kSCStatusInvalidArgument = 1002, /* NULL, nonsense, or a call that does not fit the object's state */
+    kSCStatusAccessError = 1003,
     kSCStatusReachabilityUnknown = 4001, /* the kernel could not be asked just now */
 };
 
@@ -123,17 +123,17 @@ SC_EXPORT const char *SC_NONNULL SCNetworkReachabilityGetVersion(void);
  *
  * ConnectionOnDemand and InterventionRequired have no source on Linux: they are never set today, and never guessed.
  */
-SC_FLAGS(SCNetworkReachabilityFlags) {
-    kSCNetworkReachabilityFlagsTransientConnection  = 1u << 0,  /* over a point-to-point link: ppp, tunnel, cellular */
-    kSCNetworkReachabilityFlagsReachable            = 1u << 1,  /* a packet can leave for it */
-    kSCNetworkReachabilityFlagsConnectionRequired   = 1u << 2,  /* ... but a connection must be made first */
-    kSCNetworkReachabilityFlagsConnectionOnTraffic  = 1u << 3,  /* ... which traffic brings about */
-    kSCNetworkReachabilityFlagsInterventionRequired = 1u << 4,  /* never set on Linux today */
-    kSCNetworkReachabilityFlagsConnectionOnDemand   = 1u << 5,  /* never set on Linux today */
-    kSCNetworkReachabilityFlagsIsLocalAddress       = 1u << 16, /* one of this machine's own addresses */
-    kSCNetworkReachabilityFlagsIsDirect             = 1u << 17, /* on a directly attached network: no gateway */
-    kSCNetworkReachabilityFlagsIsWWAN               = 1u << 18, /* over a cellular interface, or ppp by way of a modem */
-    kSCNetworkReachabilityFlagsConnectionAutomatic  = kSCNetworkReachabilityFlagsConnectionOnTraffic
+SC_FLAGS(SCNetworkReachabilityFlags){
+    kSCNetworkReachabilityFlagsTransientConnection = 1u << 0,  /* over a point-to-point link: ppp, tunnel, cellular */
+    kSCNetworkReachabilityFlagsReachable = 1u << 1,            /* a packet can leave for it */
+    kSCNetworkReachabilityFlagsConnectionRequired = 1u << 2,   /* ... but a connection must be made first */
+    kSCNetworkReachabilityFlagsConnectionOnTraffic = 1u << 3,  /* ... which traffic brings about */
+    kSCNetworkReachabilityFlagsInterventionRequired = 1u << 4, /* never set on Linux today */
+    kSCNetworkReachabilityFlagsConnectionOnDemand = 1u << 5,   /* never set on Linux today */
+    kSCNetworkReachabilityFlagsIsLocalAddress = 1u << 16,      /* one of this machine's own addresses */
+    kSCNetworkReachabilityFlagsIsDirect = 1u << 17,            /* on a directly attached network: no gateway */
+    kSCNetworkReachabilityFlagsIsWWAN = 1u << 18,              /* over a cellular interface, or ppp by way of a modem */
+    kSCNetworkReachabilityFlagsConnectionAutomatic = kSCNetworkReachabilityFlagsConnectionOnTraffic
 } SC_FLAGS_END(SCNetworkReachabilityFlags);
 
 /*
@@ -143,21 +143,21 @@ SC_FLAGS(SCNetworkReachabilityFlags) {
  * (CAP_NET_ADMIN): in GetPath and of a scheduled target, as the kernel has to be waited for, and of the chosen address
  * alone. Nobody tells of a change of peers: a scheduled target looks every 30 seconds, every 2 when there is no way.
  */
-SC_OPEN_ENUM(SCNetworkReachabilityReason) {
-    kSCNetworkReachabilityReasonNone                    = 0,  /* it is reachable */
-    kSCNetworkReachabilityReasonNoRoute                 = 1,
-    kSCNetworkReachabilityReasonRouteUnreachable        = 2,  /* an "unreachable" route */
-    kSCNetworkReachabilityReasonRouteProhibited         = 3,  /* a "prohibit" route or rule */
-    kSCNetworkReachabilityReasonRouteBlackhole          = 4,  /* a "blackhole" route or rule */
-    kSCNetworkReachabilityReasonInterfaceDown           = 5,  /* the route's interface is administratively down */
-    kSCNetworkReachabilityReasonNoCarrier               = 6,  /* up, but not running: cable out, dormant */
-    kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* IPv6 without an address to send from */
-    kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8,  /* a pair's local address is not this machine's */
-    kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are the name servers' */
-    kSCNetworkReachabilityReasonNameNotFound            = 10,
-    kSCNetworkReachabilityReasonNameServerFailure       = 11,
-    kSCNetworkReachabilityReasonNameServerUnreachable   = 12,
-    kSCNetworkReachabilityReasonInterfaceMissing        = 13  /* the interface asked for does not exist (yet) */
+SC_OPEN_ENUM(SCNetworkReachabilityReason){
+    kSCNetworkReachabilityReasonNone = 0, /* it is reachable */
+    kSCNetworkReachabilityReasonNoRoute = 1,
+    kSCNetworkReachabilityReasonRouteUnreachable = 2,        /* an "unreachable" route */
+    kSCNetworkReachabilityReasonRouteProhibited = 3,         /* a "prohibit" route or rule */
+    kSCNetworkReachabilityReasonRouteBlackhole = 4,          /* a "blackhole" route or rule */
+    kSCNetworkReachabilityReasonInterfaceDown = 5,           /* the route's interface is administratively down */
+    kSCNetworkReachabilityReasonNoCarrier = 6,               /* up, but not running: cable out, dormant */
+    kSCNetworkReachabilityReasonNoSourceAddress = 7,         /* IPv6 without an address to send from */
+    kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8, /* a pair's local address is not this machine's */
+    kSCNetworkReachabilityReasonNamePending = 9,             /* not resolved: the flags are the name servers' */
+    kSCNetworkReachabilityReasonNameNotFound = 10,
+    kSCNetworkReachabilityReasonNameServerFailure = 11,
+    kSCNetworkReachabilityReasonNameServerUnreachable = 12,
+    kSCNetworkReachabilityReasonInterfaceMissing = 13 /* the interface asked for does not exist (yet) */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityReason);
 
 /*
@@ -165,19 +165,16 @@ SC_OPEN_ENUM(SCNetworkReachabilityReason) {
  * team, bridge or VRF is what carries it: the link below; the port that a bond uses; else the best port with a carrier,
  * in the order WiredEthernet, WiFi, Cellular. It is Virtual when nothing real does.
  */
-SC_OPEN_ENUM(SCNetworkReachabilityInterfaceType) {
-    kSCNetworkReachabilityInterfaceTypeOther         = 0,
-    kSCNetworkReachabilityInterfaceTypeLoopback      = 1,
-    kSCNetworkReachabilityInterfaceTypeWiredEthernet = 2,
-    kSCNetworkReachabilityInterfaceTypeWiFi          = 3,
-    kSCNetworkReachabilityInterfaceTypeCellular      = 4,
-    kSCNetworkReachabilityInterfaceTypePointToPoint  = 5, /* ppp */
-    kSCNetworkReachabilityInterfaceTypeTunnel        = 6, /* tun, tap, gre, ipip, sit, ip6tnl, vti, xfrm, wireguard */
-    kSCNetworkReachabilityInterfaceTypeVirtual       = 7  /* veth, dummy, vxlan, and a bridge of such */
+SC_OPEN_ENUM(SCNetworkReachabilityInterfaceType){
+    kSCNetworkReachabilityInterfaceTypeOther = 0,         kSCNetworkReachabilityInterfaceTypeLoopback = 1,
+    kSCNetworkReachabilityInterfaceTypeWiredEthernet = 2, kSCNetworkReachabilityInterfaceTypeWiFi = 3,
+    kSCNetworkReachabilityInterfaceTypeCellular = 4,      kSCNetworkReachabilityInterfaceTypePointToPoint = 5, /* ppp */
+    kSCNetworkReachabilityInterfaceTypeTunnel = 6, /* tun, tap, gre, ipip, sit, ip6tnl, vti, xfrm, wireguard */
+    kSCNetworkReachabilityInterfaceTypeVirtual = 7 /* veth, dummy, vxlan, and a bridge of such */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityInterfaceType);
 
 /* How a path was found out. */
-SC_OPEN_ENUM(SCNetworkReachabilityEvidence) {
+SC_OPEN_ENUM(SCNetworkReachabilityEvidence){
     kSCNetworkReachabilityEvidenceKernel = 0, /* the kernel's own route look-up, over rtnetlink */
     kSCNetworkReachabilityEvidenceSocket = 1  /* a connected UDP socket, as netlink is refused: see "Sandboxes" */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityEvidence);
@@ -246,26 +243,25 @@ SC_RETURNS_RETAINED SC_EXPORT SCNetworkReachabilityRef SC_NULLABLE SCNetworkReac
     const void *SC_NULLABLE allocator, const char *SC_NONNULL nodename);
 
 /* SCNetworkReachabilityOptions.options: bits. Any other bit is refused (1002). */
-SC_FLAGS(SCNetworkReachabilityOption) {
+SC_FLAGS(SCNetworkReachabilityOption){
     /* The callback also comes when reason, gateway or source changed while the flags stayed equal. */
     kSCNetworkReachabilityOptionNotifyPath = 1u << 0
 } SC_FLAGS_END(SCNetworkReachabilityOption);
 
 typedef struct {
-    size_t                                size;
-    const char *SC_NULLABLE               nodename;      /* this, or addresses: exactly one of the two */
-    const struct sockaddr *SC_NULLABLE    localAddress;
-    const struct sockaddr *SC_NULLABLE    remoteAddress;
+    size_t                             size;
+    const char *SC_NULLABLE            nodename; /* this, or addresses: exactly one of the two */
+    const struct sockaddr *SC_NULLABLE localAddress;
+    const struct sockaddr *SC_NULLABLE remoteAddress;
     /* Only routes out of this interface count. 1 to 15 bytes. It need not exist: the target then has no flags and the
      * reason InterfaceMissing, and follows the name through creation, deletion, renaming and a new index. */
-    const char *SC_NULLABLE               interfaceName;
-    socklen_t                             localAddressLength;  /* 0: from the family. Too short for it: 1002 */
-    socklen_t                             remoteAddressLength;
-    uint32_t                              routingMark;   /* as SO_MARK of the sockets that will be used; 0: none */
-    uint32_t                              options;       /* kSCNetworkReachabilityOption... */
+    const char *SC_NULLABLE interfaceName;
+    socklen_t               localAddressLength; /* 0: from the family. Too short for it: 1002 */
+    socklen_t               remoteAddressLength;
+    uint32_t                routingMark; /* as SO_MARK of the sockets that will be used; 0: none */
+    uint32_t                options;     /* kSCNetworkReachabilityOption... */
 } SCNetworkReachabilityOptions;
-#define kSCNetworkReachabilityOptionsInitializer \
-    SC_SIZED(SCNetworkReachabilityOptions, {}, {}, {}, {}, {}, {}, {}, {})
+#define kSCNetworkReachabilityOptionsInitializer SC_SIZED(SCNetworkReachabilityOptions, {}, {}, {}, {}, {}, {}, {}, {})
 
 /* As the creators above, by a structure (see the rules for those with a size). To bind the default path to an
  * interface, give 0.0.0.0 as the remote address. */
@@ -294,7 +290,7 @@ SC_EXPORT unsigned long SCNetworkReachabilityGetTypeID(void);
  *
  * No bit set is an answer, not a failure. FALSE: 1002, or the kernel could not be asked (errno, or 4001).
  */
-SC_EXPORT SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef SC_NONNULL target,
+SC_EXPORT SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef SC_NONNULL    target,
                                                   SCNetworkReachabilityFlags *SC_NONNULL flags);
 
 /* All that is known of the way to a target. An address with ss_family AF_UNSPEC: there is none. */
@@ -305,13 +301,13 @@ typedef struct {
     uint32_t                           interfaceIndex; /* 0: none */
     SCNetworkReachabilityInterfaceType interfaceType;
     char                               interfaceName[16];
-    uint32_t                           mtu;            /* bytes; the route's, or else the interface's; 0: not known */
-    uint32_t                           table;          /* routing table that answered, rtnetlink(7); 0: not known */
-    uint32_t                           addressCount;   /* as SCNetworkReachabilityGetResolvedAddresses */
-    uint32_t                           evidence;       /* kSCNetworkReachabilityEvidence... */
-    struct sockaddr_storage            destination;    /* the address that was asked for; none for the default path */
-    struct sockaddr_storage            source;         /* the address that packets will carry */
-    struct sockaddr_storage            gateway;        /* none: on-link */
+    uint32_t                           mtu;          /* bytes; the route's, or else the interface's; 0: not known */
+    uint32_t                           table;        /* routing table that answered, rtnetlink(7); 0: not known */
+    uint32_t                           addressCount; /* as SCNetworkReachabilityGetResolvedAddresses */
+    uint32_t                           evidence;     /* kSCNetworkReachabilityEvidence... */
+    struct sockaddr_storage            destination;  /* the address that was asked for; none for the default path */
+    struct sockaddr_storage            source;       /* the address that packets will carry */
+    struct sockaddr_storage            gateway;      /* none: on-link */
 } SCNetworkReachabilityPath;
 #define kSCNetworkReachabilityPathInitializer \
     SC_SIZED(SCNetworkReachabilityPath, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
@@ -321,7 +317,7 @@ typedef struct {
  * than those of GetFlags. When the target is not reachable, the interface and gateway are those of the route that
  * would be used, where there is one. Fails as GetFlags does.
  */
-SC_EXPORT SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef SC_NONNULL target,
+SC_EXPORT SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef SC_NONNULL   target,
                                                  SCNetworkReachabilityPath *SC_NONNULL path);
 
 /*
@@ -330,7 +326,7 @@ SC_EXPORT SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef SC_NON
  * see a state that has passed before anybody is told; this does not. It asks the kernel nothing but what kind of
  * interface it is, where that is not known yet. For any other target it is GetPath.
  */
-SC_EXPORT SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef SC_NONNULL target,
+SC_EXPORT SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef SC_NONNULL   target,
                                                      SCNetworkReachabilityPath *SC_NONNULL path);
 
 /*
@@ -338,9 +334,9 @@ SC_EXPORT SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef SC
  * for a name that is not resolved. Writes at most `capacity` and returns how many there are. 0 is no failure unless
  * the arguments were bad (1002).
  */
-SC_EXPORT size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef SC_NONNULL target,
+SC_EXPORT size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef SC_NONNULL  target,
                                                            struct sockaddr_storage *SC_NULLABLE addresses,
-                                                           size_t capacity);
+                                                           size_t                               capacity);
 
 /*
  * For people and logs. The first line is the one that scutil prints, "<SCNetworkReachability 0x...> {address = A}";
@@ -385,7 +381,7 @@ typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityC
  * has returned; from another thread, at most the call in flight finishes. Fails: 1002 (also a version other than 0),
  * ENOMEM.
  */
-SC_EXPORT SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef SC_NONNULL target,
+SC_EXPORT SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef SC_NONNULL       target,
                                                                 SCNetworkReachabilityCallBack SC_NULLABLE callout,
                                                                 SCNetworkReachabilityContext *SC_NULLABLE context);
 
@@ -399,7 +395,7 @@ SC_EXPORT SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachab
 struct SC_SWIFT_CLASS(SCRunLoopRetain, SCRunLoopRelease) SCRunLoop;
 #define SCRunLoopRef struct SCRunLoop *
 #else
-typedef struct SCRunLoop *SCRunLoopRef;
+typedef struct SCRunLoop                   *SCRunLoopRef;
 #endif
 
 /* Compared as text; any other mode is refused (1002). Both belong to one set: a loop serves the targets of both
@@ -410,9 +406,9 @@ typedef const char *SCRunLoopMode SC_SWIFT_NAME(CRunLoopMode);
 
 typedef int32_t SCRunLoopRunResult;
 enum {
-    kSCRunLoopRunFinished      = 1, /* nothing is scheduled on the loop */
-    kSCRunLoopRunStopped       = 2,
-    kSCRunLoopRunTimedOut      = 3,
+    kSCRunLoopRunFinished = 1, /* nothing is scheduled on the loop */
+    kSCRunLoopRunStopped = 2,
+    kSCRunLoopRunTimedOut = 3,
     kSCRunLoopRunHandledSource = 4
 };
 
@@ -478,13 +474,13 @@ SC_EXPORT void SCRunLoopWakeUp(SCRunLoopRef SC_NONNULL runLoop);
  * delivered once, by the one that sees it first. Fails: 1002, ENOMEM, or an errno of opening the sockets.
  */
 SC_EXPORT SC_REFINED SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef SC_NONNULL target,
-                                                                        SCRunLoopRef SC_NONNULL runLoop,
+                                                                        SCRunLoopRef SC_NONNULL             runLoop,
                                                                         SCRunLoopMode SC_NONNULL runLoopMode);
 
 /* Ends one schedule. Not scheduled so: FALSE, 1002. On the thread that delivers, nothing more is delivered from this
  * loop once this has returned; from another thread, at most the call in flight finishes. */
 SC_EXPORT SC_REFINED SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef SC_NONNULL target,
-                                                                          SCRunLoopRef SC_NONNULL runLoop,
+                                                                          SCRunLoopRef SC_NONNULL             runLoop,
                                                                           SCRunLoopMode SC_NONNULL runLoopMode);
 
 /* ---- Schedulers ------------------------------------------------------------------------------------------------- */
@@ -520,7 +516,7 @@ typedef struct {
  * Fails: 1002 (no `perform`, a version other than 0; already scheduled, in any way; with NULL: not on a scheduler),
  * ENOMEM, kSCStatusReachabilityUnknown (no thread can be had), or an errno of opening the sockets.
  */
-SC_EXPORT SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef SC_NONNULL target,
+SC_EXPORT SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef SC_NONNULL               target,
                                                       const SCNetworkReachabilityScheduler *SC_NULLABLE scheduler);
 
 /* The layout is the same however the header is read: C, C++ or Swift. Nothing is padded, so a structure is its

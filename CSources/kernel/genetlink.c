@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this file must never do: ask for a family by its name (the kernel would load the module for it, on a machine
+ * that has no use for it, so all families are asked for), or leave what the kernel told in memory that is given back: a
+ * WireGuard link's private key is among it.
+ */
+#include "kernel/genetlink.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <stdlib.h>
+
+#define REQUEST_SIZE 64 /* bytes that any of ours fits, aligned as nlmsghdr */
+
+struct wanted {
+    const char *name;
+    uint16_t   *ret;
+};
+
+/* Writes a request without its attributes. */
+static struct nlmsghdr *put_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command)
+{
+    struct nlmsghdr   *header = mnl_nlmsg_put_header(buffer);
+    struct genlmsghdr *generic;
+
+    header->nlmsg_type = family;
+    header->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
+    generic = mnl_nlmsg_put_extra_header(header, sizeof *generic);
+    generic->cmd = command;
+    generic->version = 1;
+    return header;
+}
+
+struct walk genetlink_walk(const struct nlmsghdr *message)
+{
+    return walk_message(message, GENL_HDRLEN);
+}
+
+static void take_family(void *info, const struct nlmsghdr *message)
+{
+    const struct wanted *wanted = info;
+    struct walk          walk = genetlink_walk(message);
+    struct attribute     attribute;
+    char                 name[16] = "";
+    uint16_t             family = 0;
+
+    while (walk_next(&walk, &attribute)) {
+        if (attribute.type == CTRL_ATTR_FAMILY_NAME)
+            attribute_name(&attribute, name);
+        else if (attribute.type == CTRL_ATTR_FAMILY_ID)
+            attribute_u16(&attribute, &family);
+    }
+    if (strcmp(name, wanted->name) == 0)
+        *wanted->ret = family;
+}
+
+static int find_family(struct genetlink *genetlink, const char *name)
+{
+    _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
+    struct wanted                  wanted = { .name = name, .ret = &genetlink->family };
+    int                            error = EAGAIN;
+
+    for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++)
+        error = netlink_exchange(&genetlink->netlink,
+                                 put_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY), genetlink->buffer,
+                                 take_family, &wanted);
+    return error == EAGAIN ? 0 : error; /* what was told until then counts */
+}
+
+int genetlink_open(const char *name, struct genetlink *ret)
+{
+    int error;
+
+    *ret = GENETLINK_CLOSED;
+    ret->buffer = malloc(NETLINK_BUFFER_SIZE);
+    error = ret->buffer == NULL ? ENOMEM : netlink_open_generic(&ret->netlink);
+    if (error == 0)
+        error = find_family(ret, name);
+    if (error != 0)
+        genetlink_close(ret);
+    return error;
+}
+
+void genetlink_close(struct genetlink *genetlink)
+{
+    netlink_close(&genetlink->netlink);
+    if (genetlink->buffer != NULL)
+        explicit_bzero(genetlink->buffer, NETLINK_BUFFER_SIZE);
+    free(genetlink->buffer);
+    genetlink->buffer = NULL;
+}
+
+int genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute, uint32_t index,
+                    void (*take)(void *info, const struct nlmsghdr *message), void *info)
+{
+    _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
+    struct nlmsghdr               *header;
+
+    if (genetlink->family == 0)
+        return ENOENT;
+    header = put_request(request, genetlink->family, flags, command);
+    mnl_attr_put_u32(header, attribute, index);
+    return netlink_exchange(&genetlink->netlink, header, genetlink->buffer, take, info);
+}

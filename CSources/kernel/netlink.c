@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sockets, and what is asked over them. They are our own, as libmnl's receive call does not tell the sender.
+ *
+ * What this file must never do: wait (every receive says MSG_DONTWAIT: the kernel answers a request inside the send),
+ * believe a datagram whose sender is not the kernel, or open a descriptor that lives on after exec.
+ */
+#include "kernel/netlink.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <sys/socket.h>
+
+#include "pure/message.h"
+
+/* A socket address has bits for the first 31 groups. */
+#define MASK_GROUPS 32
+
+/* Room for some thousand route messages. Clamped by the kernel to rmem_max. */
+#define RECEIVE_BUFFER (2 * 1024 * 1024)
+
+static const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+
+/* Options only make things better, and a sandbox may refuse any of them. */
+static void set_option(int fd, int level, int option, int value)
+{
+    (void)setsockopt(fd, level, option, &value, sizeof value);
+}
+
+int netlink_denial(int error)
+{
+    switch (error) {
+    case EPERM:
+    case EACCES:
+    case ENOSYS:
+    case EAFNOSUPPORT:
+    case EPROTONOSUPPORT:
+    case ESOCKTNOSUPPORT:
+    case EOPNOTSUPP:
+        return NETLINK_DENIED;
+    default:
+        return error;
+    }
+}
+
+static int open_socket(int protocol, struct netlink *ret)
+{
+    int error;
+
+    *ret = NETLINK_CLOSED;
+    process_lock();
+    error = descriptor_keep_locked(&ret->socket, socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
+    process_unlock();
+    if (error != 0)
+        return netlink_denial(error);
+    set_option(ret->socket.fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
+    return 0;
+}
+
+/* Memberships come in two ways, while binding and by an option, and a sandbox may refuse either. Not every kernel has
+ * IPv6, nexthop objects or netconf (EINVAL). */
+static bool is_refusal(int error)
+{
+    return error == EINVAL || error == ENOPROTOOPT || netlink_denial(error) == NETLINK_DENIED;
+}
+
+static int bind_with_groups(const struct netlink *netlink, const unsigned *groups, size_t count)
+{
+    struct sockaddr_nl own = { .nl_family = AF_NETLINK };
+
+    for (size_t i = 0; i < count; i++)
+        if (groups[i] < MASK_GROUPS)
+            own.nl_groups |= 1u << (groups[i] - 1);
+    return bind(netlink->socket.fd, (const struct sockaddr *)&own, sizeof own) == 0 ? 0 : errno;
+}
+
+static int join_groups(const struct netlink *netlink, const unsigned *groups, size_t count, bool *ret_deaf)
+{
+    const int bind_error = bind_with_groups(netlink, groups, count);
+    bool      hears = bind_error == 0;
+
+    *ret_deaf = false;
+    if (bind_error != 0 && !is_refusal(bind_error))
+        return bind_error;
+    if (bind_error != 0 && connect(netlink->socket.fd, (const struct sockaddr *)&kernel, sizeof kernel) != 0)
+        return netlink_denial(errno);
+    for (size_t i = 0; i < count; i++) {
+        const int error = bind_error != 0 || groups[i] >= MASK_GROUPS ? netlink_join(netlink, groups[i]) : 0;
+
+        if (error != 0 && !is_refusal(error))
+            return error;
+        hears = hears || error == 0;
+        *ret_deaf = *ret_deaf || (error != 0 && error != EINVAL);
+    }
+    return hears ? 0 : NETLINK_DENIED;
+}
+
+int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_deaf)
+{
+    int error = open_socket(NETLINK_ROUTE, ret);
+
+    if (error != 0)
+        return error;
+    error = join_groups(ret, groups, count, ret_deaf);
+    if (error != 0)
+        netlink_close(ret);
+    return error;
+}
+
+static int open_requests(int protocol, struct netlink *ret)
+{
+    struct sockaddr_nl own;
+    socklen_t          length = sizeof own;
+    int                error = open_socket(protocol, ret);
+
+    if (error != 0)
+        return error;
+    set_option(ret->socket.fd, SOL_NETLINK, NETLINK_CAP_ACK, 1);
+    if (connect(ret->socket.fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0 &&
+        getsockname(ret->socket.fd, (struct sockaddr *)&own, &length) == 0) {
+        ret->port = own.nl_pid;
+        return 0;
+    }
+    error = netlink_denial(errno);
+    netlink_close(ret);
+    return error;
+}
+
+int netlink_open_requests(struct netlink *ret)
+{
+    return open_requests(NETLINK_ROUTE, ret);
+}
+
+int netlink_open_generic(struct netlink *ret)
+{
+    return open_requests(NETLINK_GENERIC, ret);
+}
+
+int netlink_join(const struct netlink *netlink, unsigned group)
+{
+    const int value = (int)group;
+
+    return setsockopt(netlink->socket.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &value, sizeof value) == 0 ? 0 : errno;
+}
+
+void netlink_close(struct netlink *netlink)
+{
+    descriptor_close(&netlink->socket);
+}
+
+int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,
+                     void (*take)(void *info, const struct nlmsghdr *message), void *info)
+{
+    bool interrupted = false;
+    int  error;
+
+    request->nlmsg_seq = ++netlink->sequence;
+    error = netlink_send(netlink, request, request->nlmsg_len);
+    if (error != 0)
+        return error == EAGAIN ? ENOBUFS : error; /* EAGAIN is an interrupted dump */
+    for (;;) {
+        const ssize_t          length = netlink_receive(netlink, buffer, NETLINK_BUFFER_SIZE);
+        const struct nlmsghdr *message = buffer;
+
+        if (length == NETLINK_FOREIGN)
+            continue;
+        if (length <= 0)
+            return length == 0 ? EIO : (int)-length;
+        for (int left = (int)length; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left)) {
+            if (message->nlmsg_seq != netlink->sequence || message->nlmsg_pid != netlink->port)
+                continue;
+            interrupted = interrupted || (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
+            if (message->nlmsg_type == NLMSG_ERROR || message->nlmsg_type == NLMSG_DONE) {
+                error = message_error(message);
+                return error == 0 && interrupted ? EAGAIN : error;
+            }
+            take(info, message);
+            if ((message->nlmsg_flags & NLM_F_MULTI) == 0)
+                return 0;
+        }
+    }
+}

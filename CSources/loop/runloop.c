@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SCRunLoop: making and ending one, the calling thread's own, and what the floors above put in. Driving it is
+ * drive.c's.
+ */
+#include "loop/runloop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/counted.h"
+#include "base/error.h"
+#include "base/list.h"
+#include "base/object.h"
+#include "loop/runloop_state.h"
+
+static pthread_key_t own_key; /* the thread's own loop, its destructor ends it */
+static atomic_bool   own_key_made;
+static SCRunLoopRef  main_loop; /* under process_lock. The main thread's own: GetMain finds it from other threads */
+
+void runloop_lock(SCRunLoopRef loop)
+{
+    pthread_mutex_lock(&loop->lock);
+}
+
+void runloop_unlock(SCRunLoopRef loop)
+{
+    pthread_mutex_unlock(&loop->lock);
+}
+
+int runloop_status(SCRunLoopRef loop)
+{
+    if (!object_is(loop, OBJECT_LOOP))
+        return kSCStatusInvalidArgument;
+    return loop->era == process_era() ? 0 : ECHILD;
+}
+
+bool runloop_check(SCRunLoopRef loop)
+{
+    const int status = runloop_status(loop);
+
+    if (status != 0)
+        error_set(status);
+    return status == 0;
+}
+
+bool runloop_mode_is_valid(SCRunLoopMode mode)
+{
+    return mode != NULL && (strcmp(mode, kSCRunLoopDefaultMode) == 0 || strcmp(mode, kSCRunLoopCommonModes) == 0);
+}
+
+/* Changing what is in the set changes nothing, and fails if either number has come to stand for something else. */
+static bool is_member(SCRunLoopRef loop, int fd, void *pointer)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
+
+    return epoll_ctl(loop->epoll.fd, EPOLL_CTL_MOD, fd, &event) == 0;
+}
+
+bool runloop_is_whole(SCRunLoopRef loop)
+{
+    return is_member(loop, loop->wake.fd, &loop->wake) && is_member(loop, loop->timer.fd, &loop->timer);
+}
+
+/* ---- Making and ending ------------------------------------------------------------------------------------------ */
+
+static void close_descriptors(SCRunLoopRef loop)
+{
+    descriptor_close(&loop->epoll);
+    descriptor_close(&loop->wake);
+    descriptor_close(&loop->timer);
+}
+
+static void runloop_free(struct counted *counted)
+{
+    SCRunLoopRef loop = container_of(counted, struct SCRunLoop, counted);
+
+    SCRunLoopRelease(loop->inherited);
+    close_descriptors(loop);
+    pthread_mutex_destroy(&loop->lock);
+    loop->type = OBJECT_FREED;
+    free(loop);
+}
+
+static int add_descriptor(SCRunLoopRef loop, int fd, void *pointer)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
+
+    return epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : errno;
+}
+
+static int open_descriptors(SCRunLoopRef loop)
+{
+    int error;
+
+    loop->epoll = loop->wake = loop->timer = DESCRIPTOR_CLOSED;
+    process_lock();
+    error = descriptor_keep_locked(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
+    if (error == 0)
+        error = descriptor_keep_locked(&loop->wake, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (error == 0)
+        error = descriptor_keep_locked(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+    process_unlock();
+    if (error == 0)
+        error = add_descriptor(loop, loop->wake.fd, &loop->wake);
+    if (error == 0)
+        error = add_descriptor(loop, loop->timer.fd, &loop->timer);
+    if (error != 0)
+        close_descriptors(loop);
+    return error;
+}
+
+static int runloop_init(SCRunLoopRef loop)
+{
+    int error = process_prepare();
+
+    if (error == 0)
+        error = pthread_mutex_init(&loop->lock, NULL);
+    if (error != 0)
+        return error;
+    error = open_descriptors(loop);
+    if (error != 0)
+        pthread_mutex_destroy(&loop->lock);
+    return error;
+}
+
+SCRunLoopRef SCRunLoopCreate(void)
+{
+    SCRunLoopRef loop = calloc(1, sizeof *loop);
+    const int    error = loop == NULL ? ENOMEM : runloop_init(loop);
+
+    if (error != 0) {
+        free(loop);
+        error_set(error);
+        return NULL;
+    }
+    loop->type = OBJECT_LOOP;
+    loop->era = process_era();
+    counted_init(&loop->counted, runloop_free);
+    list_init(&loop->sources);
+    list_init(&loop->jobs);
+    list_init(&loop->changes);
+    list_init(&loop->members);
+    loop->armed = NEVER;
+    return loop;
+}
+
+SCRunLoopRef SCRunLoopRetain(SCRunLoopRef loop)
+{
+    if (loop == NULL)
+        return NULL;
+    if (runloop_status(loop) == kSCStatusInvalidArgument) {
+        error_set(kSCStatusInvalidArgument);
+        return NULL;
+    }
+    counted_retain(&loop->counted);
+    return loop;
+}
+
+void SCRunLoopRelease(SCRunLoopRef loop)
+{
+    if (loop == NULL)
+        return;
+    if (runloop_status(loop) == kSCStatusInvalidArgument)
+        error_set(kSCStatusInvalidArgument);
+    else
+        counted_release(&loop->counted);
+}
+
+/* The thread ends: nobody will drive its loop again. */
+static void own_ended(void *pointer)
+{
+    SCRunLoopRef loop = pointer;
+
+    while (loop->era == process_era()) {
+        struct member *member = NULL;
+
+        runloop_lock(loop);
+        loop->ended = true;
+        if (!list_is_empty(&loop->members)) {
+            member = container_of(loop->members.next, struct member, node);
+            counted_retain(member->owner);
+        }
+        runloop_unlock(loop);
+        if (member == NULL)
+            break;
+        member->ended(member);
+    }
+    counted_release(&loop->counted);
+}
+
+/* No pthread_once: what failed for want of something may succeed the next time. */
+static int own_prepare(void)
+{
+    int error = 0;
+
+    if (atomic_load(&own_key_made))
+        return 0;
+    process_lock();
+    if (!atomic_load(&own_key_made)) {
+        error = pthread_key_create(&own_key, own_ended);
+        atomic_store(&own_key_made, error == 0);
+    }
+    process_unlock();
+    return error;
+}
+
+static bool on_main_thread(void)
+{
+    return getpid() == (pid_t)syscall(SYS_gettid);
+}
+
+static bool is_inherited(SCRunLoopRef loop)
+{
+    return loop != NULL && loop->era != process_era();
+}
+
+/* The main thread's loop of this era. If there is none it becomes `fresh`. */
+static SCRunLoopRef shared_main(SCRunLoopRef fresh)
+{
+    SCRunLoopRef loop;
+
+    process_lock();
+    if (fresh != NULL && is_inherited(main_loop)) {
+        fresh->inherited = main_loop;
+        main_loop = NULL;
+    }
+    if (main_loop == NULL)
+        main_loop = fresh;
+    loop = is_inherited(main_loop) ? NULL : main_loop;
+    process_unlock();
+    return loop;
+}
+
+SCRunLoopRef SCRunLoopGetMain(void)
+{
+    SCRunLoopRef loop = shared_main(NULL), fresh;
+
+    if (loop != NULL)
+        return loop;
+    fresh = SCRunLoopCreate();
+    if (fresh == NULL)
+        return NULL;
+    loop = shared_main(fresh);
+    if (loop != fresh)
+        SCRunLoopRelease(fresh); /* another thread was quicker */
+    return loop;
+}
+
+/* Takes over the reference to what a thread's own loop took the place of. */
+static void keep_inherited(SCRunLoopRef loop, SCRunLoopRef inherited)
+{
+    while (loop->inherited != NULL && loop->inherited != inherited)
+        loop = loop->inherited;
+    if (loop->inherited == NULL)
+        loop->inherited = inherited;
+    else
+        SCRunLoopRelease(inherited);
+}
+
+SCRunLoopRef SCRunLoopGetCurrent(void)
+{
+    SCRunLoopRef loop, inherited;
+    int          error = own_prepare();
+
+    if (error != 0) {
+        error_set(error);
+        return NULL;
+    }
+    loop = pthread_getspecific(own_key);
+    if (loop != NULL && !is_inherited(loop))
+        return loop;
+    inherited = loop;
+    loop = on_main_thread() ? SCRunLoopRetain(SCRunLoopGetMain()) : SCRunLoopCreate();
+    if (loop == NULL)
+        return NULL;
+    error = pthread_setspecific(own_key, loop);
+    if (error != 0) {
+        SCRunLoopRelease(loop);
+        error_set(error);
+        return NULL;
+    }
+    if (inherited != NULL)
+        keep_inherited(loop, inherited);
+    return loop;
+}
+
+int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
+{
+    return runloop_check(loop) ? loop->epoll.fd : -1;
+}
+
+/* ---- What the floors above put in ------------------------------------------------------------------------------- */
+
+/* Async-signal-safe. A counter that is full is readable too. */
+void runloop_signal(SCRunLoopRef loop)
+{
+    const uint64_t one = 1;
+    const int      saved = errno;
+
+    while (write(loop->wake.fd, &one, sizeof one) < 0 && errno == EINTR)
+        continue;
+    errno = saved;
+}
+
+void runloop_signal_locked(SCRunLoopRef loop)
+{
+    /* Who drives the loop sees what is there before it waits, and signals what it leaves behind. */
+    if (!loop->signalled && !(loop->has_driver && pthread_equal(loop->driver, pthread_self()))) {
+        loop->signalled = true;
+        runloop_signal(loop);
+    }
+}
+
+int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
+{
+    const int error = source->fd >= 0 ? add_descriptor(loop, source->fd, source) : 0;
+
+    if (error != 0)
+        return error;
+    counted_retain(&source->counted);
+    list_append(&loop->sources, &source->node);
+    return 0;
+}
+
+void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source)
+{
+    if (list_is_empty(&source->node))
+        return;
+    if (source->fd >= 0)
+        epoll_ctl(loop->epoll.fd, EPOLL_CTL_DEL, source->fd, NULL);
+    list_remove(&source->node);
+    counted_release(&source->counted);
+}
+
+void runloop_source_due_locked(SCRunLoopRef loop, struct source *source)
+{
+    source->due = true;
+    runloop_signal_locked(loop);
+}
+
+struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),
+                                          const void  *key)
+{
+    list_for_each(node, &loop->sources) {
+        struct source *source = container_of(node, struct source, node);
+
+        if (matches(source, key))
+            return source;
+    }
+    return NULL;
+}
+
+bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member)
+{
+    if (!loop->ended)
+        list_append(&loop->members, &member->node);
+    return !loop->ended;
+}
+
+void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member)
+{
+    list_remove(&member->node);
+    if (list_is_empty(&loop->members))
+        runloop_signal_locked(loop); /* a run that waits has to end: nothing is scheduled any more */
+}
+
+void runloop_add_job_locked(SCRunLoopRef loop, struct job *job)
+{
+    if (!list_is_empty(&job->node))
+        return;
+    counted_retain(job->owner);
+    list_append(&loop->jobs, &job->node);
+    runloop_signal_locked(loop);
+}
+
+bool runloop_cancel_job_locked(SCRunLoopRef loop, struct job *job)
+{
+    (void)loop;
+    if (list_is_empty(&job->node))
+        return false;
+    list_remove(&job->node);
+    return true;
+}
+
+void runloop_add_change_locked(SCRunLoopRef loop, struct list *change)
+{
+    if (!loop->wants_changes || !list_is_empty(change))
+        return;
+    list_append(&loop->changes, change);
+    runloop_signal_locked(loop);
+}
+
+struct list *runloop_next_change_locked(SCRunLoopRef loop)
+{
+    loop->wants_changes = true;
+    return list_pop(&loop->changes);
+}

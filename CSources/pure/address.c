@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "pure/address.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct address address_from_sockaddr(const struct sockaddr *sockaddr, uint32_t *ret_scope)
+{
+    *ret_scope = 0;
+    if (sockaddr->sa_family == AF_INET) {
+        struct sockaddr_in in;
+
+        memcpy(&in, sockaddr, sizeof in);
+        return address_make(AF_INET, &in.sin_addr, 4);
+    }
+    if (sockaddr->sa_family == AF_INET6) {
+        struct sockaddr_in6 in6;
+
+        memcpy(&in6, sockaddr, sizeof in6);
+        if (IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr))
+            return address_make(AF_INET, in6.sin6_addr.s6_addr + 12, 4);
+        *ret_scope = in6.sin6_scope_id;
+        return address_make(AF_INET6, &in6.sin6_addr, 16);
+    }
+    return (struct address){ 0 };
+}
+
+void address_to_sockaddr(const struct address *address, uint32_t scope, struct sockaddr_storage *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    if (address->family == AF_INET) {
+        struct sockaddr_in in = { .sin_family = AF_INET };
+
+        memcpy(&in.sin_addr, address->bytes, 4);
+        memcpy(ret, &in, sizeof in);
+    } else if (address->family == AF_INET6) {
+        struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+
+        memcpy(&in6.sin6_addr, address->bytes, 16);
+        if (address_is_of_link(address))
+            in6.sin6_scope_id = scope;
+        memcpy(ret, &in6, sizeof in6);
+    }
+}
+
+socklen_t address_sockaddr_length(int family)
+{
+    return family == AF_INET    ? (socklen_t)sizeof(struct sockaddr_in)
+           : family == AF_INET6 ? (socklen_t)sizeof(struct sockaddr_in6)
+                                : 0;
+}
+
+/* A zone: a number stands for an interface index, anything else for a name. */
+static bool parse_zone(const char *zone, char ret_zone[16], uint32_t *ret_scope)
+{
+    const size_t  length = strlen(zone);
+    unsigned long number;
+
+    if (length == 0)
+        return false;
+    if (strspn(zone, "0123456789") == length) {
+        if (length > 10 || (number = strtoul(zone, NULL, 10)) > UINT32_MAX)
+            return false;
+        *ret_scope = (uint32_t)number;
+        return true;
+    }
+    if (length > 15)
+        return false;
+    memcpy(ret_zone, zone, length + 1);
+    return true;
+}
+
+static bool parse_ipv6(const char *text, struct address *ret, char ret_zone[16], uint32_t *ret_scope)
+{
+    char                buffer[INET6_ADDRSTRLEN];
+    const char         *zone = strchr(text, '%');
+    const size_t        length = zone == NULL ? strlen(text) : (size_t)(zone - text);
+    struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+    uint32_t            scope = 0;
+
+    if (length >= sizeof buffer)
+        return false;
+    memcpy(buffer, text, length);
+    buffer[length] = '\0';
+    if (inet_pton(AF_INET6, buffer, &in6.sin6_addr) != 1)
+        return false;
+    if (zone != NULL && !parse_zone(zone + 1, ret_zone, &scope))
+        return false;
+    *ret = address_from_sockaddr((const struct sockaddr *)&in6, ret_scope);
+    *ret_scope = scope;
+    return true;
+}
+
+bool address_parse(const char *text, struct address *ret, char ret_zone[16], uint32_t *ret_scope)
+{
+    struct in_addr in;
+
+    memset(ret_zone, 0, 16);
+    *ret_scope = 0;
+    /* inet_aton ignores what follows white space; an address literal is the whole text. */
+    if (strpbrk(text, " \t\n\v\f\r") != NULL)
+        return false;
+    if (inet_aton(text, &in) != 0) {
+        *ret = address_make(AF_INET, &in, 4);
+        return true;
+    }
+    return parse_ipv6(text, ret, ret_zone, ret_scope);
+}
+
+void address_format(const struct address *address, char text[46])
+{
+    if (address->family == AF_UNSPEC || inet_ntop(address->family, address->bytes, text, 46) == NULL)
+        memcpy(text, "none", 5);
+}
+
+bool address_is_unspecified(const struct address *address)
+{
+    static const uint8_t zero[16];
+
+    return address->family != AF_UNSPEC && memcmp(address->bytes, zero, 16) == 0;
+}
+
+bool address_is_loopback(const struct address *address)
+{
+    static const uint8_t one[16] = { [15] = 1 };
+
+    return address->family == AF_INET ? address->bytes[0] == 127
+                                      : address->family == AF_INET6 && memcmp(address->bytes, one, 16) == 0;
+}
+
+bool address_is_link_local(const struct address *address)
+{
+    return address->family == AF_INET6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
+}
+
+bool address_is_of_link(const struct address *address)
+{
+    const unsigned multicast_scope = address->bytes[1] & 0x0f;
+
+    return address_is_link_local(address) ||
+           (address->family == AF_INET6 && address->bytes[0] == 0xff && (multicast_scope == 1 || multicast_scope == 2));
+}
+
+bool address_is_on_every_link(const struct address *address)
+{
+    static const uint8_t local_multicast[3] = { 224, 0, 0 }, broadcast[4] = { 255, 255, 255, 255 };
+
+    return address->family == AF_INET && (memcmp(address->bytes, local_multicast, sizeof local_multicast) == 0 ||
+                                          memcmp(address->bytes, broadcast, sizeof broadcast) == 0);
+}
+
+bool address_is_multicast(const struct address *address)
+{
+    return address->family == AF_INET ? (address->bytes[0] & 0xf0) == 0xe0
+                                      : address->family == AF_INET6 && address->bytes[0] == 0xff;
+}
+
+bool address_equal(const struct address *a, const struct address *b)
+{
+    return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
+bool address_in_prefix(const struct address *address, const struct address *prefix, unsigned length)
+{
+    const unsigned whole = length / 8, rest = length % 8;
+
+    if (address->family != prefix->family || length > address_length(address) * 8)
+        return false;
+    if (memcmp(address->bytes, prefix->bytes, whole) != 0)
+        return false;
+    return rest == 0 || ((address->bytes[whole] ^ prefix->bytes[whole]) >> (8 - rest)) == 0;
+}

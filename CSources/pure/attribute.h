@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_ATTRIBUTE_H
+#define REACHABILITY_ATTRIBUTE_H
+
+/*
+ * The attributes of netlink messages. In line and without libmnl's calls: walking over them is a good part of what a
+ * question costs us. Nothing reads an attribute past these, which look at every length. Pure.
+ */
+
+#include <linux/netlink.h>
+#include <string.h>
+
+#include "pure/address.h"
+
+/* A walk over attributes. */
+struct walk {
+    const char *next;
+    size_t      left;
+};
+
+struct attribute {
+    uint16_t    type;
+    const void *payload;
+    size_t      length;
+};
+
+/* The next attribute that lies whole in what is walked over. False: there is none. */
+static inline bool walk_next(struct walk *walk, struct attribute *ret)
+{
+    struct nlattr header;
+    size_t        step;
+
+    if (walk->left < sizeof header)
+        return false;
+    memcpy(&header, walk->next, sizeof header);
+    if (header.nla_len < sizeof header || header.nla_len > walk->left)
+        return false;
+    *ret = (struct attribute){ .type = header.nla_type & NLA_TYPE_MASK,
+                               .payload = walk->next + sizeof header,
+                               .length = header.nla_len - sizeof header };
+    step = NLA_ALIGN((size_t)header.nla_len);
+    if (step > walk->left)
+        step = walk->left;
+    walk->next += step;
+    walk->left -= step;
+    return true;
+}
+
+/* Whether a whole message has a header of its own kind, of `own` bytes. */
+static inline bool message_has(const struct nlmsghdr *message, size_t own)
+{
+    return message->nlmsg_len >= NLMSG_HDRLEN + own;
+}
+
+/* What stands in a message behind a header of its own kind, of `own` bytes. */
+static inline struct walk walk_message(const struct nlmsghdr *message, size_t own)
+{
+    const size_t skipped = NLMSG_HDRLEN + own;
+
+    return (struct walk){ .next = (const char *)message + skipped,
+                          .left = message->nlmsg_len > skipped ? message->nlmsg_len - skipped : 0 };
+}
+
+static inline struct walk walk_nest(const struct attribute *nest)
+{
+    return (struct walk){ .next = nest->payload, .left = nest->length };
+}
+
+static inline bool attribute_u16(const struct attribute *attribute, uint16_t *ret)
+{
+    if (attribute->length != sizeof *ret)
+        return false;
+    memcpy(ret, attribute->payload, sizeof *ret);
+    return true;
+}
+
+static inline bool attribute_u32(const struct attribute *attribute, uint32_t *ret)
+{
+    if (attribute->length != sizeof *ret)
+        return false;
+    memcpy(ret, attribute->payload, sizeof *ret);
+    return true;
+}
+
+/* Text with or without its NUL; what does not fit 15 bytes is none of ours. */
+static inline bool attribute_name(const struct attribute *attribute, char ret[16])
+{
+    const size_t length = strnlen(attribute->payload, attribute->length);
+
+    if (length == 0 || length > 15)
+        return false;
+    memset(ret, 0, 16);
+    memcpy(ret, attribute->payload, length);
+    return true;
+}
+
+static inline bool attribute_address(const struct attribute *attribute, uint8_t family, struct address *ret)
+{
+    address_set(ret, family, attribute->payload, attribute->length);
+    return ret->family != AF_UNSPEC;
+}
+
+/* Its family follows from its length. */
+static inline bool attribute_any_address(const struct attribute *attribute, struct address *ret)
+{
+    return attribute_address(attribute, attribute->length == 4 ? AF_INET : AF_INET6, ret);
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_LINK_H
+#define REACHABILITY_LINK_H
+
+/* One network link: its kind, its state, and the device behind it. */
+
+#include <reachability/reachability.h>
+
+#include "pure/message.h"
+
+/* The device behind a link. Of two ports, the one that comes later here is the better. */
+enum device {
+    DEVICE_UNKNOWN,
+    DEVICE_NOT_IN_SYSFS, /* sysfs was read and does not say */
+    DEVICE_VIRTUAL,
+    DEVICE_CELLULAR,
+    DEVICE_WIFI,
+    DEVICE_PHYSICAL /* and neither of the above */
+};
+
+struct link {
+    uint32_t      index, flags, mtu;
+    uint16_t      hardware; /* ARPHRD_... */
+    bool          complete; /* from a whole rtnetlink message, so `kind` is known ("": a device without a kind) */
+    char          name[16], kind[16];
+    uint32_t      master, active; /* known if `complete`; see struct message_link and struct linkinfo */
+    struct tunnel tunnel;
+    enum device   device;
+    bool          carried; /* `device` is that of another link, so a change of that link can change it */
+    bool          learned; /* kernel/link_type.h set `type` */
+
+    SCNetworkReachabilityInterfaceType type; /* follows from the fields above, unless `learned` */
+};
+
+/* Applies an RTM_NEWLINK of this link. */
+void link_apply(struct link *link, const struct message_link *news);
+
+/* Sets `type` from the other fields, unless it was learned. */
+void link_set_type(struct link *link);
+
+/* Forgets what was found out about the device. */
+void link_forget_device(struct link *link);
+
+/* Whether enough is known for the flags of a path over this link, and for its type. */
+bool link_flags_are_known(const struct link *link);
+bool link_type_is_known(const struct link *link);
+
+/* Whether the link below, or a port, decides what this link is (VLAN, bond, bridge...). */
+bool link_is_carried(const struct link *link);
+
+#define LINK_DEPTH 8  /* links on top of links; the kernel's limit */
+#define LINK_LOOKS 64 /* links that are read to find one link's device: some bridges have hundreds of ports */
+
+/* The best of several links that may carry another one: a running link before one that is not, then the better
+ * device. */
+struct link_choice {
+    bool        running;
+    enum device device; /* DEVICE_UNKNOWN: no link yet */
+};
+
+/* Offers one link. Returns whether it is the best so far; then it is the choice. */
+bool link_choose(struct link_choice *choice, bool running, enum device device);
+
+/* Whether no other link can be better. */
+bool link_is_best(const struct link_choice *choice);
+
+bool link_is_up(const struct link *link);      /* administratively */
+bool link_is_running(const struct link *link); /* has a carrier and is operational */
+bool link_is_usable(const struct link *link);  /* both */
+bool link_is_point_to_point(const struct link *link);
+bool link_is_wireguard(const struct link *link);
+
+#endif

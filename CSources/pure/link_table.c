@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of links of one network namespace.
+ *
+ * What this file must never do: take an absent link for one that is down.
+ */
+#include "pure/link_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a link with this index is, or would be. */
+static size_t position(const struct link_table *links, uint32_t index)
+{
+    size_t low = 0, high = links->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (links->items[middle].index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_at(const struct link_table *links, size_t place, uint32_t index)
+{
+    return place < links->count && links->items[place].index == index;
+}
+
+void link_table_clear(struct link_table *links)
+{
+    const unsigned changes = links->changes + 1; /* whatever they were */
+
+    free(links->items);
+    *links = LINK_TABLE_EMPTY;
+    links->changes = changes;
+}
+
+const struct link *link_table_find(const struct link_table *links, uint32_t index)
+{
+    const size_t place = position(links, index);
+
+    return is_at(links, place, index) ? &links->items[place] : NULL;
+}
+
+static void forget_carried_devices(struct link_table *links)
+{
+    if (!links->any_carried)
+        return;
+    for (size_t i = 0; i < links->count; i++)
+        if (links->items[i].carried)
+            link_forget_device(&links->items[i]);
+    links->any_carried = false;
+}
+
+int link_table_put(struct link_table *links, const struct link *link)
+{
+    const size_t place = position(links, link->index);
+
+    if (!is_at(links, place, link->index)) {
+        if (links->count == links->capacity) {
+            const size_t capacity = links->capacity == 0 ? 16 : links->capacity * 2;
+            struct link *items = realloc(links->items, capacity * sizeof *items);
+
+            if (items == NULL)
+                return ENOMEM;
+            links->items = items;
+            links->capacity = capacity;
+        }
+        memmove(&links->items[place + 1], &links->items[place], (links->count - place) * sizeof *link);
+        links->count++;
+    }
+    links->items[place] = *link;
+    link_set_type(&links->items[place]);
+    links->any_carried = links->any_carried || link->carried;
+    return 0;
+}
+
+void link_table_learn(struct link_table *links, const struct link *whole, unsigned changes)
+{
+    const struct link *known = link_table_find(links, whole->index);
+    struct link        learned = *whole;
+
+    if (links->changes != changes || known == NULL)
+        return;
+    learned.learned = true;
+    learned.flags = known->flags;
+    learned.mtu = known->mtu;
+    learned.hardware = known->hardware;
+    memcpy(learned.name, known->name, sizeof learned.name);
+    (void)link_table_put(links, &learned); /* it has its place */
+}
+
+void link_table_give_up(struct link_table *links, uint32_t index)
+{
+    const size_t place = position(links, index);
+
+    if (is_at(links, place, index))
+        links->items[place].device = DEVICE_VIRTUAL;
+}
+
+static void remove_index(struct link_table *links, uint32_t index)
+{
+    const size_t place = position(links, index);
+
+    if (!is_at(links, place, index))
+        return;
+    links->count--;
+    memmove(&links->items[place], &links->items[place + 1], (links->count - place) * sizeof links->items[0]);
+}
+
+/* Whether a change of one link can be a change of what carries another. */
+static bool may_carry_otherwise(const struct link *before, const struct link *now)
+{
+    return !before->complete || link_is_running(before) != link_is_running(now) || before->master != now->master ||
+           before->active != now->active || strcmp(before->name, now->name) != 0 ||
+           strcmp(before->kind, now->kind) != 0;
+}
+
+int link_table_apply(struct link_table *links, const struct message *message)
+{
+    const struct message_link *news = &message->link;
+    const struct link         *known;
+    struct link                link = { 0 };
+
+    links->changes++;
+    if (message->kind == MESSAGE_LINK_GONE) {
+        forget_carried_devices(links);
+        remove_index(links, news->index);
+        return 0;
+    }
+    known = link_table_find(links, news->index);
+    if (known != NULL)
+        link = *known;
+    link_apply(&link, news);
+    if (known == NULL || may_carry_otherwise(known, &link)) {
+        forget_carried_devices(links);
+        if (link.carried)
+            link_forget_device(&link);
+    }
+    return link_table_put(links, &link);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_LINK_TABLE_H
+#define REACHABILITY_LINK_TABLE_H
+
+/* The links of one network namespace: tens of entries. The caller applies the kernel's messages. */
+
+#include "pure/link.h"
+
+struct link_table {
+    struct link *items; /* by rising index */
+    size_t       count, capacity;
+    bool         any_carried;
+    unsigned     changes; /* counts the messages applied */
+};
+
+#define LINK_TABLE_EMPTY ((struct link_table){ 0 })
+
+void link_table_clear(struct link_table *links);
+
+/* Adds a link, or replaces the link with its index, and sets its type. Returns 0 or ENOMEM. */
+int link_table_put(struct link_table *links, const struct link *link);
+
+/* Applies a MESSAGE_LINK or MESSAGE_LINK_GONE. Returns 0 or ENOMEM. */
+int link_table_apply(struct link_table *links, const struct message *message);
+
+/* Returns the link, valid until the table changes, or NULL. */
+const struct link *link_table_find(const struct link_table *links, uint32_t index);
+
+/* Stores what kernel/link_type.h found out about a link. Does nothing if a message was applied since the caller read
+ * `changes`. Flags, MTU and name stay as they are: messages are newer. */
+void link_table_learn(struct link_table *links, const struct link *whole, unsigned changes);
+
+/* Nothing more can be found out about this link: its hardware type and kind have to do. */
+void link_table_give_up(struct link_table *links, uint32_t index);
+
+#endif

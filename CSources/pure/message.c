@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes from the kernel to values. Pure: no system call, no clock, no global. libmnl builds the requests.
+ *
+ * What this file must never do: read an attribute whose length it has not checked, or take an absent attribute for a
+ * value. A message that makes no sense is MESSAGE_OTHER, never an error: the kernel's newer messages are none of ours.
+ */
+#include "pure/message.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+/* ---- Messages --------------------------------------------------------------------------------------------------- */
+
+static void parse_link(const struct nlmsghdr *header, struct message *ret)
+{
+    const struct ifinfomsg *info = NLMSG_DATA(header);
+    struct walk             walk = walk_message(header, sizeof *info);
+    struct attribute        attribute;
+    struct message_link    *link = &ret->link;
+    bool                    is_elsewhere = false;
+
+    /* The bridge sends DELLINK of family AF_BRIDGE for a port that left it and lives on. */
+    if (!message_has(header, sizeof *info) || info->ifi_family != AF_UNSPEC || info->ifi_index <= 0)
+        return;
+    ret->kind = header->nlmsg_type == RTM_DELLINK ? MESSAGE_LINK_GONE : MESSAGE_LINK;
+    *link = (struct message_link){ 0 };
+    link->index = (uint32_t)info->ifi_index;
+    link->flags = info->ifi_flags;
+    link->hardware = info->ifi_type;
+    while (walk_next(&walk, &attribute)) {
+        if (attribute.type == IFLA_IFNAME)
+            link->has_name = attribute_name(&attribute, link->name);
+        else if (attribute.type == IFLA_MTU)
+            link->has_mtu = attribute_u32(&attribute, &link->mtu);
+        else if (attribute.type == IFLA_LINK)
+            attribute_u32(&attribute, &link->lower);
+        else if (attribute.type == IFLA_MASTER)
+            attribute_u32(&attribute, &link->master);
+        else if (attribute.type == IFLA_LINK_NETNSID)
+            is_elsewhere = true;
+        else if (attribute.type == IFLA_LINKINFO)
+            linkinfo_parse(&attribute, &link->info);
+    }
+    /* What carries it is a link of another network namespace: the index says nothing here, and neither do addresses. */
+    if (is_elsewhere) {
+        link->lower = 0;
+        link->info.tunnel = (struct tunnel){ 0 };
+    }
+}
+
+static void parse_route(const struct nlmsghdr *header, struct message *ret)
+{
+    const struct rtmsg *info = NLMSG_DATA(header);
+    struct route       *route = &ret->route;
+
+    if (!message_has(header, sizeof *info))
+        return;
+    ret->kind = MESSAGE_ROUTE;
+    memset(route, 0, sizeof *route);
+    route->family = info->rtm_family;
+    route->prefix_length = info->rtm_dst_len;
+    route->type = info->rtm_type;
+    route->table = info->rtm_table;
+    route_parse_attributes(walk_message(header, sizeof *info), route);
+}
+
+/* Both start with a negative errno, but an old NLMSG_DONE may be empty. */
+int message_error(const struct nlmsghdr *header)
+{
+    int error;
+
+    if (!message_has(header, sizeof error))
+        return header->nlmsg_type == NLMSG_DONE ? 0 : EBADMSG;
+    memcpy(&error, NLMSG_DATA(header), sizeof error);
+    return error < 0 && error > -4096 ? -error : 0;
+}
+
+static enum message_kind plain_kind(uint16_t type)
+{
+    switch (type) {
+    case RTM_NEWADDR:
+    case RTM_DELADDR:
+        return MESSAGE_ADDRESS;
+    case RTM_NEWRULE:
+    case RTM_DELRULE:
+        return MESSAGE_RULE;
+    case RTM_NEWNEXTHOP:
+    case RTM_DELNEXTHOP:
+        return MESSAGE_NEXTHOP;
+    case RTM_NEWNETCONF:
+    case RTM_DELNETCONF:
+        return MESSAGE_NETCONF;
+    default:
+        return MESSAGE_OTHER;
+    }
+}
+
+size_t message_parse(const void *bytes, size_t length, struct message *ret)
+{
+    const struct nlmsghdr *header = bytes;
+    size_t                 step;
+
+    ret->kind = MESSAGE_OTHER;
+    ret->sequence = ret->port = 0;
+    ret->error = 0;
+    if (length < sizeof *header || header->nlmsg_len < sizeof *header || header->nlmsg_len > length)
+        return 0;
+    ret->sequence = header->nlmsg_seq;
+    ret->port = header->nlmsg_pid;
+    switch (header->nlmsg_type) {
+    case RTM_NEWLINK:
+    case RTM_DELLINK:
+        parse_link(header, ret);
+        break;
+    case RTM_NEWROUTE:
+    case RTM_DELROUTE:
+        parse_route(header, ret);
+        break;
+    case NLMSG_ERROR:
+        if (message_has(header, sizeof ret->error)) {
+            ret->kind = MESSAGE_ERROR;
+            ret->error = message_error(header);
+        }
+        break;
+    default:
+        ret->kind = plain_kind(header->nlmsg_type);
+    }
+    step = (header->nlmsg_len + 3u) & ~(size_t)3u;
+    return step < length ? step : length;
+}
+
+/* ---- Requests --------------------------------------------------------------------------------------------------- */
+
+static struct nlmsghdr *put_header(void *buffer, uint16_t type, uint16_t flags, uint32_t sequence)
+{
+    struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
+
+    header->nlmsg_type = type;
+    header->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
+    header->nlmsg_seq = sequence;
+    return header;
+}
+
+size_t message_put_route_query(void *buffer, uint32_t sequence, const struct route_request *request)
+{
+    struct nlmsghdr *header = put_header(buffer, RTM_GETROUTE, 0, sequence);
+    struct rtmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+    const size_t     length = address_length(&request->destination);
+
+    info->rtm_family = request->destination.family;
+    info->rtm_dst_len = (unsigned char)(length * 8);
+    /* Without LOOKUP_TABLE IPv4 always says "main". IPv6 tells the table anyway and refuses the flag (EINVAL). */
+    info->rtm_flags = (info->rtm_family == AF_INET ? RTM_F_LOOKUP_TABLE : 0u) |
+                      (request->fib_match ? RTM_F_FIB_MATCH : 0u);
+    mnl_attr_put(header, RTA_DST, length, request->destination.bytes);
+    if (request->source.family != AF_UNSPEC) {
+        info->rtm_src_len = (unsigned char)(length * 8);
+        mnl_attr_put(header, RTA_SRC, length, request->source.bytes);
+    }
+    if (request->oif != 0)
+        mnl_attr_put_u32(header, RTA_OIF, request->oif);
+    if (request->mark != 0)
+        mnl_attr_put_u32(header, RTA_MARK, request->mark);
+    return header->nlmsg_len;
+}
+
+static struct nlmsghdr *put_link_request(void *buffer, uint16_t flags, uint32_t sequence, uint32_t index)
+{
+    struct nlmsghdr  *header = put_header(buffer, RTM_GETLINK, flags, sequence);
+    struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+
+    info->ifi_family = AF_UNSPEC;
+    info->ifi_index = (int)index;
+    mnl_attr_put_u32(header, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+    return header;
+}
+
+size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index)
+{
+    return put_link_request(buffer, 0, sequence, index)->nlmsg_len;
+}
+
+size_t message_put_link_dump(void *buffer)
+{
+    return put_link_request(buffer, NLM_F_DUMP, 0, 0)->nlmsg_len;
+}
+
+size_t message_put_port_dump(void *buffer, uint32_t master)
+{
+    struct nlmsghdr *header = put_link_request(buffer, NLM_F_DUMP, 0, 0);
+
+    mnl_attr_put_u32(header, IFLA_MASTER, master);
+    return header->nlmsg_len;
+}

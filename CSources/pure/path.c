@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * (route, link) -> flags and reason. Pure: no system call, no clock, no global.
+ *
+ * What this file must never do: set a flag for which the kernel gave no evidence.
+ */
+#include "pure/path.h"
+
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+struct path path_unreachable(SCNetworkReachabilityReason reason)
+{
+    return (struct path){ .reason = reason };
+}
+
+bool path_from_error(int error, bool bound, struct path *ret)
+{
+    switch (error) {
+    case ENETUNREACH:
+    case EAFNOSUPPORT: /* a kernel without IPv6 has no route either */
+    case EOPNOTSUPP:
+        *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+        return true;
+    case EHOSTUNREACH:
+        /* With FIB_MATCH and an interface, "no route out of it" and "an unreachable route" read alike. */
+        *ret = path_unreachable(bound ? kSCNetworkReachabilityReasonNoRoute
+                                      : kSCNetworkReachabilityReasonRouteUnreachable);
+        return true;
+    case EACCES:
+        *ret = path_unreachable(kSCNetworkReachabilityReasonRouteProhibited);
+        return true;
+    case EINVAL:
+        *ret = path_unreachable(kSCNetworkReachabilityReasonRouteBlackhole);
+        return true;
+    case ENODEV:
+        *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Some kernels answer with the route itself where others answer with an errno. */
+static bool refuses(uint8_t route_type, struct path *ret)
+{
+    switch (route_type) {
+    case RTN_UNREACHABLE:
+        ret->reason = kSCNetworkReachabilityReasonRouteUnreachable;
+        return true;
+    case RTN_PROHIBIT:
+        ret->reason = kSCNetworkReachabilityReasonRouteProhibited;
+        return true;
+    case RTN_BLACKHOLE:
+        ret->reason = kSCNetworkReachabilityReasonRouteBlackhole;
+        return true;
+    case RTN_THROW:
+        ret->reason = kSCNetworkReachabilityReasonNoRoute;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The kernel finds an IPv6 route whether or not there is an address to send from: then it names ::1, or a link-local
+ * address, which no router passes on. */
+static bool has_source(const struct address *destination, const struct address *source)
+{
+    if (destination->family != AF_INET6 || address_is_loopback(destination))
+        return true;
+    if (source->family == AF_UNSPEC || address_is_loopback(source))
+        return false;
+    return !address_is_link_local(source) || address_is_link_local(destination) || address_is_multicast(destination);
+}
+
+static SCNetworkReachabilityFlags flags_of(const struct route *route, const struct link *link)
+{
+    SCNetworkReachabilityFlags flags = kSCNetworkReachabilityFlagsReachable;
+
+    if (route->type == RTN_LOCAL)
+        return flags | kSCNetworkReachabilityFlagsIsLocalAddress | kSCNetworkReachabilityFlagsIsDirect;
+    if (link->type == kSCNetworkReachabilityInterfaceTypeCellular)
+        return flags | kSCNetworkReachabilityFlagsIsWWAN | kSCNetworkReachabilityFlagsTransientConnection;
+    if (link_is_point_to_point(link))
+        return flags | kSCNetworkReachabilityFlagsTransientConnection;
+    if (!route->has_gateway)
+        flags |= kSCNetworkReachabilityFlagsIsDirect;
+    return flags;
+}
+
+void path_evaluate(const struct address *destination, bool source_chosen, const struct route *route,
+                   const struct link *link, struct path *ret)
+{
+    *ret = (struct path){ .destination = *destination,
+                          .source = route->source,
+                          .index = route->oif,
+                          .mtu = route->mtu,
+                          .table = route->table,
+                          .depends_on = { .expires = route->expires } };
+    if (route->has_gateway)
+        ret->gateway = route->gateway;
+    if (refuses(route->type, ret))
+        return;
+    if (link == NULL) {
+        ret->reason = kSCNetworkReachabilityReasonNoRoute;
+        return;
+    }
+    ret->type = link->type;
+    ret->depends_on.unknown = link_flags_are_known(link) ? 0 : link->index;
+    ret->untyped = !link_type_is_known(link);
+    ret->wireguard = link_is_wireguard(link);
+    memcpy(ret->name, link->name, sizeof ret->name);
+    if (ret->mtu == 0)
+        ret->mtu = link->mtu;
+    if (!link_is_up(link))
+        ret->reason = kSCNetworkReachabilityReasonInterfaceDown;
+    else if (!link_is_running(link))
+        ret->reason = kSCNetworkReachabilityReasonNoCarrier;
+    else if (!source_chosen && route->type != RTN_LOCAL && !has_source(destination, &route->source))
+        ret->reason = kSCNetworkReachabilityReasonNoSourceAddress;
+    else
+        ret->flags = flags_of(route, link);
+}
+
+void dependencies_add(struct dependencies *depends_on, const struct dependencies *more)
+{
+    if (more->expires != 0 && (depends_on->expires == 0 || more->expires < depends_on->expires))
+        depends_on->expires = more->expires;
+    if (depends_on->unknown == 0)
+        depends_on->unknown = more->unknown;
+    depends_on->any_route = depends_on->any_route || more->any_route ||
+                            (depends_on->outer.family != AF_UNSPEC && more->outer.family != AF_UNSPEC &&
+                             !address_equal(&depends_on->outer, &more->outer));
+    if (depends_on->outer.family == AF_UNSPEC)
+        depends_on->outer = more->outer;
+}
+
+/* Through itself they do not go: the kernel drops them. */
+void path_apply_outer(struct path *path, const struct address *end, const struct path *outer)
+{
+    const struct dependencies own = { .outer = *end };
+
+    dependencies_add(&path->depends_on, &own);
+    dependencies_add(&path->depends_on, &outer->depends_on);
+    if (path_rank(outer) > 0 && outer->index != path->index)
+        return;
+    path->flags = 0;
+    path->reason = path_rank(outer) > 0 ? kSCNetworkReachabilityReasonNoRoute : outer->reason;
+}
+
+struct path path_from_source(const struct address *destination, bool source_chosen, const struct address *source)
+{
+    struct path path = { .destination = *destination, .source = *source };
+
+    if (!source_chosen && !has_source(destination, source))
+        path.reason = kSCNetworkReachabilityReasonNoSourceAddress;
+    else
+        path.flags = kSCNetworkReachabilityFlagsReachable;
+    if (path.flags != 0 && (address_equal(destination, source) || address_is_loopback(destination)))
+        path.flags |= kSCNetworkReachabilityFlagsIsLocalAddress;
+    return path;
+}
+
+bool path_is_usable(const struct path *path)
+{
+    return path_rank(path) == 2;
+}
+
+int path_rank(const struct path *path)
+{
+    const SCNetworkReachabilityFlags automatic = kSCNetworkReachabilityFlagsConnectionOnTraffic |
+                                                 kSCNetworkReachabilityFlagsConnectionOnDemand;
+
+    if ((path->flags & kSCNetworkReachabilityFlagsReachable) == 0)
+        return 0;
+    if ((path->flags & kSCNetworkReachabilityFlagsConnectionRequired) == 0)
+        return 2;
+    return (path->flags & automatic) != 0 && (path->flags & kSCNetworkReachabilityFlagsInterventionRequired) == 0 ? 2
+                                                                                                                  : 1;
+}
+
+bool path_differs(const struct path *a, const struct path *b, bool whole)
+{
+    /* An interface counts while packets leave over it. */
+    const bool leaves = (a->flags & kSCNetworkReachabilityFlagsReachable) != 0;
+
+    if (a->flags != b->flags || (leaves && a->index != b->index))
+        return true;
+    return whole && (a->reason != b->reason || !address_equal(&a->gateway, &b->gateway) ||
+                     !address_equal(&a->source, &b->source));
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "pure/question.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/counted.h"
+
+static void questions_free(struct counted *counted)
+{
+    free(container_of(counted, struct questions, counted));
+}
+
+struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason)
+{
+    struct questions *questions = malloc(sizeof *questions + count * sizeof *items);
+
+    if (questions == NULL)
+        return NULL;
+    counted_init(&questions->counted, questions_free);
+    questions->reason = reason;
+    questions->count = count;
+    if (count > 0)
+        memcpy(questions->items, items, count * sizeof *items);
+    return questions;
+}
+
+void questions_apply_reason(const struct questions *questions, struct path *path)
+{
+    if (questions->reason == kSCNetworkReachabilityReasonNone)
+        return;
+    path->reason = questions->reason;
+    path->destination = (struct address){ 0 };
+}
+
+void questions_release(struct questions *questions)
+{
+    if (questions != NULL)
+        counted_release(&questions->counted);
+}
+
+bool question_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret)
+{
+    if (question->interface[0] != '\0' && named == 0) {
+        *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
+        return false;
+    }
+    *ret_oif = named != 0 ? named : question->scope;
+    /* Two interfaces; or none, where the kernel would take some. */
+    if ((question->scope != 0 && question->scope != *ret_oif) ||
+        (*ret_oif == 0 && address_is_link_local(&question->destination))) {
+        *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+        return false;
+    }
+    return true;
+}

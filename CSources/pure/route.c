@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The attributes of a route message, its legs, and which addresses it covers.
+ *
+ * What this file must never do: take an absent attribute for a value.
+ */
+#include "pure/route.h"
+
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+/* RTA_VIA: a next hop of another family, a family in front of the address. One of a family that we do not know is a hop
+ * all the same. */
+static bool get_via(const struct attribute *attribute, struct address *ret)
+{
+    struct rtvia via;
+
+    if (attribute->length < sizeof via)
+        return false;
+    memcpy(&via, attribute->payload, sizeof via);
+    *ret = address_make((uint8_t)via.rtvia_family, (const char *)attribute->payload + sizeof via,
+                        attribute->length - sizeof via);
+    return true;
+}
+
+static void parse_metrics(const struct attribute *nest, struct route *route)
+{
+    struct walk      walk = walk_nest(nest);
+    struct attribute attribute;
+
+    while (walk_next(&walk, &attribute))
+        if (attribute.type == RTAX_MTU)
+            attribute_u32(&attribute, &route->mtu);
+}
+
+static void parse_cache_info(const struct attribute *attribute, struct route *route)
+{
+    struct rta_cacheinfo info;
+
+    if (attribute->length < sizeof info)
+        return;
+    memcpy(&info, attribute->payload, sizeof info);
+    if (info.rta_expires > 0)
+        route->expires = (uint32_t)info.rta_expires;
+}
+
+static void parse_attribute(const struct attribute *attribute, struct route *route)
+{
+    switch (attribute->type) {
+    case RTA_TABLE:
+        attribute_u32(attribute, &route->table);
+        break;
+    case RTA_OIF:
+        attribute_u32(attribute, &route->oif);
+        break;
+    case RTA_DST:
+        attribute_address(attribute, route->family, &route->destination);
+        break;
+    case RTA_PREFSRC:
+        attribute_address(attribute, route->family, &route->source);
+        break;
+    case RTA_GATEWAY:
+        route->has_gateway = attribute_address(attribute, route->family, &route->gateway);
+        break;
+    case RTA_VIA:
+        route->has_gateway = get_via(attribute, &route->gateway);
+        break;
+    case RTA_METRICS:
+        parse_metrics(attribute, route);
+        break;
+    case RTA_CACHEINFO:
+        parse_cache_info(attribute, route);
+        break;
+    case RTA_MULTIPATH:
+        route->legs = attribute->payload;
+        route->legs_length = attribute->length;
+        break;
+    default:
+        break;
+    }
+}
+
+void route_parse_attributes(struct walk walk, struct route *route)
+{
+    struct attribute attribute;
+
+    while (walk_next(&walk, &attribute))
+        parse_attribute(&attribute, route);
+}
+
+bool route_next_leg(struct route *route, struct route_leg *ret)
+{
+    const struct rtnexthop *hop = route->legs;
+    struct walk             walk;
+    struct attribute        attribute;
+    size_t                  step;
+
+    if (hop == NULL || route->legs_length < sizeof *hop || hop->rtnh_len < sizeof *hop ||
+        hop->rtnh_len > route->legs_length)
+        return false;
+    *ret = (struct route_leg){ .oif = (uint32_t)hop->rtnh_ifindex, .flags = hop->rtnh_flags };
+    walk = (struct walk){ .next = (const char *)(hop + 1), .left = hop->rtnh_len - sizeof *hop };
+    while (walk_next(&walk, &attribute)) {
+        if (attribute.type == RTA_GATEWAY)
+            ret->has_gateway = attribute_address(&attribute, route->family, &ret->gateway);
+        else if (attribute.type == RTA_VIA)
+            ret->has_gateway = get_via(&attribute, &ret->gateway);
+    }
+    step = RTNH_ALIGN(hop->rtnh_len);
+    if (step > route->legs_length)
+        step = route->legs_length;
+    route->legs = (const char *)route->legs + step;
+    route->legs_length -= step;
+    return true;
+}
+
+bool route_covers(const struct route *route, const struct address *address)
+{
+    struct address prefix = route->destination;
+
+    /* A default route has no RTA_DST. */
+    if (prefix.family == AF_UNSPEC)
+        prefix.family = route->family;
+    return address_in_prefix(address, &prefix, route->prefix_length);
+}

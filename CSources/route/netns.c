@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The namespaces in which targets exist, each with its shared socket.
+ *
+ * What this file must never do: keep a namespace open that no target needs. A deleted namespace could not die.
+ */
+#include "route/netns.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/list.h"
+#include "base/netns_handle.h"
+#include "kernel/link_type.h"
+#include "route/udp_probe.h"
+
+struct netns {
+    struct list         node;
+    unsigned            era;        /* of the process: a child's registry begins empty */
+    unsigned            references; /* under process_lock */
+    struct netns_handle handle;
+    atomic_bool         hides_peers;
+    pthread_mutex_t     lock;   /* for all below */
+    bool                denied; /* netlink is: UDP sockets are used instead */
+    struct rtnetlink    rtnetlink;
+};
+
+static struct list registry = { &registry, &registry }; /* under process_lock */
+static unsigned    registry_era;
+
+/* ---- Making and ending ------------------------------------------------------------------------------------------ */
+
+/* In a child another thread may have been about to change the view: then it is left as it is. */
+static void netns_free(struct netns *netns)
+{
+    if (pthread_mutex_trylock(&netns->lock) == 0) {
+        pthread_mutex_unlock(&netns->lock);
+        rtnetlink_close(&netns->rtnetlink);
+    }
+    netns_handle_close(&netns->handle);
+    pthread_mutex_destroy(&netns->lock);
+    free(netns);
+}
+
+static int netns_create(struct netns_id id, struct netns **ret)
+{
+    struct netns *netns = calloc(1, sizeof *netns);
+    int           error;
+
+    if (netns == NULL)
+        return ENOMEM;
+    list_init(&netns->node);
+    netns->era = process_era();
+    netns->references = 1;
+    netns->handle = NETNS_HANDLE_CLOSED;
+    netns->rtnetlink = (struct rtnetlink){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED };
+    error = pthread_mutex_init(&netns->lock, NULL);
+    if (error != 0) {
+        free(netns);
+        return error;
+    }
+    error = netns_handle_open(id, &netns->handle);
+    if (error == 0)
+        error = rtnetlink_open(&netns->rtnetlink, RTNETLINK_LINKS);
+    if (error == NETLINK_DENIED) {
+        netns->denied = true;
+        error = 0;
+    }
+    if (error != 0) {
+        netns_free(netns);
+        return error;
+    }
+    *ret = netns;
+    return 0;
+}
+
+/* The one with this identity, with a reference. If there is none, it becomes `fresh`. */
+static struct netns *find_or_add(struct netns_id id, struct netns *fresh)
+{
+    struct netns *found = NULL;
+
+    process_lock();
+    if (registry_era != process_era()) {
+        list_init(&registry);
+        registry_era = process_era();
+    }
+    list_for_each(node, &registry) {
+        struct netns *netns = container_of(node, struct netns, node);
+
+        if (netns_id_equal(netns->handle.id, id)) {
+            netns->references++;
+            found = netns;
+            break;
+        }
+    }
+    if (found == NULL && fresh != NULL) {
+        list_append(&registry, &fresh->node);
+        found = fresh;
+    }
+    process_unlock();
+    return found;
+}
+
+int netns_current(struct netns **ret)
+{
+    struct netns   *found, *fresh;
+    struct netns_id id;
+    int             error = netns_id_current(&id);
+
+    if (error != 0)
+        return error;
+    found = find_or_add(id, NULL);
+    if (found == NULL) {
+        error = netns_create(id, &fresh);
+        if (error != 0)
+            return error;
+        found = find_or_add(id, fresh);
+        if (found != fresh)
+            netns_free(fresh); /* another thread was quicker */
+    }
+    *ret = found;
+    return 0;
+}
+
+void netns_retain_locked(struct netns *netns)
+{
+    netns->references++;
+}
+
+void netns_retain(struct netns *netns)
+{
+    process_lock();
+    netns_retain_locked(netns);
+    process_unlock();
+}
+
+void netns_release(struct netns *netns)
+{
+    bool last;
+
+    process_lock();
+    last = --netns->references == 0;
+    if (last && netns->era == process_era())
+        list_remove(&netns->node);
+    process_unlock();
+    if (last)
+        netns_free(netns);
+}
+
+/* ---- Going there ------------------------------------------------------------------------------------------------ */
+
+int netns_run(const struct netns *netns, int (*run)(void *argument), void *argument)
+{
+    return netns_handle_run(&netns->handle, run, argument);
+}
+
+int netns_enter(const struct netns *netns)
+{
+    return netns_handle_enter(&netns->handle);
+}
+
+struct opening {
+    enum rtnetlink_scope scope;
+    struct rtnetlink    *rtnetlink;
+};
+
+static int open_in_namespace(void *argument)
+{
+    const struct opening *opening = argument;
+
+    return rtnetlink_open(opening->rtnetlink, opening->scope);
+}
+
+int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct rtnetlink *ret)
+{
+    return netns_run(netns, open_in_namespace, &(struct opening){ .scope = scope, .rtnetlink = ret });
+}
+
+/* ---- Asking ----------------------------------------------------------------------------------------------------- */
+
+struct evaluation {
+    struct netns           *netns;
+    const struct questions *questions;
+    unsigned                extras;
+    struct path            *path;
+};
+
+/* 0, NETLINK_DENIED or another errno. */
+static int evaluate_over_shared_socket(const struct evaluation *evaluation)
+{
+    struct netns *netns = evaluation->netns;
+    int           error = NETLINK_DENIED;
+
+    pthread_mutex_lock(&netns->lock);
+    if (!netns->denied) {
+        rtnetlink_forget_unheard_links(&netns->rtnetlink);
+        error = evaluate_questions(&netns->rtnetlink, evaluation->questions, evaluation->extras, evaluation->path);
+    }
+    pthread_mutex_unlock(&netns->lock);
+    return error;
+}
+
+/* In the namespace. What was denied may be allowed by now. */
+static int evaluate_in_namespace(void *argument)
+{
+    const struct evaluation *evaluation = argument;
+    struct netns            *netns = evaluation->netns;
+    int                      error;
+
+    pthread_mutex_lock(&netns->lock);
+    if (netns->denied)
+        netns->denied = rtnetlink_open(&netns->rtnetlink, RTNETLINK_LINKS) != 0;
+    pthread_mutex_unlock(&netns->lock);
+    error = evaluate_over_shared_socket(evaluation);
+    return error == NETLINK_DENIED ? udp_probe_evaluate(evaluation->questions, evaluation->path) : error;
+}
+
+int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
+{
+    struct evaluation evaluation = { .netns = netns, .questions = questions, .extras = extras, .path = ret };
+    const int         error = evaluate_over_shared_socket(&evaluation);
+
+    return error == NETLINK_DENIED ? netns_run(netns, evaluate_in_namespace, &evaluation) : error;
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
+
+struct link_type_request {
+    uint32_t     index;
+    struct link *link;
+};
+
+static int query_in_namespace(void *argument)
+{
+    const struct link_type_request *request = argument;
+
+    return link_type_query(request->index, request->link);
+}
+
+int netns_query_link_type(struct netns *netns, uint32_t index, struct link *ret)
+{
+    return netns_run(netns, query_in_namespace, &(struct link_type_request){ .index = index, .link = ret });
+}
+
+/* What the shared view knows of a link, or finds out without waiting, and of how many changes. */
+static bool find_shared_link(struct netns *netns, uint32_t index, struct link *ret, unsigned *ret_changes)
+{
+    const struct link *link = NULL;
+
+    pthread_mutex_lock(&netns->lock);
+    if (!netns->denied) {
+        rtnetlink_update_links(&netns->rtnetlink);
+        (void)rtnetlink_link(&netns->rtnetlink, index, &link);
+        *ret_changes = netns->rtnetlink.links.changes;
+    }
+    if (link != NULL)
+        *ret = *link;
+    pthread_mutex_unlock(&netns->lock);
+    return link != NULL;
+}
+
+/* It went a moment ago, or there is nobody to tell: what is known of it has to do. */
+static bool has_to_do(int error)
+{
+    return error == ENODEV || netlink_is_withheld(error);
+}
+
+int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret)
+{
+    unsigned    changes = 0;
+    struct link whole;
+    int         error;
+
+    *ret = (struct link){ 0 };
+    if (index == 0 || !find_shared_link(netns, index, ret, &changes) || link_type_is_known(ret))
+        return 0;
+    error = netns_query_link_type(netns, index, &whole);
+    if (error != 0)
+        return has_to_do(error) ? 0 : error;
+    *ret = whole;
+    pthread_mutex_lock(&netns->lock);
+    link_table_learn(&netns->rtnetlink.links, ret, changes);
+    pthread_mutex_unlock(&netns->lock);
+    return 0;
+}
+
+/* ---- Names of links --------------------------------------------------------------------------------------------- */
+
+struct index_request {
+    const char *name;
+    uint32_t    index;
+};
+
+static int find_index_in_namespace(void *argument)
+{
+    struct index_request *request = argument;
+
+    request->index = udp_probe_link_index(request->name);
+    return 0;
+}
+
+uint32_t netns_link_index(struct netns *netns, const char *name)
+{
+    struct index_request request = { .name = name };
+    bool                 denied;
+
+    pthread_mutex_lock(&netns->lock);
+    denied = netns->denied;
+    if (!denied)
+        (void)rtnetlink_link_index(&netns->rtnetlink, name, &request.index);
+    pthread_mutex_unlock(&netns->lock);
+    if (denied)
+        (void)netns_run(netns, find_index_in_namespace, &request);
+    return request.index;
+}
+
+/* ---- WireGuard -------------------------------------------------------------------------------------------------- */
+
+bool netns_hides_peers(const struct netns *netns)
+{
+    return atomic_load(&netns->hides_peers);
+}
+
+void netns_set_hides_peers(struct netns *netns)
+{
+    atomic_store(&netns->hides_peers, true);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this file must never do: report a loss because the peers could not be read. Only administrators may read them.
+ */
+#include "route/wireguard_path.h"
+
+#include <errno.h>
+
+#define PEER_SECONDS             30 /* until a path over a peer is evaluated again: the peer may have moved */
+#define UNREACHABLE_PEER_SECONDS 2  /* the same, if the peer could not be reached */
+
+struct peers_request {
+    struct wireguard_peers *peers;
+    uint32_t                index;
+};
+
+static int read_peers(void *argument)
+{
+    const struct peers_request *request = argument;
+
+    return wireguard_read(request->peers, request->index);
+}
+
+/* The path that packets to the peer take. */
+static int evaluate_outer(struct netns *netns, const struct tunnel *tunnel, struct path *ret)
+{
+    const struct question question = { .destination = tunnel->remote, .scope = tunnel->oif, .mark = tunnel->mark };
+    struct questions     *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
+    const int             error = questions == NULL ? ENOMEM : netns_evaluate(netns, questions, 0, ret);
+
+    questions_release(questions);
+    return error;
+}
+
+/* The kernel drops packets for which there is no peer, or no endpoint of it. */
+static int apply_peer(struct netns *netns, const struct wireguard_peers *peers, struct path *path)
+{
+    struct tunnel tunnel = { 0 };
+    struct path   outer = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+    int           error = 0;
+
+    if (wireguard_find_peer(peers, &path->destination, &tunnel) && tunnel.remote.family != AF_UNSPEC)
+        error = evaluate_outer(netns, &tunnel, &outer);
+    if (error != 0)
+        return error;
+    path_apply_outer(path, &tunnel.remote, &outer);
+    route_query_recheck_after(path, path_rank(path) == 0 ? UNREACHABLE_PEER_SECONDS : PEER_SECONDS);
+    return 0;
+}
+
+int wireguard_path_follow(struct netns *netns, struct wireguard_peers *peers, struct path *path)
+{
+    struct peers_request request = { .peers = peers, .index = path->index };
+    int                  error = 0;
+
+    if (!path->wireguard || path_rank(path) == 0 || netns_hides_peers(netns))
+        return 0;
+    if (peers->index != path->index)
+        error = netns_run(netns, read_peers, &request);
+    if (error == 0)
+        return apply_peer(netns, peers, path);
+    if (netlink_is_withheld(error))
+        netns_set_hides_peers(netns);
+    /* ENODEV: the link went a moment ago. ENOENT, EOPNOTSUPP: an implementation of WireGuard outside the kernel. */
+    return netlink_is_withheld(error) || error == ENODEV || error == ENOENT || error == EOPNOTSUPP ? 0 : error;
+}
