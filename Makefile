@@ -1,22 +1,24 @@
 # libreachability. The C library needs a C compiler, make, pkg-config and libmnl; the tool also needs Swift.
 #
-#   make              the C library                      make run        builds and runs `reachability watch`
-#   make lib          the same                           make test       every test, with all that it needs
-#   make tool         the tool, build/reachability       make bench      the benchmarks, and their thresholds
-#   make install      PREFIX=/usr/local DESTDIR=         make uninstall  removes what install put there
-#   make deps         what run needs, by apt             make deps-test  what test needs, by apt
-#   make fuzz         SECONDS=60                           make clean
-#   make test-consumers   each Swift product, in each way of depending on it and linking it
-#   make test-vm      real Wi-Fi, cellular and ppp links, in an emulated machine with a kernel of its own
+#   make              the C library                      make run         builds and runs `reachability watch`
+#   make lib          the same                           make test        tests the code
+#   make tool         the tool, build/reachability       make test-world  tests packages, manuals, other languages
+#   make install      PREFIX=/usr/local DESTDIR=         make uninstall   removes what install put there
+#   make check        the quick tests, in seconds        make check-c     the C tests, without Swift
+#   make bench        the benchmarks, and their limits   make fuzz        SECONDS=60
+#   make deps         what run needs, by apt             make deps-test   what the tests need, by apt
+#   make format       formats the C and Swift sources    make clean
 #
-# Parts of `make test`: check-c (no Swift needed), checks, check-asan, check-tsan, check-valgrind, check-helgrind,
-# check-clang, check-swift, check-swift-thread, check-swift-address. One test program:
-# `make build/tests/test-links && build/tests/test-links`; one check: `Tests/checks/floors`.
+# Parts of `make test`: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
+# check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
+# program: `make build/tests/test-path && build/tests/test-path`; one check: `Tests/checks/floors`. A test program that
+# passed is not run again while it is the same, unless FRESH=1 is set. `make test-consumers` builds each Swift product in
+# each way of depending on it and linking it.
 #
-# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR DESTDIR BUILD; WERROR= lets
-# warnings pass.
+# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR DESTDIR BUILD. V=1 shows the
+# commands; WERROR=-Werror, which the tests set, takes warnings for errors.
 
-CFLAGS     = -O2 -g
+CFLAGS    ?= -O2 -g
 PREFIX     = /usr/local
 BINDIR     = $(PREFIX)/bin
 LIBDIR     = $(PREFIX)/lib
@@ -29,12 +31,15 @@ SWIFT      = swift
 SECONDS    = 60
 # What `make run` watches, and how: make run ARGS="example.com 192.0.2.1".
 ARGS       =
+# Commands are shown by what they make.
+V          =
+show       = $(if $(V),,@echo "  $(1) $@";)
 
 VERSION   := $(shell sed -n 's/^\#define REACHABILITY_VERSION "\(.*\)"$$/\1/p' include/reachability/reachability.h)
 SONAME     = libreachability.so.0
 SHARED     = libreachability.so.$(VERSION)
 
-WERROR     = -Werror
+WERROR    ?=
 WARNINGS   = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
              -Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 \
              -Wimplicit-fallthrough $(WERROR)
@@ -58,6 +63,7 @@ STATIC   = $(BUILD)/libreachability.a
 # Test programs are Tests/C/test-NOUN.c; what they share is every other .c file there. They link the static library, in
 # which hidden symbols can still be reached. Benchmarks are built in the same way, and share the tests' netlink writer and
 # resolver.
+PURE_TESTS    = $(addprefix $(BUILD)/tests/test-,address conffile linkinfo links message path tdb)
 TESTS         = $(patsubst Tests/C/%.c,$(BUILD)/tests/%,$(sort $(wildcard Tests/C/test-*.c)))
 TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out Tests/C/test-%.c Tests/C/faults.c,$(sort $(wildcard Tests/C/*.c))))
 # Programs about calls that fail link a copy of the library that calls faulty_NAME for each function of faults.c's.
@@ -71,11 +77,13 @@ TEST_CPPFLAGS = $(ALL_CPPFLAGS) -ITests/C
 TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes \
                 -Wmissing-prototypes $(WERROR) $(MNL_CFLAGS) $(CFLAGS)
 TEST_LIBS     = -lcmocka $(MNL_LIBS)
-CHECKS        = $(filter-out %.sh %.py,$(sort $(wildcard Tests/checks/*)))
+CHECKS        = $(sort $(wildcard Tests/checks/*))
+WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
 
-.PHONY: FORCE all lib tool deps deps-test test test-programs test-consumers test-vm vm-programs check-c checks check-asan check-tsan \
-        check-valgrind check-helgrind check-clang check-swift check-swift-thread check-swift-address run fuzz bench \
-        benchmarks install uninstall clean list-sources
+.PHONY: FORCE all lib tool run deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
+        test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
+        check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
+        check-swift-address fuzz bench benchmarks format install uninstall clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -87,16 +95,16 @@ lib: $(BUILD)/$(SHARED) $(STATIC)
 
 $(BUILD)/objects/%.o: CSources/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call show,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/$(SHARED): $(OBJECTS) $(MAP)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(LIB_LDFLAGS) -pthread -o $@ $(OBJECTS) $(MNL_LIBS)
-	ln -sf $(SHARED) $(BUILD)/$(SONAME)
-	ln -sf $(SONAME) $(BUILD)/libreachability.so
+	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(LIB_LDFLAGS) -pthread -o $@ $(OBJECTS) $(MNL_LIBS)
+	@ln -sf $(SHARED) $(BUILD)/$(SONAME)
+	@ln -sf $(SONAME) $(BUILD)/libreachability.so
 
 $(STATIC): $(OBJECTS)
-	rm -f $@
-	$(AR) rcs $@ $(OBJECTS)
+	@rm -f $@
+	$(call show,AR)$(AR) rcs $@ $(OBJECTS)
 
 list-sources:
 	@printf '%s\n' $(SOURCES)
@@ -132,22 +140,28 @@ run: deps
 deps:
 	@CC="$(CC)" .ci/deps build
 
+deps-check:
+	@CC="$(CC)" .ci/deps build check
+
+deps-check-c:
+	@CC="$(CC)" .ci/deps build check-c
+
 deps-test:
-	@CC="$(CC)" .ci/deps build test
+	@CC="$(CC)" .ci/deps build check check-c test
 
 # ---- Tests
 
 $(BUILD)/objects/tests/%.o: Tests/C/%.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call show,CC)$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(FAULTY): $(STATIC) $(FAULTS)
-	nm $(FAULTS) | sed -n 's/.* T faulty_\(.*\)/\1 faulty_\1/p' > $@.names
-	$(OBJCOPY) --redefine-syms=$@.names $(STATIC) $@
+	@nm $(FAULTS) | sed -n 's/.* T faulty_\(.*\)/\1 faulty_\1/p' > $@.names
+	$(call show,OBJCOPY)$(OBJCOPY) --redefine-syms=$@.names $(STATIC) $@
 
 define link_test
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -pthread -o $@ $^ $(TEST_LIBS)
+	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -pthread -o $@ $^ $(TEST_LIBS)
 endef
 
 $(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(TEST_SHARED) $(STATIC)
@@ -173,27 +187,64 @@ $(BUILD)/tests/test-dlopen: | $(BUILD)/$(SHARED)
 
 test-programs: $(TESTS)
 
-# What shows a race between two processors, or how long something waited, has the machine for itself. Those that boot an
-# emulated one, of which there is one at a time, stand apart from each other.
-MACHINE = Tests/VM/machine Tests/VM/test-
-ALONE = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait Tests/checks/benchmarks
+# How each tool has the programs built; helgrind runs those of valgrind.
+FOR_asan     = CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+FOR_tsan     = CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
+FOR_valgrind = CC=gcc CFLAGS="-O1 -g"
+FOR_clang    = CC=clang
+TOOLS        = asan tsan valgrind $(if $(shell command -v clang),clang)
 
+$(TOOLS:%=programs-%): programs-%:
+	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* test-programs
+
+# helgrind: the programs whose threads meet inside the library. Others race on purpose, or have one thread.
+NAMES     = $(notdir $(TESTS))
+under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
+ASAN      = $(call under,asan,$(NAMES))
+TSAN      = $(call under,tsan,$(NAMES))
+VALGRIND  = $(call under,valgrind,$(NAMES))
+CLANG     = $(call under,clang,$(NAMES))
+HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback delivery handover scheduler service storm threads),$(NAMES)))
+
+# They boot an emulated machine, of which there is one at a time.
+MACHINE   = Tests/VM/machine Tests/VM/test-
+VM_TESTS  = $(foreach name,kernel links takeover,"--one-of=machine:$(MACHINE)$(name)")
+
+# They show a race between two processors, or how long something waited, on a quiet machine.
+ALONE     = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait
+
+build-tests:
+	@$(MAKE) --no-print-directory lib test-programs vm-programs $(TOOLS:%=programs-%)
+
+test: export WERROR = -Werror
 test: deps-test
-	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs vm-programs
-	@Tests/run $(ALONE) -j3 "Tests/under valgrind" $(filter-out $(ALONE),$(TESTS)) "$(MACHINE)kernel" \
-	    $(filter-out $(ALONE),$(CHECKS)) \
-	    "Tests/under tsan" "Tests/under clang" "$(MACHINE)links" "Tests/under asan" "Tests/under helgrind" Tests/swift \
-	    "$(MACHINE)takeover" "Tests/swift thread" "Tests/swift address"
+	@$(MAKE) --no-print-directory -j"$$(nproc)" build-tests
+	@Tests/run $(filter-out $(ALONE),$(TESTS)) $(ASAN) $(TSAN) $(VALGRIND) $(HELGRIND) $(CLANG) $(VM_TESTS) $(CHECKS) \
+	    Tests/swift "Tests/swift thread" "Tests/swift address" --alone $(ALONE)
 
-check-c: deps-test
+# What surrounds the code: packages, manuals, other languages, a newcomer's way.
+test-world: deps-test lib
+	@Tests/run $(WORLD)
+
+# What can be known in seconds: the pure part, the folders, the layout of the text.
+check: export WERROR = -Werror
+check: deps-check
+	@$(MAKE) --no-print-directory -j"$$(nproc)" lib $(PURE_TESTS)
+	@Tests/run $(PURE_TESTS) $(addprefix Tests/checks/,floors pure symbols silent tidy c-format swift-format)
+
+check-c: export WERROR = -Werror
+check-c: deps-check-c
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
-	@Tests/run $(TESTS)
+	@Tests/run $(filter-out $(ALONE),$(TESTS)) --alone $(ALONE)
 
 checks: lib
 	@Tests/run $(CHECKS)
 
-check-asan check-tsan check-valgrind check-helgrind check-clang: check-%:
-	@Tests/run "Tests/under $*"
+check-asan check-tsan check-valgrind check-clang: check-%: programs-%
+	@Tests/run $(call under,$*,$(NAMES))
+
+check-helgrind: programs-valgrind
+	@Tests/run $(HELGRIND)
 
 check-swift:
 	@Tests/run Tests/swift
@@ -202,11 +253,9 @@ check-swift-thread check-swift-address: check-swift-%:
 	@Tests/run "Tests/swift $*"
 
 # One script of links/: `Tests/VM/machine Tests/VM/test-links Tests/VM/links/wifi`.
-VM_TESTS = "$(MACHINE)kernel" "$(MACHINE)links" "$(MACHINE)takeover"
-
 $(BUILD)/vm/seen: Tests/VM/seen.c $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $^ $(MNL_LIBS)
+	$(call show,LD)$(CC) $(ALL_CPPFLAGS) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $^ $(MNL_LIBS)
 
 # Where there is Swift.
 $(BUILD)/vm/statuses: FORCE
@@ -227,15 +276,21 @@ test-consumers:
 fuzz:
 	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz
 
+# ---- Formatting
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
+	if command -v $(SWIFT) >/dev/null; then $(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks; fi
+
 # ---- Benchmarks
 
 $(BUILD)/objects/benchmarks/%.o: Benchmarks/%.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call show,CC)$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/benchmarks/%: $(BUILD)/objects/benchmarks/%.o $(BENCH_SHARED) $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(BENCH_LDFLAGS) -pthread -o $@ $^ $(MNL_LIBS)
+	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(BENCH_LDFLAGS) -pthread -o $@ $^ $(MNL_LIBS)
 
 $(BUILD)/benchmarks/benchmark-names: BENCH_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo
 

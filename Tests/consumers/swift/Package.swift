@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Tests/checks/swift-consumer puts the library beside this package, and makes the folders of the ported targets: the
+// Tests/world/swift-consumer puts the library beside this package, and makes the folders of the ported targets: the
 // sources in `apple`, as they are or with another import line.
 
 let reachability = Target.Dependency.product(name: "SCReachability", package: "libreachability")
