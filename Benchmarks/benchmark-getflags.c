@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GetFlags of an unscheduled address target, warm, beside what no library could do without: one RTM_GETROUTE sent and
- * its answer received, on a connected socket, with nothing parsed but the type of the answer.
+ * GetFlags of an unscheduled address target, warm. The reference is what every library has to do: send one RTM_GETROUTE
+ * and receive the reply, on a connected socket, and parse nothing but the type of the reply.
  */
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
@@ -37,9 +37,10 @@ static struct query make_query(int family, const char *destination)
 {
     const unsigned short length = family == AF_INET ? 4 : 16;
     struct query         query = { .header = { .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST },
-                                   .route = { .rtm_family = (unsigned char)family, .rtm_dst_len = (unsigned char)(length * 8) },
+                                   .route = { .rtm_family = (unsigned char)family },
                                    .attribute = { .rta_type = RTA_DST } };
 
+    query.route.rtm_dst_len = (unsigned char)(length * 8);
     query.attribute.rta_len = (unsigned short)RTA_LENGTH(length);
     query.header.nlmsg_len = (uint32_t)(NLMSG_LENGTH(sizeof query.route) + query.attribute.rta_len);
     inet_pton(family, destination, query.destination);

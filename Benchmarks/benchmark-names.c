@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a name costs while its server is silent, beside an address: no call may wait for a look-up, or pay for those of
- * others. Each call on a name is compared with the same call on an address target, in the same run.
+ * What a name costs while its name server is silent. No call may wait for a look-up, or pay for the look-ups of other
+ * names. Each call on a name is compared with the same call on an address target, in the same run.
  *
- * Then 10,000 names at a time: the memory that each takes, and the threads that look them up. And scheduling once more
- * where /etc/hosts has 60,000 names, as lists of what is to be blocked have.
+ * Then the memory of each of 10,000 names at a time, and the threads that look them up. Then scheduling with 60,000 names
+ * in /etc/hosts, as block lists have.
  */
 #include <malloc.h>
 #include <reachability/reachability.h>
@@ -88,7 +88,7 @@ struct measured {
     double calls[CALLS][BLOCKS];
 };
 
-/* One block: nanoseconds for each call, on average. */
+/* Measures one block: average nanoseconds of each call. */
 static void measure(char texts[][64], SCRunLoopRef loop, size_t block, struct measured *ret)
 {
     SCNetworkReachabilityRef targets[TARGETS];
@@ -126,7 +126,7 @@ static bool compare(size_t blocks)
     return within;
 }
 
-/* A file of our own over /etc/hosts, in a mount namespace of our own. */
+/* Mounts a file over /etc/hosts, in a new mount namespace. */
 static bool replace_hosts(void)
 {
     char  name[] = "/tmp/benchmark-names-XXXXXX";
@@ -139,8 +139,8 @@ static bool replace_hosts(void)
     for (int i = 0; i < HOSTS; i++)
         fprintf(file, "0.0.0.0 host-%d.block-%d.example.org\n", i, i % 1000);
     fflush(file);
-    futimens(fd,
-             (const struct timespec[2]){ { 0 }, { 0 } }); /* what was written a moment ago is read again and again */
+    /* A file that was written a moment ago would be read each time. */
+    futimens(fd, (const struct timespec[2]){ { 0 }, { 0 } });
     fclose(file);
     replaced = unshare(CLONE_NEWNS) == 0 && mount("", "/", "", MS_REC | MS_PRIVATE, "") == 0 &&
                mount(name, "/etc/hosts", "", MS_BIND, "") == 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GLib's GNetworkMonitor, the netlink one, for comparison; nothing here has a threshold. Loaded when the benchmark
- * runs, so that building takes no GLib.
+ * GLib's GNetworkMonitor (the netlink implementation) for comparison. Nothing here has a threshold. GLib is loaded at run
+ * time, so the benchmark builds without it.
  *
- * Not the same work: GNetworkMonitor reads the routing table and says whether there is a default route, without asking
- * the kernel about an address.
+ * It is not the same work: GNetworkMonitor reads the routing table and reports whether there is a default route. It does not
+ * query the kernel about an address.
  */
 #include <dlfcn.h>
 #include <reachability/reachability.h>
@@ -18,7 +18,7 @@
 #define ROUTES       100000
 #define ROUTES_SHORT 10000
 
-/* The part of GLib that is used, declared as it is there. */
+/* The part of GLib that is used, declared as in its headers. */
 static struct {
     void *(*network_monitor_get_default)(void);
     int (*network_monitor_get_network_available)(void *monitor);
@@ -49,7 +49,7 @@ static bool load_glib(void)
            load((void **)&glib.object_unref, gio, "g_object_unref");
 }
 
-/* The default monitor is one for ever; others of its type can be made. */
+/* The default monitor is never freed; other monitors of its type can be created. */
 static size_t monitor_type(void)
 {
     /* GTypeInstance: a pointer to the class, whose first word is the type. */
@@ -176,11 +176,11 @@ int main(int argc, char **argv)
     bench_pin(0);
     bench_enter_namespace(&writer);
     bench_check(writer_route(&writer, WRITER_ADD, &bench_default_route), "default route");
-    /* Types and modules are loaded by the first. */
+    /* The first monitor loads types and modules. */
     start_theirs();
     compare_toggles(blocks, &writer);
     writer_close(&writer);
-    /* Elsewhere, as the default monitor would not survive so many messages. */
+    /* In another namespace: the default monitor would not survive so many messages. */
     index = bench_enter_namespace(&writer);
     bench_add_routes(&writer, index, routes);
     compare_starts(blocks, routes);

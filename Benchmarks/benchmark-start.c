@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From nothing to a target that is watched and back: loop, target, schedule, the first pass, unschedule, release. In a
- * namespace with a million routes beside one with ten: whoever reads the routing table cannot pass.
+ * From nothing to a scheduled target and back: loop, target, schedule, first pass, unschedule, release. In a namespace with
+ * a million routes, compared with ten: a library that reads the routing table fails here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #define MANY         1000000
 #define MANY_SHORT   10000
 
-/* Leaves the thread in a new namespace with that many routes, and returns the way back to it. */
+/* Moves the thread to a new namespace with that many routes. Returns a descriptor of the namespace. */
 static int make_namespace(unsigned routes)
 {
     struct writer writer;
@@ -48,7 +48,7 @@ static void start_once(void)
     SCRunLoopRelease(loop);
 }
 
-/* One block: the median of its starts. */
+/* Measures one block: the median of its starts. */
 static double measure(int namespace)
 {
     double times[STARTS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A default route's going and coming, until the callback is entered, beside what any correct listener has to do: wait
- * for the message, receive it, ask behind the RTNL barrier, receive the barrier's answer and the route's. The default
- * path takes a second query while IPv4 has none.
+ * From a default route's deletion or addition to the callback. The reference is what any correct listener has to do: wait
+ * for the message, receive it, query behind the RTNL barrier, receive the replies of the barrier and of the query. The
+ * default path takes a second query while IPv4 has none.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -35,7 +35,7 @@ static struct {
         struct nlmsghdr  header;
         struct ifinfomsg link;
     } barrier;
-    struct query query, other; /* other: of the other family, for when this one finds nothing; a length of 0: none */
+    struct query query, other; /* other: of the other family, if `query` finds nothing; length 0: none */
 } bare;
 
 static int open_socket(void)
@@ -76,14 +76,14 @@ static void start_bare(const char *name)
         connect(bare.requests, (const struct sockaddr *)&kernel, sizeof kernel) != 0 ||
         epoll_ctl(bare.epoll, EPOLL_CTL_ADD, bare.events, &event) != 0)
         bench_fail("bare listener: %s", strerror(errno));
-    /* After the bind, which would take them back. */
+    /* After bind(2), which would reset them. */
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         setsockopt(bare.events, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof groups[i]);
     bare.barrier.header = (struct nlmsghdr){ .nlmsg_len = sizeof bare.barrier,
                                              .nlmsg_type = RTM_GETLINK,
                                              .nlmsg_flags = NLM_F_REQUEST };
     bare.barrier.link = (struct ifinfomsg){ .ifi_index = NO_SUCH_LINK };
-    /* 0.0.0.0 means the default path: the first address that only a default route should match, and that route itself.
+    /* 0.0.0.0 is the default path: the first address that only a default route should match, and that route itself.
      * When IPv4 has none, IPv6 may have one. */
     if (strcmp(name, "0.0.0.0") == 0) {
         bare.query = make_query(AF_INET, "0.0.0.1", RTM_F_FIB_MATCH);

@@ -10,16 +10,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TOGGLES 50 /* there and back, counted ones in a block */
+#define TOGGLES 50 /* deletions and additions in a block, that count */
 #define WARM    10
 
 static struct {
     const struct listener *listener;
     const char            *target;
-    atomic_int             heard;  /* changes that the reader has heard of; -1: it is not ready */
+    atomic_int             heard;  /* changes that the reader noticed; -1: it is not ready */
     atomic_int             reader; /* its thread's number */
     int64_t                sent_at, heard_at;
-    double                 latencies[2][TOGGLES]; /* going, coming */
+    double                 latencies[2][TOGGLES]; /* of deletions, of additions */
 } shared;
 
 void toggle_heard(void)
@@ -79,14 +79,14 @@ static void *read_changes(void *unused)
     shared.listener->start(shared.target);
     atomic_store(&shared.heard, 0);
     for (int i = 0; i < 2 * (WARM + TOGGLES); i++) {
-        shared.listener->wait(i % 2 != 0); /* the route is there at first */
+        shared.listener->wait(i % 2 != 0); /* the route exists at first */
         atomic_store(&shared.heard, i + 1);
     }
     shared.listener->stop();
     return NULL;
 }
 
-/* Until the reader's thread sleeps in the kernel: a change that is sent sooner would find it awake. */
+/* Waits until the reader's thread sleeps in the kernel: a change that is sent earlier would find it awake. */
 static void await_sleep(int status)
 {
     char text[128], *end;

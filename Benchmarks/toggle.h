@@ -3,27 +3,27 @@
 #define BENCHMARKS_TOGGLE_H
 
 /*
- * A default route goes and comes: how long until a listener knows, counted from just before the change is sent.
+ * How long a listener takes to notice that a default route was deleted or added, from just before the request is sent.
  *
- * Two threads, each on a processor of its own, the same two for every listener: the writer changes the route once the
- * reader sleeps, the reader does nothing but wait. A listener has its sockets open only while it is measured, so that
- * the kernel tells one at a time.
+ * Two threads, each on its own processor, the same two for every listener. The writer changes the route while the reader
+ * sleeps; the reader only waits. A listener has sockets open only while it is measured, so that the kernel notifies one
+ * listener at a time.
  */
 
 #include "bench.h"
 
-/* How a reader learns of a change. All three are called on the reader's thread. */
+/* How a reader notices a change. All three are called on the reader's thread. */
 struct listener {
-    void (*start)(const char *name); /* of the target; the route is there at first */
-    void (*wait)(bool present);      /* returns once it is known that the route is there, or is not */
+    void (*start)(const char *name); /* of the target; the route exists at first */
+    void (*wait)(bool present);      /* returns when the listener knows that the route exists, or does not */
     void (*stop)(void);
 };
 
-/* Called by a listener, on its way out of `wait` or in a callback inside: now it knows. */
+/* A listener calls this at the moment when it knows: before it returns from `wait`, or in its callback. */
 void toggle_heard(void);
 
-/* One block: the median latency of each direction, as the two differ, and of those the mean. In nanoseconds. The
- * default route, bench_default_route, must be there. */
+/* Measures one block. Returns the mean of the median latencies of the two directions, in nanoseconds.
+ * bench_default_route must exist. */
 double toggle_measure(const struct listener *listener, const char *name, struct writer *writer);
 
 extern const struct listener toggle_ours;
