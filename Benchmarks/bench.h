@@ -3,9 +3,9 @@
 #define BENCHMARKS_BENCH_H
 
 /*
- * What the benchmarks share. Absolute times vary too much between runs on a shared machine. So blocks of ours and of the
- * reference alternate in one process, each pair of neighbours gives one ratio, and the median of the ratios is compared
- * with the threshold.
+ * What the benchmarks share. Absolute times vary too much between runs on a shared machine. So blocks of ours and of
+ * the reference alternate in one process, each pair of neighbours gives one ratio, and the median of the ratios is
+ * compared with the threshold.
  */
 
 #include <stdbool.h>
@@ -24,8 +24,8 @@ _Noreturn __attribute__((format(printf, 1, 2))) void bench_fail(const char *form
 /* Ends the program if an error is not 0. */
 void bench_check(int error, const char *what);
 
-/* Moves the calling thread, and the threads that it starts later, to a new network namespace. In it lo is up, and veth "a"
- * with 192.0.2.2/24 and 2001:db8::2/64 has a carrier. Opens the writer there. Returns the index of "a". */
+/* Moves the calling thread, and the threads that it starts later, to a new network namespace. In it lo is up, and veth
+ * "a" with 192.0.2.2/24 and 2001:db8::2/64 has a carrier. Opens the writer there. Returns the index of "a". */
 unsigned bench_enter_namespace(struct writer *writer);
 
 /* Through 192.0.2.1. */

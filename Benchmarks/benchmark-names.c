@@ -3,8 +3,8 @@
  * What a name costs while its name server is silent. No call may wait for a look-up, or pay for the look-ups of other
  * names. Each call on a name is compared with the same call on an address target, in the same run.
  *
- * Then the memory of each of 10,000 names at a time, and the threads that look them up. Then scheduling with 60,000 names
- * in /etc/hosts, as block lists have.
+ * Then the memory of each of 10,000 names at a time, and the threads that look them up. Then scheduling with 60,000
+ * names in /etc/hosts, as block lists have.
  */
 #include <malloc.h>
 #include <reachability/reachability.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From nothing to a scheduled target and back: loop, target, schedule, first pass, unschedule, release. In a namespace with
- * a million routes, compared with ten: a library that reads the routing table fails here.
+ * From nothing to a scheduled target and back: loop, target, schedule, first pass, unschedule, release. In a namespace
+ * with a million routes, compared with ten: a library that reads the routing table fails here.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a default route's deletion or addition to the callback. The reference is what any correct listener has to do: wait
- * for the message, receive it, query behind the RTNL barrier, receive the replies of the barrier and of the query. The
- * default path takes a second query while IPv4 has none.
+ * From a default route's deletion or addition to the callback. The reference is what any correct listener has to do:
+ * wait for the message, receive it, query behind the RTNL barrier, receive the replies of the barrier and of the query.
+ * The default path takes a second query while IPv4 has none.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -5,9 +5,9 @@
 /*
  * How long a listener takes to notice that a default route was deleted or added, from just before the request is sent.
  *
- * Two threads, each on its own processor, the same two for every listener. The writer changes the route while the reader
- * sleeps; the reader only waits. A listener has sockets open only while it is measured, so that the kernel notifies one
- * listener at a time.
+ * Two threads, each on its own processor, the same two for every listener. The writer changes the route while the
+ * reader sleeps; the reader only waits. A listener has sockets open only while it is measured, so that the kernel
+ * notifies one listener at a time.
  */
 
 #include "bench.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For LD_PRELOAD under the thread sanitizer. Where threads meet at a Mutex of Swift's Synchronization, the standard
- * library's own code locks and unlocks it, which is not instrumented: the sanitizer would call every such meeting a race.
- * These stand before that code and tell it.
+ * library's own code locks and unlocks it, which is not instrumented: the sanitizer would call every such meeting a
+ * race. These stand before that code and tell it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

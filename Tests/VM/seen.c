@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library sees, for a script: of each address that it is asked about it keeps a scheduled target. Input, a line
- * each, and the line that is the answer:
+/* What the library sees, for a script: of each address that it is asked about it keeps a scheduled target. Input, a
+ * line each, and the line that is the answer:
  *
  *   see ADDRESS    "WiFi Rd None": type, flags, reason, of a fresh target; and the scheduled one's, if they differ
  *   driver NAME    "cdc_ether": what drives an interface, in the kernel's own words; "-": it does not say
