@@ -6,7 +6,7 @@
 
 #include "base/counted.h"
 
-static void callback_context_free(struct counted *counted)
+static void free_callback_context(struct counted *counted)
 {
     struct callback_context *context = container_of(counted, struct callback_context, counted);
 
@@ -21,7 +21,7 @@ struct callback_context *callback_context_create(const SCNetworkReachabilityCont
 
     if (context == NULL)
         return NULL;
-    counted_init(&context->counted, callback_context_free);
+    counted_init(&context->counted, free_callback_context);
     if (original != NULL) {
         context->retain = original->retain;
         context->release = original->release;

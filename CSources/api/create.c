@@ -6,6 +6,8 @@
 #include "api/target.h"
 #include "base/error.h"
 
+/* ---- From arguments to questions -------------------------------------------------------------------------------- */
+
 static const struct address no_address;
 
 /* Reads a caller's address. An unspecified address (0.0.0.0, ::) becomes no_address, but keeps its family in
@@ -26,6 +28,8 @@ static bool read_sockaddr(const struct sockaddr *sockaddr, socklen_t length, str
         *ret = no_address;
     return true;
 }
+
+/* Each spec_set_ function returns false if the caller's argument is not valid. */
 
 /* One of the two addresses may be NULL. With a local address alone, that address is the destination. */
 static bool spec_set_addresses(struct target_spec *spec, const SCNetworkReachabilityOptions *options)

@@ -20,7 +20,7 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
                                            SCNetworkReachabilityContext *context)
 {
     struct SCNetworkReachability *self;
-    struct callback_context      *fresh = NULL, *old;
+    struct callback_context      *new_context = NULL, *old_context;
 
     if (!target_check(target, &self))
         return 0;
@@ -28,22 +28,22 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
         error_set(kSCStatusInvalidArgument);
         return 0;
     }
-    if (callout != NULL && (fresh = callback_context_create(context)) == NULL) {
+    if (callout != NULL && (new_context = callback_context_create(context)) == NULL) {
         error_set(ENOMEM);
         return 0;
     }
-    if (fresh != NULL && target_is_inherited(self)) { /* a fork inside the retain hook */
-        counted_release(&fresh->counted);
+    if (new_context != NULL && target_is_inherited(self)) { /* a fork inside the retain hook */
+        counted_release(&new_context->counted);
         error_set(ECHILD);
         return 0;
     }
     pthread_mutex_lock(&self->lock);
-    old = self->context;
-    self->context = fresh;
+    old_context = self->context;
+    self->context = new_context;
     self->callback = callout;
     pthread_mutex_unlock(&self->lock);
-    if (old != NULL)
-        counted_release(&old->counted);
+    if (old_context != NULL)
+        counted_release(&old_context->counted);
     return 1;
 }
 

@@ -117,9 +117,10 @@ static bool path_size_is_valid(const SCNetworkReachabilityPath *path)
     return path != NULL && path->size >= sizeof *path && path->size <= STRUCTURE_SIZE_LIMIT;
 }
 
-/* Evaluates, and again each time when the type of a link was not known but is now: a tunnel can lie behind another
- * tunnel. Stops if the same link stays unknown: in a sandbox that hides link messages, the link table keeps no type. */
-static int evaluate_with_link_types(struct netns *netns, const struct questions *questions, struct path *ret)
+/* Evaluates. If the link table knows too little about a link on the way, learns about that link and evaluates again. A
+ * tunnel can lie behind another tunnel, so this repeats. It ends if the same link stays unknown: where link messages
+ * cannot be received, the link table keeps nothing that was learned. */
+static int evaluate_and_learn_links(struct netns *netns, const struct questions *questions, struct path *ret)
 {
     struct link link = { 0 };
     int         error = netns_evaluate(netns, questions, QUERY_SOURCE, ret);
@@ -139,11 +140,11 @@ static int evaluate_with_link_types(struct netns *netns, const struct questions 
     return error;
 }
 
-/* May wait for RTNL. */
+/* Also follows a WireGuard tunnel to its peer. May wait for RTNL. */
 static int evaluate_with_peers(struct netns *netns, const struct questions *questions, struct path *ret)
 {
     struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
-    int                    error = evaluate_with_link_types(netns, questions, ret);
+    int                    error = evaluate_and_learn_links(netns, questions, ret);
 
     if (error == 0)
         error = wireguard_path_follow(netns, &peers, ret);

@@ -130,7 +130,7 @@ const char *SCErrorString(int status)
     case kSCStatusReachabilityUnknown:
         return "Reachability could not be determined";
     default:
-        /* glibc 2.32: strerror(3) is neither static nor safe in threads. */
+        /* strerror(3) may overwrite its text later. This one needs glibc 2.32. */
         text = status > 0 && status < 1000 ? strerrordesc_np(status) : NULL;
         return text != NULL ? text : "Unknown error";
     }

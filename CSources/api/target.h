@@ -17,8 +17,8 @@ enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 struct SCNetworkReachability {
     uint32_t       type;    /* must be first: object_is reads it */
     unsigned       era;     /* process_era() at creation */
-    struct counted counted; /* references of users, of active schedules, of a delivery */
-    struct counted memory; /* one reference for `counted`, one for each struct schedule, one while a name is resolved */
+    struct counted counted; /* references of users, active schedules and a delivery; the last one ends the target */
+    struct counted memory;  /* references of `counted`, of each struct schedule, of `waiter` while it waits */
 
     /* Constant, from the Create call. */
     enum target_kind kind;
@@ -46,7 +46,7 @@ struct SCNetworkReachability {
     bool                 lookup_running;
     bool                 lookup_outdated; /* something changed while it was running: repeat it */
     int64_t              lookup_retry_delay;
-    int64_t              next_lookup; /* time; NEVER: none is planned */
+    int64_t              next_lookup; /* when, by clock_now(); NEVER: when the current one ends */
 
     SCNetworkReachabilityCallBack callback;
     struct callback_context      *context;
