@@ -13,8 +13,8 @@ int name_refresh_pending_questions_locked(struct SCNetworkReachability *target);
 /* Sets the questions of a name that is not resolved. Consumes a reference. NULL: does nothing. */
 void name_set_pending_questions_locked(struct SCNetworkReachability *target, struct questions *questions);
 
-/* Looks the name up from now on: the target has its first schedule. `hosts_known`: what is known of the hosts file
- * holds, see resolvconf_hosts_say. */
+/* Looks the name up from now on: the target has its first schedule. `hosts_known`: what is known of the hosts file is
+ * current, so it need not be checked. */
 void name_start_lookups_locked(struct SCNetworkReachability *target, bool hosts_known);
 
 /* Stops that: the target has lost its last schedule. Ignores a late result, and forgets the addresses. */
