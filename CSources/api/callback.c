@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* A user's context for callbacks: its lifetime, its hooks, and the callback itself. */
 #include "api/callback.h"
 
 #include <stdlib.h>
 
 #include "base/counted.h"
 
-static void callback_context_free(struct counted *counted)
+static void free_callback_context(struct counted *counted)
 {
     struct callback_context *context = container_of(counted, struct callback_context, counted);
 
@@ -20,7 +21,7 @@ struct callback_context *callback_context_create(const SCNetworkReachabilityCont
 
     if (context == NULL)
         return NULL;
-    counted_init(&context->counted, callback_context_free);
+    counted_init(&context->counted, free_callback_context);
     if (original != NULL) {
         context->retain = original->retain;
         context->release = original->release;
@@ -31,8 +32,9 @@ struct callback_context *callback_context_create(const SCNetworkReachabilityCont
     return context;
 }
 
-/* With both hooks the call takes a reference of the user's and lets go of the context, so that replacing it inside the
- * callback releases it there. Else the context is held until the callback has returned. */
+/* If there are both hooks, the callback gets an `info` retained for this call, and the context is released before it.
+ * So a callback that replaces its own context sees the old one released at once. Else the context must live until the
+ * callback has returned. */
 void callback_context_call(struct callback_context *context, SCNetworkReachabilityCallBack callback,
                            SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags)
 {

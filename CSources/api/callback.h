@@ -2,14 +2,14 @@
 #ifndef REACHABILITY_CALLBACK_H
 #define REACHABILITY_CALLBACK_H
 
-/* A user's context for callbacks, and the hooks around it. They are never called under a lock. */
+/* The context that a user gives SCNetworkReachabilitySetCallback, and its hooks. Never call these with a lock held. */
 
 #include <reachability/reachability.h>
 
 #include "base/counted.h"
 
-/* Its release is called when the last one lets go: the target, or a delivery that has begun and, with both hooks,
- * has not taken its own reference yet. */
+/* The target holds a reference. So does a delivery, at most until the callback returns. The last reference calls
+ * `release`. */
 struct callback_context {
     struct counted counted;
     void          *info;
@@ -17,10 +17,10 @@ struct callback_context {
     void (*release)(const void *info);
 };
 
-/* A copy of the caller's, retained; NULL stands for one without info. NULL: no memory. */
+/* Copies and retains a user's context. `original` NULL: a context without info. Returns NULL if there is no memory. */
 struct callback_context *callback_context_create(const SCNetworkReachabilityContext *original);
 
-/* Makes the callback, and drops the reference that the caller holds. */
+/* Makes the callback. Consumes a reference to the context. */
 void callback_context_call(struct callback_context *context, SCNetworkReachabilityCallBack callback,
                            SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags);
 

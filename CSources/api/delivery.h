@@ -2,33 +2,33 @@
 #ifndef REACHABILITY_DELIVERY_H
 #define REACHABILITY_DELIVERY_H
 
-/* Callbacks: who is called, when, and on which loop. */
+/* Callbacks: when one is due, and on which loop or scheduler it is made. */
 
 #include "api/schedule.h"
 
-/* Whether somebody has yet to be told of the current value. */
+/* Returns true if the current value was not delivered yet, or if a delivery is owed. */
 bool delivery_is_due_locked(const struct SCNetworkReachability *target);
 
-/* Shows GetFlags the current value, and whether it is due. */
+/* Shows GetFlags the current flags, and whether a delivery is due. */
 void delivery_publish_locked(struct SCNetworkReachability *target);
 
-/* Takes over an answer, of whichever loop. */
+/* Sets the result of an evaluation, made on any loop. */
 void delivery_set_current_locked(struct SCNetworkReachability *target, const struct path *path);
 
-/* Has one loop look whether a delivery is due. */
+/* Queues a check on the schedule's loop: it delivers if a delivery is due by then. */
 void delivery_queue_locked(struct schedule *schedule);
 
-/* Has all of them: the first that is driven makes the call, and the others find nothing left. */
+/* The same on all loops of the target. The first loop that is driven delivers; the others find nothing due. */
 void delivery_queue_everywhere_locked(struct SCNetworkReachability *target);
 
-/* Somebody was handed flags that no callback has told of: one comes, even if they have passed by then. Else who goes by
- * callbacks would keep them. */
+/* A Get call returns flags that no callback has reported. From now on a callback must come, even if the flags change
+ * back before it. Else a program that relies on callbacks would keep the outdated flags. */
 void delivery_mark_owed(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags);
 void delivery_mark_owed_locked(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags);
 
-/* What a schedule is run by: its loop, its scheduler (`owner`: that of its handover), its loop's monitor. */
+/* The functions of a schedule's job, scheduler work (`owner`: schedule->counted) and watch. */
 bool delivery_run_job(struct job *job);
-void delivery_run_handed(struct counted *owner);
-bool delivery_answered(struct watch *watch, const struct path *path, unsigned long answers);
+void delivery_run_work(struct counted *owner);
+bool delivery_accept_path(struct watch *watch, const struct path *path, unsigned long path_version);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking a target, whether or not it is scheduled. */
+/* Reads a target, scheduled or not: SCNetworkReachabilityGetFlags and the other Get calls. */
+#include "api/getters.h"
+
 #include <string.h>
 
 #include "api/delivery.h"
@@ -8,14 +10,14 @@
 #include "base/error.h"
 #include "route/wireguard_path.h"
 
-/* What it asks now, with a reference. 0 or an errno. */
-static int questions_of(struct SCNetworkReachability *target, struct questions **ret)
+/* Gets the current questions, with a reference. Returns 0 or an errno. */
+static int retain_current_questions(struct SCNetworkReachability *target, struct questions **ret)
 {
     int error = 0;
 
     pthread_mutex_lock(&target->lock);
     if (target->questions->reason == kSCNetworkReachabilityReasonNamePending)
-        error = name_refresh_pending_locked(target);
+        error = name_refresh_pending_questions_locked(target);
     if (error == 0) {
         *ret = target->questions;
         counted_retain(&target->questions->counted);
@@ -24,14 +26,14 @@ static int questions_of(struct SCNetworkReachability *target, struct questions *
     return error;
 }
 
-int target_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
+int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
 {
     struct questions *questions;
     int               error;
 
-    if (!target->pending) /* the same questions for ever: no lock, and no reference */
+    if (!target->needs_lookup) /* the questions never change: no lock, no reference */
         return netns_evaluate(target->netns, target->questions, extras, ret);
-    error = questions_of(target, &questions);
+    error = retain_current_questions(target, &questions);
     if (error != 0)
         return error;
     error = netns_evaluate(target->netns, questions, extras, ret);
@@ -39,7 +41,9 @@ int target_evaluate(struct SCNetworkReachability *target, unsigned extras, struc
     return error;
 }
 
-static SCBoolean fail(int status)
+/* ---- Flags ------------------------------------------------------------------------------------------------------ */
+
+static SCBoolean fail_get(int status)
 {
     error_set(status);
     return 0;
@@ -49,29 +53,31 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
 {
     struct SCNetworkReachability *self;
     struct path                   path;
-    uint64_t                      state;
+    uint64_t                      published;
     int                           error;
 
     if (!target_check(target, &self))
         return 0;
     if (flags == NULL)
-        return fail(kSCStatusInvalidArgument);
-    state = atomic_load_explicit(&self->state, memory_order_acquire);
-    if ((state & STATE_SCHEDULED) != 0) {
-        *flags = (SCNetworkReachabilityFlags)state;
-        if ((state & STATE_DUE) != 0)
+        return fail_get(kSCStatusInvalidArgument);
+    published = atomic_load_explicit(&self->published, memory_order_acquire);
+    if ((published & PUBLISHED_SCHEDULED) != 0) {
+        *flags = (SCNetworkReachabilityFlags)published;
+        if ((published & PUBLISHED_DUE) != 0)
             delivery_mark_owed(self, *flags);
         return 1;
     }
-    error = target_evaluate(self, 0, &path);
+    error = getters_evaluate(self, 0, &path);
     if (error != 0)
-        return fail(error);
+        return fail_get(error);
     *flags = path.flags;
     return 1;
 }
 
-/* Of a name that is not resolved, the questions are about something else. */
-static bool has_address(const struct questions *questions, size_t i)
+/* ---- Paths ------------------------------------------------------------------------------------------------------ */
+
+/* While a name is not resolved, its questions are about the name servers, not about its addresses. */
+static bool is_target_address(const struct questions *questions, size_t i)
 {
     return questions->reason == kSCNetworkReachabilityReasonNone && questions->items[i].destination.family != AF_UNSPEC;
 }
@@ -81,49 +87,50 @@ static uint32_t count_addresses(const struct questions *questions)
     uint32_t count = 0;
 
     for (size_t i = 0; i < questions->count; i++)
-        count += has_address(questions, i);
+        count += is_target_address(questions, i);
     return count;
 }
 
-/* A path as it is handed out, in as many bytes as the caller has. */
-static void put_path(const struct path *found, uint32_t address_count, SCNetworkReachabilityPath *ret)
+/* Writes as many bytes as the caller's structure has. */
+static void copy_path(const struct path *path, uint32_t address_count, SCNetworkReachabilityPath *ret)
 {
     const size_t size = ret->size;
 
     memset(ret, 0, size);
     ret->size = size;
-    ret->flags = found->flags;
-    ret->reason = found->reason;
-    ret->interfaceIndex = found->index;
-    ret->interfaceType = found->type;
-    memcpy(ret->interfaceName, found->name, sizeof ret->interfaceName);
-    ret->mtu = found->mtu;
-    ret->table = found->table;
+    ret->flags = path->flags;
+    ret->reason = path->reason;
+    ret->interfaceIndex = path->index;
+    ret->interfaceType = path->type;
+    memcpy(ret->interfaceName, path->name, sizeof ret->interfaceName);
+    ret->mtu = path->mtu;
+    ret->table = path->table;
     ret->addressCount = address_count;
-    ret->evidence = found->evidence;
-    address_to_sockaddr(&found->destination, found->index, &ret->destination);
-    address_to_sockaddr(&found->source, found->index, &ret->source);
-    address_to_sockaddr(&found->gateway, found->index, &ret->gateway);
+    ret->evidence = path->evidence;
+    address_to_sockaddr(&path->destination, path->index, &ret->destination);
+    address_to_sockaddr(&path->source, path->index, &ret->source);
+    address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
 }
 
-static bool is_sized(const SCNetworkReachabilityPath *path)
+static bool path_size_is_valid(const SCNetworkReachabilityPath *path)
 {
-    return path != NULL && path->size >= sizeof *path && path->size <= SIZE_LIMIT;
+    return path != NULL && path->size >= sizeof *path && path->size <= STRUCTURE_SIZE_LIMIT;
 }
 
-/* Asks, and again once more is known of a link that the answer hangs on: one tunnel may lie behind another. Where
- * changes of links are not heard, nothing stays known. */
-static int ask_known(struct netns *netns, const struct questions *questions, struct path *ret)
+/* Evaluates. If the link table knows too little about a link on the way, learns about that link and evaluates again. A
+ * tunnel can lie behind another tunnel, so this repeats. It ends if the same link stays unknown: where link messages
+ * cannot be received, the link table keeps nothing that was learned. */
+static int evaluate_and_learn_links(struct netns *netns, const struct questions *questions, struct path *ret)
 {
     struct link link = { 0 };
     int         error = netns_evaluate(netns, questions, QUERY_SOURCE, ret);
 
     while (error == 0 && (ret->depends_on.unknown != 0 || ret->untyped)) {
-        const uint32_t wanted = ret->depends_on.unknown != 0 ? ret->depends_on.unknown : ret->index;
+        const uint32_t unknown = ret->depends_on.unknown != 0 ? ret->depends_on.unknown : ret->index;
 
-        if (wanted == link.index)
+        if (unknown == link.index)
             break;
-        error = netns_learn_link(netns, wanted, &link);
+        error = netns_learn_link(netns, unknown, &link);
         if (error != 0 || link.index == 0)
             break;
         error = netns_evaluate(netns, questions, QUERY_SOURCE, ret);
@@ -133,10 +140,11 @@ static int ask_known(struct netns *netns, const struct questions *questions, str
     return error;
 }
 
-static int ask_whole(struct netns *netns, const struct questions *questions, struct path *ret)
+/* Also follows a WireGuard tunnel to its peer. May wait for RTNL. */
+static int evaluate_with_peers(struct netns *netns, const struct questions *questions, struct path *ret)
 {
     struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
-    int                    error = ask_known(netns, questions, ret);
+    int                    error = evaluate_and_learn_links(netns, questions, ret);
 
     if (error == 0)
         error = wireguard_path_follow(netns, &peers, ret);
@@ -148,21 +156,21 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
 {
     struct SCNetworkReachability *self;
     struct questions             *questions;
-    struct path                   found;
+    struct path                   current;
     int                           error;
 
     if (!target_check(target, &self))
         return 0;
-    if (!is_sized(path))
-        return fail(kSCStatusInvalidArgument);
-    error = questions_of(self, &questions);
+    if (!path_size_is_valid(path))
+        return fail_get(kSCStatusInvalidArgument);
+    error = retain_current_questions(self, &questions);
     if (error != 0)
-        return fail(error);
-    error = ask_whole(self->netns, questions, &found);
+        return fail_get(error);
+    error = evaluate_with_peers(self->netns, questions, &current);
     if (error == 0)
-        put_path(&found, count_addresses(questions), path);
+        copy_path(&current, count_addresses(questions), path);
     questions_release(questions);
-    return error == 0 ? 1 : fail(error);
+    return error == 0 ? 1 : fail_get(error);
 }
 
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
@@ -175,8 +183,8 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
 
     if (!target_check(target, &self))
         return 0;
-    if (!is_sized(path))
-        return fail(kSCStatusInvalidArgument);
+    if (!path_size_is_valid(path))
+        return fail_get(kSCStatusInvalidArgument);
     pthread_mutex_lock(&self->lock);
     watched = self->notify_path && !list_is_empty(&self->schedules);
     last = self->current;
@@ -188,12 +196,14 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
         return SCNetworkReachabilityGetPath(target, path);
     if (last.untyped && netns_learn_link(self->netns, last.index, &link) == 0 && link.index != 0)
         last.type = link.type;
-    put_path(&last, address_count, path);
+    copy_path(&last, address_count, path);
     return 1;
 }
 
-/* The interface that a zone, by number or by name, stands for now. */
-static uint32_t scope_of(const struct SCNetworkReachability *target, const struct question *question)
+/* ---- Addresses -------------------------------------------------------------------------------------------------- */
+
+/* Returns the index of the interface that a zone names, or 0. */
+static uint32_t zone_index(const struct SCNetworkReachability *target, const struct question *question)
 {
     return question->interface[0] != '\0' ? netns_link_index(target->netns, question->interface) : question->scope;
 }
@@ -209,17 +219,17 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
     if (!target_check(target, &self))
         return 0;
     if (addresses == NULL && capacity != 0)
-        return (size_t)fail(kSCStatusInvalidArgument);
-    error = questions_of(self, &questions);
+        return (size_t)fail_get(kSCStatusInvalidArgument);
+    error = retain_current_questions(self, &questions);
     if (error != 0)
-        return (size_t)fail(error);
+        return (size_t)fail_get(error);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
 
-        if (!has_address(questions, i))
+        if (!is_target_address(questions, i))
             continue;
         if (count < capacity)
-            address_to_sockaddr(&question->destination, scope_of(self, question), &addresses[count]);
+            address_to_sockaddr(&question->destination, zone_index(self, question), &addresses[count]);
         count++;
     }
     questions_release(questions);

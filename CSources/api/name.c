@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: wait for a look-up, or take the addresses of a name away because nobody could be asked.
- * They are what its connections use, and what it has when the network is back.
+ * Targets that need a look-up: when their name is looked up, and what the result changes.
+ *
+ * What this file must never do: wait for a look-up, or remove known addresses because no name server replied. The
+ * program's connections use these addresses, and they are right again when the network is back.
  */
 #include "api/name.h"
 
@@ -13,66 +15,20 @@
 #include "base/clock.h"
 #include "names/resolvconf.h"
 
-#define LOOK_AGAIN_FIRST (1 * SECOND) /* after a failure; twice as long after each further one */
-#define LOOK_AGAIN_LAST  (60 * SECOND)
-#define REFRESH          (300 * SECOND) /* so that an address that moved is noticed */
+#define RETRY_DELAY_FIRST (1 * SECOND) /* after a failure; doubles with each further failure */
+#define RETRY_DELAY_LAST  (60 * SECOND)
+#define REFRESH_DELAY     (300 * SECOND) /* after a success, to notice new addresses */
 
-static bool is_resolved(const struct questions *questions)
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
+
+static bool are_resolved(const struct questions *questions)
 {
     return questions->reason == kSCNetworkReachabilityReasonNone;
 }
 
-static bool is_pending(const struct questions *questions)
+static bool are_pending(const struct questions *questions)
 {
     return questions->reason == kSCNetworkReachabilityReasonNamePending;
-}
-
-/* ---- Results ---------------------------------------------------------------------------------------------------- */
-
-static struct questions *questions_about(const struct SCNetworkReachability *target, const struct lookup_result *result)
-{
-    struct question  *items = calloc(result->count, sizeof *items);
-    struct questions *questions;
-
-    if (items == NULL)
-        return NULL;
-    for (size_t i = 0; i < result->count; i++) {
-        items[i] = target->form;
-        items[i].destination = result->items[i].address;
-        items[i].scope = address_is_of_link(&items[i].destination) ? result->items[i].scope : 0;
-    }
-    questions = questions_create(items, result->count, kSCNetworkReachabilityReasonNone);
-    free(items);
-    return questions;
-}
-
-static bool can_reach_servers(const struct SCNetworkReachability *target)
-{
-    struct questions *questions;
-    struct path       path;
-    bool              can = true;
-
-    if (resolvconf_pending_questions(&questions) != 0)
-        return true;
-    if (netns_evaluate(target->netns, questions, 0, &path) == 0)
-        can = path_is_usable(&path);
-    questions_release(questions);
-    return can;
-}
-
-/* What a result makes of the target. NULL: no memory. */
-static struct questions *questions_from(const struct SCNetworkReachability *target, const struct lookup_result *result)
-{
-    switch (result->outcome) {
-    case LOOKUP_FOUND:
-        return questions_about(target, result);
-    case LOOKUP_NO_SUCH_NAME:
-        return questions_create(NULL, 0, kSCNetworkReachabilityReasonNameNotFound);
-    default:
-        return questions_create(NULL, 0,
-                                can_reach_servers(target) ? kSCNetworkReachabilityReasonNameServerFailure
-                                                          : kSCNetworkReachabilityReasonNameServerUnreachable);
-    }
 }
 
 static bool is_same_address(const struct question *a, const struct question *b)
@@ -80,7 +36,7 @@ static bool is_same_address(const struct question *a, const struct question *b)
     return address_equal(&a->destination, &b->destination) && a->scope == b->scope;
 }
 
-static bool has_address(const struct questions *questions, const struct question *wanted)
+static bool contains_address(const struct questions *questions, const struct question *wanted)
 {
     for (size_t i = 0; i < questions->count; i++)
         if (is_same_address(&questions->items[i], wanted))
@@ -88,8 +44,8 @@ static bool has_address(const struct questions *questions, const struct question
     return false;
 }
 
-/* In the same order, for the same reason. */
-static bool are_equal(const struct questions *a, const struct questions *b)
+/* Compares the order, too, and the reason. */
+static bool questions_are_equal(const struct questions *a, const struct questions *b)
 {
     if (a->reason != b->reason || a->count != b->count)
         return false;
@@ -99,155 +55,209 @@ static bool are_equal(const struct questions *a, const struct questions *b)
     return true;
 }
 
-/* In whatever order: servers turn it round. */
+/* Ignores the order: name servers rotate it. */
 static bool have_same_addresses(const struct questions *a, const struct questions *b)
 {
     for (size_t i = 0; i < a->count; i++)
-        if (!has_address(b, &a->items[i]))
+        if (!contains_address(b, &a->items[i]))
             return false;
     for (size_t i = 0; i < b->count; i++)
-        if (!has_address(a, &b->items[i]))
+        if (!contains_address(a, &b->items[i]))
             return false;
     return true;
 }
 
-/* Takes over a reference. */
-static void put_locked(struct SCNetworkReachability *target, struct questions *questions)
+/* Consumes a reference. */
+static void replace_questions_locked(struct SCNetworkReachability *target, struct questions *questions)
 {
-    struct questions *before = target->questions;
+    struct questions *previous = target->questions;
 
     target->questions = questions;
-    atomic_fetch_add(&target->answers, 1); /* to questions that are no longer put */
-    schedule_put_questions_locked(target);
-    questions_release(before);
+    atomic_fetch_add(&target->path_version, 1); /* a path of the previous questions is outdated */
+    schedule_set_questions_locked(target);
+    questions_release(previous);
 }
 
-static void take_over_locked(struct SCNetworkReachability *target, struct questions *questions)
+void name_set_pending_questions_locked(struct SCNetworkReachability *target, struct questions *questions)
 {
-    const bool first = is_pending(target->questions);
+    if (questions == NULL || questions == target->questions)
+        questions_release(questions);
+    else
+        replace_questions_locked(target, questions);
+}
 
-    /* Addresses outlast a server that cannot be asked. */
-    if (are_equal(target->questions, questions) ||
-        (is_resolved(target->questions) && questions->reason != kSCNetworkReachabilityReasonNone &&
-         questions->reason != kSCNetworkReachabilityReasonNameNotFound)) {
+int name_refresh_pending_questions_locked(struct SCNetworkReachability *target)
+{
+    struct questions *questions;
+    const int         error = resolvconf_pending_questions(&questions);
+
+    if (error == 0)
+        name_set_pending_questions_locked(target, questions);
+    return error;
+}
+
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
+
+static struct questions *questions_of_addresses(const struct SCNetworkReachability *target,
+                                                const struct lookup_result         *result)
+{
+    struct question  *items = calloc(result->count, sizeof *items);
+    struct questions *questions;
+
+    if (items == NULL)
+        return NULL;
+    for (size_t i = 0; i < result->count; i++) {
+        items[i] = target->question_template;
+        items[i].destination = result->items[i].address;
+        items[i].scope = address_is_of_link(&items[i].destination) ? result->items[i].scope : 0;
+    }
+    questions = questions_create(items, result->count, kSCNetworkReachabilityReasonNone);
+    free(items);
+    return questions;
+}
+
+static bool name_servers_are_reachable(const struct SCNetworkReachability *target)
+{
+    struct questions *questions;
+    struct path       path;
+    bool              reachable = true;
+
+    if (resolvconf_pending_questions(&questions) != 0)
+        return true;
+    if (netns_evaluate(target->netns, questions, 0, &path) == 0)
+        reachable = path_is_usable(&path);
+    questions_release(questions);
+    return reachable;
+}
+
+/* Returns NULL if there is no memory. */
+static struct questions *questions_of_result(const struct SCNetworkReachability *target,
+                                             const struct lookup_result         *result)
+{
+    switch (result->outcome) {
+    case LOOKUP_FOUND:
+        return questions_of_addresses(target, result);
+    case LOOKUP_NO_SUCH_NAME:
+        return questions_create(NULL, 0, kSCNetworkReachabilityReasonNameNotFound);
+    default:
+        return questions_create(NULL, 0,
+                                name_servers_are_reachable(target) ? kSCNetworkReachabilityReasonNameServerFailure
+                                                                   : kSCNetworkReachabilityReasonNameServerUnreachable);
+    }
+}
+
+/* Consumes a reference. */
+static void apply_result_locked(struct SCNetworkReachability *target, struct questions *questions)
+{
+    const bool is_first_result = are_pending(target->questions);
+    const bool is_failure = !are_resolved(questions) && questions->reason != kSCNetworkReachabilityReasonNameNotFound;
+
+    if (questions_are_equal(target->questions, questions) || (is_failure && are_resolved(target->questions))) {
         questions_release(questions);
         return;
     }
-    target->announce_answer = target->announce_answer || first || !have_same_addresses(target->questions, questions);
-    put_locked(target, questions);
+    if (is_first_result || !have_same_addresses(target->questions, questions))
+        target->owed_next = true;
+    replace_questions_locked(target, questions);
 }
 
-static void set_deadline_locked(struct SCNetworkReachability *target, int64_t deadline)
+static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t deadline)
 {
-    target->look_again_at = deadline;
-    schedule_set_deadline_locked(target);
+    target->next_lookup = deadline;
+    schedule_set_lookup_deadline_locked(target);
 }
 
-static void plan_locked(struct SCNetworkReachability *target, bool failed)
+/* After a look-up. */
+static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool failed)
 {
-    set_deadline_locked(target, clock_now() + (failed ? target->look_again_delay : REFRESH));
+    const int64_t retry_delay = target->lookup_retry_delay;
+
+    set_next_lookup_locked(target, clock_now() + (failed ? retry_delay : REFRESH_DELAY));
     if (!failed)
-        target->look_again_delay = LOOK_AGAIN_FIRST;
-    else if (target->look_again_delay < LOOK_AGAIN_LAST)
-        target->look_again_delay *= 2;
-    if (target->look_again_delay > LOOK_AGAIN_LAST)
-        target->look_again_delay = LOOK_AGAIN_LAST;
+        target->lookup_retry_delay = RETRY_DELAY_FIRST;
+    else
+        target->lookup_retry_delay = 2 * retry_delay < RETRY_DELAY_LAST ? 2 * retry_delay : RETRY_DELAY_LAST;
 }
 
-/* Takes over the questions; NULL: no memory. When something changed while they were asked for, a failure says nothing;
- * and what was found is looked for again. */
-static void finish_locked(struct SCNetworkReachability *target, struct questions *questions,
-                          const struct lookup_result *result)
+/* `questions` are the result's, NULL if there was no memory. Consumes the reference. If something changed during the
+ * look-up, a failure is ignored, and the look-up is repeated in any case. */
+static void finish_lookup_locked(struct SCNetworkReachability *target, struct questions *questions,
+                                 const struct lookup_result *result)
 {
-    const bool again = target->look_again || result->doubtful;
+    const bool outdated = target->lookup_outdated || result->doubtful;
 
-    target->looking = false;
-    plan_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED);
-    if (questions != NULL && (!again || result->outcome == LOOKUP_FOUND))
-        take_over_locked(target, questions);
+    target->lookup_running = false;
+    plan_next_lookup_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED);
+    if (questions != NULL && (!outdated || result->outcome == LOOKUP_FOUND))
+        apply_result_locked(target, questions);
     else
         questions_release(questions);
-    if (again)
-        name_look_again_locked(target, false);
+    if (outdated)
+        name_repeat_lookup_locked(target, false);
 }
 
-static void found(struct lookup_waiter *waiter, unsigned turn, const struct lookup_result *result)
+/* Called on a resolver thread. */
+static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, const struct lookup_result *result)
 {
     struct SCNetworkReachability *target = container_of(waiter, struct SCNetworkReachability, waiter);
-    struct questions             *questions = questions_from(target, result);
+    struct questions             *questions = questions_of_result(target, result);
 
     pthread_mutex_lock(&target->lock);
-    if (turn == target->waiter.turn) {
-        finish_locked(target, questions, result);
+    if (turn == target->waiter.turn) { /* not cancelled */
+        finish_lookup_locked(target, questions, result);
         questions = NULL;
     }
     pthread_mutex_unlock(&target->lock);
     questions_release(questions);
 }
 
-/* ---- Looking up ------------------------------------------------------------------------------------------------- */
+/* ---- Look-ups --------------------------------------------------------------------------------------------------- */
 
-/* What is not sure to come to anything has a deadline though it is under way. */
-static void look_locked(struct SCNetworkReachability *target, bool again, bool trusted)
+static void start_lookup_locked(struct SCNetworkReachability *target, bool is_repeat, bool hosts_known)
 {
-    const int error = lookup_start(target->netns, again, trusted, &target->waiter);
+    const int error = lookup_start(target->netns, is_repeat, hosts_known, &target->waiter);
 
-    target->looking = error == 0 || error == EINPROGRESS;
-    target->look_again = false;
-    if (target->looking)
-        set_deadline_locked(target, error == 0 ? NEVER : clock_now() + LOOK_AGAIN_FIRST);
-    else
-        plan_locked(target, true);
-}
-
-void name_set_questions_locked(struct SCNetworkReachability *target, struct questions *questions)
-{
-    if (questions == NULL || questions == target->questions)
-        questions_release(questions);
-    else
-        put_locked(target, questions);
-}
-
-int name_refresh_pending_locked(struct SCNetworkReachability *target)
-{
-    struct questions *questions;
-    const int         error = resolvconf_pending_questions(&questions);
-
+    target->lookup_running = error == 0 || error == EINPROGRESS;
+    target->lookup_outdated = false;
     if (error == 0)
-        name_set_questions_locked(target, questions);
-    return error;
+        set_next_lookup_locked(target, NEVER);
+    else if (error == EINPROGRESS) /* there may never be a result: try again after a while */
+        set_next_lookup_locked(target, clock_now() + RETRY_DELAY_FIRST);
+    else
+        plan_next_lookup_locked(target, true);
 }
 
-void name_begin_locked(struct SCNetworkReachability *target, bool trusted)
+void name_start_lookups_locked(struct SCNetworkReachability *target, bool hosts_known)
 {
-    if (target->waiter.found == NULL) { /* constant from here on: a resolver's thread may be reading it */
+    if (target->waiter.found == NULL) { /* set only once: a resolver thread may be reading it */
         target->waiter.owner = &target->memory;
         target->waiter.name = target->name;
-        target->waiter.found = found;
+        target->waiter.found = receive_lookup_result;
     }
-    target->look_again_delay = LOOK_AGAIN_FIRST;
-    look_locked(target, false, trusted);
+    target->lookup_retry_delay = RETRY_DELAY_FIRST;
+    start_lookup_locked(target, false, hosts_known);
 }
 
-void name_end_locked(struct SCNetworkReachability *target)
+void name_stop_lookups_locked(struct SCNetworkReachability *target)
 {
     lookup_cancel(&target->waiter);
-    target->looking = target->look_again = target->announce_answer = false;
-    if (!is_pending(target->questions))
-        name_set_questions_locked(target, resolvconf_last_pending_questions());
+    target->lookup_running = target->lookup_outdated = target->owed_next = false;
+    if (!are_pending(target->questions))
+        name_set_pending_questions_locked(target, resolvconf_last_pending_questions());
 }
 
-void name_look_again_locked(struct SCNetworkReachability *target, bool changed)
+void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed)
 {
-    if (changed && is_pending(target->questions))
-        (void)name_refresh_pending_locked(target); /* those of before will do if that fails */
+    if (changed && are_pending(target->questions))
+        (void)name_refresh_pending_questions_locked(target); /* if that fails, the old ones stay */
     if (changed)
-        target->look_again_delay = LOOK_AGAIN_FIRST;
-    if (target->looking && clock_now() < target->look_again_at) {
-        target->look_again = target->look_again || changed; /* what is under way may ask the network of before */
+        target->lookup_retry_delay = RETRY_DELAY_FIRST;
+    if (target->lookup_running && clock_now() < target->next_lookup) {
+        if (changed)
+            target->lookup_outdated = true;
         return;
     }
-    if (target->looking)
+    if (target->lookup_running)
         lookup_cancel(&target->waiter);
-    look_locked(target, true, false);
+    start_lookup_locked(target, true, false);
 }

@@ -2,25 +2,25 @@
 #ifndef REACHABILITY_NAME_H
 #define REACHABILITY_NAME_H
 
-/* Targets whose name has to be looked up: when that is done, and what comes of it. Each is called with the target's
- * lock held. */
+/* Targets that need a look-up: when their name is looked up, and what the result changes. */
 
 #include "api/target.h"
 
-/* The questions of a name that is not resolved: as the resolver's files are now. 0, or an errno: they could not be
- * looked at. */
-int name_refresh_pending_locked(struct SCNetworkReachability *target);
+/* While a name is not resolved, the target's questions are about the name servers. This updates them if the resolver
+ * files changed. Returns 0, or an errno if a file cannot be read. */
+int name_refresh_pending_questions_locked(struct SCNetworkReachability *target);
 
-/* The same for those that the surroundings have; takes over a reference. NULL: nothing changes. */
-void name_set_questions_locked(struct SCNetworkReachability *target, struct questions *questions);
+/* Sets the questions of a name that is not resolved. Consumes a reference. NULL: does nothing. */
+void name_set_pending_questions_locked(struct SCNetworkReachability *target, struct questions *questions);
 
-/* The target is scheduled for the first time: it is looked up from now on. `trusted`: see resolvconf_hosts_say. */
-void name_begin_locked(struct SCNetworkReachability *target, bool trusted);
+/* Looks the name up from now on: the target has its first schedule. `hosts_known`: what is known of the hosts file is
+ * current, so it need not be checked. */
+void name_start_lookups_locked(struct SCNetworkReachability *target, bool hosts_known);
 
-/* It is scheduled no more: a late result is thrown away, and it is as if it had never been looked up. */
-void name_end_locked(struct SCNetworkReachability *target);
+/* Stops that: the target has lost its last schedule. Ignores a late result, and forgets the addresses. */
+void name_stop_lookups_locked(struct SCNetworkReachability *target);
 
-/* Time to look it up once more; `changed`: because an answer might be another one now. */
-void name_look_again_locked(struct SCNetworkReachability *target, bool changed);
+/* Looks the name up again. `changed`: because a result may differ now, not because time has passed. */
+void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed);
 
 #endif

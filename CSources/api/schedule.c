@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* What is done with all schedules of a target. */
 #include "api/schedule.h"
 
-void schedule_put_questions_locked(struct SCNetworkReachability *target)
+void schedule_set_questions_locked(struct SCNetworkReachability *target)
 {
     list_for_each(node, &target->schedules) {
         struct schedule *schedule = container_of(node, struct schedule, node);
@@ -10,30 +11,28 @@ void schedule_put_questions_locked(struct SCNetworkReachability *target)
     }
 }
 
-void schedule_set_deadline_locked(struct SCNetworkReachability *target)
+void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target)
 {
     list_for_each(node, &target->schedules) {
         struct schedule *schedule = container_of(node, struct schedule, node);
 
-        name_monitor_set_deadline(schedule->loop, &schedule->name_watch, target->look_again_at);
+        name_monitor_set_deadline(schedule->loop, &schedule->name_watch, target->next_lookup);
     }
 }
 
-struct schedule_summary schedule_summarize(struct SCNetworkReachability *target)
+struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target)
 {
     struct schedule_summary summary = { 0 };
 
-    pthread_mutex_lock(&target->lock);
     list_for_each(node, &target->schedules) {
         const struct schedule        *schedule = container_of(node, struct schedule, node);
         const struct monitor_counters counters = monitor_count(schedule->loop, &schedule->watch);
 
         summary.loops++;
-        summary.handed = schedule->work != NULL;
+        summary.on_scheduler = schedule->work != NULL;
         summary.times += schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON];
         summary.counters.overruns += counters.overruns;
         summary.counters.queries += counters.queries;
     }
-    pthread_mutex_unlock(&target->lock);
     return summary;
 }

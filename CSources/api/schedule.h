@@ -2,9 +2,10 @@
 #ifndef REACHABILITY_SCHEDULE_H
 #define REACHABILITY_SCHEDULE_H
 
-/* The loops and schedulers that a target is on. api/scheduling.c adds and removes them. */
+/* A schedule: one target on one loop. Here is what it consists of, and what is done with all schedules of a target.
+ * api/scheduling.c adds and removes them, api/delivery.c makes their callbacks. */
 
-#include "api/scheduler.h"
+#include "api/scheduler_work.h"
 #include "api/target.h"
 #include "loop/library_thread.h"
 #include "names/name_monitor.h"
@@ -12,38 +13,37 @@
 enum { MODE_DEFAULT, MODE_COMMON, MODES };
 
 /*
- * One (target, loop). It is a watch of the loop's monitor, a job while a delivery is due, a change while it waits for
- * SCRunLoopCopyNextChange, and a member of the loop until it ends. References: the target's list holds one, and so does
- * the loop's queue while the job is in it. A schedule holds the target and the loop.
+ * References: the target's list holds one, and so does the loop's queue while the job is in it. A schedule holds the
+ * target's memory and the loop; an active one also holds the target.
  */
 struct schedule {
     struct counted                counted;
     struct list                   node; /* in target->schedules, under target->lock */
     struct SCNetworkReachability *target;
-    SCRunLoopRef                  loop;
-    struct scheduler_work        *work;         /* NULL: on a run loop. Constant */
-    struct library_thread        *thread;       /* whose loop it is, on a scheduler. Likewise */
-    unsigned                      times[MODES]; /* under target->lock */
-    bool                          active;       /* likewise; false for good once it is unscheduled */
-    struct watch                  watch;
-    struct job                    job;
-    struct list                   change;
-    struct member                 member;
-    struct name_watch             name_watch; /* of a name that has to be looked up */
+    SCRunLoopRef                  loop;         /* with a scheduler: the library thread's */
+    struct scheduler_work        *work;         /* NULL: no scheduler, callbacks come on the loop. Constant */
+    struct library_thread        *thread;       /* NULL: no scheduler. Constant */
+    unsigned                      times[MODES]; /* how often a user scheduled it; under target->lock */
+    bool                          active;       /* in the target's list, under target->lock; false for good after it */
+    struct watch                  watch;        /* in the loop's monitor */
+    struct job                    job;          /* in the loop's queue while a delivery is due */
+    struct list                   change;       /* in the loop's list for SCRunLoopCopyNextChange */
+    struct member                 member;       /* of the loop */
+    struct name_watch             name_watch;   /* in the loop's name monitor, if the target needs a look-up */
 };
 
-/* Puts the target's present questions, on every loop that it is scheduled on. */
-void schedule_put_questions_locked(struct SCNetworkReachability *target);
+/* Gives the target's questions to every monitor that watches the target. */
+void schedule_set_questions_locked(struct SCNetworkReachability *target);
 
-/* Notes on each when name_look_again_locked is to be called. */
-void schedule_set_deadline_locked(struct SCNetworkReachability *target);
+/* Sets target->next_lookup as the deadline in every name monitor. Then name_repeat_lookup_locked is due. */
+void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target);
 
-/* How many schedules there are, and what their monitors counted. */
+/* Numbers for GetDescription. */
 struct schedule_summary {
     unsigned                loops, times;
-    bool                    handed; /* on a scheduler */
-    struct monitor_counters counters;
+    bool                    on_scheduler;
+    struct monitor_counters counters; /* sums over the monitors */
 };
-struct schedule_summary schedule_summarize(struct SCNetworkReachability *target);
+struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which loops and schedulers a target is on.
+ * The calls that schedule and unschedule a target, on run loops and with schedulers.
  *
- * What this file must never do: run user code (a hook that retains or releases) with a lock held, or leave a schedule
- * in anything once it is out of its target's list.
+ * What this file must never do: run user code (a retain or release hook) with a lock held, or leave a schedule in a
+ * monitor or in a queue after it left its target's list.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,14 +15,9 @@
 #include "base/error.h"
 #include "base/list.h"
 
-static int mode_index(SCRunLoopMode mode)
-{
-    return strcmp(mode, kSCRunLoopDefaultMode) == 0 ? MODE_DEFAULT : MODE_COMMON;
-}
+/* ---- One schedule ----------------------------------------------------------------------------------------------- */
 
-/* ---- Scheduling ------------------------------------------------------------------------------------------------- */
-
-static void schedule_free(struct counted *counted)
+static void free_schedule(struct counted *counted)
 {
     struct schedule *schedule = container_of(counted, struct schedule, counted);
 
@@ -32,16 +27,16 @@ static void schedule_free(struct counted *counted)
     free(schedule);
 }
 
-static void member_ended(struct member *member);
-static void stirred(struct name_watch *name_watch, bool changed);
+static void end_schedule_of_member(struct member *member);
+static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed);
 
-static struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop)
+static struct schedule *create_schedule(struct SCNetworkReachability *target, SCRunLoopRef loop)
 {
     struct schedule *schedule = calloc(1, sizeof *schedule);
 
     if (schedule == NULL)
         return NULL;
-    counted_init(&schedule->counted, schedule_free);
+    counted_init(&schedule->counted, free_schedule);
     list_init(&schedule->node);
     list_init(&schedule->change);
     counted_retain(&target->memory);
@@ -49,44 +44,22 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     schedule->loop = SCRunLoopRetain(loop);
     schedule->job = (struct job){ .owner = &schedule->counted, .run = delivery_run_job };
     list_init(&schedule->job.node);
-    schedule->member = (struct member){ .owner = &schedule->counted, .ended = member_ended };
+    schedule->member = (struct member){ .owner = &schedule->counted, .ended = end_schedule_of_member };
     list_init(&schedule->member.node);
     schedule->watch = (struct watch){ .owner = &schedule->counted,
                                       .extras = QUERY_EXPIRY | (target->notify_path ? QUERY_SOURCE : 0u),
-                                      .answers = &target->answers,
-                                      .answered = delivery_answered };
+                                      .answers = &target->path_version,
+                                      .answered = delivery_accept_path };
     list_init(&schedule->watch.node);
     list_init(&schedule->watch.dirty);
-    schedule->name_watch = (struct name_watch){ .owner = &schedule->counted, .stirred = stirred };
+    schedule->name_watch = (struct name_watch){ .owner = &schedule->counted, .stirred = repeat_lookup_of_watch };
     list_init(&schedule->name_watch.node);
     return schedule;
 }
 
-static struct schedule *find_locked(struct SCNetworkReachability *target, SCRunLoopRef loop)
-{
-    list_for_each(node, &target->schedules) {
-        struct schedule *schedule = container_of(node, struct schedule, node);
-
-        if (schedule->loop == loop)
-            return schedule;
-    }
-    return NULL;
-}
-
-/* The schedule that is on a scheduler: there can be no other beside it. */
-static struct schedule *find_handed_locked(struct SCNetworkReachability *target)
-{
-    struct schedule *first;
-
-    if (list_is_empty(&target->schedules))
-        return NULL;
-    first = container_of(target->schedules.next, struct schedule, node);
-    return first->work != NULL ? first : NULL;
-}
-
-/* Each schedule evaluates, without waiting for RTNL; the loop asks once more behind it. What the first one finds counts
- * as delivered. */
-static int evaluate_locked(struct SCNetworkReachability *target)
+/* Evaluates without waiting for RTNL. The loop's monitor evaluates again later, after the barrier. The result of the
+ * first schedule counts as delivered. Returns 0 or an errno. */
+static int evaluate_new_schedule_locked(struct SCNetworkReachability *target)
 {
     struct path path;
     const int   error = netns_evaluate(target->netns, target->questions, target->notify_path ? QUERY_SOURCE : 0, &path);
@@ -96,133 +69,80 @@ static int evaluate_locked(struct SCNetworkReachability *target)
     delivery_set_current_locked(target, &path);
     if (list_is_empty(&target->schedules)) {
         target->delivered = path;
-        target->announce = target->kind == TARGET_NAME && !target->pending; /* others have it with their answer */
+        /* A name's first result brings a callback. That of localhost is here already. */
+        target->owed = target->kind == TARGET_NAME && !target->needs_lookup;
         delivery_publish_locked(target);
     }
     return 0;
 }
 
-/* Makes the schedule a member of its loop. False: the loop's thread has ended. */
-static bool join_locked(struct schedule *schedule)
+/* Returns false if the loop's thread has ended. */
+static bool add_to_loop(struct schedule *schedule)
 {
-    bool joined;
+    bool added;
 
     runloop_lock(schedule->loop);
-    joined = runloop_add_member_locked(schedule->loop, &schedule->member);
+    added = runloop_add_member_locked(schedule->loop, &schedule->member);
     runloop_unlock(schedule->loop);
-    return joined;
+    return added;
 }
 
-/* A name's schedule lives in its loop's surroundings, which know what is asked while the name is not resolved. 0 or an
- * errno. */
-static int move_in_locked(struct schedule *schedule, bool *ret_trusted)
+/* Watches what look-ups depend on. The first schedule also updates the questions. Returns 0 or an errno. */
+static int add_to_name_monitor_locked(struct schedule *schedule, bool *ret_hosts_known)
 {
     struct SCNetworkReachability *target = schedule->target;
     const int                     error = name_monitor_join(schedule->loop, target->netns, &schedule->name_watch);
 
     if (error != 0 || !list_is_empty(&target->schedules))
         return error;
-    *ret_trusted = name_monitor_files_are_unchanged(schedule->loop, &schedule->name_watch);
-    if (!*ret_trusted)
-        return name_refresh_pending_locked(target);
-    name_set_questions_locked(target, name_monitor_pending_questions(schedule->loop, &schedule->name_watch));
+    *ret_hosts_known = name_monitor_files_are_unchanged(schedule->loop, &schedule->name_watch);
+    if (!*ret_hosts_known)
+        return name_refresh_pending_questions_locked(target);
+    name_set_pending_questions_locked(target, name_monitor_pending_questions(schedule->loop, &schedule->name_watch));
     return 0;
 }
 
-/* A schedule becomes one of its target's. 0 or a status; then nothing changed. */
-static int add_locked(struct schedule *schedule)
+/* Adds a new schedule to its target. Returns 0 or a status; if it fails, nothing has changed. */
+static int add_schedule_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
     SCRunLoopRef                  loop = schedule->loop;
-    bool                          trusted = false; /* what is known of the resolver's files */
+    bool                          hosts_known = false;
     int                           error = 0;
 
     schedule->active = true;
-    if (target->pending)
-        error = move_in_locked(schedule, &trusted);
+    if (target->needs_lookup)
+        error = add_to_name_monitor_locked(schedule, &hosts_known);
     schedule->watch.questions = target->questions;
     counted_retain(&target->questions->counted);
-    /* First the watch, then the evaluation: what changes in between is heard. */
+    /* Watch first, then evaluate: no change in between is missed. */
     if (error == 0)
         error = monitor_watch(loop, target->netns, &schedule->watch);
     if (error == 0)
-        error = evaluate_locked(target);
-    if (error == 0 && !join_locked(schedule))
+        error = evaluate_new_schedule_locked(target);
+    if (error == 0 && !add_to_loop(schedule))
         error = kSCStatusInvalidArgument;
     if (error != 0) {
         schedule->active = false;
         name_monitor_leave(loop, &schedule->name_watch);
         monitor_unwatch(loop, &schedule->watch);
         if (list_is_empty(&target->schedules))
-            atomic_store_explicit(&target->state, 0, memory_order_release);
+            atomic_store_explicit(&target->published, 0, memory_order_release);
         return error;
     }
     counted_retain(&target->counted);
     list_append(&target->schedules, &schedule->node);
-    if (target->pending && target->schedules.next == &schedule->node)
-        name_begin_locked(target, trusted);
-    else if (target->pending)
-        name_monitor_set_deadline(loop, &schedule->name_watch, target->look_again_at);
+    if (target->needs_lookup && target->schedules.next == &schedule->node)
+        name_start_lookups_locked(target, hosts_known);
+    else if (target->needs_lookup)
+        name_monitor_set_deadline(loop, &schedule->name_watch, target->next_lookup);
     if (delivery_is_due_locked(target))
         delivery_queue_locked(schedule);
     return 0;
 }
 
-static SCBoolean succeed_or_set(int error)
-{
-    if (error != 0)
-        error_set(error);
-    return error == 0;
-}
-
-static int loop_and_mode_status(SCRunLoopRef loop, SCRunLoopMode mode)
-{
-    const int status = runloop_status(loop);
-
-    return status != 0 || runloop_mode_is_valid(mode) ? status : kSCStatusInvalidArgument;
-}
-
-/* One time more on a loop. 0 or a status; then *ret, if it is not NULL, is the caller's to release. */
-static int schedule_on_loop_locked(struct SCNetworkReachability *target, SCRunLoopRef loop, SCRunLoopMode mode,
-                                   struct schedule **ret)
-{
-    struct schedule *schedule = find_locked(target, loop);
-    int              error = 0;
-
-    *ret = NULL;
-    if (find_handed_locked(target) != NULL)
-        return kSCStatusInvalidArgument;
-    if (schedule == NULL) {
-        schedule = *ret = schedule_create(target, loop);
-        error = schedule == NULL ? ENOMEM : add_locked(schedule);
-    }
-    if (error == 0)
-        schedule->times[mode_index(mode)]++;
-    return error;
-}
-
-SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
-                                                   SCRunLoopMode runLoopMode)
-{
-    struct SCNetworkReachability *self;
-    struct schedule              *fresh;
-    int                           error;
-
-    if (!target_check(target, &self))
-        return 0;
-    error = loop_and_mode_status(runLoop, runLoopMode);
-    if (error != 0)
-        return succeed_or_set(error);
-    pthread_mutex_lock(&self->lock);
-    error = schedule_on_loop_locked(self, runLoop, runLoopMode, &fresh);
-    pthread_mutex_unlock(&self->lock);
-    if (error != 0 && fresh != NULL)
-        counted_release(&fresh->counted);
-    return succeed_or_set(error);
-}
-
-/* Takes a schedule out of everything. The list's reference is then the caller's, to be dropped without the lock. */
-static void remove_locked(struct schedule *schedule)
+/* The caller then calls release_removed_schedule, without the lock. */
+static void remove_schedule_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
     bool                          was_queued;
@@ -236,37 +156,158 @@ static void remove_locked(struct schedule *schedule)
     runloop_remove_member_locked(schedule->loop, &schedule->member);
     runloop_unlock(schedule->loop);
     if (was_queued)
-        counted_release(&schedule->counted); /* not the last one */
+        counted_release(&schedule->counted); /* never the last reference: the list holds one */
     list_remove(&schedule->node);
-    if (target->pending && list_is_empty(&target->schedules))
-        name_end_locked(target);
+    if (target->needs_lookup && list_is_empty(&target->schedules))
+        name_stop_lookups_locked(target);
     if (list_is_empty(&target->schedules))
-        atomic_store_explicit(&target->state, 0, memory_order_release);
-    else if (delivery_is_due_locked(target) && !target->delivering)
+        atomic_store_explicit(&target->published, 0, memory_order_release);
+    else if (delivery_is_due_locked(target) && !target->is_delivering)
         delivery_queue_everywhere_locked(target);
 }
 
-/* Drops what the target's list held. Without the lock: the last one runs the user's hooks. */
-static void release_ended(struct schedule *schedule)
+/* Releases a schedule that its target's list does not hold. Runs the scheduler's release hook. */
+static void release_schedule(struct schedule *schedule)
+{
+    if (schedule->work != NULL)
+        scheduler_work_end(schedule->work);
+    if (schedule->thread != NULL)
+        library_thread_release(schedule->thread);
+    counted_release(&schedule->counted);
+}
+
+/* Releases what the target's list held. If this is the last reference to the target, runs the user's hooks. */
+static void release_removed_schedule(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
 
-    counted_release(&schedule->counted);
+    release_schedule(schedule);
     counted_release(&target->counted);
 }
 
-/* One time less on a loop. Returns the schedule when that was the last, to be released without the lock. */
-static int unschedule_from_loop_locked(struct SCNetworkReachability *target, SCRunLoopRef loop, SCRunLoopMode mode,
-                                       struct schedule **ret_ended)
+/* The loop's thread has ended. Consumes a reference. */
+static void end_schedule_of_member(struct member *member)
 {
-    struct schedule *schedule = find_locked(target, loop);
+    struct schedule              *schedule = container_of(member, struct schedule, member);
+    struct SCNetworkReachability *target = schedule->target;
+    bool                          was_active;
+
+    pthread_mutex_lock(&target->lock);
+    was_active = schedule->active;
+    if (was_active)
+        remove_schedule_locked(schedule);
+    pthread_mutex_unlock(&target->lock);
+    if (was_active)
+        release_removed_schedule(schedule);
+    counted_release(&schedule->counted);
+}
+
+static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed)
+{
+    struct schedule *schedule = container_of(name_watch, struct schedule, name_watch);
+
+    pthread_mutex_lock(&schedule->target->lock);
+    if (schedule->active)
+        name_repeat_lookup_locked(schedule->target, changed);
+    pthread_mutex_unlock(&schedule->target->lock);
+}
+
+/* ---- The schedules of a target ---------------------------------------------------------------------------------- */
+
+static struct schedule *find_schedule_locked(struct SCNetworkReachability *target, SCRunLoopRef loop)
+{
+    list_for_each(node, &target->schedules) {
+        struct schedule *schedule = container_of(node, struct schedule, node);
+
+        if (schedule->loop == loop)
+            return schedule;
+    }
+    return NULL;
+}
+
+/* Returns the schedule with a scheduler. It is the only one then. NULL: the target is on no scheduler. */
+static struct schedule *find_scheduler_schedule_locked(struct SCNetworkReachability *target)
+{
+    struct schedule *first;
+
+    if (list_is_empty(&target->schedules))
+        return NULL;
+    first = container_of(target->schedules.next, struct schedule, node);
+    return first->work != NULL ? first : NULL;
+}
+
+/* ---- Run loops -------------------------------------------------------------------------------------------------- */
+
+static SCBoolean return_status(int error)
+{
+    if (error != 0)
+        error_set(error);
+    return error == 0;
+}
+
+static int mode_index(SCRunLoopMode mode)
+{
+    return strcmp(mode, kSCRunLoopDefaultMode) == 0 ? MODE_DEFAULT : MODE_COMMON;
+}
+
+static int loop_and_mode_status(SCRunLoopRef loop, SCRunLoopMode mode)
+{
+    const int status = runloop_status(loop);
+
+    return status != 0 || runloop_mode_is_valid(mode) ? status : kSCStatusInvalidArgument;
+}
+
+/* Returns 0 or a status. If it fails, the caller releases *ret_added without the lock, if that is not NULL. */
+static int schedule_on_loop_locked(struct SCNetworkReachability *target, SCRunLoopRef loop, SCRunLoopMode mode,
+                                   struct schedule **ret_added)
+{
+    struct schedule *schedule = find_schedule_locked(target, loop);
+    int              error = 0;
+
+    *ret_added = NULL;
+    if (find_scheduler_schedule_locked(target) != NULL)
+        return kSCStatusInvalidArgument;
+    if (schedule == NULL) {
+        schedule = *ret_added = create_schedule(target, loop);
+        error = schedule == NULL ? ENOMEM : add_schedule_locked(schedule);
+    }
+    if (error == 0)
+        schedule->times[mode_index(mode)]++;
+    return error;
+}
+
+SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
+                                                   SCRunLoopMode runLoopMode)
+{
+    struct SCNetworkReachability *self;
+    struct schedule              *added;
+    int                           error;
+
+    if (!target_check(target, &self))
+        return 0;
+    error = loop_and_mode_status(runLoop, runLoopMode);
+    if (error != 0)
+        return return_status(error);
+    pthread_mutex_lock(&self->lock);
+    error = schedule_on_loop_locked(self, runLoop, runLoopMode, &added);
+    pthread_mutex_unlock(&self->lock);
+    if (error != 0 && added != NULL)
+        release_schedule(added);
+    return return_status(error);
+}
+
+/* Returns 0 or a status. Sets *ret_removed if the schedule was removed; the caller releases it without the lock. */
+static int unschedule_from_loop_locked(struct SCNetworkReachability *target, SCRunLoopRef loop, SCRunLoopMode mode,
+                                       struct schedule **ret_removed)
+{
+    struct schedule *schedule = find_schedule_locked(target, loop);
 
     if (schedule == NULL || schedule->times[mode_index(mode)] == 0)
         return kSCStatusInvalidArgument;
     schedule->times[mode_index(mode)]--;
     if (schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON] == 0) {
-        remove_locked(schedule);
-        *ret_ended = schedule;
+        remove_schedule_locked(schedule);
+        *ret_removed = schedule;
     }
     return 0;
 }
@@ -275,37 +316,20 @@ SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef ta
                                                      SCRunLoopMode runLoopMode)
 {
     struct SCNetworkReachability *self;
-    struct schedule              *ended = NULL;
+    struct schedule              *removed = NULL;
     int                           error;
 
     if (!target_check(target, &self))
         return 0;
     error = loop_and_mode_status(runLoop, runLoopMode);
     if (error != 0)
-        return succeed_or_set(error);
+        return return_status(error);
     pthread_mutex_lock(&self->lock);
-    error = unschedule_from_loop_locked(self, runLoop, runLoopMode, &ended);
+    error = unschedule_from_loop_locked(self, runLoop, runLoopMode, &removed);
     pthread_mutex_unlock(&self->lock);
-    if (ended != NULL)
-        release_ended(ended);
-    return succeed_or_set(error);
-}
-
-/* The loop's thread ended. */
-static void member_ended(struct member *member)
-{
-    struct schedule              *schedule = container_of(member, struct schedule, member);
-    struct SCNetworkReachability *target = schedule->target;
-    bool                          ended;
-
-    pthread_mutex_lock(&target->lock);
-    ended = schedule->active;
-    if (ended)
-        remove_locked(schedule);
-    pthread_mutex_unlock(&target->lock);
-    if (ended)
-        release_ended(schedule);
-    counted_release(&schedule->counted);
+    if (removed != NULL)
+        release_removed_schedule(removed);
+    return return_status(error);
 }
 
 /* ---- Schedulers ------------------------------------------------------------------------------------------------- */
@@ -320,15 +344,6 @@ static bool is_scheduled(struct SCNetworkReachability *target)
     return scheduled;
 }
 
-/* Lets go of a schedule that was on a scheduler, or was to be. Runs the user's hooks. */
-static void release_handed(struct schedule *schedule)
-{
-    if (schedule->work != NULL)
-        scheduler_work_end(schedule->work);
-    library_thread_release(schedule->thread);
-    counted_release(&schedule->counted);
-}
-
 static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCNetworkReachabilityScheduler *scheduler)
 {
     struct schedule       *schedule;
@@ -340,24 +355,24 @@ static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCN
     error = library_thread_acquire(&thread);
     if (error != 0)
         return error;
-    schedule = schedule_create(target, library_thread_loop(thread));
+    schedule = create_schedule(target, library_thread_loop(thread));
     if (schedule == NULL) {
         library_thread_release(thread);
         return ENOMEM;
     }
     schedule->thread = thread;
-    schedule->work = scheduler_work_create(scheduler, delivery_run_handed, &schedule->counted);
+    schedule->work = scheduler_work_create(scheduler, delivery_run_work, &schedule->counted);
     if (schedule->work == NULL) {
         error = ENOMEM;
-    } else if (!target_is_ours(target)) { /* a fork inside the retain hook */
+    } else if (target_is_inherited(target)) { /* a fork inside the retain hook */
         error = ECHILD;
     } else {
         pthread_mutex_lock(&target->lock);
-        error = list_is_empty(&target->schedules) ? add_locked(schedule) : kSCStatusInvalidArgument;
+        error = list_is_empty(&target->schedules) ? add_schedule_locked(schedule) : kSCStatusInvalidArgument;
         pthread_mutex_unlock(&target->lock);
     }
     if (error != 0)
-        release_handed(schedule);
+        release_schedule(schedule);
     return error;
 }
 
@@ -366,14 +381,13 @@ static int unschedule_from_scheduler(struct SCNetworkReachability *target)
     struct schedule *schedule;
 
     pthread_mutex_lock(&target->lock);
-    schedule = find_handed_locked(target);
+    schedule = find_scheduler_schedule_locked(target);
     if (schedule != NULL)
-        remove_locked(schedule);
+        remove_schedule_locked(schedule);
     pthread_mutex_unlock(&target->lock);
     if (schedule == NULL)
         return kSCStatusInvalidArgument;
-    release_handed(schedule);
-    counted_release(&target->counted);
+    release_removed_schedule(schedule);
     return 0;
 }
 
@@ -385,20 +399,8 @@ SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef            
     if (!target_check(target, &self))
         return 0;
     if (scheduler == NULL)
-        return succeed_or_set(unschedule_from_scheduler(self));
+        return return_status(unschedule_from_scheduler(self));
     if (scheduler->version != 0 || scheduler->perform == NULL)
-        return succeed_or_set(kSCStatusInvalidArgument);
-    return succeed_or_set(schedule_on_scheduler(self, scheduler));
-}
-
-/* ---- Names ------------------------------------------------------------------------------------------------------ */
-
-static void stirred(struct name_watch *name_watch, bool changed)
-{
-    struct schedule *schedule = container_of(name_watch, struct schedule, name_watch);
-
-    pthread_mutex_lock(&schedule->target->lock);
-    if (schedule->active)
-        name_look_again_locked(schedule->target, changed);
-    pthread_mutex_unlock(&schedule->target->lock);
+        return return_status(kSCStatusInvalidArgument);
+    return return_status(schedule_on_scheduler(self, scheduler));
 }

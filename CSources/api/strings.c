@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said in words: flags, reasons, errors, and a target's description. */
+/* Text for people: flags, reasons, errors, and a target's description. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "api/getters.h"
 #include "api/schedule.h"
 #include "base/error.h"
 
-/* Text that is written to a buffer as far as it fits, and counted whole. */
-struct text {
-    char  *buffer;
-    size_t capacity, length;
+/* Text in a caller's buffer, as snprintf writes it: cut off at `capacity`. */
+struct text_buffer {
+    char  *bytes;
+    size_t capacity;
+    size_t length; /* of the whole text */
 };
 
-__attribute__((format(printf, 2, 3))) static void text_add(struct text *text, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_text(struct text_buffer *text, const char *format, ...)
 {
     const bool fits = text->length < text->capacity;
     va_list    arguments;
     int        added;
 
     va_start(arguments, format);
-    added = vsnprintf(fits ? text->buffer + text->length : NULL, fits ? text->capacity - text->length : 0, format,
+    added = vsnprintf(fits ? text->bytes + text->length : NULL, fits ? text->capacity - text->length : 0, format,
                       arguments);
     va_end(arguments);
     if (added > 0)
         text->length += (size_t)added;
 }
 
-/* False: a buffer is promised and not there. */
-static bool text_begin(struct text *text, char *buffer, size_t capacity)
+/* Returns false and sets SCError() if the buffer is NULL but has a capacity. */
+static bool begin_text(struct text_buffer *text, char *buffer, size_t capacity)
 {
     if (buffer == NULL && capacity != 0) {
         error_set(kSCStatusInvalidArgument);
         return false;
     }
-    *text = (struct text){ .buffer = buffer, .capacity = capacity };
+    *text = (struct text_buffer){ .bytes = buffer, .capacity = capacity };
     if (capacity != 0)
         buffer[0] = '\0';
     return true;
@@ -58,30 +60,30 @@ static const struct {
     { kSCNetworkReachabilityFlagsIsWWAN, "WWAN" },
 };
 
-static void add_flags(struct text *text, SCNetworkReachabilityFlags flags)
+static void append_flags(struct text_buffer *text, SCNetworkReachabilityFlags flags)
 {
     const char *separator = "";
 
     if (flags == 0)
-        text_add(text, "Not Reachable");
+        append_text(text, "Not Reachable");
     for (size_t i = 0; i < sizeof flag_words / sizeof flag_words[0]; i++) {
         if ((flags & flag_words[i].flag) == 0)
             continue;
-        text_add(text, "%s%s", separator, flag_words[i].word);
+        append_text(text, "%s%s", separator, flag_words[i].word);
         separator = ",";
         flags &= ~(SCNetworkReachabilityFlags)flag_words[i].flag;
     }
     if (flags != 0)
-        text_add(text, "%s0x%08" PRIx32, separator, flags);
+        append_text(text, "%s0x%08" PRIx32, separator, flags);
 }
 
 size_t SCNetworkReachabilityFlagsGetString(SCNetworkReachabilityFlags flags, char *buffer, size_t capacity)
 {
-    struct text text;
+    struct text_buffer text;
 
-    if (!text_begin(&text, buffer, capacity))
+    if (!begin_text(&text, buffer, capacity))
         return 0;
-    add_flags(&text, flags);
+    append_flags(&text, flags);
     return text.length;
 }
 
@@ -128,7 +130,7 @@ const char *SCErrorString(int status)
     case kSCStatusReachabilityUnknown:
         return "Reachability could not be determined";
     default:
-        /* glibc 2.32: strerror(3) is neither static nor safe in threads. */
+        /* strerror(3) may overwrite its text later. This one needs glibc 2.32. */
         text = status > 0 && status < 1000 ? strerrordesc_np(status) : NULL;
         return text != NULL ? text : "Unknown error";
     }
@@ -139,139 +141,142 @@ const char *SCNetworkReachabilityGetVersion(void)
     return REACHABILITY_VERSION;
 }
 
-/* ---- Descriptions ----------------------------------------------------------------------------------------------- */
+/* ---- The description -------------------------------------------------------------------------------------------- */
 
-static void add_address(struct text *text, const struct question *question, const struct address *address)
+static void append_address(struct text_buffer *text, const struct question *question, const struct address *address)
 {
     char digits[46];
 
     address_format(address, digits);
-    text_add(text, "%s", digits);
+    append_text(text, "%s", digits);
     if (question->interface[0] != '\0' && address_is_of_link(address))
-        text_add(text, "%%%s", question->interface);
+        append_text(text, "%%%s", question->interface);
     else if (question->scope != 0)
-        text_add(text, "%%%" PRIu32, question->scope);
+        append_text(text, "%%%" PRIu32, question->scope);
 }
 
-static void add_subject(struct text *text, const struct SCNetworkReachability *target)
+static void append_subject(struct text_buffer *text, const struct SCNetworkReachability *target)
 {
-    const struct question *question = &target->form;
+    const struct question *question = &target->question_template;
 
     switch (target->kind) {
     case TARGET_NAME:
-        text_add(text, "name = %s", target->name);
+        append_text(text, "name = %s", target->name);
         return;
     case TARGET_DEFAULT:
-        text_add(text, "default path");
+        append_text(text, "default path");
         return;
     case TARGET_ADDRESS:
-        text_add(text, "address = ");
-        add_address(text, question, &question->destination);
+        append_text(text, "address = ");
+        append_address(text, question, &question->destination);
         return;
     case TARGET_PAIR:
-        text_add(text, "local address = ");
-        add_address(text, question, &question->local);
-        text_add(text, ", remote address = ");
-        add_address(text, question, &question->destination);
+        append_text(text, "local address = ");
+        append_address(text, question, &question->local);
+        append_text(text, ", remote address = ");
+        append_address(text, question, &question->destination);
         return;
     }
 }
 
-/* What ip-route(8) would say. */
-static void add_path(struct text *text, const struct path *path)
+/* In the words of ip-route(8). */
+static void append_path(struct text_buffer *text, const struct path *path)
 {
     char digits[46];
 
-    text_add(text, "\n  path:%s", path->evidence == kSCNetworkReachabilityEvidenceSocket ? " (asked a socket)" : "");
+    append_text(text, "\n  path:%s",
+                path->evidence == kSCNetworkReachabilityEvidenceSocket ? " (from a UDP socket)" : "");
     if (path->gateway.family != AF_UNSPEC) {
         address_format(&path->gateway, digits);
-        text_add(text, " via %s", digits);
+        append_text(text, " via %s", digits);
     }
     if (path->index != 0)
-        text_add(text, " dev %s (index %" PRIu32 ")", path->name[0] != '\0' ? path->name : "?", path->index);
+        append_text(text, " dev %s (index %" PRIu32 ")", path->name[0] != '\0' ? path->name : "?", path->index);
     if (path->source.family != AF_UNSPEC) {
         address_format(&path->source, digits);
-        text_add(text, " src %s", digits);
+        append_text(text, " src %s", digits);
     }
     if (path->index == 0 && path->source.family == AF_UNSPEC)
-        text_add(text, " none");
+        append_text(text, " none");
     if (path->index != 0)
-        text_add(text, " mtu %" PRIu32 " table %" PRIu32, path->mtu, path->table);
+        append_text(text, " mtu %" PRIu32 " table %" PRIu32, path->mtu, path->table);
 }
 
-static void add_answer(struct text *text, const struct path *path)
+static void append_evaluation(struct text_buffer *text, const struct path *path)
 {
-    text_add(text, "\n  flags: ");
-    add_flags(text, path->flags);
-    text_add(text, "\n  reason: %s", SCNetworkReachabilityReasonString(path->reason));
-    add_path(text, path);
+    append_text(text, "\n  flags: ");
+    append_flags(text, path->flags);
+    append_text(text, "\n  reason: %s", SCNetworkReachabilityReasonString(path->reason));
+    append_path(text, path);
 }
 
-/* Taken under the target's lock, written without it. */
-struct snapshot {
-    struct path                 scheduled;
-    bool                        looking;
-    SCNetworkReachabilityReason answer; /* of a name's look-up; NamePending: there is none */
+/* Copied under the target's lock, printed without it. */
+struct description_snapshot {
+    struct schedule_summary     schedules;
+    struct path                 current;
+    bool                        lookup_running;
+    SCNetworkReachabilityReason lookup_result; /* NamePending: there is none */
     unsigned long               evaluations, deliveries;
 };
 
-static struct snapshot take_snapshot(struct SCNetworkReachability *target)
+static struct description_snapshot take_snapshot(struct SCNetworkReachability *target)
 {
-    struct snapshot snapshot;
+    struct description_snapshot snapshot;
 
     pthread_mutex_lock(&target->lock);
-    snapshot = (struct snapshot){ .scheduled = target->current,
-                                  .looking = target->looking,
-                                  .answer = target->questions->reason,
-                                  .evaluations = target->evaluations,
-                                  .deliveries = target->deliveries };
+    snapshot = (struct description_snapshot){ .schedules = schedule_summarize_locked(target),
+                                              .current = target->current,
+                                              .lookup_running = target->lookup_running,
+                                              .lookup_result = target->questions->reason,
+                                              .evaluations = target->evaluations,
+                                              .deliveries = target->deliveries };
     pthread_mutex_unlock(&target->lock);
     return snapshot;
 }
 
-static const char *resolver_words(const struct snapshot *snapshot)
+static const char *lookup_words(const struct description_snapshot *snapshot)
 {
-    const bool pending = snapshot->answer == kSCNetworkReachabilityReasonNamePending;
+    const bool has_result = snapshot->lookup_result != kSCNetworkReachabilityReasonNamePending;
 
-    if (snapshot->looking)
-        return pending ? "asked, not answered yet" : "asked again";
-    switch (snapshot->answer) {
+    if (snapshot->lookup_running)
+        return has_result ? "looking up again" : "looking up";
+    switch (snapshot->lookup_result) {
     case kSCNetworkReachabilityReasonNamePending:
-        return "not asked";
+        return "not looked up";
     case kSCNetworkReachabilityReasonNameServerFailure:
     case kSCNetworkReachabilityReasonNameServerUnreachable:
         return "failed";
     default:
-        return "answered";
+        return "looked up";
     }
 }
 
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *buffer, size_t capacity)
 {
     struct SCNetworkReachability *self;
-    struct schedule_summary       summary;
-    struct snapshot               snapshot;
+    struct description_snapshot   snapshot;
     struct path                   path;
-    struct text                   text;
+    struct text_buffer            text;
 
-    if (!target_check(target, &self) || !text_begin(&text, buffer, capacity))
+    if (!target_check(target, &self) || !begin_text(&text, buffer, capacity))
         return 0;
-    summary = schedule_summarize(self);
     snapshot = take_snapshot(self);
-    text_add(&text, "<SCNetworkReachability %p> {", (const void *)target);
-    add_subject(&text, self);
-    if (summary.loops != 0)
-        text_add(&text, ", flags = 0x%08" PRIx32 ", if_index = %" PRIu32, snapshot.scheduled.flags,
-                 snapshot.scheduled.index);
-    text_add(&text, "}\n  schedule: ");
-    if (summary.handed)
-        text_add(&text, "on a scheduler");
+    append_text(&text, "<SCNetworkReachability %p> {", (const void *)target);
+    append_subject(&text, self);
+    if (snapshot.schedules.loops != 0)
+        append_text(&text, ", flags = 0x%08" PRIx32 ", if_index = %" PRIu32, snapshot.current.flags,
+                    snapshot.current.index);
+    append_text(&text, "}\n  schedule: ");
+    if (snapshot.schedules.loops == 0)
+        append_text(&text, "none");
+    else if (snapshot.schedules.on_scheduler)
+        append_text(&text, "on a scheduler");
     else
-        text_add(&text, "%u times on %u run loops", summary.times, summary.loops);
-    if (target_evaluate(self, QUERY_SOURCE, &path) == 0)
-        add_answer(&text, &path);
-    text_add(&text, "\n  resolver: %s", self->pending ? resolver_words(&snapshot) : "not needed");
-    text_add(&text, "\n  counters: %lu evaluations, %lu callbacks, %lu queries, %lu overruns", snapshot.evaluations,
-             snapshot.deliveries, summary.counters.queries, summary.counters.overruns);
+        append_text(&text, "%u times on %u run loops", snapshot.schedules.times, snapshot.schedules.loops);
+    if (getters_evaluate(self, QUERY_SOURCE, &path) == 0)
+        append_evaluation(&text, &path);
+    append_text(&text, "\n  resolver: %s", self->needs_lookup ? lookup_words(&snapshot) : "not needed");
+    append_text(&text, "\n  counters: %lu evaluations, %lu callbacks, %lu queries, %lu overruns", snapshot.evaluations,
+                snapshot.deliveries, snapshot.schedules.counters.queries, snapshot.schedules.counters.overruns);
     return text.length;
 }

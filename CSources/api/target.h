@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_TARGET_H
 #define REACHABILITY_TARGET_H
 
-/* A target, as the files of the top floor share it. */
+/* A target, as the files of this folder share it. */
 
 #include <pthread.h>
 
@@ -15,52 +15,69 @@
 enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 
 struct SCNetworkReachability {
-    uint32_t       type;    /* first: see object_is */
-    unsigned       era;     /* of the process: what a child inherited is good for nothing but to be released */
-    struct counted counted; /* the users', that of each schedule until it ends, that of a delivery */
-    struct counted memory;  /* the above together, and each schedule's for as long as anybody has it */
+    uint32_t       type;    /* must be first: object_is reads it */
+    unsigned       era;     /* process_era() at creation */
+    struct counted counted; /* references of users, active schedules and a delivery; the last one ends the target */
+    struct counted memory;  /* references of `counted`, of each struct schedule, of `waiter` while it waits */
 
-    /* What was asked for: constant. */
+    /* Constant, from the Create call. */
     enum target_kind kind;
-    char            *name;
-    bool             pending; /* a name that has to be looked up */
-    struct question  form;    /* what the questions about its addresses have in common */
+    char            *name;              /* NULL: no TARGET_NAME */
+    bool             needs_lookup;      /* a name, but not localhost */
+    struct question  question_template; /* for the addresses of a name: all but the destination */
     bool             notify_path;
     struct netns    *netns;
 
-    /* The flags of the last evaluation, and whether the target is scheduled: GetFlags is one load of this. */
-    _Atomic uint64_t state;
+    /* PUBLISHED_... and, in the low 32 bits, the flags. A scheduled target's GetFlags is one load of this. 0: not
+     * scheduled. */
+    _Atomic uint64_t published;
 
-    pthread_mutex_t               lock; /* for all below; taken before a loop's lock, never held while user code runs */
-    struct questions             *questions; /* constant, but for a name that is pending */
-    struct list                   schedules;
-    struct path                   current, delivered;
-    atomic_ulong                  answers;         /* how many `current` has been; read without the lock */
-    bool                          announce;        /* deliver once even if nothing changed */
-    bool                          announce_answer; /* the next answer sets that */
-    struct lookup_waiter          waiter;
-    bool                          looking, look_again; /* a look-up is under way; it may come too early */
-    int64_t                       look_again_delay, look_again_at;
-    bool                          delivering;
+    pthread_mutex_t   lock;      /* for all below; taken before a loop's lock, never held while user code runs */
+    struct questions *questions; /* constant if the target needs no look-up */
+    struct list       schedules;
+    struct path       current;       /* of the last evaluation */
+    struct path       delivered;     /* of the last delivery */
+    atomic_ulong      path_version;  /* grows with `current` and with new questions; read without the lock */
+    bool              owed;          /* a delivery must come, even if nothing changed */
+    bool              owed_next;     /* the next evaluation sets `owed` */
+    bool              is_delivering; /* a callback is running */
+
+    struct lookup_waiter waiter;
+    bool                 lookup_running;
+    bool                 lookup_outdated; /* something changed while it was running: repeat it */
+    int64_t              lookup_retry_delay;
+    int64_t              next_lookup; /* when, by clock_now(); NEVER: when the current one ends */
+
     SCNetworkReachabilityCallBack callback;
     struct callback_context      *context;
-    unsigned long                 evaluations, deliveries;
+    unsigned long                 evaluations, deliveries; /* counters for GetDescription */
 };
 
-#define STATE_SCHEDULED (UINT64_C(1) << 32)
-#define STATE_DUE       (UINT64_C(1) << 33) /* no callback has told of these flags yet */
+#define PUBLISHED_SCHEDULED (UINT64_C(1) << 32)
+#define PUBLISHED_DUE       (UINT64_C(1) << 33) /* no callback has reported the current value yet */
 
-/* Whether a caller gave us a target of this process's; sets SCError() if not. The cast takes away the const of the
- * public type: what changes is ours and guarded. */
+#define TARGET_SPEC_QUESTIONS 2 /* localhost has two addresses */
+
+/* What the arguments of a Create call mean. */
+struct target_spec {
+    enum target_kind kind;
+    const char      *name; /* NULL: no TARGET_NAME */
+    struct question  questions[TARGET_SPEC_QUESTIONS];
+    size_t           count; /* of questions */
+    bool             needs_lookup, notify_path;
+};
+
+/* Returns NULL and sets SCError() if it fails. */
+struct SCNetworkReachability *target_create(const struct target_spec *spec);
+
+/* Returns true if a caller's pointer is a target that this process created. Else sets SCError(). */
 bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret);
 
-/* False in a child that was forked inside user code that we called: then nothing is left to do, and its locks may
- * be held for ever. */
-bool target_is_ours(const struct SCNetworkReachability *target);
+/* Returns true in a child that was forked after the target was created. The child must not take the target's lock:
+ * another thread of the parent may have held it. A hook or callback can fork, so check after calling one. */
+bool target_is_inherited(const struct SCNetworkReachability *target);
 
-#define SIZE_LIMIT 4096 /* of a structure that a caller hands us: more is a size that was never set */
-
-/* Evaluates now through the shared view. 0 or an errno. */
-int target_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret);
+/* The largest `size` of a public structure. More means that the caller never set it. */
+#define STRUCTURE_SIZE_LIMIT 4096
 
 #endif

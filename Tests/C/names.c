@@ -199,7 +199,7 @@ bool names_is_looking(SCNetworkReachabilityRef target)
     char text[1024];
 
     SCNetworkReachabilityGetDescription(target, text, sizeof text);
-    return strstr(text, "resolver: asked") != NULL;
+    return strstr(text, "resolver: looking up") != NULL;
 }
 
 void names_settle(const struct watcher *watcher)

@@ -113,7 +113,7 @@ static void a_path_names_what_a_socket_knows(void **state)
     assert_int_equal(path.table, 0);
     assert_int_equal(path.addressCount, 1);
     SCNetworkReachabilityGetDescription(target, description, sizeof description);
-    assert_non_null(strstr(description, "asked a socket"));
+    assert_non_null(strstr(description, "from a UDP socket"));
     assert_non_null(strstr(description, "src 192.0.2.2"));
     SCNetworkReachabilityRelease(target);
 }

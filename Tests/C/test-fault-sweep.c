@@ -399,7 +399,7 @@ static void get_description(void)
     SCNetworkReachabilityFlagsGetString(right.flags, flags, sizeof flags);
     snprintf(wanted, sizeof wanted, "\n  flags: %s\n", flags);
     if (strstr(text, "\n  flags: ") != NULL && strstr(text, wanted) == NULL && !is_file_denied() &&
-        !(is_denied() && strstr(text, "(asked a socket)") != NULL))
+        !(is_denied() && strstr(text, "(from a UDP socket)") != NULL))
         fail_msg("%s", text);
     SCNetworkReachabilityRelease(target);
 }

@@ -257,8 +257,8 @@ static void a_name_tells_whether_it_was_asked_for_and_what_came_of_it(void **sta
         SCNetworkReachabilityFlags flags;
         const char                *words;
     } rows[] = {
-        { "v4only.test", R, "answered" },
-        { "nx.test", 0, "answered" },
+        { "v4only.test", R, "looked up" },
+        { "nx.test", 0, "looked up" },
         { "servfail.test", 0, "failed" },
     };
     struct watcher watcher;
@@ -268,12 +268,12 @@ static void a_name_tells_whether_it_was_asked_for_and_what_came_of_it(void **sta
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCNetworkReachabilityRef target = SCNetworkReachabilityRetain(names_target(rows[i].name));
 
-        EXPECT_RESOLVER(target, "not asked");
+        EXPECT_RESOLVER(target, "not looked up");
         watcher_schedule(&watcher, target);
         EXPECT_CHANGE(&watcher, rows[i].flags);
         EXPECT_RESOLVER(target, rows[i].words);
         watcher_stop(&watcher);
-        EXPECT_RESOLVER(target, "not asked");
+        EXPECT_RESOLVER(target, "not looked up");
         SCNetworkReachabilityRelease(target);
     }
 }
@@ -285,12 +285,12 @@ static void a_name_tells_that_it_is_asked_for_just_now(void **state)
     (void)state;
     names_begin();
     watcher_schedule(&watcher, names_target("held.test"));
-    EXPECT_RESOLVER(watcher.target, "asked, not answered yet");
+    EXPECT_RESOLVER(watcher.target, "looking up");
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     nameserver_let_go(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
-    EXPECT_RESOLVER(watcher.target, "answered");
+    EXPECT_RESOLVER(watcher.target, "looked up");
     watcher_stop(&watcher);
 }
 

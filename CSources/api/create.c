@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* The Create calls: what their arguments mean, as the questions of a target. */
+#include <string.h>
+#include <strings.h>
+
+#include "api/target.h"
+#include "base/error.h"
+
+/* ---- From arguments to questions -------------------------------------------------------------------------------- */
+
+static const struct address no_address;
+
+/* Reads a caller's address. An unspecified address (0.0.0.0, ::) becomes no_address, but keeps its family in
+ * *ret_family. Returns false if the address is not valid. */
+static bool read_sockaddr(const struct sockaddr *sockaddr, socklen_t length, struct address *ret, uint8_t *ret_family,
+                          uint32_t *ret_scope)
+{
+    socklen_t needed = sizeof sockaddr->sa_family;
+
+    if (length != 0 && length < needed)
+        return false;
+    needed = address_sockaddr_length(sockaddr->sa_family);
+    if (needed == 0 || (length != 0 && length < needed))
+        return false;
+    *ret = address_from_sockaddr(sockaddr, ret_scope);
+    *ret_family = ret->family;
+    if (address_is_unspecified(ret))
+        *ret = no_address;
+    return true;
+}
+
+/* Each spec_set_ function returns false if the caller's argument is not valid. */
+
+/* One of the two addresses may be NULL. With a local address alone, that address is the destination. */
+static bool spec_set_addresses(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
+{
+    struct question *question = &spec->questions[0];
+    uint8_t          local_family = AF_UNSPEC, remote_family = AF_UNSPEC;
+    uint32_t         local_scope = 0, remote_scope = 0;
+
+    if (options->localAddress != NULL && !read_sockaddr(options->localAddress, options->localAddressLength,
+                                                        &question->local, &local_family, &local_scope))
+        return false;
+    if (options->remoteAddress != NULL && !read_sockaddr(options->remoteAddress, options->remoteAddressLength,
+                                                         &question->destination, &remote_family, &remote_scope))
+        return false;
+    if (local_family != AF_UNSPEC && remote_family != AF_UNSPEC && local_family != remote_family)
+        return false;
+    if (remote_family == AF_UNSPEC)
+        question->destination = question->local;
+    /* As in the kernel, a scope counts only for an address that needs one. */
+    if (address_is_of_link(&question->destination))
+        question->scope = remote_scope != 0 ? remote_scope : local_scope;
+    spec->count = 1;
+    if (options->localAddress != NULL)
+        spec->kind = TARGET_PAIR;
+    else
+        spec->kind = question->destination.family == AF_UNSPEC ? TARGET_DEFAULT : TARGET_ADDRESS;
+    return true;
+}
+
+/* "localhost", or a name below it, with or without the final dot (RFC 6761). */
+static bool is_localhost_name(const char *name)
+{
+    static const char localhost[] = "localhost";
+    size_t            length = strlen(name);
+    const size_t      tail = sizeof localhost - 1;
+
+    if (length > 0 && name[length - 1] == '.')
+        length--;
+    if (length < tail || strncasecmp(name + length - tail, localhost, tail) != 0)
+        return false;
+    return length == tail || name[length - tail - 1] == '.';
+}
+
+static void spec_set_localhost(struct target_spec *spec)
+{
+    static const uint8_t ipv4[4] = { 127, 0, 0, 1 }, ipv6[16] = { [15] = 1 };
+
+    spec->questions[0].destination = address_make(AF_INET, ipv4, sizeof ipv4);
+    spec->questions[1].destination = address_make(AF_INET6, ipv6, sizeof ipv6);
+    spec->count = 2;
+}
+
+static bool spec_set_name(struct target_spec *spec, const char *name)
+{
+    struct question *question = &spec->questions[0];
+    const size_t     length = strnlen(name, LOOKUP_NAME_LIMIT + 1);
+
+    if (length == 0 || length > LOOKUP_NAME_LIMIT)
+        return false;
+    spec->count = 1;
+    if (address_parse(name, &question->destination, question->interface, &question->scope)) {
+        if (address_is_unspecified(&question->destination))
+            question->destination = no_address;
+        spec->kind = question->destination.family == AF_UNSPEC ? TARGET_DEFAULT : TARGET_ADDRESS;
+        return true;
+    }
+    *question = (struct question){ 0 };
+    spec->kind = TARGET_NAME;
+    spec->name = name;
+    if (is_localhost_name(name))
+        spec_set_localhost(spec);
+    else
+        spec->needs_lookup = true;
+    return true;
+}
+
+/* Binds every question to an interface. Returns false if the zone of an address literal names another one. */
+static bool spec_set_interface(struct target_spec *spec, const char *name)
+{
+    const size_t length = strnlen(name, 16);
+
+    if (length == 0 || length > 15)
+        return false;
+    for (size_t i = 0; i < spec->count; i++) {
+        char *interface = spec->questions[i].interface;
+
+        if (interface[0] != '\0' && strcmp(interface, name) != 0)
+            return false;
+        memcpy(interface, name, length + 1);
+    }
+    return true;
+}
+
+static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
+{
+    const bool has_addresses = options->localAddress != NULL || options->remoteAddress != NULL;
+
+    if ((options->nodename != NULL) == has_addresses)
+        return false;
+    if ((options->options & ~(uint32_t)kSCNetworkReachabilityOptionNotifyPath) != 0)
+        return false;
+    if (has_addresses ? !spec_set_addresses(spec, options) : !spec_set_name(spec, options->nodename))
+        return false;
+    if (options->interfaceName != NULL && !spec_set_interface(spec, options->interfaceName))
+        return false;
+    for (size_t i = 0; i < spec->count; i++)
+        spec->questions[i].mark = options->routingMark;
+    spec->notify_path = (options->options & kSCNetworkReachabilityOptionNotifyPath) != 0;
+    return true;
+}
+
+/* ---- The calls -------------------------------------------------------------------------------------------------- */
+
+static SCNetworkReachabilityRef refuse_arguments(void)
+{
+    error_set(kSCStatusInvalidArgument);
+    return NULL;
+}
+
+static SCNetworkReachabilityRef create_with_options(const SCNetworkReachabilityOptions *options)
+{
+    struct target_spec spec = { 0 };
+
+    return spec_set_options(&spec, options) ? target_create(&spec) : refuse_arguments();
+}
+
+SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddress(const void *allocator, const struct sockaddr *address)
+{
+    (void)allocator;
+    return create_with_options(&(SCNetworkReachabilityOptions){ .remoteAddress = address });
+}
+
+SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddressPair(const void            *allocator,
+                                                                    const struct sockaddr *localAddress,
+                                                                    const struct sockaddr *remoteAddress)
+{
+    (void)allocator;
+    return create_with_options(
+        &(SCNetworkReachabilityOptions){ .localAddress = localAddress, .remoteAddress = remoteAddress });
+}
+
+SCNetworkReachabilityRef SCNetworkReachabilityCreateWithName(const void *allocator, const char *nodename)
+{
+    (void)allocator;
+    return create_with_options(&(SCNetworkReachabilityOptions){ .nodename = nodename });
+}
+
+/* Returns false if bytes beyond the known structure are set: they are options of a newer header. */
+static bool is_zero_beyond(const void *structure, size_t known, size_t size)
+{
+    const unsigned char *bytes = structure;
+
+    for (size_t i = known; i < size; i++)
+        if (bytes[i] != 0)
+            return false;
+    return true;
+}
+
+SCNetworkReachabilityRef SCNetworkReachabilityCreateWithOptions(const void                         *allocator,
+                                                                const SCNetworkReachabilityOptions *options)
+{
+    (void)allocator;
+    if (options == NULL || options->size < sizeof *options || options->size > STRUCTURE_SIZE_LIMIT ||
+        !is_zero_beyond(options, sizeof *options, options->size))
+        return refuse_arguments();
+    return create_with_options(options);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_GETTERS_H
+#define REACHABILITY_GETTERS_H
+
+/* Reads a target, scheduled or not: SCNetworkReachabilityGetFlags and the other Get calls. */
+
+#include "api/target.h"
+
+/* Evaluates the target now, through its namespace's shared socket. `extras`: query_extras. Returns 0 or an errno. */
+int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret);
+
+#endif
