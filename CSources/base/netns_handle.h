@@ -21,8 +21,7 @@ struct netns_handle {
 
 #define NETNS_HANDLE_CLOSED ((struct netns_handle){ .descriptor = { .fd = -1 } })
 
-/* The calling thread's namespace. Returns 0 or an errno. Without /proc, or without access to it, *ret has no identity.
- * */
+/* Reads the calling thread's namespace. Returns 0 or an errno. The inode is 0 without access to /proc. */
 int  netns_id_current(struct netns_id *ret);
 bool netns_id_equal(struct netns_id a, struct netns_id b);
 

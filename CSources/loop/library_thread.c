@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/netns_handle.h"
+#include "base/process.h"
 
 #define LIBRARY_THREAD_NAME "reachability"
 #define RETRY_AFTER         100 /* milliseconds, after the loop could not wait */

@@ -53,7 +53,7 @@ bool runloop_mode_is_valid(SCRunLoopMode mode)
     return mode != NULL && (strcmp(mode, kSCRunLoopDefaultMode) == 0 || strcmp(mode, kSCRunLoopCommonModes) == 0);
 }
 
-/* Sets the events of `fd` to what they are. This fails if either descriptor was closed, or is another file now. */
+/* Sets the same events again: this fails if either descriptor was closed, or is another file now. */
 static bool epoll_contains(SCRunLoopRef loop, int fd, void *pointer)
 {
     struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
@@ -309,7 +309,7 @@ void runloop_signal(SCRunLoopRef loop)
 
 void runloop_signal_locked(SCRunLoopRef loop)
 {
-    /* The thread that runs the loop looks at its lists before it waits, and signals when it leaves work behind. */
+    /* The thread that runs the loop needs no signal: it checks the lists before it waits, and signals for work left. */
     if (!loop->signalled && !(loop->running && pthread_equal(loop->runner, pthread_self()))) {
         loop->signalled = true;
         runloop_signal(loop);

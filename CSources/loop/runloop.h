@@ -18,7 +18,6 @@
 
 #include "base/counted.h"
 #include "base/list.h"
-#include "base/process.h"
 
 /* A descriptor and a deadline. When the descriptor is readable, the deadline has passed or `due` is set, the thread
  * that runs the loop calls `run`, without the lock. `run` returns 0 or an errno. */

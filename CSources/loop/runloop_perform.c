@@ -74,7 +74,7 @@ static int64_t nearest_deadline_locked(SCRunLoopRef loop)
     return nearest;
 }
 
-/* Sets the timerfd to the nearest deadline, unless it is set to that already: a system call less. */
+/* Sets the timerfd to the nearest deadline. Skips the system call if it is set to that already. */
 static void arm_timer_locked(SCRunLoopRef loop)
 {
     struct itimerspec timer = { 0 };
