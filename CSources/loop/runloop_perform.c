@@ -227,38 +227,37 @@ static int wait_for_events(SCRunLoopRef loop, int64_t until)
     return error;
 }
 
-/* Runs each source that is due, once. Returns 0 or the last errno. */
-static int run_sources(SCRunLoopRef loop)
+/* Runs each source that is due, once. *ret_error is the last errno, if any. Returns false in a child that was forked
+ * here. */
+static bool run_sources(SCRunLoopRef loop, int *ret_error)
 {
     struct source *source;
-    int            result = 0;
 
     choose_sources(loop, clock_now());
     while ((source = next_source(loop)) != NULL) {
         const int error = source->run(source);
 
         if (error != 0)
-            result = error;
+            *ret_error = error;
         counted_release(&source->counted);
         if (!loop_is_ours(loop)) /* releasing a source can call a user's function, which may fork */
-            return ECHILD;
+            return false;
     }
-    return result;
+    return true;
 }
 
 /* Runs the jobs that are queued now. Jobs that these queue wait for the next pass: a callback that always schedules
- * again must not keep this pass from ending. Returns the number of callbacks. */
-static int run_jobs(SCRunLoopRef loop)
+ * again must not keep this pass from ending. Returns false in a child that was forked here. */
+static bool run_jobs(SCRunLoopRef loop, int *ret_callbacks)
 {
     struct job *job;
-    int         callbacks = 0;
 
     for (size_t left = count_jobs(loop); left > 0 && (job = next_job(loop)) != NULL; left--) {
-        callbacks += job->run(job) ? 1 : 0;
+        *ret_callbacks += job->run(job) ? 1 : 0;
         if (!loop_is_ours(loop))
-            break;
+            return false;
     }
-    return callbacks;
+    return true;
 }
 
 /* Waits until `until`, runs the sources that are due, then the jobs. `performs`: the pass is SCRunLoopPerform's. Only
@@ -266,13 +265,8 @@ static int run_jobs(SCRunLoopRef loop)
 static struct pass_result run_pass(SCRunLoopRef loop, int64_t until, bool performs)
 {
     struct pass_result result = { .error = wait_for_events(loop, end_of_wait(loop, until, performs)) };
-    const int          error = run_sources(loop);
 
-    if (error != 0)
-        result.error = error;
-    if (loop_is_ours(loop))
-        result.callbacks = run_jobs(loop);
-    if (!loop_is_ours(loop))
+    if (!run_sources(loop, &result.error) || !run_jobs(loop, &result.callbacks))
         result.error = ECHILD;
     else
         result.woken = performs && atomic_exchange(&loop->woken, false);
