@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the clock of all deadlines. */
 #include "base/clock.h"
 
 #include <time.h>

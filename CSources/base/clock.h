@@ -10,7 +10,7 @@
 #define MILLISECOND INT64_C(1000000)
 #define NEVER       INT64_MAX
 
-/* Nanoseconds on CLOCK_BOOTTIME: it goes on while the machine sleeps, so that what became due meanwhile is due. */
+/* Nanoseconds of CLOCK_BOOTTIME. It also counts the time that the machine sleeps, so a deadline can pass meanwhile. */
 int64_t clock_now(void);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_CONTAINER_OF_H
 #define REACHABILITY_CONTAINER_OF_H
 
-/* The structure that a member is part of. */
+/* From a pointer to a member, the structure that contains it. */
 
 #include <stddef.h>
 

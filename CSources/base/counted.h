@@ -2,7 +2,8 @@
 #ifndef REACHABILITY_COUNTED_H
 #define REACHABILITY_COUNTED_H
 
-/* Reference counts. */
+/* A reference count as a member of a structure. When the last reference is released, `free` is called with that member;
+ * it uses container_of to find the structure. */
 
 #include <stdatomic.h>
 

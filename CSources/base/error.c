@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calling thread's last failure. The only per-thread state of the library besides a thread's own run loop. */
+/* The calling thread's last error. With the thread's own run loop, it is the library's only state per thread. */
 #include "base/error.h"
 
 #include <errno.h>

@@ -2,11 +2,13 @@
 #ifndef REACHABILITY_ERROR_H
 #define REACHABILITY_ERROR_H
 
-/* Sets SCError() of the calling thread: a kSCStatus... value or an errno. EINTR and EAGAIN tell a caller nothing
- * that it could act on; they become kSCStatusReachabilityUnknown. */
+/* What SCError() returns for the calling thread. */
+
+/* Sets it to a kSCStatus... value or an errno. A caller can do nothing about EINTR and EAGAIN: they become
+ * kSCStatusReachabilityUnknown. */
 void error_set(int status);
 
-/* The last one set. */
+/* Returns the value set last, 0 before the first. */
 int error_get(void);
 
 #endif

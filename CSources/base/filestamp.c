@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads and compares file stamps: a file's identity and times. */
 #include "base/filestamp.h"
 
 #include <errno.h>
@@ -8,8 +9,9 @@
 
 #define SETTLED_AFTER (100 * MILLISECOND)
 
-/* File times move on by some milliseconds at a time. One that lies ahead is equal again only if nothing changed. */
-static bool is_settled(struct timespec modified)
+/* The clock of file times moves in steps of some milliseconds: a second write within the same step leaves the same
+ * time. So a recent time proves nothing. A time in the future does: a later write would set the present time. */
+static bool mtime_is_settled(struct timespec modified)
 {
     struct timespec now;
     int64_t         age;
@@ -26,7 +28,8 @@ bool filestamp_means_absent(int error)
     return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES || error == EPERM;
 }
 
-static int look(const char *path, struct stat *ret)
+/* stat(2), repeated while a signal interrupts it: some network file systems allow that. */
+static int stat_file(const char *path, struct stat *ret)
 {
     int result;
 
@@ -41,18 +44,18 @@ int filestamp_read(const char *path, struct filestamp *ret)
     struct stat status;
 
     *ret = (struct filestamp){ .settled = true };
-    if (look(path, &status) != 0)
+    if (stat_file(path, &status) != 0)
         return filestamp_means_absent(errno) ? 0 : errno;
     *ret = (struct filestamp){ .device = status.st_dev,
                                .inode = status.st_ino,
                                .size = status.st_size,
                                .modified = status.st_mtim,
                                .changed = status.st_ctim,
-                               .settled = is_settled(status.st_mtim) };
+                               .settled = mtime_is_settled(status.st_mtim) };
     return 0;
 }
 
-static bool is_same_time(struct timespec a, struct timespec b)
+static bool times_equal(struct timespec a, struct timespec b)
 {
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
@@ -60,7 +63,7 @@ static bool is_same_time(struct timespec a, struct timespec b)
 bool filestamp_looks_same(const struct filestamp *now, const struct filestamp *before)
 {
     return now->device == before->device && now->inode == before->inode && now->size == before->size &&
-           is_same_time(now->modified, before->modified) && is_same_time(now->changed, before->changed);
+           times_equal(now->modified, before->modified) && times_equal(now->changed, before->changed);
 }
 
 bool filestamp_is_same(const struct filestamp *now, const struct filestamp *before)

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_FILESTAMP_H
 #define REACHABILITY_FILESTAMP_H
 
-/* A file's identity: another one means that it changed. */
+/* A file stamp: a file's identity and times. A different stamp means that the file changed. */
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -11,19 +11,21 @@ struct filestamp {
     dev_t           device;
     ino_t           inode;
     off_t           size;
-    struct timespec modified, changed; /* contents; those, or who may read them */
-    bool            settled; /* false: it was written a moment before, and could be again without looking otherwise */
+    struct timespec modified; /* the contents */
+    struct timespec changed;  /* the contents, or the owner or permissions */
+    bool            settled;  /* false: it was just written, so another write may leave the same stamp */
 };
 
-/* Whether an errno says that there is no such file, or none for us, rather than that it could not be looked at. */
+/* Whether an errno means that there is no file, or none that this process may read, rather than a failure. */
 bool filestamp_means_absent(int error);
 
-/* One that is not there has a stamp, too. 0, or an errno: it could not be looked at. */
+/* Reads the stamp of a file. An absent file has a stamp too: all zero. Returns 0, or an errno if it cannot be read. */
 int filestamp_read(const char *path, struct filestamp *ret);
 
+/* Whether the stamps are equal. The file may have changed all the same if `before` is not settled. */
 bool filestamp_looks_same(const struct filestamp *now, const struct filestamp *before);
 
-/* Whether a file is certainly as it was. */
+/* Whether the file is certainly unchanged. */
 bool filestamp_is_same(const struct filestamp *now, const struct filestamp *before);
 
 #endif

@@ -2,13 +2,13 @@
 #ifndef REACHABILITY_LIST_H
 #define REACHABILITY_LIST_H
 
-/* A doubly linked list whose nodes are members of what is listed. */
+/* A doubly linked list. Its nodes are members of the structures in the list; container_of finds these. */
 
 #include <stdbool.h>
 
 #include "base/container_of.h"
 
-/* A node that is in no list points at itself, so taking it out twice is harmless. */
+/* A list, or a node. A node that is in no list points to itself, so removing it again does nothing. */
 struct list {
     struct list *previous, *next;
 };
@@ -38,7 +38,7 @@ static inline void list_remove(struct list *node)
     list_init(node);
 }
 
-/* The first node, taken out, or NULL. */
+/* Removes and returns the first node; NULL: the list is empty. */
 static inline struct list *list_pop(struct list *head)
 {
     struct list *node = head->next;
@@ -49,7 +49,7 @@ static inline struct list *list_pop(struct list *head)
     return node;
 }
 
-/* Moves all nodes of a list to an empty one. */
+/* Moves all nodes to `to`, which is empty. */
 static inline void list_move(struct list *to, struct list *from)
 {
     if (list_is_empty(from))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Network namespaces by device and inode. A socket belongs to the namespace of the thread that opens it, so a socket
- * that is opened later has to be opened in the namespace of its target.
+ * Identifies network namespaces, and runs code in them. A socket belongs to the namespace of the thread that opens it,
+ * so sockets for a target must be opened in the target's namespace.
  *
- * What this file must never do: move a caller's thread to another namespace. It may not be able to come back.
+ * What this file must never do: move a caller's thread to another namespace. The thread may not be allowed to return.
  */
 #include "base/netns_handle.h"
 
@@ -11,17 +11,19 @@
 #include <sched.h>
 #include <sys/stat.h>
 
+#include "base/filestamp.h"
+
 #define THREAD_NAMESPACE  "/proc/thread-self/ns/net"
 #define PROCESS_NAMESPACE "/proc/self/ns/net"
 
-/* Returns 0 or an errno. Without /proc, or without access to it, there is no identity. */
+/* Returns 0 or an errno. Without /proc, or without access to it, *ret has no identity. */
 static int read_netns_id(const char *path, struct netns_id *ret)
 {
     struct stat status;
 
     *ret = (struct netns_id){ 0 };
     if (stat(path, &status) != 0)
-        return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM ? 0 : errno;
+        return filestamp_means_absent(errno) ? 0 : errno;
     *ret = (struct netns_id){ .device = status.st_dev, .inode = status.st_ino };
     return 0;
 }
@@ -48,8 +50,8 @@ void netns_handle_close(struct netns_handle *handle)
     descriptor_close(&handle->descriptor);
 }
 
-/* A call to make in a namespace. */
-struct visit {
+/* A call on a thread of its own, in a namespace. */
+struct namespace_call {
     const struct netns_handle *handle;
     int (*run)(void *argument);
     void *argument;
@@ -57,57 +59,56 @@ struct visit {
     int   error;
 };
 
-static void *visit_on_thread(void *argument)
+static void *call_in_namespace(void *argument)
 {
-    struct visit *visit = argument;
+    struct namespace_call *call = argument;
 
-    visit->has_entered = setns(visit->handle->descriptor.fd, CLONE_NEWNET) == 0;
-    visit->error = visit->has_entered ? visit->run(visit->argument) : errno;
+    call->has_entered = setns(call->handle->descriptor.fd, CLONE_NEWNET) == 0;
+    call->error = call->has_entered ? call->run(call->argument) : errno;
     return NULL;
 }
 
 int netns_handle_run(const struct netns_handle *handle, int (*run)(void *argument), void *argument)
 {
-    struct visit    visit = { .handle = handle, .run = run, .argument = argument };
-    struct netns_id here;
-    pthread_t       thread;
-    int             error = netns_id_current(&here);
+    struct namespace_call call = { .handle = handle, .run = run, .argument = argument };
+    struct netns_id       current;
+    pthread_t             thread;
+    int                   error = netns_id_current(&current);
 
     if (error != 0)
         return error;
-    if (handle->id.inode == 0 || netns_id_equal(handle->id, here))
+    if (handle->id.inode == 0 || netns_id_equal(handle->id, current))
         return run(argument);
-    error = process_start_thread(visit_on_thread, &visit, false, &thread);
+    error = process_start_thread(call_in_namespace, &call, false, &thread);
     if (error != 0)
         return error;
     pthread_join(thread, NULL);
-    /* The caller's namespace is not known any more: the process has given up its rights. It is taken to be where it
-     * was. */
-    if (!visit.has_entered && visit.error == EPERM && here.inode == 0)
+    /* The process has dropped its privileges, and its current namespace is unknown: assume that it has not changed. */
+    if (!call.has_entered && call.error == EPERM && current.inode == 0)
         return run(argument);
-    return visit.error;
+    return call.error;
 }
 
 int netns_handle_enter(const struct netns_handle *handle)
 {
-    struct netns_id here;
-    const int       error = netns_id_current(&here);
+    struct netns_id current;
+    const int       error = netns_id_current(&current);
 
-    if (error != 0 || handle->id.inode == 0 || netns_id_equal(handle->id, here))
+    if (error != 0 || handle->id.inode == 0 || netns_id_equal(handle->id, current))
         return error;
     return setns(handle->descriptor.fd, CLONE_NEWNET) == 0 ? 0 : errno;
 }
 
-void netns_go_home(void)
+void netns_enter_process_namespace(void)
 {
-    struct netns_id   here, home_id;
-    struct descriptor home;
+    struct netns_id   current, wanted;
+    struct descriptor descriptor;
 
-    if (netns_id_current(&here) != 0 || read_netns_id(PROCESS_NAMESPACE, &home_id) != 0 ||
-        netns_id_equal(here, home_id))
+    if (netns_id_current(&current) != 0 || read_netns_id(PROCESS_NAMESPACE, &wanted) != 0 ||
+        netns_id_equal(current, wanted))
         return;
-    if (descriptor_open(PROCESS_NAMESPACE, 0, &home) != 0)
+    if (descriptor_open(PROCESS_NAMESPACE, 0, &descriptor) != 0)
         return;
-    (void)setns(home.fd, CLONE_NEWNET);
-    descriptor_close(&home);
+    (void)setns(descriptor.fd, CLONE_NEWNET);
+    descriptor_close(&descriptor);
 }

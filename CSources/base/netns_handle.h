@@ -2,42 +2,42 @@
 #ifndef REACHABILITY_NETNS_HANDLE_H
 #define REACHABILITY_NETNS_HANDLE_H
 
-/* The identity of a network namespace, and running code in it. */
+/* A network namespace: its identity, and a descriptor to enter it by. */
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/process.h"
 
 struct netns_id {
     dev_t device;
-    ino_t inode; /* 0: not known; then the process is taken to have one namespace */
+    ino_t inode; /* 0: no identity; the process is then assumed to have one namespace */
 };
 
 struct netns_handle {
     struct netns_id   id;
-    struct descriptor descriptor; /* for setns(2); closed if the identity is not known */
+    struct descriptor descriptor; /* for setns(2); closed if there is no identity */
 };
 
 #define NETNS_HANDLE_CLOSED ((struct netns_handle){ .descriptor = { .fd = -1 } })
 
-/* The calling thread's namespace. Returns 0 or an errno. Without /proc, or without access to it, *ret has no identity. */
+/* Reads the calling thread's namespace. Returns 0 or an errno. The inode is 0 without access to /proc. */
 int  netns_id_current(struct netns_id *ret);
 bool netns_id_equal(struct netns_id a, struct netns_id b);
 
-/* Opens the namespace of the calling thread, which `id` names. Returns 0 or an errno. */
+/* Opens the calling thread's namespace, whose identity the caller has read. Returns 0 or an errno. */
 int  netns_handle_open(struct netns_id id, struct netns_handle *ret);
 void netns_handle_close(struct netns_handle *handle);
 
-/* Calls `run` in the namespace and waits for it. The caller's own thread never changes its namespace: where it is in
- * another one, a short-lived thread makes the call. Returns what `run` returned, or an errno; EPERM: this process may
- * not enter the namespace. */
+/* Calls `run` in the namespace and returns its result, or an errno. The calling thread does not change its namespace:
+ * if it is in another one, a short-lived thread makes the call. EPERM: this process may not enter the namespace. */
 int netns_handle_run(const struct netns_handle *handle, int (*run)(void *argument), void *argument);
 
 /* Moves the calling thread, one of the library's, into the namespace for good. Returns 0 or an errno. */
 int netns_handle_enter(const struct netns_handle *handle);
 
-/* Moves the calling thread, one of the library's, back to the namespace of the process, so that it keeps no other
- * namespace alive. If that fails, the thread stays where it is. */
-void netns_go_home(void);
+/* Moves the calling thread, one of the library's, to the namespace of the process, so that it keeps no other namespace
+ * alive. If that fails, the thread stays in its namespace. */
+void netns_enter_process_namespace(void);
 
 #endif

@@ -2,19 +2,20 @@
 #ifndef REACHABILITY_OBJECT_H
 #define REACHABILITY_OBJECT_H
 
-/* The word that tells the type of a public object, checked on entry of every public call. */
+/* The type of a public object. Every public call checks it. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The first word of every public object. It is overwritten when the object is freed. */
+/* The first word of every public object. Freeing the object overwrites it. */
 enum object_type {
     OBJECT_FREED = 0x46524545,
     OBJECT_TARGET = 0x52454143,
     OBJECT_LOOP = 0x4c4f4f50,
 };
 
-/* Whether a pointer that a caller gave us points, as far as can be told, at a living object of this type. */
+/* Whether a caller's pointer is an object of this type that was not freed. A best effort: a pointer to unmapped memory
+ * still crashes. */
 bool object_is(const void *object, enum object_type type);
 
 #endif

@@ -3,8 +3,8 @@
 #define REACHABILITY_PROBES_H
 
 /*
- * Static probes for bpftrace, perf and gdb (provider "libreachability"), where the machine that builds has sys/sdt.h.
- * One that nobody watches is a no-op instruction.
+ * Static probes for bpftrace, perf and gdb (provider "libreachability"), if the build machine has sys/sdt.h. A probe
+ * that no tool uses is a no-op instruction.
  */
 
 #include <stdint.h>
@@ -19,7 +19,7 @@
 
 #ifdef DTRACE_PROBE
 #define PROBE(probe) probe
-/* sdt.h leaves an argument of a macro out, which ISO C allows since C23. */
+/* sdt.h omits a macro argument, which ISO C allows since C23. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #else
@@ -28,25 +28,25 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #endif
 
-/* A message that can matter was heard: its message_kind, and the link's index or 0. */
+/* A message was received that can affect a path: its message_kind, and the index of the link or 0. */
 static inline void probe_event(int kind, uint32_t index)
 {
     PROBE(DTRACE_PROBE2(libreachability, event, kind, index));
 }
 
-/* A route query was answered: AF_..., the interface that was asked for or 0, and 0 or an errno. */
+/* A route query has ended: AF_..., the interface in the query or 0, and 0 or an errno. */
 static inline void probe_query(int family, uint32_t oif, int error)
 {
     PROBE(DTRACE_PROBE3(libreachability, query, family, oif, error));
 }
 
-/* Messages were lost, for the count-th time on this view. */
+/* The kernel dropped messages, for the count-th time on this struct rtnetlink. */
 static inline void probe_overrun(unsigned long count)
 {
     PROBE(DTRACE_PROBE1(libreachability, overrun, count));
 }
 
-/* A callback is about to be made. */
+/* A callback is called next. */
 static inline void probe_delivery(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags)
 {
     PROBE(DTRACE_PROBE2(libreachability, delivery, target, flags));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: act on a descriptor in a child but to close it. An epoll set, a timer, an event counter
- * and a socket are the parent's too, and whatever is done to them is done to the parent.
+ * The process-wide lock, the list of the library's descriptors, what happens after fork(2), and thread creation.
+ *
+ * What this file must never do: use an inherited descriptor in a child, except to close it. The parent shares the epoll
+ * set, timer, eventfd or socket behind it, so any other use changes the parent's.
  */
 #include "base/process.h"
 
@@ -13,33 +15,33 @@
 
 #include "base/list.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct list     descriptors = { &descriptors, &descriptors };
-static atomic_uint     era;
-static bool            prepared; /* under the lock */
+static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct list     descriptors = { &descriptors, &descriptors }; /* open ones; under the lock */
+static atomic_uint     current_era;
+static bool            fork_handlers_registered; /* under the lock */
 
 void process_lock(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&process_mutex);
 }
 
 void process_unlock(void)
 {
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&process_mutex);
 }
 
 unsigned process_era(void)
 {
-    return atomic_load_explicit(&era, memory_order_relaxed);
+    return atomic_load_explicit(&current_era, memory_order_relaxed);
 }
 
 /* ---- Fork ------------------------------------------------------------------------------------------------------- */
 
-static void in_child(void)
+static void handle_fork_in_child(void)
 {
     struct list *node;
 
-    atomic_fetch_add(&era, 1);
+    atomic_fetch_add(&current_era, 1);
     while ((node = list_pop(&descriptors)) != NULL) {
         struct descriptor *descriptor = container_of(node, struct descriptor, node);
 
@@ -49,22 +51,22 @@ static void in_child(void)
     process_unlock();
 }
 
-/* No pthread_once: what failed for want of memory may succeed the next time. */
+/* Without pthread_once: a call that fails for lack of memory can be repeated. */
 int process_prepare(void)
 {
     int error = 0;
 
     process_lock();
-    if (!prepared)
-        error = pthread_atfork(process_lock, process_unlock, in_child);
-    prepared = error == 0;
+    if (!fork_handlers_registered)
+        error = pthread_atfork(process_lock, process_unlock, handle_fork_in_child);
+    fork_handlers_registered = error == 0;
     process_unlock();
     return error;
 }
 
-/* Before the program that is linked with us registers handlers of its own: these may call us, and then run outside of
- * ours, that is before the lock is taken and after the child has closed what it inherited. */
-__attribute__((constructor)) static void at_load(void)
+/* Registers our fork handlers before the program registers its own, which may call the library. The program's handlers
+ * then run before ours take the lock, and in the child after ours have closed the inherited descriptors. */
+__attribute__((constructor)) static void register_fork_handlers(void)
 {
     (void)process_prepare();
 }
@@ -114,11 +116,15 @@ int descriptor_open(const char *path, int flags, struct descriptor *ret)
 
 int descriptor_read(const struct descriptor *descriptor, void *bytes, size_t size, size_t *ret_length)
 {
-    ssize_t got = 1;
+    *ret_length = 0;
+    while (*ret_length < size) {
+        const ssize_t got = read(descriptor->fd, (char *)bytes + *ret_length, size - *ret_length);
 
-    for (*ret_length = 0; got != 0 && *ret_length<size; *ret_length += got> 0 ? (size_t)got : 0) {
-        got = read(descriptor->fd, (char *)bytes + *ret_length, size - *ret_length);
-        if (got < 0 && errno != EINTR)
+        if (got > 0)
+            *ret_length += (size_t)got;
+        else if (got == 0)
+            break;
+        else if (errno != EINTR)
             return errno;
     }
     return 0;

@@ -3,30 +3,33 @@
 #define REACHABILITY_PROCESS_H
 
 /*
- * What belongs to the process as a whole: one lock for all that is neither a target's nor a loop's, our descriptors,
- * and what becomes of it all in a child after fork(2).
+ * The state of the process: one lock for all data that belongs to no target and no loop, the library's descriptors, and
+ * the handling of fork(2).
  *
- * The child has copies of our objects, in whatever state other threads were leaving them, and descriptors that act on
- * the parent's sockets and timers. So the first thing that it does is to close these. What it inherited belongs to
- * another era: it can be released, and is good for nothing else.
+ * After a fork the child has copies of our objects, which other threads may have left half changed, and descriptors
+ * that share the parent's sockets and timers. So the child first closes these descriptors. Objects that it inherited
+ * belong to an earlier era: they can be released, and nothing else.
  */
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "base/list.h"
 
-/* To be called before anything is made that a child could inherit. 0 or an errno. */
+/* Registers the fork handlers. Call it before creating an object that a child could inherit. Returns 0 or an errno. */
 int process_prepare(void);
 
-/* The era, as each object notes it when it is made: it begins with a fork. One load. */
+/* The current era: the number of forks in this process's ancestry since the library was loaded. Each object stores the
+ * era of its creation. Costs one load. */
 unsigned process_era(void);
 
-/* The last lock to take: under it nothing waits, memory is neither had nor given back, and no code of a user's runs. A
- * fork takes it, so that a child finds whole what it guards. */
+/* The last lock to take. While it is held, nothing waits, allocates or frees, and no user code runs. A fork takes it,
+ * so that the child finds consistent data behind it. */
 void process_lock(void);
 void process_unlock(void);
 
-/* A descriptor of ours; it stays where it is while it is open. */
+/* A descriptor of the library's. The structure must not move while it is open: it is in a list. */
 struct descriptor {
     struct list node;
     int         fd; /* -1: closed */
@@ -34,21 +37,24 @@ struct descriptor {
 
 #define DESCRIPTOR_CLOSED ((struct descriptor){ .fd = -1 })
 
-/* Keeps what open(2), socket(2) or their like returned a moment ago, under the lock in which it was called: a fork in
- * between would leave it to the child. 0, or the errno when that is -1. */
-int  descriptor_keep_locked(struct descriptor *ret, int fd);
-void descriptor_close(struct descriptor *descriptor);
-void descriptor_forget(
-    struct descriptor *descriptor); /* which the program has closed: the number may be its own by now */
+/* Stores `fd`, which open(2), socket(2) or a similar call has just returned, in *ret. Make that call under the same
+ * lock, so that no fork between the two leaks the descriptor to the child. Returns 0, or errno if `fd` is -1. */
+int descriptor_keep_locked(struct descriptor *ret, int fd);
 
-/* Opens a file for reading, with these flags besides. Under the lock: one that is in memory, as in /proc. 0 or an
- * errno. */
+void descriptor_close(struct descriptor *descriptor);
+
+/* Like descriptor_close, without close(2): the program has closed the descriptor, and may use the number again. */
+void descriptor_forget(struct descriptor *descriptor);
+
+/* Opens a file for reading, with additional flags. This takes the lock, so open only files in memory, as in /proc.
+ * Returns 0 or an errno. */
 int descriptor_open(const char *path, int flags, struct descriptor *ret);
 
-/* Reads until the end or as many bytes, into *ret_length how many. 0 or an errno; what was read before it counts. */
+/* Reads up to `size` bytes, or to the end of the file. Returns 0 or an errno; *ret_length is the number of bytes read,
+ * also after an error. */
 int descriptor_read(const struct descriptor *descriptor, void *bytes, size_t size, size_t *ret_length);
 
-/* Starts a thread of ours, which takes no signal. 0 or an errno. */
+/* Starts a library thread, with all signals blocked. Returns 0 or an errno. */
 int process_start_thread(void *(*run)(void *argument), void *argument, bool detached, pthread_t *ret);
 
 #endif

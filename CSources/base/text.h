@@ -2,19 +2,19 @@
 #ifndef REACHABILITY_TEXT_H
 #define REACHABILITY_TEXT_H
 
-/* Pieces of text, and words of a fixed set. */
+/* Text without a terminator, and the search for a word in an array. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Text, not terminated. */
+/* Text without a terminating NUL. */
 struct span {
     const char *start;
     size_t      length;
 };
 
-/* Whether a text is among the words of an array. */
+/* Whether a text is equal to one of the words of an array. */
 #define TEXT_IS_ONE_OF(text, words) text_is_one_of(text, words, sizeof(words) / sizeof(words)[0])
 static inline bool text_is_one_of(const char *text, const char *const words[], size_t count)
 {

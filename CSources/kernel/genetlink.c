@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: ask for a family by its name (the kernel would load the module for it, on a machine
- * that has no use for it, so all families are asked for), or leave what the kernel told in memory that is given back: a
- * WireGuard link's private key is among it.
+ * Generic netlink requests to one family.
+ *
+ * What this file must never do: query a family by its name, or free memory with received messages in it. For the first,
+ * the kernel would load the family's module on a machine that does not use it, so we dump all families. For the second,
+ * the messages contain the private keys of WireGuard links.
  */
 #include "kernel/genetlink.h"
 
@@ -10,16 +12,18 @@
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define REQUEST_SIZE 64 /* bytes that any of ours fits, aligned as nlmsghdr */
+#define REQUEST_SIZE 64 /* bytes; enough for each of our requests */
 
-struct wanted {
+/* The family to look for, and where to store its number. */
+struct family_search {
     const char *name;
     uint16_t   *ret;
 };
 
-/* Writes a request without its attributes. */
-static struct nlmsghdr *put_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command)
+/* Writes a request without attributes. */
+static struct nlmsghdr *put_generic_request(void *buffer, uint16_t family, uint16_t flags, uint8_t command)
 {
     struct nlmsghdr   *header = mnl_nlmsg_put_header(buffer);
     struct genlmsghdr *generic;
@@ -37,13 +41,13 @@ struct walk genetlink_walk(const struct nlmsghdr *message)
     return walk_message(message, GENL_HDRLEN);
 }
 
-static void take_family(void *info, const struct nlmsghdr *message)
+static void compare_family(void *info, const struct nlmsghdr *message)
 {
-    const struct wanted *wanted = info;
-    struct walk          walk = genetlink_walk(message);
-    struct attribute     attribute;
-    char                 name[16] = "";
-    uint16_t             family = 0;
+    const struct family_search *search = info;
+    struct walk                 walk = genetlink_walk(message);
+    struct attribute            attribute;
+    char                        name[16] = "";
+    uint16_t                    family = 0;
 
     while (walk_next(&walk, &attribute)) {
         if (attribute.type == CTRL_ATTR_FAMILY_NAME)
@@ -51,21 +55,21 @@ static void take_family(void *info, const struct nlmsghdr *message)
         else if (attribute.type == CTRL_ATTR_FAMILY_ID)
             attribute_u16(&attribute, &family);
     }
-    if (strcmp(name, wanted->name) == 0)
-        *wanted->ret = family;
+    if (strcmp(name, search->name) == 0)
+        *search->ret = family;
 }
 
-static int find_family(struct genetlink *genetlink, const char *name)
+static int find_generic_family(struct genetlink *genetlink, const char *name)
 {
     _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
-    struct wanted                  wanted = { .name = name, .ret = &genetlink->family };
+    struct family_search           search = { .name = name, .ret = &genetlink->family };
     int                            error = EAGAIN;
 
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++)
         error = netlink_exchange(&genetlink->netlink,
-                                 put_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY), genetlink->buffer,
-                                 take_family, &wanted);
-    return error == EAGAIN ? 0 : error; /* what was told until then counts */
+                                 put_generic_request(request, GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY),
+                                 genetlink->buffer, compare_family, &search);
+    return error == EAGAIN ? 0 : error; /* the dump kept being interrupted: use what it contained */
 }
 
 int genetlink_open(const char *name, struct genetlink *ret)
@@ -76,7 +80,7 @@ int genetlink_open(const char *name, struct genetlink *ret)
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     error = ret->buffer == NULL ? ENOMEM : netlink_open_generic(&ret->netlink);
     if (error == 0)
-        error = find_family(ret, name);
+        error = find_generic_family(ret, name);
     if (error != 0)
         genetlink_close(ret);
     return error;
@@ -92,14 +96,14 @@ void genetlink_close(struct genetlink *genetlink)
 }
 
 int genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags, uint16_t attribute, uint32_t index,
-                    void (*take)(void *info, const struct nlmsghdr *message), void *info)
+                    void (*handle)(void *info, const struct nlmsghdr *message), void *info)
 {
     _Alignas(struct nlmsghdr) char request[REQUEST_SIZE];
     struct nlmsghdr               *header;
 
     if (genetlink->family == 0)
         return ENOENT;
-    header = put_request(request, genetlink->family, flags, command);
+    header = put_generic_request(request, genetlink->family, flags, command);
     mnl_attr_put_u32(header, attribute, index);
-    return netlink_exchange(&genetlink->netlink, header, genetlink->buffer, take, info);
+    return netlink_exchange(&genetlink->netlink, header, genetlink->buffer, handle, info);
 }

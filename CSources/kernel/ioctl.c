@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads links with the ioctls of netdevice(7). */
 #include "kernel/ioctl.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@ int ioctl_link_index(int fd, const char *name, uint32_t *ret)
 {
     struct ifreq request = { 0 };
 
-    if (strchr(name, ':') != NULL) /* taken for an alias of what stands before it */
+    if (strchr(name, ':') != NULL) /* the ioctl takes "eth0:1" for an alias of eth0 */
         return ENODEV;
     memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));
     if (ioctl(fd, SIOCGIFINDEX, &request) != 0)
@@ -21,15 +22,15 @@ int ioctl_link_index(int fd, const char *name, uint32_t *ret)
     return 0;
 }
 
-static int find_name(int fd, uint32_t index, struct ifreq *request)
+static int query_link_name(int fd, uint32_t index, struct ifreq *request)
 {
     *request = (struct ifreq){ .ifr_ifindex = (int)index };
     return ioctl(fd, SIOCGIFNAME, request) == 0 ? 0 : errno;
 }
 
-/* The ioctls name interfaces by name, so each may be answered for another one when names change hands: the index is
- * looked at again at the end. */
-static int check_index(int fd, uint32_t index, struct ifreq *request)
+/* The ioctls find a link by its name, which another link may have taken since. Returns ENODEV if the name is not the
+ * link's any more. */
+static int verify_index(int fd, uint32_t index, struct ifreq *request)
 {
     if (ioctl(fd, SIOCGIFINDEX, request) != 0)
         return errno;
@@ -39,24 +40,24 @@ static int check_index(int fd, uint32_t index, struct ifreq *request)
 int ioctl_link_flags(int fd, uint32_t index, uint32_t *ret)
 {
     struct ifreq request;
-    int          error = find_name(fd, index, &request);
+    int          error = query_link_name(fd, index, &request);
 
     if (error != 0)
         return error;
     if (ioctl(fd, SIOCGIFFLAGS, &request) != 0)
         return errno;
     *ret = (unsigned short)request.ifr_flags;
-    return check_index(fd, index, &request);
+    return verify_index(fd, index, &request);
 }
 
-static int probe(int fd, uint32_t index, struct link *ret)
+static int query_link_once(int fd, uint32_t index, struct link *ret)
 {
     struct ifreq request;
     int          error;
 
     memset(ret, 0, sizeof *ret);
     ret->index = index;
-    error = find_name(fd, index, &request);
+    error = query_link_name(fd, index, &request);
     if (error != 0)
         return error;
     memcpy(ret->name, request.ifr_name, sizeof ret->name);
@@ -69,26 +70,26 @@ static int probe(int fd, uint32_t index, struct link *ret)
     if (ioctl(fd, SIOCGIFMTU, &request) != 0)
         return errno;
     ret->mtu = (uint32_t)request.ifr_mtu;
-    return check_index(fd, index, &request);
+    return verify_index(fd, index, &request);
 }
 
 int ioctl_link(int fd, uint32_t index, struct link *ret)
 {
-    int error = probe(fd, index, ret);
+    int error = query_link_once(fd, index, ret);
 
-    /* The first try may have met a renaming. */
-    return error == ENODEV ? probe(fd, index, ret) : error;
+    /* The link may have been renamed during the first try. */
+    return error == ENODEV ? query_link_once(fd, index, ret) : error;
 }
 
-void ioctl_link_driver(int fd, const char *name, struct driver *ret)
+void ioctl_link_driver(int fd, const char *name, struct link_driver *ret)
 {
     struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
     struct ifreq           request = { .ifr_data = (char *)&info };
 
-    *ret = (struct driver){ 0 };
+    *ret = (struct link_driver){ 0 };
     memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));
     if (ioctl(fd, SIOCETHTOOL, &request) != 0)
         return;
     memcpy(ret->name, info.driver, strnlen(info.driver, sizeof ret->name - 1));
-    memcpy(ret->about, info.fw_version, strnlen(info.fw_version, sizeof ret->about - 1));
+    memcpy(ret->firmware, info.fw_version, strnlen(info.fw_version, sizeof ret->firmware - 1));
 }

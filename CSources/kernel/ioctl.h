@@ -2,27 +2,27 @@
 #ifndef REACHABILITY_IOCTL_H
 #define REACHABILITY_IOCTL_H
 
-/* Network interfaces by netdevice(7)'s ioctls, which any socket will do for. But for the last, they do not wait for
- * RTNL. */
+/* Reads links with the ioctls of netdevice(7). `fd` is any socket of the network namespace. */
 
-#include "pure/link_table.h"
+#include "pure/link.h"
 
-/* The index of the interface that has this name now. 0 or an errno; ENODEV: there is none. */
+/* Reads the index of the link that has this name now. No wait for RTNL. Returns 0 or an errno; ENODEV: no link. */
 int ioctl_link_index(int fd, const char *name, uint32_t *ret);
 
-/* The flags of the one with an index, IFF_... as it tells them in 16 bits: nobody is waited for. 0 or an errno; ENODEV:
- * there is none. */
+/* Reads the low 16 bits of a link's IFF_... flags. No wait for RTNL. Returns 0 or an errno; ENODEV: no link. */
 int ioctl_link_flags(int fd, uint32_t index, uint32_t *ret);
 
-/* What the one with an index is, but for its kind. Waits for whoever is changing a hardware address, of any link: not to
- * be asked over and over. 0 or an errno; ENODEV: there is none. */
+/* Reads a link, except its kind. Waits while the hardware address of any link is being changed, so do not call it
+ * often. Returns 0 or an errno; ENODEV: no link. */
 int ioctl_link(int fd, uint32_t index, struct link *ret);
 
-/* What its driver calls itself, and what it calls the device, or its firmware; "" when it does not say. May wait for
- * RTNL. */
-struct driver {
-    char name[32], about[32];
+/* A link's driver. */
+struct link_driver {
+    char name[32];     /* "": unknown */
+    char firmware[32]; /* its version, or for USB drivers a description of the device; "": unknown */
 };
-void ioctl_link_driver(int fd, const char *name, struct driver *ret);
+
+/* Reads the driver of a link. May wait for RTNL. */
+void ioctl_link_driver(int fd, const char *name, struct link_driver *ret);
 
 #endif

@@ -2,12 +2,12 @@
 #ifndef REACHABILITY_LINK_TYPE_H
 #define REACHABILITY_LINK_TYPE_H
 
-/* What kind of link one is where sysfs does not show it: asked of rtnetlink, of nl80211 and of the driver. */
+/* The type of a link that sysfs does not show: by queries to rtnetlink, nl80211 and the driver. */
 
-#include "pure/link_table.h"
+#include "pure/link.h"
 
-/* Finds out all about a link of the calling thread's network namespace, over sockets of its own. May wait for RTNL.
- * 0 or an errno; ENODEV: there is none; NETLINK_DENIED. */
+/* Reads a link of the calling thread's network namespace, with its device and type. Opens sockets of its own. May wait
+ * for RTNL. Returns 0 or an errno; ENODEV: no link; NETLINK_DENIED. */
 int link_type_query(uint32_t index, struct link *ret);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sockets, and what is asked over them. They are our own, as libmnl's receive call does not tell the sender.
+ * Netlink sockets, and requests with their replies. Not libmnl's sockets: its receive call does not return the sender.
  *
- * What this file must never do: wait (every receive says MSG_DONTWAIT: the kernel answers a request inside the send),
- * believe a datagram whose sender is not the kernel, or open a descriptor that lives on after exec.
+ * What this file must never do: wait (the kernel replies inside send, so each receive uses MSG_DONTWAIT), trust a
+ * datagram that the kernel did not send, or open a descriptor that stays open after exec.
  */
 #include "kernel/netlink.h"
 
@@ -13,16 +13,16 @@
 
 #include "pure/message.h"
 
-/* A socket address has bits for the first 31 groups. */
+/* A socket address has bits for the groups below this one. */
 #define MASK_GROUPS 32
 
-/* Room for some thousand route messages. Clamped by the kernel to rmem_max. */
+/* Bytes: room for some thousand route messages. The kernel limits it to rmem_max. */
 #define RECEIVE_BUFFER (2 * 1024 * 1024)
 
-static const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+static const struct sockaddr_nl kernel_address = { .nl_family = AF_NETLINK };
 
-/* Options only make things better, and a sandbox may refuse any of them. */
-static void set_option(int fd, int level, int option, int value)
+/* Ignores errors: the socket works without its options, and a sandbox may refuse them. */
+static void try_option(int fd, int level, int option, int value)
 {
     (void)setsockopt(fd, level, option, &value, sizeof value);
 }
@@ -43,7 +43,7 @@ int netlink_denial(int error)
     }
 }
 
-static int open_socket(int protocol, struct netlink *ret)
+static int open_netlink_socket(int protocol, struct netlink *ret)
 {
     int error;
 
@@ -53,13 +53,13 @@ static int open_socket(int protocol, struct netlink *ret)
     process_unlock();
     if (error != 0)
         return netlink_denial(error);
-    set_option(ret->socket.fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
+    try_option(ret->socket.fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
     return 0;
 }
 
-/* Memberships come in two ways, while binding and by an option, and a sandbox may refuse either. Not every kernel has
- * IPv6, nexthop objects or netconf (EINVAL). */
-static bool is_refusal(int error)
+/* Whether the socket is of use without the groups that failed to join. A sandbox may refuse to bind, or the socket
+ * option. EINVAL: the kernel has no such group; IPv6, nexthop objects and netconf are optional. */
+static bool is_missing_or_refused(int error)
 {
     return error == EINVAL || error == ENOPROTOOPT || netlink_denial(error) == NETLINK_DENIED;
 }
@@ -74,49 +74,51 @@ static int bind_with_groups(const struct netlink *netlink, const unsigned *group
     return bind(netlink->socket.fd, (const struct sockaddr *)&own, sizeof own) == 0 ? 0 : errno;
 }
 
-static int join_groups(const struct netlink *netlink, const unsigned *groups, size_t count, bool *ret_deaf)
+/* Joins groups with bind, or one by one if a sandbox refuses that. Returns 0 if at least one was joined. */
+static int join_groups(const struct netlink *netlink, const unsigned *groups, size_t count, bool *ret_groups_refused)
 {
     const int bind_error = bind_with_groups(netlink, groups, count);
-    bool      hears = bind_error == 0;
+    bool      joined = bind_error == 0;
 
-    *ret_deaf = false;
-    if (bind_error != 0 && !is_refusal(bind_error))
+    *ret_groups_refused = false;
+    if (bind_error != 0 && !is_missing_or_refused(bind_error))
         return bind_error;
-    if (bind_error != 0 && connect(netlink->socket.fd, (const struct sockaddr *)&kernel, sizeof kernel) != 0)
+    if (bind_error != 0 &&
+        connect(netlink->socket.fd, (const struct sockaddr *)&kernel_address, sizeof kernel_address) != 0)
         return netlink_denial(errno);
     for (size_t i = 0; i < count; i++) {
         const int error = bind_error != 0 || groups[i] >= MASK_GROUPS ? netlink_join(netlink, groups[i]) : 0;
 
-        if (error != 0 && !is_refusal(error))
+        if (error != 0 && !is_missing_or_refused(error))
             return error;
-        hears = hears || error == 0;
-        *ret_deaf = *ret_deaf || (error != 0 && error != EINVAL);
+        joined = joined || error == 0;
+        *ret_groups_refused = *ret_groups_refused || (error != 0 && error != EINVAL);
     }
-    return hears ? 0 : NETLINK_DENIED;
+    return joined ? 0 : NETLINK_DENIED;
 }
 
-int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_deaf)
+int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused)
 {
-    int error = open_socket(NETLINK_ROUTE, ret);
+    int error = open_netlink_socket(NETLINK_ROUTE, ret);
 
     if (error != 0)
         return error;
-    error = join_groups(ret, groups, count, ret_deaf);
+    error = join_groups(ret, groups, count, ret_groups_refused);
     if (error != 0)
         netlink_close(ret);
     return error;
 }
 
-static int open_requests(int protocol, struct netlink *ret)
+static int open_connected_socket(int protocol, struct netlink *ret)
 {
     struct sockaddr_nl own;
     socklen_t          length = sizeof own;
-    int                error = open_socket(protocol, ret);
+    int                error = open_netlink_socket(protocol, ret);
 
     if (error != 0)
         return error;
-    set_option(ret->socket.fd, SOL_NETLINK, NETLINK_CAP_ACK, 1);
-    if (connect(ret->socket.fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0 &&
+    try_option(ret->socket.fd, SOL_NETLINK, NETLINK_CAP_ACK, 1);
+    if (connect(ret->socket.fd, (const struct sockaddr *)&kernel_address, sizeof kernel_address) == 0 &&
         getsockname(ret->socket.fd, (struct sockaddr *)&own, &length) == 0) {
         ret->port = own.nl_pid;
         return 0;
@@ -128,12 +130,12 @@ static int open_requests(int protocol, struct netlink *ret)
 
 int netlink_open_requests(struct netlink *ret)
 {
-    return open_requests(NETLINK_ROUTE, ret);
+    return open_connected_socket(NETLINK_ROUTE, ret);
 }
 
 int netlink_open_generic(struct netlink *ret)
 {
-    return open_requests(NETLINK_GENERIC, ret);
+    return open_connected_socket(NETLINK_GENERIC, ret);
 }
 
 int netlink_join(const struct netlink *netlink, unsigned group)
@@ -149,7 +151,7 @@ void netlink_close(struct netlink *netlink)
 }
 
 int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,
-                     void (*take)(void *info, const struct nlmsghdr *message), void *info)
+                     void (*handle)(void *info, const struct nlmsghdr *message), void *info)
 {
     bool interrupted = false;
     int  error;
@@ -157,7 +159,7 @@ int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *bu
     request->nlmsg_seq = ++netlink->sequence;
     error = netlink_send(netlink, request, request->nlmsg_len);
     if (error != 0)
-        return error == EAGAIN ? ENOBUFS : error; /* EAGAIN is an interrupted dump */
+        return error == EAGAIN ? ENOBUFS : error; /* this function's EAGAIN means an interrupted dump */
     for (;;) {
         const ssize_t          length = netlink_receive(netlink, buffer, NETLINK_BUFFER_SIZE);
         const struct nlmsghdr *message = buffer;
@@ -174,7 +176,7 @@ int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *bu
                 error = message_error(message);
                 return error == 0 && interrupted ? EAGAIN : error;
             }
-            take(info, message);
+            handle(info, message);
             if ((message->nlmsg_flags & NLM_F_MULTI) == 0)
                 return 0;
         }

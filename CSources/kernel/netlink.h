@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_NETLINK_H
 #define REACHABILITY_NETLINK_H
 
-/* Netlink sockets: of rtnetlink(7), and of generic netlink. */
+/* Netlink sockets, for rtnetlink(7) and generic netlink. */
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -14,41 +14,49 @@
 
 #include "base/process.h"
 
-#define NETLINK_BUFFER_SIZE 32768 /* the kernel sizes its dumps by the largest buffer that it has seen */
+#define NETLINK_BUFFER_SIZE 32768 /* bytes; the kernel sizes its dumps by the largest buffer that it has seen */
 
 struct netlink {
     struct descriptor socket;
-    uint32_t          port, sequence; /* what an answer to us carries */
+    uint32_t          port, sequence; /* ours, and the last request's; the reply has the same two */
 };
 
 #define NETLINK_CLOSED ((struct netlink){ .socket = { .fd = -1 } })
 
-/* What is answered when a sandbox refuses netlink to this process: no errno of a route query's. */
+/* A sandbox refuses netlink to this process. No route query fails with this errno. */
 #define NETLINK_DENIED EPFNOSUPPORT
 
-/* Whether something is kept from this process for good: by a sandbox, or as only others have the right to it. */
+/* Whether repeating the call is of no use: a sandbox refuses it, or the process lacks the privilege. */
 static inline bool netlink_is_withheld(int error)
 {
     return error == EPERM || error == NETLINK_DENIED;
 }
 
-/* Each answers 0, NETLINK_DENIED or an errno. Sockets belong to the network namespace of the calling thread, for good.
- * The first never sends. *ret_deaf: of some of the groups nothing will be heard, though the kernel has them. */
-int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_deaf);
-int netlink_open_requests(struct netlink *ret); /* connected to the kernel, which then lets nobody else send to it */
-int netlink_open_generic(struct netlink *ret);  /* the same, of generic netlink */
+/* These return 0, NETLINK_DENIED or an errno. A socket belongs to the network namespace of the opening thread. */
+
+/* A socket that receives messages of multicast groups. It never sends. *ret_groups_refused: a sandbox refuses some
+ * groups that the kernel has, so their messages do not arrive. */
+int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused);
+
+/* A socket for requests. It is connected to the kernel, so no other process can send to it. */
+int netlink_open_requests(struct netlink *ret);
+int netlink_open_generic(struct netlink *ret);
+
+/* Joins one more multicast group. */
 int netlink_join(const struct netlink *netlink, unsigned group);
 
 void netlink_close(struct netlink *netlink);
 
-/* What it means that a call on a socket failed. Seccomp filters, systemd's RestrictAddressFamilies and security modules
- * each refuse in their own way, which is NETLINK_DENIED; else it is the errno. */
+/* Returns NETLINK_DENIED for each errno with which a sandbox refuses a socket call (seccomp filters, security modules
+ * and systemd's RestrictAddressFamilies use different ones), and other errnos unchanged. */
 int netlink_denial(int error);
 
-/* In line, as the next one: each return from a system call's caller is one that the processor does not foresee, and an
- * answer takes two. One datagram from the kernel, without waiting. 0: there is none. NETLINK_FOREIGN: one came from somebody else, and
- * was thrown away. Less than 0: an errno, negated; ENOBUFS when the kernel had to drop some, EMSGSIZE when one did not
- * fit. */
+/* Receives one datagram from the kernel, without waiting. Returns its length; 0: there is none; NETLINK_FOREIGN:
+ * another process sent it, and it is discarded; less than 0: a negated errno. ENOBUFS: the kernel dropped messages;
+ * EMSGSIZE: the datagram did not fit.
+ *
+ * This and netlink_send are inline: after a system call the processor mispredicts each return, and a route query makes
+ * two system calls. */
 #define NETLINK_FOREIGN (-4096)
 static inline ssize_t netlink_receive(const struct netlink *netlink, void *buffer, size_t size)
 {
@@ -66,7 +74,7 @@ static inline ssize_t netlink_receive(const struct netlink *netlink, void *buffe
     return (size_t)got > size ? -EMSGSIZE : got;
 }
 
-/* Sends requests to the kernel, which answers them before this returns. 0, NETLINK_DENIED or an errno. */
+/* Sends requests to the kernel, which replies before this returns. Returns 0, NETLINK_DENIED or an errno. */
 static inline int netlink_send(const struct netlink *netlink, const void *requests, size_t length)
 {
     ssize_t sent;
@@ -77,11 +85,12 @@ static inline int netlink_send(const struct netlink *netlink, const void *reques
     return sent < 0 ? netlink_denial(errno) : 0;
 }
 
-/* Sends one request, which it numbers, and passes on what answers it, a message or those of a dump. On a socket that
- * nothing else comes in on. 0, NETLINK_DENIED or an errno, which may be the kernel's answer. EAGAIN: the dump was read
- * to its end, and interrupted by a change. What keeps changing is taken as it is after so many tries. */
+/* Sets a request's sequence number, sends it, and passes each message of the reply or dump to `handle`. Use a socket
+ * that has joined no groups: other messages are discarded. Returns 0, NETLINK_DENIED or an errno, which may be the
+ * kernel's reply. EAGAIN: the dump is complete, but a change has interrupted it; repeat it, at most NETLINK_DUMP_TRIES
+ * times. */
 #define NETLINK_DUMP_TRIES 8
 int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *buffer,
-                     void (*take)(void *info, const struct nlmsghdr *message), void *info);
+                     void (*handle)(void *info, const struct nlmsghdr *message), void *info);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: believe EPERM to be "no". Who is refused an answer does not know whether it is Wi-Fi.
+ * Queries nl80211 about links.
+ *
+ * What this file must never do: take EPERM for "not Wi-Fi". A refused query says nothing about the link.
  */
 #include "kernel/nl80211.h"
 
+#include <errno.h>
 #include <linux/nl80211.h>
 
-static void take_interface(void *info, const struct nlmsghdr *message)
+static void set_is_wifi(void *info, const struct nlmsghdr *message)
 {
     bool *ret = info;
 
@@ -21,7 +24,7 @@ int nl80211_is_wifi(struct genetlink *nl80211, uint32_t index, bool *ret)
     *ret = false;
     if (error != 0)
         return error;
-    error = genetlink_query(nl80211, NL80211_CMD_GET_INTERFACE, 0, NL80211_ATTR_IFINDEX, index, take_interface, ret);
-    /* It is none of its interfaces, or there are none. */
+    error = genetlink_query(nl80211, NL80211_CMD_GET_INTERFACE, 0, NL80211_ATTR_IFINDEX, index, set_is_wifi, ret);
+    /* These mean that the link is not one of nl80211's, or that the kernel has no nl80211. */
     return error == ENODEV || error == EOPNOTSUPP || error == EINVAL || error == ENOENT ? 0 : error;
 }

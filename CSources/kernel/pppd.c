@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: wait for pppd. It writes to the database by mapping it, under locks that are not taken
- * here: what is half written or not written yet is read again two seconds later.
+ * Reads the database of pppd(8).
+ *
+ * What this file must never do: wait for pppd. It locks the database to write it, and we read without the lock: if a
+ * record is incomplete or missing, the next read finds it.
  */
 #include "kernel/pppd.h"
 
@@ -18,24 +20,24 @@
 #include "base/text.h"
 #include "pure/tdb.h"
 
-#define FILE_LIMIT 65536 /* bytes: hundreds of links */
+#define DATABASE_LIMIT 65536 /* bytes: hundreds of links */
 
-static const char *const paths[] = { "/run/pppd2.tdb", "/run/pppd/pppd2.tdb" }; /* of pppd 2.4, and since 2.5 */
+static const char *const database_paths[] = { "/run/pppd2.tdb", "/run/pppd/pppd2.tdb" }; /* pppd 2.4; since 2.5 */
 
-static int read_file(const char *path, char *ret, size_t *ret_length)
+static int read_database(const char *path, char *ret, size_t *ret_length)
 {
     struct descriptor file;
     int               error = descriptor_open(path, O_NONBLOCK, &file);
 
     if (error != 0)
         return error;
-    error = descriptor_read(&file, ret, FILE_LIMIT, ret_length);
+    error = descriptor_read(&file, ret, DATABASE_LIMIT, ret_length);
     descriptor_close(&file);
-    return error == EISDIR || error == EAGAIN ? 0 : error; /* what is no file is empty */
+    return error == EISDIR || error == EAGAIN ? 0 : error; /* what is not a regular file counts as empty */
 }
 
-/* "KEY=value;KEY=value": the value of a key. */
-static bool find_word(struct span words, const char *key, struct span *ret)
+/* Finds the value of a key in "KEY=value;KEY=value". */
+static bool find_value(struct span words, const char *key, struct span *ret)
 {
     const size_t length = strlen(key);
 
@@ -55,8 +57,8 @@ static bool find_word(struct span words, const char *key, struct span *ret)
     return false;
 }
 
-/* What was noted by one that was killed stays. */
-static bool is_alive(struct span pid)
+/* The record of a pppd that was killed stays in the database. */
+static bool process_exists(struct span pid)
 {
     char        path[32];
     struct stat status;
@@ -65,10 +67,10 @@ static bool is_alive(struct span pid)
     return stat(path, &status) == 0;
 }
 
-/* "/dev/ttyUSB0", by the driver of that. */
-static bool is_modem(struct span device)
+/* Whether the driver of a tty, such as "/dev/ttyUSB0", is one for cellular modems only. */
+static bool is_modem_tty(struct span device)
 {
-    static const char *const drivers[] = { "option1", "qcserial", "sierra", "ipw" }; /* of nothing but modems */
+    static const char *const drivers[] = { "option1", "qcserial", "sierra", "ipw" };
     static const char        folder[] = "/dev/";
     const int                skipped = sizeof folder - 1, length = device.length > 31 ? 31 : (int)device.length;
     char                     path[96], target[256];
@@ -84,47 +86,47 @@ static bool is_modem(struct span device)
     return name != NULL && TEXT_IS_ONE_OF(name + 1, drivers);
 }
 
-/* What is searched for, and found. */
-struct notes {
+/* The link to look for, and what was found. */
+struct record_search {
     const char  *interface;
     struct pppd *ret;
 };
 
-/* Each pppd has one record, by its number. Those of other network namespaces may have a link of the same name: one that
- * is connected is taken for ours. Addresses, of either family, are noted when it is connected for the first time, and
- * how long it was when that ended. */
-static void take_note(void *info, struct span key, struct span note)
+/* Each pppd has one record; its key is "pppd" and a number. A pppd of another network namespace may have a link of the
+ * same name: if any of them is connected, the link counts as connected. A record gets addresses when the link first
+ * connects, and CONNECT_TIME when the connection ends. */
+static void apply_record(void *info, struct span key, struct span record)
 {
-    struct notes *notes = info;
-    struct span   name, word;
-    bool          idle;
+    struct record_search *search = info;
+    struct span           name, value;
+    bool                  idle;
 
-    if (key.length < 4 || memcmp(key.start, "pppd", 4) != 0 || !find_word(note, "IFNAME", &name) ||
-        name.length != strlen(notes->interface) || memcmp(name.start, notes->interface, name.length) != 0 ||
-        !find_word(note, "PPPD_PID", &word) || !is_alive(word))
+    if (key.length < 4 || memcmp(key.start, "pppd", 4) != 0 || !find_value(record, "IFNAME", &name) ||
+        name.length != strlen(search->interface) || memcmp(name.start, search->interface, name.length) != 0 ||
+        !find_value(record, "PPPD_PID", &value) || !process_exists(value))
         return;
-    idle = (!find_word(note, "IPLOCAL", &word) && !find_word(note, "LLLOCAL", &word)) ||
-           find_word(note, "CONNECT_TIME", &word);
-    notes->ret->idle = idle && (notes->ret->idle || !notes->ret->noted);
-    notes->ret->modem = notes->ret->modem || (find_word(note, "DEVICE", &word) && is_modem(word));
-    notes->ret->noted = true;
+    idle = (!find_value(record, "IPLOCAL", &value) && !find_value(record, "LLLOCAL", &value)) ||
+           find_value(record, "CONNECT_TIME", &value);
+    search->ret->idle = idle && (search->ret->idle || !search->ret->has_record);
+    search->ret->modem = search->ret->modem || (find_value(record, "DEVICE", &value) && is_modem_tty(value));
+    search->ret->has_record = true;
 }
 
 int pppd_read(const char *interface, struct pppd *ret)
 {
-    struct notes notes = { .interface = interface, .ret = ret };
-    char        *bytes = malloc(FILE_LIMIT);
-    size_t       length;
-    int          error = ENOENT;
+    struct record_search search = { .interface = interface, .ret = ret };
+    char                *bytes = malloc(DATABASE_LIMIT);
+    size_t               length;
+    int                  error = ENOENT;
 
     *ret = (struct pppd){ 0 };
     if (bytes == NULL)
         return ENOMEM;
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0] && filestamp_means_absent(error); i++)
-        error = read_file(paths[i], bytes, &length);
-    ret->kept = error == 0;
-    if (ret->kept)
-        tdb_each(bytes, length, take_note, &notes);
+    for (size_t i = 0; i < sizeof database_paths / sizeof database_paths[0] && filestamp_means_absent(error); i++)
+        error = read_database(database_paths[i], bytes, &length);
+    ret->has_database = error == 0;
+    if (ret->has_database)
+        tdb_each(bytes, length, apply_record, &search);
     free(bytes);
     return filestamp_means_absent(error) ? 0 : error;
 }

@@ -2,19 +2,19 @@
 #ifndef REACHABILITY_PPPD_H
 #define REACHABILITY_PPPD_H
 
-/* What pppd(8) notes of the links that it makes, in its database. rtnetlink does not tell whether one that is dialled
- * on demand is connected. */
+/* The state of a ppp link in the database of pppd(8). rtnetlink does not report whether a link that is dialled on
+ * demand is connected. */
 
 #include <stdbool.h>
 
 struct pppd {
-    bool kept;  /* there is a database, which may tell something else in a moment */
-    bool noted; /* the link is one of pppd's */
-    bool idle;  /* it will be dialled when there is traffic */
-    bool modem; /* a cellular modem carries it */
+    bool has_database; /* it can be read; it may change at any time */
+    bool has_record;   /* a running pppd has created the link */
+    bool idle;         /* traffic will make pppd dial */
+    bool modem;        /* the link uses a cellular modem */
 };
 
-/* 0 or an errno: it could not be looked at. Where there is no database, or none for us, nothing is noted. */
+/* Returns 0, also if there is no database that this process may read, or an errno. */
 int pppd_read(const char *interface, struct pppd *ret);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's state as far as we keep it: links, and nothing else.
+ * Events and queries of rtnetlink(7), and the table of links. Links are the only kernel state that we store.
  *
- * What this file must never do: dump, store or subscribe to in order to store the routing table. It can hold a million
- * routes, and only the kernel knows how rules, marks, multipath, nexthop objects and VRFs come together. The route
- * messages that are listened to say that an answer may have changed; the answer itself is asked for.
+ * What this file must never do: dump the routing table, or store the routes that messages contain. There may be a
+ * million routes, and only the kernel can combine rules, marks, multipath, nexthop objects and VRFs. A route message
+ * only means that a path may have changed; a query then reads it.
  */
 #include "kernel/rtnetlink.h"
 
@@ -19,17 +19,19 @@
 #include "kernel/sysfs.h"
 #include "pure/path.h"
 
-#define DRAIN_LIMIT 1024 /* datagrams in one pass, so that a storm does not keep answers back for ever */
-#define ASK_TRIES   3    /* an answer that was lost among too many events */
+#define DRAIN_LIMIT 1024 /* datagrams in one call, so that many events do not delay deliveries without end */
+#define QUERY_TRIES 3    /* for a reply that an overrun dropped */
 
-/* An index that no link can have. Asking for it answers ENODEV as soon as the RTNL lock was free: the kernel tells of a
- * link, an address or a route *before* it changes the routes, and a route query does not wait for that. */
+/* An index that no link has: the barrier queries it. The reply, ENODEV, comes once the RTNL lock was free. A route
+ * query does not wait for that lock, and the kernel sends the message about a link, an address or a route *before* it
+ * changes the routes. */
 #define NO_SUCH_LINK 0x7fffffffu
 
-/* Not every kernel has IPv6, nexthop objects or netconf: of groups that are not there nothing is heard. */
-static const unsigned groups[] = { RTNLGRP_LINK,         RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_RULE,
-                                   RTNLGRP_IPV6_IFADDR,  RTNLGRP_IPV6_ROUTE,  RTNLGRP_IPV6_RULE,  RTNLGRP_IPV4_NETCONF,
-                                   RTNLGRP_IPV6_NETCONF, RTNLGRP_NEXTHOP };
+/* The groups whose messages can affect a path. Not every kernel has IPv6, nexthop objects and netconf. */
+static const unsigned event_groups[] = { RTNLGRP_LINK,      RTNLGRP_IPV4_IFADDR,  RTNLGRP_IPV4_ROUTE,
+                                         RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_IFADDR,  RTNLGRP_IPV6_ROUTE,
+                                         RTNLGRP_IPV6_RULE, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
+                                         RTNLGRP_NEXTHOP };
 
 int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
 {
@@ -39,9 +41,10 @@ int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     error = ret->buffer == NULL ? ENOMEM : netlink_open_requests(&ret->requests);
     if (error == 0 && scope == RTNETLINK_ALL)
-        error = netlink_open_events(&ret->events, groups, sizeof groups / sizeof groups[0], &ret->deaf);
+        error = netlink_open_events(&ret->events, event_groups, sizeof event_groups / sizeof event_groups[0],
+                                    &ret->groups_refused);
     else if (error == 0)
-        ret->deaf = netlink_join(&ret->requests, RTNLGRP_LINK) != 0;
+        ret->groups_refused = netlink_join(&ret->requests, RTNLGRP_LINK) != 0;
     if (error != 0)
         rtnetlink_close(ret);
     return error;
@@ -56,7 +59,7 @@ void rtnetlink_close(struct rtnetlink *rtnetlink)
     rtnetlink->buffer = NULL;
 }
 
-static void note_overrun(struct rtnetlink *rtnetlink)
+static void count_overrun(struct rtnetlink *rtnetlink)
 {
     const unsigned long count = atomic_fetch_add(&rtnetlink->overruns, 1) + 1;
 
@@ -70,7 +73,7 @@ static bool is_link(const struct message *message)
     return message->kind == MESSAGE_LINK || message->kind == MESSAGE_LINK_GONE;
 }
 
-/* Goes through the messages of a datagram. False: there are no more. */
+/* Removes the first message from a datagram. Returns false if there are no more. */
 static bool next_message(struct span *datagram, struct message *ret)
 {
     const size_t step = message_parse(datagram->start, datagram->length, ret);
@@ -80,107 +83,110 @@ static bool next_message(struct span *datagram, struct message *ret)
     return step != 0;
 }
 
-/* One datagram. False: a link could not be noted. */
-static bool take_in(struct rtnetlink *rtnetlink, size_t length, void (*tell)(void *, const struct message *),
-                    void *info)
+/* Applies one datagram of events. Returns false if a link could not be stored. */
+static bool apply_events(struct rtnetlink *rtnetlink, size_t length, void (*handle)(void *, const struct message *),
+                         void *info)
 {
     struct span    datagram = { .start = rtnetlink->buffer, .length = length };
     struct message message;
-    bool           noted = true;
+    bool           stored = true;
 
     while (next_message(&datagram, &message)) {
         if (is_link(&message))
-            noted = link_table_apply(&rtnetlink->links, &message) == 0 && noted;
+            stored = link_table_apply(&rtnetlink->links, &message) == 0 && stored;
         if (message.kind == MESSAGE_OTHER)
             continue;
         probe_event((int)message.kind, is_link(&message) ? message.link.index : 0);
-        tell(info, &message);
+        handle(info, &message);
     }
-    return noted;
+    return stored;
 }
 
-unsigned rtnetlink_drain(struct rtnetlink *rtnetlink, void (*tell)(void *info, const struct message *message),
+unsigned rtnetlink_drain(struct rtnetlink *rtnetlink, void (*handle)(void *info, const struct message *message),
                          void *info, int *ret_error)
 {
-    unsigned news = RTNETLINK_NOTHING;
+    unsigned result = RTNETLINK_NOTHING;
 
-    /* After an overrun the kernel drops, without a further word, until the queue is empty: then there is no limit, and
-     * nothing to read in what is thrown away, as everything is asked for anew. */
-    for (unsigned count = 0; count < DRAIN_LIMIT || (news & RTNETLINK_LOST) != 0; count++) {
+    /* After an overrun the kernel drops messages, without another error, until the queue is empty. So empty the queue,
+     * without the limit, and discard what is read: everything is stale. */
+    for (unsigned count = 0; count < DRAIN_LIMIT || (result & RTNETLINK_LOST) != 0; count++) {
         const ssize_t length = netlink_receive(&rtnetlink->events, rtnetlink->buffer, NETLINK_BUFFER_SIZE);
 
         if (length == 0)
-            return news;
+            return result;
         if (length == -ENOBUFS || length == -EMSGSIZE) {
-            news |= RTNETLINK_LOST;
-            note_overrun(rtnetlink);
+            result |= RTNETLINK_LOST;
+            count_overrun(rtnetlink);
         } else if (length == NETLINK_FOREIGN) {
             continue;
         } else if (length < 0) {
             *ret_error = (int)-length;
-            return news | RTNETLINK_LOST;
-        } else if ((news & RTNETLINK_LOST) == 0 && !take_in(rtnetlink, (size_t)length, tell, info)) {
-            news |= RTNETLINK_LOST;
+            return result | RTNETLINK_LOST;
+        } else if ((result & RTNETLINK_LOST) == 0 && !apply_events(rtnetlink, (size_t)length, handle, info)) {
+            result |= RTNETLINK_LOST;
         }
     }
-    return news | RTNETLINK_MORE;
+    return result | RTNETLINK_MORE;
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
-static bool is_answer(const struct rtnetlink *rtnetlink, uint32_t sequence, const struct message *message)
+static bool is_reply(const struct rtnetlink *rtnetlink, uint32_t sequence, const struct message *message)
 {
     return message->sequence == sequence && message->port == rtnetlink->requests.port;
 }
 
-struct reading {
+/* The links of a dump so far. */
+struct link_dump {
     struct link_table links;
     int               error;
 };
 
-static void take_link(void *info, const struct nlmsghdr *header)
+static void add_dumped_link(void *info, const struct nlmsghdr *header)
 {
-    struct reading *reading = info;
-    struct message  message;
+    struct link_dump *dump = info;
+    struct message    message;
 
     (void)message_parse(header, header->nlmsg_len, &message);
-    if (message.kind == MESSAGE_LINK && link_table_apply(&reading->links, &message) != 0)
-        reading->error = ENOMEM;
+    if (message.kind == MESSAGE_LINK && link_table_apply(&dump->links, &message) != 0)
+        dump->error = ENOMEM;
 }
 
 int rtnetlink_read_links(struct rtnetlink *rtnetlink)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    struct reading                 reading = { .links = LINK_TABLE_EMPTY };
+    struct link_dump               dump = { .links = LINK_TABLE_EMPTY };
     int                            error = EAGAIN;
 
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
-        link_table_clear(&reading.links);
+        link_table_clear(&dump.links);
         message_put_link_dump(request);
-        error = netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, take_link,
-                                 &reading);
-        if (reading.error != 0)
-            error = reading.error;
+        error = netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, add_dumped_link,
+                                 &dump);
+        if (dump.error != 0)
+            error = dump.error;
     }
-    /* Interrupted to the last: every change since has sent a message of its own, which corrects the table. */
+    /* Each try was interrupted. The changes have sent messages of their own, which will correct the table. */
     if (error != 0 && error != EAGAIN) {
-        link_table_clear(&reading.links);
+        link_table_clear(&dump.links);
         return error;
     }
     link_table_clear(&rtnetlink->links);
-    rtnetlink->links = reading.links;
+    rtnetlink->links = dump.links;
     return 0;
 }
 
-/* What device it is counts while it can carry anything. Until then no lack of descriptors keeps an answer back. */
-static bool is_enough(const struct link *link)
+/* Whether no device has to be read. The device of a link that is not usable does not matter: a lack of descriptors must
+ * not prevent the evaluation. */
+static bool needs_no_device(const struct link *link)
 {
     return link->device != DEVICE_UNKNOWN || !link_is_usable(link);
 }
 
-/* The kernel routes over a link from the moment it is up, which it tells later, and messages are read a round at a
- * time: an answer may be newer than the table. To believe the table then would report a loss that never was. */
-static void look_whether_it_is_up_by_now(struct rtnetlink *rtnetlink, const struct link *known)
+/* Reads the flags of a link that is not usable in the table. The kernel routes over a link as soon as it is up, and
+ * sends the message later, so a route may be newer than the table. The stale flags would report a loss that did not
+ * happen. */
+static void read_flags_again(struct rtnetlink *rtnetlink, const struct link *known)
 {
     struct message news = { .kind = MESSAGE_LINK };
     struct link    now = *known;
@@ -188,11 +194,11 @@ static void look_whether_it_is_up_by_now(struct rtnetlink *rtnetlink, const stru
     if (ioctl_link_flags(rtnetlink->requests.socket.fd, known->index, &now.flags) != 0 || !link_is_usable(&now))
         return;
     news.link = (struct message_link){ .index = now.index, .flags = now.flags, .hardware = now.hardware };
-    link_table_apply(&rtnetlink->links, &news); /* does not fail: there is a place for it */
+    link_table_apply(&rtnetlink->links, &news); /* cannot fail: the table has the link */
 }
 
-/* Reads what is not known of a link. Returns 0 or an errno; ENODEV: there is none. */
-static int read_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link *known)
+/* Reads what the table lacks about a link. Returns 0 or an errno; ENODEV: no such link. */
+static int complete_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link *known)
 {
     const int   fd = rtnetlink->requests.socket.fd;
     struct link link;
@@ -202,7 +208,7 @@ static int read_link(struct rtnetlink *rtnetlink, uint32_t index, const struct l
         link = *known;
     else
         error = ioctl_link(fd, index, &link);
-    if (error == 0 && !is_enough(&link))
+    if (error == 0 && !needs_no_device(&link))
         error = sysfs_read_device(fd, &link);
     return error == 0 ? link_table_put(&rtnetlink->links, &link) : error;
 }
@@ -213,11 +219,11 @@ int rtnetlink_link(struct rtnetlink *rtnetlink, uint32_t index, const struct lin
     int                error = 0;
 
     if (index != 0 && known != NULL && !link_is_usable(known)) {
-        look_whether_it_is_up_by_now(rtnetlink, known);
+        read_flags_again(rtnetlink, known);
         known = link_table_find(&rtnetlink->links, index);
     }
-    if (index != 0 && (known == NULL || !is_enough(known))) {
-        error = read_link(rtnetlink, index, known);
+    if (index != 0 && (known == NULL || !needs_no_device(known))) {
+        error = complete_link(rtnetlink, index, known);
         known = error == 0 ? link_table_find(&rtnetlink->links, index) : NULL;
     }
     *ret = known;
@@ -233,16 +239,16 @@ int rtnetlink_link_index(struct rtnetlink *rtnetlink, const char *name, uint32_t
     return error == ENODEV ? 0 : error;
 }
 
-void rtnetlink_forget_unheard_links(struct rtnetlink *rtnetlink)
+void rtnetlink_clear_unwatched_links(struct rtnetlink *rtnetlink)
 {
-    if (rtnetlink->deaf)
+    if (rtnetlink->groups_refused)
         link_table_clear(&rtnetlink->links);
 }
 
-/* ---- Questions -------------------------------------------------------------------------------------------------- */
+/* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
-/* Our own failure to ask, which must not read like an answer of the kernel's. */
-static int not_an_answer(int error)
+/* Translates the errno of a failed send or receive, so that it does not look like the kernel's reply to a query. */
+static int local_failure(int error)
 {
     struct path path;
 
@@ -251,8 +257,9 @@ static int not_an_answer(int error)
     return path_from_error(error, false, &path) ? kSCStatusReachabilityUnknown : error;
 }
 
-/* netlink_receive on the socket of requests. What somebody else sent came before that was connected, so it ends. */
-static ssize_t next_datagram(struct rtnetlink *rtnetlink, struct span *ret)
+/* netlink_receive on the socket for requests. Only before it was connected could other processes send to it, so the
+ * loop ends. */
+static ssize_t receive_datagram(struct rtnetlink *rtnetlink, struct span *ret)
 {
     ssize_t length;
 
@@ -263,19 +270,19 @@ static ssize_t next_datagram(struct rtnetlink *rtnetlink, struct span *ret)
     return length;
 }
 
-/* Reads until the answer to a request is there, and takes in what is told of links on the way. 0 and the answer, or an
- * errno; ENOBUFS when messages were lost. */
-static int receive_answer(struct rtnetlink *rtnetlink, uint32_t sequence, struct message *ret)
+/* Reads up to the reply to a request, and applies the link messages before it. Returns 0 and the reply, or an errno;
+ * ENOBUFS: messages were lost. */
+static int receive_reply(struct rtnetlink *rtnetlink, uint32_t sequence, struct message *ret)
 {
     for (;;) {
         struct span   datagram;
-        const ssize_t length = next_datagram(rtnetlink, &datagram);
+        const ssize_t length = receive_datagram(rtnetlink, &datagram);
 
-        /* The kernel answers inside the send: no answer means that there was no room for one. */
+        /* The kernel replies inside send: without a reply, there was no room for it. */
         if (length <= 0)
-            return length == 0 || length == -EMSGSIZE ? ENOBUFS : not_an_answer((int)-length);
+            return length == 0 || length == -EMSGSIZE ? ENOBUFS : local_failure((int)-length);
         while (next_message(&datagram, ret)) {
-            if (is_answer(rtnetlink, sequence, ret))
+            if (is_reply(rtnetlink, sequence, ret))
                 return ret->kind == MESSAGE_ERROR ? ret->error : 0;
             if (is_link(ret) && link_table_apply(&rtnetlink->links, ret) != 0)
                 return ENOBUFS;
@@ -283,16 +290,16 @@ static int receive_answer(struct rtnetlink *rtnetlink, uint32_t sequence, struct
     }
 }
 
-/* After a loss the kernel drops, without a further word, until the queue is empty. On the socket of those who only ask,
- * links may have changed unheard: they are asked for again when they are needed. */
-static void start_over(struct rtnetlink *rtnetlink)
+/* After an overrun the kernel drops messages, without another error, until the queue is empty. With RTNETLINK_LINKS,
+ * link messages may be among them: clear the table, and links are read again when they are needed. */
+static void recover_from_overrun(struct rtnetlink *rtnetlink)
 {
     struct span datagram;
     ssize_t     length;
 
-    note_overrun(rtnetlink);
+    count_overrun(rtnetlink);
     do
-        length = next_datagram(rtnetlink, &datagram);
+        length = receive_datagram(rtnetlink, &datagram);
     while (length > 0 || length == -ENOBUFS || length == -EMSGSIZE);
     if (rtnetlink->events.socket.fd < 0)
         link_table_clear(&rtnetlink->links);
@@ -304,12 +311,12 @@ void rtnetlink_update_links(struct rtnetlink *rtnetlink)
     struct message message;
     ssize_t        length;
 
-    while ((length = next_datagram(rtnetlink, &datagram)) > 0)
+    while ((length = receive_datagram(rtnetlink, &datagram)) > 0)
         while (next_message(&datagram, &message))
             if (is_link(&message) && link_table_apply(&rtnetlink->links, &message) != 0)
                 link_table_clear(&rtnetlink->links);
     if (length < 0)
-        start_over(rtnetlink);
+        recover_from_overrun(rtnetlink);
 }
 
 void rtnetlink_set_barrier(struct rtnetlink *rtnetlink)
@@ -320,30 +327,30 @@ void rtnetlink_set_barrier(struct rtnetlink *rtnetlink)
 int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
     _Alignas(struct nlmsghdr) char requests[2 * MESSAGE_REQUEST_SIZE];
-    struct message                 answer;
+    struct message                 reply;
     int                            error = ENOBUFS;
 
-    for (int tries = 0; tries < ASK_TRIES && error == ENOBUFS; tries++) {
+    for (int tries = 0; tries < QUERY_TRIES && error == ENOBUFS; tries++) {
         size_t length = 0;
 
-        /* In the same send: the kernel takes the requests in order, on this thread. */
+        /* In one send: the kernel handles the requests in order, on this thread. */
         if (rtnetlink->barrier)
             length = message_put_link_query(requests, ++rtnetlink->requests.sequence, NO_SUCH_LINK);
         length += message_put_route_query(requests + length, ++rtnetlink->requests.sequence, request);
         rtnetlink->queries++;
-        error = not_an_answer(netlink_send(&rtnetlink->requests, requests, length));
+        error = local_failure(netlink_send(&rtnetlink->requests, requests, length));
         if (error == 0)
-            error = receive_answer(rtnetlink, rtnetlink->requests.sequence, &answer);
+            error = receive_reply(rtnetlink, rtnetlink->requests.sequence, &reply);
         if (error == ENOBUFS)
-            start_over(rtnetlink);
+            recover_from_overrun(rtnetlink);
     }
     rtnetlink->barrier = rtnetlink->barrier && error == ENOBUFS;
     probe_query(request->destination.family, request->oif, error);
     if (error != 0)
         return error;
-    if (answer.kind != MESSAGE_ROUTE)
+    if (reply.kind != MESSAGE_ROUTE)
         return EIO;
-    *ret = answer.route;
+    *ret = reply.route;
     return 0;
 }
 
@@ -352,7 +359,7 @@ int rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request
 {
     _Alignas(struct nlmsghdr) char bytes[RTNETLINK_QUERY_LIMIT * MESSAGE_REQUEST_SIZE];
     const uint32_t                 first = rtnetlink->requests.sequence + 1;
-    struct message                 answer;
+    struct message                 reply;
     size_t                         length = 0;
     int                            error;
 
@@ -361,10 +368,10 @@ int rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request
     rtnetlink->queries += count;
     error = netlink_send(&rtnetlink->requests, bytes, length);
     for (size_t i = 0; i < count && error == 0; i++) {
-        ret_errors[i] = receive_answer(rtnetlink, first + (uint32_t)i, &answer);
+        ret_errors[i] = receive_reply(rtnetlink, first + (uint32_t)i, &reply);
         probe_query(requests[i].destination.family, requests[i].oif, ret_errors[i]);
         if (ret_errors[i] == ENOBUFS) {
-            start_over(rtnetlink);
+            recover_from_overrun(rtnetlink);
             error = ENOBUFS;
         }
     }

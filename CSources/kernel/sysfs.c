@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: believe a sysfs that shows another network namespace. It shows the one in which it was
- * mounted, whichever the calling thread is in.
+ * Reads the devices of links from sysfs.
+ *
+ * What this file must never do: use a sysfs that shows another network namespace. A sysfs shows the namespace in which
+ * it was mounted, not that of the calling thread.
  */
 #include "kernel/sysfs.h"
 
@@ -18,27 +20,28 @@
 #include "base/process.h"
 #include "kernel/ioctl.h"
 
-#define FOLDER    "/sys/class/net/"
-#define PATH_SIZE 128
-#define TEXT_SIZE 512 /* what is looked for stands at the start */
+#define LINK_FOLDER "/sys/class/net/"
+#define PATH_SIZE   128
+#define TEXT_SIZE   512 /* of a file; longer files have what we need at the start */
 
-struct inquiry {
+/* What reading one link's device needs, for it and for the links below it. */
+struct sysfs_reader {
     int      fd;
     bool     carried;
-    unsigned looks;
-    int      error; /* something could not be looked at */
+    unsigned links_read;
+    int      error; /* of a file that exists and cannot be read */
 };
 
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
 
-static void note(struct inquiry *inquiry, int error)
+static void store_error(struct sysfs_reader *reader, int error)
 {
     if (error != 0 && !filestamp_means_absent(error))
-        inquiry->error = error;
+        reader->error = error;
 }
 
-/* A file of an interface: its text, "" when there is none or none for us. */
-static void read_text(struct inquiry *inquiry, const char *name, const char *file, char ret[TEXT_SIZE])
+/* Reads the text of a link's file; "": there is none, or none that this process may read. */
+static void read_link_file(struct sysfs_reader *reader, const char *name, const char *file, char ret[TEXT_SIZE])
 {
     char              path[PATH_SIZE];
     struct descriptor descriptor;
@@ -46,18 +49,18 @@ static void read_text(struct inquiry *inquiry, const char *name, const char *fil
     int               error;
 
     ret[0] = '\0';
-    snprintf(path, sizeof path, FOLDER "%s/%s", name, file);
+    snprintf(path, sizeof path, LINK_FOLDER "%s/%s", name, file);
     error = descriptor_open(path, 0, &descriptor);
-    note(inquiry, error);
+    store_error(reader, error);
     if (error != 0)
         return;
-    (void)descriptor_read(&descriptor, ret, TEXT_SIZE - 1, &length); /* some files of some devices cannot be */
+    (void)descriptor_read(&descriptor, ret, TEXT_SIZE - 1, &length); /* fails for some files of some devices */
     ret[length] = '\0';
     descriptor_close(&descriptor);
 }
 
-/* Bytes in hexadecimal, as "c0:00:02:01". Returns how many. */
-static size_t parse_bytes(const char *text, unsigned char *ret, size_t size)
+/* Parses a hardware address such as "c0:00:02:01". Returns the number of bytes. */
+static size_t parse_hardware_address(const char *text, unsigned char *ret, size_t size)
 {
     size_t count = 0;
     char  *end;
@@ -73,90 +76,92 @@ static size_t parse_bytes(const char *text, unsigned char *ret, size_t size)
     return count;
 }
 
-/* ---- Whether to believe it -------------------------------------------------------------------------------------- */
+/* ---- Whether sysfs shows the link ------------------------------------------------------------------------------- */
 
-/* Two namespaces may have links of one name and one index; hardly of one address, too, where links of that type have
- * one. */
-static bool is_shown(struct inquiry *inquiry, const struct link *link)
+/* Links of two namespaces may have the same name and index. They are unlikely to have the same hardware
+ * address too; links of some types have none. */
+static bool sysfs_shows(struct sysfs_reader *reader, const struct link *link)
 {
     unsigned char bytes[sizeof(((struct ifreq *)NULL)->ifr_hwaddr.sa_data)];
     char          text[TEXT_SIZE];
     struct ifreq  request = { 0 };
 
-    read_text(inquiry, link->name, "ifindex", text);
+    read_link_file(reader, link->name, "ifindex", text);
     if (strtoul(text, NULL, 10) != link->index)
         return false;
-    read_text(inquiry, link->name, "type", text);
+    read_link_file(reader, link->name, "type", text);
     if (strtoul(text, NULL, 10) != link->hardware)
         return false;
     memcpy(request.ifr_name, link->name, sizeof link->name);
-    if (ioctl(inquiry->fd, SIOCGIFHWADDR, &request) != 0)
+    if (ioctl(reader->fd, SIOCGIFHWADDR, &request) != 0)
         return false;
-    read_text(inquiry, link->name, "address", text);
-    return memcmp(bytes, request.ifr_hwaddr.sa_data, parse_bytes(text, bytes, sizeof bytes)) == 0;
+    read_link_file(reader, link->name, "address", text);
+    return memcmp(bytes, request.ifr_hwaddr.sa_data, parse_hardware_address(text, bytes, sizeof bytes)) == 0;
 }
 
-/* ---- One interface ---------------------------------------------------------------------------------------------- */
+/* ---- One link --------------------------------------------------------------------------------------------------- */
 
-/* Which type of device its driver calls it: a line of uevent. "": none. */
-static void read_type(struct inquiry *inquiry, const char *name, char ret[16])
+/* Reads the device type that the driver gives: a line of uevent. "": none. */
+static void read_devtype(struct sysfs_reader *reader, const char *name, char ret[16])
 {
     static const char key[] = "DEVTYPE=";
     char              text[TEXT_SIZE];
     const char       *line = text;
 
     ret[0] = '\0';
-    read_text(inquiry, name, "uevent", text);
+    read_link_file(reader, name, "uevent", text);
     for (; line != NULL; line = strchr(line, '\n'), line = line == NULL ? NULL : line + 1)
         if (strncmp(line, key, sizeof key - 1) == 0)
             snprintf(ret, 16, "%.*s", (int)strcspn(line + sizeof key - 1, "\n"), line + sizeof key - 1);
 }
 
-/* Those without hardware are in one folder. */
+/* A link without hardware is in a folder of its own. */
 static bool is_virtual(const char *name)
 {
-    char          path[PATH_SIZE], target[512];
-    const ssize_t length = (snprintf(path, sizeof path, FOLDER "%s", name), readlink(path, target, sizeof target - 1));
+    char    path[PATH_SIZE], target[512];
+    ssize_t length;
 
+    snprintf(path, sizeof path, LINK_FOLDER "%s", name);
+    length = readlink(path, target, sizeof target - 1);
     if (length <= 0)
         return true;
     target[length] = '\0';
     return strstr(target, "/virtual/net/") != NULL;
 }
 
-/* ---- What carries it -------------------------------------------------------------------------------------------- */
+/* ---- The link below --------------------------------------------------------------------------------------------- */
 
-static enum device carrier_of(struct inquiry *inquiry, const char *name, unsigned depth);
+static enum device read_device(struct sysfs_reader *reader, const char *name, unsigned depth);
 
-static bool is_running(const struct inquiry *inquiry, const char *name)
+static bool is_running_by_ioctl(const struct sysfs_reader *reader, const char *name)
 {
     struct ifreq request = { 0 };
 
     snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
-    return ioctl(inquiry->fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_RUNNING) != 0;
+    return ioctl(reader->fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_RUNNING) != 0;
 }
 
-/* Every link below it has an entry "lower_NAME". */
-static void consider_entries(struct inquiry *inquiry, const char *bytes, size_t length, unsigned depth,
-                             struct link_choice *choice)
+/* The folder of a link has an entry "lower_NAME" for each link below it. */
+static void choose_from_entries(struct sysfs_reader *reader, const char *bytes, size_t length, unsigned depth,
+                                struct link_choice *choice)
 {
     static const char prefix[] = "lower_";
 
     while (length > 0 && !link_is_best(choice)) {
         const struct dirent64 *entry = (const void *)bytes;
 
-        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 && inquiry->looks < LINK_LOOKS) {
+        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 && reader->links_read < LINK_LOOKS) {
             const char *lower = entry->d_name + sizeof prefix - 1;
 
-            (void)link_choose(choice, is_running(inquiry, lower), carrier_of(inquiry, lower, depth));
+            (void)link_choose(choice, is_running_by_ioctl(reader, lower), read_device(reader, lower, depth));
         }
         bytes += entry->d_reclen;
         length -= entry->d_reclen;
     }
 }
 
-/* DEVICE_UNKNOWN: nothing carries it. */
-static enum device best_lower(struct inquiry *inquiry, const char *name, unsigned depth)
+/* The best device of the links below. DEVICE_UNKNOWN: there is none. */
+static enum device read_lower_device(struct sysfs_reader *reader, const char *name, unsigned depth)
 {
     _Alignas(struct dirent64) char bytes[1024];
     struct link_choice             choice = { 0 };
@@ -165,61 +170,61 @@ static enum device best_lower(struct inquiry *inquiry, const char *name, unsigne
     ssize_t                        length;
     int                            error;
 
-    snprintf(path, sizeof path, FOLDER "%s/", name);
+    snprintf(path, sizeof path, LINK_FOLDER "%s/", name);
     error = descriptor_open(path, O_DIRECTORY, &folder);
-    note(inquiry, error);
+    store_error(reader, error);
     if (error != 0)
         return DEVICE_UNKNOWN;
     while (!link_is_best(&choice) && (length = getdents64(folder.fd, bytes, sizeof bytes)) > 0)
-        consider_entries(inquiry, bytes, (size_t)length, depth, &choice);
+        choose_from_entries(reader, bytes, (size_t)length, depth, &choice);
     descriptor_close(&folder);
     return choice.device;
 }
 
-/* A bond names the one of its ports that it uses. */
-static enum device active_port(struct inquiry *inquiry, const char *name, unsigned depth)
+/* The device of the port that a bond uses. DEVICE_UNKNOWN: the bond does not name one. */
+static enum device read_active_port_device(struct sysfs_reader *reader, const char *name, unsigned depth)
 {
     char text[TEXT_SIZE];
 
-    read_text(inquiry, name, "bonding/active_slave", text);
+    read_link_file(reader, name, "bonding/active_slave", text);
     text[strcspn(text, "\n")] = '\0';
     if (text[0] == '\0' || strlen(text) > 15)
         return DEVICE_UNKNOWN;
-    return carrier_of(inquiry, text, depth);
+    return read_device(reader, text, depth);
 }
 
-static enum device carrier_of(struct inquiry *inquiry, const char *name, unsigned depth)
+static enum device read_device(struct sysfs_reader *reader, const char *name, unsigned depth)
 {
     char        type[16];
-    enum device carrier;
+    enum device lower;
 
-    inquiry->looks++;
-    read_type(inquiry, name, type);
+    reader->links_read++;
+    read_devtype(reader, name, type);
     if (strcmp(type, "wlan") == 0)
         return DEVICE_WIFI;
     if (strcmp(type, "wwan") == 0)
         return DEVICE_CELLULAR;
     if (!is_virtual(name))
         return DEVICE_PHYSICAL;
-    /* A tunnel is not what its packets leave over. */
+    /* A tunnel does not take over the device that its packets leave by. */
     if (depth == 0 || strcmp(type, "vxlan") == 0)
         return DEVICE_VIRTUAL;
-    inquiry->carried = true; /* or will be */
-    carrier = strcmp(type, "bond") == 0 ? active_port(inquiry, name, depth - 1) : DEVICE_UNKNOWN;
-    if (carrier == DEVICE_UNKNOWN)
-        carrier = best_lower(inquiry, name, depth - 1);
-    return carrier == DEVICE_UNKNOWN ? DEVICE_VIRTUAL : carrier;
+    reader->carried = true; /* also if there is no link below now: one may be added */
+    lower = strcmp(type, "bond") == 0 ? read_active_port_device(reader, name, depth - 1) : DEVICE_UNKNOWN;
+    if (lower == DEVICE_UNKNOWN)
+        lower = read_lower_device(reader, name, depth - 1);
+    return lower == DEVICE_UNKNOWN ? DEVICE_VIRTUAL : lower;
 }
 
 int sysfs_read_device(int fd, struct link *link)
 {
-    struct inquiry inquiry = { .fd = fd };
-    const bool     shown = (link->flags & IFF_LOOPBACK) == 0 && is_shown(&inquiry, link);
-    const unsigned depth = link->complete && !link_is_carried(link) ? 0 : LINK_DEPTH;
+    struct sysfs_reader reader = { .fd = fd };
+    const bool          shown = (link->flags & IFF_LOOPBACK) == 0 && sysfs_shows(&reader, link);
+    const unsigned      depth = link->complete && !link_is_carried(link) ? 0 : LINK_DEPTH;
 
-    link->device = shown ? carrier_of(&inquiry, link->name, depth) : DEVICE_NOT_IN_SYSFS;
-    link->carried = inquiry.carried;
-    if (inquiry.error != 0)
+    link->device = shown ? read_device(&reader, link->name, depth) : DEVICE_NOT_IN_SYSFS;
+    link->carried = reader.carried;
+    if (reader.error != 0)
         link->device = DEVICE_UNKNOWN;
-    return inquiry.error;
+    return reader.error;
 }

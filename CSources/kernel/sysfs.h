@@ -2,12 +2,13 @@
 #ifndef REACHABILITY_SYSFS_H
 #define REACHABILITY_SYSFS_H
 
-/* What sysfs(5) knows of network interfaces and rtnetlink does not tell. Does not wait for RTNL. */
+/* The devices of links, from sysfs(5): rtnetlink does not report them. */
 
-#include "pure/link_table.h"
+#include "pure/link.h"
 
-/* Finds out the device of a link. `fd`: any socket of the link's network namespace. DEVICE_NOT_IN_SYSFS: there is no sysfs
- * for us, or it shows another namespace. 0 or an errno: it could not be looked at. */
+/* Sets the device of a link. Does not wait for RTNL. `fd`: any socket of the link's network namespace.
+ * DEVICE_NOT_IN_SYSFS: this process cannot read sysfs, or it shows another namespace. Returns 0, or an errno if a file
+ * cannot be read; the device is then DEVICE_UNKNOWN. */
 int sysfs_read_device(int fd, struct link *link);
 
 #endif

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: take over anything of a link's keys but the public ones of its peers. What the kernel
- * told besides, genetlink.c leaves nowhere.
+ * Reads the peers of WireGuard links.
+ *
+ * What this file must never do: copy a private or preshared key. The messages contain them; genetlink.c erases the
+ * messages.
  */
 #include "kernel/wireguard.h"
 
+#include <errno.h>
 #include <linux/wireguard.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernel/genetlink.h"
 
@@ -16,13 +20,13 @@ void wireguard_clear(struct wireguard_peers *peers)
     *peers = WIREGUARD_PEERS_EMPTY;
 }
 
-/* ---- What is told ----------------------------------------------------------------------------------------------- */
+/* ---- Messages --------------------------------------------------------------------------------------------------- */
 
-static void add(struct wireguard_peers *peers, const struct allowed *allowed)
+static void append_allowed_ip(struct wireguard_peers *peers, const struct allowed_ip *allowed)
 {
     if (peers->count == peers->capacity) {
-        const size_t    capacity = peers->capacity == 0 ? 16 : peers->capacity * 2;
-        struct allowed *items = realloc(peers->items, capacity * sizeof *items);
+        const size_t       capacity = peers->capacity == 0 ? 16 : peers->capacity * 2;
+        struct allowed_ip *items = realloc(peers->items, capacity * sizeof *items);
 
         if (items == NULL) {
             peers->error = ENOMEM;
@@ -34,12 +38,12 @@ static void add(struct wireguard_peers *peers, const struct allowed *allowed)
     peers->items[peers->count++] = *allowed;
 }
 
-static void take_allowed(struct wireguard_peers *peers, const struct attribute *nest)
+static void read_allowed_ip(struct wireguard_peers *peers, const struct attribute *nest)
 {
-    struct allowed   allowed = { .endpoint = peers->endpoint, .scope = peers->scope, .length = 255 };
-    struct walk      walk = walk_nest(nest);
-    struct attribute attribute;
-    uint16_t         family = AF_UNSPEC;
+    struct allowed_ip allowed = { .endpoint = peers->endpoint, .scope = peers->scope, .length = 255 };
+    struct walk       walk = walk_nest(nest);
+    struct attribute  attribute;
+    uint16_t          family = AF_UNSPEC;
 
     while (walk_next(&walk, &attribute)) {
         if (attribute.type == WGALLOWEDIP_A_FAMILY)
@@ -51,19 +55,19 @@ static void take_allowed(struct wireguard_peers *peers, const struct attribute *
     }
     if (allowed.prefix.family != AF_UNSPEC && allowed.prefix.family == family &&
         allowed.length <= address_length(&allowed.prefix) * 8)
-        add(peers, &allowed);
+        append_allowed_ip(peers, &allowed);
 }
 
-static void take_all_allowed(struct wireguard_peers *peers, const struct attribute *nest)
+static void read_allowed_ips(struct wireguard_peers *peers, const struct attribute *nest)
 {
     struct walk      walk = walk_nest(nest);
     struct attribute attribute;
 
     while (walk_next(&walk, &attribute))
-        take_allowed(peers, &attribute);
+        read_allowed_ip(peers, &attribute);
 }
 
-static void take_endpoint(struct wireguard_peers *peers, const struct attribute *attribute)
+static void read_endpoint(struct wireguard_peers *peers, const struct attribute *attribute)
 {
     struct sockaddr_storage endpoint = { 0 };
 
@@ -74,8 +78,8 @@ static void take_endpoint(struct wireguard_peers *peers, const struct attribute 
         peers->endpoint = address_from_sockaddr((const struct sockaddr *)&endpoint, &peers->scope);
 }
 
-/* One with many prefixes goes on in the next message, without its endpoint. */
-static void begin_peer(struct wireguard_peers *peers, const struct attribute *key)
+/* A peer with many prefixes continues in the next message, which has no endpoint. */
+static void set_current_peer(struct wireguard_peers *peers, const struct attribute *key)
 {
     if (key->length != sizeof peers->key || memcmp(key->payload, peers->key, sizeof peers->key) == 0)
         return;
@@ -84,18 +88,18 @@ static void begin_peer(struct wireguard_peers *peers, const struct attribute *ke
     peers->scope = 0;
 }
 
-static void take_peer(struct wireguard_peers *peers, const struct attribute *nest)
+static void read_peer(struct wireguard_peers *peers, const struct attribute *nest)
 {
     struct walk      walk = walk_nest(nest);
     struct attribute attribute;
 
     while (walk_next(&walk, &attribute)) {
         if (attribute.type == WGPEER_A_PUBLIC_KEY)
-            begin_peer(peers, &attribute);
+            set_current_peer(peers, &attribute);
         else if (attribute.type == WGPEER_A_ENDPOINT)
-            take_endpoint(peers, &attribute);
+            read_endpoint(peers, &attribute);
         else if (attribute.type == WGPEER_A_ALLOWEDIPS)
-            take_all_allowed(peers, &attribute);
+            read_allowed_ips(peers, &attribute);
     }
 }
 
@@ -110,14 +114,14 @@ void wireguard_apply(struct wireguard_peers *peers, const struct nlmsghdr *messa
         if (attribute.type != WGDEVICE_A_PEERS)
             continue;
         for (struct walk nest = walk_nest(&attribute); walk_next(&nest, &peer);)
-            take_peer(peers, &peer);
+            read_peer(peers, &peer);
     }
 }
 
-/* ---- Searching -------------------------------------------------------------------------------------------------- */
+/* ---- Search ----------------------------------------------------------------------------------------------------- */
 
-/* A default of either family, or a half of one, is for the default path. */
-static bool covers(const struct allowed *allowed, const struct address *destination)
+/* A default route of either family, or half of one, covers the default path. */
+static bool allowed_ip_covers(const struct allowed_ip *allowed, const struct address *destination)
 {
     return destination->family == AF_UNSPEC ? allowed->length <= 1
                                             : address_in_prefix(destination, &allowed->prefix, allowed->length);
@@ -126,19 +130,19 @@ static bool covers(const struct allowed *allowed, const struct address *destinat
 /* The longest prefix decides. */
 bool wireguard_find_peer(const struct wireguard_peers *peers, const struct address *destination, struct tunnel *ret)
 {
-    const struct allowed *best = NULL;
+    const struct allowed_ip *best = NULL;
 
     for (size_t i = 0; i < peers->count; i++)
-        if (covers(&peers->items[i], destination) && (best == NULL || peers->items[i].length > best->length))
+        if (allowed_ip_covers(&peers->items[i], destination) && (best == NULL || peers->items[i].length > best->length))
             best = &peers->items[i];
     if (best != NULL)
         *ret = (struct tunnel){ .remote = best->endpoint, .oif = best->scope, .mark = peers->mark };
     return best != NULL;
 }
 
-/* ---- Asking ----------------------------------------------------------------------------------------------------- */
+/* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
-static void take(void *info, const struct nlmsghdr *message)
+static void apply_peers_message(void *info, const struct nlmsghdr *message)
 {
     wireguard_apply(info, message);
 }
@@ -154,7 +158,8 @@ int wireguard_read(struct wireguard_peers *peers, uint32_t index)
     error = EAGAIN;
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
         wireguard_clear(peers);
-        error = genetlink_query(&wireguard, WG_CMD_GET_DEVICE, NLM_F_DUMP, WGDEVICE_A_IFINDEX, index, take, peers);
+        error = genetlink_query(&wireguard, WG_CMD_GET_DEVICE, NLM_F_DUMP, WGDEVICE_A_IFINDEX, index,
+                                apply_peers_message, peers);
         if (peers->error != 0)
             error = peers->error;
     }

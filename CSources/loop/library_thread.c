@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: let a caller wait for the thread, or keep the thread without a user. It may outlive
- * dlclose(3), so the library is linked with -z nodelete.
+ * The library thread: one thread that runs a loop for all schedulers, and ends with its last user.
+ *
+ * What this file must never do: let a caller wait for the thread, or keep a thread that has no users. The thread may
+ * still run after dlclose(3), so the library is linked with -z nodelete.
  */
 #include "loop/library_thread.h"
 
@@ -11,97 +13,101 @@
 
 #include "base/error.h"
 #include "base/netns_handle.h"
+#include "base/process.h"
 
-#define THREAD_NAME "reachability"
-#define PAUSE       100 /* milliseconds before a loop that could not wait is tried again */
+#define LIBRARY_THREAD_NAME "reachability"
+#define RETRY_AFTER         100 /* milliseconds, after the loop could not wait */
 
 struct library_thread {
     SCRunLoopRef loop;
     unsigned     users; /* under process_lock */
-    unsigned     era;   /* of the process: a thread stays with the parent */
+    unsigned     era;   /* of its creation: after a fork only the parent has the thread */
 };
 
-static struct library_thread *current; /* likewise */
+static struct library_thread *current_thread; /* under process_lock */
 
-static bool is_over(struct library_thread *service)
+/* Whether the thread must end. If so, it is no longer the current one. */
+static bool library_thread_must_end(struct library_thread *thread)
 {
-    bool over;
+    bool must_end;
 
     process_lock();
-    over = service->users == 0 || service->era != process_era(); /* the latter: a fork inside perform */
-    if (over && current == service)
-        current = NULL;
+    must_end = thread->users == 0 || thread->era != process_era(); /* the era changes if a callback forks */
+    if (must_end && current_thread == thread)
+        current_thread = NULL;
     process_unlock();
-    return over;
+    return must_end;
 }
 
-static void *serve(void *argument)
+static void *run_library_thread(void *argument)
 {
-    struct library_thread *service = argument;
+    struct library_thread *thread = argument;
 
-    (void)pthread_setname_np(pthread_self(), THREAD_NAME);
-    while (!is_over(service)) {
-        netns_go_home();
-        /* A program that closes descriptors that are not its own must not make this thread spin. */
-        if (SCRunLoopPerform(service->loop, -1) < 0)
-            poll(NULL, 0, PAUSE);
+    (void)pthread_setname_np(pthread_self(), LIBRARY_THREAD_NAME);
+    while (!library_thread_must_end(thread)) {
+        netns_enter_process_namespace();
+        /* Some programs close descriptors that are not theirs: without this pause the thread would spin. */
+        if (SCRunLoopPerform(thread->loop, -1) < 0)
+            poll(NULL, 0, RETRY_AFTER);
     }
-    SCRunLoopRelease(service->loop);
-    free(service);
+    SCRunLoopRelease(thread->loop);
+    free(thread);
     return NULL;
 }
 
-static int start(struct library_thread **ret)
+/* Starts a thread with one user. Returns 0 or an errno. */
+static int start_library_thread(struct library_thread **ret)
 {
-    struct library_thread *service = calloc(1, sizeof *service);
-    pthread_t              thread;
+    struct library_thread *thread = calloc(1, sizeof *thread);
+    pthread_t              detached;
     int                    error;
 
-    if (service == NULL)
+    if (thread == NULL)
         return ENOMEM;
-    service->users = 1;
-    service->era = process_era();
-    service->loop = SCRunLoopCreate();
-    error = service->loop == NULL ? error_get() : process_start_thread(serve, service, true, &thread);
+    thread->users = 1;
+    thread->era = process_era();
+    thread->loop = SCRunLoopCreate();
+    error = thread->loop == NULL ? error_get() : process_start_thread(run_library_thread, thread, true, &detached);
     if (error != 0) {
-        SCRunLoopRelease(service->loop);
-        free(service);
+        SCRunLoopRelease(thread->loop);
+        free(thread);
         return error;
     }
-    *ret = service;
+    *ret = thread;
     return 0;
 }
 
-/* It is woken whether or not that was the last: the namespace that it is in may be nobody's any more. */
-static void leave_locked(struct library_thread *service)
+/* Wakes the thread after each user, not only the last: it must leave that user's namespace, which may have no other
+ * user. */
+static void remove_user_locked(struct library_thread *thread)
 {
-    service->users--;
-    SCRunLoopWakeUp(service->loop);
+    thread->users--;
+    SCRunLoopWakeUp(thread->loop);
 }
 
-/* A thread stays with the parent; and one whose descriptors the program closed hears nothing any more. */
-static bool is_usable(const struct library_thread *service)
+/* False: the thread is the parent's, or the program has closed its loop's descriptors, so no events arrive. */
+static bool library_thread_is_usable(const struct library_thread *thread)
 {
-    return service->era == process_era() && runloop_is_whole(service->loop);
+    return thread->era == process_era() && runloop_is_whole(thread->loop);
 }
 
-/* The service that there is, with one more user. If there is none, `fresh`, which has one, becomes it. */
-static struct library_thread *join(struct library_thread *fresh)
+/* Adds a user to the current thread. If there is none, `fresh` (NULL: none), which has one user, becomes current. */
+static struct library_thread *add_user(struct library_thread *fresh)
 {
-    struct library_thread *joined;
+    struct library_thread *thread;
 
     process_lock();
-    if (current != NULL && !is_usable(current))
-        current = NULL;
-    if (current == NULL)
-        current = fresh;
+    if (current_thread != NULL && !library_thread_is_usable(current_thread))
+        current_thread = NULL;
+    if (current_thread == NULL)
+        current_thread = fresh;
     else
-        current->users++;
-    if (fresh != NULL && fresh != current)
-        leave_locked(fresh); /* another thread was quicker */
-    joined = current;
+        current_thread->users++;
+    if (fresh != NULL && fresh != current_thread)
+        remove_user_locked(fresh); /* another caller was quicker */
+    thread = current_thread;
     process_unlock();
-    return joined;
+    return thread;
 }
 
 int library_thread_acquire(struct library_thread **ret)
@@ -109,23 +115,23 @@ int library_thread_acquire(struct library_thread **ret)
     struct library_thread *fresh;
     int                    error = 0;
 
-    *ret = join(NULL);
+    *ret = add_user(NULL);
     if (*ret == NULL) {
-        error = start(&fresh);
+        error = start_library_thread(&fresh);
         if (error == 0)
-            *ret = join(fresh);
+            *ret = add_user(fresh);
     }
     return error;
 }
 
-SCRunLoopRef library_thread_loop(const struct library_thread *service)
+SCRunLoopRef library_thread_loop(const struct library_thread *thread)
 {
-    return service->loop;
+    return thread->loop;
 }
 
-void library_thread_release(struct library_thread *service)
+void library_thread_release(struct library_thread *thread)
 {
     process_lock();
-    leave_locked(service);
+    remove_user_locked(thread);
     process_unlock();
 }

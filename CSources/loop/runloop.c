@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * SCRunLoop: making and ending one, the calling thread's own, and what the floors above put in. Driving it is
- * drive.c's.
- */
+/* SCRunLoop: its creation and release, the loops of threads, and its lists. runloop_perform.c runs it. */
 #include "loop/runloop.h"
 
 #include <errno.h>
@@ -21,9 +18,9 @@
 #include "base/object.h"
 #include "loop/runloop_state.h"
 
-static pthread_key_t own_key; /* the thread's own loop, its destructor ends it */
-static atomic_bool   own_key_made;
-static SCRunLoopRef  main_loop; /* under process_lock. The main thread's own: GetMain finds it from other threads */
+static pthread_key_t own_loop_key; /* the thread's own loop */
+static atomic_bool   own_loop_key_created;
+static SCRunLoopRef  main_loop; /* the main thread's own loop, for all threads; under process_lock */
 
 void runloop_lock(SCRunLoopRef loop)
 {
@@ -56,8 +53,8 @@ bool runloop_mode_is_valid(SCRunLoopMode mode)
     return mode != NULL && (strcmp(mode, kSCRunLoopDefaultMode) == 0 || strcmp(mode, kSCRunLoopCommonModes) == 0);
 }
 
-/* Changing what is in the set changes nothing, and fails if either number has come to stand for something else. */
-static bool is_member(SCRunLoopRef loop, int fd, void *pointer)
+/* Sets the same events again: this fails if either descriptor was closed, or is another file now. */
+static bool epoll_contains(SCRunLoopRef loop, int fd, void *pointer)
 {
     struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
 
@@ -66,12 +63,12 @@ static bool is_member(SCRunLoopRef loop, int fd, void *pointer)
 
 bool runloop_is_whole(SCRunLoopRef loop)
 {
-    return is_member(loop, loop->wake.fd, &loop->wake) && is_member(loop, loop->timer.fd, &loop->timer);
+    return epoll_contains(loop, loop->wake.fd, &loop->wake) && epoll_contains(loop, loop->timer.fd, &loop->timer);
 }
 
-/* ---- Making and ending ------------------------------------------------------------------------------------------ */
+/* ---- Creation and release --------------------------------------------------------------------------------------- */
 
-static void close_descriptors(SCRunLoopRef loop)
+static void close_loop_descriptors(SCRunLoopRef loop)
 {
     descriptor_close(&loop->epoll);
     descriptor_close(&loop->wake);
@@ -83,20 +80,20 @@ static void runloop_free(struct counted *counted)
     SCRunLoopRef loop = container_of(counted, struct SCRunLoop, counted);
 
     SCRunLoopRelease(loop->inherited);
-    close_descriptors(loop);
+    close_loop_descriptors(loop);
     pthread_mutex_destroy(&loop->lock);
     loop->type = OBJECT_FREED;
     free(loop);
 }
 
-static int add_descriptor(SCRunLoopRef loop, int fd, void *pointer)
+static int epoll_add(SCRunLoopRef loop, int fd, void *pointer)
 {
     struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
 
     return epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : errno;
 }
 
-static int open_descriptors(SCRunLoopRef loop)
+static int open_loop_descriptors(SCRunLoopRef loop)
 {
     int error;
 
@@ -109,11 +106,11 @@ static int open_descriptors(SCRunLoopRef loop)
         error = descriptor_keep_locked(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
     process_unlock();
     if (error == 0)
-        error = add_descriptor(loop, loop->wake.fd, &loop->wake);
+        error = epoll_add(loop, loop->wake.fd, &loop->wake);
     if (error == 0)
-        error = add_descriptor(loop, loop->timer.fd, &loop->timer);
+        error = epoll_add(loop, loop->timer.fd, &loop->timer);
     if (error != 0)
-        close_descriptors(loop);
+        close_loop_descriptors(loop);
     return error;
 }
 
@@ -125,7 +122,7 @@ static int runloop_init(SCRunLoopRef loop)
         error = pthread_mutex_init(&loop->lock, NULL);
     if (error != 0)
         return error;
-    error = open_descriptors(loop);
+    error = open_loop_descriptors(loop);
     if (error != 0)
         pthread_mutex_destroy(&loop->lock);
     return error;
@@ -174,8 +171,8 @@ void SCRunLoopRelease(SCRunLoopRef loop)
         counted_release(&loop->counted);
 }
 
-/* The thread ends: nobody will drive its loop again. */
-static void own_ended(void *pointer)
+/* The destructor of own_loop_key: the thread ends, and no other thread will run its loop. */
+static void end_own_loop(void *pointer)
 {
     SCRunLoopRef loop = pointer;
 
@@ -196,65 +193,65 @@ static void own_ended(void *pointer)
     counted_release(&loop->counted);
 }
 
-/* No pthread_once: what failed for want of something may succeed the next time. */
-static int own_prepare(void)
+/* Without pthread_once: a call that fails can be repeated. */
+static int create_own_loop_key(void)
 {
     int error = 0;
 
-    if (atomic_load(&own_key_made))
+    if (atomic_load(&own_loop_key_created))
         return 0;
     process_lock();
-    if (!atomic_load(&own_key_made)) {
-        error = pthread_key_create(&own_key, own_ended);
-        atomic_store(&own_key_made, error == 0);
+    if (!atomic_load(&own_loop_key_created)) {
+        error = pthread_key_create(&own_loop_key, end_own_loop);
+        atomic_store(&own_loop_key_created, error == 0);
     }
     process_unlock();
     return error;
 }
 
-static bool on_main_thread(void)
+static bool is_main_thread(void)
 {
     return getpid() == (pid_t)syscall(SYS_gettid);
 }
 
-static bool is_inherited(SCRunLoopRef loop)
+static bool loop_is_inherited(SCRunLoopRef loop)
 {
     return loop != NULL && loop->era != process_era();
 }
 
-/* The main thread's loop of this era. If there is none it becomes `fresh`. */
-static SCRunLoopRef shared_main(SCRunLoopRef fresh)
+/* Returns the main thread's loop of this era. If there is none, `fresh` (NULL: none) becomes that loop. */
+static SCRunLoopRef get_or_set_main_loop(SCRunLoopRef fresh)
 {
     SCRunLoopRef loop;
 
     process_lock();
-    if (fresh != NULL && is_inherited(main_loop)) {
+    if (fresh != NULL && loop_is_inherited(main_loop)) {
         fresh->inherited = main_loop;
         main_loop = NULL;
     }
     if (main_loop == NULL)
         main_loop = fresh;
-    loop = is_inherited(main_loop) ? NULL : main_loop;
+    loop = loop_is_inherited(main_loop) ? NULL : main_loop;
     process_unlock();
     return loop;
 }
 
 SCRunLoopRef SCRunLoopGetMain(void)
 {
-    SCRunLoopRef loop = shared_main(NULL), fresh;
+    SCRunLoopRef loop = get_or_set_main_loop(NULL), fresh;
 
     if (loop != NULL)
         return loop;
     fresh = SCRunLoopCreate();
     if (fresh == NULL)
         return NULL;
-    loop = shared_main(fresh);
+    loop = get_or_set_main_loop(fresh);
     if (loop != fresh)
-        SCRunLoopRelease(fresh); /* another thread was quicker */
+        SCRunLoopRelease(fresh); /* another caller was quicker */
     return loop;
 }
 
-/* Takes over the reference to what a thread's own loop took the place of. */
+/* Gives a thread's own loop the reference to the inherited loop that it replaces. */
 static void keep_inherited(SCRunLoopRef loop, SCRunLoopRef inherited)
 {
     while (loop->inherited != NULL && loop->inherited != inherited)
@@ -268,20 +265,20 @@ static void keep_inherited(SCRunLoopRef loop, SCRunLoopRef inherited)
 SCRunLoopRef SCRunLoopGetCurrent(void)
 {
     SCRunLoopRef loop, inherited;
-    int          error = own_prepare();
+    int          error = create_own_loop_key();
 
     if (error != 0) {
         error_set(error);
         return NULL;
     }
-    loop = pthread_getspecific(own_key);
-    if (loop != NULL && !is_inherited(loop))
+    loop = pthread_getspecific(own_loop_key);
+    if (loop != NULL && !loop_is_inherited(loop))
         return loop;
     inherited = loop;
-    loop = on_main_thread() ? SCRunLoopRetain(SCRunLoopGetMain()) : SCRunLoopCreate();
+    loop = is_main_thread() ? SCRunLoopRetain(SCRunLoopGetMain()) : SCRunLoopCreate();
     if (loop == NULL)
         return NULL;
-    error = pthread_setspecific(own_key, loop);
+    error = pthread_setspecific(own_loop_key, loop);
     if (error != 0) {
         SCRunLoopRelease(loop);
         error_set(error);
@@ -297,9 +294,9 @@ int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
     return runloop_check(loop) ? loop->epoll.fd : -1;
 }
 
-/* ---- What the floors above put in ------------------------------------------------------------------------------- */
+/* ---- For the rest of the library -------------------------------------------------------------------------------- */
 
-/* Async-signal-safe. A counter that is full is readable too. */
+/* The write fails with EAGAIN if the counter is full; the descriptor is readable then too. */
 void runloop_signal(SCRunLoopRef loop)
 {
     const uint64_t one = 1;
@@ -312,8 +309,8 @@ void runloop_signal(SCRunLoopRef loop)
 
 void runloop_signal_locked(SCRunLoopRef loop)
 {
-    /* Who drives the loop sees what is there before it waits, and signals what it leaves behind. */
-    if (!loop->signalled && !(loop->has_driver && pthread_equal(loop->driver, pthread_self()))) {
+    /* The thread that runs the loop needs no signal: it checks the lists before it waits, and signals for work left. */
+    if (!loop->signalled && !(loop->running && pthread_equal(loop->runner, pthread_self()))) {
         loop->signalled = true;
         runloop_signal(loop);
     }
@@ -321,7 +318,7 @@ void runloop_signal_locked(SCRunLoopRef loop)
 
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
 {
-    const int error = source->fd >= 0 ? add_descriptor(loop, source->fd, source) : 0;
+    const int error = source->fd >= 0 ? epoll_add(loop, source->fd, source) : 0;
 
     if (error != 0)
         return error;
@@ -369,7 +366,7 @@ void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member)
 {
     list_remove(&member->node);
     if (list_is_empty(&loop->members))
-        runloop_signal_locked(loop); /* a run that waits has to end: nothing is scheduled any more */
+        runloop_signal_locked(loop); /* nothing is scheduled any more: SCRunLoopRun must return */
 }
 
 void runloop_add_job_locked(SCRunLoopRef loop, struct job *job)

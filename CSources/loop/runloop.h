@@ -3,40 +3,44 @@
 #define REACHABILITY_RUNLOOP_H
 
 /*
- * The run loop as the floors above see it. It knows nothing of networks: it has sources (a descriptor, a deadline),
- * jobs (deliveries that are due), changes (targets that wait to be fetched) and members (what must go when the thread
- * ends).
+ * SCRunLoop for the rest of the library. A loop knows nothing about networks. It has sources (a descriptor, a
+ * deadline), jobs (calls to make), changes (what SCRunLoopCopyNextChange will return) and members (what is scheduled on
+ * it).
  *
- * One lock per loop guards its lists. Under it sockets are opened and closed, but nothing waits for the kernel's RTNL
- * lock, and no code of the user's runs.
+ * Each loop has one lock, for its lists. While it is held, sockets are opened and closed, but nothing waits for the
+ * kernel's RTNL lock, and no user code runs.
  */
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include <reachability/reachability.h>
 
 #include "base/counted.h"
 #include "base/list.h"
-#include "base/process.h"
 
-/* A descriptor in the loop's epoll set (-1: none) and one deadline. `run` is called by the driving thread, without the
- * lock, when the descriptor is readable, the deadline has passed or `due` was set. It returns 0 or an errno. */
+/* A descriptor and a deadline. When the descriptor is readable, the deadline has passed or `due` is set, the thread
+ * that runs the loop calls `run`, without the lock. `run` returns 0 or an errno. */
 struct source {
     struct list    node;
     struct counted counted;
-    int            fd;
-    int64_t        deadline;
-    bool           due, ready; /* ready: due, in the pass under way */
+    int            fd;       /* in the loop's epoll set; -1: none */
+    int64_t        deadline; /* of clock_now, or NEVER */
+    bool           due;      /* runs in the next pass */
+    bool           ready;    /* runs in the current pass */
     int (*run)(struct source *source);
 };
 
-/* A call to make on the driving thread. A queued job owns one reference to its owner; `run` consumes it. */
+/* A call to make on the thread that runs the loop. While a job is queued, the queue has a reference to its owner; `run`
+ * releases that reference. */
 struct job {
     struct list     node;
     struct counted *owner;
-    bool (*run)(struct job *job); /* whether a callback ran */
+    bool (*run)(struct job *job); /* returns whether it made a callback */
 };
 
-/* Something that is scheduled on the loop. `ended` is called without the lock, with a reference that it consumes, when
- * the thread whose own loop this is ends. */
+/* Something that is scheduled on the loop. When the thread that owns the loop ends, `ended` is called without the lock.
+ * It must release one reference to the owner. */
 struct member {
     struct list     node;
     struct counted *owner;
@@ -46,30 +50,39 @@ struct member {
 void runloop_lock(SCRunLoopRef loop);
 void runloop_unlock(SCRunLoopRef loop);
 
-/* The ones below are called with the lock held. */
-int            runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
-void           runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
-void           runloop_source_due_locked(SCRunLoopRef loop, struct source *source);
+/* Adds a source to the loop, which takes a reference. Returns 0 or an errno. */
+int  runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
+void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
+
+/* Makes a source run in the next pass. */
+void runloop_source_due_locked(SCRunLoopRef loop, struct source *source);
+
+/* Returns the first source that matches, or NULL. */
 struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),
                                           const void  *key);
-/* False: the thread whose own loop this is has ended. */
+
+/* Returns false if the thread that owns the loop has ended. */
 bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member);
 void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member);
 
-/* Queues a job (with a reference taken for it); nothing if it is queued already. */
+/* Queues a job, with a reference to its owner. Does nothing if the job is queued already. */
 void runloop_add_job_locked(SCRunLoopRef loop, struct job *job);
-/* Takes a job out again. Whether it was there: the queue's reference is then the caller's. */
+
+/* Removes a job from the queue. Returns whether it was queued; if so, the caller now has the queue's reference. */
 bool runloop_cancel_job_locked(SCRunLoopRef loop, struct job *job);
 
-/* The queue behind SCRunLoopCopyNextChange: nodes without references. Nothing is queued before the first fetch. */
+/* The queue behind SCRunLoopCopyNextChange. It holds no references. Before the first call of runloop_next_change_locked
+ * nothing is queued. */
 void         runloop_add_change_locked(SCRunLoopRef loop, struct list *change);
 struct list *runloop_next_change_locked(SCRunLoopRef loop);
 
-/* What is wrong with a loop that a caller gave us: 0, kSCStatusInvalidArgument, or ECHILD when it was inherited. */
+/* Checks a caller's loop. Returns 0, kSCStatusInvalidArgument, or ECHILD if the process inherited it by fork. */
 int runloop_status(SCRunLoopRef loop);
-/* Whether its descriptors are still its own: there are programs that close all that they find. */
+
+/* Whether the loop's descriptors are still open. Some programs close all descriptors, also those of libraries. */
 bool runloop_is_whole(SCRunLoopRef loop);
-/* Whether a mode is one of the two that there are. */
+
+/* Whether a mode is one of the two that exist. */
 bool runloop_mode_is_valid(SCRunLoopMode mode);
 
 #endif

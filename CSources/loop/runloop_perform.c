@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Driving an SCRunLoop: pass after pass of waiting, running the sources that are due, and making the calls that these
- * brought about.
+ * Runs an SCRunLoop in passes: each waits, runs the sources that are due, then the queued jobs.
  *
- * What this file must never do: start a thread, hold the lock while a source or a job runs, or read a descriptor that
- * belongs to a source. WakeUp and Stop run in signal handlers: they touch two atomics and write to the eventfd.
+ * What this file must never do: start a thread, hold the lock while a source or a job runs, or read a source's
+ * descriptor. SCRunLoopWakeUp and SCRunLoopStop are called in signal handlers, so they only set an atomic and write to
+ * the eventfd.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,38 +19,38 @@
 #include "loop/runloop.h"
 #include "loop/runloop_state.h"
 
-/* What one pass did. */
-struct pass {
+struct pass_result {
     int  callbacks;
     bool woken;
     int  error;
 };
 
-/* False in a child that was forked inside a callback: the loop is the parent's, and other threads of it may have had
- * its lock. */
-static bool is_ours(SCRunLoopRef loop)
+/* False in a child that a callback forked. Such a loop must not be locked: at the time of the fork another thread of
+ * the parent may have held the lock. */
+static bool loop_is_ours(SCRunLoopRef loop)
 {
     return loop->era == process_era();
 }
 
-static bool enter(SCRunLoopRef loop)
+/* Makes the calling thread the one that runs the loop. Returns false, and sets SCError(), if another thread does. */
+static bool begin_run(SCRunLoopRef loop)
 {
-    bool free_to_drive;
+    bool begun;
 
     runloop_lock(loop);
-    free_to_drive = !loop->has_driver || pthread_equal(loop->driver, pthread_self());
-    if (free_to_drive) {
-        loop->has_driver = true;
-        loop->driver = pthread_self();
+    begun = !loop->running || pthread_equal(loop->runner, pthread_self());
+    if (begun) {
+        loop->running = true;
+        loop->runner = pthread_self();
         loop->depth++;
     }
     runloop_unlock(loop);
-    if (!free_to_drive)
+    if (!begun)
         error_set(EBUSY);
-    return free_to_drive;
+    return begun;
 }
 
-/* What a pass would handle. */
+/* Whether a pass has sources or jobs to run. */
 static bool has_work_locked(SCRunLoopRef loop)
 {
     if (!list_is_empty(&loop->jobs))
@@ -74,7 +74,7 @@ static int64_t nearest_deadline_locked(SCRunLoopRef loop)
     return nearest;
 }
 
-/* The timerfd follows the nearest deadline. Set only when that moved: it is a system call. */
+/* Sets the timerfd to the nearest deadline. Skips the system call if it is set to that already. */
 static void arm_timer_locked(SCRunLoopRef loop)
 {
     struct itimerspec timer = { 0 };
@@ -90,21 +90,21 @@ static void arm_timer_locked(SCRunLoopRef loop)
         loop->armed = nearest;
 }
 
-static void leave(SCRunLoopRef loop)
+static void end_run(SCRunLoopRef loop)
 {
-    if (!is_ours(loop))
+    if (!loop_is_ours(loop))
         return;
     runloop_lock(loop);
     if (--loop->depth == 0) {
-        loop->has_driver = false;
-        /* What is left over must keep the descriptor readable for whoever polls it. */
+        loop->running = false;
+        /* While work is left, the loop's descriptor must stay readable for a program that polls it. */
         if (has_work_locked(loop) || !list_is_empty(&loop->changes) || atomic_load(&loop->woken))
             runloop_signal_locked(loop);
     }
     runloop_unlock(loop);
 }
 
-/* How long the kernel may let us wait: milliseconds, rounded up so that no pass comes too early. */
+/* The timeout for epoll_wait: milliseconds, rounded up so that no pass runs before a deadline; -1: none. */
 static int wait_milliseconds(int64_t until)
 {
     int64_t left;
@@ -118,7 +118,7 @@ static int wait_milliseconds(int64_t until)
     return left > 60000 ? 60000 : (int)left;
 }
 
-/* Notes which sources this pass runs, each once: those marked, and those past their deadline. */
+/* Makes the sources that are due, or past their deadline, ready for this pass. */
 static void choose_sources(SCRunLoopRef loop, int64_t now)
 {
     runloop_lock(loop);
@@ -133,7 +133,7 @@ static void choose_sources(SCRunLoopRef loop, int64_t now)
     runloop_unlock(loop);
 }
 
-/* The next of them, retained. */
+/* Returns the next source that is ready, with a reference; NULL: no more, and the timer is set. */
 static struct source *next_source(SCRunLoopRef loop)
 {
     struct source *next = NULL;
@@ -176,9 +176,8 @@ static size_t count_jobs(SCRunLoopRef loop)
     return count;
 }
 
-/* Takes what epoll reported: notes which sources are due. Sources are found by address in the list, as one may have
- * been removed by another thread since. */
-static void note_ready(SCRunLoopRef loop, const struct epoll_event *events, int count)
+/* Makes the sources that epoll reported due. Each is looked up in the list: another thread may have removed it. */
+static void handle_epoll_events(SCRunLoopRef loop, const struct epoll_event *events, int count)
 {
     uint64_t value;
 
@@ -201,59 +200,80 @@ static void note_ready(SCRunLoopRef loop, const struct epoll_event *events, int 
     runloop_unlock(loop);
 }
 
-/* One pass: wait until `until` for something, run the sources that are due, then the jobs. `performs`: a wake-up ends
- * it, and is used up; a run leaves it for the next Perform. */
-static struct pass pass(SCRunLoopRef loop, int64_t until, bool performs)
+/* When a pass stops waiting. */
+static int64_t end_of_wait(SCRunLoopRef loop, int64_t until, bool performs)
 {
-    struct epoll_event events[16];
-    struct pass        done = { 0 };
-    struct source     *source;
-    struct job        *job;
-    int64_t            nearest;
-    int                count;
-    size_t             due;
+    int64_t nearest;
 
     runloop_lock(loop);
-    /* Another pass, nested or of a run that was stopped, may have read the eventfd of a wake-up that is still due. */
+    /* A nested pass, or one of SCRunLoopRun, may have read the eventfd before Perform has returned for a wake-up. */
     if (has_work_locked(loop) || (performs && atomic_load(&loop->woken)))
         until = 0;
     nearest = nearest_deadline_locked(loop);
     if (nearest < loop->armed && nearest < until)
-        until = nearest; /* the timer could not be set: the wait has to end without it */
+        until = nearest; /* setting the timer failed, so it does not end the wait */
     runloop_unlock(loop);
-    count = epoll_wait(loop->epoll.fd, events, 16, wait_milliseconds(until));
-    if (count < 0) {
-        if (errno != EINTR)
-            done.error = errno;
-        count = 0;
-    }
-    note_ready(loop, events, count);
-    choose_sources(loop, clock_now());
-    while ((source = next_source(loop)) != NULL) {
-        int error = source->run(source);
-
-        if (error != 0)
-            done.error = error;
-        counted_release(&source->counted);
-        if (!is_ours(loop)) { /* what a source releases may run a hook of the user's, which may fork */
-            done.error = ECHILD;
-            return done;
-        }
-    }
-    /* Those that are there now: what they queue is the next pass's, or a callback that schedules anew could keep
-     * this one from ever ending. */
-    for (due = count_jobs(loop); due > 0 && (job = next_job(loop)) != NULL; due--) {
-        done.callbacks += job->run(job) ? 1 : 0;
-        if (!is_ours(loop)) {
-            done.error = ECHILD;
-            return done;
-        }
-    }
-    done.woken = performs && atomic_exchange(&loop->woken, false);
-    return done;
+    return until;
 }
 
-/* NaN never gets here. Less than 0, or more than the clock can hold: without limit. */
+/* Returns 0 or an errno. */
+static int wait_for_events(SCRunLoopRef loop, int64_t until)
+{
+    struct epoll_event events[16];
+    const int          count = epoll_wait(loop->epoll.fd, events, 16, wait_milliseconds(until));
+    const int          error = count < 0 && errno != EINTR ? errno : 0;
+
+    handle_epoll_events(loop, events, count);
+    return error;
+}
+
+/* Runs each source that is due, once. *ret_error is the last errno, if any. Returns false in a child that was forked
+ * here. */
+static bool run_sources(SCRunLoopRef loop, int *ret_error)
+{
+    struct source *source;
+
+    choose_sources(loop, clock_now());
+    while ((source = next_source(loop)) != NULL) {
+        const int error = source->run(source);
+
+        if (error != 0)
+            *ret_error = error;
+        counted_release(&source->counted);
+        if (!loop_is_ours(loop)) /* releasing a source can call a user's function, which may fork */
+            return false;
+    }
+    return true;
+}
+
+/* Runs the jobs that are queued now. Jobs that these queue wait for the next pass: a callback that always schedules
+ * again must not keep this pass from ending. Returns false in a child that was forked here. */
+static bool run_jobs(SCRunLoopRef loop, int *ret_callbacks)
+{
+    struct job *job;
+
+    for (size_t left = count_jobs(loop); left > 0 && (job = next_job(loop)) != NULL; left--) {
+        *ret_callbacks += job->run(job) ? 1 : 0;
+        if (!loop_is_ours(loop))
+            return false;
+    }
+    return true;
+}
+
+/* Waits until `until`, runs the sources that are due, then the jobs. `performs`: the pass is SCRunLoopPerform's. Only
+ * that consumes a wake-up. */
+static struct pass_result run_pass(SCRunLoopRef loop, int64_t until, bool performs)
+{
+    struct pass_result result = { .error = wait_for_events(loop, end_of_wait(loop, until, performs)) };
+
+    if (!run_sources(loop, &result.error) || !run_jobs(loop, &result.callbacks))
+        result.error = ECHILD;
+    else
+        result.woken = performs && atomic_exchange(&loop->woken, false);
+    return result;
+}
+
+/* Seconds from now, not NaN. Less than 0, or more than the clock can hold: NEVER. */
 static int64_t deadline_after(double seconds)
 {
     if (seconds < 0 || seconds > 1e9)
@@ -263,18 +283,18 @@ static int64_t deadline_after(double seconds)
 
 static bool has_changes(SCRunLoopRef loop)
 {
-    bool some;
+    bool result;
 
     runloop_lock(loop);
-    some = !list_is_empty(&loop->changes);
+    result = !list_is_empty(&loop->changes);
     runloop_unlock(loop);
-    return some;
+    return result;
 }
 
 int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
 {
-    struct pass done;
-    int64_t     until;
+    struct pass_result pass;
+    int64_t            until;
 
     if (!runloop_check(loop))
         return -1;
@@ -282,72 +302,72 @@ int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
         error_set(kSCStatusInvalidArgument);
         return -1;
     }
-    if (!enter(loop))
+    if (!begin_run(loop))
         return -1;
     counted_retain(&loop->counted); /* a callback may release the last reference */
     until = has_changes(loop) ? 0 : deadline_after(seconds);
     do
-        done = pass(loop, until, true);
-    while (done.callbacks == 0 && done.error == 0 && !done.woken && !has_changes(loop) &&
+        pass = run_pass(loop, until, true);
+    while (pass.callbacks == 0 && pass.error == 0 && !pass.woken && !has_changes(loop) &&
            (until == NEVER || (until != 0 && clock_now() < until)));
-    leave(loop);
+    end_run(loop);
     counted_release(&loop->counted);
-    if (done.callbacks == 0 && done.error != 0) {
-        error_set(done.error);
+    if (pass.callbacks == 0 && pass.error != 0) {
+        error_set(pass.error);
         return -1;
     }
-    return done.callbacks;
+    return pass.callbacks;
 }
 
-static bool is_empty(SCRunLoopRef loop)
+static bool has_members(SCRunLoopRef loop)
 {
-    bool empty;
+    bool result;
 
     runloop_lock(loop);
-    empty = list_is_empty(&loop->members);
+    result = !list_is_empty(&loop->members);
     runloop_unlock(loop);
-    return empty;
+    return result;
 }
 
-/* The result of a run after a pass, or 0: it goes on. */
-static SCRunLoopRunResult run_result(SCRunLoopRef loop, const struct pass *done, int64_t until, bool one_source)
+/* The result of a run after a pass; 0: the run continues. */
+static SCRunLoopRunResult run_result(SCRunLoopRef loop, const struct pass_result *pass, int64_t until, bool one_source)
 {
-    if (!is_ours(loop)) {
+    if (!loop_is_ours(loop)) {
         error_set(ECHILD);
         return -1;
     }
     if (atomic_exchange(&loop->stopped, false))
         return kSCRunLoopRunStopped;
-    if (one_source && done->callbacks > 0)
+    if (one_source && pass->callbacks > 0)
         return kSCRunLoopRunHandledSource;
-    if (is_empty(loop))
+    if (!has_members(loop))
         return kSCRunLoopRunFinished;
-    if (done->error != 0) {
-        error_set(done->error);
+    if (pass->error != 0) {
+        error_set(pass->error);
         return -1;
     }
     return until != NEVER && clock_now() >= until ? kSCRunLoopRunTimedOut : 0;
 }
 
-static SCRunLoopRunResult run(SCRunLoopRef loop, int64_t until, bool one_source)
+static SCRunLoopRunResult run_until(SCRunLoopRef loop, int64_t until, bool one_source)
 {
-    struct pass        done = { 0 };
+    struct pass_result pass = { 0 };
     SCRunLoopRunResult result;
 
-    if (!enter(loop))
+    if (!begin_run(loop))
         return -1;
     counted_retain(&loop->counted);
     if (atomic_exchange(&loop->stopped, false)) {
-        note_ready(loop, &(struct epoll_event){ .data = { .ptr = &loop->wake } }, 1); /* its signal is done with */
+        handle_epoll_events(loop, &(struct epoll_event){ .data = { .ptr = &loop->wake } }, 1); /* reads Stop's signal */
         result = kSCRunLoopRunStopped;
     } else {
-        result = is_empty(loop) ? kSCRunLoopRunFinished : 0;
+        result = has_members(loop) ? 0 : kSCRunLoopRunFinished;
     }
     while (result == 0) {
-        done = pass(loop, until, false);
-        result = run_result(loop, &done, until, one_source);
+        pass = run_pass(loop, until, false);
+        result = run_result(loop, &pass, until, one_source);
     }
-    leave(loop);
+    end_run(loop);
     counted_release(&loop->counted);
     return result;
 }
@@ -363,7 +383,7 @@ SCRunLoopRunResult SCRunLoopRunInMode(SCRunLoopMode mode, double seconds, SCBool
     loop = SCRunLoopGetCurrent();
     if (loop == NULL)
         return -1;
-    return run(loop, seconds <= 0 ? 0 : deadline_after(seconds), returnAfterSourceHandled != 0);
+    return run_until(loop, seconds <= 0 ? 0 : deadline_after(seconds), returnAfterSourceHandled != 0);
 }
 
 void SCRunLoopRun(void)
@@ -371,7 +391,7 @@ void SCRunLoopRun(void)
     SCRunLoopRef loop = SCRunLoopGetCurrent();
 
     if (loop != NULL)
-        run(loop, NEVER, false);
+        run_until(loop, NEVER, false);
 }
 
 void SCRunLoopStop(SCRunLoopRef loop)

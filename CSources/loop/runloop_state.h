@@ -2,9 +2,12 @@
 #ifndef REACHABILITY_RUNLOOP_STATE_H
 #define REACHABILITY_RUNLOOP_STATE_H
 
-/* The run loop from within: for runloop.c and drive.c alone. */
+/* The internals of a run loop, for runloop.c and runloop_perform.c only. */
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include <reachability/reachability.h>
 
@@ -12,30 +15,31 @@
 #include "base/list.h"
 #include "base/process.h"
 
-/* One epoll set, one eventfd to be woken by, one timerfd for the nearest deadline of all sources. */
 struct SCRunLoop {
     uint32_t          type; /* first: see object_is */
-    unsigned          era;  /* of the process: a child's inherited loop is good for nothing but to be released */
+    unsigned          era;  /* of its creation: a child can only release a loop that it inherited */
     struct counted    counted;
     pthread_mutex_t   lock;
-    struct descriptor epoll, wake, timer;
+    struct descriptor epoll, wake, timer; /* an eventfd, and a timerfd for the nearest deadline of all sources */
     struct list       sources, jobs, changes, members;
-    int64_t           armed; /* what the timerfd is set to */
-    bool              signalled;
-    bool              wants_changes;
-    bool              ended; /* the thread whose own loop this was is no more */
-    bool              has_driver;
-    unsigned          depth;
-    pthread_t         driver;
+    int64_t           armed;         /* the deadline that the timerfd is set to */
+    bool              signalled;     /* by runloop_signal_locked, and the eventfd was not read since */
+    bool              wants_changes; /* SCRunLoopCopyNextChange was called */
+    bool              ended;         /* the thread that owned the loop has ended */
+    bool              running;       /* a thread runs the loop */
+    unsigned          depth;         /* of nested runs */
+    pthread_t         runner;        /* if `running` */
     atomic_bool       woken, stopped;
-    SCRunLoopRef      inherited; /* what this took the place of in a child: programs may still point at it */
+    SCRunLoopRef inherited; /* the parent's loop that this one replaces; the program may still have a pointer to it */
 };
 
-/* Whether a caller gave us a loop of this process's; sets SCError() if not. */
+/* Whether a caller's loop is valid and was created by this process. If not, sets SCError(). */
 bool runloop_check(SCRunLoopRef loop);
 
-/* Makes the descriptor readable, so that a wait elsewhere ends. */
+/* Makes the descriptor readable, so that a wait on it ends. Async-signal-safe. */
 void runloop_signal(SCRunLoopRef loop);
+
+/* The same, unless it is readable already or the calling thread runs the loop. */
 void runloop_signal_locked(SCRunLoopRef loop);
 
 #endif

@@ -97,7 +97,7 @@ static void close_retired(void)
 static void *close_later(void *unused)
 {
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
-    netns_go_home();
+    netns_enter_process_namespace();
     (void)poll(NULL, 0, KEPT_FOR);
     close_retired();
     return unused;

@@ -126,7 +126,7 @@ static int follow_ppp(const char *name, struct path *path)
         path->flags |= kSCNetworkReachabilityFlagsConnectionRequired | kSCNetworkReachabilityFlagsConnectionOnTraffic;
     if (pppd.modem)
         path->flags |= kSCNetworkReachabilityFlagsIsWWAN;
-    if (pppd.kept)
+    if (pppd.has_database)
         route_query_recheck_after(path, PPP_SECONDS);
     return 0;
 }

@@ -407,7 +407,7 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
         free(monitor);
         return error;
     }
-    monitor->poll = error != 0 || monitor->rtnetlink.deaf ? 0 : NEVER;
+    monitor->poll = error != 0 || monitor->rtnetlink.groups_refused ? 0 : NEVER;
     monitor->source = (struct source){ .fd = monitor->rtnetlink.events.socket.fd,
                                        .deadline = NEVER,
                                        .run = error == 0 ? monitor_run : poll_run };

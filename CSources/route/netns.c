@@ -194,7 +194,7 @@ static int evaluate_over_shared_socket(const struct evaluation *evaluation)
 
     pthread_mutex_lock(&netns->lock);
     if (!netns->denied) {
-        rtnetlink_forget_unheard_links(&netns->rtnetlink);
+        rtnetlink_clear_unwatched_links(&netns->rtnetlink);
         error = evaluate_questions(&netns->rtnetlink, evaluation->questions, evaluation->extras, evaluation->path);
     }
     pthread_mutex_unlock(&netns->lock);

@@ -308,7 +308,7 @@ static void a_database_that_cannot_be_read_is_not_an_empty_one(void **state)
         faults_arm(&rows[i].fault);
         assert_int_equal(pppd_read("ppp0", &pppd), rows[i].error);
         assert_non_null(faults_disarm());
-        assert_int_equal(pppd.kept, rows[i].error == 0);
+        assert_int_equal(pppd.has_database, rows[i].error == 0);
     }
 }
 
