@@ -18,15 +18,15 @@ struct EventLoop {
     private let watchesReader: Bool
 
     /// A command that prints as long as it runs watches its reader: when that has gone, so can it.
-    init(signals: [Int32] = [], watchesReader: Bool = false) throws(Failure) {
-        guard let runLoop = SCRunLoopGetCurrent() else { throw Failure(of: "run loop") }
+    init(signals: [Int32] = [], watchesReader: Bool = false) throws(ToolError) {
+        guard let runLoop = SCRunLoopGetCurrent() else { throw ToolError(of: "run loop") }
         self.runLoop = runLoop
         self.watchesReader = watchesReader
         Signals.take(signals, waking: runLoop)
     }
 
     /// Waits for the next event; without a deadline for as long as it takes.
-    func next(until deadline: ContinuousClock.Instant? = nil) throws(Failure) -> Event {
+    func next(until deadline: ContinuousClock.Instant? = nil) throws(ToolError) -> Event {
         while true {
             // poll(2) passes over negative descriptors, and tells of a broken pipe whether it is asked to or not.
             var descriptors = [
@@ -34,13 +34,13 @@ struct EventLoop {
                 pollfd(fd: watchesReader ? STDOUT_FILENO : -1, events: 0, revents: 0),
             ]
             let count = poll(&descriptors, nfds_t(descriptors.count), deadline.map(milliseconds(until:)) ?? -1)
-            if count < 0 && errno != EINTR { throw Failure(of: "run loop", status: errno) }
+            if count < 0 && errno != EINTR { throw ToolError(of: "run loop", status: errno) }
             let handled = SCRunLoopPerform(runLoop, 0)
-            if handled < 0 { throw Failure(of: "run loop") }
+            if handled < 0 { throw ToolError(of: "run loop") }
             let signals = Signals.taken()
             if !signals.isEmpty { return .signals(signals) }
             let isBroken = count > 0 && descriptors[1].revents & Int16(POLLERR | POLLHUP) != 0
-            if watchesReader && (isBroken || Output.result == .readerGone) { return .readerGone }
+            if watchesReader && (isBroken || StandardOutput.result == .readerGone) { return .readerGone }
             if handled > 0 { return .targets }
             if let deadline, deadline <= .now { return .timeout }
         }

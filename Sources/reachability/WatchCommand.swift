@@ -2,11 +2,11 @@
 
 #if Tool
 import ArgumentParser
-import CReachability
 import Glibc
 
-struct Watch: ParsableCommand {
+struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "watch",
         abstract: "Print the state of targets, and every change, until interrupted.",
         discussion: """
             Without a target the default path is watched. On a terminal the states are a table that follows the \
@@ -33,33 +33,33 @@ struct Watch: ParsableCommand {
     @Option(help: ArgumentHelp("End after so long.", valueName: "seconds"))
     var timeout: Seconds?
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
 
     func run() throws {
         try reporting {
             let targets = try options.targets(targets, notifiesPath: true)
             let deadline = timeout?.fromNow
-            let usesBoard = !options.json && !options.debug && exec == nil && Board.isPossible
-            let signals = [SIGINT, SIGTERM, SIGCHLD] + (usesBoard ? Board.signals : [])
+            let usesTable = !options.json && !options.debug && exec == nil && TableDisplay.isPossible
+            let signals = [SIGINT, SIGTERM, SIGCHLD] + (usesTable ? TableDisplay.signals : [])
             let loop = try EventLoop(signals: signals, watchesReader: true)
-            let display: any Display = usesBoard ? Board(targets) : Lines(form: options.json ? .json : .textWithTime)
-            let hook = exec.map(Hook.init)
+            let display: any StateDisplay = usesTable ? TableDisplay(targets) : LineDisplay(form: options.json ? .json : .textWithTime)
+            let runner = exec.map(CommandRunner.init)
             defer { try? display.suspend() }
-            try watch(targets, on: loop, until: deadline, display: display, hook: hook)
+            try watch(targets, on: loop, until: deadline, display: display, runner: runner)
         }
     }
 
     private func watch(
-        _ targets: [Target], on loop: EventLoop, until deadline: ContinuousClock.Instant?, display: any Display,
-        hook: Hook?
+        _ targets: [Target], on loop: EventLoop, until deadline: ContinuousClock.Instant?, display: any StateDisplay,
+        runner: CommandRunner?
     ) throws {
         // Callbacks only mark: a state is asked for, shown and handed on when all that was due has been delivered.
-        let changed = Marks()
+        let changed = ChangedTargets()
         for (index, target) in targets.enumerated() {
             target.onChange = { _ in changed.indices.insert(index) }
             try target.schedule(on: loop.runLoop)
         }
-        var states: [State] = []
+        var states: [TargetState] = []
         for target in targets {
             let state = try target.state()
             states.append(state)
@@ -76,13 +76,13 @@ struct Watch: ParsableCommand {
                 states[index] = state
                 try display.show(target, state)
                 options.printDescription(of: target)
-                hook?.run(for: target, state)
+                runner?.run(for: target, state)
             }
             switch event {
             case .timeout, .readerGone: return
             case .signals(let signals) where !signals.isDisjoint(with: [SIGINT, SIGTERM]): return
             case .signals(let signals):
-                if signals.contains(SIGCHLD) { hook?.commandMayHaveEnded() }
+                if signals.contains(SIGCHLD) { runner?.commandMayHaveEnded() }
                 if signals.contains(SIGTSTP) {
                     try display.suspend()
                     raise(SIGSTOP)
@@ -95,7 +95,7 @@ struct Watch: ParsableCommand {
 }
 
 /// Which targets had a callback.
-private final class Marks {
+private final class ChangedTargets {
     var indices: Set<Int> = []
 
     func takeAll() -> [Int] {

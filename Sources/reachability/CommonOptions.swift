@@ -2,11 +2,11 @@
 
 #if Tool
 import ArgumentParser
-import CReachability
 import Glibc
+import NetworkReachability
 
 /// What check, watch and wait have in common.
-struct Options: ParsableArguments {
+struct CommonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Count only routes out of this interface, which need not exist yet.", valueName: "name"),
         completion: .shellCommand("ls /sys/class/net")
@@ -26,16 +26,16 @@ struct Options: ParsableArguments {
         if let interface, !(1...15).contains(interface.utf8.count) {
             throw ValidationError("The name of an interface has 1 to 15 bytes.")
         }
-        if let source, Address(source) == nil {
+        if let source, Address(numeric: source) == nil {
             let flaw = Address.isLiteral(source) ? "names an interface that does not exist" : "is not an address"
             throw ValidationError("The source '\(source)' \(flaw).")
         }
     }
 
     /// No text: the default path.
-    func targets(_ texts: [String], notifiesPath: Bool = false) throws(Failure) -> [Target] {
-        let binding = Binding(
-            interface: interface, source: source.flatMap { Address($0) }, notifiesPath: notifiesPath)
+    func targets(_ texts: [String], notifiesPath: Bool = false) throws(ToolError) -> [Target] {
+        let binding = TargetBinding(
+            interface: interface, source: source.flatMap(Address.init(numeric:)), notifiesPath: notifiesPath)
         if texts.isEmpty { return [try Target(defaultPath: binding)] }
         var targets: [Target] = []
         for text in texts { targets.append(try Target(host: text, binding: binding)) }
@@ -43,18 +43,18 @@ struct Options: ParsableArguments {
     }
 
     func printDescription(of target: Target) {
-        if debug { Message.writeLine(target.description) }
+        if debug { StandardError.writeLine(target.description) }
     }
 }
 
 extension Target {
     /// A URL is the commonest mistake, and as a name it would be waited for until the end of days.
-    fileprivate convenience init(host text: String, binding: Binding) throws(Failure) {
+    fileprivate convenience init(host text: String, binding: TargetBinding) throws(ToolError) {
         if text.contains(where: { $0 == "/" || $0.isWhitespace }) {
-            throw Failure("\(text): is neither a name nor an address; of a URL, give the host alone")
+            throw ToolError("\(text): is neither a name nor an address; of a URL, give the host alone")
         }
         if !text.contains(","), text.contains(where: { ":[]".contains($0) }), !Address.isLiteral(text) {
-            throw Failure("\(text): is neither a name nor an address; leave out a port, and brackets")
+            throw ToolError("\(text): is neither a name nor an address; leave out a port, and brackets")
         }
         try self.init(text, binding: binding)
     }
@@ -84,8 +84,8 @@ extension ParsableCommand {
     func reporting(_ body: () throws -> Void) throws {
         do {
             try body()
-        } catch let failure as Failure {
-            Message.write(failure.message)
+        } catch let failure as ToolError {
+            StandardError.write(failure.message)
             throw ExitCode(ExitStatus.unusable)
         }
     }

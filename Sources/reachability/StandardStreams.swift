@@ -3,7 +3,7 @@
 import Glibc
 
 /// Standard output, a line at a time: whoever reads it sees a change when it happens.
-enum Output {
+enum StandardOutput {
     enum Result {
         case written, readerGone
     }
@@ -11,23 +11,23 @@ enum Output {
     /// Only the main thread writes.
     nonisolated(unsafe) private(set) static var result = Result.written
 
-    static func writeLine(_ line: String) throws(Failure) {
+    static func writeLine(_ line: String) throws(ToolError) {
         try write(line + "\n")
     }
 
     /// A reader that has gone is no error: nothing is written any more, and what was asked for goes on.
-    static func write(_ text: String) throws(Failure) {
+    static func write(_ text: String) throws(ToolError) {
         guard result == .written else { return }
         switch writeAll(text, to: STDOUT_FILENO) {
         case 0: return
         case EPIPE, EIO: result = .readerGone
-        case let error: throw Failure(of: "standard output", status: error)
+        case let error: throw ToolError(of: "standard output", status: error)
         }
     }
 }
 
 /// Standard error, for people. Nowhere is left to tell of a failure to write there.
-enum Message {
+enum StandardError {
     static func write(_ text: String) {
         writeLine("reachability: \(text)")
     }

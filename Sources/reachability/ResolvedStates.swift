@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// How targets are, names when they have been looked up; a name that nobody has answered for by then is still pending.
-func answers(about targets: [Target], until deadline: ContinuousClock.Instant) throws(Failure) -> [State] {
+func resolvedStates(of targets: [Target], until deadline: ContinuousClock.Instant) throws(ToolError) -> [TargetState] {
     let loop = try EventLoop()
-    var states: [State] = []
+    var states: [TargetState] = []
     for target in targets {
         let state = try target.state()
         states.append(state)

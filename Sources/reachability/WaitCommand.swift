@@ -2,9 +2,11 @@
 
 #if Tool
 import ArgumentParser
+import NetworkReachability
 
-struct Wait: ParsableCommand {
+struct WaitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "wait",
         abstract: "Wait until targets are reachable: exits 0 as soon as they are, 1 at the time-out.",
         discussion: "Prints nothing but, with --json, the states at the end, and at the time-out who is to blame."
     )
@@ -21,7 +23,7 @@ struct Wait: ParsableCommand {
     @Option(help: ArgumentHelp("Give up after so long.", valueName: "seconds"))
     var timeout: Seconds?
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
 
     func run() throws {
         try reporting {
@@ -34,24 +36,24 @@ struct Wait: ParsableCommand {
                 states = try targets.map { try $0.state() }
             }
             if options.json {
-                for (target, state) in zip(targets, states) { try Lines(form: .json).show(target, state) }
+                for (target, state) in zip(targets, states) { try LineDisplay(form: .json).show(target, state) }
             }
             targets.forEach(options.printDescription)
             if isMet(by: states) { return }
             for (target, state) in zip(targets, states) where !isAsWanted(state) {
-                Message.write("time-out: \(target.text)  \(state.line)")
+                StandardError.write("time-out: \(target.text)  \(state.line)")
             }
             throw ExitCode(ExitStatus.unmet)
         }
     }
 
-    private func isMet(by states: [State]) -> Bool {
+    private func isMet(by states: [TargetState]) -> Bool {
         any ? states.contains(where: isAsWanted) : states.allSatisfy(isAsWanted)
     }
 
     /// A name that nobody has answered for yet is neither.
-    private func isAsWanted(_ state: State) -> Bool {
-        !state.isPending && state.isReachable != not
+    private func isAsWanted(_ state: TargetState) -> Bool {
+        !state.isPending && state.path.isReachable != not
     }
 }
 #endif

@@ -1,41 +1,54 @@
 // SPDX-License-Identifier: MIT
 
-import CReachability
 import FoundationEssentials
+import NetworkReachability
 
 /// A state as one object of JSON. Every key is always there: null says that there is none.
-struct Record: Encodable {
+struct JSONRecord: Encodable {
     var target: String
     var time: Date
-    var state: State
+    var state: TargetState
+
+    private struct Interface: Encodable {
+        let name: String
+        let index: UInt32
+        let type: String
+
+        init(_ interface: ReachabilityPath.Interface) {
+            name = interface.name
+            index = interface.index
+            type = "\(interface.type)"
+        }
+    }
 
     private enum Key: String, CodingKey {
         case target, time, flags, value, reachable, reason, interface, gateway, source, destination, evidence
     }
 
     func encode(to encoder: any Encoder) throws {
+        let path = state.path
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(target, forKey: .target)
         try object.encode(time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), forKey: .time)
-        try object.encode(state.flagsText, forKey: .flags)
-        try object.encode(state.flags.rawValue, forKey: .value)
-        try object.encode(state.isReachable, forKey: .reachable)
+        try object.encode("\(path.flags)", forKey: .flags)
+        try object.encode(path.flags.rawValue, forKey: .value)
+        try object.encode(path.isReachable, forKey: .reachable)
         try object.encode(state.reasonText, forKey: .reason)
-        try object.encode(state.interface, forKey: .interface)
-        try object.encode(state.gateway?.text, forKey: .gateway)
-        try object.encode(state.source?.text, forKey: .source)
-        try object.encode(state.destination?.text, forKey: .destination)
+        try object.encode(path.interface.map(Interface.init), forKey: .interface)
+        try object.encode(path.gateway?.description, forKey: .gateway)
+        try object.encode(path.source?.description, forKey: .source)
+        try object.encode(path.destination?.description, forKey: .destination)
         try object.encode(state.evidence, forKey: .evidence)
     }
 
     var json: String {
-        get throws(Failure) {
+        get throws(ToolError) {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             do {
                 return String(decoding: try encoder.encode(self), as: UTF8.self)
             } catch {
-                throw Failure("\(target): \(error)")
+                throw ToolError("\(target): \(error)")
             }
         }
     }

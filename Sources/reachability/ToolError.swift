@@ -9,7 +9,7 @@ enum ExitStatus {
 }
 
 /// The kernel or the input could not be used.
-struct Failure: Error {
+struct ToolError: Error {
     var message: String
     /// As SCError() has it.
     var status: Int32

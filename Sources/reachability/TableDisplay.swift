@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
 import Glibc
+import NetworkReachability
 
 /// The states on a terminal: a row a target, with its recent history, and below them the latest changes as lines.
 ///
 /// Nothing else may be written to the terminal meanwhile. It lives on the terminal's second screen, so what was there
 /// before comes back at the end.
-final class Board: Display {
+final class TableDisplay: StateDisplay {
     /// What the terminal sends: another size, and the wish to stop.
     static let signals = [SIGWINCH, SIGTSTP]
 
@@ -16,24 +17,24 @@ final class Board: Display {
 
     private struct Row {
         var target: String
-        var state: State?
+        var state: TargetState?
         var since = ""
         /// The latest, oldest first.
-        var history: [Mark] = []
+        var history: [HistoryMark] = []
     }
 
     /// What is left of a state in the history.
-    private enum Mark: String {
+    private enum HistoryMark: String {
         case reachable = "+"
         case unreachable = "-"
         /// No server has answered for the name.
         case pending = "?"
 
-        init(_ state: State) {
-            self = state.isPending ? .pending : state.isReachable ? .reachable : .unreachable
+        init(_ state: TargetState) {
+            self = state.isPending ? .pending : state.path.isReachable ? .reachable : .unreachable
         }
 
-        var colour: PaintedLine.Colour {
+        var colour: TerminalLine.Colour {
             switch self {
             case .reachable: .green
             case .unreachable: .red
@@ -57,45 +58,45 @@ final class Board: Display {
         }
     }
 
-    func show(_ target: Target, _ state: State) throws(Failure) {
+    func show(_ target: Target, _ state: TargetState) throws(ToolError) {
         guard let index = rows[ObjectIdentifier(target)] else { return }
         let now = TimeOfDay.now
-        if table[index].state?.isReachable != state.isReachable { table[index].since = now.seconds }
+        if table[index].state?.path.isReachable != state.path.isReachable { table[index].since = now.seconds }
         table[index].state = state
-        table[index].history = (table[index].history + [Mark(state)]).suffix(20)
-        changes = (changes + ["\(now.text)  \(target.text)  \(state.lineByWeight)"]).suffix(100)
+        table[index].history = (table[index].history + [HistoryMark(state)]).suffix(20)
+        changes = (changes + ["\(now.text)  \(target.text)  \(state.lineWithReasonFirst)"]).suffix(100)
         // The first states come all at once: one picture is enough.
         if table.allSatisfy({ $0.state != nil }) { try redraw() }
     }
 
-    func suspend() throws(Failure) {
+    func suspend() throws(ToolError) {
         guard isShown else { return }
         isShown = false
-        try Output.write("\u{1B}[?25h\u{1B}[?1049l")
+        try StandardOutput.write("\u{1B}[?25h\u{1B}[?1049l")
     }
 
-    func redraw() throws(Failure) {
-        let (width, height) = Board.size
+    func redraw() throws(ToolError) {
+        let (width, height) = TableDisplay.size
         let table = tableLines
         // The cursor takes the last row.
         var lines = Array(table.prefix(max(height - 1, 1)))
         if lines.count < table.count {
-            lines[lines.count - 1] = PaintedLine("(\(table.count - lines.count + 1) more)")
+            lines[lines.count - 1] = TerminalLine("(\(table.count - lines.count + 1) more)")
         }
         let room = height - 1 - lines.count - 1
-        if room > 0 { lines += [PaintedLine()] + changes.suffix(room).map { PaintedLine($0) } }
+        if room > 0 { lines += [TerminalLine()] + changes.suffix(room).map { TerminalLine($0) } }
         let picture = lines.map { $0.text(width: width, inColour: isColoured) + "\u{1B}[K\r\n" }.joined()
         let enter = isShown ? "" : "\u{1B}[?1049h\u{1B}[?25l"
         isShown = true
-        try Output.write(enter + "\u{1B}[H" + picture + "\u{1B}[J")
+        try StandardOutput.write(enter + "\u{1B}[H" + picture + "\u{1B}[J")
     }
 
-    private var tableLines: [PaintedLine] {
+    private var tableLines: [TerminalLine] {
         let heads = ["TARGET", "STATUS", "INTERFACE", "SINCE"]
-        let cells = table.map { [$0.target, $0.state?.status ?? "", $0.state?.interface?.name ?? "-", $0.since] }
+        let cells = table.map { [$0.target, $0.state?.status ?? "", $0.state?.path.interface?.name ?? "-", $0.since] }
         let widths = heads.indices.map { column in ([heads] + cells).map { $0[column].count }.max() ?? 0 }
-        func line(_ cells: [String], status: PaintedLine.Colour? = nil) -> PaintedLine {
-            var line = PaintedLine()
+        func line(_ cells: [String], status: TerminalLine.Colour? = nil) -> TerminalLine {
+            var line = TerminalLine()
             for (column, text) in cells.enumerated() {
                 let end = line.count + widths[column] + 2
                 line.append(text, column == 1 ? status : nil)
@@ -124,8 +125,8 @@ final class Board: Display {
     }
 }
 
-extension State {
+extension TargetState {
     fileprivate var status: String {
-        isReachable ? "reachable" : reasonText ?? "not reachable"
+        path.isReachable ? "reachable" : reasonText ?? "not reachable"
     }
 }

@@ -2,9 +2,11 @@
 
 #if Tool
 import ArgumentParser
+import NetworkReachability
 
-struct Check: ParsableCommand {
+struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "check",
         abstract: "Tell whether targets are reachable: exits 0 when all are, 1 when one is not."
     )
 
@@ -14,18 +16,18 @@ struct Check: ParsableCommand {
     @Option(help: ArgumentHelp("Wait so long for the first answer about a name.", valueName: "seconds"))
     var timeout = Seconds(5)
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
 
     func run() throws {
         try reporting {
             let targets = try options.targets(targets)
-            let states = try answers(about: targets, until: timeout.fromNow)
-            let lines = Lines(form: options.json ? .json : .text)
+            let states = try resolvedStates(of: targets, until: timeout.fromNow)
+            let lines = LineDisplay(form: options.json ? .json : .text)
             for (target, state) in zip(targets, states) {
                 try lines.show(target, state)
                 options.printDescription(of: target)
             }
-            if !states.allSatisfy(\.isReachable) { throw ExitCode(ExitStatus.unmet) }
+            if !states.allSatisfy(\.path.isReachable) { throw ExitCode(ExitStatus.unmet) }
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// A line of a terminal, of texts that have a colour or have not.
-struct PaintedLine {
+struct TerminalLine {
     /// What ECMA-48 numbers the colours.
     enum Colour: Int {
         case red = 31
