@@ -34,7 +34,8 @@ struct ReachabilityTool: ParsableCommand {
 @main
 enum ReachabilityTool {
     static func main() {
-        StandardError.write("this is not the tool: it was built without its trait. Build it with: swift build --traits Tool")
+        StandardError.write(
+            "this is not the tool: it was built without its trait. Build it with: swift build --traits Tool")
         exit(ExitStatus.unusable)
     }
 }

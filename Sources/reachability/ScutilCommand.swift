@@ -69,7 +69,8 @@ struct ScutilCommand: ParsableCommand {
                 let value = padded(Int(flags.rawValue), to: 8, radix: 16)
                 count += 1
                 try StandardOutput.writeLine("\n*** \(TimeOfDay.now.text)\n")
-                try StandardOutput.writeLine("\(number): callback w/flags=0x\(value) (info=\"\(target.kind.rawValue)\")")
+                try StandardOutput.writeLine(
+                    "\(number): callback w/flags=0x\(value) (info=\"\(target.kind.rawValue)\")")
                 try print(target, indent: 4, flags: flags)
                 try StandardOutput.writeLine("")
             } catch { failure = error }

@@ -116,7 +116,9 @@ extension Target {
         if let comma = text.firstIndex(of: ",") {
             guard source == nil else { throw ToolError("\(text): has a source of its own") }
             let local = try half(text[..<comma], of: text)
-            return (.addressPair, .addresses(local: local, remote: try half(text[text.index(after: comma)...], of: text)))
+            return (
+                .addressPair, .addresses(local: local, remote: try half(text[text.index(after: comma)...], of: text))
+            )
         }
         let kind: Kind = Address.isLiteral(text) ? .address : .name
         guard let source else { return (kind, .host(text)) }
@@ -129,7 +131,9 @@ extension Target {
     /// nil: the half is empty, and the kernel chooses the address.
     private static func half(_ half: Substring, of text: String) throws(ToolError) -> Address? {
         if half.isEmpty { return nil }
-        guard let address = Address(numeric: String(half)) else { throw ToolError("\(text): \(half) is not an address") }
+        guard let address = Address(numeric: String(half)) else {
+            throw ToolError("\(text): \(half) is not an address")
+        }
         return address
     }
 

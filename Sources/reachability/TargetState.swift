@@ -29,7 +29,8 @@ struct TargetState: Equatable {
         // The type of a cable, and of what is like one, is left out.
         let types: Set<ReachabilityPath.Interface.InterfaceType> = [.wiFi, .cellular, .pointToPoint, .tunnel]
         let words: [(String, (any CustomStringConvertible)?)] = [
-            ("dev", path.interface?.name), ("type", path.interface.map(\.type).flatMap { types.contains($0) ? $0 : nil }),
+            ("dev", path.interface?.name),
+            ("type", path.interface.map(\.type).flatMap { types.contains($0) ? $0 : nil }),
             ("via", path.gateway), ("src", path.source),
         ]
         return words.compactMap { word, value in value.map { "\(word) \($0)" } }

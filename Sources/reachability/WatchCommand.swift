@@ -42,7 +42,8 @@ struct WatchCommand: ParsableCommand {
             let usesTable = !options.json && !options.debug && exec == nil && TableDisplay.isPossible
             let signals = [SIGINT, SIGTERM, SIGCHLD] + (usesTable ? TableDisplay.signals : [])
             let loop = try EventLoop(signals: signals, watchesReader: true)
-            let display: any StateDisplay = usesTable ? TableDisplay(targets) : LineDisplay(form: options.json ? .json : .textWithTime)
+            let display: any StateDisplay =
+                usesTable ? TableDisplay(targets) : LineDisplay(form: options.json ? .json : .textWithTime)
             let runner = exec.map(CommandRunner.init)
             defer { try? display.suspend() }
             try watch(targets, on: loop, until: deadline, display: display, runner: runner)
