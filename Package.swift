@@ -63,7 +63,7 @@ let package = Package(
         .executableTarget(
             name: "reachability",
             dependencies: [
-                "CReachability", "NetworkReachability",
+                "CReachability", "NetworkReachability", "ReachabilityHostNames",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ]
         ),

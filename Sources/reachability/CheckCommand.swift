@@ -7,13 +7,13 @@ import NetworkReachability
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Tell whether targets are reachable: exits 0 when all are, 1 when one is not."
+        abstract: "Print whether targets are reachable. Exits with 0 if all are, else with 1."
     )
 
     @Argument(help: ArgumentHelp("Names, addresses, or LOCAL,REMOTE.", valueName: "target"))
     var targets: [String]
 
-    @Option(help: ArgumentHelp("Wait so long for the first answer about a name.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long to wait until a name is looked up.", valueName: "seconds"))
     var timeout = Seconds(5)
 
     @OptionGroup var options: CommonOptions

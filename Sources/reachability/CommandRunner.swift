@@ -4,11 +4,11 @@ import FoundationEssentials
 import Glibc
 import NetworkReachability
 
-/// The command that is run at changes: one at a time, and for each target the latest state wins.
+/// Runs the command of --exec at changes: one at a time, and for each target with its latest state.
 final class CommandRunner {
     private let command: String
     private var running: pid_t?
-    /// In the order in which the targets changed first.
+    /// In the order of each target's first change.
     private var waiting: [(target: Target, state: TargetState)] = []
 
     init(command: String) {
@@ -24,7 +24,7 @@ final class CommandRunner {
         startNext()
     }
 
-    /// To be called after SIGCHLD.
+    /// Call this after SIGCHLD.
     func commandMayHaveEnded() {
         guard let running, waitpid(running, nil, WNOHANG) != 0 else { return }
         self.running = nil

@@ -5,21 +5,21 @@ import ArgumentParser
 import Glibc
 import NetworkReachability
 
-/// What check, watch and wait have in common.
+/// The options of check, watch and wait.
 struct CommonOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Count only routes out of this interface, which need not exist yet.", valueName: "name"),
+        help: ArgumentHelp("Use only routes out of this interface, which need not exist yet.", valueName: "name"),
         completion: .shellCommand("ls /sys/class/net")
     )
     var interface: String?
 
-    @Option(help: ArgumentHelp("Leave from this address; targets are then addresses.", valueName: "address"))
+    @Option(help: ArgumentHelp("Send from this address. Targets must then be addresses.", valueName: "address"))
     var source: String?
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print each state as one line of JSON.")
     var json = false
 
-    @Flag(help: "Print what the library knows of each target to standard error.")
+    @Flag(help: "Print what the library knows about each target to standard error.")
     var debug = false
 
     func validate() throws {
@@ -32,7 +32,7 @@ struct CommonOptions: ParsableArguments {
         }
     }
 
-    /// No text: the default path.
+    /// Without texts: the default path.
     func targets(_ texts: [String], notifiesPath: Bool = false) throws(ToolError) -> [Target] {
         let binding = TargetBinding(
             interface: interface, source: source.flatMap(Address.init(numeric:)), notifiesPath: notifiesPath)
@@ -48,10 +48,10 @@ struct CommonOptions: ParsableArguments {
 }
 
 extension Target {
-    /// A URL is the commonest mistake, and as a name it would be waited for until the end of days.
+    /// A URL is the most common mistake. Taken for a name, it would never be found.
     fileprivate convenience init(host text: String, binding: TargetBinding) throws(ToolError) {
         if text.contains(where: { $0 == "/" || $0.isWhitespace }) {
-            throw ToolError("\(text): is neither a name nor an address; of a URL, give the host alone")
+            throw ToolError("\(text): is neither a name nor an address; give only the host of a URL")
         }
         if !text.contains(","), text.contains(where: { ":[]".contains($0) }), !Address.isLiteral(text) {
             throw ToolError("\(text): is neither a name nor an address; leave out a port, and brackets")
@@ -60,13 +60,13 @@ extension Target {
     }
 }
 
-/// How long to wait: seconds, with a fraction.
+/// A number of seconds, with a fraction.
 struct Seconds: ExpressibleByArgument {
     private let duration: Duration
 
     init?(argument: String) {
         guard let seconds = Double(argument), seconds >= 0, seconds.isFinite else { return nil }
-        // A thousand years is as long as for ever, and no clock overflows.
+        // A thousand years is for ever, and no clock overflows.
         duration = .seconds(min(seconds, 3e10))
     }
 
@@ -80,7 +80,7 @@ struct Seconds: ExpressibleByArgument {
 }
 
 extension ParsableCommand {
-    /// Runs a command's body; what it could not use ends the process with 70 and one line that says why.
+    /// Runs a command's body. A `ToolError` ends the process with status 70, and with one line that says why.
     func reporting(_ body: () throws -> Void) throws {
         do {
             try body()

@@ -3,13 +3,13 @@
 import FoundationEssentials
 import NetworkReachability
 
-/// A state as one object of JSON. Every key is always there: null says that there is none.
+/// A state as one JSON object. Every key is always there; null: there is no value.
 struct JSONRecord: Encodable {
     var target: String
     var time: Date
     var state: TargetState
 
-    private struct Interface: Encodable {
+    private struct JSONInterface: Encodable {
         let name: String
         let index: UInt32
         let type: String
@@ -34,7 +34,7 @@ struct JSONRecord: Encodable {
         try object.encode(path.flags.rawValue, forKey: .value)
         try object.encode(path.isReachable, forKey: .reachable)
         try object.encode(state.reasonText, forKey: .reason)
-        try object.encode(path.interface.map(Interface.init), forKey: .interface)
+        try object.encode(path.interface.map(JSONInterface.init), forKey: .interface)
         try object.encode(path.gateway?.description, forKey: .gateway)
         try object.encode(path.source?.description, forKey: .source)
         try object.encode(path.destination?.description, forKey: .destination)

@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 
-/// A line a state: for files, pipes and programs.
+/// Prints a line for each state: for files, pipes and programs.
 struct LineDisplay: StateDisplay {
     enum Form {
         case text, textWithTime, json

@@ -10,7 +10,7 @@ import CReachability
 struct ReachabilityTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reachability",
-        abstract: "Can a packet leave this machine for that host, over what, and why not.",
+        abstract: "Print whether a packet can leave this machine for a host, over which interface, or why not.",
         discussion: """
             Reachable means that a packet addressed to the target can leave this machine now. It never means that the \
             target answers.
@@ -30,7 +30,7 @@ struct ReachabilityTool: ParsableCommand {
     }
 }
 #else
-/// Users of the library products build this target too, and must not have to fetch the argument parser for it.
+/// Users of the libraries build this target too. They must not have to fetch the argument parser for it.
 @main
 enum ReachabilityTool {
     static func main() {

@@ -5,7 +5,7 @@ import ArgumentParser
 import CReachability
 import NetworkReachability
 
-/// What scripts written for Apple's tool read: the wording and every blank are that tool's.
+/// The forms of Apple's scutil. Scripts parse them: every word and every blank is as there.
 struct ScutilCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scutil",
@@ -15,10 +15,10 @@ struct ScutilCommand: ParsableCommand {
     @Option(name: .customShort("r"), help: ArgumentHelp("Print the flags of this target.", valueName: "target"))
     var target: String?
 
-    @Flag(name: .customShort("W"), help: "Go on, and print every change.")
+    @Flag(name: .customShort("W"), help: "Keep running, and print every change.")
     var watches = false
 
-    @Option(help: ArgumentHelp("Without -W, wait so long for the first answer about a name.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Without -W: how long to wait until a name is looked up.", valueName: "seconds"))
     var timeout = Seconds(5)
 
     func run() throws {
@@ -35,13 +35,13 @@ struct ScutilCommand: ParsableCommand {
         }
     }
 
-    /// A name that nobody has answered for has none, as it has when Apple's tool has waited in vain.
+    /// A name that is still pending has no flags, as in Apple's tool.
     private func flags(of text: String) throws(ToolError) -> ReachabilityFlags {
         let state = try resolvedStates(of: [try Target(text)], until: timeout.fromNow)[0]
         return state.isPending ? [] : state.path.flags
     }
 
-    /// What has failed is told as Apple's tool tells it.
+    /// Reports a failure in the words of Apple's tool.
     private func determined<Result>(_ body: () throws(ToolError) -> Result) throws -> Result {
         do {
             return try body()

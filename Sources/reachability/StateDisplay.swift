@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Where the states of targets are shown.
+/// Shows the states of targets.
 protocol StateDisplay {
     func show(_ target: Target, _ state: TargetState) throws(ToolError)
-    /// Puts back what was changed, at the end and before the process is stopped.
+    /// Restores the terminal: at the end, and before the process stops.
     func suspend() throws(ToolError)
-    /// Shows everything again: the process was stopped, or the terminal has another size.
+    /// Shows everything again: after a stop, or when the terminal has a new size.
     func redraw() throws(ToolError)
 }

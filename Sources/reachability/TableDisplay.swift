@@ -3,12 +3,12 @@
 import Glibc
 import NetworkReachability
 
-/// The states on a terminal: a row a target, with its recent history, and below them the latest changes as lines.
+/// Shows the states on a terminal: a row for each target with its recent history, and the latest changes below as lines.
 ///
-/// Nothing else may be written to the terminal meanwhile. It lives on the terminal's second screen, so what was there
-/// before comes back at the end.
+/// Nothing else may write to the terminal meanwhile. The table is on the terminal's alternate screen: at the end the
+/// terminal shows again what it showed before.
 final class TableDisplay: StateDisplay {
-    /// What the terminal sends: another size, and the wish to stop.
+    /// The terminal has a new size, or the user pressed Ctrl-Z.
     static let signals = [SIGWINCH, SIGTSTP]
 
     static var isPossible: Bool {
@@ -19,15 +19,15 @@ final class TableDisplay: StateDisplay {
         var target: String
         var state: TargetState?
         var since = ""
-        /// The latest, oldest first.
+        /// The latest marks, oldest first.
         var history: [HistoryMark] = []
     }
 
-    /// What is left of a state in the history.
+    /// A state in the history.
     private enum HistoryMark: String {
         case reachable = "+"
         case unreachable = "-"
-        /// No server has answered for the name.
+        /// The name is not looked up yet.
         case pending = "?"
 
         init(_ state: TargetState) {
@@ -43,7 +43,7 @@ final class TableDisplay: StateDisplay {
         }
     }
 
-    /// Not where the user does not want colours: https://no-color.org
+    /// False if the user does not want colours: https://no-color.org
     private let isColoured = getenv("NO_COLOR").map { $0[0] == 0 } ?? true
 
     private var rows: [ObjectIdentifier: Int] = [:]
@@ -65,7 +65,7 @@ final class TableDisplay: StateDisplay {
         table[index].state = state
         table[index].history = (table[index].history + [HistoryMark(state)]).suffix(20)
         changes = (changes + ["\(now.text)  \(target.text)  \(state.lineWithReasonFirst)"]).suffix(100)
-        // The first states come all at once: one picture is enough.
+        // The first states come together: draw once.
         if table.allSatisfy({ $0.state != nil }) { try redraw() }
     }
 
@@ -78,7 +78,7 @@ final class TableDisplay: StateDisplay {
     func redraw() throws(ToolError) {
         let (width, height) = TableDisplay.size
         let table = tableLines
-        // The cursor takes the last row.
+        // The last row is for the cursor.
         var lines = Array(table.prefix(max(height - 1, 1)))
         if lines.count < table.count {
             lines[lines.count - 1] = TerminalLine("(\(table.count - lines.count + 1) more)")
@@ -116,7 +116,7 @@ final class TableDisplay: StateDisplay {
     }
 
     private static var size: (width: Int, height: Int) {
-        // struct winsize: rows, columns, pixels. Its own type cannot be used, as the module that has it is private.
+        // struct winsize: rows, columns, pixels. The C type is in a private module.
         var size: [UInt16] = [0, 0, 0, 0]
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size[0] > 0, size[1] > 0 else {
             return (80, 24)

@@ -2,6 +2,7 @@
 
 import CReachability
 import NetworkReachability
+import ReachabilityHostNames
 
 /// What a target is bound to, besides the host.
 struct TargetBinding {
@@ -13,8 +14,8 @@ struct TargetBinding {
 
 /// A host, an address, a pair of addresses or the default path, as the user wrote it.
 ///
-/// A `ReachabilityMonitor` cannot serve: it calls back on threads of its own, and tells neither the evidence, nor the
-/// error number of a kernel that cannot be queried, nor the description.
+/// It is not built on `ReachabilityMonitor`, which calls back on threads of its own, and which has no description, no
+/// evidence, and no error number when the kernel cannot be queried.
 final class Target {
     enum Kind: String {
         case name = "by name"
@@ -25,7 +26,7 @@ final class Target {
     /// As the user wrote it.
     let text: String
     let kind: Kind
-    /// Called by the thread that drives the loop, when something has changed.
+    /// Called at each change, by the thread that drives the run loop.
     var onChange: (ReachabilityFlags) -> Void = { _ in }
 
     private let reachability: SCNetworkReachability
@@ -151,9 +152,9 @@ extension Target {
         if let interface = binding.interface, text.contains("%") {
             return ToolError("\(text): has another zone than the interface \(interface)")
         }
-        if text.utf8.count > nameLimit { return ToolError("\(text): a name has at most \(nameLimit) bytes") }
+        if HostNameFlaw(of: text) == .tooLong {
+            return ToolError("\(text): a name has at most \(HostNameFlaw.maximumLength) bytes")
+        }
         return ToolError(of: text, status: status)
     }
-
-    private static let nameLimit = 1024
 }

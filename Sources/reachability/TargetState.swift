@@ -13,7 +13,7 @@ struct TargetState: Equatable {
         evidence = path.evidence == SCNetworkReachabilityEvidence.socket.rawValue ? "socket" : "kernel"
     }
 
-    /// No name server has answered for the name: the flags are not about the host.
+    /// The name is not looked up yet: the flags are not about the host.
     var isPending: Bool { path.reason == .namePending }
 
     /// nil for a target that is reachable.

@@ -7,8 +7,9 @@ import NetworkReachability
 struct WaitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
-        abstract: "Wait until targets are reachable: exits 0 as soon as they are, 1 at the time-out.",
-        discussion: "Prints nothing but, with --json, the states at the end, and at the time-out who is to blame."
+        abstract: "Wait until targets are reachable. Exits with 0 as soon as they are, with 1 at the time-out.",
+        discussion:
+            "With --json it prints the states at the end. At the time-out it names the targets that it still waits for."
     )
 
     @Argument(help: ArgumentHelp("Names, addresses, or LOCAL,REMOTE.", valueName: "target"))
@@ -20,7 +21,7 @@ struct WaitCommand: ParsableCommand {
     @Flag(help: "Wait until they are not reachable.")
     var not = false
 
-    @Option(help: ArgumentHelp("Give up after so long.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
     var timeout: Seconds?
 
     @OptionGroup var options: CommonOptions
@@ -51,7 +52,7 @@ struct WaitCommand: ParsableCommand {
         any ? states.contains(where: isAsWanted) : states.allSatisfy(isAsWanted)
     }
 
-    /// A name that nobody has answered for yet is neither.
+    /// A name that is not looked up yet is neither reachable nor unreachable.
     private func isAsWanted(_ state: TargetState) -> Bool {
         !state.isPending && state.path.isReachable != not
     }

@@ -7,10 +7,10 @@ import Glibc
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Print the state of targets, and every change, until interrupted.",
+        abstract: "Print the state of targets and every change, until interrupted.",
         discussion: """
-            Without a target the default path is watched. On a terminal the states are a table that follows the \
-            changes; elsewhere, and with --json, --debug or --exec, each is a line.
+            Without a target it watches the default path. On a terminal it shows a table; elsewhere, and with --json, \
+            --debug or --exec, it prints a line for each state.
             """
     )
 
@@ -21,16 +21,16 @@ struct WatchCommand: ParsableCommand {
         help: ArgumentHelp(
             "Run this shell command at every change.",
             discussion: """
-                It finds REACHABILITY_TARGET, REACHABILITY_FLAGS, REACHABILITY_STATUS (reachable or unreachable), \
-                REACHABILITY_REASON, REACHABILITY_INTERFACE and REACHABILITY_INTERFACE_TYPE in its environment. One \
-                runs at a time; of the changes that come meanwhile, the next is given the latest.
+                Its environment has REACHABILITY_TARGET, REACHABILITY_FLAGS, REACHABILITY_STATUS (reachable or \
+                unreachable), REACHABILITY_REASON, REACHABILITY_INTERFACE and REACHABILITY_INTERFACE_TYPE. One command \
+                runs at a time. After changes in the meantime it runs once more for each target, with the latest state.
                 """,
             valueName: "command"
         )
     )
     var exec: String?
 
-    @Option(help: ArgumentHelp("End after so long.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Exit after this time.", valueName: "seconds"))
     var timeout: Seconds?
 
     @OptionGroup var options: CommonOptions
@@ -54,7 +54,7 @@ struct WatchCommand: ParsableCommand {
         _ targets: [Target], on loop: EventLoop, until deadline: ContinuousClock.Instant?, display: any StateDisplay,
         runner: CommandRunner?
     ) throws {
-        // Callbacks only mark: a state is asked for, shown and handed on when all that was due has been delivered.
+        // Callbacks only mark their target: states are read and shown when all callbacks that were due have come.
         let changed = ChangedTargets()
         for (index, target) in targets.enumerated() {
             target.onChange = { _ in changed.indices.insert(index) }
@@ -70,7 +70,7 @@ struct WatchCommand: ParsableCommand {
         while true {
             let event = try loop.next(until: deadline)
             for index in changed.takeAll() {
-                // The path is newer than the callback: the change may have been shown already, with another.
+                // The state is newer than the callback: an earlier event may have shown it already.
                 let target = targets[index]
                 let state = try target.state()
                 guard state != states[index] else { continue }
@@ -95,7 +95,7 @@ struct WatchCommand: ParsableCommand {
     }
 }
 
-/// Which targets had a callback.
+/// The targets that had a callback.
 private final class ChangedTargets {
     var indices: Set<Int> = []
 

@@ -9,7 +9,7 @@ import NetworkReachability
 /// Prints a line for each status that an AFNetworkReachabilityManager delivers. With an address as its argument it prints
 /// the type of the interface that leads there, and exits.
 @main
-struct Statuses {
+struct StatusPrinter {
     static func main() throws {
         if let address = CommandLine.arguments.dropFirst().first {
             let path = try ReachabilityMonitor(address: address).path
@@ -29,7 +29,7 @@ struct Statuses {
 }
 #else
 @main
-struct Statuses {
+struct StatusPrinter {
     static func main() {}
 }
 #endif
