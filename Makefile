@@ -257,11 +257,13 @@ $(BUILD)/vm/seen: Tests/VM/seen.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call show,LD)$(CC) $(ALL_CPPFLAGS) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $^ $(MNL_LIBS)
 
-# Where there is Swift.
+# Where there is Swift. A package of its own, with build files of its own.
+STATUSES_BUILD = $(SWIFT) build --package-path Tests/VM/statuses --scratch-path .build/statuses
+
 $(BUILD)/vm/statuses: FORCE
 	@mkdir -p $(@D)
-	$(SWIFT) build --product vm-statuses
-	cp "$$($(SWIFT) build --show-bin-path)/vm-statuses" $@
+	$(STATUSES_BUILD)
+	cp "$$($(STATUSES_BUILD) --show-bin-path)/vm-statuses" $@
 
 vm-programs: $(BUILD)/vm/seen $(if $(shell command -v $(SWIFT)),$(BUILD)/vm/statuses)
 
@@ -296,11 +298,13 @@ $(BUILD)/benchmarks/benchmark-names: BENCH_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,
 
 benchmarks: $(BENCHMARKS)
 
-# The hops from callbacks to Swift code, where there is Swift.
+# The hops from changes to Swift code, where there is Swift. A package of its own, with build files of its own.
+HOPS_BUILD = $(SWIFT) build -c release --static-swift-stdlib --package-path Benchmarks/hops --scratch-path .build/hops
+
 $(BUILD)/benchmarks/benchmark-hops: FORCE
 	@mkdir -p $(@D)
-	$(SWIFT_BUILD) --product benchmark-hops
-	cp "$$($(SWIFT_BUILD) --show-bin-path)/benchmark-hops" $@
+	$(HOPS_BUILD)
+	cp "$$($(HOPS_BUILD) --show-bin-path)/benchmark-hops" $@
 
 SWIFT_BENCHMARKS = $(if $(shell command -v $(SWIFT)),$(BUILD)/benchmarks/benchmark-hops)
 

@@ -47,13 +47,15 @@ let package = Package(
             cSettings: [.define("_GNU_SOURCE"), .headerSearchPath("CSources")]
         ),
         .systemLibrary(name: "CLibmnl", pkgConfig: "libmnl", providers: [.apt(["libmnl-dev"])]),
-        .target(name: "NetworkReachability", dependencies: [cReachability]),
+        // What a host's name may be, for the monitor and the managers.
+        .target(name: "ReachabilityHostNames"),
+        .target(name: "NetworkReachability", dependencies: [cReachability, "ReachabilityHostNames"]),
         .target(name: "SCReachability", dependencies: [cReachability]),
         // What the three managers share.
-        .target(name: "ReachabilitySupport", dependencies: ["SCReachability"]),
+        .target(name: "ReachabilitySupport", dependencies: ["ReachabilityHostNames", "SCReachability"]),
         .target(
             name: "AFNetworkReachability",
-            dependencies: ["ReachabilitySupport", "SCReachability"],
+            dependencies: ["ReachabilityHostNames", "ReachabilitySupport", "SCReachability"],
             resources: [.process("Resources")]
         ),
         .target(name: "AlamofireReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
@@ -61,20 +63,9 @@ let package = Package(
         .executableTarget(
             name: "reachability",
             dependencies: [
-                "CReachability",
+                "CReachability", "NetworkReachability", "ReachabilityHostNames",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ]
-        ),
-        .executableTarget(
-            name: "benchmark-hops",
-            dependencies: ["AFNetworkReachability", "NetworkReachability", "ReachabilitySupport"],
-            path: "Benchmarks/hops"
-        ),
-        // Runs in the emulated machine.
-        .executableTarget(
-            name: "vm-statuses",
-            dependencies: ["AFNetworkReachability", "NetworkReachability"],
-            path: "Tests/VM/statuses"
         ),
         // Processes and network namespaces of the tests' own, and what several modules' tests say alike.
         .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -88,8 +79,8 @@ let package = Package(
         .testTarget(
             name: "ReachabilitySupportTests",
             dependencies: [
-                "ReachabilitySupport", "SCReachability", "NetworkReachability", "AFNetworkReachability",
-                "AlamofireReachability", "ClassicReachability", "TestSupport",
+                "ReachabilityHostNames", "ReachabilitySupport", "SCReachability", "NetworkReachability",
+                "AFNetworkReachability", "AlamofireReachability", "ClassicReachability", "TestSupport",
             ]
         ),
         .testTarget(name: "AFNetworkReachabilityTests", dependencies: ["AFNetworkReachability", "TestSupport"]),

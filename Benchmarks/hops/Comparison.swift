@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Our hop beside the bare one that it cannot be without. Blocks of both take turns, each pair of neighbours gives one
-/// ratio, and the median of those is held against the threshold: machines are shared, and absolute times move.
+/// Compares our hop with the bare hop inside it. Blocks of both alternate, each pair of blocks gives one ratio, and the
+/// median ratio must not exceed the threshold. Absolute times vary too much on shared machines.
 struct Comparison: Sendable {
     var title: String
     var ours: @Sendable (Arrival) -> Hop
@@ -11,7 +11,7 @@ struct Comparison: Sendable {
     var referenceName: String
     var threshold: Double
 
-    /// Prints a line; answers whether the ratio is within the threshold.
+    /// Prints a line. Returns whether the ratio is within the threshold.
     func run(isShort: Bool) -> Bool {
         let arrivals = (ours: Arrival(), reference: Arrival())
         let hops = (ours: ours(arrivals.ours), reference: reference(arrivals.reference))
@@ -35,7 +35,7 @@ struct Comparison: Sendable {
     private func block(_ hop: Hop, _ arrival: Arrival, _ isShort: Bool) -> Double {
         median(
             (0..<(isShort ? 50 : 300)).map { _ in
-                // What receives has gone back to waiting by then: events are rare.
+                // Real changes are rare: let the receiver go back to sleep.
                 let pause = now() + 20_000
                 while now() < pause {}
                 return arrival.time(of: hop.send)

@@ -4,19 +4,20 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A way from one thread to another that can be taken again and again.
+/// A way from one thread to another, for any number of events.
 struct Hop: Sendable {
-    /// Called on the main thread: something has happened.
+    /// Starts one event. Called on the main thread.
     let send: @Sendable () -> Void
-    /// Called when nothing will be sent any more.
+    /// Called after the last event.
     let end: @Sendable () -> Void
 }
 
-/// The other end of a hop. It is told of each arrival where that happens.
+/// The other end of a hop.
 final class Arrival: Sendable {
     private let time = Atomic<UInt64>(0)
     private let hasArrived = DispatchSemaphore(value: 0)
 
+    /// Called by the thread where the event arrives.
     func record() {
         time.store(now(), ordering: .relaxed)
         hasArrived.signal()
@@ -30,7 +31,7 @@ final class Arrival: Sendable {
         return Double(time.load(ordering: .relaxed) - start)
     }
 
-    /// The arrival of what comes without being sent: the current value.
+    /// Waits for the first path, which nobody sends.
     func wait() {
         hasArrived.wait()
     }

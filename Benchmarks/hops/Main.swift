@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// What our Swift modules add to the hop that leads to their users' code.
+/// Measures what a monitor adds to the hop from a change to the user's code.
 @main
 enum Main {
-    private static let comparisons = [Comparison.sequence, .block]
+    private static let comparisons = [Comparison.element, .block]
 
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()

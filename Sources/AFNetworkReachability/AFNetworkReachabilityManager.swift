@@ -3,6 +3,7 @@
 #if os(Linux)
 public import Foundation
 internal import Observation
+internal import ReachabilityHostNames
 package import ReachabilitySupport
 public import SCReachability
 internal import Synchronization
@@ -64,7 +65,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
 
     /// Watches a host, after a look at its name.
     public convenience init(validating domain: String) throws(AFNetworkReachabilityError) {
-        if let flaw = HostFlaw(of: domain) { throw AFNetworkReachabilityError(flaw) }
+        if let flaw = HostNameFlaw(of: domain) { throw AFNetworkReachabilityError(flaw) }
         guard let target = Targets.host(domain) else { throw .last }
         self.init(reachability: target)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-internal import ReachabilitySupport
+internal import ReachabilityHostNames
 internal import SCReachability
 
 /// Why a manager could not be made.
@@ -31,7 +31,7 @@ public struct AFNetworkReachabilityError: Error, Hashable, Sendable, CustomStrin
 }
 
 extension AFNetworkReachabilityError {
-    init(_ flaw: HostFlaw) {
+    init(_ flaw: HostNameFlaw) {
         let code: Code =
             switch flaw {
             case .empty: .emptyHost

@@ -21,6 +21,9 @@ package final class KernelSource: Source {
     private let retryIsDue = Atomic(false)
 
     package init(_ question: KernelTarget.Question, _ options: ReachabilityOptions) throws(ReachabilityError) {
+        if let interface = options.interface, !isInterfaceName(interface) {
+            throw ReachabilityError(.invalidInterface)
+        }
         self.question = question
         self.options = options
         target = Mutex(try KernelTarget(question, options))

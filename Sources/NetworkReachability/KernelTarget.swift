@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CReachability
+package import CReachability
 
 /// A target of the C library.
 ///
@@ -16,13 +16,14 @@ package final class KernelTarget: @unchecked Sendable {
         case addresses(local: ReachabilityPath.Address?, remote: ReachabilityPath.Address?)
     }
 
-    private let target: SCNetworkReachability
+    /// For what has no Swift form: a run loop's schedule, the description.
+    package let target: SCNetworkReachability
 
-    init(_ question: Question, _ options: ReachabilityOptions) throws(ReachabilityError) {
-        if let interface = options.interface, !isInterfaceName(interface) {
-            throw ReachabilityError(.invalidInterface)
-        }
-        guard let target = create(question, options) else {
+    /// `notifiesPath`: `onChange` is called when the path changes, not only when the flags do.
+    package init(
+        _ question: Question, _ options: ReachabilityOptions, notifiesPath: Bool = true
+    ) throws(ReachabilityError) {
+        guard let target = create(question, options, notifiesPath) else {
             let status = SCError()
             // All that can be wrong with a host or an address was looked at before: the interface contradicts a zone.
             let isInterface = options.interface != nil && status == __kSCStatusInvalidArgument
@@ -81,12 +82,12 @@ private final class Callback: Sendable {
 }
 
 private func create(
-    _ question: KernelTarget.Question, _ bound: ReachabilityOptions
+    _ question: KernelTarget.Question, _ bound: ReachabilityOptions, _ notifiesPath: Bool
 ) -> SCNetworkReachability? {
     var options = SCNetworkReachabilityOptions()
     options.size = MemoryLayout<SCNetworkReachabilityOptions>.size
     options.routingMark = bound.routingMark
-    options.options = SCNetworkReachabilityOption.notifyPath.rawValue
+    if notifiesPath { options.options = SCNetworkReachabilityOption.notifyPath.rawValue }
 
     func create(
         host: String? = nil, local: ReachabilityPath.Address? = nil, remote: ReachabilityPath.Address? = nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CReachability
+package import CReachability
 
 /// The way that packets to a target take at one moment, or why they cannot leave.
 public struct ReachabilityPath: Sendable, Hashable {
@@ -61,7 +61,7 @@ extension ReachabilityPath: CustomStringConvertible {
 }
 
 extension ReachabilityPath {
-    init(_ path: SCNetworkReachabilityPath) {
+    package init(_ path: SCNetworkReachabilityPath) {
         self.init(
             flags: ReachabilityFlags(rawValue: path.flags.rawValue),
             reason: ReachabilityReason(rawValue: path.reason.rawValue), interface: Interface(path),

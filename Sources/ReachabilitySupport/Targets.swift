@@ -1,40 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
+internal import ReachabilityHostNames
 package import SCReachability
-
-/// Why a text is no host's name. A `ReachabilityMonitor` looks for the same, in the same order: NetworkReachability's
-/// `HostName`, which a test compares.
-package enum HostFlaw: Error {
-    case empty
-    case scheme
-    case slash
-    case whiteSpace
-    case nul
-    case tooLong
-
-    /// What is found first; nil: the system's resolver may be asked.
-    package init?(of host: String) {
-        if host.isEmpty {
-            self = .empty
-        } else if host.utf8.count > longest {
-            self = .tooLong
-        } else if host.utf8.contains(0) {
-            self = .nul
-        } else if host.utf8.contains("://".utf8) {
-            self = .scheme
-        } else if host.utf8.contains(UInt8(ascii: "/")) {
-            self = .slash
-        } else if host.unicodeScalars.contains(where: \.properties.isWhitespace) {
-            self = .whiteSpace
-        } else {
-            return nil
-        }
-    }
-}
-
-/// In bytes: what the C library takes.
-private let longest = 1024
 
 package enum Targets {
     /// 0.0.0.0, which stands for the default path of either family.
@@ -56,13 +24,13 @@ package enum Targets {
     }
 
     package static func host(_ host: String) -> SCNetworkReachability? {
-        HostFlaw(of: host) == nil ? SCNetworkReachabilityCreateWithName(nil, host) : nil
+        HostNameFlaw(of: host) == nil ? SCNetworkReachabilityCreateWithName(nil, host) : nil
     }
 
     /// Whatever is not empty. What the C library would refuse, or read as another name, cannot be reached: no more than
     /// names below .invalid.
     package static func unchecked(host: String) -> SCNetworkReachability? {
-        let isReadable = !host.utf8.contains(0) && host.utf8.count <= longest
+        let isReadable = !host.utf8.contains(0) && host.utf8.count <= HostNameFlaw.maximumLength
         return SCNetworkReachabilityCreateWithName(nil, isReadable ? host : "name.invalid")
     }
 }

@@ -3,10 +3,10 @@
 import CReachability
 import Glibc
 
-/// The main thread's run loop, and what else a command waits for.
+/// The main thread's run loop, with the signals, the reader and the deadline that a command waits for.
 struct EventLoop {
     enum Event: Equatable {
-        /// Callbacks were called.
+        /// Targets had callbacks.
         case targets
         case signals(Set<Int32>)
         case timeout
@@ -17,37 +17,37 @@ struct EventLoop {
     let runLoop: SCRunLoop
     private let watchesReader: Bool
 
-    /// A command that prints as long as it runs watches its reader: when that has gone, so can it.
-    init(signals: [Int32] = [], watchesReader: Bool = false) throws(Failure) {
-        guard let runLoop = SCRunLoopGetCurrent() else { throw Failure(of: "run loop") }
+    /// `watchesReader`: for a command that prints as long as it runs, and has no purpose without a reader.
+    init(signals: [Int32] = [], watchesReader: Bool = false) throws(ToolError) {
+        guard let runLoop = SCRunLoopGetCurrent() else { throw ToolError(of: "run loop") }
         self.runLoop = runLoop
         self.watchesReader = watchesReader
         Signals.take(signals, waking: runLoop)
     }
 
-    /// Waits for the next event; without a deadline for as long as it takes.
-    func next(until deadline: ContinuousClock.Instant? = nil) throws(Failure) -> Event {
+    /// Waits for the next event; without a deadline, for ever.
+    func next(until deadline: ContinuousClock.Instant? = nil) throws(ToolError) -> Event {
         while true {
-            // poll(2) passes over negative descriptors, and tells of a broken pipe whether it is asked to or not.
+            // poll(2) ignores negative descriptors, and always reports a broken pipe.
             var descriptors = [
                 pollfd(fd: SCRunLoopGetFileDescriptor(runLoop), events: Int16(POLLIN), revents: 0),
                 pollfd(fd: watchesReader ? STDOUT_FILENO : -1, events: 0, revents: 0),
             ]
             let count = poll(&descriptors, nfds_t(descriptors.count), deadline.map(milliseconds(until:)) ?? -1)
-            if count < 0 && errno != EINTR { throw Failure(of: "run loop", status: errno) }
+            if count < 0 && errno != EINTR { throw ToolError(of: "run loop", status: errno) }
             let handled = SCRunLoopPerform(runLoop, 0)
-            if handled < 0 { throw Failure(of: "run loop") }
+            if handled < 0 { throw ToolError(of: "run loop") }
             let signals = Signals.taken()
             if !signals.isEmpty { return .signals(signals) }
             let isBroken = count > 0 && descriptors[1].revents & Int16(POLLERR | POLLHUP) != 0
-            if watchesReader && (isBroken || Output.result == .readerGone) { return .readerGone }
+            if watchesReader && (isBroken || StandardOutput.result == .readerGone) { return .readerGone }
             if handled > 0 { return .targets }
             if let deadline, deadline <= .now { return .timeout }
         }
     }
 }
 
-/// Rounded up, so that no wait ends too early; a longer one than poll(2) can be told is made of several.
+/// Rounded up, so that no wait ends too early. Limited to what poll(2) takes: the caller waits again.
 private func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
     let (seconds, attoseconds) = ContinuousClock.now.duration(to: deadline).components
     if seconds < 0 || attoseconds < 0 { return 0 }

@@ -4,17 +4,17 @@ import CReachability
 import Glibc
 import Synchronization
 
-/// Signals as events of the run loop.
+/// Turns signals into events of the run loop.
 enum Signals {
     private static let received = Atomic<UInt64>(0)
-    /// Written once, before the first handler is there to read it.
+    /// Written once, before the first handler can read it.
     nonisolated(unsafe) private static var runLoop: SCRunLoop?
 
-    /// Takes over `signals`: each wakes the loop. One that the process was told to ignore (nohup, a background job)
-    /// stays ignored; but a child's end is told, or children could not be waited for.
+    /// Takes over `signals`: each wakes the loop. A signal that the process inherited as ignored (nohup, a background
+    /// job) stays ignored, except SIGCHLD: the kernel would not keep the status of children for waitpid(2).
     static func take(_ signals: [Int32], waking runLoop: SCRunLoop) {
         self.runLoop = runLoop
-        _ = received.load(ordering: .relaxed)  // the initialiser of a static takes a lock: not in a handler
+        _ = received.load(ordering: .relaxed)  // the first use of a static takes a lock, which a handler must not
         for signal in signals where signal == SIGCHLD || !isIgnored(signal) {
             var action = sigaction()
             action.sa_flags = SA_RESTART
@@ -23,7 +23,7 @@ enum Signals {
                 if let runLoop = Signals.runLoop { SCRunLoopWakeUp(runLoop) }
             }
             sigaction(signal, &action, nil)
-            // A starter that had blocked it, as threads of libdispatch do, did not mean us.
+            // The parent may have blocked it for itself, as libdispatch does in its threads.
             var taken = sigset_t()
             sigemptyset(&taken)
             sigaddset(&taken, signal)
@@ -31,7 +31,7 @@ enum Signals {
         }
     }
 
-    /// Those that came since the last call.
+    /// The signals since the last call.
     static func taken() -> Set<Int32> {
         let bits = received.exchange(0, ordering: .relaxed)
         return Set((1..<64).filter { bits & (1 << UInt64($0)) != 0 })

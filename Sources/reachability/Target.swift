@@ -1,158 +1,160 @@
 // SPDX-License-Identifier: MIT
 
 import CReachability
-import Glibc
+import NetworkReachability
+import ReachabilityHostNames
 
 /// What a target is bound to, besides the host.
-struct Binding {
+struct TargetBinding {
     var interface: String?
     var source: Address?
+    /// The callback also comes when the path changes and the flags do not.
     var notifiesPath = false
 }
 
-/// One thing to ask about, and to be told of.
+/// A host, an address, a pair of addresses or the default path, as the user wrote it.
+///
+/// It is not built on `ReachabilityMonitor`, which calls back on threads of its own, and which has no description, no
+/// evidence, and no error number when the kernel cannot be queried.
 final class Target {
-    /// As the user wrote it.
-    let text: String
-    let kind: Kind
-    /// Called by the thread that drives the loop, when something changed.
-    var onChange: (SCNetworkReachabilityFlags) -> Void = { _ in }
-
-    private let reachability: SCNetworkReachability
-    private var scheduledOn: SCRunLoop?
-
     enum Kind: String {
         case name = "by name"
         case address = "by address"
         case addressPair = "by address pair"
     }
 
-    init(_ text: String, binding: Binding = Binding()) throws(Failure) {
-        self.text = text
-        var (name, local, remote) = (String?.none, binding.source, Address?.none)
-        if let comma = text.firstIndex(of: ",") {
-            kind = .addressPair
-            guard binding.source == nil else { throw Failure("\(text): has a source of its own") }
-            local = try Target.half(text[..<comma], of: text)
-            remote = try Target.half(text[text.index(after: comma)...], of: text)
-        } else {
-            kind = Address.isLiteral(text) ? .address : .name
-            if local == nil {
-                name = text
-            } else {
-                remote = Address(text)
-                guard remote != nil else {
-                    throw Failure("\(text): a source address goes with an address, not with a name")
-                }
-            }
-        }
-        guard let created = Target.create(name: name, local: local, remote: remote, binding: binding) else {
-            throw Target.refusal(of: text, local: local, remote: remote, binding: binding)
-        }
-        reachability = created
-    }
+    /// As the user wrote it.
+    let text: String
+    let kind: Kind
+    /// Called at each change, by the thread that drives the run loop.
+    var onChange: (ReachabilityFlags) -> Void = { _ in }
 
-    /// Why the library has refused to make a target: it says no more than that an argument is invalid.
-    private static func refusal(of text: String, local: Address?, remote: Address?, binding: Binding) -> Failure {
-        guard SCError() == __kSCStatusInvalidArgument else { return Failure(of: text) }
-        if text.isEmpty { return Failure("\(text): is empty; give a name or an address") }
-        if text == "," { return Failure("\(text): is neither a local nor a remote address") }
-        if let local, let remote, local.family != remote.family {
-            let source = binding.source.map { "the source is \($0.text): " } ?? ""
-            return Failure("\(text): \(source)one address is IPv4, the other IPv6")
-        }
-        if let interface = binding.interface, text.contains("%") {
-            return Failure("\(text): has another zone than the interface \(interface)")
-        }
-        if text.utf8.count > nameLimit { return Failure("\(text): a name has at most \(nameLimit) bytes") }
-        return Failure(of: text)
-    }
+    private let reachability: SCNetworkReachability
+    private var runLoop: SCRunLoop?
 
-    private static let nameLimit = 1024
+    convenience init(_ text: String, binding: TargetBinding = TargetBinding()) throws(ToolError) {
+        let (kind, question) = try Target.parse(text, source: binding.source)
+        try self.init(text, kind, question, binding)
+    }
 
     /// The default path, of the family of the source address if there is one.
-    init(defaultPath binding: Binding) throws(Failure) {
-        text = "default"
-        kind = .address
-        let remote = Address.unspecified(like: binding.source)
-        let created = Target.create(local: binding.source, remote: remote, binding: binding)
-        guard let created else { throw Failure(of: text) }
-        reachability = created
+    convenience init(defaultPath binding: TargetBinding) throws(ToolError) {
+        let remote = Address(binding.source?.isIPv6 == true ? "::" : "0.0.0.0")
+        try self.init("default", .address, .addresses(local: binding.source, remote: remote), binding)
+    }
+
+    private init(
+        _ text: String, _ kind: Kind, _ question: KernelTarget.Question, _ binding: TargetBinding
+    ) throws(ToolError) {
+        self.text = text
+        self.kind = kind
+        do {
+            let options = ReachabilityOptions(interface: binding.interface)
+            reachability = try KernelTarget(question, options, notifiesPath: binding.notifiesPath).target
+        } catch {
+            throw Target.refusal(of: text, question, binding, error.errno ?? Int32(__kSCStatusInvalidArgument))
+        }
     }
 
     deinit {
-        guard let scheduledOn else { return }
+        guard let runLoop else { return }
         _ = __SCNetworkReachabilitySetCallback(reachability, nil, nil)
-        _ = __SCNetworkReachabilityUnscheduleFromRunLoop(reachability, scheduledOn, kSCRunLoopDefaultMode)
+        _ = __SCNetworkReachabilityUnscheduleFromRunLoop(reachability, runLoop, kSCRunLoopDefaultMode)
     }
 
-    func flags() throws(Failure) -> SCNetworkReachabilityFlags {
+    func flags() throws(ToolError) -> ReachabilityFlags {
         var flags: SCNetworkReachabilityFlags = []
-        guard SCNetworkReachabilityGetFlags(reachability, &flags) else { throw Failure(of: text) }
-        return flags
+        guard SCNetworkReachabilityGetFlags(reachability, &flags) else { throw ToolError(of: text) }
+        return ReachabilityFlags(rawValue: flags.rawValue)
     }
 
-    func state() throws(Failure) -> State {
+    func state() throws(ToolError) -> TargetState {
         var path = SCNetworkReachabilityPath()
         path.size = MemoryLayout<SCNetworkReachabilityPath>.size
-        guard SCNetworkReachabilityGetPath(reachability, &path) else { throw Failure(of: text) }
-        return State(path)
+        guard SCNetworkReachabilityGetPath(reachability, &path) else { throw ToolError(of: text) }
+        return TargetState(path)
     }
 
     /// Several lines, for people.
     var description: String {
-        string { SCNetworkReachabilityGetDescription(reachability, $0, $1) }
+        var capacity = 256
+        while true {
+            var length = 0
+            let text = String(unsafeUninitializedCapacity: capacity) { buffer in
+                buffer.withMemoryRebound(to: CChar.self) {
+                    length = SCNetworkReachabilityGetDescription(reachability, $0.baseAddress, $0.count)
+                }
+                return min(length, capacity - 1)
+            }
+            if length < capacity { return text }
+            capacity = length + 1
+        }
     }
 
     /// From now on `onChange` is called, for as long as this object lives.
-    func schedule(on runLoop: SCRunLoop) throws(Failure) {
+    func schedule(on runLoop: SCRunLoop) throws(ToolError) {
         var context = CNetworkReachabilityContext()
-        // Unretained: deinit takes the callback away, on the thread that delivers.
+        // Unretained: deinit removes the callback, on the thread that delivers.
         context.info = Unmanaged.passUnretained(self).toOpaque()
         guard
             __SCNetworkReachabilitySetCallback(
                 reachability,
                 { _, flags, info in
                     guard let info else { return }
-                    Unmanaged<Target>.fromOpaque(info).takeUnretainedValue().onChange(flags)
+                    let target = Unmanaged<Target>.fromOpaque(info).takeUnretainedValue()
+                    target.onChange(ReachabilityFlags(rawValue: flags.rawValue))
                 },
                 &context
             ),
             __SCNetworkReachabilityScheduleWithRunLoop(reachability, runLoop, kSCRunLoopDefaultMode)
-        else { throw Failure(of: text) }
-        scheduledOn = runLoop
-    }
-
-    /// An empty half is left to the kernel.
-    private static func half(_ half: Substring, of text: String) throws(Failure) -> Address? {
-        if half.isEmpty { return nil }
-        guard let address = Address(String(half)) else { throw Failure("\(text): \(half) is not an address") }
-        return address
-    }
-
-    private static func create(
-        name: String? = nil, local: Address? = nil, remote: Address? = nil, binding: Binding
-    ) -> SCNetworkReachability? {
-        var options = SCNetworkReachabilityOptions()
-        options.size = MemoryLayout<SCNetworkReachabilityOptions>.size
-        if binding.notifiesPath { options.options = SCNetworkReachabilityOption.notifyPath.rawValue }
-        return withPointer(to: name) { name in
-            withPointer(to: binding.interface) { interface in
-                Address.withPointer(to: local) { local in
-                    Address.withPointer(to: remote) { remote in
-                        options.nodename = name
-                        options.interfaceName = interface
-                        options.localAddress = local
-                        options.remoteAddress = remote
-                        return SCNetworkReachabilityCreateWithOptions(nil, &options)
-                    }
-                }
-            }
-        }
+        else { throw ToolError(of: text) }
+        self.runLoop = runLoop
     }
 }
 
-private func withPointer<Result>(to text: String?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
-    guard let text else { return body(nil) }
-    return text.withCString(body)
+extension Target {
+    private static func parse(_ text: String, source: Address?) throws(ToolError) -> (Kind, KernelTarget.Question) {
+        if let comma = text.firstIndex(of: ",") {
+            guard source == nil else { throw ToolError("\(text): has a source of its own") }
+            let local = try half(text[..<comma], of: text)
+            return (
+                .addressPair, .addresses(local: local, remote: try half(text[text.index(after: comma)...], of: text))
+            )
+        }
+        let kind: Kind = Address.isLiteral(text) ? .address : .name
+        guard let source else { return (kind, .host(text)) }
+        guard let remote = Address(numeric: text) else {
+            throw ToolError("\(text): a source address goes with an address, not with a name")
+        }
+        return (kind, .addresses(local: source, remote: remote))
+    }
+
+    /// nil: the half is empty, and the kernel chooses the address.
+    private static func half(_ half: Substring, of text: String) throws(ToolError) -> Address? {
+        if half.isEmpty { return nil }
+        guard let address = Address(numeric: String(half)) else {
+            throw ToolError("\(text): \(half) is not an address")
+        }
+        return address
+    }
+
+    /// Why the library refused to create a target. It reports only that an argument is invalid.
+    private static func refusal(
+        of text: String, _ question: KernelTarget.Question, _ binding: TargetBinding, _ status: Int32
+    ) -> ToolError {
+        guard status == __kSCStatusInvalidArgument else { return ToolError(of: text, status: status) }
+        if text.isEmpty { return ToolError("\(text): is empty; give a name or an address") }
+        if text == "," { return ToolError("\(text): is neither a local nor a remote address") }
+        if case .addresses(let local?, let remote?) = question, local.isIPv6 != remote.isIPv6 {
+            let source = binding.source.map { "the source is \($0): " } ?? ""
+            return ToolError("\(text): \(source)one address is IPv4, the other IPv6")
+        }
+        if let interface = binding.interface, text.contains("%") {
+            return ToolError("\(text): has another zone than the interface \(interface)")
+        }
+        if HostNameFlaw(of: text) == .tooLong {
+            return ToolError("\(text): a name has at most \(HostNameFlaw.maximumLength) bytes")
+        }
+        return ToolError(of: text, status: status)
+    }
 }

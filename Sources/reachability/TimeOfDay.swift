@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A moment as the wall clock of this place shows it.
+/// A time of day, in the local time zone.
 struct TimeOfDay {
     private let parts: tm
     private let milliseconds: Int
@@ -24,7 +24,7 @@ struct TimeOfDay {
     var text: String { "\(seconds).\(padded(milliseconds, to: 3))" }
 }
 
-/// A number with zeros in front.
+/// A number with leading zeros.
 func padded(_ number: Int, to width: Int, radix: Int = 10) -> String {
     let digits = String(number, radix: radix)
     return String(repeating: "0", count: max(width - digits.count, 0)) + digits

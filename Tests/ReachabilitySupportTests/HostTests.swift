@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 import NetworkReachability
-import ReachabilitySupport
+import ReachabilityHostNames
 import Testing
 
 @Suite("Hosts")
 struct HostTests {
-    private static let codes: [HostFlaw: ReachabilityError.Code] = [
+    private static let codes: [HostNameFlaw: ReachabilityError.Code] = [
         .empty: .emptyHost, .tooLong: .hostTooLong, .nul: .hostHasNUL, .scheme: .hostHasScheme,
         .slash: .hostHasSlash, .whiteSpace: .hostHasWhiteSpace,
     ]
@@ -20,7 +20,7 @@ struct HostTests {
     @Test("What is wrong with a text as a host is the same for the managers and for a monitor")
     func flaws() throws {
         for host in Self.hosts + [""] {
-            let flaw = HostFlaw(of: host)
+            let flaw = HostNameFlaw(of: host)
             do {
                 _ = try ReachabilityMonitor(host: host)
                 #expect(flaw == nil, "\(host.debugDescription)")
@@ -28,6 +28,6 @@ struct HostTests {
                 #expect(flaw.flatMap { Self.codes[$0] } == error.code, "\(host.debugDescription)")
             }
         }
-        #expect(Set(Self.hosts.compactMap(HostFlaw.init(of:)) + [.empty]) == Set(Self.codes.keys))
+        #expect(Set(Self.hosts.compactMap(HostNameFlaw.init(of:)) + [.empty]) == Set(Self.codes.keys))
     }
 }

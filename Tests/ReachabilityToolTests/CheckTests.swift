@@ -6,7 +6,7 @@ import Testing
 
 @Suite("check", .tool, .namespace, .patient)
 struct CheckTests {
-    @Test("An address behind a gateway is reachable, and the way to it is told")
+    @Test("An address behind a gateway is reachable, and the line shows the way")
     func gateway() async throws {
         let ended = try await Namespace(.gateway).run("check", "192.0.2.1")
         #expect(ended.status == 0)
@@ -14,14 +14,14 @@ struct CheckTests {
         #expect(ended.errors == "")
     }
 
-    @Test("Without a route an address is not reachable, and the reason is told")
+    @Test("An address without a route is not reachable, and the line shows the reason")
     func noRoute() async throws {
         let ended = try await Namespace(.subnet).run("check", "192.0.2.1")
         #expect(ended.status == 1)
         #expect(ended.output == "192.0.2.1  Not Reachable  (no route)\n")
     }
 
-    @Test("What the interface is stands behind its name, where it is not a cable")
+    @Test("The line shows the type of an interface that is not a cable")
     func kind() async throws {
         let namespace = try await Namespace(.subnet)
         try await namespace.ip(
@@ -34,7 +34,7 @@ struct CheckTests {
         #expect(ended.output == "10.9.0.9  Not Reachable  dev t0  type tunnel  src 10.9.0.1  (no carrier)\n")
     }
 
-    @Test("One of several that is not reachable is enough for status 1, and each has its line in the order asked")
+    @Test("One unreachable target is enough for status 1, and lines are in the order of the targets")
     func several() async throws {
         let namespace = try await Namespace(.subnet)
         let ended = try await namespace.run("check", "10.0.0.9", "192.0.2.1", "127.0.0.1")
@@ -48,7 +48,7 @@ struct CheckTests {
                 """)
     }
 
-    @Test("LOCAL,REMOTE leaves from that address, which must be this machine's")
+    @Test("LOCAL of LOCAL,REMOTE must be an address of this machine")
     func pair() async throws {
         let namespace = try await Namespace(.gateway)
         #expect(try await namespace.run("check", "10.0.0.2,192.0.2.1").status == 0)
@@ -71,7 +71,7 @@ struct CheckTests {
         #expect(try await namespace.run("check", "--source", "10.0.0.3", "192.0.2.1").status == 1)
     }
 
-    @Test("--interface counts only routes out of it, and waits for one that does not exist")
+    @Test("--interface uses only routes out of it, and it need not exist")
     func interface() async throws {
         let namespace = try await Namespace(.gateway)
         #expect(try await namespace.run("check", "--interface", "e0", "192.0.2.1").status == 0)
@@ -83,13 +83,13 @@ struct CheckTests {
         #expect(missing.output == "192.0.2.1  Not Reachable  (interface missing)\n")
     }
 
-    @Test("--json prints one object a target, with every key")
+    @Test("--json prints one object for each target, with every key")
     func json() async throws {
         let namespace = try await Namespace(.gateway)
         let start = Date.now
         let ended = try await namespace.run("check", "--json", "192.0.2.1", "::1%nosuch")
         #expect(ended.status == 1)
-        let objects = try ended.output.split(separator: "\n").map { try Record($0) }
+        let objects = try ended.output.split(separator: "\n").map { try JSONLine($0) }
         try #require(objects.count == 2)
         #expect(objects[0].target == "192.0.2.1")
         #expect(objects[0].flags == "Reachable")
@@ -108,11 +108,11 @@ struct CheckTests {
         #expect(objects[1].interface == nil)
         for line in ended.output.split(separator: "\n") {
             let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            #expect(object?.keys.sorted() == Record.keys)
+            #expect(object?.keys.sorted() == JSONLine.keys)
         }
     }
 
-    @Test("--debug tells all that the library knows, on standard error")
+    @Test("--debug prints the description on standard error")
     func debug() async throws {
         let ended = try await Namespace(.gateway).run("check", "--debug", "192.0.2.1")
         #expect(ended.output == "192.0.2.1  Reachable  dev e0  via 10.0.0.1  src 10.0.0.2\n")
@@ -121,7 +121,7 @@ struct CheckTests {
     }
 
     @Test(
-        "A name that nobody has answered for is not reachable, however good the path to the name server is", .nameServer
+        "A pending name is not reachable, even if its name server is", .nameServer
     )
     func pendingName() async throws {
         let namespace = try await Namespace(.gateway)
@@ -137,7 +137,7 @@ struct CheckTests {
     }
 
     @Test(
-        "What cannot be a target ends with 70 and says why",
+        "A text that cannot be a target exits with 70 and a reason",
         arguments: ["", "https://example.com", "a b", "10.0.0.2,host", ",", "10.0.0.2,::1", "name,"])
     func unusable(target: String) async throws {
         let ended = try await Namespace().run("check", target)
@@ -148,7 +148,7 @@ struct CheckTests {
     }
 
     @Test(
-        "What is wrong with a target is said",
+        "The message says what is wrong with a target",
         arguments: [
             (["", "--json"], ": is empty"), ([","], ": is neither a local nor a remote address"),
             (["192.0.2.2,::1"], ": one address is IPv4, the other IPv6"),
@@ -172,7 +172,7 @@ struct CheckTests {
         #expect(ended.errors.contains("not with a name"))
     }
 
-    @Test("Without a standard output the status is the same; a full one ends with 70")
+    @Test("A closed standard output does not change the status; a full one exits with 70")
     func output() async throws {
         func run(_ redirection: String) async throws -> Ended {
             let script = "\"$0\" check 127.0.0.1 \(redirection)"

@@ -28,14 +28,14 @@ struct CompletionTests {
         let answers = ended.output.split(separator: "----\n", omittingEmptySubsequences: false).dropLast()
         try #require(answers.count == expectations.count, "\(ended.output)", sourceLocation: location)
         for (expectation, answer) in zip(expectations, answers) {
-            // fish describes a word behind a tab.
+            // fish adds a tab and a description to a word.
             let words = answer.split(separator: "\n").compactMap { $0.split(separator: "\t").first }
             #expect(expectation.isMet(Set(words)), "\(expectation.line): \(words)", sourceLocation: location)
         }
     }
 }
 
-/// A line with the cursor at its end, and what has to be true of the words that are offered.
+/// A line with the cursor at its end, and a condition for the words that the shell offers.
 private let expectations: [(line: String, isMet: @Sendable (Set<Substring>) -> Bool)] = [
     ("reachability ", { $0.isSuperset(of: ["check", "watch", "wait", "scutil", "help"]) }),
     ("reachability wa", { $0 == ["watch", "wait"] }),
@@ -50,7 +50,7 @@ private let expectations: [(line: String, isMet: @Sendable (Set<Substring>) -> B
     ("reachability watch --json 127.0.0.1 --ex", { $0 == ["--exec"] }),
     ("reachability check --interface ", { $0.contains("lo") }),
     ("reachability check --interface l", { $0.contains("lo") && $0.allSatisfy { $0.hasPrefix("l") } }),
-    // What cannot be known is left to the user: no names of files.
+    // A free value: the shell must not offer names of files.
     ("reachability check --timeout ", { $0.isEmpty }),
     ("reachability check ", { $0.isDisjoint(with: ["Package.swift", "lo"]) }),
     ("reachability scutil -", { $0.isSuperset(of: ["-r", "-W"]) }),
@@ -64,7 +64,7 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
-// Each is given the tool and lines; it prints the words that may follow each, and a line of dashes.
+// Each script gets the tool and lines. For each line it prints the words that may follow, and a line of dashes.
 
 private let bashScript = """
     source <("$0" --generate-completion-script bash)
@@ -77,8 +77,8 @@ private let bashScript = """
     done
     """
 
-/// zsh completes in its line editor alone, which works on a terminal alone. Every word goes through `compadd`, in whose
-/// place a function prints them; called with -A, -O or -D it only fills arrays.
+/// zsh completes only in its line editor, which needs a terminal. Every word goes through `compadd`. A function replaces
+/// it and prints the words, except with -A, -O or -D, which only fill arrays.
 private let zshScript = #"""
     folder=$(mktemp -d)
     trap 'rm -rf $folder' EXIT
@@ -110,7 +110,7 @@ private let zshScript = #"""
     while zpty -r shell; do :; done >/dev/null
     """#
 
-/// fish makes folders for its history in the home folder.
+/// fish creates folders for its history in the home folder.
 private let fishScript = """
     HOME=$(mktemp -d)
     export HOME

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("-r and -W -r", .tool, .namespace, .patient)
 struct ScutilTests {
-    @Test("-r prints the flags alone, and its status is 0 whatever they are")
+    @Test("-r prints only the flags, and exits with 0 for any flags")
     func flags() async throws {
         let namespace = try await Namespace(.gateway)
         for (target, text) in [
@@ -21,7 +21,7 @@ struct ScutilTests {
         }
     }
 
-    @Test("A target that cannot be created is told as Apple's tool tells it", arguments: ["", "a,b"])
+    @Test("A target that cannot be created gives the message of Apple's tool", arguments: ["", "a,b"])
     func invalid(target: String) async throws {
         for arguments in [["-r", target], ["-W", "-r", target]] {
             let ended = try await Tool.start(arguments).end()
@@ -31,7 +31,7 @@ struct ScutilTests {
         }
     }
 
-    @Test("-r waits for a name's first answer", .nameServer)
+    @Test("-r waits until a name is looked up", .nameServer)
     func name() async throws {
         let namespace = try await Namespace(.gateway)
         let server = try NameServer(in: namespace)
@@ -41,7 +41,7 @@ struct ScutilTests {
         #expect(ended.output == "Not Reachable\n")
     }
 
-    @Test("-r waits no longer for a name than it may", .nameServer)
+    @Test("-r stops waiting for a name at --timeout", .nameServer)
     func silence() async throws {
         let namespace = try await Namespace(.gateway)
         let server = try NameServer(in: namespace)
@@ -51,7 +51,7 @@ struct ScutilTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("A standard output that cannot be used ends with 70", arguments: ["-r", "-W -r"])
+    @Test("A standard output that cannot be used exits with 70", arguments: ["-r", "-W -r"])
     func output(options: String) async throws {
         let script = "\"$0\" \(options) 127.0.0.1 >/dev/full"
         let ended = try await RunningProcess(["sh", "-c", script, Tool.path]).end()
@@ -60,7 +60,7 @@ struct ScutilTests {
     }
 
     @Test(
-        "-W -r prints the four parts, and then one a callback",
+        "-W -r prints three parts, and then one for each callback",
         arguments: [
             ("192.0.2.1", "address = 192.0.2.1", "by address"),
             ("10.0.0.2,192.0.2.1", "local address = 10.0.0.2, remote address = 192.0.2.1", "by address pair"),
@@ -69,7 +69,7 @@ struct ScutilTests {
         let namespace = try await Namespace(.gateway)
         let watching = try namespace.start("-W", "-r", target)
         func next() async throws -> String {
-            // Where the objects are, and when: whatever they may be.
+            // The addresses of objects differ in each run.
             try await watching.nextLine().replacing(/0x[0-9a-f]{9,}/, with: "0x...")
         }
         #expect(try await next() == " 0: direct")
@@ -103,7 +103,7 @@ struct ScutilTests {
         }
     }
 
-    @Test("-W -r of a name has a callback with the first answer")
+    @Test("-W -r of a name has a callback when it is looked up")
     func watchedName() async throws {
         let watching = try await Namespace(.gateway).start("-W", "-r", "host.invalid")
         var lines: [String] = []

@@ -29,7 +29,7 @@ enum Tool {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Tests of the tool need the trait that brings its argument parser.
+    /// The tool needs a trait, which adds its argument parser.
     static var tool: Self {
         .enabled(if: Tool.isBuilt, "the tool was not built: swift test --traits Tool")
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Usage", .tool, .patient)
 struct UsageTests {
     @Test(
-        "What is no usage ends with 64, and with a message on standard error alone",
+        "Wrong usage exits with 64, and prints only to standard error",
         arguments: [
             [], ["bogus"], ["-r"], ["-W"], ["check"], ["wait"], ["check", "--bogus", "127.0.0.1"],
             ["check", "--timeout", "soon", "127.0.0.1"], ["check", "--timeout=-1", "127.0.0.1"],
@@ -23,7 +23,7 @@ struct UsageTests {
         #expect(ended.errors != "")
     }
 
-    @Test("A source that is no address is told to be none")
+    @Test("The message says what is wrong with a source")
     func source() async throws {
         let ended = try await Tool.run("check", "--source", "bogus", "127.0.0.1")
         #expect(ended.errors.contains("The source 'bogus' is not an address.\n"))
@@ -31,7 +31,7 @@ struct UsageTests {
         #expect(zoned.errors.contains("The source 'fe80::1%nosuch' names an interface that does not exist.\n"))
     }
 
-    @Test("--version tells the library's")
+    @Test("--version prints the version of the library")
     func version() async throws {
         let ended = try await Tool.run("--version")
         #expect(ended.status == 0)

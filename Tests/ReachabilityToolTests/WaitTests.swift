@@ -5,7 +5,7 @@ import Testing
 
 @Suite("wait", .tool, .namespace, .patient)
 struct WaitTests {
-    @Test("Ends with 0, and without a word, as soon as the target is reachable")
+    @Test("wait exits with 0 and no output as soon as the target is reachable")
     func reachable() async throws {
         let namespace = try await Namespace(.subnet)
         let waiting = try namespace.start("wait", "192.0.2.1")
@@ -17,14 +17,14 @@ struct WaitTests {
         #expect(ended.errors == "")
     }
 
-    @Test("Ends at once with what is so already")
+    @Test("wait exits at once if the target is already as wanted")
     func already() async throws {
         let namespace = try await Namespace(.gateway)
         #expect(try await namespace.run("wait", "192.0.2.1").status == 0)
         #expect(try await namespace.run("wait", "--not", "2001:db8::1").status == 0)
     }
 
-    @Test("Ends with 1 at the time-out, and says who is to blame")
+    @Test("wait exits with 1 at the time-out, and names the targets that it still waits for")
     func timeout() async throws {
         let ended = try await Namespace(.subnet).run("wait", "--timeout", "0.1", "192.0.2.1", "10.0.0.9")
         #expect(ended.status == 1)
@@ -32,7 +32,7 @@ struct WaitTests {
         #expect(ended.errors == "reachability: time-out: 192.0.2.1  Not Reachable  (no route)\n")
     }
 
-    @Test("A time-out of 0 asks once")
+    @Test("A time-out of 0 reads the state once")
     func noTime() async throws {
         let namespace = try await Namespace(.gateway)
         #expect(try await namespace.run("wait", "--timeout", "0", "192.0.2.1").status == 0)
@@ -48,7 +48,7 @@ struct WaitTests {
         #expect(try await waiting.end().status == 0)
     }
 
-    @Test("Waits for all of several; with --any, one is enough")
+    @Test("wait needs all targets; with --any, one is enough")
     func several() async throws {
         let namespace = try await Namespace(.subnet)
         let all = try namespace.start("wait", "--json", "192.0.2.1", "198.51.100.1")
@@ -62,10 +62,10 @@ struct WaitTests {
 
     private func states(at end: Ended) throws -> [Bool] {
         #expect(end.status == 0)
-        return try end.output.split(separator: "\n").map { try Record($0).reachable }
+        return try end.output.split(separator: "\n").map { try JSONLine($0).reachable }
     }
 
-    @Test("A name that nobody has answered for is neither reachable nor not", .nameServer)
+    @Test("A pending name is neither reachable nor unreachable", .nameServer)
     func pendingName() async throws {
         let namespace = try await Namespace(.gateway)
         let server = try NameServer(in: namespace)
@@ -78,7 +78,7 @@ struct WaitTests {
     @Test("--json prints the states at the end")
     func json() async throws {
         let ended = try await Namespace(.gateway).run("wait", "--json", "192.0.2.1", "10.0.0.9")
-        let objects = try ended.output.split(separator: "\n").map { try Record($0) }
+        let objects = try ended.output.split(separator: "\n").map { try JSONLine($0) }
         #expect(objects.map(\.target) == ["192.0.2.1", "10.0.0.9"])
         #expect(objects.map(\.reachable) == [true, true])
     }

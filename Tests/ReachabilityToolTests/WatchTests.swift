@@ -6,7 +6,7 @@ import Testing
 
 @Suite("watch", .tool, .namespace, .patient)
 struct WatchTests {
-    /// A line without its time, which must look like one.
+    /// The next line, without its time. Fails if the time has another form.
     private func nextState(
         _ process: RunningProcess, _ location: SourceLocation = #_sourceLocation
     ) async throws -> String {
@@ -15,7 +15,7 @@ struct WatchTests {
         return String(match.1)
     }
 
-    @Test("Prints how it is at first, and then a line a change with the way and the reason")
+    @Test("watch prints the current state, and then a line for each change with the way and the reason")
     func changes() async throws {
         let namespace = try await Namespace(.subnet)
         let watching = try namespace.start("watch", "192.0.2.1")
@@ -41,7 +41,7 @@ struct WatchTests {
         #expect(ended.errors == "")
     }
 
-    @Test("A link that is taken down takes the default path along, though the kernel says nothing of its routes")
+    @Test("A link that goes down takes the default path with it, though the kernel does not report its routes")
     func linkDown() async throws {
         let namespace = try await Namespace(.gateway)
         let watching = try namespace.start("watch")
@@ -50,7 +50,7 @@ struct WatchTests {
         #expect(try await nextState(watching).hasPrefix("default  Not Reachable"))
     }
 
-    @Test("Only the target that changed has a line, and what changes no way has none")
+    @Test("Only a target whose path changes has a line")
     func several() async throws {
         let namespace = try await Namespace(.gateway)
         let watching = try namespace.start("watch", "192.0.2.1", "10.0.0.9")
@@ -63,7 +63,7 @@ struct WatchTests {
         #expect(try await nextState(watching) == "10.0.0.9  Not Reachable  (no route)")
     }
 
-    @Test("Follows an interface that does not exist yet")
+    @Test("watch follows an interface that does not exist yet")
     func missingInterface() async throws {
         let namespace = try await Namespace("link set lo up")
         let watching = try namespace.start("watch", "--interface", "e0", "10.0.0.9")
@@ -72,19 +72,19 @@ struct WatchTests {
         while try await !nextState(watching).hasPrefix("10.0.0.9  Reachable,Directly Reachable Address  dev e0") {}
     }
 
-    @Test("--json prints an object a change")
+    @Test("--json prints an object for each change")
     func json() async throws {
         let namespace = try await Namespace(.gateway)
         let watching = try namespace.start("watch", "--json")
-        let before = try Record(try await watching.nextLine())
+        let before = try JSONLine(try await watching.nextLine())
         #expect(before.target == "default" && before.reachable && before.destination == nil)
         try await namespace.ip("route delete default")
-        let after = try Record(try await watching.nextLine())
+        let after = try JSONLine(try await watching.nextLine())
         #expect(after.target == "default" && !after.reachable && after.reason == "no route")
         #expect(after.time >= before.time)
     }
 
-    @Test("Ends with 0 on SIGINT and SIGTERM", arguments: [SIGINT, SIGTERM])
+    @Test("watch exits with 0 on SIGINT and SIGTERM", arguments: [SIGINT, SIGTERM])
     func signals(signal: Int32) async throws {
         let namespace = try await Namespace(.gateway)
         let watching = try namespace.start("watch")
@@ -93,7 +93,7 @@ struct WatchTests {
         #expect(try await watching.end().status == 0)
     }
 
-    @Test("A signal that its starter had ignored stays ignored")
+    @Test("A signal that was ignored at the start stays ignored")
     func ignoredSignal() async throws {
         let namespace = try await Namespace(.gateway)
         let watching = try namespace.start(["sh", "-c", "trap '' INT; exec \"$0\" watch", Tool.path])
@@ -103,7 +103,7 @@ struct WatchTests {
         #expect(try await nextState(watching).hasPrefix("default  Not Reachable"))
     }
 
-    @Test("Ends with 0, quietly and without waiting for a change, when nobody reads any more")
+    @Test("watch exits with 0 as soon as its reader is gone")
     func readerGone() async throws {
         let namespace = try await Namespace(.gateway)
         let script = "\"$0\" watch | head -n 1; echo \"${PIPESTATUS[0]}\""
@@ -112,14 +112,14 @@ struct WatchTests {
         #expect(ended.errors == "")
     }
 
-    @Test("--timeout ends it with 0")
+    @Test("watch exits with 0 at --timeout")
     func timeout() async throws {
         let ended = try await Namespace(.gateway).run("watch", "--timeout", "0.1")
         #expect(ended.status == 0)
         #expect(ended.output.hasSuffix("default  Reachable  dev e0  via 10.0.0.1  src 10.0.0.2\n"))
     }
 
-    @Test("Uses one thread")
+    @Test("watch uses one thread")
     func threads() async throws {
         let watching = try await Namespace(.gateway).start("watch", "--json", "192.0.2.1", "10.0.0.9")
         _ = try await watching.nextLine()

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 import Glibc
+import NetworkReachability
 
-/// The states on a terminal: a row a target, with its recent history, and below them the latest changes as lines.
+/// Shows the states on a terminal: a row for each target with its recent history, and the latest changes below as lines.
 ///
-/// Nothing else may be written to the terminal meanwhile. It lives on the terminal's second screen, so what was there
-/// before comes back at the end.
-final class Board: Display {
-    /// What the terminal sends: another size, and the wish to stop.
+/// Nothing else may write to the terminal meanwhile. The table is on the terminal's alternate screen: at the end the
+/// terminal shows again what it showed before.
+final class TableDisplay: StateDisplay {
+    /// The terminal has a new size, or the user pressed Ctrl-Z.
     static let signals = [SIGWINCH, SIGTSTP]
 
     static var isPossible: Bool {
@@ -16,24 +17,24 @@ final class Board: Display {
 
     private struct Row {
         var target: String
-        var state: State?
+        var state: TargetState?
         var since = ""
-        /// The latest, oldest first.
-        var history: [Mark] = []
+        /// The latest marks, oldest first.
+        var history: [HistoryMark] = []
     }
 
-    /// What is left of a state in the history.
-    private enum Mark: String {
+    /// A state in the history.
+    private enum HistoryMark: String {
         case reachable = "+"
         case unreachable = "-"
-        /// No server has answered for the name.
+        /// The name is not looked up yet.
         case pending = "?"
 
-        init(_ state: State) {
-            self = state.isPending ? .pending : state.isReachable ? .reachable : .unreachable
+        init(_ state: TargetState) {
+            self = state.isPending ? .pending : state.path.isReachable ? .reachable : .unreachable
         }
 
-        var colour: PaintedLine.Colour {
+        var colour: TerminalLine.Colour {
             switch self {
             case .reachable: .green
             case .unreachable: .red
@@ -42,7 +43,7 @@ final class Board: Display {
         }
     }
 
-    /// Not where the user does not want colours: https://no-color.org
+    /// False if the user does not want colours: https://no-color.org
     private let isColoured = getenv("NO_COLOR").map { $0[0] == 0 } ?? true
 
     private var rows: [ObjectIdentifier: Int] = [:]
@@ -57,45 +58,45 @@ final class Board: Display {
         }
     }
 
-    func show(_ target: Target, _ state: State) throws(Failure) {
+    func show(_ target: Target, _ state: TargetState) throws(ToolError) {
         guard let index = rows[ObjectIdentifier(target)] else { return }
         let now = TimeOfDay.now
-        if table[index].state?.isReachable != state.isReachable { table[index].since = now.seconds }
+        if table[index].state?.path.isReachable != state.path.isReachable { table[index].since = now.seconds }
         table[index].state = state
-        table[index].history = (table[index].history + [Mark(state)]).suffix(20)
-        changes = (changes + ["\(now.text)  \(target.text)  \(state.lineByWeight)"]).suffix(100)
-        // The first states come all at once: one picture is enough.
+        table[index].history = (table[index].history + [HistoryMark(state)]).suffix(20)
+        changes = (changes + ["\(now.text)  \(target.text)  \(state.lineWithReasonFirst)"]).suffix(100)
+        // The first states come together: draw once.
         if table.allSatisfy({ $0.state != nil }) { try redraw() }
     }
 
-    func suspend() throws(Failure) {
+    func suspend() throws(ToolError) {
         guard isShown else { return }
         isShown = false
-        try Output.write("\u{1B}[?25h\u{1B}[?1049l")
+        try StandardOutput.write("\u{1B}[?25h\u{1B}[?1049l")
     }
 
-    func redraw() throws(Failure) {
-        let (width, height) = Board.size
+    func redraw() throws(ToolError) {
+        let (width, height) = TableDisplay.size
         let table = tableLines
-        // The cursor takes the last row.
+        // The last row is for the cursor.
         var lines = Array(table.prefix(max(height - 1, 1)))
         if lines.count < table.count {
-            lines[lines.count - 1] = PaintedLine("(\(table.count - lines.count + 1) more)")
+            lines[lines.count - 1] = TerminalLine("(\(table.count - lines.count + 1) more)")
         }
         let room = height - 1 - lines.count - 1
-        if room > 0 { lines += [PaintedLine()] + changes.suffix(room).map { PaintedLine($0) } }
+        if room > 0 { lines += [TerminalLine()] + changes.suffix(room).map { TerminalLine($0) } }
         let picture = lines.map { $0.text(width: width, inColour: isColoured) + "\u{1B}[K\r\n" }.joined()
         let enter = isShown ? "" : "\u{1B}[?1049h\u{1B}[?25l"
         isShown = true
-        try Output.write(enter + "\u{1B}[H" + picture + "\u{1B}[J")
+        try StandardOutput.write(enter + "\u{1B}[H" + picture + "\u{1B}[J")
     }
 
-    private var tableLines: [PaintedLine] {
+    private var tableLines: [TerminalLine] {
         let heads = ["TARGET", "STATUS", "INTERFACE", "SINCE"]
-        let cells = table.map { [$0.target, $0.state?.status ?? "", $0.state?.interface?.name ?? "-", $0.since] }
+        let cells = table.map { [$0.target, $0.state?.status ?? "", $0.state?.path.interface?.name ?? "-", $0.since] }
         let widths = heads.indices.map { column in ([heads] + cells).map { $0[column].count }.max() ?? 0 }
-        func line(_ cells: [String], status: PaintedLine.Colour? = nil) -> PaintedLine {
-            var line = PaintedLine()
+        func line(_ cells: [String], status: TerminalLine.Colour? = nil) -> TerminalLine {
+            var line = TerminalLine()
             for (column, text) in cells.enumerated() {
                 let end = line.count + widths[column] + 2
                 line.append(text, column == 1 ? status : nil)
@@ -115,7 +116,7 @@ final class Board: Display {
     }
 
     private static var size: (width: Int, height: Int) {
-        // struct winsize: rows, columns, pixels. Its own type cannot be used, as the module that has it is private.
+        // struct winsize: rows, columns, pixels. The C type is in a private module.
         var size: [UInt16] = [0, 0, 0, 0]
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size[0] > 0, size[1] > 0 else {
             return (80, 24)
@@ -124,8 +125,8 @@ final class Board: Display {
     }
 }
 
-extension State {
+extension TargetState {
     fileprivate var status: String {
-        isReachable ? "reachable" : reasonText ?? "not reachable"
+        path.isReachable ? "reachable" : reasonText ?? "not reachable"
     }
 }

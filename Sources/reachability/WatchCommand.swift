@@ -2,15 +2,15 @@
 
 #if Tool
 import ArgumentParser
-import CReachability
 import Glibc
 
-struct Watch: ParsableCommand {
+struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the state of targets, and every change, until interrupted.",
+        commandName: "watch",
+        abstract: "Print the state of targets and every change, until interrupted.",
         discussion: """
-            Without a target the default path is watched. On a terminal the states are a table that follows the \
-            changes; elsewhere, and with --json, --debug or --exec, each is a line.
+            Without a target it watches the default path. On a terminal it shows a table; elsewhere, and with --json, \
+            --debug or --exec, it prints a line for each state.
             """
     )
 
@@ -21,45 +21,46 @@ struct Watch: ParsableCommand {
         help: ArgumentHelp(
             "Run this shell command at every change.",
             discussion: """
-                It finds REACHABILITY_TARGET, REACHABILITY_FLAGS, REACHABILITY_STATUS (reachable or unreachable), \
-                REACHABILITY_REASON, REACHABILITY_INTERFACE and REACHABILITY_INTERFACE_TYPE in its environment. One \
-                runs at a time; of the changes that come meanwhile, the next is given the latest.
+                Its environment has REACHABILITY_TARGET, REACHABILITY_FLAGS, REACHABILITY_STATUS (reachable or \
+                unreachable), REACHABILITY_REASON, REACHABILITY_INTERFACE and REACHABILITY_INTERFACE_TYPE. One command \
+                runs at a time. After changes in the meantime it runs once more for each target, with the latest state.
                 """,
             valueName: "command"
         )
     )
     var exec: String?
 
-    @Option(help: ArgumentHelp("End after so long.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Exit after this time.", valueName: "seconds"))
     var timeout: Seconds?
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
 
     func run() throws {
         try reporting {
             let targets = try options.targets(targets, notifiesPath: true)
             let deadline = timeout?.fromNow
-            let usesBoard = !options.json && !options.debug && exec == nil && Board.isPossible
-            let signals = [SIGINT, SIGTERM, SIGCHLD] + (usesBoard ? Board.signals : [])
+            let usesTable = !options.json && !options.debug && exec == nil && TableDisplay.isPossible
+            let signals = [SIGINT, SIGTERM, SIGCHLD] + (usesTable ? TableDisplay.signals : [])
             let loop = try EventLoop(signals: signals, watchesReader: true)
-            let display: any Display = usesBoard ? Board(targets) : Lines(form: options.json ? .json : .textWithTime)
-            let hook = exec.map(Hook.init)
+            let display: any StateDisplay =
+                usesTable ? TableDisplay(targets) : LineDisplay(form: options.json ? .json : .textWithTime)
+            let runner = exec.map(CommandRunner.init)
             defer { try? display.suspend() }
-            try watch(targets, on: loop, until: deadline, display: display, hook: hook)
+            try watch(targets, on: loop, until: deadline, display: display, runner: runner)
         }
     }
 
     private func watch(
-        _ targets: [Target], on loop: EventLoop, until deadline: ContinuousClock.Instant?, display: any Display,
-        hook: Hook?
+        _ targets: [Target], on loop: EventLoop, until deadline: ContinuousClock.Instant?, display: any StateDisplay,
+        runner: CommandRunner?
     ) throws {
-        // Callbacks only mark: a state is asked for, shown and handed on when all that was due has been delivered.
-        let changed = Marks()
+        // Callbacks only mark their target: states are read and shown when all callbacks that were due have come.
+        let changed = ChangedTargets()
         for (index, target) in targets.enumerated() {
             target.onChange = { _ in changed.indices.insert(index) }
             try target.schedule(on: loop.runLoop)
         }
-        var states: [State] = []
+        var states: [TargetState] = []
         for target in targets {
             let state = try target.state()
             states.append(state)
@@ -69,20 +70,20 @@ struct Watch: ParsableCommand {
         while true {
             let event = try loop.next(until: deadline)
             for index in changed.takeAll() {
-                // The path is newer than the callback: the change may have been shown already, with another.
+                // The state is newer than the callback: an earlier event may have shown it already.
                 let target = targets[index]
                 let state = try target.state()
                 guard state != states[index] else { continue }
                 states[index] = state
                 try display.show(target, state)
                 options.printDescription(of: target)
-                hook?.run(for: target, state)
+                runner?.run(for: target, state)
             }
             switch event {
             case .timeout, .readerGone: return
             case .signals(let signals) where !signals.isDisjoint(with: [SIGINT, SIGTERM]): return
             case .signals(let signals):
-                if signals.contains(SIGCHLD) { hook?.commandMayHaveEnded() }
+                if signals.contains(SIGCHLD) { runner?.commandMayHaveEnded() }
                 if signals.contains(SIGTSTP) {
                     try display.suspend()
                     raise(SIGSTOP)
@@ -94,8 +95,8 @@ struct Watch: ParsableCommand {
     }
 }
 
-/// Which targets had a callback.
-private final class Marks {
+/// The targets that had a callback.
+private final class ChangedTargets {
     var indices: Set<Int> = []
 
     func takeAll() -> [Int] {

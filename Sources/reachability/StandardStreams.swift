@@ -2,32 +2,32 @@
 
 import Glibc
 
-/// Standard output, a line at a time: whoever reads it sees a change when it happens.
-enum Output {
-    enum Result {
+/// Standard output, without a buffer: the reader sees a change at once.
+enum StandardOutput {
+    enum WriteResult {
         case written, readerGone
     }
 
     /// Only the main thread writes.
-    nonisolated(unsafe) private(set) static var result = Result.written
+    nonisolated(unsafe) private(set) static var result = WriteResult.written
 
-    static func writeLine(_ line: String) throws(Failure) {
+    static func writeLine(_ line: String) throws(ToolError) {
         try write(line + "\n")
     }
 
-    /// A reader that has gone is no error: nothing is written any more, and what was asked for goes on.
-    static func write(_ text: String) throws(Failure) {
+    /// A missing reader is no error: the command goes on and writes no more.
+    static func write(_ text: String) throws(ToolError) {
         guard result == .written else { return }
         switch writeAll(text, to: STDOUT_FILENO) {
         case 0: return
         case EPIPE, EIO: result = .readerGone
-        case let error: throw Failure(of: "standard output", status: error)
+        case let error: throw ToolError(of: "standard output", status: error)
         }
     }
 }
 
-/// Standard error, for people. Nowhere is left to tell of a failure to write there.
-enum Message {
+/// Standard error, for people. There is no place to report a failed write.
+enum StandardError {
     static func write(_ text: String) {
         writeLine("reachability: \(text)")
     }
@@ -37,7 +37,7 @@ enum Message {
     }
 }
 
-/// A descriptor below 3 that was closed would be given to the next socket, and what we print would be sent into it.
+/// Opens the descriptors below 3 that are closed. Otherwise the next socket gets one, and our output goes into it.
 enum StandardDescriptors {
     static func open() {
         var descriptor: Int32

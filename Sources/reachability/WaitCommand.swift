@@ -2,11 +2,14 @@
 
 #if Tool
 import ArgumentParser
+import NetworkReachability
 
-struct Wait: ParsableCommand {
+struct WaitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Wait until targets are reachable: exits 0 as soon as they are, 1 at the time-out.",
-        discussion: "Prints nothing but, with --json, the states at the end, and at the time-out who is to blame."
+        commandName: "wait",
+        abstract: "Wait until targets are reachable. Exits with 0 as soon as they are, with 1 at the time-out.",
+        discussion:
+            "With --json it prints the states at the end. At the time-out it names the targets that it still waits for."
     )
 
     @Argument(help: ArgumentHelp("Names, addresses, or LOCAL,REMOTE.", valueName: "target"))
@@ -18,10 +21,10 @@ struct Wait: ParsableCommand {
     @Flag(help: "Wait until they are not reachable.")
     var not = false
 
-    @Option(help: ArgumentHelp("Give up after so long.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
     var timeout: Seconds?
 
-    @OptionGroup var options: Options
+    @OptionGroup var options: CommonOptions
 
     func run() throws {
         try reporting {
@@ -34,24 +37,24 @@ struct Wait: ParsableCommand {
                 states = try targets.map { try $0.state() }
             }
             if options.json {
-                for (target, state) in zip(targets, states) { try Lines(form: .json).show(target, state) }
+                for (target, state) in zip(targets, states) { try LineDisplay(form: .json).show(target, state) }
             }
             targets.forEach(options.printDescription)
             if isMet(by: states) { return }
             for (target, state) in zip(targets, states) where !isAsWanted(state) {
-                Message.write("time-out: \(target.text)  \(state.line)")
+                StandardError.write("time-out: \(target.text)  \(state.line)")
             }
             throw ExitCode(ExitStatus.unmet)
         }
     }
 
-    private func isMet(by states: [State]) -> Bool {
+    private func isMet(by states: [TargetState]) -> Bool {
         any ? states.contains(where: isAsWanted) : states.allSatisfy(isAsWanted)
     }
 
-    /// A name that nobody has answered for yet is neither.
-    private func isAsWanted(_ state: State) -> Bool {
-        !state.isPending && state.isReachable != not
+    /// A name that is not looked up yet is neither reachable nor unreachable.
+    private func isAsWanted(_ state: TargetState) -> Bool {
+        !state.isPending && state.path.isReachable != not
     }
 }
 #endif

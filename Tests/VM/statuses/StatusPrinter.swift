@@ -6,29 +6,30 @@ import Dispatch
 import Glibc
 import NetworkReachability
 
-/// Prints a line for each status of the machine, as a program that was written for AFNetworking is told of it. With an
-/// address: the type of the interface that leads there, and ends.
+/// Prints a line for each status that an AFNetworkReachabilityManager delivers. With an address as its argument it prints
+/// the type of the interface that leads there, and exits.
 @main
-struct Statuses {
+struct StatusPrinter {
     static func main() throws {
         if let address = CommandLine.arguments.dropFirst().first {
             let path = try ReachabilityMonitor(address: address).path
-            return tell(path.interface.map { "\($0.type)" } ?? "none")
+            return print(path.interface.map { "\($0.type)" } ?? "none")
         }
         let manager = AFNetworkReachabilityManager()
-        manager.setReachabilityStatusChange { tell(AFStringFromNetworkReachabilityStatus($0, language: "en")) }
+        manager.setReachabilityStatusChange { print(AFStringFromNetworkReachabilityStatus($0, language: "en")) }
         manager.startMonitoring()
         dispatchMain()
     }
 
-    private static func tell(_ text: String) {
+    /// Unlike Swift's, leaves nothing in a buffer.
+    private static func print(_ text: String) {
         let line = Array("\(text)\n".utf8)
         _ = write(STDOUT_FILENO, line, line.count)
     }
 }
 #else
 @main
-struct Statuses {
+struct StatusPrinter {
     static func main() {}
 }
 #endif

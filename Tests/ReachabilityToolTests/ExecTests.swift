@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @Suite("watch --exec", .tool, .namespace, .patient)
-struct HookTests {
-    /// The next line that the command has printed; the tool's own begin with a time.
+struct ExecTests {
+    /// The next line that the command prints. The tool's own lines begin with a time.
     private func nextRun(
         _ process: RunningProcess, _ location: SourceLocation = #_sourceLocation
     ) async throws -> String {
@@ -16,7 +16,7 @@ struct HookTests {
         }
     }
 
-    @Test("Runs the command at changes only, with the new state in its environment")
+    @Test("The command runs at changes only, with the new state in its environment")
     func environment() async throws {
         let namespace = try await Namespace(.gateway)
         let command = """
@@ -36,7 +36,7 @@ struct HookTests {
         #expect(try await watching.end().status == 0)
     }
 
-    @Test("Runs one at a time, and hands the latest of what came meanwhile to the next")
+    @Test("One command runs at a time, and the next one has the latest state")
     func latestWins() async throws {
         var template = Array("/tmp/reachability-XXXXXX".utf8CString)
         let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
@@ -46,7 +46,7 @@ struct HookTests {
             rmdir(folder)
         }
         try #require(mkfifo(fifo, 0o600) == 0)
-        // Opened for both, so that nobody waits for the other end; each line lets one command end.
+        // Open for both directions: open(2) then waits for nobody. Each line lets one command end.
         let gate = open(fifo, O_RDWR | O_CLOEXEC)
         try #require(gate >= 0)
         defer { close(gate) }
@@ -63,7 +63,7 @@ struct HookTests {
             ("add 192.0.2.0/24 dev e0", "Reachable,Directly Reachable Address  dev e0  src 10.0.0.2"),
         ] {
             try await namespace.ip("route \(change)")
-            // The tool's own line: had a second command run, its line would have been the next.
+            // The tool's own line: a second command would have printed its line before.
             #expect(try await watching.nextLine().hasSuffix(line))
         }
         write(gate, "\n", 1)
@@ -72,13 +72,13 @@ struct HookTests {
         #expect(try await watching.nextLine().hasSuffix("(no route)"))
         write(gate, "\n", 1)
         #expect(try await watching.nextLine() == "ran Not Reachable")
-        // The tool does not wait for a command that hangs; its output ends with both.
+        // The tool does not wait for a command that hangs. The pipe closes when both have ended.
         watching.send(SIGTERM)
         write(gate, "\n", 1)
         #expect(try await watching.end().status == 0)
     }
 
-    @Test("A command that fails, or cannot be found, ends nothing")
+    @Test("watch continues after a command that fails or is not found")
     func failing() async throws {
         let namespace = try await Namespace(.gateway)
         let watching = try namespace.start(

@@ -7,10 +7,10 @@ import ArgumentParser
 import CReachability
 
 @main
-struct Command: ParsableCommand {
+struct ReachabilityTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reachability",
-        abstract: "Can a packet leave this machine for that host, over what, and why not.",
+        abstract: "Print whether a packet can leave this machine for a host, over which interface, or why not.",
         discussion: """
             Reachable means that a packet addressed to the target can leave this machine now. It never means that the \
             target answers.
@@ -20,8 +20,8 @@ struct Command: ParsableCommand {
             -r TARGET and -W -r TARGET print what Apple's scutil prints.
             """,
         version: String(cString: SCNetworkReachabilityGetVersion()),
-        subcommands: [Check.self, Watch.self, Wait.self, Scutil.self],
-        defaultSubcommand: Scutil.self
+        subcommands: [CheckCommand.self, WatchCommand.self, WaitCommand.self, ScutilCommand.self],
+        defaultSubcommand: ScutilCommand.self
     )
 
     static func main() {
@@ -30,11 +30,12 @@ struct Command: ParsableCommand {
     }
 }
 #else
-/// Users of the library products build this target too, and must not have to fetch the argument parser for it.
+/// Users of the libraries build this target too. They must not have to fetch the argument parser for it.
 @main
-enum Command {
+enum ReachabilityTool {
     static func main() {
-        Message.write("this is not the tool: it was built without its trait. Build it with: swift build --traits Tool")
+        StandardError.write(
+            "this is not the tool: it was built without its trait. Build it with: swift build --traits Tool")
         exit(ExitStatus.unusable)
     }
 }

@@ -2,40 +2,40 @@
 
 #if Tool
 import ArgumentParser
-import CReachability
 import Glibc
+import NetworkReachability
 
-/// What check, watch and wait have in common.
-struct Options: ParsableArguments {
+/// The options of check, watch and wait.
+struct CommonOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Count only routes out of this interface, which need not exist yet.", valueName: "name"),
+        help: ArgumentHelp("Use only routes out of this interface, which need not exist yet.", valueName: "name"),
         completion: .shellCommand("ls /sys/class/net")
     )
     var interface: String?
 
-    @Option(help: ArgumentHelp("Leave from this address; targets are then addresses.", valueName: "address"))
+    @Option(help: ArgumentHelp("Send from this address. Targets must then be addresses.", valueName: "address"))
     var source: String?
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print each state as one line of JSON.")
     var json = false
 
-    @Flag(help: "Print what the library knows of each target to standard error.")
+    @Flag(help: "Print what the library knows about each target to standard error.")
     var debug = false
 
     func validate() throws {
         if let interface, !(1...15).contains(interface.utf8.count) {
             throw ValidationError("The name of an interface has 1 to 15 bytes.")
         }
-        if let source, Address(source) == nil {
+        if let source, Address(numeric: source) == nil {
             let flaw = Address.isLiteral(source) ? "names an interface that does not exist" : "is not an address"
             throw ValidationError("The source '\(source)' \(flaw).")
         }
     }
 
-    /// No text: the default path.
-    func targets(_ texts: [String], notifiesPath: Bool = false) throws(Failure) -> [Target] {
-        let binding = Binding(
-            interface: interface, source: source.flatMap { Address($0) }, notifiesPath: notifiesPath)
+    /// Without texts: the default path.
+    func targets(_ texts: [String], notifiesPath: Bool = false) throws(ToolError) -> [Target] {
+        let binding = TargetBinding(
+            interface: interface, source: source.flatMap(Address.init(numeric:)), notifiesPath: notifiesPath)
         if texts.isEmpty { return [try Target(defaultPath: binding)] }
         var targets: [Target] = []
         for text in texts { targets.append(try Target(host: text, binding: binding)) }
@@ -43,30 +43,30 @@ struct Options: ParsableArguments {
     }
 
     func printDescription(of target: Target) {
-        if debug { Message.writeLine(target.description) }
+        if debug { StandardError.writeLine(target.description) }
     }
 }
 
 extension Target {
-    /// A URL is the commonest mistake, and as a name it would be waited for until the end of days.
-    fileprivate convenience init(host text: String, binding: Binding) throws(Failure) {
+    /// A URL is the most common mistake. Taken for a name, it would never be found.
+    fileprivate convenience init(host text: String, binding: TargetBinding) throws(ToolError) {
         if text.contains(where: { $0 == "/" || $0.isWhitespace }) {
-            throw Failure("\(text): is neither a name nor an address; of a URL, give the host alone")
+            throw ToolError("\(text): is neither a name nor an address; give only the host of a URL")
         }
         if !text.contains(","), text.contains(where: { ":[]".contains($0) }), !Address.isLiteral(text) {
-            throw Failure("\(text): is neither a name nor an address; leave out a port, and brackets")
+            throw ToolError("\(text): is neither a name nor an address; leave out a port, and brackets")
         }
         try self.init(text, binding: binding)
     }
 }
 
-/// How long to wait: seconds, with a fraction.
+/// A number of seconds, with a fraction.
 struct Seconds: ExpressibleByArgument {
     private let duration: Duration
 
     init?(argument: String) {
         guard let seconds = Double(argument), seconds >= 0, seconds.isFinite else { return nil }
-        // A thousand years is as long as for ever, and no clock overflows.
+        // A thousand years is for ever, and no clock overflows.
         duration = .seconds(min(seconds, 3e10))
     }
 
@@ -80,12 +80,12 @@ struct Seconds: ExpressibleByArgument {
 }
 
 extension ParsableCommand {
-    /// Runs a command's body; what it could not use ends the process with 70 and one line that says why.
+    /// Runs a command's body. A `ToolError` ends the process with status 70, and with one line that says why.
     func reporting(_ body: () throws -> Void) throws {
         do {
             try body()
-        } catch let failure as Failure {
-            Message.write(failure.message)
+        } catch let failure as ToolError {
+            StandardError.write(failure.message)
             throw ExitCode(ExitStatus.unusable)
         }
     }

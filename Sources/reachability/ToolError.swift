@@ -2,25 +2,25 @@
 
 import CReachability
 
-/// What the process ends with. Usage errors end with 64, which is the argument parser's own.
+/// The exit statuses, besides the argument parser's 64 for wrong usage.
 enum ExitStatus {
     static let unmet: Int32 = 1
     static let unusable: Int32 = 70
 }
 
-/// The kernel or the input could not be used.
-struct Failure: Error {
+/// A target, the kernel or standard output cannot be used.
+struct ToolError: Error {
     var message: String
-    /// As SCError() has it.
+    /// A value of SCError().
     var status: Int32
 
-    /// Input that we refuse ourselves.
+    /// Input that the tool itself refuses.
     init(_ message: String) {
         self.message = message
         status = Int32(__kSCStatusInvalidArgument)
     }
 
-    /// The library's last error, told of `subject`.
+    /// The library's last error; `subject` is what it happened to.
     init(of subject: String) {
         self.init(of: subject, status: SCError())
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// How targets are, names when they have been looked up; a name that nobody has answered for by then is still pending.
-func answers(about targets: [Target], until deadline: ContinuousClock.Instant) throws(Failure) -> [State] {
+/// The states of targets, after a wait until their names are looked up. At the deadline a name can still be pending.
+func resolvedStates(of targets: [Target], until deadline: ContinuousClock.Instant) throws(ToolError) -> [TargetState] {
     let loop = try EventLoop()
-    var states: [State] = []
+    var states: [TargetState] = []
     for target in targets {
         let state = try target.state()
         states.append(state)
-        // Only a name's answer is waited for, and asking for it begins with the schedule.
+        // The schedule starts the look-up of a name.
         if state.isPending { try target.schedule(on: loop.runLoop) }
     }
     while states.contains(where: \.isPending), try loop.next(until: deadline) != .timeout {

@@ -2,19 +2,20 @@
 
 import FoundationEssentials
 import Glibc
+import NetworkReachability
 
-/// The command that is run at changes: one at a time, and for each target the latest state wins.
-final class Hook {
+/// Runs the command of --exec at changes: one at a time, and for each target with its latest state.
+final class CommandRunner {
     private let command: String
     private var running: pid_t?
-    /// In the order in which the targets changed first.
-    private var waiting: [(target: Target, state: State)] = []
+    /// In the order of each target's first change.
+    private var waiting: [(target: Target, state: TargetState)] = []
 
     init(command: String) {
         self.command = command
     }
 
-    func run(for target: Target, _ state: State) {
+    func run(for target: Target, _ state: TargetState) {
         if let index = waiting.firstIndex(where: { $0.target === target }) {
             waiting[index].state = state
         } else {
@@ -23,7 +24,7 @@ final class Hook {
         startNext()
     }
 
-    /// To be called after SIGCHLD.
+    /// Call this after SIGCHLD.
     func commandMayHaveEnded() {
         guard let running, waitpid(running, nil, WNOHANG) != 0 else { return }
         self.running = nil
@@ -35,13 +36,13 @@ final class Hook {
             let (target, state) = waiting.removeFirst()
             var environment = ProcessInfo.processInfo.environment
             environment["REACHABILITY_TARGET"] = target.text
-            environment["REACHABILITY_FLAGS"] = state.flagsText
-            environment["REACHABILITY_STATUS"] = state.isReachable ? "reachable" : "unreachable"
+            environment["REACHABILITY_FLAGS"] = "\(state.path.flags)"
+            environment["REACHABILITY_STATUS"] = state.path.isReachable ? "reachable" : "unreachable"
             environment["REACHABILITY_REASON"] = state.reasonText ?? ""
-            environment["REACHABILITY_INTERFACE"] = state.interface?.name ?? ""
-            environment["REACHABILITY_INTERFACE_TYPE"] = state.interface?.type ?? ""
+            environment["REACHABILITY_INTERFACE"] = state.path.interface?.name ?? ""
+            environment["REACHABILITY_INTERFACE_TYPE"] = state.path.interface?.type.description ?? ""
             let (child, error) = spawn(environment)
-            if error != 0 { Message.write("\(command): \(String(cString: strerror(error)))") }
+            if error != 0 { StandardError.write("\(command): \(String(cString: strerror(error)))") }
             running = child
         }
     }

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// A line of --json.
-struct Record: Decodable {
+/// A line that --json prints.
+struct JSONLine: Decodable {
     struct Interface: Decodable {
         var name: String
         var index: Int
@@ -30,6 +30,6 @@ struct Record: Decodable {
             let text = try decoder.singleValueContainer().decode(String.self)
             return try Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text)
         }
-        self = try decoder.decode(Record.self, from: Data(line.utf8))
+        self = try decoder.decode(JSONLine.self, from: Data(line.utf8))
     }
 }

@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A terminal, of which everything that is written to it can be read.
+/// A terminal. The test can read what a process writes to it.
 private final class Terminal: Sendable {
-    /// What a process gets as its standard output.
+    /// The standard output for a process.
     let screen: Int32
     private let chunks: AsyncStream<String>
     private let seen = Mutex("")
@@ -32,11 +32,11 @@ private final class Terminal: Sendable {
     }
 
     deinit {
-        // The reading thread sees the end when the last process has closed its side too.
+        // The reading thread ends when the last process has closed its side too.
         close(screen)
     }
 
-    /// All that was written until `text` came, since the last call.
+    /// The output since the last call, up to and with `text`.
     func until(_ text: String, _ location: SourceLocation = #_sourceLocation) async throws -> String {
         func taken() -> String? {
             seen.withLock { seen in
@@ -59,9 +59,9 @@ extension String {
 }
 
 @Suite("watch on a terminal", .tool, .namespace, .patient)
-struct BoardTests {
-    @Test("Shows a row a target with its history, and gives the terminal back at the end")
-    func board() async throws {
+struct TableTests {
+    @Test("The table has a row for each target with its history, and the terminal is restored at the end")
+    func rows() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
         let namespace = try await Namespace(.subnet)
         let watching = try namespace.start(
@@ -80,7 +80,7 @@ struct BoardTests {
         #expect(try await terminal.until("\u{1B}[?1049l").hasSuffix("\u{1B}[?25h\u{1B}[?1049l"))
     }
 
-    @Test("Status and history are green, red, and yellow where a name is not resolved")
+    @Test("Status and history are green if reachable, else red")
     func colours() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
         let namespace = try await Namespace(.subnet)
@@ -96,7 +96,7 @@ struct BoardTests {
         #expect(try await watching.end().status == 0)
     }
 
-    @Test("There are no colours where NO_COLOR is set")
+    @Test("There are no colours if NO_COLOR is set")
     func noColours() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
         let namespace = try await Namespace(.subnet)
@@ -108,7 +108,7 @@ struct BoardTests {
         #expect(try await watching.end().status == 0)
     }
 
-    @Test("No line is longer than the terminal is wide, nor the picture higher")
+    @Test("The table fits into a small terminal")
     func small() async throws {
         let terminal = try Terminal(columns: 20, rows: 4)
         let namespace = try await Namespace(.subnet)
@@ -124,7 +124,7 @@ struct BoardTests {
         #expect(try await watching.end().status == 0)
     }
 
-    @Test("Where a line is cut, the reason is left")
+    @Test("A line that is cut still shows the reason")
     func narrow() async throws {
         let terminal = try Terminal(columns: 46, rows: 24)
         let namespace = try await Namespace(.gateway)
@@ -136,7 +136,7 @@ struct BoardTests {
         #expect(try await watching.end().status == 0)
     }
 
-    @Test("Ctrl-Z gives the terminal back, and the picture returns with the process")
+    @Test("Ctrl-Z restores the terminal, and the table returns when the process continues")
     func stopped() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
         let namespace = try await Namespace(.gateway)
@@ -144,13 +144,13 @@ struct BoardTests {
         _ = try await terminal.until("\u{1B}[J")
         watching.send(SIGTSTP)
         _ = try await terminal.until("\u{1B}[?1049l")
-        // Before that it would not be continued, but stop afterwards.
+        // An earlier SIGCONT would be lost, and the process would stop after it.
         try await watching.untilStopped()
         watching.send(SIGCONT)
         #expect(try await terminal.until("\u{1B}[J").contains("\u{1B}[?1049h"))
     }
 
-    @Test("A dumb terminal, --json, --debug and --exec have lines")
+    @Test("A dumb terminal, --json, --debug and --exec print lines")
     func lines() async throws {
         for (arguments, kind) in [
             ([], "dumb"), (["--json"], "xterm"), (["--exec", "true"], "xterm"), (["--debug"], "xterm"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// A line of a terminal, of texts that have a colour or have not.
-struct PaintedLine {
-    /// What ECMA-48 numbers the colours.
+/// A line on a terminal: texts, with or without a colour.
+struct TerminalLine {
+    /// The numbers of ECMA-48.
     enum Colour: Int {
         case red = 31
         case green = 32
@@ -21,12 +21,12 @@ struct PaintedLine {
         count += text.count
     }
 
-    /// Blanks up to a column.
+    /// Adds blanks up to a column.
     mutating func pad(to column: Int) {
         append(String(repeating: " ", count: max(column - count, 0)))
     }
 
-    /// What is written to the terminal: no more than fits, and the colours only if they are wanted.
+    /// The text for the terminal, cut to its width.
     func text(width: Int, inColour: Bool) -> String {
         var room = width
         return pieces.map { text, colour in

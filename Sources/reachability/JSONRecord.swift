@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+import FoundationEssentials
+import NetworkReachability
+
+/// A state as one JSON object. Every key is always there; null: there is no value.
+struct JSONRecord: Encodable {
+    var target: String
+    var time: Date
+    var state: TargetState
+
+    private struct JSONInterface: Encodable {
+        let name: String
+        let index: UInt32
+        let type: String
+
+        init(_ interface: ReachabilityPath.Interface) {
+            name = interface.name
+            index = interface.index
+            type = "\(interface.type)"
+        }
+    }
+
+    private enum Key: String, CodingKey {
+        case target, time, flags, value, reachable, reason, interface, gateway, source, destination, evidence
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        let path = state.path
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(target, forKey: .target)
+        try object.encode(time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), forKey: .time)
+        try object.encode("\(path.flags)", forKey: .flags)
+        try object.encode(path.flags.rawValue, forKey: .value)
+        try object.encode(path.isReachable, forKey: .reachable)
+        try object.encode(state.reasonText, forKey: .reason)
+        try object.encode(path.interface.map(JSONInterface.init), forKey: .interface)
+        try object.encode(path.gateway?.description, forKey: .gateway)
+        try object.encode(path.source?.description, forKey: .source)
+        try object.encode(path.destination?.description, forKey: .destination)
+        try object.encode(state.evidence, forKey: .evidence)
+    }
+
+    var json: String {
+        get throws(ToolError) {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            do {
+                return String(decoding: try encoder.encode(self), as: UTF8.self)
+            } catch {
+                throw ToolError("\(target): \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+
+import FoundationEssentials
+
+/// Prints a line for each state: for files, pipes and programs.
+struct LineDisplay: StateDisplay {
+    enum Form {
+        case text, textWithTime, json
+    }
+
+    var form: Form
+
+    func show(_ target: Target, _ state: TargetState) throws(ToolError) {
+        switch form {
+        case .text: try StandardOutput.writeLine("\(target.text)  \(state.line)")
+        case .textWithTime: try StandardOutput.writeLine("\(TimeOfDay.now.text)  \(target.text)  \(state.line)")
+        case .json: try StandardOutput.writeLine(JSONRecord(target: target.text, time: Date(), state: state).json)
+        }
+    }
+
+    func suspend() {}
+    func redraw() {}
+}
