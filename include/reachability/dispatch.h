@@ -47,7 +47,7 @@ static inline void SCNetworkReachabilityDispatchPerform(void *queue, void (*work
 }
 
 /*
- * Schedules the target on a queue, serial or concurrent, and retains the queue; NULL unschedules the target. The same as
+ * Schedules the target on a queue, serial or concurrent, and retains the queue. NULL unschedules the target. As
  * SCNetworkReachabilitySetScheduler.
  */
 static inline SCBoolean SCNetworkReachabilitySetDispatchQueue(SCNetworkReachabilityRef target, dispatch_queue_t queue)

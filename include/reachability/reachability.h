@@ -64,21 +64,21 @@
  * Ownership. Create and Copy return a reference, which the caller releases; Get returns one that it does not release.
  *   Retain(NULL) and Release(NULL) do nothing. Arguments (addresses, names, contexts, options) are copied. A scheduled
  *   target stays alive until it is unscheduled.
- * Threads. Any thread may make any call. But only one thread at a time drives a run loop (SCRunLoopPerform,
- *   SCRunLoopRunInMode, SCRunLoopRun): a second one fails with EBUSY. SCRunLoopStop and SCRunLoopWakeUp may be called
- *   from signal handlers. Callbacks and context functions run with no lock held and may make any call. Do not
+ * Threads. Any thread may make any call, but only one at a time drives a run loop (SCRunLoopPerform,
+ *   SCRunLoopRunInMode, SCRunLoopRun): a second one fails with EBUSY. Signal handlers may call SCRunLoopStop and
+ *   SCRunLoopWakeUp. Callbacks and context functions run with no lock held and may make any call. Do not
  *   pthread_cancel(3) a thread inside a call.
- * The library's threads. Run loops need none. All targets on schedulers and queues share one. Names are looked up on at
- *   most four. A call that needs a socket in another network namespace than the caller's starts one for that moment.
+ * The library's threads. Run loops need none, except for names: these are looked up on at most four. All targets on
+ *   schedulers and queues share one. A call that needs a socket in another network namespace uses one for that moment.
  * Stopping. After SetCallback, Unschedule or SetScheduler(NULL) on the thread or queue that delivers, the old
  *   callback is not called any more. On another thread, at most the callback that is running finishes.
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server or the kernel's RTNL lock.
  *   Driving a run loop waits until the kernel has finished the change behind an event, microseconds as a rule. GetPath
  *   and GetLastPath may wait for the lock. GetFlags of a target that is not scheduled does not see the other end of a
  *   tunnel, and sometimes not the kind of an interface, until GetPath or a schedule has read them.
- * Structures. Context and Scheduler have Apple's shape: their `version` is 0 and their layout never changes. Options
- *   and Path may grow at the end: set `size` to sizeof (the ...Initializer macros do). A size below the first version's
- *   or above 4096 is invalid. On output, fields that are not entirely within `size` are not written, and bytes that the
+ * Structures. Context is Apple's, Scheduler follows it: `version` is 0 and the layout never changes. Options and Path
+ *   may grow at the end: set `size` to sizeof (the ...Initializer macros do). Less than the first version's or more than
+ *   4096 is invalid. On output, fields that are not entirely within `size` are not written, and bytes that the
  *   library does not know are zeroed. On input, these bytes must be zero: unknown options are refused.
  * Text is written as by snprintf(3): at most `capacity` bytes with the NUL; returns the length of the whole text
  *   without it. The buffer may be NULL if `capacity` is 0.
@@ -172,8 +172,7 @@ SC_FLAGS(SCNetworkReachabilityFlags){
  * Why a target is not reachable, as the kernel reports it. An "unreachable" rule is reported as NoRoute.
  *
  * Over a tunnel that publishes its other end, the path to that end counts. Over WireGuard, the path to the
- * destination's peer counts, if the process may read the peers (CAP_NET_ADMIN). GetPath reads them, and scheduled
- * targets do every 30 seconds, or every 2 seconds while there is no path.
+ * destination's peer counts in GetPath and for scheduled targets, if the process may read the peers (CAP_NET_ADMIN).
  */
 SC_OPEN_ENUM(SCNetworkReachabilityReason){
     kSCNetworkReachabilityReasonNone = 0, /* it is reachable */
@@ -256,9 +255,9 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
  * as inet_aton(3) reads it, or IPv6 with an optional %zone, an interface's index or name (see interfaceName below).
  * "localhost" and names below ".localhost" are 127.0.0.1 and ::1.
  *
- * Any other name is looked up with getaddrinfo(3), in the background, while the target is scheduled. No call waits for
- * it. Until the first result, and while the target is not scheduled, the reason is NamePending and the flags are those
- * of the path to the configured name servers, or of the default path if these are on this machine.
+ * Any other name is looked up with getaddrinfo(3), in the background, while the target is scheduled. Until the first
+ * result, and while it is not scheduled, the reason is NamePending and the flags are those of the path to the name
+ * servers, or of the default path if these are on this machine.
  *
  * The first result or failure makes a callback; so does a change of the addresses. The best address counts; of equals,
  * the first in the resolver's order. A name that does not exist has no flags (NameNotFound). If the name servers fail,
@@ -345,9 +344,9 @@ typedef struct {
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
 
 /*
- * Gets the path of the latest evaluation, whose flags GetFlags returns; any later difference makes a callback. (GetPath
- * may see a path that is gone before a callback can report it.) Queries at most the kind of the interface. Only for
- * scheduled targets with kSCNetworkReachabilityOptionNotifyPath: for others, it is GetPath.
+ * Gets the path of the latest evaluation, whose flags GetFlags returns; any later difference makes a callback. So in a
+ * callback it is the path that is reported; GetPath may already see another. Queries at most the kind of the interface.
+ * Only for scheduled targets with kSCNetworkReachabilityOptionNotifyPath: for others, it is GetPath.
  */
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
 
@@ -507,8 +506,7 @@ SC_REFINED SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachab
  * retain(info) returns. `release` is called after the target was unscheduled and the last `work` was run.
  *
  * perform(info, work, argument) must run work(argument) exactly once, later, on the scheduler's own thread or queue. It
- * may be called on any thread, with no lock held. Each target has at most one `work` waiting, so its callbacks do not
- * overlap on a concurrent queue either.
+ * may be called on any thread. Each target has at most one `work` waiting, so its callbacks never overlap.
  *
  * `work` makes the callback. It is always safe to run: after the target is unscheduled, and when run twice, it does
  * nothing. Run inside perform, it makes the callback on the library's thread. If it is never run, the target gets no
@@ -526,9 +524,6 @@ typedef struct {
 /*
  * Schedules the target: its callbacks run where the scheduler runs its work. NULL unschedules it. Evaluates the flags
  * once before it returns. GetFlags returns the library's latest evaluation, which may be newer than a callback's.
- *
- * The library's thread "reachability" starts with the first target and ends after the last. No call waits for it. It
- * keeps a process alive whose main thread called pthread_exit(3).
  *
  * Invalid: no `perform`; a target that is already scheduled in any way; with NULL, a target that is not on a scheduler.
  * Fails: ENOMEM, kSCStatusReachabilityUnknown (no thread could be started), or an errno of opening the sockets.
