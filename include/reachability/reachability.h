@@ -77,7 +77,7 @@
  *   and GetLastPath may wait for the lock. GetFlags of a target that is not scheduled does not see the other end of a
  *   tunnel, and sometimes not the kind of an interface, until GetPath or a schedule has read them.
  * Structures. Context is Apple's, Scheduler follows it: `version` is 0 and the layout never changes. Options and Path
- *   may grow at the end: set `size` to sizeof (the ...Initializer macros do). Less than the first version's or more than
+ *   may grow: set `size` to sizeof (the ...Initializer macros do). Less than the first version's or more than
  *   4096 is invalid. On output, fields that are not entirely within `size` are not written, and bytes that the
  *   library does not know are zeroed. On input, these bytes must be zero: unknown options are refused.
  * Text is written as by snprintf(3): at most `capacity` bytes with the NUL; returns the length of the whole text
