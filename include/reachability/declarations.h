@@ -5,23 +5,32 @@
 /* clang-format off: macros that are no statements */
 
 /*
- * How reachability.h declares things, for C, for C++ and for Swift's importer. Not for use by programs.
+ * Macros with which reachability.h declares things for C, for C++ and for Swift's importer. Programs do not use them.
  *
- * Swift must never see a typedef named SCNetworkReachabilityRef: its importer takes that name for a CoreFoundation
- * class, does reference counting of its own inside our object, and the process dies. Under __swift__ the structures are
- * declared as foreign reference types instead, with our own Retain and Release.
+ * Swift must never see a typedef named SCNetworkReachabilityRef. Its importer takes that name for a CoreFoundation
+ * class and counts references inside our object, and the process dies. Under __swift__ the structures are therefore
+ * foreign reference types, with our own Retain and Release.
  */
 
 #ifdef __cplusplus
-#define SC_BEGIN_DECLS extern "C" {
-#define SC_END_DECLS   }
+#define SC_LINKAGE_BEGIN extern "C" {
+#define SC_LINKAGE_END   }
 #else
-#define SC_BEGIN_DECLS
-#define SC_END_DECLS
+#define SC_LINKAGE_BEGIN
+#define SC_LINKAGE_END
 #endif
 
-/* A structure that has a size, and nothing else set. In C the field is named. C++11 cannot, and there each further
- * field has a {} of its own: gcc's -Wextra objects to fields that are merely left out. */
+/* Around all declarations: C linkage, exported, and (for Swift) every pointer without SC_NULLABLE is not null. */
+#ifdef __swift__
+#define SC_BEGIN_DECLS SC_LINKAGE_BEGIN _Pragma("clang assume_nonnull begin")
+#define SC_END_DECLS   _Pragma("clang assume_nonnull end") SC_LINKAGE_END
+#else
+#define SC_BEGIN_DECLS SC_LINKAGE_BEGIN _Pragma("GCC visibility push(default)")
+#define SC_END_DECLS   _Pragma("GCC visibility pop") SC_LINKAGE_END
+#endif
+
+/* An initializer that sets `size` and zeroes the rest. C names the field. C++11 cannot, and gcc's -Wextra warns of
+ * fields that are left out, so there each further field gets a {}. */
 #ifdef __cplusplus
 #define SC_SIZED(type, ...) \
     { \
@@ -34,9 +43,8 @@
     }
 #endif
 
-#define SC_EXPORT __attribute__((visibility("default")))
-
-/* Holds at compile time. __extension__: C99 has no _Static_assert, gcc and clang have it in every mode. */
+/* Fails to compile if the condition is false. C99 has no _Static_assert, but with __extension__ gcc and clang accept it
+ * in every mode. */
 #ifdef __cplusplus
 #define SC_ASSERT(condition) static_assert(condition, #condition)
 #else
@@ -46,12 +54,12 @@
 #ifdef __swift__
 
 #define SC_NULLABLE           _Nullable
-#define SC_NONNULL            _Nonnull
+#define SC_NONNULL            _Nonnull /* for a pointer that assume_nonnull does not cover */
 #define SC_SWIFT_NAME(name)   __attribute__((swift_name(#name)))
 #define SC_REFINED            __attribute__((swift_private))
 #define SC_RETURNS_RETAINED   __attribute__((swift_attr("returns_retained")))
 #define SC_RETURNS_UNRETAINED __attribute__((swift_attr("returns_unretained")))
-/* Sendable: every call may come from any thread. */
+/* Sendable: any thread may make any call. */
 #define SC_SWIFT_CLASS(retainer, releaser) \
     __attribute__((swift_attr("import_reference"), swift_attr("retain:" #retainer), swift_attr("release:" #releaser), \
                    swift_attr("@Sendable")))

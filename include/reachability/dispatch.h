@@ -4,12 +4,12 @@
 
 /*
  * Callbacks on a dispatch queue. Header-only: the program links libdispatch (with Swift's toolchain, -ldispatch
- * -lBlocksRuntime), the library never does. Needs no blocks, so gcc will do.
+ * -lBlocksRuntime), the library does not. It uses no blocks, so it compiles with gcc.
  */
 
 #include <reachability/reachability.h>
 
-/* libdispatch's headers ask clang's questions. */
+/* libdispatch's headers use these two of clang's, which gcc may not have. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #define REACHABILITY_HAS_FEATURE
@@ -47,8 +47,8 @@ static inline void SCNetworkReachabilityDispatchPerform(void *queue, void (*work
 }
 
 /*
- * SCNetworkReachabilitySetScheduler with a queue, serial or concurrent, which is retained; NULL unschedules. Fails as
- * that call does.
+ * Schedules the target on a queue, serial or concurrent, and retains the queue. NULL unschedules the target. As
+ * SCNetworkReachabilitySetScheduler.
  */
 static inline SCBoolean SCNetworkReachabilitySetDispatchQueue(SCNetworkReachabilityRef target, dispatch_queue_t queue)
 {
