@@ -130,13 +130,15 @@ typedef SCBoolean     Boolean; /* Apple's name. Define SC_NO_BOOLEAN if other he
 #endif
 
 /* The values of SCError() from 1000. They are Apple's. */
-SC_ENUM(int, SCStatus){
-    kSCStatusOK = 0,
-    kSCStatusFailed = 1001,          /* any other failure */
-    kSCStatusInvalidArgument = 1002, /* NULL, nonsense, or a call that the object's state does not allow */
-    kSCStatusAccessError = 1003,
+/* clang-format off */
+SC_ENUM(int, SCStatus) {
+    kSCStatusOK                  = 0,
+    kSCStatusFailed              = 1001, /* any other failure */
+    kSCStatusInvalidArgument     = 1002, /* NULL, nonsense, or a call that the object's state does not allow */
+    kSCStatusAccessError         = 1003,
     kSCStatusReachabilityUnknown = 4001, /* the kernel could not be queried just now */
 };
+/* clang-format on */
 
 /* The last failure of the calling thread: a kSCStatus... value, or an errno below 1000. */
 int SCError(void);
@@ -155,18 +157,20 @@ const char *SCNetworkReachabilityGetVersion(void);
  * ConnectionRequired and ConnectionOnTraffic are set together: the packet leaves over a ppp interface that pppd(8)
  * dials on demand and that is not connected, as its database says. A scheduled target reads that every 2 seconds.
  */
-SC_FLAGS(SCNetworkReachabilityFlags){
-    kSCNetworkReachabilityFlagsTransientConnection = 1u << 0,  /* over a point-to-point link: ppp, tunnel, cellular */
-    kSCNetworkReachabilityFlagsReachable = 1u << 1,            /* a packet can leave */
-    kSCNetworkReachabilityFlagsConnectionRequired = 1u << 2,   /* ... after a connection is made */
-    kSCNetworkReachabilityFlagsConnectionOnTraffic = 1u << 3,  /* ... which traffic starts */
-    kSCNetworkReachabilityFlagsInterventionRequired = 1u << 4, /* never set: Linux has no source for it */
-    kSCNetworkReachabilityFlagsConnectionOnDemand = 1u << 5,   /* never set: Linux has no source for it */
-    kSCNetworkReachabilityFlagsIsLocalAddress = 1u << 16,      /* one of this machine's own addresses */
-    kSCNetworkReachabilityFlagsIsDirect = 1u << 17,            /* on a directly attached network: no gateway */
-    kSCNetworkReachabilityFlagsIsWWAN = 1u << 18,              /* over a cellular interface, or ppp over a modem */
-    kSCNetworkReachabilityFlagsConnectionAutomatic = kSCNetworkReachabilityFlagsConnectionOnTraffic
+/* clang-format off */
+SC_FLAGS(SCNetworkReachabilityFlags) {
+    kSCNetworkReachabilityFlagsTransientConnection  = 1u << 0,  /* over a point-to-point link: ppp, tunnel, cellular */
+    kSCNetworkReachabilityFlagsReachable            = 1u << 1,  /* a packet can leave */
+    kSCNetworkReachabilityFlagsConnectionRequired   = 1u << 2,  /* ... after a connection is made */
+    kSCNetworkReachabilityFlagsConnectionOnTraffic  = 1u << 3,  /* ... which traffic starts */
+    kSCNetworkReachabilityFlagsInterventionRequired = 1u << 4,  /* never set: Linux has no source for it */
+    kSCNetworkReachabilityFlagsConnectionOnDemand   = 1u << 5,  /* never set: Linux has no source for it */
+    kSCNetworkReachabilityFlagsIsLocalAddress       = 1u << 16, /* one of this machine's own addresses */
+    kSCNetworkReachabilityFlagsIsDirect             = 1u << 17, /* on a directly attached network: no gateway */
+    kSCNetworkReachabilityFlagsIsWWAN               = 1u << 18, /* over a cellular interface, or ppp over a modem */
+    kSCNetworkReachabilityFlagsConnectionAutomatic  = kSCNetworkReachabilityFlagsConnectionOnTraffic
 } SC_FLAGS_END(SCNetworkReachabilityFlags);
+/* clang-format on */
 
 /*
  * Why a target is not reachable, as the kernel reports it. An "unreachable" rule is reported as NoRoute.
@@ -174,40 +178,49 @@ SC_FLAGS(SCNetworkReachabilityFlags){
  * Over a tunnel that publishes its other end, the path to that end counts. Over WireGuard, the path to the
  * destination's peer counts in GetPath and for scheduled targets, if the process may read the peers (CAP_NET_ADMIN).
  */
-SC_OPEN_ENUM(SCNetworkReachabilityReason){
-    kSCNetworkReachabilityReasonNone = 0, /* it is reachable */
-    kSCNetworkReachabilityReasonNoRoute = 1,
-    kSCNetworkReachabilityReasonRouteUnreachable = 2, /* an "unreachable" route */
-    kSCNetworkReachabilityReasonRouteProhibited = 3,  /* a "prohibit" route or rule */
-    kSCNetworkReachabilityReasonRouteBlackhole = 4,   /* a "blackhole" route or rule */
-    kSCNetworkReachabilityReasonInterfaceDown = 5,    /* the route's interface is administratively down */
-    kSCNetworkReachabilityReasonNoCarrier = 6,        /* the interface is up, but not running: no cable, dormant */
-    kSCNetworkReachabilityReasonNoSourceAddress = 7,  /* IPv6 without an address to send from */
-    kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8, /* this machine does not have a pair's local address */
-    kSCNetworkReachabilityReasonNamePending = 9,             /* not resolved: the flags are for the name servers */
-    kSCNetworkReachabilityReasonNameNotFound = 10,
-    kSCNetworkReachabilityReasonNameServerFailure = 11,
-    kSCNetworkReachabilityReasonNameServerUnreachable = 12,
-    kSCNetworkReachabilityReasonInterfaceMissing = 13 /* the target's interface does not exist (yet) */
+/* clang-format off */
+SC_OPEN_ENUM(SCNetworkReachabilityReason) {
+    kSCNetworkReachabilityReasonNone                    = 0,  /* it is reachable */
+    kSCNetworkReachabilityReasonNoRoute                 = 1,
+    kSCNetworkReachabilityReasonRouteUnreachable        = 2,  /* an "unreachable" route */
+    kSCNetworkReachabilityReasonRouteProhibited         = 3,  /* a "prohibit" route or rule */
+    kSCNetworkReachabilityReasonRouteBlackhole          = 4,  /* a "blackhole" route or rule */
+    kSCNetworkReachabilityReasonInterfaceDown           = 5,  /* the route's interface is administratively down */
+    kSCNetworkReachabilityReasonNoCarrier               = 6,  /* the interface is up, but not running: no cable, dormant */
+    kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* IPv6 without an address to send from */
+    kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8,  /* this machine does not have a pair's local address */
+    kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are for the name servers */
+    kSCNetworkReachabilityReasonNameNotFound            = 10,
+    kSCNetworkReachabilityReasonNameServerFailure       = 11,
+    kSCNetworkReachabilityReasonNameServerUnreachable   = 12,
+    kSCNetworkReachabilityReasonInterfaceMissing        = 13  /* the target's interface does not exist (yet) */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityReason);
+/* clang-format on */
 
 /*
  * The kind of interface that the packet leaves over: from the device, never from its name. A VLAN, bond, bridge or
  * another interface on top of others has the kind of what carries it. If no real device does, it is Virtual.
  */
-SC_OPEN_ENUM(SCNetworkReachabilityInterfaceType){
-    kSCNetworkReachabilityInterfaceTypeOther = 0,         kSCNetworkReachabilityInterfaceTypeLoopback = 1,
-    kSCNetworkReachabilityInterfaceTypeWiredEthernet = 2, kSCNetworkReachabilityInterfaceTypeWiFi = 3,
-    kSCNetworkReachabilityInterfaceTypeCellular = 4,      kSCNetworkReachabilityInterfaceTypePointToPoint = 5, /* ppp */
-    kSCNetworkReachabilityInterfaceTypeTunnel = 6, /* tun, tap, gre, ipip, sit, ip6tnl, vti, xfrm, wireguard */
-    kSCNetworkReachabilityInterfaceTypeVirtual = 7 /* veth, dummy, vxlan, and a bridge of these */
+/* clang-format off */
+SC_OPEN_ENUM(SCNetworkReachabilityInterfaceType) {
+    kSCNetworkReachabilityInterfaceTypeOther         = 0,
+    kSCNetworkReachabilityInterfaceTypeLoopback      = 1,
+    kSCNetworkReachabilityInterfaceTypeWiredEthernet = 2,
+    kSCNetworkReachabilityInterfaceTypeWiFi          = 3,
+    kSCNetworkReachabilityInterfaceTypeCellular      = 4,
+    kSCNetworkReachabilityInterfaceTypePointToPoint  = 5, /* ppp */
+    kSCNetworkReachabilityInterfaceTypeTunnel        = 6, /* tun, tap, gre, ipip, sit, ip6tnl, vti, xfrm, wireguard */
+    kSCNetworkReachabilityInterfaceTypeVirtual       = 7  /* veth, dummy, vxlan, and a bridge of these */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityInterfaceType);
+/* clang-format on */
 
 /* The source of a path. */
-SC_OPEN_ENUM(SCNetworkReachabilityEvidence){
+/* clang-format off */
+SC_OPEN_ENUM(SCNetworkReachabilityEvidence) {
     kSCNetworkReachabilityEvidenceKernel = 0, /* the kernel's own route look-up, over rtnetlink */
     kSCNetworkReachabilityEvidenceSocket = 1  /* a connected UDP socket, as rtnetlink is denied: see "Sandboxes" */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityEvidence);
+/* clang-format on */
 
 /*
  * Writes flags as text, in the words of Apple's scutil -r, separated by commas without spaces: "Reachable,Directly
@@ -268,10 +281,12 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
     const void *SC_NULLABLE allocator, const char *nodename);
 
 /* The bits of SCNetworkReachabilityOptions.options. Any other bit is invalid. */
-SC_FLAGS(SCNetworkReachabilityOption){
+/* clang-format off */
+SC_FLAGS(SCNetworkReachabilityOption) {
     /* The callback also runs when reason, gateway or source changed and the flags did not. */
     kSCNetworkReachabilityOptionNotifyPath = 1u << 0
 } SC_FLAGS_END(SCNetworkReachabilityOption);
+/* clang-format on */
 
 typedef struct {
     size_t                             size;
