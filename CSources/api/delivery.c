@@ -208,7 +208,7 @@ void delivery_set_current_locked(struct SCNetworkReachability *target, const str
 }
 
 /* The monitor's answer. With several loops, one may have asked later and been heard first. */
-bool delivery_answered(struct watch *watch, const struct path *path, unsigned long answers)
+bool delivery_answered(struct path_watch *watch, const struct path *path, unsigned long answers)
 {
     struct schedule              *schedule = container_of(watch, struct schedule, watch);
     struct SCNetworkReachability *target = schedule->target;

@@ -29,6 +29,6 @@ void delivery_mark_owed_locked(struct SCNetworkReachability *target, SCNetworkRe
 /* What a schedule is run by: its loop, its scheduler (`owner`: that of its handover), its loop's monitor. */
 bool delivery_run_job(struct job *job);
 void delivery_run_handed(struct counted *owner);
-bool delivery_answered(struct watch *watch, const struct path *path, unsigned long answers);
+bool delivery_answered(struct path_watch *watch, const struct path *path, unsigned long answers);
 
 #endif

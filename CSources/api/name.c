@@ -39,7 +39,7 @@ static struct questions *questions_about(const struct SCNetworkReachability *tar
     for (size_t i = 0; i < result->count; i++) {
         items[i] = target->form;
         items[i].destination = result->items[i].address;
-        items[i].scope = address_is_of_link(&items[i].destination) ? result->items[i].scope : 0;
+        items[i].scope = address_needs_scope(&items[i].destination) ? result->items[i].scope : 0;
     }
     questions = questions_create(items, result->count, kSCNetworkReachabilityReasonNone);
     free(items);

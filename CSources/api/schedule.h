@@ -25,7 +25,7 @@ struct schedule {
     struct library_thread        *thread;       /* whose loop it is, on a scheduler. Likewise */
     unsigned                      times[MODES]; /* under target->lock */
     bool                          active;       /* likewise; false for good once it is unscheduled */
-    struct watch                  watch;
+    struct path_watch             watch;
     struct job                    job;
     struct list                   change;
     struct member                 member;

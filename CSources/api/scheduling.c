@@ -51,12 +51,12 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     list_init(&schedule->job.node);
     schedule->member = (struct member){ .owner = &schedule->counted, .ended = member_ended };
     list_init(&schedule->member.node);
-    schedule->watch = (struct watch){ .owner = &schedule->counted,
-                                      .extras = QUERY_EXPIRY | (target->notify_path ? QUERY_SOURCE : 0u),
-                                      .answers = &target->answers,
-                                      .answered = delivery_answered };
+    schedule->watch = (struct path_watch){ .owner = &schedule->counted,
+                                           .extras = QUERY_EXPIRY | (target->notify_path ? QUERY_SOURCE : 0u),
+                                           .accepted_count = &target->answers,
+                                           .accept = delivery_answered };
     list_init(&schedule->watch.node);
-    list_init(&schedule->watch.dirty);
+    list_init(&schedule->watch.stale);
     schedule->name_watch = (struct name_watch){ .owner = &schedule->counted, .stirred = stirred };
     list_init(&schedule->name_watch.node);
     return schedule;

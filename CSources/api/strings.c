@@ -147,7 +147,7 @@ static void add_address(struct text *text, const struct question *question, cons
 
     address_format(address, digits);
     text_add(text, "%s", digits);
-    if (question->interface[0] != '\0' && address_is_of_link(address))
+    if (question->interface[0] != '\0' && address_needs_scope(address))
         text_add(text, "%%%s", question->interface);
     else if (question->scope != 0)
         text_add(text, "%%%" PRIu32, question->scope);

@@ -178,7 +178,7 @@ static bool wish_for_addresses(struct wish *wish, const SCNetworkReachabilityOpt
     if (remote_family == AF_UNSPEC)
         question->destination = question->local;
     /* The kernel, too, looks at a scope only where the address needs one. */
-    if (address_is_of_link(&question->destination))
+    if (address_needs_scope(&question->destination))
         question->scope = remote_scope != 0 ? remote_scope : local_scope;
     wish->count = 1;
     if (options->localAddress != NULL)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes from the kernel to values. Pure: no system call, no clock, no global. libmnl builds the requests.
+ * The parser for rtnetlink messages, and the builders of requests, which use libmnl.
  *
- * What this file must never do: read an attribute whose length it has not checked, or take an absent attribute for a
- * value. A message that makes no sense is MESSAGE_OTHER, never an error: the kernel's newer messages are none of ours.
+ * What this file must never do: read an attribute without a check of its length, or use an absent attribute as a value.
+ * A malformed or unknown message is MESSAGE_OTHER, not an error: newer kernels send messages that this file does not
+ * know.
  */
 #include "pure/message.h"
 
@@ -23,7 +24,7 @@ static void parse_link(const struct nlmsghdr *header, struct message *ret)
     struct message_link    *link = &ret->link;
     bool                    is_elsewhere = false;
 
-    /* The bridge sends DELLINK of family AF_BRIDGE for a port that left it and lives on. */
+    /* When a port leaves a bridge, the kernel sends RTM_DELLINK of family AF_BRIDGE. The link still exists. */
     if (!message_has(header, sizeof *info) || info->ifi_family != AF_UNSPEC || info->ifi_index <= 0)
         return;
     ret->kind = header->nlmsg_type == RTM_DELLINK ? MESSAGE_LINK_GONE : MESSAGE_LINK;
@@ -45,7 +46,7 @@ static void parse_link(const struct nlmsghdr *header, struct message *ret)
         else if (attribute.type == IFLA_LINKINFO)
             linkinfo_parse(&attribute, &link->info);
     }
-    /* What carries it is a link of another network namespace: the index says nothing here, and neither do addresses. */
+    /* The lower link is in another network namespace, so its index and the tunnel's addresses mean nothing here. */
     if (is_elsewhere) {
         link->lower = 0;
         link->info.tunnel = (struct tunnel){ 0 };
@@ -68,7 +69,7 @@ static void parse_route(const struct nlmsghdr *header, struct message *ret)
     route_parse_attributes(walk_message(header, sizeof *info), route);
 }
 
-/* Both start with a negative errno, but an old NLMSG_DONE may be empty. */
+/* Both start with a negative errno, except that NLMSG_DONE of old kernels can be empty. */
 int message_error(const struct nlmsghdr *header)
 {
     int error;
@@ -79,7 +80,7 @@ int message_error(const struct nlmsghdr *header)
     return error < 0 && error > -4096 ? -error : 0;
 }
 
-static enum message_kind plain_kind(uint16_t type)
+static enum message_kind kind_without_content(uint16_t type)
 {
     switch (type) {
     case RTM_NEWADDR:
@@ -127,7 +128,7 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
         }
         break;
     default:
-        ret->kind = plain_kind(header->nlmsg_type);
+        ret->kind = kind_without_content(header->nlmsg_type);
     }
     step = (header->nlmsg_len + 3u) & ~(size_t)3u;
     return step < length ? step : length;
@@ -153,7 +154,8 @@ size_t message_put_route_query(void *buffer, uint32_t sequence, const struct rou
 
     info->rtm_family = request->destination.family;
     info->rtm_dst_len = (unsigned char)(length * 8);
-    /* Without LOOKUP_TABLE IPv4 always says "main". IPv6 tells the table anyway and refuses the flag (EINVAL). */
+    /* Without RTM_F_LOOKUP_TABLE, IPv4 always reports the main table. IPv6 reports the right table without the flag,
+     * and rejects the flag with EINVAL. */
     info->rtm_flags = (info->rtm_family == AF_INET ? RTM_F_LOOKUP_TABLE : 0u) |
                       (request->fib_match ? RTM_F_FIB_MATCH : 0u);
     mnl_attr_put(header, RTA_DST, length, request->destination.bytes);
