@@ -109,25 +109,25 @@ void link_apply(struct link *link, const struct message_link *news)
 {
     /* Wi-Fi drivers send partial messages. A whole message always has a name and an MTU; only there, an absent kind
      * means that the link has no kind. */
-    const bool whole = news->has_name && news->has_mtu;
+    const bool is_whole = news->has_name && news->has_mtu;
     const bool renamed = news->has_name && strcmp(link->name, news->name) != 0;
-    const bool kind_changed = link->complete && (whole || news->info.has_kind) &&
+    const bool kind_changed = link->complete && (is_whole || news->info.has_kind) &&
                               strcmp(link->kind, news->info.kind) != 0;
 
     link->index = news->index;
     link->flags = news->flags;
     link->hardware = news->hardware;
-    link->complete = link->complete || whole;
+    link->complete = link->complete || is_whole;
     if (news->has_name)
         memcpy(link->name, news->name, sizeof link->name);
     if (news->has_mtu)
         link->mtu = news->mtu;
-    if (whole || news->info.has_kind) {
+    if (is_whole || news->info.has_kind) {
         memcpy(link->kind, news->info.kind, sizeof link->kind);
         link->tunnel = news->info.tunnel;
         link->active = news->info.active;
     }
-    if (whole)
+    if (is_whole)
         link->master = news->master;
     if (renamed || kind_changed)
         link_forget_device(link);

@@ -80,10 +80,10 @@ int link_table_put(struct link_table *links, const struct link *link)
     return 0;
 }
 
-void link_table_learn(struct link_table *links, const struct link *whole, unsigned changes)
+void link_table_learn(struct link_table *links, const struct link *found, unsigned changes)
 {
-    const struct link *known = link_table_find(links, whole->index);
-    struct link        learned = *whole;
+    const struct link *known = link_table_find(links, found->index);
+    struct link        learned = *found;
 
     if (links->changes != changes || known == NULL)
         return;

@@ -85,7 +85,7 @@ static void parse_tunnel(struct walk walk, const struct tunnel_layout *layout, s
         *ret = (struct tunnel){ 0 };
 }
 
-static void parse_bond(struct walk walk, uint32_t *ret_active)
+static void parse_active_port(struct walk walk, uint32_t *ret_active)
 {
     struct attribute attribute;
 
@@ -94,14 +94,14 @@ static void parse_bond(struct walk walk, uint32_t *ret_active)
             attribute_u32(&attribute, ret_active);
 }
 
-static void parse_data(struct walk walk, struct linkinfo *ret)
+static void parse_kind_data(struct walk walk, struct linkinfo *ret)
 {
     const struct tunnel_layout *layout = find_tunnel_layout(ret->kind);
 
     if (layout != NULL)
         parse_tunnel(walk, layout, &ret->tunnel);
     else if (strcmp(ret->kind, "bond") == 0)
-        parse_bond(walk, &ret->active);
+        parse_active_port(walk, &ret->active);
 }
 
 void linkinfo_parse(const struct attribute *nest, struct linkinfo *ret)
@@ -116,5 +116,5 @@ void linkinfo_parse(const struct attribute *nest, struct linkinfo *ret)
         else if (attribute.type == IFLA_INFO_DATA)
             data = walk_nest(&attribute);
     }
-    parse_data(data, ret);
+    parse_kind_data(data, ret);
 }

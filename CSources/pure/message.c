@@ -16,7 +16,7 @@
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
 
-static void parse_link(const struct nlmsghdr *header, struct message *ret)
+static void parse_link_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ifinfomsg *info = NLMSG_DATA(header);
     struct walk             walk = walk_message(header, sizeof *info);
@@ -53,7 +53,7 @@ static void parse_link(const struct nlmsghdr *header, struct message *ret)
     }
 }
 
-static void parse_route(const struct nlmsghdr *header, struct message *ret)
+static void parse_route_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct rtmsg *info = NLMSG_DATA(header);
     struct route       *route = &ret->route;
@@ -80,7 +80,7 @@ int message_error(const struct nlmsghdr *header)
     return error < 0 && error > -4096 ? -error : 0;
 }
 
-static enum message_kind kind_without_content(uint16_t type)
+static enum message_kind kind_by_type(uint16_t type)
 {
     switch (type) {
     case RTM_NEWADDR:
@@ -115,11 +115,11 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
     switch (header->nlmsg_type) {
     case RTM_NEWLINK:
     case RTM_DELLINK:
-        parse_link(header, ret);
+        parse_link_message(header, ret);
         break;
     case RTM_NEWROUTE:
     case RTM_DELROUTE:
-        parse_route(header, ret);
+        parse_route_message(header, ret);
         break;
     case NLMSG_ERROR:
         if (message_has(header, sizeof ret->error)) {
@@ -128,7 +128,7 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
         }
         break;
     default:
-        ret->kind = kind_without_content(header->nlmsg_type);
+        ret->kind = kind_by_type(header->nlmsg_type);
     }
     step = (header->nlmsg_len + 3u) & ~(size_t)3u;
     return step < length ? step : length;
@@ -136,7 +136,7 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
 
 /* ---- Requests --------------------------------------------------------------------------------------------------- */
 
-static struct nlmsghdr *put_header(void *buffer, uint16_t type, uint16_t flags, uint32_t sequence)
+static struct nlmsghdr *put_request_header(void *buffer, uint16_t type, uint16_t flags, uint32_t sequence)
 {
     struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
 
@@ -148,7 +148,7 @@ static struct nlmsghdr *put_header(void *buffer, uint16_t type, uint16_t flags, 
 
 size_t message_put_route_query(void *buffer, uint32_t sequence, const struct route_request *request)
 {
-    struct nlmsghdr *header = put_header(buffer, RTM_GETROUTE, 0, sequence);
+    struct nlmsghdr *header = put_request_header(buffer, RTM_GETROUTE, 0, sequence);
     struct rtmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
     const size_t     length = address_length(&request->destination);
 
@@ -172,7 +172,7 @@ size_t message_put_route_query(void *buffer, uint32_t sequence, const struct rou
 
 static struct nlmsghdr *put_link_request(void *buffer, uint16_t flags, uint32_t sequence, uint32_t index)
 {
-    struct nlmsghdr  *header = put_header(buffer, RTM_GETLINK, flags, sequence);
+    struct nlmsghdr  *header = put_request_header(buffer, RTM_GETLINK, flags, sequence);
     struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->ifi_family = AF_UNSPEC;

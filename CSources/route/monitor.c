@@ -352,7 +352,7 @@ static void mark_due_stale(struct monitor *monitor, int64_t now)
 }
 
 /* Runs the source if netlink is denied. */
-static int poll_run(struct source *source)
+static int monitor_poll(struct source *source)
 {
     struct monitor *monitor = container_of(source, struct monitor, source);
     const int64_t   now = clock_now();
@@ -393,7 +393,7 @@ static int monitor_run(struct source *source)
 
 static bool is_monitor_of(const struct source *source, const void *netns)
 {
-    return (source->run == monitor_run || source->run == poll_run) &&
+    return (source->run == monitor_run || source->run == monitor_poll) &&
            container_of(source, const struct monitor, source)->netns == netns;
 }
 
@@ -412,7 +412,7 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     monitor->poll = error != 0 || monitor->rtnetlink.deaf ? 0 : NEVER;
     monitor->source = (struct source){ .fd = monitor->rtnetlink.events.socket.fd,
                                        .deadline = NEVER,
-                                       .run = error == 0 ? monitor_run : poll_run };
+                                       .run = error == 0 ? monitor_run : monitor_poll };
     list_init(&monitor->source.node);
     counted_init(&monitor->source.counted, monitor_free);
     monitor->loop = loop;

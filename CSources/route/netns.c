@@ -27,9 +27,8 @@ struct netns {
     struct rtnetlink    rtnetlink;
 };
 
-static struct list registry = { &registry,
-                                &registry }; /* under process_lock; a fork's child starts with an empty one */
-static unsigned    registry_era;
+static struct list netns_registry = { &netns_registry, &netns_registry }; /* under process_lock */
+static unsigned    registry_era; /* a fork's child starts with an empty registry */
 
 /* ---- Registry --------------------------------------------------------------------------------------------------- */
 
@@ -84,10 +83,10 @@ static struct netns *find_or_register(struct netns_id id, struct netns *fresh)
 
     process_lock();
     if (registry_era != process_era()) {
-        list_init(&registry);
+        list_init(&netns_registry);
         registry_era = process_era();
     }
-    list_for_each(node, &registry) {
+    list_for_each(node, &netns_registry) {
         struct netns *netns = container_of(node, struct netns, node);
 
         if (netns_id_equal(netns->handle.id, id)) {
@@ -97,7 +96,7 @@ static struct netns *find_or_register(struct netns_id id, struct netns *fresh)
         }
     }
     if (found == NULL && fresh != NULL) {
-        list_append(&registry, &fresh->node);
+        list_append(&netns_registry, &fresh->node);
         found = fresh;
     }
     process_unlock();
@@ -162,21 +161,22 @@ int netns_enter(const struct netns *netns)
     return netns_handle_enter(&netns->handle);
 }
 
-struct open_call {
+struct open_rtnetlink_call {
     enum rtnetlink_scope scope;
     struct rtnetlink    *rtnetlink;
 };
 
 static int open_rtnetlink_in_namespace(void *argument)
 {
-    const struct open_call *call = argument;
+    const struct open_rtnetlink_call *call = argument;
 
     return rtnetlink_open(call->rtnetlink, call->scope);
 }
 
 int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct rtnetlink *ret)
 {
-    return netns_run(netns, open_rtnetlink_in_namespace, &(struct open_call){ .scope = scope, .rtnetlink = ret });
+    return netns_run(netns, open_rtnetlink_in_namespace,
+                     &(struct open_rtnetlink_call){ .scope = scope, .rtnetlink = ret });
 }
 
 /* ---- Evaluation ------------------------------------------------------------------------------------------------- */
@@ -270,16 +270,16 @@ static bool nothing_more_to_learn(int error)
 int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret)
 {
     unsigned    changes = 0;
-    struct link whole;
+    struct link found;
     int         error;
 
     *ret = (struct link){ 0 };
     if (index == 0 || !read_shared_link(netns, index, ret, &changes) || link_type_is_known(ret))
         return 0;
-    error = netns_query_link_type(netns, index, &whole);
+    error = netns_query_link_type(netns, index, &found);
     if (error != 0)
         return nothing_more_to_learn(error) ? 0 : error;
-    *ret = whole;
+    *ret = found;
     pthread_mutex_lock(&netns->lock);
     link_table_learn(&netns->rtnetlink.links, ret, changes);
     pthread_mutex_unlock(&netns->lock);
