@@ -1,4 +1,5 @@
 /* libFuzzer: the input is a trivial database. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
