@@ -53,7 +53,7 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
     list_init(&schedule->member.node);
     schedule->watch = (struct path_watch){ .owner = &schedule->counted,
                                            .extras = QUERY_EXPIRY | (target->notify_path ? QUERY_SOURCE : 0u),
-                                           .accepted_count = &target->answers,
+                                           .path_version = &target->answers,
                                            .accept = delivery_answered };
     list_init(&schedule->watch.node);
     list_init(&schedule->watch.stale);

@@ -198,7 +198,7 @@ static int make_ways(struct name_monitor *name_monitor)
         name_monitor->ways[i].watch = (struct path_watch){ .owner = &name_monitor->source.counted,
                                                            .questions = questions[i],
                                                            .extras = QUERY_SOURCE,
-                                                           .accepted_count = &name_monitor->ways[i].answers,
+                                                           .path_version = &name_monitor->ways[i].answers,
                                                            .accept = way_answered };
         list_init(&name_monitor->ways[i].watch.node);
         list_init(&name_monitor->ways[i].watch.stale);

@@ -252,7 +252,7 @@ static int evaluate_watch(struct monitor *monitor, const struct path_watch *watc
 /* Evaluates one watch and gives the path to its owner. Returns 0, or an errno if the evaluation failed. */
 static int update_watch(struct monitor *monitor, struct path_watch *watch)
 {
-    const unsigned long accepted_count = atomic_load(watch->accepted_count);
+    const unsigned long path_version = atomic_load(watch->path_version);
     struct path         path;
     const int           error = evaluate_watch(monitor, watch, &path);
 
@@ -262,7 +262,7 @@ static int update_watch(struct monitor *monitor, struct path_watch *watch)
     set_expiry_locked(watch, path.dependencies.expires);
     watch->dependencies = path.dependencies;
     runloop_unlock(monitor->loop);
-    if (!watch->accept(watch, &path, accepted_count))
+    if (!watch->accept(watch, &path, path_version))
         requeue_watch(monitor, watch, &monitor->stale);
     return 0;
 }

@@ -11,20 +11,19 @@
 
 struct monitor;
 
-/* Questions whose path the monitor keeps up to date. The owner sets `owner`, `extras`, `accepted_count` and `accept`,
+/* Questions whose path the monitor keeps up to date. The owner sets `owner`, `extras`, `path_version` and `accept`,
  * which are constant while the monitor watches. The other fields are under the loop's lock. */
 struct path_watch {
     struct list       node, stale; /* of the lists in struct monitor */
     struct counted   *owner;       /* the monitor retains it during `accept` */
     struct questions *questions;   /* a reference; monitor_set_questions changes it */
     unsigned          extras;      /* query_extras bits */
-    /* The number of paths that the owner has accepted, from any loop. */
-    atomic_ulong *accepted_count;
+    /* Changes whenever the owner's path or questions change, for any loop. */
+    atomic_ulong *path_version;
     /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on
-     * the thread that drives the loop, without a lock. `accepted_count` was read before the evaluation. If the owner
-     * has accepted another path since then, that path may be newer: `accept` returns false, and the monitor evaluates
-     * the questions again. */
-    bool (*accept)(struct path_watch *watch, const struct path *path, unsigned long accepted_count);
+     * the thread that drives the loop, without a lock. `path_version` was read before the evaluation. If the version
+     * has changed since then, the owner's path may be newer: `accept` returns false, and the monitor evaluates again. */
+    bool (*accept)(struct path_watch *watch, const struct path *path, unsigned long path_version);
     struct monitor     *monitor;      /* NULL: not watched */
     int64_t             expires;      /* when the path is stale; NEVER */
     bool                evaluated;    /* since monitor_watch */
