@@ -49,7 +49,7 @@ static bool spec_set_addresses(struct target_spec *spec, const SCNetworkReachabi
     if (remote_family == AF_UNSPEC)
         question->destination = question->local;
     /* As in the kernel, a scope counts only for an address that needs one. */
-    if (address_is_of_link(&question->destination))
+    if (address_needs_scope(&question->destination))
         question->scope = remote_scope != 0 ? remote_scope : local_scope;
     spec->count = 1;
     if (options->localAddress != NULL)

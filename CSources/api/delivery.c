@@ -104,7 +104,7 @@ void delivery_mark_owed(struct SCNetworkReachability *target, SCNetworkReachabil
 
 /* The loop's monitor evaluated the target. Returns false if the path may be outdated: `path_version` was read before
  * the evaluation, and since then another loop set a newer path, or the questions changed. */
-bool delivery_accept_path(struct watch *watch, const struct path *path, unsigned long path_version)
+bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned long path_version)
 {
     struct schedule              *schedule = container_of(watch, struct schedule, watch);
     struct SCNetworkReachability *target = schedule->target;

@@ -29,6 +29,6 @@ void delivery_mark_owed_locked(struct SCNetworkReachability *target, SCNetworkRe
 /* The functions of a schedule's job, scheduler work (`owner`: schedule->counted) and watch. */
 bool delivery_run_job(struct job *job);
 void delivery_run_work(struct counted *owner);
-bool delivery_accept_path(struct watch *watch, const struct path *path, unsigned long path_version);
+bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned long path_version);
 
 #endif

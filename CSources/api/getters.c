@@ -125,8 +125,8 @@ static int evaluate_and_learn_links(struct netns *netns, const struct questions 
     struct link link = { 0 };
     int         error = netns_evaluate(netns, questions, QUERY_SOURCE, ret);
 
-    while (error == 0 && (ret->depends_on.unknown != 0 || ret->untyped)) {
-        const uint32_t unknown = ret->depends_on.unknown != 0 ? ret->depends_on.unknown : ret->index;
+    while (error == 0 && (ret->dependencies.unknown_link != 0 || ret->type_unknown)) {
+        const uint32_t unknown = ret->dependencies.unknown_link != 0 ? ret->dependencies.unknown_link : ret->index;
 
         if (unknown == link.index)
             break;
@@ -135,7 +135,7 @@ static int evaluate_and_learn_links(struct netns *netns, const struct questions 
             break;
         error = netns_evaluate(netns, questions, QUERY_SOURCE, ret);
     }
-    if (error == 0 && ret->untyped && link.index == ret->index)
+    if (error == 0 && ret->type_unknown && link.index == ret->index)
         ret->type = link.type;
     return error;
 }
@@ -194,7 +194,7 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     pthread_mutex_unlock(&self->lock);
     if (!watched)
         return SCNetworkReachabilityGetPath(target, path);
-    if (last.untyped && netns_learn_link(self->netns, last.index, &link) == 0 && link.index != 0)
+    if (last.type_unknown && netns_learn_link(self->netns, last.index, &link) == 0 && link.index != 0)
         last.type = link.type;
     copy_path(&last, address_count, path);
     return 1;

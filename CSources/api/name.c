@@ -109,7 +109,7 @@ static struct questions *questions_of_addresses(const struct SCNetworkReachabili
     for (size_t i = 0; i < result->count; i++) {
         items[i] = target->question_template;
         items[i].destination = result->items[i].address;
-        items[i].scope = address_is_of_link(&items[i].destination) ? result->items[i].scope : 0;
+        items[i].scope = address_needs_scope(&items[i].destination) ? result->items[i].scope : 0;
     }
     questions = questions_create(items, result->count, kSCNetworkReachabilityReasonNone);
     free(items);

@@ -25,7 +25,7 @@ struct schedule {
     struct library_thread        *thread;       /* NULL: no scheduler. Constant */
     unsigned                      times[MODES]; /* how often a user scheduled it; under target->lock */
     bool                          active;       /* in the target's list, under target->lock; false for good after it */
-    struct watch                  watch;        /* in the loop's monitor */
+    struct path_watch             watch;        /* in the loop's monitor */
     struct job                    job;          /* in the loop's queue while a delivery is due */
     struct list                   change;       /* in the loop's list for SCRunLoopCopyNextChange */
     struct member                 member;       /* of the loop */

@@ -46,12 +46,12 @@ static struct schedule *create_schedule(struct SCNetworkReachability *target, SC
     list_init(&schedule->job.node);
     schedule->member = (struct member){ .owner = &schedule->counted, .ended = end_schedule_of_member };
     list_init(&schedule->member.node);
-    schedule->watch = (struct watch){ .owner = &schedule->counted,
-                                      .extras = QUERY_EXPIRY | (target->notify_path ? QUERY_SOURCE : 0u),
-                                      .answers = &target->path_version,
-                                      .answered = delivery_accept_path };
+    schedule->watch = (struct path_watch){ .owner = &schedule->counted,
+                                           .extras = QUERY_EXPIRY | (target->notify_path ? QUERY_SOURCE : 0u),
+                                           .path_version = &target->path_version,
+                                           .accept = delivery_accept_path };
     list_init(&schedule->watch.node);
-    list_init(&schedule->watch.dirty);
+    list_init(&schedule->watch.stale);
     schedule->name_watch = (struct name_watch){ .owner = &schedule->counted, .stirred = repeat_lookup_of_watch };
     list_init(&schedule->name_watch.node);
     return schedule;

@@ -149,7 +149,7 @@ static void append_address(struct text_buffer *text, const struct question *ques
 
     address_format(address, digits);
     append_text(text, "%s", digits);
-    if (question->interface[0] != '\0' && address_is_of_link(address))
+    if (question->interface[0] != '\0' && address_needs_scope(address))
         append_text(text, "%%%s", question->interface);
     else if (question->scope != 0)
         append_text(text, "%%%" PRIu32, question->scope);

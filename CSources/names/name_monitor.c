@@ -19,10 +19,10 @@
 
 /* A way whose changes matter. */
 struct way {
-    struct watch watch;
-    atomic_ulong answers;
-    struct path  path; /* as it was answered last, on the driving thread */
-    bool         known;
+    struct path_watch watch;
+    atomic_ulong      answers;
+    struct path       path; /* as it was answered last, on the driving thread */
+    bool              known;
 };
 
 enum { WAY_TO_SERVERS, WAY_BY_DEFAULT, WAY_BY_IPV6, WAYS };
@@ -50,14 +50,14 @@ static void surroundings_free(struct counted *counted)
     free(name_monitor);
 }
 
-static struct name_monitor *owner_of(const struct watch *watch)
+static struct name_monitor *owner_of(const struct path_watch *watch)
 {
     return container_of(watch->owner, struct name_monitor, source.counted);
 }
 
 /* ---- Changes ---------------------------------------------------------------------------------------------------- */
 
-static bool way_answered(struct watch *watch, const struct path *path, unsigned long answers)
+static bool way_answered(struct path_watch *watch, const struct path *path, unsigned long answers)
 {
     struct way          *way = container_of(watch, struct way, watch);
     struct name_monitor *name_monitor = owner_of(watch);
@@ -195,13 +195,13 @@ static int make_ways(struct name_monitor *name_monitor)
                                           questions_create(&ipv6, 1, kSCNetworkReachabilityReasonNone) };
 
     for (size_t i = 0; i < WAYS; i++) {
-        name_monitor->ways[i].watch = (struct watch){ .owner = &name_monitor->source.counted,
-                                                      .questions = questions[i],
-                                                      .extras = QUERY_SOURCE,
-                                                      .answers = &name_monitor->ways[i].answers,
-                                                      .answered = way_answered };
+        name_monitor->ways[i].watch = (struct path_watch){ .owner = &name_monitor->source.counted,
+                                                           .questions = questions[i],
+                                                           .extras = QUERY_SOURCE,
+                                                           .path_version = &name_monitor->ways[i].answers,
+                                                           .accept = way_answered };
         list_init(&name_monitor->ways[i].watch.node);
-        list_init(&name_monitor->ways[i].watch.dirty);
+        list_init(&name_monitor->ways[i].watch.stale);
         if (questions[i] == NULL && error == 0)
             error = ENOMEM;
     }

@@ -135,7 +135,7 @@ void resolvconf_release(void)
 /* ---- Name servers ----------------------------------------------------------------------------------------------- */
 
 /* No server at all stands for one on this machine. */
-static bool is_stub(const struct server *servers, size_t count)
+static bool is_stub(const struct name_server *servers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!address_is_loopback(&servers[i].address) && !address_is_unspecified(&servers[i].address))
@@ -143,7 +143,7 @@ static bool is_stub(const struct server *servers, size_t count)
     return true;
 }
 
-static int read_servers(const char *path, struct filestamp *ret_stamp, struct server ret[CONFFILE_SERVERS],
+static int read_servers(const char *path, struct filestamp *ret_stamp, struct name_server ret[CONFFILE_SERVERS],
                         size_t *ret_count)
 {
     struct text text;
@@ -157,7 +157,7 @@ static int read_servers(const char *path, struct filestamp *ret_stamp, struct se
     return 0;
 }
 
-static struct questions *make_questions(const struct server *servers, size_t count)
+static struct questions *make_questions(const struct name_server *servers, size_t count)
 {
     struct question items[CONFFILE_SERVERS] = { 0 };
     size_t          asked = 0;
@@ -177,9 +177,9 @@ static struct questions *make_questions(const struct server *servers, size_t cou
 
 static int make_servers(struct servers *ret)
 {
-    struct server servers[CONFFILE_SERVERS];
-    size_t        count = 0;
-    int           error;
+    struct name_server servers[CONFFILE_SERVERS];
+    size_t             count = 0;
+    int                error;
 
     *ret = (struct servers){ 0 };
     error = read_servers(RESOLV_CONF, &ret->stamp, servers, &count);

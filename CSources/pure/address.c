@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Conversions and classes of IP addresses.
+ */
 #include "pure/address.h"
 
 #include <arpa/inet.h>
@@ -39,7 +42,7 @@ void address_to_sockaddr(const struct address *address, uint32_t scope, struct s
         struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
 
         memcpy(&in6.sin6_addr, address->bytes, 16);
-        if (address_is_of_link(address))
+        if (address_needs_scope(address))
             in6.sin6_scope_id = scope;
         memcpy(ret, &in6, sizeof in6);
     }
@@ -52,7 +55,7 @@ socklen_t address_sockaddr_length(int family)
                                 : 0;
 }
 
-/* A zone: a number stands for an interface index, anything else for a name. */
+/* A zone is an interface index if it is a number, else an interface name. */
 static bool parse_zone(const char *zone, char ret_zone[16], uint32_t *ret_scope)
 {
     const size_t  length = strlen(zone);
@@ -99,7 +102,7 @@ bool address_parse(const char *text, struct address *ret, char ret_zone[16], uin
 
     memset(ret_zone, 0, 16);
     *ret_scope = 0;
-    /* inet_aton ignores what follows white space; an address literal is the whole text. */
+    /* inet_aton ignores the rest of the text after white space. */
     if (strpbrk(text, " \t\n\v\f\r") != NULL)
         return false;
     if (inet_aton(text, &in) != 0) {
@@ -135,7 +138,7 @@ bool address_is_link_local(const struct address *address)
     return address->family == AF_INET6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
 }
 
-bool address_is_of_link(const struct address *address)
+bool address_needs_scope(const struct address *address)
 {
     const unsigned multicast_scope = address->bytes[1] & 0x0f;
 

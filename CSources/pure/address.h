@@ -15,14 +15,14 @@ struct address {
     uint8_t bytes[16];
 };
 
-/* Bytes of an address: 4, 16, or 0 for a family that is not ours. In line, as the next ones: they are part of each
- * question. */
+/* Bytes of an address: 4 for AF_INET, 16 for AF_INET6, 0 for other families. Inline, like the next functions: each
+ * query uses them. */
 static inline size_t address_family_length(int family)
 {
     return family == AF_INET ? 4 : family == AF_INET6 ? 16 : 0;
 }
 
-/* From a family and bytes in network order; AF_UNSPEC when the length does not fit the family. */
+/* Makes an address from bytes in network order. Its family is AF_UNSPEC if the length does not fit `family`. */
 static inline void address_set(struct address *ret, uint8_t family, const void *bytes, size_t length)
 {
     ret->family = AF_UNSPEC;
@@ -49,31 +49,32 @@ static inline size_t address_length(const struct address *address)
     return address_family_length(address->family);
 }
 
-/* From a socket address. An IPv4-mapped IPv6 address comes out as IPv4. AF_UNSPEC: another family. */
+/* Converts a socket address. An IPv4-mapped IPv6 address becomes an IPv4 address; other families become AF_UNSPEC. */
 struct address address_from_sockaddr(const struct sockaddr *sockaddr, uint32_t *ret_scope);
 
-/* With port 0. A family of AF_UNSPEC gives a zeroed structure. */
+/* Converts to a socket address with port 0. AF_UNSPEC gives a zeroed structure. */
 void address_to_sockaddr(const struct address *address, uint32_t scope, struct sockaddr_storage *ret);
 
-/* The length of the socket address of a family, 0 for one that is not ours. */
+/* The length of the socket address of a family; 0 for families other than AF_INET and AF_INET6. */
 socklen_t address_sockaddr_length(int family);
 
-/* An address literal, whole: IPv4 by inet_aton's rules, IPv6 by inet_pton with an optional %zone. A zone is written to
- * ret_zone (16 bytes, "" for none), a numeric one to ret_scope. False: it is none. */
+/* Parses a text that is an address and nothing else: IPv4 by the rules of inet_aton, IPv6 by those of inet_pton with an
+ * optional %zone. A numeric zone goes to *ret_scope, any other to ret_zone ("": there is none). Returns false if the
+ * text is not an address. */
 bool address_parse(const char *text, struct address *ret, char ret_zone[16], uint32_t *ret_scope);
 
-/* At most 46 bytes with the NUL. */
+/* Writes the address as text, "none" for AF_UNSPEC. */
 void address_format(const struct address *address, char text[46]);
 
 bool address_is_unspecified(const struct address *address); /* 0.0.0.0 or :: */
 bool address_is_loopback(const struct address *address);
 bool address_is_link_local(const struct address *address);    /* fe80::/10; IPv4 has no scopes */
-bool address_is_of_link(const struct address *address);       /* fe80::/10, ff01::/16, ff02::/16: a scope says which */
+bool address_needs_scope(const struct address *address);      /* fe80::/10, ff01::/16, ff02::/16 */
 bool address_is_on_every_link(const struct address *address); /* 224.0.0.0/24, 255.255.255.255 */
 bool address_is_multicast(const struct address *address);
 bool address_equal(const struct address *a, const struct address *b);
 
-/* Whether the first `length` bits of `prefix` are those of the address, families being equal. */
+/* Whether the families are equal, and the first `length` bits too. */
 bool address_in_prefix(const struct address *address, const struct address *prefix, unsigned length);
 
 #endif

@@ -3,8 +3,9 @@
 #define REACHABILITY_ATTRIBUTE_H
 
 /*
- * The attributes of netlink messages. In line and without libmnl's calls: walking over them is a good part of what a
- * question costs us. Nothing reads an attribute past these, which look at every length. Pure.
+ * Readers for the attributes of netlink messages. They are inline and do not call libmnl: reading attributes is a large
+ * part of the time that a query takes in user space. All code reads attributes through these functions, which check
+ * every length.
  */
 
 #include <linux/netlink.h>
@@ -12,7 +13,7 @@
 
 #include "pure/address.h"
 
-/* A walk over attributes. */
+/* The attributes that are not read yet. */
 struct walk {
     const char *next;
     size_t      left;
@@ -24,7 +25,7 @@ struct attribute {
     size_t      length;
 };
 
-/* The next attribute that lies whole in what is walked over. False: there is none. */
+/* Reads the next attribute. False: there is no whole attribute left. */
 static inline bool walk_next(struct walk *walk, struct attribute *ret)
 {
     struct nlattr header;
@@ -46,13 +47,13 @@ static inline bool walk_next(struct walk *walk, struct attribute *ret)
     return true;
 }
 
-/* Whether a whole message has a header of its own kind, of `own` bytes. */
+/* Whether the message has room for the header of its type, of `own` bytes (struct rtmsg, for example). */
 static inline bool message_has(const struct nlmsghdr *message, size_t own)
 {
     return message->nlmsg_len >= NLMSG_HDRLEN + own;
 }
 
-/* What stands in a message behind a header of its own kind, of `own` bytes. */
+/* The attributes of a message, which follow the header of its type. */
 static inline struct walk walk_message(const struct nlmsghdr *message, size_t own)
 {
     const size_t skipped = NLMSG_HDRLEN + own;
@@ -82,7 +83,7 @@ static inline bool attribute_u32(const struct attribute *attribute, uint32_t *re
     return true;
 }
 
-/* Text with or without its NUL; what does not fit 15 bytes is none of ours. */
+/* Reads a name of 1 to 15 bytes, with or without a NUL. */
 static inline bool attribute_name(const struct attribute *attribute, char ret[16])
 {
     const size_t length = strnlen(attribute->payload, attribute->length);
@@ -100,7 +101,7 @@ static inline bool attribute_address(const struct attribute *attribute, uint8_t 
     return ret->family != AF_UNSPEC;
 }
 
-/* Its family follows from its length. */
+/* The length of the attribute decides the family. */
 static inline bool attribute_any_address(const struct attribute *attribute, struct address *ret)
 {
     return attribute_address(attribute, attribute->length == 4 ? AF_INET : AF_INET6, ret);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Parsers for resolv.conf(5), as glibc reads it, and hosts(5).
+ */
 #include "pure/conffile.h"
 
 #include <stdlib.h>
 
 #include "base/text.h"
 
-/* Takes the next line off the text, without its comment, which any of the characters starts. False: there is none. */
+/* Removes the next line from the text and returns it without its comment. Any of the characters in `comments` starts a
+ * comment. False: there is no line left. */
 static bool next_line(struct span *text, const char *comments, struct span *ret)
 {
     const char *end;
@@ -30,7 +34,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Takes the next word off a line. False: there is none. */
+/* Removes the next word from the line. False: there is no word left. */
 static bool next_word(struct span *line, struct span *ret)
 {
     while (line->length > 0 && is_blank(*line->start)) {
@@ -46,8 +50,8 @@ static bool next_word(struct span *line, struct span *ret)
     return ret->length > 0;
 }
 
-/* As glibc reads it: in lower case, at the start of the line. */
-static bool is_nameserver(struct span *line)
+/* glibc wants the keyword in lower case, at the start of the line. */
+static bool skip_nameserver_keyword(struct span *line)
 {
     static const char keyword[] = "nameserver";
     struct span       word;
@@ -56,7 +60,7 @@ static bool is_nameserver(struct span *line)
            memcmp(word.start, keyword, word.length) == 0;
 }
 
-static bool read_server(struct span word, struct server *ret)
+static bool parse_server(struct span word, struct name_server *ret)
 {
     char text[64];
 
@@ -67,28 +71,28 @@ static bool read_server(struct span word, struct server *ret)
     memset(ret, 0, sizeof *ret);
     if (!address_parse(text, &ret->address, ret->zone, &ret->scope))
         return false;
-    if (!address_is_of_link(&ret->address)) { /* a zone counts for nothing else */
+    if (!address_needs_scope(&ret->address)) { /* a zone means nothing for other addresses */
         ret->zone[0] = '\0';
         ret->scope = 0;
     }
     return true;
 }
 
-size_t conffile_servers(const char *text, size_t length, struct server ret[CONFFILE_SERVERS])
+size_t conffile_servers(const char *text, size_t length, struct name_server ret[CONFFILE_SERVERS])
 {
     struct span rest = { text, length }, line, word;
     size_t      count = 0;
 
     while (count < CONFFILE_SERVERS && next_line(&rest, "#;", &line))
-        if (is_nameserver(&line) && next_word(&line, &word) && read_server(word, &ret[count]))
+        if (skip_nameserver_keyword(&line) && next_word(&line, &word) && parse_server(word, &ret[count]))
             count++;
     return count;
 }
 
 /* ---- Hosts ------------------------------------------------------------------------------------------------------ */
 
-/* FNV-1a of a name, in whatever case, with or without the final dot; never 0. */
-static uint32_t hash_of(struct span name)
+/* FNV-1a of the name in lower case, without a final dot. Never 0. */
+static uint32_t hash_host_name(struct span name)
 {
     uint32_t hash = 2166136261u;
 
@@ -102,8 +106,8 @@ static uint32_t hash_of(struct span name)
     return hash == 0 ? 1 : hash;
 }
 
-/* Where a hash stands, or would. */
-static size_t place_of(const struct hosts_index *index, uint32_t hash)
+/* The place of a hash, or the empty place for it. */
+static size_t place_of_hash(const struct hosts_index *index, uint32_t hash)
 {
     size_t place = hash & index->mask;
 
@@ -112,8 +116,8 @@ static size_t place_of(const struct hosts_index *index, uint32_t hash)
     return place;
 }
 
-/* Puts every name into the index; NULL: counts them only. */
-static size_t read_names(const char *text, size_t length, struct hosts_index *index)
+/* Adds every name to the index, if it is not NULL. Returns the number of names. */
+static size_t read_host_names(const char *text, size_t length, struct hosts_index *index)
 {
     struct span rest = { text, length }, line, word;
     size_t      count = 0;
@@ -123,14 +127,14 @@ static size_t read_names(const char *text, size_t length, struct hosts_index *in
             continue;
         for (; next_word(&line, &word); count++)
             if (index != NULL)
-                index->hashes[place_of(index, hash_of(word))] = hash_of(word);
+                index->hashes[place_of_hash(index, hash_host_name(word))] = hash_host_name(word);
     }
     return count;
 }
 
 struct hosts_index *conffile_index_hosts(const char *text, size_t length)
 {
-    const size_t        count = read_names(text, length, NULL);
+    const size_t        count = read_host_names(text, length, NULL);
     size_t              places = 16;
     struct hosts_index *index;
 
@@ -140,11 +144,11 @@ struct hosts_index *conffile_index_hosts(const char *text, size_t length)
     if (index == NULL)
         return NULL;
     index->mask = places - 1;
-    (void)read_names(text, length, index);
+    (void)read_host_names(text, length, index);
     return index;
 }
 
 bool hosts_index_has(const struct hosts_index *index, const char *name)
 {
-    return index->hashes[place_of(index, hash_of((struct span){ name, strlen(name) }))] != 0;
+    return index->hashes[place_of_hash(index, hash_host_name((struct span){ name, strlen(name) }))] != 0;
 }

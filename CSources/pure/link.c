@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What kind of link a link is, and whether packets can leave over it.
+ * The type of a link, and whether packets can leave over it.
  *
- * What this file must never do: guess from an interface's name. Anybody may call a tunnel "eth0".
+ * What this file must never do: guess from an interface's name. An administrator can name a tunnel "eth0".
  */
 #include "pure/link.h"
 
@@ -24,23 +24,23 @@ bool link_is_carried(const struct link *link)
     return TEXT_IS_ONE_OF(link->kind, carried_kinds);
 }
 
-/* Whether kind and flags are enough to say what it is. */
-static bool is_told(const struct link *link)
+/* Whether flags and kind are enough to know the type. */
+static bool kind_decides_type(const struct link *link)
 {
     return (link->flags & IFF_LOOPBACK) != 0 || (link->complete && link->kind[0] != '\0' && !link_is_carried(link));
 }
 
 bool link_flags_are_known(const struct link *link)
 {
-    return link->learned || link->device > DEVICE_NOT_IN_SYSFS || is_told(link);
+    return link->learned || link->device > DEVICE_NOT_IN_SYSFS || kind_decides_type(link);
 }
 
-/* Of a virtual device the kind tells what it is. */
+/* For a virtual device, the kind decides the type. */
 bool link_type_is_known(const struct link *link)
 {
     if (link->learned || link->device > DEVICE_VIRTUAL)
         return true;
-    return is_told(link) || (link->device == DEVICE_VIRTUAL && link->complete && !link_is_carried(link));
+    return kind_decides_type(link) || (link->device == DEVICE_VIRTUAL && link->complete && !link_is_carried(link));
 }
 
 bool link_choose(struct link_choice *choice, bool running, enum device device)
@@ -57,7 +57,7 @@ bool link_is_best(const struct link_choice *choice)
     return choice->running && choice->device == DEVICE_PHYSICAL;
 }
 
-/* A device that sysfs does not show is taken for what most are. */
+/* sysfs does not show the device: assume the most common type for this hardware. */
 static SCNetworkReachabilityInterfaceType type_by_hardware(const struct link *link)
 {
     switch (link->hardware) {
@@ -75,7 +75,7 @@ static SCNetworkReachabilityInterfaceType type_by_hardware(const struct link *li
     }
 }
 
-static SCNetworkReachabilityInterfaceType type_of(const struct link *link)
+static SCNetworkReachabilityInterfaceType type_from_fields(const struct link *link)
 {
     if ((link->flags & IFF_LOOPBACK) != 0)
         return kSCNetworkReachabilityInterfaceTypeLoopback;
@@ -95,10 +95,9 @@ static SCNetworkReachabilityInterfaceType type_of(const struct link *link)
 void link_set_type(struct link *link)
 {
     if (!link->learned)
-        link->type = type_of(link);
+        link->type = type_from_fields(link);
 }
 
-/* Takes back what was found out with the help of others. */
 void link_forget_device(struct link *link)
 {
     link->device = DEVICE_UNKNOWN;
@@ -108,28 +107,29 @@ void link_forget_device(struct link *link)
 
 void link_apply(struct link *link, const struct message_link *news)
 {
-    /* Wi-Fi drivers send partial messages: only a whole one, which always has a name and an MTU, tells that there is no
-     * kind. */
-    const bool whole = news->has_name && news->has_mtu;
+    /* Wi-Fi drivers send partial messages. A whole message always has a name and an MTU; only there, an absent kind
+     * means that the link has no kind. */
+    const bool is_whole = news->has_name && news->has_mtu;
     const bool renamed = news->has_name && strcmp(link->name, news->name) != 0;
-    const bool turned = link->complete && (whole || news->info.has_kind) && strcmp(link->kind, news->info.kind) != 0;
+    const bool kind_changed = link->complete && (is_whole || news->info.has_kind) &&
+                              strcmp(link->kind, news->info.kind) != 0;
 
     link->index = news->index;
     link->flags = news->flags;
     link->hardware = news->hardware;
-    link->complete = link->complete || whole;
+    link->complete = link->complete || is_whole;
     if (news->has_name)
         memcpy(link->name, news->name, sizeof link->name);
     if (news->has_mtu)
         link->mtu = news->mtu;
-    if (whole || news->info.has_kind) {
+    if (is_whole || news->info.has_kind) {
         memcpy(link->kind, news->info.kind, sizeof link->kind);
         link->tunnel = news->info.tunnel;
         link->active = news->info.active;
     }
-    if (whole)
+    if (is_whole)
         link->master = news->master;
-    if (renamed || turned)
+    if (renamed || kind_changed)
         link_forget_device(link);
 }
 
@@ -148,8 +148,8 @@ bool link_is_usable(const struct link *link)
     return link_is_up(link) && link_is_running(link);
 }
 
-/* By hardware type besides the flag: xfrm never has the flag. GRE without a remote is a network, with one it has the
- * flag. Hardware types, as a link that was asked for by SIOCGIF... has no kind. */
+/* The flag is not enough: xfrm links never have it. The hardware type is used, not the kind, because the SIOCGIF...
+ * ioctls do not return a kind. GRE is not in the list: it has the flag if it has a remote, else it is a network. */
 bool link_is_point_to_point(const struct link *link)
 {
     if ((link->flags & IFF_POINTOPOINT) != 0)
@@ -169,5 +169,5 @@ bool link_is_point_to_point(const struct link *link)
 
 bool link_is_wireguard(const struct link *link)
 {
-    return memcmp(link->kind, "wireguard", sizeof "wireguard") == 0; /* in line, unlike strcmp */
+    return memcmp(link->kind, "wireguard", sizeof "wireguard") == 0; /* the compiler inlines it, unlike strcmp */
 }

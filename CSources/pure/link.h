@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_LINK_H
 #define REACHABILITY_LINK_H
 
-/* One network link: its kind, its state, and the device behind it. */
+/* A network link: its kind, its state, and the device behind it. */
 
 #include <reachability/reachability.h>
 
@@ -21,7 +21,7 @@ enum device {
 struct link {
     uint32_t      index, flags, mtu;
     uint16_t      hardware; /* ARPHRD_... */
-    bool          complete; /* from a whole rtnetlink message, so `kind` is known ("": a device without a kind) */
+    bool          complete; /* from a whole RTM_NEWLINK, so `kind` is known ("": a device without a kind) */
     char          name[16], kind[16];
     uint32_t      master, active; /* known if `complete`; see struct message_link and struct linkinfo */
     struct tunnel tunnel;
@@ -38,7 +38,7 @@ void link_apply(struct link *link, const struct message_link *news);
 /* Sets `type` from the other fields, unless it was learned. */
 void link_set_type(struct link *link);
 
-/* Forgets what was found out about the device. */
+/* Forgets the device, and the type that was learned. */
 void link_forget_device(struct link *link);
 
 /* Whether enough is known for the flags of a path over this link, and for its type. */
@@ -48,17 +48,18 @@ bool link_type_is_known(const struct link *link);
 /* Whether the link below, or a port, decides what this link is (VLAN, bond, bridge...). */
 bool link_is_carried(const struct link *link);
 
+#define LINK_LOOPBACK_INDEX 1 /* of lo, in every network namespace */
+
 #define LINK_DEPTH 8  /* links on top of links; the kernel's limit */
 #define LINK_LOOKS 64 /* links that are read to find one link's device: some bridges have hundreds of ports */
 
-/* The best of several links that may carry another one: a running link before one that is not, then the better
- * device. */
+/* The best of the links that may carry another link: first a running link, then the better device. */
 struct link_choice {
     bool        running;
-    enum device device; /* DEVICE_UNKNOWN: no link yet */
+    enum device device; /* DEVICE_UNKNOWN: no choice yet */
 };
 
-/* Offers one link. Returns whether it is the best so far; then it is the choice. */
+/* Makes this link the choice if it is better than the choice so far. Returns whether it is. */
 bool link_choose(struct link_choice *choice, bool running, enum device device);
 
 /* Whether no other link can be better. */

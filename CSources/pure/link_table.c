@@ -2,7 +2,7 @@
 /*
  * The table of links of one network namespace.
  *
- * What this file must never do: take an absent link for one that is down.
+ * What this file must never do: treat an absent link like a link that is down.
  */
 #include "pure/link_table.h"
 
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a link with this index is, or would be. */
-static size_t position(const struct link_table *links, uint32_t index)
+/* The place of the link with this index, or the place to insert it. */
+static size_t place_of_index(const struct link_table *links, uint32_t index)
 {
     size_t low = 0, high = links->count;
 
@@ -26,14 +26,14 @@ static size_t position(const struct link_table *links, uint32_t index)
     return low;
 }
 
-static bool is_at(const struct link_table *links, size_t place, uint32_t index)
+static bool place_has_index(const struct link_table *links, size_t place, uint32_t index)
 {
     return place < links->count && links->items[place].index == index;
 }
 
 void link_table_clear(struct link_table *links)
 {
-    const unsigned changes = links->changes + 1; /* whatever they were */
+    const unsigned changes = links->changes + 1;
 
     free(links->items);
     *links = LINK_TABLE_EMPTY;
@@ -42,9 +42,9 @@ void link_table_clear(struct link_table *links)
 
 const struct link *link_table_find(const struct link_table *links, uint32_t index)
 {
-    const size_t place = position(links, index);
+    const size_t place = place_of_index(links, index);
 
-    return is_at(links, place, index) ? &links->items[place] : NULL;
+    return place_has_index(links, place, index) ? &links->items[place] : NULL;
 }
 
 static void forget_carried_devices(struct link_table *links)
@@ -59,9 +59,9 @@ static void forget_carried_devices(struct link_table *links)
 
 int link_table_put(struct link_table *links, const struct link *link)
 {
-    const size_t place = position(links, link->index);
+    const size_t place = place_of_index(links, link->index);
 
-    if (!is_at(links, place, link->index)) {
+    if (!place_has_index(links, place, link->index)) {
         if (links->count == links->capacity) {
             const size_t capacity = links->capacity == 0 ? 16 : links->capacity * 2;
             struct link *items = realloc(links->items, capacity * sizeof *items);
@@ -80,10 +80,10 @@ int link_table_put(struct link_table *links, const struct link *link)
     return 0;
 }
 
-void link_table_learn(struct link_table *links, const struct link *whole, unsigned changes)
+void link_table_learn(struct link_table *links, const struct link *found, unsigned changes)
 {
-    const struct link *known = link_table_find(links, whole->index);
-    struct link        learned = *whole;
+    const struct link *known = link_table_find(links, found->index);
+    struct link        learned = *found;
 
     if (links->changes != changes || known == NULL)
         return;
@@ -92,29 +92,29 @@ void link_table_learn(struct link_table *links, const struct link *whole, unsign
     learned.mtu = known->mtu;
     learned.hardware = known->hardware;
     memcpy(learned.name, known->name, sizeof learned.name);
-    (void)link_table_put(links, &learned); /* it has its place */
+    (void)link_table_put(links, &learned); /* does not fail: the link is in the table */
 }
 
 void link_table_give_up(struct link_table *links, uint32_t index)
 {
-    const size_t place = position(links, index);
+    const size_t place = place_of_index(links, index);
 
-    if (is_at(links, place, index))
+    if (place_has_index(links, place, index))
         links->items[place].device = DEVICE_VIRTUAL;
 }
 
-static void remove_index(struct link_table *links, uint32_t index)
+static void remove_link(struct link_table *links, uint32_t index)
 {
-    const size_t place = position(links, index);
+    const size_t place = place_of_index(links, index);
 
-    if (!is_at(links, place, index))
+    if (!place_has_index(links, place, index))
         return;
     links->count--;
     memmove(&links->items[place], &links->items[place + 1], (links->count - place) * sizeof links->items[0]);
 }
 
-/* Whether a change of one link can be a change of what carries another. */
-static bool may_carry_otherwise(const struct link *before, const struct link *now)
+/* Whether the change of this link can change the device of a link on top of it. */
+static bool changes_carried_devices(const struct link *before, const struct link *now)
 {
     return !before->complete || link_is_running(before) != link_is_running(now) || before->master != now->master ||
            before->active != now->active || strcmp(before->name, now->name) != 0 ||
@@ -130,14 +130,14 @@ int link_table_apply(struct link_table *links, const struct message *message)
     links->changes++;
     if (message->kind == MESSAGE_LINK_GONE) {
         forget_carried_devices(links);
-        remove_index(links, news->index);
+        remove_link(links, news->index);
         return 0;
     }
     known = link_table_find(links, news->index);
     if (known != NULL)
         link = *known;
     link_apply(&link, news);
-    if (known == NULL || may_carry_otherwise(known, &link)) {
+    if (known == NULL || changes_carried_devices(known, &link)) {
         forget_carried_devices(links);
         if (link.carried)
             link_forget_device(&link);

@@ -28,9 +28,9 @@ const struct link *link_table_find(const struct link_table *links, uint32_t inde
 
 /* Stores what kernel/link_type.h found out about a link. Does nothing if a message was applied since the caller read
  * `changes`. Flags, MTU and name stay as they are: messages are newer. */
-void link_table_learn(struct link_table *links, const struct link *whole, unsigned changes);
+void link_table_learn(struct link_table *links, const struct link *found, unsigned changes);
 
-/* Nothing more can be found out about this link: its hardware type and kind have to do. */
+/* Notes that nothing more can be found out about this link. Its hardware type and kind then decide its type. */
 void link_table_give_up(struct link_table *links, uint32_t index);
 
 #endif

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: read the data of a kind that it does not know. Each kind has numbers of its own.
+ * The parser for IFLA_LINKINFO.
+ *
+ * What this file must never do: read the data of a kind that it does not know. Each kind numbers its attributes itself.
  */
 #include "pure/linkinfo.h"
 
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
 
-/* Which attributes say where a tunnel's packets go; 0: none does. `remote6` and `local6` are for kinds that have other
- * ones for IPv6. */
-struct layout {
+/* The attributes of a tunnel kind that say where its packets go; 0: there is none. `local6` and `remote6`: for kinds
+ * that have separate attributes for IPv6. */
+struct tunnel_layout {
     const char *kind;
     uint16_t    oif, local, remote, local6, remote6, mark;
 };
 
-static const struct layout layouts[] = {
+static const struct tunnel_layout tunnel_layouts[] = {
 #define GRE(name) \
     { \
         name, IFLA_GRE_LINK, IFLA_GRE_LOCAL, IFLA_GRE_REMOTE, 0, 0, IFLA_GRE_FWMARK \
@@ -42,16 +44,16 @@ static const struct layout layouts[] = {
     { "geneve", 0, 0, IFLA_GENEVE_REMOTE, 0, IFLA_GENEVE_REMOTE6, 0 },
 };
 
-static const struct layout *layout_of(const char *kind)
+static const struct tunnel_layout *find_tunnel_layout(const char *kind)
 {
-    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
-        if (strcmp(layouts[i].kind, kind) == 0)
-            return &layouts[i];
+    for (size_t i = 0; i < sizeof tunnel_layouts / sizeof tunnel_layouts[0]; i++)
+        if (strcmp(tunnel_layouts[i].kind, kind) == 0)
+            return &tunnel_layouts[i];
     return NULL;
 }
 
-/* All zero is "any", which is no address. */
-static void get_end(const struct attribute *attribute, struct address *ret)
+/* The unspecified address means that there is none. */
+static void get_tunnel_end(const struct attribute *attribute, struct address *ret)
 {
     struct address end;
 
@@ -59,31 +61,31 @@ static void get_end(const struct attribute *attribute, struct address *ret)
         *ret = end;
 }
 
-static bool is(const struct attribute *attribute, uint16_t type)
+static bool attribute_is(const struct attribute *attribute, uint16_t type)
 {
     return type != 0 && attribute->type == type;
 }
 
-static void parse_tunnel(struct walk walk, const struct layout *layout, struct tunnel *ret)
+static void parse_tunnel(struct walk walk, const struct tunnel_layout *layout, struct tunnel *ret)
 {
     struct attribute attribute;
 
     while (walk_next(&walk, &attribute)) {
-        if (is(&attribute, layout->oif))
+        if (attribute_is(&attribute, layout->oif))
             attribute_u32(&attribute, &ret->oif);
-        else if (is(&attribute, layout->mark))
+        else if (attribute_is(&attribute, layout->mark))
             attribute_u32(&attribute, &ret->mark);
-        else if (is(&attribute, layout->local) || is(&attribute, layout->local6))
-            get_end(&attribute, &ret->local);
-        else if (is(&attribute, layout->remote) || is(&attribute, layout->remote6))
-            get_end(&attribute, &ret->remote);
+        else if (attribute_is(&attribute, layout->local) || attribute_is(&attribute, layout->local6))
+            get_tunnel_end(&attribute, &ret->local);
+        else if (attribute_is(&attribute, layout->remote) || attribute_is(&attribute, layout->remote6))
+            get_tunnel_end(&attribute, &ret->remote);
     }
-    /* To a group go the packets whose receiver is not known yet: no one address that all of them need. */
+    /* A multicast group receives only packets for unknown hosts. The other packets go to other addresses. */
     if (address_is_multicast(&ret->remote))
         *ret = (struct tunnel){ 0 };
 }
 
-static void parse_bond(struct walk walk, uint32_t *ret_active)
+static void parse_active_port(struct walk walk, uint32_t *ret_active)
 {
     struct attribute attribute;
 
@@ -92,14 +94,14 @@ static void parse_bond(struct walk walk, uint32_t *ret_active)
             attribute_u32(&attribute, ret_active);
 }
 
-static void parse_data(struct walk walk, struct linkinfo *ret)
+static void parse_kind_data(struct walk walk, struct linkinfo *ret)
 {
-    const struct layout *layout = layout_of(ret->kind);
+    const struct tunnel_layout *layout = find_tunnel_layout(ret->kind);
 
     if (layout != NULL)
         parse_tunnel(walk, layout, &ret->tunnel);
     else if (strcmp(ret->kind, "bond") == 0)
-        parse_bond(walk, &ret->active);
+        parse_active_port(walk, &ret->active);
 }
 
 void linkinfo_parse(const struct attribute *nest, struct linkinfo *ret)
@@ -114,5 +116,5 @@ void linkinfo_parse(const struct attribute *nest, struct linkinfo *ret)
         else if (attribute.type == IFLA_INFO_DATA)
             data = walk_nest(&attribute);
     }
-    parse_data(data, ret);
+    parse_kind_data(data, ret);
 }

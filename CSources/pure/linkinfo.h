@@ -2,14 +2,14 @@
 #ifndef REACHABILITY_LINKINFO_H
 #define REACHABILITY_LINKINFO_H
 
-/* What IFLA_LINKINFO says of a link: its kind, and a few things that some kinds publish. Pure. */
+/* IFLA_LINKINFO: the kind of a link, and the attributes of a few kinds. */
 
 #include "pure/attribute.h"
 
-/* The way that a tunnel's own packets take. */
+/* Addresses and route of a tunnel's own packets. */
 struct tunnel {
-    struct address local, remote; /* remote AF_UNSPEC: the kind publishes none, or there are many */
-    uint32_t       oif, mark;     /* 0: any, none */
+    struct address local, remote; /* remote AF_UNSPEC: there is none, or there are many */
+    uint32_t       oif, mark;     /* 0: any interface, no mark */
 };
 
 struct linkinfo {
@@ -19,7 +19,7 @@ struct linkinfo {
     struct tunnel tunnel;
 };
 
-/* Of a link that has no kind, nothing. */
+/* Parses IFLA_LINKINFO. `ret` stays all zero if the link has no kind. */
 void linkinfo_parse(const struct attribute *nest, struct linkinfo *ret);
 
 #endif

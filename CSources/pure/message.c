@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes from the kernel to values. Pure: no system call, no clock, no global. libmnl builds the requests.
+ * The parser for rtnetlink messages, and the builders of requests, which use libmnl.
  *
- * What this file must never do: read an attribute whose length it has not checked, or take an absent attribute for a
- * value. A message that makes no sense is MESSAGE_OTHER, never an error: the kernel's newer messages are none of ours.
+ * What this file must never do: read an attribute without a check of its length, or use an absent attribute as a value.
+ * A malformed or unknown message is MESSAGE_OTHER, not an error: newer kernels send messages that this file does not
+ * know.
  */
 #include "pure/message.h"
 
@@ -15,7 +16,7 @@
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
 
-static void parse_link(const struct nlmsghdr *header, struct message *ret)
+static void parse_link_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ifinfomsg *info = NLMSG_DATA(header);
     struct walk             walk = walk_message(header, sizeof *info);
@@ -23,7 +24,7 @@ static void parse_link(const struct nlmsghdr *header, struct message *ret)
     struct message_link    *link = &ret->link;
     bool                    is_elsewhere = false;
 
-    /* The bridge sends DELLINK of family AF_BRIDGE for a port that left it and lives on. */
+    /* When a port leaves a bridge, the kernel sends RTM_DELLINK of family AF_BRIDGE. The link still exists. */
     if (!message_has(header, sizeof *info) || info->ifi_family != AF_UNSPEC || info->ifi_index <= 0)
         return;
     ret->kind = header->nlmsg_type == RTM_DELLINK ? MESSAGE_LINK_GONE : MESSAGE_LINK;
@@ -45,14 +46,14 @@ static void parse_link(const struct nlmsghdr *header, struct message *ret)
         else if (attribute.type == IFLA_LINKINFO)
             linkinfo_parse(&attribute, &link->info);
     }
-    /* What carries it is a link of another network namespace: the index says nothing here, and neither do addresses. */
+    /* The lower link is in another network namespace, so its index and the tunnel's addresses mean nothing here. */
     if (is_elsewhere) {
         link->lower = 0;
         link->info.tunnel = (struct tunnel){ 0 };
     }
 }
 
-static void parse_route(const struct nlmsghdr *header, struct message *ret)
+static void parse_route_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct rtmsg *info = NLMSG_DATA(header);
     struct route       *route = &ret->route;
@@ -68,7 +69,7 @@ static void parse_route(const struct nlmsghdr *header, struct message *ret)
     route_parse_attributes(walk_message(header, sizeof *info), route);
 }
 
-/* Both start with a negative errno, but an old NLMSG_DONE may be empty. */
+/* Both start with a negative errno, except that NLMSG_DONE of old kernels can be empty. */
 int message_error(const struct nlmsghdr *header)
 {
     int error;
@@ -79,7 +80,7 @@ int message_error(const struct nlmsghdr *header)
     return error < 0 && error > -4096 ? -error : 0;
 }
 
-static enum message_kind plain_kind(uint16_t type)
+static enum message_kind kind_by_type(uint16_t type)
 {
     switch (type) {
     case RTM_NEWADDR:
@@ -114,11 +115,11 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
     switch (header->nlmsg_type) {
     case RTM_NEWLINK:
     case RTM_DELLINK:
-        parse_link(header, ret);
+        parse_link_message(header, ret);
         break;
     case RTM_NEWROUTE:
     case RTM_DELROUTE:
-        parse_route(header, ret);
+        parse_route_message(header, ret);
         break;
     case NLMSG_ERROR:
         if (message_has(header, sizeof ret->error)) {
@@ -127,7 +128,7 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
         }
         break;
     default:
-        ret->kind = plain_kind(header->nlmsg_type);
+        ret->kind = kind_by_type(header->nlmsg_type);
     }
     step = (header->nlmsg_len + 3u) & ~(size_t)3u;
     return step < length ? step : length;
@@ -135,7 +136,7 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
 
 /* ---- Requests --------------------------------------------------------------------------------------------------- */
 
-static struct nlmsghdr *put_header(void *buffer, uint16_t type, uint16_t flags, uint32_t sequence)
+static struct nlmsghdr *put_request_header(void *buffer, uint16_t type, uint16_t flags, uint32_t sequence)
 {
     struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
 
@@ -147,13 +148,14 @@ static struct nlmsghdr *put_header(void *buffer, uint16_t type, uint16_t flags, 
 
 size_t message_put_route_query(void *buffer, uint32_t sequence, const struct route_request *request)
 {
-    struct nlmsghdr *header = put_header(buffer, RTM_GETROUTE, 0, sequence);
+    struct nlmsghdr *header = put_request_header(buffer, RTM_GETROUTE, 0, sequence);
     struct rtmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
     const size_t     length = address_length(&request->destination);
 
     info->rtm_family = request->destination.family;
     info->rtm_dst_len = (unsigned char)(length * 8);
-    /* Without LOOKUP_TABLE IPv4 always says "main". IPv6 tells the table anyway and refuses the flag (EINVAL). */
+    /* Without RTM_F_LOOKUP_TABLE, IPv4 always reports the main table. IPv6 reports the right table without the flag,
+     * and rejects the flag with EINVAL. */
     info->rtm_flags = (info->rtm_family == AF_INET ? RTM_F_LOOKUP_TABLE : 0u) |
                       (request->fib_match ? RTM_F_FIB_MATCH : 0u);
     mnl_attr_put(header, RTA_DST, length, request->destination.bytes);
@@ -170,7 +172,7 @@ size_t message_put_route_query(void *buffer, uint32_t sequence, const struct rou
 
 static struct nlmsghdr *put_link_request(void *buffer, uint16_t flags, uint32_t sequence, uint32_t index)
 {
-    struct nlmsghdr  *header = put_header(buffer, RTM_GETLINK, flags, sequence);
+    struct nlmsghdr  *header = put_request_header(buffer, RTM_GETLINK, flags, sequence);
     struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
 
     info->ifi_family = AF_UNSPEC;

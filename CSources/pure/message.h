@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_MESSAGE_H
 #define REACHABILITY_MESSAGE_H
 
-/* rtnetlink(7) messages: bytes to values, and requests to bytes. */
+/* rtnetlink(7) messages: a parser, and builders of requests. */
 
 #include <linux/netlink.h>
 
@@ -10,52 +10,52 @@
 #include "pure/route.h"
 
 enum message_kind {
-    MESSAGE_OTHER, /* nothing that we know, or bytes that make no sense */
+    MESSAGE_OTHER, /* of an unknown type, or malformed */
     MESSAGE_LINK,
     MESSAGE_LINK_GONE,
-    MESSAGE_ADDRESS, /* new or gone */
-    MESSAGE_ROUTE,   /* new or gone, or the answer to a query */
+    MESSAGE_ADDRESS, /* new or deleted */
+    MESSAGE_ROUTE,   /* new or deleted, or the reply to a query */
     MESSAGE_RULE,
     MESSAGE_NEXTHOP,
     MESSAGE_NETCONF,
-    MESSAGE_ERROR, /* also an acknowledgement: error 0 */
+    MESSAGE_ERROR, /* an acknowledgement has error 0 */
 };
 
-/* What an RTM_NEWLINK says. An attribute that is absent is not a change: see `has_...`. */
+/* An RTM_NEWLINK. An absent attribute is not a change: see `has_...`. */
 struct message_link {
     uint32_t        index, flags;
     uint16_t        hardware; /* ARPHRD_... */
     bool            has_name, has_mtu;
     char            name[16];
     uint32_t        mtu;
-    uint32_t        lower;  /* the link that carries it; 0: none of this network namespace */
-    uint32_t        master; /* the link that it is a port of; 0: none */
+    uint32_t        lower;  /* the link that carries it; 0: there is none in this network namespace */
+    uint32_t        master; /* the link that it is a port of; 0: there is none */
     struct linkinfo info;
 };
 
 struct message {
     enum message_kind kind;
     uint32_t          sequence, port;
-    int               error; /* MESSAGE_ERROR: an errno, 0 for none */
+    int               error; /* MESSAGE_ERROR: an errno or 0 */
     union {
         struct message_link link;  /* MESSAGE_LINK, MESSAGE_LINK_GONE: the index alone */
         struct route        route; /* MESSAGE_ROUTE */
     };
 };
 
-/* Reads the message at the start of `bytes`. Returns how far the next one is, 0 when there is no whole message. What
- * is read keeps pointers into `bytes`. */
+/* Parses the message at the start of `bytes`. Returns the distance to the next message; 0: there is no whole message.
+ * *ret keeps pointers into `bytes`. */
 size_t message_parse(const void *bytes, size_t length, struct message *ret);
 
-/* What NLMSG_ERROR, or NLMSG_DONE, says: an errno, 0 for none; EBADMSG: it says nothing. */
+/* The errno in an NLMSG_ERROR or NLMSG_DONE, or 0. EBADMSG: the message is too short. */
 int message_error(const struct nlmsghdr *header);
 
-#define MESSAGE_REQUEST_SIZE 128 /* bytes that any of the requests fits */
+#define MESSAGE_REQUEST_SIZE 128 /* bytes; every request fits */
 
 /* Each writes one request to `buffer` (MESSAGE_REQUEST_SIZE bytes, aligned as nlmsghdr) and returns its length. */
 size_t message_put_route_query(void *buffer, uint32_t sequence, const struct route_request *request);
 size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index);
-size_t message_put_link_dump(void *buffer);                  /* for netlink_exchange, which numbers it */
-size_t message_put_port_dump(void *buffer, uint32_t master); /* the same, of the links with this master */
+size_t message_put_link_dump(void *buffer);                  /* netlink_exchange sets the sequence number */
+size_t message_put_port_dump(void *buffer, uint32_t master); /* the same, for the links with this master */
 
 #endif

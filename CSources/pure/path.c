@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * (route, link) -> flags and reason. Pure: no system call, no clock, no global.
+ * From a route and a link to flags and reason.
  *
- * What this file must never do: set a flag for which the kernel gave no evidence.
+ * What this file must never do: set a flag without evidence from the kernel.
  */
 #include "pure/path.h"
 
@@ -24,7 +24,7 @@ bool path_from_error(int error, bool bound, struct path *ret)
         *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
         return true;
     case EHOSTUNREACH:
-        /* With FIB_MATCH and an interface, "no route out of it" and "an unreachable route" read alike. */
+        /* With RTM_F_FIB_MATCH and an interface, this errno can also mean that no route leaves the interface. */
         *ret = path_unreachable(bound ? kSCNetworkReachabilityReasonNoRoute
                                       : kSCNetworkReachabilityReasonRouteUnreachable);
         return true;
@@ -42,8 +42,8 @@ bool path_from_error(int error, bool bound, struct path *ret)
     }
 }
 
-/* Some kernels answer with the route itself where others answer with an errno. */
-static bool refuses(uint8_t route_type, struct path *ret)
+/* For these types some kernels return the route, others an errno. */
+static bool route_type_refuses(uint8_t route_type, struct path *ret)
 {
     switch (route_type) {
     case RTN_UNREACHABLE:
@@ -63,9 +63,9 @@ static bool refuses(uint8_t route_type, struct path *ret)
     }
 }
 
-/* The kernel finds an IPv6 route whether or not there is an address to send from: then it names ::1, or a link-local
- * address, which no router passes on. */
-static bool has_source(const struct address *destination, const struct address *source)
+/* The kernel returns an IPv6 route even if there is no address to send from. Then the source is ::1, or a link-local
+ * address, which routers do not forward. */
+static bool has_usable_source(const struct address *destination, const struct address *source)
 {
     if (destination->family != AF_INET6 || address_is_loopback(destination))
         return true;
@@ -74,7 +74,7 @@ static bool has_source(const struct address *destination, const struct address *
     return !address_is_link_local(source) || address_is_link_local(destination) || address_is_multicast(destination);
 }
 
-static SCNetworkReachabilityFlags flags_of(const struct route *route, const struct link *link)
+static SCNetworkReachabilityFlags flags_of_usable_path(const struct route *route, const struct link *link)
 {
     SCNetworkReachabilityFlags flags = kSCNetworkReachabilityFlagsReachable;
 
@@ -97,18 +97,18 @@ void path_evaluate(const struct address *destination, bool source_chosen, const 
                           .index = route->oif,
                           .mtu = route->mtu,
                           .table = route->table,
-                          .depends_on = { .expires = route->expires } };
+                          .dependencies = { .expires = route->expires } };
     if (route->has_gateway)
         ret->gateway = route->gateway;
-    if (refuses(route->type, ret))
+    if (route_type_refuses(route->type, ret))
         return;
     if (link == NULL) {
         ret->reason = kSCNetworkReachabilityReasonNoRoute;
         return;
     }
     ret->type = link->type;
-    ret->depends_on.unknown = link_flags_are_known(link) ? 0 : link->index;
-    ret->untyped = !link_type_is_known(link);
+    ret->dependencies.unknown_link = link_flags_are_known(link) ? 0 : link->index;
+    ret->type_unknown = !link_type_is_known(link);
     ret->wireguard = link_is_wireguard(link);
     memcpy(ret->name, link->name, sizeof ret->name);
     if (ret->mtu == 0)
@@ -117,34 +117,34 @@ void path_evaluate(const struct address *destination, bool source_chosen, const 
         ret->reason = kSCNetworkReachabilityReasonInterfaceDown;
     else if (!link_is_running(link))
         ret->reason = kSCNetworkReachabilityReasonNoCarrier;
-    else if (!source_chosen && route->type != RTN_LOCAL && !has_source(destination, &route->source))
+    else if (!source_chosen && route->type != RTN_LOCAL && !has_usable_source(destination, &route->source))
         ret->reason = kSCNetworkReachabilityReasonNoSourceAddress;
     else
-        ret->flags = flags_of(route, link);
+        ret->flags = flags_of_usable_path(route, link);
 }
 
-void dependencies_add(struct dependencies *depends_on, const struct dependencies *more)
+void dependencies_add(struct dependencies *dependencies, const struct dependencies *more)
 {
-    if (more->expires != 0 && (depends_on->expires == 0 || more->expires < depends_on->expires))
-        depends_on->expires = more->expires;
-    if (depends_on->unknown == 0)
-        depends_on->unknown = more->unknown;
-    depends_on->any_route = depends_on->any_route || more->any_route ||
-                            (depends_on->outer.family != AF_UNSPEC && more->outer.family != AF_UNSPEC &&
-                             !address_equal(&depends_on->outer, &more->outer));
-    if (depends_on->outer.family == AF_UNSPEC)
-        depends_on->outer = more->outer;
+    if (more->expires != 0 && (dependencies->expires == 0 || more->expires < dependencies->expires))
+        dependencies->expires = more->expires;
+    if (dependencies->unknown_link == 0)
+        dependencies->unknown_link = more->unknown_link;
+    dependencies->any_route = dependencies->any_route || more->any_route ||
+                              (dependencies->outer.family != AF_UNSPEC && more->outer.family != AF_UNSPEC &&
+                               !address_equal(&dependencies->outer, &more->outer));
+    if (dependencies->outer.family == AF_UNSPEC)
+        dependencies->outer = more->outer;
 }
 
-/* Through itself they do not go: the kernel drops them. */
-void path_apply_outer(struct path *path, const struct address *end, const struct path *outer)
+void path_apply_outer(struct path *path, const struct address *remote, const struct path *outer)
 {
-    const struct dependencies own = { .outer = *end };
+    const struct dependencies own = { .outer = *remote };
 
-    dependencies_add(&path->depends_on, &own);
-    dependencies_add(&path->depends_on, &outer->depends_on);
+    dependencies_add(&path->dependencies, &own);
+    dependencies_add(&path->dependencies, &outer->dependencies);
     if (path_rank(outer) > 0 && outer->index != path->index)
         return;
+    /* The kernel drops the packets of a tunnel that would go through the tunnel itself. */
     path->flags = 0;
     path->reason = path_rank(outer) > 0 ? kSCNetworkReachabilityReasonNoRoute : outer->reason;
 }
@@ -153,7 +153,7 @@ struct path path_from_source(const struct address *destination, bool source_chos
 {
     struct path path = { .destination = *destination, .source = *source };
 
-    if (!source_chosen && !has_source(destination, source))
+    if (!source_chosen && !has_usable_source(destination, source))
         path.reason = kSCNetworkReachabilityReasonNoSourceAddress;
     else
         path.flags = kSCNetworkReachabilityFlagsReachable;
@@ -180,13 +180,13 @@ int path_rank(const struct path *path)
                                                                                                                   : 1;
 }
 
-bool path_differs(const struct path *a, const struct path *b, bool whole)
+bool path_differs(const struct path *a, const struct path *b, bool details)
 {
-    /* An interface counts while packets leave over it. */
+    /* A change of the interface matters only while packets leave over it. */
     const bool leaves = (a->flags & kSCNetworkReachabilityFlagsReachable) != 0;
 
     if (a->flags != b->flags || (leaves && a->index != b->index))
         return true;
-    return whole && (a->reason != b->reason || !address_equal(&a->gateway, &b->gateway) ||
-                     !address_equal(&a->source, &b->source));
+    return details && (a->reason != b->reason || !address_equal(&a->gateway, &b->gateway) ||
+                       !address_equal(&a->source, &b->source));
 }

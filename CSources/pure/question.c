@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The questions of a target.
+ */
 #include "pure/question.h"
 
 #include <stdlib.h>
@@ -25,7 +28,7 @@ struct questions *questions_create(const struct question *items, size_t count, S
     return questions;
 }
 
-void questions_apply_reason(const struct questions *questions, struct path *path)
+void questions_override_reason(const struct questions *questions, struct path *path)
 {
     if (questions->reason == kSCNetworkReachabilityReasonNone)
         return;
@@ -39,14 +42,14 @@ void questions_release(struct questions *questions)
         counted_release(&questions->counted);
 }
 
-bool question_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret)
+bool question_choose_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret)
 {
     if (question->interface[0] != '\0' && named == 0) {
         *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
         return false;
     }
     *ret_oif = named != 0 ? named : question->scope;
-    /* Two interfaces; or none, where the kernel would take some. */
+    /* Two different interfaces; or no interface for a link-local address, which the kernel would choose. */
     if ((question->scope != 0 && question->scope != *ret_oif) ||
         (*ret_oif == 0 && address_is_link_local(&question->destination))) {
         *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_QUESTION_H
 #define REACHABILITY_QUESTION_H
 
-/* What is asked about a target: one question for each address that it stands for. */
+/* What a target needs to know: one question for each of its addresses. */
 
 #include <reachability/reachability.h>
 
@@ -12,29 +12,29 @@
 
 struct question {
     struct address destination; /* AF_UNSPEC: the default path */
-    struct address local;       /* the source to use; AF_UNSPEC: the kernel's choice */
-    uint32_t       scope;       /* the index of the interface, from a numeric zone or a socket address; 0: any */
+    struct address local;       /* the source address; AF_UNSPEC: the kernel chooses */
+    uint32_t       scope;       /* an interface index, from a numeric zone or a socket address; 0: any */
     uint32_t       mark;
     char           interface[16]; /* "": any */
 };
 
-/* Never changed once made: a name that is resolved gets others. */
+/* Constant: when a name is resolved, its target gets new questions. */
 struct questions {
     struct counted              counted;
-    SCNetworkReachabilityReason reason; /* why there are none; NamePending: they are about the name servers */
+    SCNetworkReachabilityReason reason; /* why there are none; NamePending: the destinations are the name servers */
     size_t                      count;
     struct question             items[];
 };
 
 /* NULL: no memory. */
 struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason);
-void              questions_release(struct questions *questions); /* NULL is fine */
+void              questions_release(struct questions *questions); /* NULL: does nothing */
 
-/* What the reason makes of the best of their answers. */
-void questions_apply_reason(const struct questions *questions, struct path *path);
+/* Replaces the reason of the path by that of the questions, unless theirs is None. */
+void questions_override_reason(const struct questions *questions, struct path *path);
 
-/* The interface that a question names, where `named` is the index of the one with its name now (0: it names none,
- * or there is none): *ret_oif, 0 for any. False: `ret` is the answer already. */
-bool question_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret);
+/* Sets *ret_oif to the interface of a question; 0: any. `named` is the current index of the interface with the
+ * question's interface name; 0: no name, or no such interface. False: *ret is the path already. */
+bool question_choose_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The attributes of a route message, its legs, and which addresses it covers.
+ * The parser for the attributes of a route message, and for the legs of a multipath route.
  *
- * What this file must never do: take an absent attribute for a value.
+ * What this file must never do: use an absent attribute as a value.
  */
 #include "pure/route.h"
 
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-/* RTA_VIA: a next hop of another family, a family in front of the address. One of a family that we do not know is a hop
- * all the same. */
-static bool get_via(const struct attribute *attribute, struct address *ret)
+/* RTA_VIA is a family and an address: a gateway of a family other than the route's. Returns true also for an unknown
+ * family: there is a gateway. */
+static bool get_via_address(const struct attribute *attribute, struct address *ret)
 {
     struct rtvia via;
 
@@ -63,7 +63,7 @@ static void parse_attribute(const struct attribute *attribute, struct route *rou
         route->has_gateway = attribute_address(attribute, route->family, &route->gateway);
         break;
     case RTA_VIA:
-        route->has_gateway = get_via(attribute, &route->gateway);
+        route->has_gateway = get_via_address(attribute, &route->gateway);
         break;
     case RTA_METRICS:
         parse_metrics(attribute, route);
@@ -104,7 +104,7 @@ bool route_next_leg(struct route *route, struct route_leg *ret)
         if (attribute.type == RTA_GATEWAY)
             ret->has_gateway = attribute_address(&attribute, route->family, &ret->gateway);
         else if (attribute.type == RTA_VIA)
-            ret->has_gateway = get_via(&attribute, &ret->gateway);
+            ret->has_gateway = get_via_address(&attribute, &ret->gateway);
     }
     step = RTNH_ALIGN(hop->rtnh_len);
     if (step > route->legs_length)

@@ -2,12 +2,11 @@
 #ifndef REACHABILITY_ROUTE_H
 #define REACHABILITY_ROUTE_H
 
-/* A route: as the kernel announces it, or as it answers a query. */
+/* Routes, in announcements of the kernel and in replies to queries. */
 
 #include "pure/attribute.h"
 
-/* A route, or the answer to a query. Of several legs, those in `legs` count and the top level has neither oif nor
- * gateway. */
+/* A multipath route has its oifs and gateways in `legs` only. */
 struct route {
     uint8_t        family, prefix_length, type;
     uint32_t       table, oif, mtu;
@@ -25,20 +24,20 @@ struct route_leg {
     struct address gateway;
 };
 
-/* What RTM_GETROUTE is asked. */
+/* The parameters of an RTM_GETROUTE. */
 struct route_request {
-    struct address destination, source; /* source AF_UNSPEC: the kernel's choice */
-    uint32_t       oif, mark;           /* 0: any, none */
-    bool           fib_match;           /* the route that matched, rather than the way that a packet would take */
+    struct address destination, source; /* source AF_UNSPEC: the kernel chooses */
+    uint32_t       oif, mark;           /* 0: any interface, no mark */
+    bool           fib_match;           /* return the route that matches, not the way that a packet takes */
 };
 
-/* Reads the attributes of an RTM_NEWROUTE or RTM_DELROUTE; its header is read already. */
+/* Parses the attributes of an RTM_NEWROUTE or RTM_DELROUTE. The caller has set the fields from its header. */
 void route_parse_attributes(struct walk walk, struct route *route);
 
-/* Steps through the legs of a multipath route. False: there are no more. */
+/* Removes the next leg from a multipath route. False: there is no leg left. */
 bool route_next_leg(struct route *route, struct route_leg *ret);
 
-/* Whether the route is for this address, among others. */
+/* Whether the route's prefix contains the address. */
 bool route_covers(const struct route *route, const struct address *address);
 
 #endif

@@ -2,12 +2,13 @@
 #ifndef REACHABILITY_TDB_H
 #define REACHABILITY_TDB_H
 
-/* Trivial databases, as pppd(8) keeps one, from a copy of the file. Pure. */
+/* Trivial databases (tdb), such as the database of pppd(8). */
 
 #include "base/text.h"
 
-/* Tells of each record that is in use, inside `bytes`. Of what is no such database, nothing. */
-void tdb_each(const void *bytes, size_t length, void (*take)(void *info, struct span key, struct span value),
+/* Reports each record in use in a copy of the file. Key and value point into `bytes`. Reports nothing if the file is
+ * not a trivial database. */
+void tdb_each(const void *bytes, size_t length, void (*report)(void *info, struct span key, struct span value),
               void *info);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: take an answer for the default's that a longer prefix gave.
+ * The default path, found by queries for sample addresses.
+ *
+ * What this file must never do: report the route of a longer prefix as the default route.
  */
 #include "route/default_path.h"
 
@@ -9,46 +11,52 @@
 
 #include "route/address_path.h"
 
-/* Addresses that nothing but a default route, or its two halves, should match. One can lie in a longer prefix that says
- * nothing about the default (a blackhole 0.0.0.0/8 is common); then the next is asked for. IPv6's are of global scope,
- * not ::, as the kernel chooses the source by the destination's scope. */
-#define PROBES 3
-static const struct address probes_ipv4[PROBES] = { { AF_INET, { 0, 0, 0, 1 } },
-                                                    { AF_INET, { 1, 0, 0, 1 } },
-                                                    { AF_INET, { 128, 0, 0, 1 } } };
-static const struct address probes_ipv6[PROBES] = { { AF_INET6, { 0x40, [15] = 1 } },
-                                                    { AF_INET6, { 0x20, [15] = 1 } },
-                                                    { AF_INET6, { 0x80, [15] = 1 } } };
+/* Addresses that only a default route matches, or one of its two halves. If a longer prefix matches (a blackhole for
+ * 0.0.0.0/8 is common), the next sample is tried. The IPv6 samples have global scope because the kernel chooses the
+ * source address by the scope of the destination. The first and the last sample are in different halves. */
+#define DEFAULT_SAMPLES 3
+static const struct address default_samples_ipv4[DEFAULT_SAMPLES] = { { AF_INET, { 0, 0, 0, 1 } },
+                                                                      { AF_INET, { 1, 0, 0, 1 } },
+                                                                      { AF_INET, { 128, 0, 0, 1 } } };
+static const struct address default_samples_ipv6[DEFAULT_SAMPLES] = { { AF_INET6, { 0x40, [15] = 1 } },
+                                                                      { AF_INET6, { 0x20, [15] = 1 } },
+                                                                      { AF_INET6, { 0x80, [15] = 1 } } };
 
-static bool is_default(const struct route *route)
+static bool is_default_route(const struct route *route)
 {
     return route->prefix_length <= 1 && route->type != RTN_LOCAL;
 }
 
-/* The source that packets over an IPv6 default route carry: only a plain answer has it. */
-static int find_ipv6(struct route_query *query, const struct route *match, struct path *ret)
+/* `match` is the default route that matches the sample in `query->request`. */
+static int evaluate_default_route(struct route_query *query, struct route *match, struct path *ret)
 {
-    const struct dependencies depends_on = { .expires = match->expires };
-    const int                 error = address_path_plain(query, ret);
+    int error;
 
-    if (error != 0)
-        return error;
-    dependencies_add(&ret->depends_on, &depends_on);
-    return address_path_try_other_legs(query, ret);
+    if (query->request.destination.family == AF_INET) {
+        error = address_path_from_match(query, match, ret);
+    } else { /* only the reply to a plain query has the IPv6 source address */
+        error = address_path_plain(query, ret);
+        if (error == 0) {
+            dependencies_add(&ret->dependencies, &(struct dependencies){ .expires = match->expires });
+            error = address_path_try_other_legs(query, ret);
+        }
+    }
+    return error == 0 ? address_path_add_source(query, ret) : error;
 }
 
-/* After the first probe matched nothing: whether there is no default at all, of either family, as is so when the
- * only one was just deleted. What is left to ask goes in one send; any other answer leaves it to the questions one
- * by one. A throw or a rule could hide a default from one probe: it takes one in each half. */
-static bool has_none(const struct route_query *query)
+/* Called when no route matches the first sample. Whether neither family has a default route, as after the deletion of
+ * the only one. The remaining queries go to the kernel in one send. A throw route or a rule can hide a default route
+ * from one sample, so each half has one. */
+static bool no_default_exists(const struct route_query *query)
 {
-    const struct address *const probes[] = { &probes_ipv4[PROBES - 1], &probes_ipv6[0], &probes_ipv6[PROBES - 1] };
+    const struct address *const samples[] = { &default_samples_ipv4[DEFAULT_SAMPLES - 1], &default_samples_ipv6[0],
+                                              &default_samples_ipv6[DEFAULT_SAMPLES - 1] };
     struct route_request        requests[RTNETLINK_QUERY_LIMIT];
     int                         errors[RTNETLINK_QUERY_LIMIT];
 
     for (size_t i = 0; i < RTNETLINK_QUERY_LIMIT; i++) {
         requests[i] = query->request;
-        requests[i].destination = *probes[i];
+        requests[i].destination = *samples[i];
     }
     if (rtnetlink_query_each(query->rtnetlink, requests, RTNETLINK_QUERY_LIMIT, errors) != 0)
         return false;
@@ -58,37 +66,33 @@ static bool has_none(const struct route_query *query)
     return true;
 }
 
-/* One family's default path. `ret` says NoRoute when the family has none. `ret_none`, if it is not NULL: it turned out
- * that neither family has one. */
-static int find_family(struct route_query *query, const struct address probes[PROBES], bool *ret_none, struct path *ret)
+/* Finds the default path of one family. The reason is NoRoute if there is no default route. If `ret_neither` is not
+ * NULL, *ret_neither is set to true if the other family has no default route either. */
+static int find_default_of_family(struct route_query *query, const struct address samples[DEFAULT_SAMPLES],
+                                  bool *ret_neither, struct path *ret)
 {
     bool         unmatched = false;
     struct route route;
     int          error;
 
-    for (size_t i = 0; i < PROBES; i++) {
-        query->request.destination = probes[i];
+    for (size_t i = 0; i < DEFAULT_SAMPLES; i++) {
+        query->request.destination = samples[i];
         error = route_query_match(query, &route);
-        if (error == 0 && is_default(&route)) {
-            error = probes[i].family == AF_INET6 ? find_ipv6(query, &route, ret)
-                                                 : address_path_from_match(query, &route, ret);
-            if (error == 0)
-                error = address_path_add_source(query, ret);
-            return error != 0 && path_from_error(error, query->bound, ret) ? 0 : error;
-        }
-        if (error != 0 && !path_from_error(error, query->bound, ret))
+        if (error == 0 && is_default_route(&route))
+            return evaluate_default_route(query, &route, ret);
+        if (error != 0 && route_query_path_from_error(query, error, ret) != 0)
             return error;
-        if (error == ENETUNREACH && i == 0 && ret_none != NULL) {
-            *ret_none = has_none(query);
-            if (*ret_none)
+        if (error == ENETUNREACH && i == 0 && ret_neither != NULL) {
+            *ret_neither = no_default_exists(query);
+            if (*ret_neither)
                 return 0;
         }
         unmatched = unmatched || error == 0 || error == ENETUNREACH;
-        /* Nothing matched at all, so neither did a default: a look at the other half is enough. */
-        if (error == ENETUNREACH && i < PROBES - 2)
-            i = PROBES - 2;
+        /* No route at all matches in this half: continue with the other half. */
+        if (error == ENETUNREACH && i < DEFAULT_SAMPLES - 2)
+            i = DEFAULT_SAMPLES - 2;
     }
-    /* A default that refuses refuses every probe: what refused only some was a longer prefix. */
+    /* A default route that refuses packets refuses all samples. If only some are refused, a longer prefix does that. */
     if (unmatched)
         *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
     return 0;
@@ -98,26 +102,26 @@ int default_path_find(struct route_query *query, struct path *ret)
 {
     const uint8_t family = query->question->local.family;
     struct path   ipv4 = path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
-    bool          none = false;
+    bool          neither = false;
     int           error = 0;
 
     if (family != AF_INET6)
-        error = find_family(query, probes_ipv4, family == AF_UNSPEC ? &none : NULL, &ipv4);
-    if (error == 0 && family != AF_INET && !path_is_usable(&ipv4) && !none)
-        error = find_family(query, probes_ipv6, NULL, &ipv6);
+        error = find_default_of_family(query, default_samples_ipv4, family == AF_UNSPEC ? &neither : NULL, &ipv4);
+    if (error == 0 && family != AF_INET && !path_is_usable(&ipv4) && !neither)
+        error = find_default_of_family(query, default_samples_ipv6, NULL, &ipv6);
     if (error != 0)
         return error;
     *ret = path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
-    /* Of both, whichever is chosen: what comes after may be better. */
-    dependencies_add(&ret->depends_on, &ipv4.depends_on);
-    dependencies_add(&ret->depends_on, &ipv6.depends_on);
+    /* Of both: later the other family can have the better path. */
+    dependencies_add(&ret->dependencies, &ipv4.dependencies);
+    dependencies_add(&ret->dependencies, &ipv6.dependencies);
     return 0;
 }
 
-bool default_path_depends_on(const struct route *route)
+bool default_path_is_affected(const struct route *route)
 {
-    for (size_t i = 0; i < PROBES; i++)
-        if (route_covers(route, &probes_ipv4[i]) || route_covers(route, &probes_ipv6[i]))
+    for (size_t i = 0; i < DEFAULT_SAMPLES; i++)
+        if (route_covers(route, &default_samples_ipv4[i]) || route_covers(route, &default_samples_ipv6[i]))
             return true;
     return false;
 }

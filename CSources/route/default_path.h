@@ -2,15 +2,16 @@
 #ifndef REACHABILITY_DEFAULT_PATH_H
 #define REACHABILITY_DEFAULT_PATH_H
 
-/* The default path: where packets go for which there is no better route. */
+/* The default path: the way of packets for which only a default route matches. */
 
 #include "route/route_query.h"
 
-/* After route_query_begin. Both families, or that of the local address. Usable IPv4 first; none usable: the reason of the
- * family that has a route at all, else IPv4's. 0, or an errno: the kernel could not be asked. */
+/* Finds the default path. Call it after route_query_begin. It tries the family of the local address, or IPv4, then
+ * IPv6. If neither path is usable, the result is that of IPv4, or that of IPv6 if IPv4 has no default route. Returns 0,
+ * or an errno if the kernel could not be queried. */
 int default_path_find(struct route_query *query, struct path *ret);
 
-/* Whether a change of this route can change it. */
-bool default_path_depends_on(const struct route *route);
+/* Whether a change of this route can change the default path. */
+bool default_path_is_affected(const struct route *route);
 
 #endif

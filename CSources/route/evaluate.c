@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: leave an answer whose needs are forgotten. Who waits for it to change would wait for
- * ever.
+ * The evaluation of questions.
+ *
+ * What this file must never do: lose a dependency of any path. A watch would not notice that its path is stale.
  */
 #include "route/evaluate.h"
 
 #include "route/address_path.h"
 #include "route/default_path.h"
 
-static int answer(struct route_query *query, struct path *ret)
+static int evaluate_question(struct route_query *query, struct path *ret)
 {
     bool open;
     int  error = route_query_begin(query, &open, ret);
@@ -22,7 +23,7 @@ static int answer(struct route_query *query, struct path *ret)
 int evaluate_questions(struct rtnetlink *rtnetlink, const struct questions *questions, unsigned extras,
                        struct path *ret)
 {
-    struct dependencies depends_on = { 0 };
+    struct dependencies dependencies = { 0 };
 
     if (questions->count == 0)
         *ret = path_unreachable(questions->reason);
@@ -32,7 +33,7 @@ int evaluate_questions(struct rtnetlink *rtnetlink, const struct questions *ques
         struct path            other, *path = i == 0 ? ret : &other;
         int                    error;
 
-        error = answer(&query, path);
+        error = evaluate_question(&query, path);
         if (error == 0)
             error = query.link_error;
         if (error != 0)
@@ -40,25 +41,25 @@ int evaluate_questions(struct rtnetlink *rtnetlink, const struct questions *ques
         path->destination = question->destination;
         if (question->local.family != AF_UNSPEC && path_rank(path) > 0)
             path->source = question->local;
-        dependencies_add(&depends_on, &path->depends_on);
+        dependencies_add(&dependencies, &path->dependencies);
         if (path_rank(path) > path_rank(ret))
             *ret = *path;
     }
-    /* Of any, chosen or not: another one may be better next time. */
-    ret->depends_on = depends_on;
-    questions_apply_reason(questions, ret);
+    /* Of all paths: later another path can be the best. */
+    ret->dependencies = dependencies;
+    questions_override_reason(questions, ret);
     return 0;
 }
 
-bool evaluate_route_affects_dependencies(const struct route *route, const struct dependencies *depends_on)
+bool evaluate_route_affects_dependencies(const struct route *route, const struct dependencies *dependencies)
 {
-    return depends_on->any_route || route_covers(route, &depends_on->outer);
+    return dependencies->any_route || route_covers(route, &dependencies->outer);
 }
 
-bool evaluate_route_affects(const struct route *route, const struct question *question)
+bool evaluate_route_affects_question(const struct route *route, const struct question *question)
 {
     if (route_covers(route, &question->local))
         return true;
-    return question->destination.family == AF_UNSPEC ? default_path_depends_on(route)
+    return question->destination.family == AF_UNSPEC ? default_path_is_affected(route)
                                                      : route_covers(route, &question->destination);
 }

@@ -2,17 +2,17 @@
 #ifndef REACHABILITY_EVALUATE_H
 #define REACHABILITY_EVALUATE_H
 
-/* Questions about the way to a destination, put to the kernel. */
+/* The evaluation of questions: from the kernel's replies to the best path. */
 
 #include "route/route_query.h"
 
-/* The best answer to any of the questions, the first of equals. `extras`: query_extras. 0, or an errno: the kernel
- * could not be asked. */
+/* Finds the best path of the questions; of equal paths, the first. `extras`: query_extras bits. Returns 0, or an errno
+ * if the kernel could not be queried. */
 int evaluate_questions(struct rtnetlink *rtnetlink, const struct questions *questions, unsigned extras,
                        struct path *ret);
 
-/* Whether a change of this route can change the answer, by itself, or by what it hangs on. */
-bool evaluate_route_affects(const struct route *route, const struct question *question);
-bool evaluate_route_affects_dependencies(const struct route *route, const struct dependencies *depends_on);
+/* Whether a change of this route can change the path of a question, or what a path depends on. */
+bool evaluate_route_affects_question(const struct route *route, const struct question *question);
+bool evaluate_route_affects_dependencies(const struct route *route, const struct dependencies *dependencies);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One monitor per (run loop, network namespace). It lives inside the loop, as one of its sources, and is driven by it:
- * no thread, and no hop between the kernel's message and the callback.
+ * The monitor of one network namespace for one run loop. It is a source of the loop: it has no thread, and the thread
+ * that drives the loop reads the kernel's messages, evaluates, and makes the callbacks.
  *
- * What this file must never do: believe a message instead of asking (it says that something may have changed, and is
- * sent before the change), or go on after lost messages as if nothing had happened. To be wrong for a moment is
- * allowed; to stay wrong is not.
+ * What this file must never do: use the content of a message as the new state (the kernel sends the message before it
+ * makes the change), or ignore that messages were lost. A path may be wrong for a moment. It must not stay wrong.
  *
- * The view is touched by the driving thread alone. The lists of watches are under the loop's lock.
+ * Only the thread that drives the loop uses `rtnetlink`. The lists of watches are under the loop's lock.
  */
 #include "route/monitor.h"
 
@@ -21,15 +20,15 @@
 #include "base/list.h"
 #include "route/wireguard_path.h"
 
-/* Kernels are moving away from one RTNL lock, behind which every change is finished: what caused a round is asked about
- * once more this much later, and never put off beyond the second figure. */
-#define ASK_AGAIN_AFTER  (5 * MILLISECOND)
-#define ASK_AGAIN_WITHIN (50 * MILLISECOND)
+/* With one RTNL lock, a change is finished when the barrier returns. Newer kernels replace that lock by several locks,
+ * so after a change all paths are evaluated a second time: RECHECK_AFTER the last message, RECHECK_WITHIN the first. */
+#define RECHECK_AFTER  (5 * MILLISECOND)
+#define RECHECK_WITHIN (50 * MILLISECOND)
 
-/* Where a sandbox lets nothing be heard, this is how often everything is asked. */
-#define POLL_EVERY (2 * SECOND)
+/* If a sandbox keeps the kernel's messages away, all paths are evaluated at this interval. */
+#define POLL_INTERVAL (2 * SECOND)
 
-/* When the kernel could not be asked: what is still in doubt is tried again, less and less often. */
+/* If the kernel could not be queried, stale paths are evaluated again. The delay doubles from first to last. */
 #define RETRY_FIRST (50 * MILLISECOND)
 #define RETRY_LAST  (5 * SECOND)
 
@@ -37,20 +36,20 @@ struct monitor {
     struct source          source; /* under the loop's lock, as far as runloop.h says */
     SCRunLoopRef           loop;
     struct netns          *netns;
-    struct rtnetlink       rtnetlink; /* closed when nothing can be heard: then the namespace's shared one is asked */
-    struct list            watches, dirty; /* under the loop's lock */
-    struct wireguard_peers peers;          /* of a WireGuard link, for one round */
+    struct rtnetlink       rtnetlink;      /* closed if netlink is denied: then netns_evaluate is used */
+    struct list            watches, stale; /* under the loop's lock */
+    struct wireguard_peers peers;          /* of a WireGuard link, for one run */
     bool                   links_known;
-    int64_t                poll;                        /* NEVER: the kernel tells of everything */
-    int64_t                ask_again, ask_again_latest; /* NEVER: no round to repeat */
+    int64_t                poll;                    /* NEVER: the kernel announces all changes */
+    int64_t                recheck, recheck_latest; /* NEVER: no second evaluation is planned */
     int64_t                retry, retry_delay;
 };
 
-/* One round: what the messages said. */
-struct round {
+/* What the messages of one run affect. */
+struct change_summary {
     struct monitor *monitor;
-    bool            everything; /* every answer is in doubt */
-    bool            unfinished; /* the kernel may be in the middle of the change */
+    bool            all_stale;  /* every path is stale */
+    bool            unfinished; /* the kernel may not have finished the change */
 };
 
 static void monitor_free(struct counted *counted)
@@ -62,94 +61,94 @@ static void monitor_free(struct counted *counted)
     free(monitor);
 }
 
-/* ---- Which answers are in doubt --------------------------------------------------------------------------------- */
+/* ---- Stale paths ------------------------------------------------------------------------------------------------ */
 
-static void mark_locked(struct monitor *monitor, struct watch *watch)
+static void mark_stale_locked(struct monitor *monitor, struct path_watch *watch)
 {
-    if (list_is_empty(&watch->dirty))
-        list_append(&monitor->dirty, &watch->dirty);
+    if (list_is_empty(&watch->stale))
+        list_append(&monitor->stale, &watch->stale);
 }
 
-static void mark_all(struct monitor *monitor)
+static void mark_all_stale(struct monitor *monitor)
 {
     runloop_lock(monitor->loop);
     list_for_each(node, &monitor->watches)
-        mark_locked(monitor, container_of(node, struct watch, node));
+        mark_stale_locked(monitor, container_of(node, struct path_watch, node));
     runloop_unlock(monitor->loop);
 }
 
-static void mark_touched(struct monitor *monitor, const struct route *route)
+static void mark_affected_stale(struct monitor *monitor, const struct route *route)
 {
     runloop_lock(monitor->loop);
     list_for_each(node, &monitor->watches) {
-        struct watch *watch = container_of(node, struct watch, node);
+        struct path_watch *watch = container_of(node, struct path_watch, node);
 
-        if (evaluate_route_affects_dependencies(route, &watch->depends_on))
-            mark_locked(monitor, watch);
+        if (evaluate_route_affects_dependencies(route, &watch->dependencies))
+            mark_stale_locked(monitor, watch);
         for (size_t i = 0; i < watch->questions->count; i++)
-            if (evaluate_route_affects(route, &watch->questions->items[i]))
-                mark_locked(monitor, watch);
+            if (evaluate_route_affects_question(route, &watch->questions->items[i]))
+                mark_stale_locked(monitor, watch);
     }
     runloop_unlock(monitor->loop);
 }
 
-static void mark_expired(struct monitor *monitor, int64_t now)
+static void mark_expired_stale(struct monitor *monitor, int64_t now)
 {
     runloop_lock(monitor->loop);
     list_for_each(node, &monitor->watches) {
-        struct watch *watch = container_of(node, struct watch, node);
+        struct path_watch *watch = container_of(node, struct path_watch, node);
 
         if (watch->expires <= now) {
             watch->expires = NEVER;
-            mark_locked(monitor, watch);
+            mark_stale_locked(monitor, watch);
         }
     }
     runloop_unlock(monitor->loop);
 }
 
-static void hear(void *info, const struct message *message)
+static void note_message(void *info, const struct message *message)
 {
-    struct round *round = info;
+    struct change_summary *changes = info;
 
     switch (message->kind) {
     case MESSAGE_LINK:
     case MESSAGE_LINK_GONE:
     case MESSAGE_ADDRESS:
     case MESSAGE_NEXTHOP:
-        round->unfinished = true;
-        round->everything = true;
+        changes->unfinished = true;
+        changes->all_stale = true;
         break;
     case MESSAGE_RULE:
     case MESSAGE_NETCONF:
-        round->everything = true;
+        changes->all_stale = true;
         break;
     case MESSAGE_ROUTE:
-        if (!round->everything)
-            mark_touched(round->monitor, &message->route);
+        if (!changes->all_stale)
+            mark_affected_stale(changes->monitor, &message->route);
         break;
     default:
         break;
     }
 }
 
-/* ---- Asking ----------------------------------------------------------------------------------------------------- */
+/* ---- Evaluation ------------------------------------------------------------------------------------------------- */
 
-static struct watch *next_dirty(struct monitor *monitor)
+static struct path_watch *take_next_stale(struct monitor *monitor)
 {
-    struct watch *watch = NULL;
-    struct list  *node;
+    struct path_watch *watch = NULL;
+    struct list       *node;
 
     runloop_lock(monitor->loop);
-    node = list_pop(&monitor->dirty);
+    node = list_pop(&monitor->stale);
     if (node != NULL) {
-        watch = container_of(node, struct watch, dirty);
+        watch = container_of(node, struct path_watch, stale);
         counted_retain(watch->owner);
     }
     runloop_unlock(monitor->loop);
     return watch;
 }
 
-static bool may_expire(const struct watch *watch)
+static bool route_may_expire(const struct path_watch *watch)
 {
     for (size_t i = 0; i < watch->questions->count; i++)
         if (watch->questions->items[i].destination.family != AF_INET)
@@ -157,33 +156,33 @@ static bool may_expire(const struct watch *watch)
     return false;
 }
 
-/* When to ask again, two ticks after what the kernel says: it rounds down twice. For the same reason it says "never" in
- * the route's last tick, and then what was known before stands. That can lie up to two ticks and two of the kernel's
- * jiffies ahead of the end (a jiffy is 10 ms at most): five ticks are wide enough. Where nothing was known yet, "never"
- * may mean the last tick just as well, so it has to be said twice. */
-static void note_expiry_locked(struct watch *watch, uint32_t ticks)
+/* Sets when the path is stale: two ticks after the kernel's figure, because the kernel rounds down twice. Rounding also
+ * makes the kernel report "never" in the last tick of a route. So "never" does not replace an expiry that is near:
+ * within five ticks, which is more than two ticks and two jiffies (of at most 10 ms). A first "never" may be the last
+ * tick of a route, too, so the path is evaluated again. */
+static void set_expiry_locked(struct path_watch *watch, uint32_t ticks)
 {
     const int64_t tick = SECOND / sysconf(_SC_CLK_TCK), now = clock_now();
 
     if (ticks != 0)
         watch->expires = now + ((int64_t)ticks + 2) * tick;
-    else if (!watch->asked && may_expire(watch))
+    else if (!watch->evaluated && route_may_expire(watch))
         watch->expires = now + 5 * tick;
     else if (watch->expires <= now || watch->expires > now + 5 * tick)
         watch->expires = NEVER;
-    watch->asked = true;
+    watch->evaluated = true;
 }
 
-/* In doubt again, as long as somebody still watches. */
-static void put_back(struct monitor *monitor, struct watch *watch, struct list *list)
+/* Makes the watch stale again, unless it has ended. */
+static void requeue_watch(struct monitor *monitor, struct path_watch *watch, struct list *list)
 {
     runloop_lock(monitor->loop);
-    if (watch->monitor != NULL && list_is_empty(&watch->dirty))
-        list_append(list, &watch->dirty);
+    if (watch->monitor != NULL && list_is_empty(&watch->stale))
+        list_append(list, &watch->stale);
     runloop_unlock(monitor->loop);
 }
 
-static struct questions *questions_of(struct monitor *monitor, const struct watch *watch)
+static struct questions *retain_watch_questions(struct monitor *monitor, const struct path_watch *watch)
 {
     struct questions *questions;
 
@@ -194,13 +193,13 @@ static struct questions *questions_of(struct monitor *monitor, const struct watc
     return questions;
 }
 
-static bool hears(const struct monitor *monitor)
+static bool can_receive(const struct monitor *monitor)
 {
     return monitor->rtnetlink.events.socket.fd >= 0;
 }
 
-/* Finds out more of a link, where more is to be found out. 0 or an errno. */
-static int learn(struct monitor *monitor, uint32_t index)
+/* Finds out the type of a link, as far as possible. Returns 0 or an errno. */
+static int learn_link(struct monitor *monitor, uint32_t index)
 {
     struct link_table *links = &monitor->rtnetlink.links;
     const unsigned     changes = links->changes;
@@ -211,99 +210,102 @@ static int learn(struct monitor *monitor, uint32_t index)
         link_table_learn(links, &link, changes);
     else if (netlink_is_withheld(error))
         link_table_give_up(links, index);
-    else if (error != ENODEV) /* it went a moment ago */
+    else if (error != ENODEV) /* the link was deleted a moment ago */
         return error;
     return 0;
 }
 
-/* Asks the view, and again once more is known of a link that the answer hangs on: one tunnel may lie behind another. */
-static int ask_view(struct monitor *monitor, const struct questions *questions, unsigned extras, struct path *ret)
+/* Evaluates, finds out the type of a link that the path depends on, and evaluates again. One tunnel can be behind
+ * another tunnel, so this can repeat. */
+static int evaluate_over_monitor_socket(struct monitor *monitor, const struct questions *questions, unsigned extras,
+                                        struct path *ret)
 {
     uint32_t learned = 0;
     int      error = evaluate_questions(&monitor->rtnetlink, questions, extras, ret);
 
-    while (error == 0 && ret->depends_on.unknown != learned) {
-        learned = ret->depends_on.unknown;
-        error = learn(monitor, learned);
+    while (error == 0 && ret->dependencies.unknown_link != learned) {
+        learned = ret->dependencies.unknown_link;
+        error = learn_link(monitor, learned);
         if (error == 0)
             error = evaluate_questions(&monitor->rtnetlink, questions, extras, ret);
     }
     return error == 0 ? wireguard_path_follow(monitor->netns, &monitor->peers, ret) : error;
 }
 
-static int find(struct monitor *monitor, const struct watch *watch, struct path *ret)
+static int evaluate_watch(struct monitor *monitor, const struct path_watch *watch, struct path *ret)
 {
-    struct questions *questions = questions_of(monitor, watch);
+    struct questions *questions = retain_watch_questions(monitor, watch);
     int               error = NETLINK_DENIED;
 
-    if (hears(monitor))
-        error = ask_view(monitor, questions, watch->extras, ret);
+    if (can_receive(monitor))
+        error = evaluate_over_monitor_socket(monitor, questions, watch->extras, ret);
     if (error == NETLINK_DENIED) {
-        /* A sandbox may have been entered since: what is not heard any more is polled. */
+        /* The process may have entered a sandbox a moment ago: from now on poll. */
         if (monitor->poll == NEVER)
-            monitor->poll = clock_now() + POLL_EVERY;
+            monitor->poll = clock_now() + POLL_INTERVAL;
         error = netns_evaluate(monitor->netns, questions, watch->extras, ret);
     }
     questions_release(questions);
     return error;
 }
 
-/* Puts one question. 0, or an errno: the answer could not be had. */
-static int ask_one(struct monitor *monitor, struct watch *watch)
+/* Evaluates one watch and gives the path to its owner. Returns 0, or an errno if the evaluation failed. */
+static int update_watch(struct monitor *monitor, struct path_watch *watch)
 {
-    const unsigned long answers = atomic_load(watch->answers);
+    const unsigned long path_version = atomic_load(watch->path_version);
     struct path         path;
-    const int           error = find(monitor, watch, &path);
+    const int           error = evaluate_watch(monitor, watch, &path);
 
     if (error != 0)
         return error;
     runloop_lock(monitor->loop);
-    note_expiry_locked(watch, path.depends_on.expires);
-    watch->depends_on = path.depends_on;
+    set_expiry_locked(watch, path.dependencies.expires);
+    watch->dependencies = path.dependencies;
     runloop_unlock(monitor->loop);
-    if (!watch->answered(watch, &path, answers))
-        put_back(monitor, watch, &monitor->dirty);
+    if (!watch->accept(watch, &path, path_version))
+        requeue_watch(monitor, watch, &monitor->stale);
     return 0;
 }
 
-/* Asks for every answer in doubt. Those that could not be had stay in doubt. 0, or the errno of the last of these. */
-static int ask_dirty(struct monitor *monitor)
+/* Updates all stale watches. A watch stays stale if its evaluation fails. Returns 0, or the errno of the last
+ * failure. */
+static int update_stale_watches(struct monitor *monitor)
 {
-    struct list   failed, *node;
-    struct watch *watch;
-    int           result = 0;
+    struct list        failed, *node;
+    struct path_watch *watch;
+    int                result = 0;
 
     list_init(&failed);
     rtnetlink_set_barrier(&monitor->rtnetlink);
-    while ((watch = next_dirty(monitor)) != NULL) {
-        const int error = ask_one(monitor, watch);
+    while ((watch = take_next_stale(monitor)) != NULL) {
+        const int error = update_watch(monitor, watch);
 
         if (error != 0) {
             result = error;
-            put_back(monitor, watch, &failed);
+            requeue_watch(monitor, watch, &failed);
         }
         counted_release(watch->owner);
     }
     wireguard_clear(&monitor->peers);
     runloop_lock(monitor->loop);
     while ((node = list_pop(&failed)) != NULL)
-        list_append(&monitor->dirty, node);
+        list_append(&monitor->stale, node);
     runloop_unlock(monitor->loop);
     return result;
 }
 
-/* ---- Rounds ----------------------------------------------------------------------------------------------------- */
+/* ---- Runs of the source ----------------------------------------------------------------------------------------- */
 
-static void plan_to_ask_again(struct monitor *monitor, int64_t now)
+static void plan_recheck(struct monitor *monitor, int64_t now)
 {
-    if (monitor->ask_again == NEVER)
-        monitor->ask_again_latest = now + ASK_AGAIN_WITHIN;
-    monitor->ask_again = now + ASK_AGAIN_AFTER;
-    if (monitor->ask_again > monitor->ask_again_latest)
-        monitor->ask_again = monitor->ask_again_latest;
+    if (monitor->recheck == NEVER)
+        monitor->recheck_latest = now + RECHECK_WITHIN;
+    monitor->recheck = now + RECHECK_AFTER;
+    if (monitor->recheck > monitor->recheck_latest)
+        monitor->recheck = monitor->recheck_latest;
 }
 
-static void plan_to_retry(struct monitor *monitor, int64_t now, bool failed)
+static void plan_retry(struct monitor *monitor, int64_t now, bool failed)
 {
     if (!failed) {
         monitor->retry = NEVER;
@@ -316,15 +318,15 @@ static void plan_to_retry(struct monitor *monitor, int64_t now, bool failed)
         monitor->retry_delay = RETRY_LAST;
 }
 
-static void set_deadline(struct monitor *monitor, bool more)
+static void set_monitor_deadline(struct monitor *monitor, bool more)
 {
-    int64_t nearest = monitor->ask_again < monitor->retry ? monitor->ask_again : monitor->retry;
+    int64_t nearest = monitor->recheck < monitor->retry ? monitor->recheck : monitor->retry;
 
     if (monitor->poll < nearest)
         nearest = monitor->poll;
     runloop_lock(monitor->loop);
     list_for_each(node, &monitor->watches) {
-        const struct watch *watch = container_of(node, struct watch, node);
+        const struct path_watch *watch = container_of(node, struct path_watch, node);
 
         if (watch->expires < nearest)
             nearest = watch->expires;
@@ -335,55 +337,55 @@ static void set_deadline(struct monitor *monitor, bool more)
     runloop_unlock(monitor->loop);
 }
 
-/* Puts in doubt what the clock has put in doubt. */
-static void check_clock(struct monitor *monitor, int64_t now)
+/* Marks the watches stale whose time has come. */
+static void mark_due_stale(struct monitor *monitor, int64_t now)
 {
-    if (monitor->ask_again <= now) {
-        monitor->ask_again = NEVER;
-        mark_all(monitor);
+    if (monitor->recheck <= now) {
+        monitor->recheck = NEVER;
+        mark_all_stale(monitor);
     }
     if (monitor->poll <= now) {
-        monitor->poll = now + POLL_EVERY;
-        mark_all(monitor);
+        monitor->poll = now + POLL_INTERVAL;
+        mark_all_stale(monitor);
     }
-    mark_expired(monitor, now);
+    mark_expired_stale(monitor, now);
 }
 
-/* Nothing is heard. */
-static int poll_run(struct source *source)
+/* Runs the source if netlink is denied. */
+static int monitor_poll(struct source *source)
 {
     struct monitor *monitor = container_of(source, struct monitor, source);
     const int64_t   now = clock_now();
 
-    check_clock(monitor, now);
-    plan_to_retry(monitor, now, ask_dirty(monitor) != 0);
-    set_deadline(monitor, false);
+    mark_due_stale(monitor, now);
+    plan_retry(monitor, now, update_stale_watches(monitor) != 0);
+    set_monitor_deadline(monitor, false);
     return 0;
 }
 
 static int monitor_run(struct source *source)
 {
-    struct monitor *monitor = container_of(source, struct monitor, source);
-    struct round    round = { .monitor = monitor };
-    const int64_t   now = clock_now();
-    int             drain_error = 0, error = 0;
-    const unsigned  news = rtnetlink_drain(&monitor->rtnetlink, hear, &round, &drain_error);
+    struct monitor       *monitor = container_of(source, struct monitor, source);
+    struct change_summary changes = { .monitor = monitor };
+    const int64_t         now = clock_now();
+    int                   drain_error = 0, error = 0;
+    const unsigned        news = rtnetlink_drain(&monitor->rtnetlink, note_message, &changes, &drain_error);
 
     if (!monitor->links_known || (news & RTNETLINK_LOST) != 0) {
         error = rtnetlink_read_links(&monitor->rtnetlink);
-        /* A queue that was not read to its end may go on dropping without a word. */
+        /* After an overrun the kernel drops messages silently until the queue is read to its end. */
         monitor->links_known = error == 0 && drain_error == 0;
-        round.everything = true;
+        changes.all_stale = true;
     }
-    if (round.everything)
-        mark_all(monitor);
-    check_clock(monitor, now);
+    if (changes.all_stale)
+        mark_all_stale(monitor);
+    mark_due_stale(monitor, now);
     if (error == 0)
-        error = ask_dirty(monitor);
-    if (round.unfinished || (news & RTNETLINK_LOST) != 0)
-        plan_to_ask_again(monitor, now);
-    plan_to_retry(monitor, now, error != 0 || drain_error != 0);
-    set_deadline(monitor, (news & RTNETLINK_MORE) != 0);
+        error = update_stale_watches(monitor);
+    if (changes.unfinished || (news & RTNETLINK_LOST) != 0)
+        plan_recheck(monitor, now);
+    plan_retry(monitor, now, error != 0 || drain_error != 0);
+    set_monitor_deadline(monitor, (news & RTNETLINK_MORE) != 0);
     return drain_error;
 }
 
@@ -391,7 +393,7 @@ static int monitor_run(struct source *source)
 
 static bool is_monitor_of(const struct source *source, const void *netns)
 {
-    return (source->run == monitor_run || source->run == poll_run) &&
+    return (source->run == monitor_run || source->run == monitor_poll) &&
            container_of(source, const struct monitor, source)->netns == netns;
 }
 
@@ -410,24 +412,24 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     monitor->poll = error != 0 || monitor->rtnetlink.groups_refused ? 0 : NEVER;
     monitor->source = (struct source){ .fd = monitor->rtnetlink.events.socket.fd,
                                        .deadline = NEVER,
-                                       .run = error == 0 ? monitor_run : poll_run };
+                                       .run = error == 0 ? monitor_run : monitor_poll };
     list_init(&monitor->source.node);
     counted_init(&monitor->source.counted, monitor_free);
     monitor->loop = loop;
     monitor->netns = netns;
     netns_retain(netns);
     list_init(&monitor->watches);
-    list_init(&monitor->dirty);
-    monitor->ask_again = monitor->retry = NEVER;
+    list_init(&monitor->stale);
+    monitor->recheck = monitor->retry = NEVER;
     monitor->retry_delay = RETRY_FIRST;
     error = runloop_add_source_locked(loop, &monitor->source);
-    counted_release(&monitor->source.counted); /* the loop's reference is the one that lasts */
+    counted_release(&monitor->source.counted); /* the loop has its own reference */
     if (error == 0)
         *ret = monitor;
     return error;
 }
 
-int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct watch *watch)
+int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *watch)
 {
     struct monitor *monitor;
     struct source  *source;
@@ -442,17 +444,17 @@ int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct watch *watch)
     if (error == 0) {
         watch->monitor = monitor;
         watch->expires = NEVER;
-        watch->asked = false;
-        watch->depends_on = (struct dependencies){ 0 };
+        watch->evaluated = false;
+        watch->dependencies = (struct dependencies){ 0 };
         list_append(&monitor->watches, &watch->node);
-        mark_locked(monitor, watch);
+        mark_stale_locked(monitor, watch);
         runloop_source_due_locked(loop, &monitor->source);
     }
     runloop_unlock(loop);
     return error;
 }
 
-void monitor_set_questions(SCRunLoopRef loop, struct watch *watch, struct questions *questions)
+void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct questions *questions)
 {
     struct questions *before;
 
@@ -462,14 +464,14 @@ void monitor_set_questions(SCRunLoopRef loop, struct watch *watch, struct questi
     watch->questions = questions;
     watch->expires = NEVER;
     if (watch->monitor != NULL) {
-        mark_locked(watch->monitor, watch);
+        mark_stale_locked(watch->monitor, watch);
         runloop_source_due_locked(loop, &watch->monitor->source);
     }
     runloop_unlock(loop);
     questions_release(before);
 }
 
-void monitor_unwatch(SCRunLoopRef loop, struct watch *watch)
+void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch)
 {
     struct monitor *monitor;
 
@@ -478,14 +480,14 @@ void monitor_unwatch(SCRunLoopRef loop, struct watch *watch)
     if (monitor != NULL) {
         watch->monitor = NULL;
         list_remove(&watch->node);
-        list_remove(&watch->dirty);
+        list_remove(&watch->stale);
         if (list_is_empty(&monitor->watches))
             runloop_remove_source_locked(loop, &monitor->source);
     }
     runloop_unlock(loop);
 }
 
-struct monitor_counters monitor_count(SCRunLoopRef loop, const struct watch *watch)
+struct monitor_counters monitor_count(SCRunLoopRef loop, const struct path_watch *watch)
 {
     struct monitor_counters counters = { 0 };
 

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_MONITOR_H
 #define REACHABILITY_MONITOR_H
 
-/* The live view of one network namespace on one run loop, and who is interested in it. */
+/* Watches one network namespace for one run loop, and keeps paths up to date. */
 
 #include "base/counted.h"
 #include "base/list.h"
@@ -11,38 +11,39 @@
 
 struct monitor;
 
-/* One interest. All but the lists, the questions and the deadline is the owner's, and constant while it is watched. */
-struct watch {
-    struct list       node, dirty;
-    struct counted   *owner;
-    struct questions *questions; /* a reference; monitor_set_questions changes it */
-    unsigned          extras;    /* query_extras */
-    /* Counts the answers that the owner took, on whichever loop. */
-    atomic_ulong *answers;
-    /* The answer, on the driving thread, without a lock. Comes after every change that may matter, changed or not.
-     * False: another answer was taken since there were `answers`, before the question was put. It may be the newer
-     * one, so the question has to be put again. */
-    bool (*answered)(struct watch *watch, const struct path *path, unsigned long answers);
-    struct monitor     *monitor; /* NULL: not watched */
-    int64_t             expires;
-    bool                asked;      /* since it is watched */
-    struct dependencies depends_on; /* of the last answer */
+/* Questions whose path the monitor keeps up to date. The owner sets `owner`, `extras`, `path_version` and `accept`,
+ * which are constant while the monitor watches. The other fields are under the loop's lock. */
+struct path_watch {
+    struct list       node, stale; /* of the lists in struct monitor */
+    struct counted   *owner;       /* the monitor retains it during `accept` */
+    struct questions *questions;   /* a reference; monitor_set_questions changes it */
+    unsigned          extras;      /* query_extras bits */
+    /* Changes whenever the owner's path or questions change, for any loop. */
+    atomic_ulong *path_version;
+    /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on
+     * the thread that drives the loop, without a lock. `path_version` was read before the evaluation. If the version
+     * has changed since then, the owner's path may be newer: `accept` returns false, and the monitor evaluates again. */
+    bool (*accept)(struct path_watch *watch, const struct path *path, unsigned long path_version);
+    struct monitor     *monitor;      /* NULL: not watched */
+    int64_t             expires;      /* when the path is stale; NEVER */
+    bool                evaluated;    /* since monitor_watch */
+    struct dependencies dependencies; /* of the last path */
 };
 
-/* From now on until monitor_unwatch, from any thread. It is answered once in the next pass of the loop. 0 or an
- * errno. */
-int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct watch *watch);
+/* Starts to watch, until monitor_unwatch. From any thread. The first call of `accept` comes in the next pass of the
+ * loop. Returns 0 or an errno. */
+int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *watch);
 
-/* Puts other questions from now on, from any thread; takes a reference. */
-void monitor_set_questions(SCRunLoopRef loop, struct watch *watch, struct questions *questions);
+/* Replaces the questions, and takes a reference to the new ones. From any thread. */
+void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct questions *questions);
 
-/* From any thread. At most the answer that is under way still comes. */
-void monitor_unwatch(SCRunLoopRef loop, struct watch *watch);
+/* Stops to watch. From any thread. A call of `accept` that is already under way still comes. */
+void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch);
 
-/* What the monitor has done so far, for people. */
+/* Statistics since the monitor was created; all 0 if the monitor does not watch. */
 struct monitor_counters {
     unsigned long overruns, queries;
 };
-struct monitor_counters monitor_count(SCRunLoopRef loop, const struct watch *watch);
+struct monitor_counters monitor_count(SCRunLoopRef loop, const struct path_watch *watch);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The namespaces in which targets exist, each with its shared socket.
+ * The registry of the network namespaces with targets, and their shared sockets.
  *
- * What this file must never do: keep a namespace open that no target needs. A deleted namespace could not die.
+ * What this file must never do: keep a namespace open that no target needs. The kernel could not free it after its
+ * deletion.
  */
 #include "route/netns.h"
 
@@ -17,21 +18,21 @@
 
 struct netns {
     struct list         node;
-    unsigned            era;        /* of the process: a child's registry begins empty */
+    unsigned            era;        /* process_era of its creation */
     unsigned            references; /* under process_lock */
     struct netns_handle handle;
     atomic_bool         hides_peers;
-    pthread_mutex_t     lock;   /* for all below */
-    bool                denied; /* netlink is: UDP sockets are used instead */
+    pthread_mutex_t     lock;   /* for the fields below */
+    bool                denied; /* netlink is denied: use UDP sockets */
     struct rtnetlink    rtnetlink;
 };
 
-static struct list registry = { &registry, &registry }; /* under process_lock */
-static unsigned    registry_era;
+static struct list netns_registry = { &netns_registry, &netns_registry }; /* under process_lock */
+static unsigned    registry_era; /* a fork's child starts with an empty registry */
 
-/* ---- Making and ending ------------------------------------------------------------------------------------------ */
+/* ---- Registry --------------------------------------------------------------------------------------------------- */
 
-/* In a child another thread may have been about to change the view: then it is left as it is. */
+/* In a fork's child, the lock can belong to a thread of the parent, and `rtnetlink` can be half changed: leave it. */
 static void netns_free(struct netns *netns)
 {
     if (pthread_mutex_trylock(&netns->lock) == 0) {
@@ -75,17 +76,17 @@ static int netns_create(struct netns_id id, struct netns **ret)
     return 0;
 }
 
-/* The one with this identity, with a reference. If there is none, it becomes `fresh`. */
-static struct netns *find_or_add(struct netns_id id, struct netns *fresh)
+/* Returns the namespace with this identity, with a reference. If the registry has none, adds and returns `fresh`. */
+static struct netns *find_or_register(struct netns_id id, struct netns *fresh)
 {
     struct netns *found = NULL;
 
     process_lock();
     if (registry_era != process_era()) {
-        list_init(&registry);
+        list_init(&netns_registry);
         registry_era = process_era();
     }
-    list_for_each(node, &registry) {
+    list_for_each(node, &netns_registry) {
         struct netns *netns = container_of(node, struct netns, node);
 
         if (netns_id_equal(netns->handle.id, id)) {
@@ -95,7 +96,7 @@ static struct netns *find_or_add(struct netns_id id, struct netns *fresh)
         }
     }
     if (found == NULL && fresh != NULL) {
-        list_append(&registry, &fresh->node);
+        list_append(&netns_registry, &fresh->node);
         found = fresh;
     }
     process_unlock();
@@ -110,12 +111,12 @@ int netns_current(struct netns **ret)
 
     if (error != 0)
         return error;
-    found = find_or_add(id, NULL);
+    found = find_or_register(id, NULL);
     if (found == NULL) {
         error = netns_create(id, &fresh);
         if (error != 0)
             return error;
-        found = find_or_add(id, fresh);
+        found = find_or_register(id, fresh);
         if (found != fresh)
             netns_free(fresh); /* another thread was quicker */
     }
@@ -148,7 +149,7 @@ void netns_release(struct netns *netns)
         netns_free(netns);
 }
 
-/* ---- Going there ------------------------------------------------------------------------------------------------ */
+/* ---- Calls in the namespace ------------------------------------------------------------------------------------- */
 
 int netns_run(const struct netns *netns, int (*run)(void *argument), void *argument)
 {
@@ -160,91 +161,91 @@ int netns_enter(const struct netns *netns)
     return netns_handle_enter(&netns->handle);
 }
 
-struct opening {
+struct open_rtnetlink_call {
     enum rtnetlink_scope scope;
     struct rtnetlink    *rtnetlink;
 };
 
-static int open_in_namespace(void *argument)
+static int open_rtnetlink_in_namespace(void *argument)
 {
-    const struct opening *opening = argument;
+    const struct open_rtnetlink_call *call = argument;
 
-    return rtnetlink_open(opening->rtnetlink, opening->scope);
+    return rtnetlink_open(call->rtnetlink, call->scope);
 }
 
 int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct rtnetlink *ret)
 {
-    return netns_run(netns, open_in_namespace, &(struct opening){ .scope = scope, .rtnetlink = ret });
+    return netns_run(netns, open_rtnetlink_in_namespace,
+                     &(struct open_rtnetlink_call){ .scope = scope, .rtnetlink = ret });
 }
 
-/* ---- Asking ----------------------------------------------------------------------------------------------------- */
+/* ---- Evaluation ------------------------------------------------------------------------------------------------- */
 
-struct evaluation {
+struct evaluate_call {
     struct netns           *netns;
     const struct questions *questions;
     unsigned                extras;
     struct path            *path;
 };
 
-/* 0, NETLINK_DENIED or another errno. */
-static int evaluate_over_shared_socket(const struct evaluation *evaluation)
+static int evaluate_over_shared_socket(const struct evaluate_call *call)
 {
-    struct netns *netns = evaluation->netns;
+    struct netns *netns = call->netns;
     int           error = NETLINK_DENIED;
 
     pthread_mutex_lock(&netns->lock);
     if (!netns->denied) {
         rtnetlink_clear_unwatched_links(&netns->rtnetlink);
-        error = evaluate_questions(&netns->rtnetlink, evaluation->questions, evaluation->extras, evaluation->path);
+        error = evaluate_questions(&netns->rtnetlink, call->questions, call->extras, call->path);
     }
     pthread_mutex_unlock(&netns->lock);
     return error;
 }
 
-/* In the namespace. What was denied may be allowed by now. */
+/* Tries netlink again first: it may be allowed now. */
 static int evaluate_in_namespace(void *argument)
 {
-    const struct evaluation *evaluation = argument;
-    struct netns            *netns = evaluation->netns;
-    int                      error;
+    const struct evaluate_call *call = argument;
+    struct netns               *netns = call->netns;
+    int                         error;
 
     pthread_mutex_lock(&netns->lock);
     if (netns->denied)
         netns->denied = rtnetlink_open(&netns->rtnetlink, RTNETLINK_LINKS) != 0;
     pthread_mutex_unlock(&netns->lock);
-    error = evaluate_over_shared_socket(evaluation);
-    return error == NETLINK_DENIED ? udp_probe_evaluate(evaluation->questions, evaluation->path) : error;
+    error = evaluate_over_shared_socket(call);
+    return error == NETLINK_DENIED ? udp_probe_evaluate(call->questions, call->path) : error;
 }
 
 int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
 {
-    struct evaluation evaluation = { .netns = netns, .questions = questions, .extras = extras, .path = ret };
-    const int         error = evaluate_over_shared_socket(&evaluation);
+    struct evaluate_call call = { .netns = netns, .questions = questions, .extras = extras, .path = ret };
+    const int            error = evaluate_over_shared_socket(&call);
 
-    return error == NETLINK_DENIED ? netns_run(netns, evaluate_in_namespace, &evaluation) : error;
+    return error == NETLINK_DENIED ? netns_run(netns, evaluate_in_namespace, &call) : error;
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
-struct link_type_request {
+struct link_type_call {
     uint32_t     index;
     struct link *link;
 };
 
-static int query_in_namespace(void *argument)
+static int query_link_type_in_namespace(void *argument)
 {
-    const struct link_type_request *request = argument;
+    const struct link_type_call *call = argument;
 
-    return link_type_query(request->index, request->link);
+    return link_type_query(call->index, call->link);
 }
 
 int netns_query_link_type(struct netns *netns, uint32_t index, struct link *ret)
 {
-    return netns_run(netns, query_in_namespace, &(struct link_type_request){ .index = index, .link = ret });
+    return netns_run(netns, query_link_type_in_namespace, &(struct link_type_call){ .index = index, .link = ret });
 }
 
-/* What the shared view knows of a link, or finds out without waiting, and of how many changes. */
-static bool find_shared_link(struct netns *netns, uint32_t index, struct link *ret, unsigned *ret_changes)
+/* Reads a link from the shared link table, or from the kernel without waiting for RTNL, and the table's `changes`. */
+static bool read_shared_link(struct netns *netns, uint32_t index, struct link *ret, unsigned *ret_changes)
 {
     const struct link *link = NULL;
 
@@ -260,8 +261,8 @@ static bool find_shared_link(struct netns *netns, uint32_t index, struct link *r
     return link != NULL;
 }
 
-/* It went a moment ago, or there is nobody to tell: what is known of it has to do. */
-static bool has_to_do(int error)
+/* The link was deleted a moment ago, or the kernel refuses to say more. */
+static bool nothing_more_to_learn(int error)
 {
     return error == ENODEV || netlink_is_withheld(error);
 }
@@ -269,16 +270,16 @@ static bool has_to_do(int error)
 int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret)
 {
     unsigned    changes = 0;
-    struct link whole;
+    struct link found;
     int         error;
 
     *ret = (struct link){ 0 };
-    if (index == 0 || !find_shared_link(netns, index, ret, &changes) || link_type_is_known(ret))
+    if (index == 0 || !read_shared_link(netns, index, ret, &changes) || link_type_is_known(ret))
         return 0;
-    error = netns_query_link_type(netns, index, &whole);
+    error = netns_query_link_type(netns, index, &found);
     if (error != 0)
-        return has_to_do(error) ? 0 : error;
-    *ret = whole;
+        return nothing_more_to_learn(error) ? 0 : error;
+    *ret = found;
     pthread_mutex_lock(&netns->lock);
     link_table_learn(&netns->rtnetlink.links, ret, changes);
     pthread_mutex_unlock(&netns->lock);
@@ -287,32 +288,32 @@ int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret)
 
 /* ---- Names of links --------------------------------------------------------------------------------------------- */
 
-struct index_request {
+struct link_index_call {
     const char *name;
     uint32_t    index;
 };
 
-static int find_index_in_namespace(void *argument)
+static int find_link_index_in_namespace(void *argument)
 {
-    struct index_request *request = argument;
+    struct link_index_call *call = argument;
 
-    request->index = udp_probe_link_index(request->name);
+    call->index = udp_probe_link_index(call->name);
     return 0;
 }
 
 uint32_t netns_link_index(struct netns *netns, const char *name)
 {
-    struct index_request request = { .name = name };
-    bool                 denied;
+    struct link_index_call call = { .name = name };
+    bool                   denied;
 
     pthread_mutex_lock(&netns->lock);
     denied = netns->denied;
     if (!denied)
-        (void)rtnetlink_link_index(&netns->rtnetlink, name, &request.index);
+        (void)rtnetlink_link_index(&netns->rtnetlink, name, &call.index);
     pthread_mutex_unlock(&netns->lock);
     if (denied)
-        (void)netns_run(netns, find_index_in_namespace, &request);
-    return request.index;
+        (void)netns_run(netns, find_link_index_in_namespace, &call);
+    return call.index;
 }
 
 /* ---- WireGuard -------------------------------------------------------------------------------------------------- */

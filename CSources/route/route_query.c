@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which RTM_GETROUTE to send.
+ * The RTM_GETROUTE queries of one question.
  *
- * The kernel answers a plain query with the way that a packet would take, and a query with RTM_F_FIB_MATCH with the
- * route that matched. Plain is right for addresses. FIB_MATCH is needed where IPv4 would make up a plain answer (an
- * interface was named and no route leaves it), for the length of the matched prefix, for the legs of a multipath route,
- * and for the time at which an IPv6 route expires.
+ * The reply to a plain query is the way that a packet takes. The reply to a query with RTM_F_FIB_MATCH is the route
+ * that matches. For an address, the plain query is right. RTM_F_FIB_MATCH is needed for IPv4 out of a given interface
+ * (if no route leaves the interface, the plain reply is a route that does not exist), for the length of the prefix, for
+ * the legs of a multipath route, and for the time at which an IPv6 route expires.
  *
- * What this file must never do: wait for RTNL (GetFlags runs here), or take a failure to query for an answer.
+ * What this file must never do: wait for RTNL (GetFlags runs here), or treat a failed query as a reply.
  */
 #include "route/route_query.h"
 
@@ -15,7 +15,7 @@
 #include <linux/rtnetlink.h>
 #include <unistd.h>
 
-#define TUNNEL_DEPTH 4 /* tunnels inside one another */
+#define TUNNEL_DEPTH 4 /* tunnels inside one another that are followed */
 
 struct route_query route_query_make(struct rtnetlink *rtnetlink, const struct question *question, unsigned extras)
 {
@@ -28,15 +28,14 @@ struct route_query route_query_make(struct rtnetlink *rtnetlink, const struct qu
 
 /* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
-/* Whether IPv6 answered with another interface than the one that was asked for: it takes that strictly only where no
- * source is given. */
-static bool is_elsewhere(const struct route_request *request, const struct route *route)
+/* Whether the route leaves another interface than the query names. IPv6 obeys the interface strictly only in queries
+ * without a source. */
+static bool leaves_other_interface(const struct route_request *request, const struct route *route)
 {
     return request->destination.family == AF_INET6 && request->source.family != AF_UNSPEC && request->oif != 0 &&
            route->legs == NULL && route->oif != request->oif;
 }
 
-/* Puts one query. 0: `ret` is the answer. An errno of path_from_error's is an answer too. */
 static int query_route(struct route_query *query, bool fib_match, struct route *ret)
 {
     struct route_request strict;
@@ -44,14 +43,13 @@ static int query_route(struct route_query *query, bool fib_match, struct route *
 
     query->request.fib_match = fib_match;
     error = rtnetlink_query(query->rtnetlink, &query->request, ret);
-    if (error != 0 || !is_elsewhere(&query->request, ret))
+    if (error != 0 || !leaves_other_interface(&query->request, ret))
         return error;
     strict = query->request;
     strict.source = (struct address){ 0 };
     return rtnetlink_query(query->rtnetlink, &strict, ret);
 }
 
-/* The plain one, out of an interface; 0: any. */
 int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret)
 {
     const uint32_t bound = query->request.oif;
@@ -68,7 +66,11 @@ int route_query_match(struct route_query *query, struct route *ret)
     return query_route(query, true, ret);
 }
 
-/* What a further query may fail with: an answer leaves what is known as it is, a failure to ask does not. */
+int route_query_path_from_error(const struct route_query *query, int error, struct path *ret)
+{
+    return path_from_error(error, query->bound, ret) ? 0 : error;
+}
+
 int route_query_failure(int error)
 {
     struct path path;
@@ -89,14 +91,14 @@ const struct link *route_query_link(struct route_query *query, uint32_t index)
 
 void route_query_recheck_after(struct path *path, uint32_t seconds)
 {
-    const struct dependencies depends_on = { .expires = seconds * (uint32_t)sysconf(_SC_CLK_TCK) };
-
-    dependencies_add(&path->depends_on, &depends_on);
+    dependencies_add(&path->dependencies,
+                     &(struct dependencies){ .expires = seconds * (uint32_t)sysconf(_SC_CLK_TCK) });
 }
 
-/* ---- Beginning -------------------------------------------------------------------------------------------------- */
+/* ---- Interface and local address -------------------------------------------------------------------------------- */
 
-/* Whether the local address is this machine's: IPv6 accepts any source without a word. 0 or an errno. */
+/* Whether the local address belongs to this machine. Needed because IPv6 queries accept any source address. Returns 0
+ * or an errno. */
 static int query_local_address(struct route_query *query, bool *ret)
 {
     const struct address *local = &query->question->local;
@@ -117,7 +119,7 @@ int route_query_begin(struct route_query *query, bool *ret_open, struct path *re
     bool                   is_local = true;
     int                    error = 0;
 
-    /* Of an IPv4 address a scope is a tunnel's interface. */
+    /* An IPv4 address has a scope only in questions about a tunnel, which names its interface. */
     query->bound = question->interface[0] != '\0' || (question->scope != 0 && question->destination.family == AF_INET);
     if (question->interface[0] != '\0')
         error = rtnetlink_link_index(query->rtnetlink, question->interface, &named);
@@ -125,7 +127,7 @@ int route_query_begin(struct route_query *query, bool *ret_open, struct path *re
         return error;
     query->request.destination = question->destination;
     query->request.source = question->local;
-    *ret_open = question_interface(question, named, &query->request.oif, ret);
+    *ret_open = question_choose_interface(question, named, &query->request.oif, ret);
     if (!*ret_open || question->local.family == AF_UNSPEC)
         return 0;
     error = query_local_address(query, &is_local);

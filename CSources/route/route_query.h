@@ -8,42 +8,46 @@
 #include "pure/path.h"
 #include "pure/question.h"
 
-/* What a path has besides flags, reason and interface. Bits. */
+/* What to find for a path besides flags, reason and interface. Bits. */
 enum query_extras {
-    QUERY_EXPIRY = 1, /* when the kernel will let the route expire without a message */
-    QUERY_SOURCE = 2  /* the source address, where that takes another query */
+    QUERY_EXPIRY = 1, /* the time at which the route expires: the kernel sends no message then */
+    QUERY_SOURCE = 2  /* the source address, also if that takes another query */
 };
 
 struct route_query {
     struct rtnetlink      *rtnetlink;
     const struct question *question;
     unsigned               extras;
-    struct route_request   request;    /* what all queries have in common */
-    bool                   bound;      /* to an interface, and not just by the scope of an address */
-    unsigned               depth;      /* how many more tunnels inside one another are followed */
-    int                    link_error; /* why a link could not be read; 0: each could */
+    struct route_request   request;    /* the parameters that all queries share */
+    bool                   bound;      /* the question names an interface, not just the scope of an IPv6 address */
+    unsigned               depth;      /* follow this many more tunnels inside one another */
+    int                    link_error; /* the errno of a failure to read a link, or 0 */
 };
 
 struct route_query route_query_make(struct rtnetlink *rtnetlink, const struct question *question, unsigned extras);
 
-/* The calls below return 0, or an errno: the kernel could not be queried. */
+/* The calls below return 0, or an errno if the kernel could not be queried. */
 
-/* Finds the interface, and checks the local address. *ret_open false: `ret` is the answer already. */
+/* Finds the interface, and checks the local address. *ret_open false: *ret is the path already. */
 int route_query_begin(struct route_query *query, bool *ret_open, struct path *ret);
 
-/* Query `request.destination`: the way that a packet takes out of an interface (0: any), and the route that matches.
- * An errno may be the kernel's answer: path_from_error tells. */
+/* Query the route to `request.destination`: the way that a packet takes out of an interface (0: any), and the route
+ * that matches. A returned errno can be the kernel's reply: pass it to route_query_path_from_error or
+ * route_query_failure. */
 int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret);
 int route_query_match(struct route_query *query, struct route *ret);
 
-/* What a second query may fail with, after a first one was answered. 0: the kernel's answer, which leaves the path as
- * it is. */
+/* Converts the errno of a query. Returns 0 and a path if it is the kernel's reply, else the errno. */
+int route_query_path_from_error(const struct route_query *query, int error, struct path *ret);
+
+/* The same for a further query, whose reply cannot make the path worse: returns 0 if the errno is the kernel's
+ * reply. */
 int route_query_failure(int error);
 
-/* Returns the link, or NULL: there is none, or `link_error` is set. Valid until the next query. */
+/* Returns the link, valid until the next query. NULL: there is no such link, or `link_error` is set. */
 const struct link *route_query_link(struct route_query *query, uint32_t index);
 
-/* Has the path evaluated again after some seconds, as no message will say that it changed. */
+/* Makes the path stale after some seconds, for changes that the kernel does not announce. */
 void route_query_recheck_after(struct path *path, uint32_t seconds);
 
 #endif

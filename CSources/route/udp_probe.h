@@ -3,17 +3,18 @@
 #define REACHABILITY_UDP_PROBE_H
 
 /*
- * Questions put to a UDP socket, for processes to which netlink is refused: it is connected, which sends nothing, and
- * tells whether there is a route and which source address packets would carry. Gateways, interfaces and what becomes of
- * a carrier it does not tell.
+ * The evaluation of questions with UDP sockets, for processes that may not use netlink. The connect(2) of a UDP socket
+ * sends no packet. It shows whether there is a route, and the source address of packets. It shows neither gateway nor
+ * interface nor carrier.
  */
 
 #include "route/evaluate.h"
 
-/* As evaluate_questions, in the network namespace of the calling thread. Nothing tells when the answer changes. */
+/* Like evaluate_questions, in the network namespace of the calling thread. No message announces a change of the
+ * path. */
 int udp_probe_evaluate(const struct questions *questions, struct path *ret);
 
-/* The index of the interface that has this name now, 0: there is none. */
+/* The current index of the interface with this name; 0: there is none. */
 uint32_t udp_probe_link_index(const char *name);
 
 #endif

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: report a loss because the peers could not be read. Only administrators may read them.
+ * Paths over WireGuard links.
+ *
+ * What this file must never do: report a path as not reachable because it cannot read the peers. Only administrators
+ * may read them.
  */
 #include "route/wireguard_path.h"
 
 #include <errno.h>
 
-#define PEER_SECONDS             30 /* until a path over a peer is evaluated again: the peer may have moved */
-#define UNREACHABLE_PEER_SECONDS 2  /* the same, if the peer could not be reached */
+#define PEER_SECONDS             30 /* until a path over a peer is stale: the peer may have moved */
+#define UNREACHABLE_PEER_SECONDS 2  /* the same, if there is no path to the peer */
 
-struct peers_request {
+struct read_peers_call {
     struct wireguard_peers *peers;
     uint32_t                index;
 };
 
-static int read_peers(void *argument)
+static int read_link_peers(void *argument)
 {
-    const struct peers_request *request = argument;
+    const struct read_peers_call *call = argument;
 
-    return wireguard_read(request->peers, request->index);
+    return wireguard_read(call->peers, call->index);
 }
 
-/* The path that packets to the peer take. */
-static int evaluate_outer(struct netns *netns, const struct tunnel *tunnel, struct path *ret)
+static int evaluate_path_to_peer(struct netns *netns, const struct tunnel *tunnel, struct path *ret)
 {
     const struct question question = { .destination = tunnel->remote, .scope = tunnel->oif, .mark = tunnel->mark };
     struct questions     *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
@@ -32,7 +34,7 @@ static int evaluate_outer(struct netns *netns, const struct tunnel *tunnel, stru
     return error;
 }
 
-/* The kernel drops packets for which there is no peer, or no endpoint of it. */
+/* The kernel drops packets for which there is no peer, or no endpoint of the peer. */
 static int apply_peer(struct netns *netns, const struct wireguard_peers *peers, struct path *path)
 {
     struct tunnel tunnel = { 0 };
@@ -40,7 +42,7 @@ static int apply_peer(struct netns *netns, const struct wireguard_peers *peers, 
     int           error = 0;
 
     if (wireguard_find_peer(peers, &path->destination, &tunnel) && tunnel.remote.family != AF_UNSPEC)
-        error = evaluate_outer(netns, &tunnel, &outer);
+        error = evaluate_path_to_peer(netns, &tunnel, &outer);
     if (error != 0)
         return error;
     path_apply_outer(path, &tunnel.remote, &outer);
@@ -50,17 +52,18 @@ static int apply_peer(struct netns *netns, const struct wireguard_peers *peers, 
 
 int wireguard_path_follow(struct netns *netns, struct wireguard_peers *peers, struct path *path)
 {
-    struct peers_request request = { .peers = peers, .index = path->index };
-    int                  error = 0;
+    struct read_peers_call call = { .peers = peers, .index = path->index };
+    int                    error = 0;
 
     if (!path->wireguard || path_rank(path) == 0 || netns_hides_peers(netns))
         return 0;
     if (peers->index != path->index)
-        error = netns_run(netns, read_peers, &request);
+        error = netns_run(netns, read_link_peers, &call);
     if (error == 0)
         return apply_peer(netns, peers, path);
     if (netlink_is_withheld(error))
         netns_set_hides_peers(netns);
-    /* ENODEV: the link went a moment ago. ENOENT, EOPNOTSUPP: an implementation of WireGuard outside the kernel. */
+    /* ENODEV: the link was deleted a moment ago. ENOENT, EOPNOTSUPP: an implementation of WireGuard outside the
+     * kernel. */
     return netlink_is_withheld(error) || error == ENODEV || error == ENOENT || error == EOPNOTSUPP ? 0 : error;
 }

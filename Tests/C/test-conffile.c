@@ -115,9 +115,9 @@ static void append(char *text, size_t size, const char *format, const char *valu
 
 static void read_text(struct text text, char *ret, size_t size)
 {
-    struct server servers[CONFFILE_SERVERS];
-    char         *bytes = exact_copy(text.bytes, text.length);
-    const size_t  count = conffile_servers(bytes, text.length, servers);
+    struct name_server servers[CONFFILE_SERVERS];
+    char              *bytes = exact_copy(text.bytes, text.length);
+    const size_t       count = conffile_servers(bytes, text.length, servers);
 
     free(bytes);
     assert_true(count <= CONFFILE_SERVERS);
@@ -358,7 +358,7 @@ static void read_by_system(char *ret, size_t size)
         address_format(&address, text);
         append(ret, size, i > 0 ? " %s" : "%s", text);
         snprintf(number, sizeof number, "%u", scope);
-        if (scope != 0 && address_is_of_link(&address))
+        if (scope != 0 && address_needs_scope(&address))
             append(ret, size, "%%%s", number);
     }
     if (strcmp(ret, "127.0.0.1") == 0 || strcmp(ret, "0.0.0.0") == 0)

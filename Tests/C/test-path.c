@@ -116,7 +116,7 @@ static void a_route_and_a_link_make_a_path(void **state)
             fail_msg("row %zu, %s: flags 0x%x, reason %u", i, rows[i].destination, path.flags, path.reason);
         assert_int_equal(path.index, 3);
         assert_int_equal(path.table, 254);
-        assert_int_equal(path.depends_on.expires, 17);
+        assert_int_equal(path.dependencies.expires, 17);
         assert_true(address_equal(&path.gateway, &route.gateway));
     }
 }
@@ -184,7 +184,7 @@ static void a_source_makes_a_path(void **state)
         assert_true(address_equal(&path.source, &source));
         /* A socket tells nothing of these. */
         assert_int_equal(path.gateway.family, AF_UNSPEC);
-        assert_int_equal(path.index | path.mtu | path.table | path.depends_on.expires, 0);
+        assert_int_equal(path.index | path.mtu | path.table | path.dependencies.expires, 0);
         assert_string_equal(path.name, "");
     }
 }
@@ -263,7 +263,7 @@ static void paths_differ_in_flags_and_interface_or_in_more(void **state)
     other = base;
     other.mtu = 1400;
     other.table = 100;
-    other.depends_on.expires = 3;
+    other.dependencies.expires = 3;
     memcpy(other.name, "renamed", 8);
     assert_false(path_differs(&base, &other, true));
     other = base;

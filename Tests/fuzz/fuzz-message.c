@@ -1,4 +1,4 @@
-/* libFuzzer: any bytes as a datagram from the kernel, through the parser, the legs, the link table and the judgement. */
+/* libFuzzer: the input is a datagram from the kernel. It goes through the parser, the link table and path_evaluate. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void use_route(struct route route, const struct link_table *links)
+static void evaluate_route_and_legs(struct route route, const struct link_table *links)
 {
     struct route     single = route;
     struct route_leg leg;
@@ -24,7 +24,7 @@ static void use_route(struct route route, const struct link_table *links)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char             *bytes = malloc(size); /* to the byte, so that the sanitizer sees one that is read too many */
+    char             *bytes = malloc(size); /* of the exact size, so that the sanitizer reports a read behind the end */
     const char       *next = bytes;
     struct link_table links = LINK_TABLE_EMPTY;
     struct message    message;
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (message.kind == MESSAGE_LINK || message.kind == MESSAGE_LINK_GONE)
             link_table_apply(&links, &message);
         if (message.kind == MESSAGE_ROUTE)
-            use_route(message.route, &links);
+            evaluate_route_and_legs(message.route, &links);
     }
     link_table_clear(&links);
     free(bytes);

@@ -1,4 +1,5 @@
-/* libFuzzer: any bytes as a trivial database. */
+/* libFuzzer: the input is a trivial database. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,8 +7,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Every byte that is handed out can be read. */
-static void take(void *info, struct span key, struct span value)
+/* Reads every byte that is reported. */
+static void sum_bytes(void *info, struct span key, struct span value)
 {
     unsigned *sum = info;
 
@@ -25,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (bytes == NULL)
         return 0;
     memcpy(bytes, data, size);
-    tdb_each(bytes, size, take, &sum);
+    tdb_each(bytes, size, sum_bytes, &sum);
     free(bytes);
     return 0;
 }
