@@ -159,7 +159,7 @@ static void plan_locked(struct SCNetworkReachability *target, bool failed)
 static void finish_locked(struct SCNetworkReachability *target, struct questions *questions,
                           const struct lookup_result *result)
 {
-    const bool again = target->look_again || result->doubtful;
+    const bool again = target->look_again || result->stale;
 
     target->looking = false;
     plan_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED);
@@ -190,7 +190,7 @@ static void found(struct lookup_waiter *waiter, unsigned turn, const struct look
 /* What is not sure to come to anything has a deadline though it is under way. */
 static void look_locked(struct SCNetworkReachability *target, bool again, bool trusted)
 {
-    const int error = lookup_start(target->netns, again, trusted, &target->waiter);
+    const int error = lookup_start(target->netns, target->name, again, trusted, &target->waiter);
 
     target->looking = error == 0 || error == EINPROGRESS;
     target->look_again = false;
@@ -220,10 +220,9 @@ int name_refresh_pending_locked(struct SCNetworkReachability *target)
 
 void name_begin_locked(struct SCNetworkReachability *target, bool trusted)
 {
-    if (target->waiter.found == NULL) { /* constant from here on: a resolver's thread may be reading it */
+    if (target->waiter.completed == NULL) { /* constant from here on: a resolver's thread may be reading it */
         target->waiter.owner = &target->memory;
-        target->waiter.name = target->name;
-        target->waiter.found = found;
+        target->waiter.completed = found;
     }
     target->look_again_delay = LOOK_AGAIN_FIRST;
     look_locked(target, false, trusted);

@@ -14,7 +14,7 @@ int name_refresh_pending_locked(struct SCNetworkReachability *target);
 /* The same for those that the surroundings have; takes over a reference. NULL: nothing changes. */
 void name_set_questions_locked(struct SCNetworkReachability *target, struct questions *questions);
 
-/* The target is scheduled for the first time: it is looked up from now on. `trusted`: see resolvconf_hosts_say. */
+/* The target is scheduled for the first time: it is looked up from now on. `trusted`: see resolvconf_check_hosts. */
 void name_begin_locked(struct SCNetworkReachability *target, bool trusted);
 
 /* It is scheduled no more: a late result is thrown away, and it is as if it had never been looked up. */

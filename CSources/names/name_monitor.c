@@ -170,7 +170,7 @@ static int surroundings_run(struct source *source)
     changed = files_changed || name_monitor->changed;
     name_monitor->changed = false;
     if (changed)
-        lookup_doubt(name_monitor->netns);
+        lookup_mark_stale(name_monitor->netns);
     stir(name_monitor, changed);
     runloop_lock(name_monitor->loop);
     set_source_deadline_locked(name_monitor);

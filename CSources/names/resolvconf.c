@@ -318,7 +318,7 @@ static bool hosts_has(struct hosts *hosts, const char *name)
     return has;
 }
 
-enum hosts_verdict resolvconf_hosts_say(const char *name, bool trusted)
+enum hosts_verdict resolvconf_check_hosts(const char *name, bool trusted)
 {
     struct hosts *hosts = known_hosts(trusted);
 

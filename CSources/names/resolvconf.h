@@ -34,7 +34,7 @@ bool resolvconf_hosts_has(const char *name);
 /* The same without reading the file, which may be long. `trusted`: what is known of it holds, and it is not even looked
  * at. */
 enum hosts_verdict { HOSTS_HAS, HOSTS_HAS_NOT, HOSTS_UNREAD };
-enum hosts_verdict resolvconf_hosts_say(const char *name, bool trusted);
+enum hosts_verdict resolvconf_check_hosts(const char *name, bool trusted);
 
 /* What is known of hosts is forgotten if it does not hold any more: to be called when it may have changed, by who calls
  * it trusted. */
