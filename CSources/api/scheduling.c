@@ -57,7 +57,7 @@ static struct schedule *schedule_create(struct SCNetworkReachability *target, SC
                                       .answered = delivery_answered };
     list_init(&schedule->watch.node);
     list_init(&schedule->watch.dirty);
-    schedule->name_watch = (struct name_watch){ .owner = &schedule->counted, .stirred = stirred };
+    schedule->name_watch = (struct name_watch){ .owner = &schedule->counted, .due = stirred };
     list_init(&schedule->name_watch.node);
     return schedule;
 }
@@ -122,7 +122,7 @@ static int move_in_locked(struct schedule *schedule, bool *ret_trusted)
 
     if (error != 0 || !list_is_empty(&target->schedules))
         return error;
-    *ret_trusted = name_monitor_files_are_unchanged(schedule->loop, &schedule->name_watch);
+    *ret_trusted = name_monitor_files_are_current(schedule->loop, &schedule->name_watch);
     if (!*ret_trusted)
         return name_refresh_pending_locked(target);
     name_set_questions_locked(target, name_monitor_pending_questions(schedule->loop, &schedule->name_watch));

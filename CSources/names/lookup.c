@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The threads that call getaddrinfo(3), and the queues of look-ups that wait for them. getaddrinfo can neither be
- * cancelled nor given a time limit: with a silent server it takes half a minute. So a few detached threads call it. They
- * end when the queues are empty. A thread that is stuck keeps its look-up, but no waiter that was cancelled.
+ * cancelled nor given a time limit: with a silent server it takes half a minute. So a few detached threads call it.
+ * They end when the queues are empty. A thread that is stuck keeps its look-up, but no waiter that was cancelled.
  *
  * What this file must never do: let a caller wait, hold a lock while it calls the resolver or a waiter, or let names on
  * a dead server delay a name from /etc/hosts.
@@ -234,7 +234,8 @@ static bool may_add_worker_locked(enum worker_kind kind)
 }
 
 /* Starting a thread can still fail, so threads that are being started do not count. Each thread that counts looks into
- * the queues before it ends. (A thread that ended before pthread_create returned makes this one too few for a moment.) */
+ * the queues before it ends. (A thread that ended before pthread_create returned makes this one too few for a
+ * moment.) */
 static int count_started_workers_locked(enum worker_kind kind)
 {
     return pool.workers[kind] - pool.starting[kind];
@@ -251,8 +252,8 @@ static struct lookup *pop_lookup_locked(size_t queues)
 }
 
 /* What a quick worker takes when its own queues are empty. Another worker may have taken the look-up for which this one
- * was started; then the look-up of the other worker is left. So the quick worker becomes one of the other kind, if there
- * may be one more. It also takes a look-up if all workers of the other kind are only being started. */
+ * was started; then the look-up of the other worker is left. So the quick worker becomes one of the other kind, if
+ * there may be one more. It also takes a look-up if all workers of the other kind are only being started. */
 static struct lookup *pop_slow_lookup_locked(enum worker_kind *kind)
 {
     const bool     changes_kind = may_add_worker_locked(WORKER_ANY);
@@ -289,8 +290,8 @@ static struct lookup *take_lookup(enum worker_kind *kind)
 }
 
 /* glibc keeps a thread's name server sockets in that thread's memory. A new thread of a child can get the memory of one
- * of the parent's threads, with these sockets. So it starts from zero. The inherited sockets are not closed: other files
- * may have their numbers by now. */
+ * of the parent's threads, with these sockets. So it starts from zero. The inherited sockets are not closed: other
+ * files may have their numbers by now. */
 static void reset_inherited_resolver(void)
 {
     if (process_era() != 0)
@@ -359,7 +360,7 @@ static bool belongs_to_slow_queue(const struct lookup *lookup, enum worker_kind 
 }
 
 /* Moves the look-up to its slow queue, or frees it if it has no waiter any more. */
-static void put_back(struct lookup *lookup)
+static void return_to_queue(struct lookup *lookup)
 {
     struct netns *netns = lookup->netns;
     bool          has_waiters;
@@ -385,7 +386,7 @@ static void *run_worker(void *argument)
     reset_inherited_resolver();
     while ((lookup = take_lookup(&kind)) != NULL) {
         if (belongs_to_slow_queue(lookup, kind)) {
-            put_back(lookup);
+            return_to_queue(lookup);
             (void)add_worker(WORKER_ANY); /* if that fails, this worker takes it later */
         } else {
             run_lookup(lookup);
@@ -437,9 +438,9 @@ static bool join_or_queue(struct lookup *fresh, struct lookup_waiter *waiter)
     return is_queued;
 }
 
-static enum queue choose_queue(const char *name, enum queue slow_queue, bool files_current)
+static enum queue choose_queue(const char *name, enum queue slow_queue, bool hosts_known)
 {
-    switch (resolvconf_check_hosts(name, files_current)) {
+    switch (resolvconf_check_hosts(name, hosts_known)) {
     case HOSTS_HAS:
         return QUEUE_QUICK;
     case HOSTS_UNREAD:
@@ -449,10 +450,10 @@ static enum queue choose_queue(const char *name, enum queue slow_queue, bool fil
     }
 }
 
-int lookup_start(struct netns *netns, const char *name, bool again, bool files_current, struct lookup_waiter *waiter)
+int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_known, struct lookup_waiter *waiter)
 {
     const enum queue slow_queue = again ? QUEUE_AGAIN : QUEUE_FIRST;
-    const enum queue queue = choose_queue(name, slow_queue, files_current);
+    const enum queue queue = choose_queue(name, slow_queue, hosts_known);
     struct lookup   *lookup = lookup_create(netns, name, queue, slow_queue);
     int              error;
 

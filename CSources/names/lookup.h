@@ -37,16 +37,16 @@ struct lookup_waiter {
     struct lookup  *lookup; /* NULL: does not wait */
     struct counted *owner;  /* retained during `completed` */
     unsigned        turn;   /* lookup_cancel increments it */
-    /* Delivers the result on a resolver thread, without a lock. `turn` is the turn in which the waiter began to wait. If
-     * the waiter has another turn by now, the result is late and must be dropped. */
+    /* Delivers the result on a resolver thread, without a lock. `turn` is the turn in which the waiter began to wait.
+     * If the waiter has another turn by now, the result is late and must be dropped. */
     void (*completed)(struct lookup_waiter *waiter, unsigned turn, const struct lookup_result *result);
 };
 
 /* Queues a look-up of the name in the namespace, or joins the one that is queued or under way. The waiter must not wait
- * already. Never waits for the resolver. `again`: first look-ups have priority over this one. `files_current`: see
+ * already. Never waits for the resolver. `again`: first look-ups have priority over this one. `hosts_known`: see
  * resolvconf_check_hosts. Returns 0; EINPROGRESS: the look-up depends on a thread that another caller is starting, and
  * nothing reports if that fails; or another errno: `completed` will not be called. */
-int lookup_start(struct netns *netns, const char *name, bool again, bool files_current, struct lookup_waiter *waiter);
+int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_known, struct lookup_waiter *waiter);
 
 /* Name servers may return other addresses in the namespace from now on: the results of look-ups under way are stale. */
 void lookup_mark_stale(const struct netns *netns);
