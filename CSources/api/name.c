@@ -184,7 +184,7 @@ static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool f
 static void finish_lookup_locked(struct SCNetworkReachability *target, struct questions *questions,
                                  const struct lookup_result *result)
 {
-    const bool outdated = target->lookup_outdated || result->doubtful;
+    const bool outdated = target->lookup_outdated || result->stale;
 
     target->lookup_running = false;
     plan_next_lookup_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED);
@@ -215,7 +215,7 @@ static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, c
 
 static void start_lookup_locked(struct SCNetworkReachability *target, bool is_repeat, bool hosts_known)
 {
-    const int error = lookup_start(target->netns, is_repeat, hosts_known, &target->waiter);
+    const int error = lookup_start(target->netns, target->name, is_repeat, hosts_known, &target->waiter);
 
     target->lookup_running = error == 0 || error == EINPROGRESS;
     target->lookup_outdated = false;
@@ -229,10 +229,9 @@ static void start_lookup_locked(struct SCNetworkReachability *target, bool is_re
 
 void name_start_lookups_locked(struct SCNetworkReachability *target, bool hosts_known)
 {
-    if (target->waiter.found == NULL) { /* set only once: a resolver thread may be reading it */
+    if (target->waiter.completed == NULL) { /* set only once: a resolver thread may be reading it */
         target->waiter.owner = &target->memory;
-        target->waiter.name = target->name;
-        target->waiter.found = receive_lookup_result;
+        target->waiter.completed = receive_lookup_result;
     }
     target->lookup_retry_delay = RETRY_DELAY_FIRST;
     start_lookup_locked(target, false, hosts_known);

@@ -52,7 +52,7 @@ static struct schedule *create_schedule(struct SCNetworkReachability *target, SC
                                            .accept = delivery_accept_path };
     list_init(&schedule->watch.node);
     list_init(&schedule->watch.stale);
-    schedule->name_watch = (struct name_watch){ .owner = &schedule->counted, .stirred = repeat_lookup_of_watch };
+    schedule->name_watch = (struct name_watch){ .owner = &schedule->counted, .due = repeat_lookup_of_watch };
     list_init(&schedule->name_watch.node);
     return schedule;
 }
@@ -95,7 +95,7 @@ static int add_to_name_monitor_locked(struct schedule *schedule, bool *ret_hosts
 
     if (error != 0 || !list_is_empty(&target->schedules))
         return error;
-    *ret_hosts_known = name_monitor_files_are_unchanged(schedule->loop, &schedule->name_watch);
+    *ret_hosts_known = name_monitor_files_are_current(schedule->loop, &schedule->name_watch);
     if (!*ret_hosts_known)
         return name_refresh_pending_questions_locked(target);
     name_set_pending_questions_locked(target, name_monitor_pending_questions(schedule->loop, &schedule->name_watch));

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To close an instance takes the kernel milliseconds, in which it waits for readers of its watches. A thread does that.
- * It waits a moment first: to start it takes longer than all else that is done when the last name leaves a loop, so it
- * serves many; and who comes meanwhile takes over what is there. Where no thread can be had the caller waits, as nobody
- * else may ever come.
+ * The inotify instances that no loop uses any more, and the thread that closes them. Closing takes 6 to 16 ms, because
+ * the kernel waits until nothing reads the watches. Starting a thread takes longer than the rest of an unschedule. So
+ * the thread waits 50 ms first and closes all instances that came meanwhile; and inotify_open takes one of them if it
+ * can.
  *
- * What this file must never do: read from a descriptor, or close one, that the program has closed and has got anew for
- * something of its own (closefrom(3) does not ask whose they are).
+ * (One idle instance for the process would need no thread. But the last unschedule of a second loop would take 14 ms
+ * instead of 0.01, and a program that has released everything would have one descriptor more than before.)
+ *
+ * What this file must never do: read from a descriptor, or close it, after the program has closed it with closefrom(3)
+ * and has opened a file of its own under the same number.
  */
 #include "names/inotify.h"
 
@@ -21,30 +24,30 @@
 #include "base/netns_handle.h"
 
 #define THREAD_NAME "reach-closer"
-#define KEPT_FOR    50 /* milliseconds, at most, that an instance waits for who comes next */
+#define CLOSE_DELAY 50 /* milliseconds in which inotify_open can still take an instance */
 
-/* Those that were closed. Under process_lock. */
+/* Under process_lock. */
 static struct {
     struct list instances;
-    unsigned    era;     /* of the process: the thread stays with the parent */
-    bool        closing; /* the thread is there */
-} retired = { .instances = { &retired.instances, &retired.instances } };
+    unsigned    era;        /* a fork leaves the thread in the parent */
+    bool        has_thread; /* it will close the instances */
+} unused = { .instances = { &unused.instances, &unused.instances } };
 
-/* ---- Whose it is ------------------------------------------------------------------------------------------------ */
+/* ---- Ownership -------------------------------------------------------------------------------------------------- */
 
 static void add_anchor(struct inotify *inotify)
 {
     inotify->anchor = inotify_add_watch(inotify->descriptor.fd, "/", IN_DELETE_SELF);
 }
 
-/* Takes the anchor away, which only our own has. (In a child the descriptor is closed.) */
-static bool is_still_ours(struct inotify *inotify)
+/* Removes the anchor: that fails if the descriptor is not ours any more. (A child has closed its copy.) */
+static bool remove_anchor(struct inotify *inotify)
 {
     return inotify->descriptor.fd >= 0 &&
            (inotify->anchor < 0 || inotify_rm_watch(inotify->descriptor.fd, inotify->anchor) == 0);
 }
 
-static void forget(struct inotify *inotify)
+static void forget_instance(struct inotify *inotify)
 {
     descriptor_forget(&inotify->descriptor);
     free(inotify);
@@ -52,21 +55,22 @@ static void forget(struct inotify *inotify)
 
 /* ---- Closing ---------------------------------------------------------------------------------------------------- */
 
-static struct inotify *take_retired(bool to_close)
+/* `ends`: if there is none, the thread ends. */
+static struct inotify *take_unused_instance(bool ends)
 {
     struct list *node;
 
     process_lock();
-    node = list_pop(&retired.instances);
-    if (node == NULL && to_close)
-        retired.closing = false;
+    node = list_pop(&unused.instances);
+    if (node == NULL && ends)
+        unused.has_thread = false;
     process_unlock();
     return node == NULL ? NULL : container_of(node, struct inotify, node);
 }
 
-/* Another file takes the number before it is given back, and that takes so long: not under the lock then, and a child
- * that is forked meanwhile still knows the number for one of ours. */
-static void close_slowly(struct inotify *inotify)
+/* descriptor_close holds process_lock, and this close is slow. So dup3(2) closes the instance first, without the lock:
+ * it replaces the instance by another file. The number stays ours meanwhile, also in a child of a fork. */
+static void close_instance(struct inotify *inotify)
 {
     struct descriptor other;
     int               error;
@@ -82,39 +86,39 @@ static void close_slowly(struct inotify *inotify)
     free(inotify);
 }
 
-static void close_retired(void)
+static void close_unused_instances(void)
 {
     struct inotify *inotify;
 
-    while ((inotify = take_retired(true)) != NULL) {
-        if (is_still_ours(inotify))
-            close_slowly(inotify);
+    while ((inotify = take_unused_instance(true)) != NULL) {
+        if (remove_anchor(inotify))
+            close_instance(inotify);
         else
-            forget(inotify);
+            forget_instance(inotify);
     }
 }
 
-static void *close_later(void *unused)
+static void *run_closer(void *argument)
 {
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     netns_enter_process_namespace();
-    (void)poll(NULL, 0, KEPT_FOR);
-    close_retired();
-    return unused;
+    (void)poll(NULL, 0, CLOSE_DELAY);
+    close_unused_instances();
+    return argument;
 }
 
-/* Whether there is no thread that will close it. */
-static bool retire(struct inotify *inotify)
+/* Returns whether the caller must start the thread. */
+static bool add_unused_instance(struct inotify *inotify)
 {
-    bool is_first;
+    bool needs_thread;
 
     process_lock();
-    list_append(&retired.instances, &inotify->node);
-    is_first = !retired.closing || retired.era != process_era();
-    retired.closing = true;
-    retired.era = process_era();
+    list_append(&unused.instances, &inotify->node);
+    needs_thread = !unused.has_thread || unused.era != process_era();
+    unused.has_thread = true;
+    unused.era = process_era();
     process_unlock();
-    return is_first;
+    return needs_thread;
 }
 
 void inotify_close(struct inotify *inotify)
@@ -124,14 +128,14 @@ void inotify_close(struct inotify *inotify)
     if (inotify == NULL)
         return;
     if (inotify->descriptor.fd < 0)
-        forget(inotify);
-    else if (retire(inotify) && process_start_thread(close_later, NULL, true, &thread) != 0)
-        close_retired();
+        forget_instance(inotify);
+    else if (add_unused_instance(inotify) && process_start_thread(run_closer, NULL, true, &thread) != 0)
+        close_unused_instances(); /* a later call may never come */
 }
 
 /* ---- Opening ---------------------------------------------------------------------------------------------------- */
 
-static struct inotify *create(void)
+static struct inotify *create_instance(void)
 {
     struct inotify *inotify = calloc(1, sizeof *inotify);
     int             error;
@@ -151,10 +155,10 @@ struct inotify *inotify_open(void)
 {
     struct inotify *inotify;
 
-    while ((inotify = take_retired(false)) != NULL && !is_still_ours(inotify))
-        forget(inotify);
+    while ((inotify = take_unused_instance(false)) != NULL && !remove_anchor(inotify))
+        forget_instance(inotify);
     if (inotify == NULL)
-        inotify = create();
+        inotify = create_instance();
     if (inotify != NULL)
         add_anchor(inotify);
     return inotify;

@@ -2,7 +2,8 @@
 #ifndef REACHABILITY_INOTIFY_H
 #define REACHABILITY_INOTIFY_H
 
-/* An inotify(7) instance. There are 128 a user, and to close one takes the kernel milliseconds. */
+/* Opens and closes inotify(7) instances. A user can have 128 of them, and the kernel takes milliseconds to close
+ * one. */
 
 #include "base/list.h"
 #include "base/process.h"
@@ -10,13 +11,14 @@
 struct inotify {
     struct list       node;
     struct descriptor descriptor;
-    int anchor; /* a watch that nothing ever comes from, by which it is known again; -1: none could be had */
+    int anchor; /* a watch that reports nothing, which shows that the descriptor is still ours; -1: there is none */
 };
 
-/* One that was closed a moment ago, with what it watches and has told, or a new one. NULL: none could be had. */
+/* Returns a new instance, or one that was closed a moment ago, with its watches and unread events. NULL: there are no
+ * more instances, descriptors or memory. */
 struct inotify *inotify_open(void);
 
-/* Never waits, unless no thread can be had; see inotify.c. NULL is fine. */
+/* Accepts NULL. Waits for the kernel only if no thread can be started. */
 void inotify_close(struct inotify *inotify);
 
 #endif

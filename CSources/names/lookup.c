@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getaddrinfo(3) can neither be cancelled nor given a time: a server that is silent keeps it for half a minute. So it
- * is called on detached threads, as few as will do, which end when there is nothing to look up. A thread that is stuck
- * holds its look-up, and that nobody who has gone.
+ * The threads that call getaddrinfo(3), and the queues of look-ups that wait for them. getaddrinfo can neither be
+ * cancelled nor given a time limit: with a silent server it takes half a minute. So a few detached threads call it.
+ * They end when the queues are empty. A thread that is stuck keeps its look-up, but no waiter that was cancelled.
  *
- * What this file must never do: let a caller wait, hold a lock while the resolver is asked or somebody is told, or let
- * names on a dead server keep one from /etc/hosts waiting.
+ * What this file must never do: let a caller wait, hold a lock while it calls the resolver or a waiter, or let names on
+ * a dead server delay a name from /etc/hosts.
  */
 #include "names/lookup.h"
 
@@ -20,49 +20,59 @@
 #include "base/list.h"
 #include "names/resolvconf.h"
 
-#define THREAD_NAME "reach-resolver"
-#define ADDRESSES   64 /* of one name that are looked at */
-#define BUCKETS     1024
+#define THREAD_NAME     "reach-resolver"
+#define ADDRESSES_LIMIT 64 /* of one name; any further ones are ignored */
+#define BUCKETS         1024
 
-/* Where a look-up waits; the lower goes first. In that which is not sorted it is not known yet where it belongs. */
+/* In the order of priority. QUEUE_UNSORTED: it is not known whether /etc/hosts has the name, as the file has to be read
+ * first. */
 enum queue { QUEUE_QUICK, QUEUE_UNSORTED, QUEUE_FIRST, QUEUE_AGAIN, QUEUES };
 
-/* Who takes it. One thread is kept for what should be quick, and sorts. */
-enum lane { LANE_QUICK, LANE_ANY, LANES };
-static const int threads_limit[LANES] = { 1, 3 };
+/* One thread is reserved for the first two queues. */
+enum worker_kind { WORKER_QUICK, WORKER_ANY, WORKER_KINDS };
+static const int workers_limit[WORKER_KINDS] = { 1, 3 };
 
-/* A thread, and what it looks up: in memory of its own, as those who want to know may go. */
-struct worker {
-    struct list   node; /* while it has one */
-    enum lane     lane;
-    struct lookup lookup;
-    char          name[LOOKUP_NAME_LIMIT + 1];
+/* One look-up, shared by all who wait for the name in the namespace. It has one owner: the queue, then the worker that
+ * took it. A queued look-up is freed with its last waiter; one under way is freed when getaddrinfo returns. */
+struct lookup {
+    struct list    node; /* in a queue, or in pool.running */
+    struct list    waiters;
+    struct lookup *next;  /* in its bucket */
+    struct netns  *netns; /* retained while a worker has the look-up; before that the waiters' owners retain it */
+    uint32_t       hash;
+    uint8_t        queue, slow_queue; /* where it is; where it belongs if /etc/hosts does not have the name */
+    bool           running;           /* a worker has it */
+    bool           stale;             /* something changed after the worker had taken it */
+    char           name[];
 };
 
-/* Under process_lock. A child begins with an empty one: the threads stayed with the parent. */
+/* Under process_lock. A child starts with an empty pool: the threads stayed with the parent. */
 static struct {
     unsigned       era;
-    bool           ready;
-    int            threads[LANES], starting[LANES]; /* threads counts those that are starting, too */
+    bool           prepared;
+    int            workers[WORKER_KINDS]; /* including those that are being started */
+    int            starting[WORKER_KINDS];
     struct list    queues[QUEUES];
-    struct list    busy; /* threads that have a look-up */
+    struct list    running; /* look-ups that workers have */
     struct lookup *buckets[BUCKETS];
 } pool;
 
-static void check_pool_locked(void)
+static void prepare_pool_locked(void)
 {
-    if (pool.ready && pool.era == process_era())
+    if (pool.prepared && pool.era == process_era())
         return;
     memset(&pool, 0, sizeof pool);
     for (size_t i = 0; i < QUEUES; i++)
         list_init(&pool.queues[i]);
-    list_init(&pool.busy);
+    list_init(&pool.running);
     pool.era = process_era();
-    pool.ready = true;
+    pool.prepared = true;
 }
 
+/* ---- Look-ups --------------------------------------------------------------------------------------------------- */
+
 /* FNV-1a. */
-static uint32_t hash_of(const char *name)
+static uint32_t hash_name(const char *name)
 {
     uint32_t hash = 2166136261u;
 
@@ -71,9 +81,61 @@ static uint32_t hash_of(const char *name)
     return hash;
 }
 
-/* ---- Asking the resolver ---------------------------------------------------------------------------------------- */
+static struct lookup *lookup_create(struct netns *netns, const char *name, enum queue queue, enum queue slow_queue)
+{
+    const size_t   size = strlen(name) + 1;
+    struct lookup *lookup = malloc(sizeof *lookup + size);
 
-static enum lookup_outcome outcome_of(int error)
+    if (lookup == NULL)
+        return NULL;
+    *lookup = (struct lookup){ .netns = netns, .hash = hash_name(name), .queue = queue, .slow_queue = slow_queue };
+    list_init(&lookup->node);
+    list_init(&lookup->waiters);
+    memcpy(lookup->name, name, size);
+    return lookup;
+}
+
+/* Returns the look-up of the same name in the same namespace, or NULL. */
+static struct lookup *find_lookup_locked(const struct lookup *wanted)
+{
+    struct lookup *lookup = pool.buckets[wanted->hash % BUCKETS];
+
+    while (lookup != NULL &&
+           (lookup->hash != wanted->hash || lookup->netns != wanted->netns || strcmp(lookup->name, wanted->name) != 0))
+        lookup = lookup->next;
+    return lookup;
+}
+
+static void add_to_pool_locked(struct lookup *lookup)
+{
+    struct lookup **bucket = &pool.buckets[lookup->hash % BUCKETS];
+
+    lookup->next = *bucket;
+    *bucket = lookup;
+    list_append(&pool.queues[lookup->queue], &lookup->node);
+}
+
+static void remove_from_pool_locked(struct lookup *lookup)
+{
+    struct lookup **place = &pool.buckets[lookup->hash % BUCKETS];
+
+    while (*place != lookup)
+        place = &(*place)->next;
+    *place = lookup->next;
+    list_remove(&lookup->node);
+}
+
+static void move_to_queue_locked(struct lookup *lookup, enum queue queue)
+{
+    list_remove(&lookup->node);
+    lookup->queue = queue;
+    lookup->running = false;
+    list_append(&pool.queues[queue], &lookup->node);
+}
+
+/* ---- Calling the resolver --------------------------------------------------------------------------------------- */
+
+static enum lookup_outcome outcome_from_error(int error)
 {
     switch (error) {
     case 0:
@@ -87,11 +149,11 @@ static enum lookup_outcome outcome_of(int error)
     }
 }
 
-static size_t read_addresses(const struct addrinfo *list, struct found_address ret[ADDRESSES])
+static size_t copy_addresses(const struct addrinfo *list, struct found_address ret[ADDRESSES_LIMIT])
 {
     size_t count = 0;
 
-    for (; list != NULL && count < ADDRESSES; list = list->ai_next) {
+    for (; list != NULL && count < ADDRESSES_LIMIT; list = list->ai_next) {
         struct found_address *item = &ret[count];
 
         item->scope = 0;
@@ -101,59 +163,22 @@ static size_t read_addresses(const struct addrinfo *list, struct found_address r
     return count;
 }
 
-static void resolve(const char *name, struct lookup_result *ret)
+static void call_resolver(const char *name, struct lookup_result *ret)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
     struct addrinfo      *list = NULL;
     const int             error = getaddrinfo(name, NULL, &hints, &list);
 
-    ret->outcome = outcome_of(error);
+    ret->outcome = outcome_from_error(error);
     if (error == 0) {
-        ret->count = read_addresses(list, ret->items);
+        ret->count = copy_addresses(list, ret->items);
         freeaddrinfo(list);
         if (ret->count == 0)
             ret->outcome = LOOKUP_NO_SUCH_NAME;
     }
 }
 
-/* ---- Threads ---------------------------------------------------------------------------------------------------- */
-
-static void unlink_locked(struct lookup *lookup)
-{
-    struct lookup **place = &pool.buckets[lookup->hash % BUCKETS];
-
-    while (*place != lookup)
-        place = &(*place)->next;
-    *place = lookup->next;
-}
-
-/* Elsewhere from now on, in the same place of its queue and of its bucket. */
-static void move_locked(struct lookup *to, struct lookup *from)
-{
-    struct lookup **place = &pool.buckets[from->hash % BUCKETS];
-
-    while (*place != from)
-        place = &(*place)->next;
-    *place = to;
-    *to = *from;
-    list_init(&to->waiters);
-    list_move(&to->waiters, &from->waiters);
-    list_init(&to->node);
-    if (!list_is_empty(&from->node))
-        list_append(&from->node, &to->node); /* in front of it */
-    list_remove(&from->node);
-}
-
-/* Has one of those who wait lend it. */
-static void lend_locked(struct lookup *lookup)
-{
-    struct lookup_waiter *lender = container_of(lookup->waiters.next, struct lookup_waiter, node);
-
-    move_locked(&lender->lookup, lookup);
-    lender->lookup.name = lender->name;
-    lender->lends = true;
-}
-
+/* Takes the next waiter out of the list, with a reference to its owner. */
 static struct lookup_waiter *next_waiter(struct lookup *lookup, unsigned *ret_turn)
 {
     struct lookup_waiter *waiter = NULL;
@@ -163,371 +188,313 @@ static struct lookup_waiter *next_waiter(struct lookup *lookup, unsigned *ret_tu
     node = list_pop(&lookup->waiters);
     if (node != NULL) {
         waiter = container_of(node, struct lookup_waiter, node);
-        waiter->waits = false;
+        waiter->lookup = NULL;
         *ret_turn = waiter->turn;
+        counted_retain(waiter->owner);
     }
     process_unlock();
     return waiter;
 }
 
-/* From here on, who asks for the name starts a new look-up. */
-static void finish(struct worker *worker, struct lookup_result *result)
+/* The look-up leaves the pool first, so that a later lookup_start begins a new one. */
+static void deliver_result(struct lookup *lookup, struct lookup_result *result)
 {
-    struct lookup        *lookup = &worker->lookup;
     struct lookup_waiter *waiter;
     unsigned              turn;
 
     process_lock();
-    unlink_locked(lookup);
-    list_remove(&worker->node);
-    result->doubtful = lookup->doubtful;
+    remove_from_pool_locked(lookup);
+    result->stale = lookup->stale;
     process_unlock();
     while ((waiter = next_waiter(lookup, &turn)) != NULL) {
         struct counted *owner = waiter->owner;
 
-        waiter->found(waiter, turn, result);
+        waiter->completed(waiter, turn, result);
         counted_release(owner);
     }
     netns_release(lookup->netns);
+    free(lookup);
 }
 
-static void run(struct worker *worker)
+static void run_lookup(struct lookup *lookup)
 {
-    struct found_address items[ADDRESSES];
+    struct found_address items[ADDRESSES_LIMIT];
     struct lookup_result result = { .outcome = LOOKUP_FAILED, .items = items };
 
-    if (netns_enter(worker->lookup.netns) == 0)
-        resolve(worker->name, &result);
-    finish(worker, &result);
+    if (netns_enter(lookup->netns) == 0)
+        call_resolver(lookup->name, &result);
+    deliver_result(lookup, &result);
 }
 
-/* The first of these queues. */
-static struct list *pop_locked(size_t queues)
+/* ---- Workers ---------------------------------------------------------------------------------------------------- */
+
+static bool may_add_worker_locked(enum worker_kind kind)
+{
+    return pool.workers[kind] < workers_limit[kind];
+}
+
+/* Starting a thread can still fail, so threads that are being started do not count. Each thread that counts looks into
+ * the queues before it ends. (A thread that ended before pthread_create returned makes this one too few for a
+ * moment.) */
+static int count_started_workers_locked(enum worker_kind kind)
+{
+    return pool.workers[kind] - pool.starting[kind];
+}
+
+/* Takes the first look-up of the first `queues` queues; NULL: there is none. */
+static struct lookup *pop_lookup_locked(size_t queues)
 {
     struct list *node = NULL;
 
     for (size_t i = 0; i < queues && node == NULL; i++)
         node = list_pop(&pool.queues[i]);
-    return node;
+    return node == NULL ? NULL : container_of(node, struct lookup, node);
 }
 
-static void take_over_locked(struct worker *worker, struct lookup *lookup)
+/* What a quick worker takes when its own queues are empty. Another worker may have taken the look-up for which this one
+ * was started; then the look-up of the other worker is left. So the quick worker becomes one of the other kind, if
+ * there may be one more. It also takes a look-up if all workers of the other kind are only being started. */
+static struct lookup *pop_slow_lookup_locked(enum worker_kind *kind)
 {
-    container_of(lookup, struct lookup_waiter, lookup)->lends = false;
-    strcpy(worker->name, lookup->name);
-    move_locked(&worker->lookup, lookup);
-    worker->lookup.name = worker->name;
-    worker->lookup.doubtful = false;
-    list_append(&pool.busy, &worker->node);
-    netns_retain_locked(worker->lookup.netns);
-}
+    const bool     changes_kind = may_add_worker_locked(WORKER_ANY);
+    const bool     may_take = changes_kind || count_started_workers_locked(WORKER_ANY) <= 0;
+    struct lookup *lookup = may_take ? pop_lookup_locked(QUEUES) : NULL;
 
-static bool has_room_locked(enum lane lane)
-{
-    return pool.threads[lane] < threads_limit[lane];
-}
-
-/* Those that there are for sure: what is being started may yet fail. Each of them looks into the queues before it ends.
- * (For a moment it may be one too few: a thread ended before it was known that it started.) */
-static int running_locked(enum lane lane)
-{
-    return pool.threads[lane] - pool.starting[lane];
-}
-
-/* What a quick thread takes when nothing is quick. Another one may have taken what it was started for: what that one was
- * started for is left then, and the quick one goes over to its lane. Nor does it leave anything to threads that are all
- * only being started. */
-static struct list *pop_any_locked(struct worker *worker)
-{
-    const bool   goes_over = has_room_locked(LANE_ANY);
-    struct list *node = goes_over || running_locked(LANE_ANY) <= 0 ? pop_locked(QUEUES) : NULL;
-
-    if (node != NULL && goes_over) {
-        pool.threads[LANE_QUICK]--;
-        pool.threads[LANE_ANY]++;
-        worker->lane = LANE_ANY;
+    if (lookup != NULL && changes_kind) {
+        pool.workers[WORKER_QUICK]--;
+        pool.workers[WORKER_ANY]++;
+        *kind = WORKER_ANY;
     }
-    return node;
+    return lookup;
 }
 
-/* What a thread does next; false: it ends. */
-static bool take(struct worker *worker)
+/* Returns the worker's next look-up. NULL: the worker must end. */
+static struct lookup *take_lookup(enum worker_kind *kind)
 {
-    struct list *node;
+    struct lookup *lookup;
 
     process_lock();
-    node = pop_locked(worker->lane == LANE_QUICK ? QUEUE_UNSORTED + 1 : QUEUES);
-    if (node == NULL && worker->lane == LANE_QUICK)
-        node = pop_any_locked(worker);
-    if (node == NULL)
-        pool.threads[worker->lane]--;
-    else
-        take_over_locked(worker, container_of(node, struct lookup, node));
+    lookup = pop_lookup_locked(*kind == WORKER_QUICK ? QUEUE_UNSORTED + 1 : QUEUES);
+    if (lookup == NULL && *kind == WORKER_QUICK)
+        lookup = pop_slow_lookup_locked(kind);
+    if (lookup != NULL) {
+        lookup->running = true;
+        lookup->stale = false;
+        list_append(&pool.running, &lookup->node);
+        netns_retain_locked(lookup->netns);
+    } else {
+        pool.workers[*kind]--;
+    }
     process_unlock();
-    return node != NULL;
+    return lookup;
 }
 
-/* A child's new threads may have the memory of the parent's, and with it, in glibc, the sockets that these were
- * asking name servers over. They are begun with as a thread's should be; what they inherited is not closed, as
- * nobody knows whose the numbers are by now. */
-static void forget_inherited_resolver(void)
+/* glibc keeps a thread's name server sockets in that thread's memory. A new thread of a child can get the memory of one
+ * of the parent's threads, with these sockets. So it starts from zero. The inherited sockets are not closed: other
+ * files may have their numbers by now. */
+static void reset_inherited_resolver(void)
 {
     if (process_era() != 0)
         memset(&_res, 0, sizeof _res);
 }
 
-static void *work(void *argument);
+static void *run_worker(void *argument);
 
-static int start_worker(enum lane lane)
+/* Starts one more worker of the kind. Returns 0; EBUSY: there are others, but if they are as many as the limit, all of
+ * them may only be being started; or another errno: there is none that has started. */
+static int add_worker(enum worker_kind kind)
 {
-    struct worker *worker = malloc(sizeof *worker);
-    pthread_t      thread;
-    int            error;
-
-    if (worker == NULL)
-        return ENOMEM;
-    list_init(&worker->node);
-    worker->lane = lane;
-    error = process_start_thread(work, worker, true, &thread);
-    if (error != 0)
-        free(worker);
-    return error;
-}
-
-/* One thread more, if there may be one. 0; EBUSY: there are others, of which all may only be starting if there are as
- * many as there may be; or another errno: there is none, or none that has started. */
-static int add_thread(enum lane lane)
-{
-    bool may;
-    int  error;
+    pthread_t thread;
+    bool      may_add;
+    int       error;
 
     process_lock();
-    may = has_room_locked(lane);
-    if (may) {
-        pool.threads[lane]++;
-        pool.starting[lane]++;
+    may_add = may_add_worker_locked(kind);
+    if (may_add) {
+        pool.workers[kind]++;
+        pool.starting[kind]++;
     }
     process_unlock();
-    if (!may)
+    if (!may_add)
         return EBUSY;
-    error = start_worker(lane);
+    error = process_start_thread(run_worker, (void *)(intptr_t)kind, true, &thread);
     process_lock();
-    pool.starting[lane]--;
+    pool.starting[kind]--;
     if (error != 0)
-        pool.threads[lane]--;
-    if (error != 0 && running_locked(lane) > 0)
-        error = EBUSY; /* there are others, which get round to it */
+        pool.workers[kind]--;
+    if (error != 0 && count_started_workers_locked(kind) > 0)
+        error = EBUSY; /* the others empty the queues */
     process_unlock();
     return error;
 }
 
-static bool is_any_running(void)
+static bool has_started_workers(void)
 {
-    bool is;
+    bool has;
 
     process_lock();
-    is = running_locked(LANE_QUICK) + running_locked(LANE_ANY) > 0;
+    has = count_started_workers_locked(WORKER_QUICK) + count_started_workers_locked(WORKER_ANY) > 0;
     process_unlock();
-    return is;
+    return has;
 }
 
-/* Somebody has to take what waits. What should be quick may stand behind what was not, and then any will do. */
-static int add_threads(enum queue queue)
+/* Makes sure that a worker takes what is in the queue. A quick name can be queued behind one that is not quick: then a
+ * worker of the other kind takes it. Returns what lookup_start returns. */
+static int ensure_worker(enum queue queue)
 {
-    const int quick = queue <= QUEUE_UNSORTED ? add_thread(LANE_QUICK) : ENOMEM;
+    const int quick = queue <= QUEUE_UNSORTED ? add_worker(WORKER_QUICK) : ENOMEM;
     int       any;
 
     if (quick == 0)
         return 0;
-    any = add_thread(LANE_ANY);
+    any = add_worker(WORKER_ANY);
     if (any == 0 || (any != EBUSY && quick != EBUSY))
         return any;
-    return is_any_running() ? 0 : EINPROGRESS;
+    return has_started_workers() ? 0 : EINPROGRESS;
 }
 
-/* Whether it is another lane's. Reading hosts may take a while, so that who starts a look-up does not. */
-static bool has_to_be_put_back(const struct worker *worker)
+/* Reading /etc/hosts may take a while. So a worker does it, and not the caller of lookup_start. */
+static bool belongs_to_slow_queue(const struct lookup *lookup, enum worker_kind kind)
 {
-    return worker->lane == LANE_QUICK && worker->lookup.queue == QUEUE_UNSORTED &&
-           !resolvconf_hosts_has(worker->lookup.name);
+    return kind == WORKER_QUICK && lookup->queue == QUEUE_UNSORTED && !resolvconf_hosts_has(lookup->name);
 }
 
-/* Into the queue of those that may take long, unless nobody waits for it any more. */
-static void put_back(struct worker *worker)
+/* Moves the look-up to its slow queue, or frees it if it has no waiter any more. */
+static void return_to_queue(struct lookup *lookup)
 {
-    struct lookup *lookup = &worker->lookup;
-    struct netns  *netns = lookup->netns;
+    struct netns *netns = lookup->netns;
+    bool          has_waiters;
 
     process_lock();
-    list_remove(&worker->node);
-    if (list_is_empty(&lookup->waiters)) {
-        unlink_locked(lookup);
-    } else {
-        lookup->queue = lookup->slow_queue;
-        list_append(&pool.queues[lookup->queue], &lookup->node);
-        lend_locked(lookup);
-    }
+    has_waiters = !list_is_empty(&lookup->waiters);
+    if (has_waiters)
+        move_to_queue_locked(lookup, (enum queue)lookup->slow_queue);
+    else
+        remove_from_pool_locked(lookup);
     process_unlock();
+    if (!has_waiters)
+        free(lookup);
     netns_release(netns);
 }
 
-static void *work(void *argument)
+static void *run_worker(void *argument)
 {
-    struct worker *worker = argument;
+    enum worker_kind kind = (enum worker_kind)(intptr_t)argument;
+    struct lookup   *lookup;
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
-    forget_inherited_resolver();
-    while (take(worker)) {
-        if (has_to_be_put_back(worker)) {
-            put_back(worker);
-            (void)add_thread(LANE_ANY); /* if none can be had, this one gets round to it */
+    reset_inherited_resolver();
+    while ((lookup = take_lookup(&kind)) != NULL) {
+        if (belongs_to_slow_queue(lookup, kind)) {
+            return_to_queue(lookup);
+            (void)add_worker(WORKER_ANY); /* if that fails, this worker takes it later */
         } else {
-            run(worker);
+            run_lookup(lookup);
         }
     }
-    free(worker);
     return NULL;
 }
 
 /* ---- Starting and cancelling ------------------------------------------------------------------------------------ */
 
-static bool is_queued(const struct lookup *lookup)
-{
-    return !list_is_empty(&lookup->node);
-}
-
-static void wait_locked(struct lookup *lookup, struct lookup_waiter *waiter)
-{
-    if (waiter->waits)
-        return;
-    waiter->waits = true;
-    if (!is_queued(lookup) && list_is_empty(&lookup->waiters))
-        lookup->doubtful = true; /* nobody had to hear of changes */
-    counted_retain(waiter->owner);
-    list_append(&lookup->waiters, &waiter->node);
-}
-
-/* First look-ups go before those that are repeated. */
-static void advance_locked(struct lookup *lookup, enum queue queue, enum queue slow_queue)
+static void raise_priority_locked(struct lookup *lookup, enum queue queue, enum queue slow_queue)
 {
     if (slow_queue < lookup->slow_queue)
         lookup->slow_queue = slow_queue;
-    if (!is_queued(lookup) || queue >= lookup->queue)
-        return;
-    list_remove(&lookup->node);
-    lookup->queue = queue;
-    list_append(&pool.queues[queue], &lookup->node);
+    if (!lookup->running && queue < lookup->queue)
+        move_to_queue_locked(lookup, queue);
 }
 
-static struct lookup *find_locked(const struct netns *netns, const char *name, uint32_t hash)
+static void add_waiter_locked(struct lookup *lookup, struct lookup_waiter *waiter)
 {
-    struct lookup *lookup = pool.buckets[hash % BUCKETS];
-
-    while (lookup != NULL && (lookup->hash != hash || lookup->netns != netns || strcmp(lookup->name, name) != 0))
-        lookup = lookup->next;
-    return lookup;
+    /* While a look-up has no waiter, changes may have passed without a lookup_mark_stale. */
+    if (lookup->running && list_is_empty(&lookup->waiters))
+        lookup->stale = true;
+    waiter->lookup = lookup;
+    list_append(&lookup->waiters, &waiter->node);
 }
 
-/* A new one, which the inquirer lends. */
-static struct lookup *begin_locked(struct netns *netns, uint32_t hash, enum queue queue, enum queue slow_queue,
-                                   struct lookup_waiter *waiter)
+/* Consumes `fresh`. It is queued, unless there is a look-up of the same name: then the waiter joins that one. Returns
+ * whether a worker has to take the look-up. */
+static bool join_or_queue(struct lookup *fresh, struct lookup_waiter *waiter)
 {
-    struct lookup *lookup = &waiter->lookup;
-
-    *lookup = (struct lookup){ .next = pool.buckets[hash % BUCKETS],
-                               .netns = netns,
-                               .name = waiter->name,
-                               .hash = hash,
-                               .queue = queue,
-                               .slow_queue = slow_queue };
-    waiter->lends = true;
-    pool.buckets[hash % BUCKETS] = lookup;
-    list_init(&lookup->waiters);
-    list_append(&pool.queues[queue], &lookup->node);
-    return lookup;
-}
-
-/* Joins the look-up of the name that there is, or begins one. Whether a thread has yet to take it. */
-static bool join(struct netns *netns, enum queue queue, enum queue slow_queue, struct lookup_waiter *waiter)
-{
-    const uint32_t hash = hash_of(waiter->name);
     struct lookup *lookup;
-    bool           queued;
+    bool           is_queued;
 
     process_lock();
-    check_pool_locked();
-    lookup = find_locked(netns, waiter->name, hash);
-    if (lookup == NULL)
-        lookup = begin_locked(netns, hash, queue, slow_queue, waiter);
-    advance_locked(lookup, queue, slow_queue);
-    wait_locked(lookup, waiter);
-    queued = is_queued(lookup);
+    prepare_pool_locked();
+    lookup = find_lookup_locked(fresh);
+    if (lookup != NULL) {
+        raise_priority_locked(lookup, (enum queue)fresh->queue, (enum queue)fresh->slow_queue);
+    } else {
+        lookup = fresh;
+        add_to_pool_locked(lookup);
+    }
+    add_waiter_locked(lookup, waiter);
+    is_queued = !lookup->running;
     process_unlock();
-    return queued;
+    if (lookup != fresh)
+        free(fresh);
+    return is_queued;
 }
 
-int lookup_start(struct netns *netns, bool again, bool trusted, struct lookup_waiter *waiter)
+static enum queue choose_queue(const char *name, enum queue slow_queue, bool hosts_known)
+{
+    switch (resolvconf_check_hosts(name, hosts_known)) {
+    case HOSTS_HAS:
+        return QUEUE_QUICK;
+    case HOSTS_UNREAD:
+        return QUEUE_UNSORTED;
+    default:
+        return slow_queue;
+    }
+}
+
+int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_known, struct lookup_waiter *waiter)
 {
     const enum queue slow_queue = again ? QUEUE_AGAIN : QUEUE_FIRST;
-    enum queue       queue = slow_queue;
+    const enum queue queue = choose_queue(name, slow_queue, hosts_known);
+    struct lookup   *lookup = lookup_create(netns, name, queue, slow_queue);
     int              error;
 
-    switch (resolvconf_hosts_say(waiter->name, trusted)) {
-    case HOSTS_HAS:
-        queue = QUEUE_QUICK;
-        break;
-    case HOSTS_UNREAD:
-        queue = QUEUE_UNSORTED;
-        break;
-    case HOSTS_HAS_NOT:
-        break;
-    }
-    if (!join(netns, queue, slow_queue, waiter))
+    if (lookup == NULL)
+        return ENOMEM;
+    if (!join_or_queue(lookup, waiter))
         return 0;
-    error = add_threads(queue);
+    error = ensure_worker(queue);
     if (error != 0 && error != EINPROGRESS)
         lookup_cancel(waiter);
     return error;
 }
 
-void lookup_doubt(const struct netns *netns)
+void lookup_mark_stale(const struct netns *netns)
 {
     process_lock();
-    check_pool_locked();
-    list_for_each(node, &pool.busy) {
-        struct worker *worker = container_of(node, struct worker, node);
+    prepare_pool_locked();
+    list_for_each(node, &pool.running) {
+        struct lookup *lookup = container_of(node, struct lookup, node);
 
-        worker->lookup.doubtful = worker->lookup.doubtful || worker->lookup.netns == netns;
+        lookup->stale = lookup->stale || lookup->netns == netns;
     }
     process_unlock();
-}
-
-/* In a queue, nobody has begun with it: if nobody else waits, it is no more. */
-static void give_up_locked(struct lookup_waiter *waiter)
-{
-    list_remove(&waiter->node);
-    if (!waiter->lends)
-        return;
-    waiter->lends = false;
-    if (!list_is_empty(&waiter->lookup.waiters)) {
-        lend_locked(&waiter->lookup);
-        return;
-    }
-    list_remove(&waiter->lookup.node);
-    unlink_locked(&waiter->lookup);
 }
 
 void lookup_cancel(struct lookup_waiter *waiter)
 {
-    bool waited;
+    struct lookup *lookup;
+    bool           is_last = false;
 
     process_lock();
     waiter->turn++;
-    waited = waiter->waits;
-    waiter->waits = false;
-    if (waited)
-        give_up_locked(waiter);
+    lookup = waiter->lookup;
+    waiter->lookup = NULL;
+    if (lookup != NULL) {
+        list_remove(&waiter->node);
+        is_last = !lookup->running && list_is_empty(&lookup->waiters);
+        if (is_last)
+            remove_from_pool_locked(lookup);
+    }
     process_unlock();
-    if (waited)
-        counted_release(waiter->owner);
+    if (is_last)
+        free(lookup);
 }

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_LOOKUP_H
 #define REACHABILITY_LOOKUP_H
 
-/* Names to addresses, by the system's resolver, which may take half a minute: on threads of their own. */
+/* Looks up host names with the system's resolver. That can take half a minute, so threads of the library do it. */
 
 #include "base/counted.h"
 #include "base/list.h"
@@ -13,7 +13,7 @@
 enum lookup_outcome {
     LOOKUP_FOUND,
     LOOKUP_NO_SUCH_NAME,
-    LOOKUP_FAILED /* nobody could say */
+    LOOKUP_FAILED /* it is not known whether the name exists */
 };
 
 struct found_address {
@@ -23,48 +23,35 @@ struct found_address {
 
 struct lookup_result {
     enum lookup_outcome   outcome;
-    size_t                count;    /* not 0 when found */
-    struct found_address *items;    /* in the resolver's order */
-    bool                  doubtful; /* it may be of before a change */
+    size_t                count; /* not 0 if the outcome is LOOKUP_FOUND */
+    struct found_address *items; /* in the resolver's order */
+    bool                  stale; /* something changed after the look-up had begun */
 };
 
-/* Of one name. While it waits in a queue it is lent by one of those who want to know, so that it costs nobody memory;
- * then a thread has it. */
-struct lookup {
-    struct list    node; /* in a queue, until it is taken */
-    struct lookup *next; /* in its bucket */
-    struct netns  *netns;
-    const char    *name;
-    uint32_t       hash;
-    unsigned       queue, slow_queue; /* where it is; where it belongs if it is not quick */
-    bool           doubtful;          /* it was taken before a change that its answer may hang on */
-    struct list    waiters;
-};
+struct lookup;
 
-/* Somebody who wants to know. */
+/* Waits for the result of a look-up. The caller sets `owner` and `completed` before the first lookup_start. It calls
+ * lookup_cancel before it frees the waiter. */
 struct lookup_waiter {
     struct list     node;
-    struct counted *owner;
-    const char     *name; /* as long as the owner lives */
-    bool            waits;
-    bool            lends; /* `lookup` is in a queue */
-    unsigned        turn;  /* another one after each lookup_cancel */
-    struct lookup   lookup;
-    /* The result, on a resolver's thread, without a lock. `turn` is that in which it was wanted: if it has passed, the
-     * result is late, and to be thrown away. */
-    void (*found)(struct lookup_waiter *waiter, unsigned turn, const struct lookup_result *result);
+    struct lookup  *lookup; /* NULL: does not wait */
+    struct counted *owner;  /* retained during `completed` */
+    unsigned        turn;   /* lookup_cancel increments it */
+    /* Delivers the result on a resolver thread, without a lock. `turn` is the turn in which the waiter began to wait.
+     * If the waiter has another turn by now, the result is late and must be dropped. */
+    void (*completed)(struct lookup_waiter *waiter, unsigned turn, const struct lookup_result *result);
 };
 
-/* Looks the inquirer's name up in a namespace, which its owner keeps. One look-up of a name is made at a time, and
- * shared. `again`: those that are made for the first time go before. `trusted`: see resolvconf_hosts_say. Never waits.
- * 0; EINPROGRESS: whatever thread there is to be is only being started by somebody else, and if that fails nobody says
- * so; or another errno: nobody will be told. */
-int lookup_start(struct netns *netns, bool again, bool trusted, struct lookup_waiter *waiter);
+/* Queues a look-up of the name in the namespace, or joins the one that is queued or under way. The waiter must not wait
+ * already. Never waits for the resolver. `again`: first look-ups have priority over this one. `hosts_known`: see
+ * resolvconf_check_hosts. Returns 0; EINPROGRESS: the look-up depends on a thread that another caller is starting, and
+ * nothing reports if that fails; or another errno: `completed` will not be called. */
+int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_known, struct lookup_waiter *waiter);
 
-/* Answers in a namespace may be others from now on: those that are under way are doubtful, to whoever joins them, too. */
-void lookup_doubt(const struct netns *netns);
+/* Name servers may return other addresses in the namespace from now on: the results of look-ups under way are stale. */
+void lookup_mark_stale(const struct netns *netns);
 
-/* Ends the turn. At most a result that is being told already is told. */
+/* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. */
 void lookup_cancel(struct lookup_waiter *waiter);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: stir everybody for a message that changed nothing. Some networks announce an address
- * anew every few seconds; only a way that differs counts.
+ * A source of the run loop that watches the resolver files, and the paths that affect names.
+ *
+ * What this file must never do: report a message that changed nothing. Some networks announce an address again every
+ * few seconds. So the paths are compared; only a path that differs counts.
  */
 #include "names/name_monitor.h"
 
@@ -15,140 +17,139 @@
 #include "names/resolvconf.h"
 #include "names/resolver_files.h"
 
-#define SEEK_AGAIN (1 * SECOND) /* for name servers, when the files could not be looked at */
+#define SERVERS_RETRY (1 * SECOND) /* when the resolver files cannot be read */
 
-/* A way whose changes matter. */
-struct way {
+/* A path whose changes affect names. */
+struct watched_path {
     struct path_watch watch;
-    atomic_ulong      answers;
-    struct path       path; /* as it was answered last, on the driving thread */
+    atomic_ulong      path_version;
+    struct path       path; /* the last evaluation; on the driving thread */
     bool              known;
 };
 
-enum { WAY_TO_SERVERS, WAY_BY_DEFAULT, WAY_BY_IPV6, WAYS };
+enum { PATH_TO_SERVERS, PATH_DEFAULT, PATH_IPV6, PATHS };
 
 struct name_monitor {
-    struct source         source; /* of the files; under the loop's lock, as far as runloop.h says */
+    struct source         source; /* the resolver files; runloop.h says what the loop's lock guards */
     SCRunLoopRef          loop;
     struct netns         *netns;
-    struct list           residents; /* under the loop's lock, as their number */
-    size_t                population;
+    struct list           name_watches; /* under the loop's lock */
+    size_t                watch_count;  /* likewise; call_name_watches moves some of them out of the list */
     struct resolver_files files;
-    struct way            ways[WAYS];
-    bool                  changed;       /* a way did; on the driving thread */
-    bool                  seeks_servers; /* it is not known where they are now; under the loop's lock */
+    struct watched_path   paths[PATHS];
+    bool                  path_changed;    /* on the driving thread */
+    bool                  servers_unknown; /* the resolver files could not be read; under the loop's lock */
 };
 
-static void surroundings_free(struct counted *counted)
+static void name_monitor_free(struct counted *counted)
 {
     struct name_monitor *name_monitor = container_of(counted, struct name_monitor, source.counted);
 
     resolver_files_close(&name_monitor->files);
-    for (size_t i = 0; i < WAYS; i++)
-        questions_release(name_monitor->ways[i].watch.questions);
+    for (size_t i = 0; i < PATHS; i++)
+        questions_release(name_monitor->paths[i].watch.questions);
     netns_release(name_monitor->netns);
     free(name_monitor);
 }
 
-static struct name_monitor *owner_of(const struct path_watch *watch)
-{
-    return container_of(watch->owner, struct name_monitor, source.counted);
-}
-
 /* ---- Changes ---------------------------------------------------------------------------------------------------- */
 
-static bool way_answered(struct path_watch *watch, const struct path *path, unsigned long answers)
+static bool watched_path_evaluated(struct path_watch *watch, const struct path *path, unsigned long path_version)
 {
-    struct way          *way = container_of(watch, struct way, watch);
-    struct name_monitor *name_monitor = owner_of(watch);
+    struct watched_path *watched = container_of(watch, struct watched_path, watch);
+    struct name_monitor *name_monitor = container_of(watch->owner, struct name_monitor, source.counted);
 
-    (void)answers;
-    if (way->known && path_differs(&way->path, path, true)) {
-        name_monitor->changed = true;
+    (void)path_version;
+    if (watched->known && path_differs(&watched->path, path, true)) {
+        name_monitor->path_changed = true;
         runloop_lock(name_monitor->loop);
         runloop_source_due_locked(name_monitor->loop, &name_monitor->source);
         runloop_unlock(name_monitor->loop);
     }
-    way->path = *path;
-    way->known = true;
+    watched->path = *path;
+    watched->known = true;
     return true;
 }
 
-/* How it is now: what it is later is compared with that. */
-static void look_at_way(struct name_monitor *name_monitor, struct way *way)
+/* Later evaluations are compared with this one. */
+static void evaluate_watched_path(struct name_monitor *name_monitor, struct watched_path *watched)
 {
-    way->known = netns_evaluate(name_monitor->netns, way->watch.questions, way->watch.extras, &way->path) == 0;
+    const struct path_watch *watch = &watched->watch;
+
+    watched->known = netns_evaluate(name_monitor->netns, watch->questions, watch->extras, &watched->path) == 0;
 }
 
-/* The servers may be others now. If that cannot be said, it is tried again, and is a change when it can. */
-static void look_for_servers(struct name_monitor *name_monitor)
+/* Reads which name servers there are now, and watches the path to them. If the resolver files cannot be read, a later
+ * pass tries again; when that succeeds, it counts as a change. */
+static void update_servers(struct name_monitor *name_monitor)
 {
-    struct way       *way = &name_monitor->ways[WAY_TO_SERVERS];
-    struct questions *questions;
-    const int         error = resolvconf_pending_questions(&questions);
+    struct watched_path *watched = &name_monitor->paths[PATH_TO_SERVERS];
+    struct questions    *questions;
+    const int            error = resolvconf_pending_questions(&questions);
 
     runloop_lock(name_monitor->loop);
-    name_monitor->seeks_servers = error != 0;
+    name_monitor->servers_unknown = error != 0;
     runloop_unlock(name_monitor->loop);
     if (error != 0)
         return;
-    name_monitor->changed = true;
-    monitor_set_questions(name_monitor->loop, &way->watch, questions);
+    name_monitor->path_changed = true;
+    monitor_set_questions(name_monitor->loop, &watched->watch, questions);
     questions_release(questions);
-    look_at_way(name_monitor, way);
+    evaluate_watched_path(name_monitor, watched);
 }
 
-/* Takes out the next of `residents` and puts it back where it belongs. */
-static struct name_watch *next_resident(struct name_monitor *name_monitor, struct list *residents)
+/* Moves the first of `pending` back to the monitor's watches. Returns it with a reference to its owner, or NULL. */
+static struct name_watch *next_name_watch(struct name_monitor *name_monitor, struct list *pending)
 {
     struct name_watch *name_watch = NULL;
     struct list       *node;
 
     runloop_lock(name_monitor->loop);
-    node = list_pop(residents);
+    node = list_pop(pending);
     if (node != NULL) {
         name_watch = container_of(node, struct name_watch, node);
         counted_retain(name_watch->owner);
-        list_append(&name_monitor->residents, node);
+        list_append(&name_monitor->name_watches, node);
     }
     runloop_unlock(name_monitor->loop);
     return name_watch;
 }
 
-static bool is_due(struct name_monitor *name_monitor, struct name_watch *name_watch, int64_t now)
+/* Returns whether the deadline has passed, and clears it then. */
+static bool clear_passed_deadline(struct name_monitor *name_monitor, struct name_watch *name_watch, int64_t now)
 {
-    bool due;
+    bool has_passed;
 
     runloop_lock(name_monitor->loop);
-    due = name_watch->deadline <= now;
-    if (due)
+    has_passed = name_watch->deadline <= now;
+    if (has_passed)
         name_watch->deadline = NEVER;
     runloop_unlock(name_monitor->loop);
-    return due;
+    return has_passed;
 }
 
-static void stir(struct name_monitor *name_monitor, bool changed)
+static void call_name_watches(struct name_monitor *name_monitor, bool changed)
 {
     const int64_t      now = clock_now();
-    struct list        residents;
+    struct list        pending;
     struct name_watch *name_watch;
 
-    list_init(&residents);
+    list_init(&pending);
     runloop_lock(name_monitor->loop);
-    list_move(&residents, &name_monitor->residents);
+    list_move(&pending, &name_monitor->name_watches);
     runloop_unlock(name_monitor->loop);
-    while ((name_watch = next_resident(name_monitor, &residents)) != NULL) {
-        if (is_due(name_monitor, name_watch, now) || changed)
-            name_watch->stirred(name_watch, changed);
+    while ((name_watch = next_name_watch(name_monitor, &pending)) != NULL) {
+        if (clear_passed_deadline(name_monitor, name_watch, now) || changed)
+            name_watch->due(name_watch, changed);
         counted_release(name_watch->owner);
     }
 }
 
-static void set_source_deadline_locked(struct name_monitor *name_monitor)
+static void update_source_deadline_locked(struct name_monitor *name_monitor)
 {
-    int64_t nearest = name_monitor->seeks_servers ? clock_now() + SEEK_AGAIN : NEVER;
+    int64_t nearest = name_monitor->servers_unknown ? clock_now() + SERVERS_RETRY : NEVER;
 
-    list_for_each(node, &name_monitor->residents) {
+    list_for_each(node, &name_monitor->name_watches) {
         const struct name_watch *name_watch = container_of(node, struct name_watch, node);
 
         if (name_watch->deadline < nearest)
@@ -157,114 +158,116 @@ static void set_source_deadline_locked(struct name_monitor *name_monitor)
     name_monitor->source.deadline = nearest;
 }
 
-static int surroundings_run(struct source *source)
+static int name_monitor_run(struct source *source)
 {
     struct name_monitor *name_monitor = container_of(source, struct name_monitor, source);
-    const bool           files_changed = resolver_files_changed(&name_monitor->files);
+    const bool           files_changed = resolver_files_check(&name_monitor->files);
     bool                 changed;
 
     if (files_changed)
-        resolvconf_doubt_hosts();
-    if (files_changed || name_monitor->seeks_servers)
-        look_for_servers(name_monitor);
-    changed = files_changed || name_monitor->changed;
-    name_monitor->changed = false;
+        resolvconf_recheck_hosts();
+    if (files_changed || name_monitor->servers_unknown)
+        update_servers(name_monitor);
+    changed = files_changed || name_monitor->path_changed;
+    name_monitor->path_changed = false;
     if (changed)
-        lookup_doubt(name_monitor->netns);
-    stir(name_monitor, changed);
+        lookup_mark_stale(name_monitor->netns);
+    call_name_watches(name_monitor, changed);
     runloop_lock(name_monitor->loop);
-    set_source_deadline_locked(name_monitor);
+    update_source_deadline_locked(name_monitor);
     runloop_unlock(name_monitor->loop);
     return 0;
 }
 
 /* ---- Joining and leaving ---------------------------------------------------------------------------------------- */
 
-static bool is_surroundings_of(const struct source *source, const void *netns)
+static bool is_name_monitor_of(const struct source *source, const void *netns)
 {
-    return source->run == surroundings_run && container_of(source, const struct name_monitor, source)->netns == netns;
+    return source->run == name_monitor_run && container_of(source, const struct name_monitor, source)->netns == netns;
 }
 
-static int make_ways(struct name_monitor *name_monitor)
+static int create_watched_paths(struct name_monitor *name_monitor)
 {
-    /* The default path is IPv4's where that is usable; what IPv6 gains or loses shows at an address of global scope. */
+    /* The default path is IPv4's if that is usable. So IPv6 has a path of its own, to an address of global scope. */
     const struct question default_path = { 0 }, ipv6 = { .destination = { AF_INET6, { 0x20, [15] = 1 } } };
     struct questions     *servers = NULL;
     int                   error = resolvconf_pending_questions(&servers);
-    struct questions *questions[WAYS] = { servers, questions_create(&default_path, 1, kSCNetworkReachabilityReasonNone),
-                                          questions_create(&ipv6, 1, kSCNetworkReachabilityReasonNone) };
+    struct questions     *questions[PATHS] = { servers,
+                                               questions_create(&default_path, 1, kSCNetworkReachabilityReasonNone),
+                                               questions_create(&ipv6, 1, kSCNetworkReachabilityReasonNone) };
 
-    for (size_t i = 0; i < WAYS; i++) {
-        name_monitor->ways[i].watch = (struct path_watch){ .owner = &name_monitor->source.counted,
-                                                           .questions = questions[i],
-                                                           .extras = QUERY_SOURCE,
-                                                           .path_version = &name_monitor->ways[i].answers,
-                                                           .accept = way_answered };
-        list_init(&name_monitor->ways[i].watch.node);
-        list_init(&name_monitor->ways[i].watch.stale);
+    for (size_t i = 0; i < PATHS; i++) {
+        name_monitor->paths[i].watch = (struct path_watch){ .owner = &name_monitor->source.counted,
+                                                            .questions = questions[i],
+                                                            .extras = QUERY_SOURCE,
+                                                            .path_version = &name_monitor->paths[i].path_version,
+                                                            .accept = watched_path_evaluated };
+        list_init(&name_monitor->paths[i].watch.node);
+        list_init(&name_monitor->paths[i].watch.stale);
         if (questions[i] == NULL && error == 0)
             error = ENOMEM;
     }
     return error;
 }
 
-static int surroundings_create(SCRunLoopRef loop, struct netns *netns, struct name_monitor **ret)
+static int name_monitor_create(SCRunLoopRef loop, struct netns *netns, struct name_monitor **ret)
 {
     struct name_monitor *name_monitor = calloc(1, sizeof *name_monitor);
     int                  error;
 
     if (name_monitor == NULL)
         return ENOMEM;
-    list_init(&name_monitor->residents);
+    list_init(&name_monitor->name_watches);
     name_monitor->loop = loop;
     name_monitor->netns = netns;
     netns_retain(netns);
     resolver_files_open(&name_monitor->files);
-    resolvconf_doubt_hosts();
+    resolvconf_recheck_hosts();
     name_monitor->source = (struct source){ .fd = resolver_files_descriptor(&name_monitor->files),
                                             .deadline = NEVER,
-                                            .run = surroundings_run };
+                                            .run = name_monitor_run };
     list_init(&name_monitor->source.node);
-    counted_init(&name_monitor->source.counted, surroundings_free);
-    error = make_ways(name_monitor);
-    for (size_t i = 0; i < WAYS && error == 0; i++) {
-        look_at_way(name_monitor, &name_monitor->ways[i]);
-        error = monitor_watch(loop, netns, &name_monitor->ways[i].watch);
+    counted_init(&name_monitor->source.counted, name_monitor_free);
+    error = create_watched_paths(name_monitor);
+    for (size_t i = 0; i < PATHS && error == 0; i++) {
+        evaluate_watched_path(name_monitor, &name_monitor->paths[i]);
+        error = monitor_watch(loop, netns, &name_monitor->paths[i].watch);
     }
     *ret = name_monitor;
     return error;
 }
 
-/* Nobody lives there, or ever did. */
-static void surroundings_end(struct name_monitor *name_monitor)
+/* The monitor is not a source of its loop any more, or never was. */
+static void name_monitor_end(struct name_monitor *name_monitor)
 {
-    for (size_t i = 0; i < WAYS; i++)
-        monitor_unwatch(name_monitor->loop, &name_monitor->ways[i].watch);
+    for (size_t i = 0; i < PATHS; i++)
+        monitor_unwatch(name_monitor->loop, &name_monitor->paths[i].watch);
     counted_release(&name_monitor->source.counted);
 }
 
-static void settle_locked(struct name_monitor *name_monitor, struct name_watch *name_watch)
+static void add_name_watch_locked(struct name_monitor *name_monitor, struct name_watch *name_watch)
 {
     name_watch->monitor = name_monitor;
     name_watch->deadline = NEVER;
-    list_append(&name_monitor->residents, &name_watch->node);
-    name_monitor->population++;
+    list_append(&name_monitor->name_watches, &name_watch->node);
+    name_monitor->watch_count++;
 }
 
-/* Joins those that there are. If there are none, `fresh` become them. */
-static int join(SCRunLoopRef loop, struct netns *netns, struct name_monitor *fresh, struct name_watch *name_watch)
+/* Adds the watch to the monitor of the loop and namespace. If there is none, `fresh` becomes it; NULL: does nothing. */
+static int join_or_add_name_monitor(SCRunLoopRef loop, struct netns *netns, struct name_monitor *fresh,
+                                    struct name_watch *name_watch)
 {
     struct source *source;
     int            error = 0;
 
     runloop_lock(loop);
-    source = runloop_find_source_locked(loop, is_surroundings_of, netns);
+    source = runloop_find_source_locked(loop, is_name_monitor_of, netns);
     if (source == NULL && fresh != NULL) {
         error = runloop_add_source_locked(loop, &fresh->source);
         source = error == 0 ? &fresh->source : NULL;
     }
     if (source != NULL)
-        settle_locked(container_of(source, struct name_monitor, source), name_watch);
+        add_name_watch_locked(container_of(source, struct name_monitor, source), name_watch);
     runloop_unlock(loop);
     return error;
 }
@@ -272,15 +275,15 @@ static int join(SCRunLoopRef loop, struct netns *netns, struct name_monitor *fre
 int name_monitor_join(SCRunLoopRef loop, struct netns *netns, struct name_watch *name_watch)
 {
     struct name_monitor *fresh = NULL;
-    int                  error = join(loop, netns, NULL, name_watch);
+    int                  error = join_or_add_name_monitor(loop, netns, NULL, name_watch);
 
     if (error != 0 || name_watch->monitor != NULL)
         return error;
-    error = surroundings_create(loop, netns, &fresh);
+    error = name_monitor_create(loop, netns, &fresh);
     if (error == 0)
-        error = join(loop, netns, fresh, name_watch);
+        error = join_or_add_name_monitor(loop, netns, fresh, name_watch);
     if (fresh != NULL && name_watch->monitor != fresh)
-        surroundings_end(fresh); /* another thread was quicker, or it failed */
+        name_monitor_end(fresh); /* another thread added one first, or it failed */
     return error;
 }
 
@@ -294,23 +297,23 @@ void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch)
     if (name_monitor != NULL) {
         name_watch->monitor = NULL;
         list_remove(&name_watch->node);
-        last = --name_monitor->population == 0;
+        last = --name_monitor->watch_count == 0;
         if (last)
             runloop_remove_source_locked(loop, &name_monitor->source);
     }
     runloop_unlock(loop);
     if (last)
-        surroundings_end(name_monitor);
+        name_monitor_end(name_monitor);
 }
 
-bool name_monitor_files_are_unchanged(SCRunLoopRef loop, const struct name_watch *name_watch)
+bool name_monitor_files_are_current(SCRunLoopRef loop, const struct name_watch *name_watch)
 {
-    bool quiet;
+    bool are_current;
 
     runloop_lock(loop);
-    quiet = !name_watch->monitor->seeks_servers && resolver_files_are_unchanged(&name_watch->monitor->files);
+    are_current = !name_watch->monitor->servers_unknown && resolver_files_are_current(&name_watch->monitor->files);
     runloop_unlock(loop);
-    return quiet;
+    return are_current;
 }
 
 struct questions *name_monitor_pending_questions(SCRunLoopRef loop, const struct name_watch *name_watch)
@@ -318,7 +321,7 @@ struct questions *name_monitor_pending_questions(SCRunLoopRef loop, const struct
     struct questions *questions;
 
     runloop_lock(loop);
-    questions = name_watch->monitor->ways[WAY_TO_SERVERS].watch.questions;
+    questions = name_watch->monitor->paths[PATH_TO_SERVERS].watch.questions;
     counted_retain(&questions->counted);
     runloop_unlock(loop);
     return questions;

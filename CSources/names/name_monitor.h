@@ -3,8 +3,8 @@
 #define REACHABILITY_NAME_MONITOR_H
 
 /*
- * What the answers of name servers depend on, as seen from one run loop and namespace: the resolver's files, the ways
- * to its servers, the default path. And a clock, for those who ask again after a while.
+ * Reports when names have to be looked up again, for one run loop and namespace: a resolver file has changed, or the
+ * path to the name servers, or the default path; or a watch's deadline has passed.
  */
 
 #include "base/counted.h"
@@ -13,24 +13,26 @@
 
 struct name_monitor;
 
-/* Somebody whose name is looked up there. */
+/* Watches a name monitor for one name. */
 struct name_watch {
     struct list          node;
     struct counted      *owner;
-    struct name_monitor *monitor;  /* NULL: lives nowhere */
+    struct name_monitor *monitor;  /* NULL: none */
     int64_t              deadline; /* NEVER: none */
-    /* On the driving thread, without a lock: something changed, or the deadline has passed (it is NEVER then). */
-    void (*stirred)(struct name_watch *name_watch, bool changed);
+    /* Called on the driving thread, without a lock. `changed`: something changed that affects names. Otherwise the
+     * deadline has passed; it is NEVER now. */
+    void (*due)(struct name_watch *name_watch, bool changed);
 };
 
-/* From now on until name_monitor_leave, from any thread. 0 or an errno. */
+/* From any thread. Adds the watch to the loop's name monitor for the namespace until name_monitor_leave. Returns 0 or
+ * an errno. */
 int  name_monitor_join(SCRunLoopRef loop, struct netns *netns, struct name_watch *name_watch);
 void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch);
 
-/* Whether what is known of the resolver's files holds: they are watched, and nothing was heard of them. */
-bool name_monitor_files_are_unchanged(SCRunLoopRef loop, const struct name_watch *name_watch);
+/* Returns whether what the library has read of the resolver files is current. */
+bool name_monitor_files_are_current(SCRunLoopRef loop, const struct name_watch *name_watch);
 
-/* What is asked while a name is not resolved, as it was found last; with a reference. */
+/* Returns the present questions of a name that is not resolved, with a reference. */
 struct questions *name_monitor_pending_questions(SCRunLoopRef loop, const struct name_watch *name_watch);
 
 void name_monitor_set_deadline(SCRunLoopRef loop, struct name_watch *name_watch, int64_t deadline);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this file must never do: wait for anything but the disk, or take a file that could not be looked at for one that
- * is not there.
+ * The cache of what the resolver files contain.
+ *
+ * What this file must never do: wait for anything but the disk, or treat a file that could not be read as one that does
+ * not exist.
  */
 #include "names/resolvconf.h"
 
@@ -18,45 +20,47 @@
 #define RESOLV_CONF "/etc/resolv.conf"
 #define HOSTS       "/etc/hosts"
 #define NSSWITCH    "/etc/nsswitch.conf"
-#define UPSTREAM    "/run/systemd/resolve/resolv.conf" /* whom the stub of systemd-resolved asks */
+#define UPSTREAM    "/run/systemd/resolve/resolv.conf" /* the servers behind systemd-resolved's stub */
 
-#define FILE_LIMIT (4 * 1024 * 1024) /* bytes of one file that are looked at */
+#define FILE_LIMIT (4 * 1024 * 1024) /* bytes to read of one file */
 
 const char *const resolvconf_paths[RESOLVCONF_FILES] = { RESOLV_CONF, HOSTS, NSSWITCH, UPSTREAM };
 
-/* What was read last, and of which files. */
+/* The questions about the name servers, and the stamps of the files that they are from. */
 struct servers {
-    struct questions *questions; /* NULL: nothing was read */
-    struct filestamp  stamp, upstream;
+    struct questions *questions; /* NULL: nothing is cached */
+    struct filestamp  stamp, upstream_stamp;
     bool              used_upstream;
 };
 
 struct hosts {
-    struct counted      counted; /* as it is searched without the lock */
+    struct counted      counted; /* because it is searched without the lock */
     struct filestamp    stamp;
     struct hosts_index *index;
 };
 
+/* Under process_lock. */
 static struct {
     unsigned       users;
     struct servers servers;
-    struct hosts  *hosts;
-    unsigned       doubts; /* how often `hosts` was doubted */
-} known;                   /* under process_lock */
+    struct hosts  *hosts;          /* NULL: not cached */
+    unsigned       hosts_rechecks; /* counts the calls of resolvconf_recheck_hosts */
+} cache;
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
 
-struct text {
+struct file_text {
     struct filestamp stamp;
     char            *bytes;
     size_t           length;
 };
 
-static int open_file(const char *path, struct descriptor *ret)
+static int open_resolver_file(const char *path, struct descriptor *ret)
 {
     int fd, error;
 
-    /* Not under the lock, as a file may be on a server that does not answer. A fork in between leaves it to a child. */
+    /* Without the lock, as the file may be on a file server that does not reply. If the process forks meanwhile, the
+     * child keeps the descriptor. */
     do
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     while (fd < 0 && errno == EINTR);
@@ -66,8 +70,9 @@ static int open_file(const char *path, struct descriptor *ret)
     return error;
 }
 
-/* A file that is not there is an empty one, and so is a directory. 0, and the bytes are to be freed, or an errno. */
-static int read_file(const char *path, struct text *ret)
+/* A file that does not exist counts as empty, and so does a directory. Returns 0, and the caller frees the bytes; or an
+ * errno. */
+static int read_resolver_file(const char *path, struct file_text *ret)
 {
     int               error = filestamp_read(path, &ret->stamp);
     const size_t      size = ret->stamp.size > FILE_LIMIT ? FILE_LIMIT : (size_t)ret->stamp.size;
@@ -79,14 +84,14 @@ static int read_file(const char *path, struct text *ret)
     ret->bytes = malloc(size + 1);
     if (ret->bytes == NULL)
         return ENOMEM;
-    error = open_file(path, &file);
+    error = open_resolver_file(path, &file);
     if (error == 0) {
         error = descriptor_read(&file, ret->bytes, size, &ret->length);
         if (error == EISDIR || error == EAGAIN)
             error = 0;
         descriptor_close(&file);
     } else if (filestamp_means_absent(error)) {
-        ret->stamp.settled = false; /* it may be let us have without another stamp */
+        ret->stamp.settled = false; /* it can become readable without another stamp */
         error = 0;
     }
     if (error != 0)
@@ -97,7 +102,7 @@ static int read_file(const char *path, struct text *ret)
 void resolvconf_retain(void)
 {
     process_lock();
-    known.users++;
+    cache.users++;
     process_unlock();
 }
 
@@ -121,11 +126,11 @@ void resolvconf_release(void)
     struct hosts     *hosts = NULL;
 
     process_lock();
-    if (--known.users == 0) {
-        questions = known.servers.questions;
-        hosts = known.hosts;
-        known.servers.questions = NULL;
-        known.hosts = NULL;
+    if (--cache.users == 0) {
+        questions = cache.servers.questions;
+        hosts = cache.hosts;
+        cache.servers.questions = NULL;
+        cache.hosts = NULL;
     }
     process_unlock();
     questions_release(questions);
@@ -134,8 +139,8 @@ void resolvconf_release(void)
 
 /* ---- Name servers ----------------------------------------------------------------------------------------------- */
 
-/* No server at all stands for one on this machine. */
-static bool is_stub(const struct name_server *servers, size_t count)
+/* Whether all servers are on this machine. No server at all counts as one on this machine. */
+static bool are_local(const struct name_server *servers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!address_is_loopback(&servers[i].address) && !address_is_unspecified(&servers[i].address))
@@ -146,8 +151,8 @@ static bool is_stub(const struct name_server *servers, size_t count)
 static int read_servers(const char *path, struct filestamp *ret_stamp, struct name_server ret[CONFFILE_SERVERS],
                         size_t *ret_count)
 {
-    struct text text;
-    const int   error = read_file(path, &text);
+    struct file_text text;
+    const int        error = read_resolver_file(path, &text);
 
     if (error != 0)
         return error;
@@ -157,25 +162,25 @@ static int read_servers(const char *path, struct filestamp *ret_stamp, struct na
     return 0;
 }
 
-static struct questions *make_questions(const struct name_server *servers, size_t count)
+static struct questions *create_server_questions(const struct name_server *servers, size_t count)
 {
     struct question items[CONFFILE_SERVERS] = { 0 };
-    size_t          asked = 0;
+    size_t          used = 0;
 
-    if (is_stub(servers, count))
+    if (are_local(servers, count))
         return questions_create(items, 1, kSCNetworkReachabilityReasonNamePending); /* the default path */
     for (size_t i = 0; i < count; i++) {
-        if (is_stub(&servers[i], 1)) /* says nothing of the network */
+        if (are_local(&servers[i], 1)) /* the network does not affect it */
             continue;
-        items[asked].destination = servers[i].address;
-        items[asked].scope = servers[i].scope;
-        memcpy(items[asked].interface, servers[i].zone, sizeof items[asked].interface);
-        asked++;
+        items[used].destination = servers[i].address;
+        items[used].scope = servers[i].scope;
+        memcpy(items[used].interface, servers[i].zone, sizeof items[used].interface);
+        used++;
     }
-    return questions_create(items, asked, kSCNetworkReachabilityReasonNamePending);
+    return questions_create(items, used, kSCNetworkReachabilityReasonNamePending);
 }
 
-static int make_servers(struct servers *ret)
+static int load_servers(struct servers *ret)
 {
     struct name_server servers[CONFFILE_SERVERS];
     size_t             count = 0;
@@ -183,30 +188,30 @@ static int make_servers(struct servers *ret)
 
     *ret = (struct servers){ 0 };
     error = read_servers(RESOLV_CONF, &ret->stamp, servers, &count);
-    if (error == 0 && is_stub(servers, count)) {
+    if (error == 0 && are_local(servers, count)) {
         ret->used_upstream = true;
-        error = read_servers(UPSTREAM, &ret->upstream, servers, &count);
+        error = read_servers(UPSTREAM, &ret->upstream_stamp, servers, &count);
     }
     if (error != 0)
         return error;
-    ret->questions = make_questions(servers, count);
+    ret->questions = create_server_questions(servers, count);
     return ret->questions == NULL ? ENOMEM : 0;
 }
 
-static bool is_as_it_was(const char *path, const struct filestamp *before)
+static bool file_is_unchanged(const char *path, const struct filestamp *before)
 {
     struct filestamp now;
 
     return filestamp_read(path, &now) == 0 && filestamp_is_same(&now, before);
 }
 
-/* What is known, with a reference. */
-static struct servers known_servers(void)
+/* Returns the cached servers, with a reference to the questions. */
+static struct servers cached_servers(void)
 {
     struct servers servers;
 
     process_lock();
-    servers = known.servers;
+    servers = cache.servers;
     if (servers.questions != NULL)
         counted_retain(&servers.questions->counted);
     process_unlock();
@@ -215,28 +220,28 @@ static struct servers known_servers(void)
 
 struct questions *resolvconf_last_pending_questions(void)
 {
-    return known_servers().questions;
+    return cached_servers().questions;
 }
 
 int resolvconf_pending_questions(struct questions **ret)
 {
-    struct servers servers = known_servers(), before = { 0 };
+    struct servers servers = cached_servers(), before = { 0 };
     int            error;
 
     *ret = servers.questions;
-    if (servers.questions != NULL && is_as_it_was(RESOLV_CONF, &servers.stamp) &&
-        (!servers.used_upstream || is_as_it_was(UPSTREAM, &servers.upstream)))
+    if (servers.questions != NULL && file_is_unchanged(RESOLV_CONF, &servers.stamp) &&
+        (!servers.used_upstream || file_is_unchanged(UPSTREAM, &servers.upstream_stamp)))
         return 0;
     questions_release(servers.questions);
-    error = make_servers(&servers);
+    error = load_servers(&servers);
     if (error != 0)
-        return error == EAGAIN ? kSCStatusReachabilityUnknown : error; /* somebody has a lease on a file */
+        return error == EAGAIN ? kSCStatusReachabilityUnknown : error; /* another process has a lease on a file */
     *ret = servers.questions;
     counted_retain(&servers.questions->counted);
     process_lock();
-    if (known.users > 0) {
-        before = known.servers;
-        known.servers = servers;
+    if (cache.users > 0) {
+        before = cache.servers;
+        cache.servers = servers;
     } else {
         before = servers;
     }
@@ -247,13 +252,13 @@ int resolvconf_pending_questions(struct questions **ret)
 
 /* ---- Hosts ------------------------------------------------------------------------------------------------------ */
 
-/* NULL: it could not be looked at. */
-static struct hosts *make_hosts(void)
+/* NULL: the file could not be read, or there is no memory. */
+static struct hosts *load_hosts(void)
 {
-    struct hosts *hosts = malloc(sizeof *hosts);
-    struct text   text;
+    struct hosts    *hosts = malloc(sizeof *hosts);
+    struct file_text text;
 
-    if (hosts == NULL || read_file(HOSTS, &text) != 0) {
+    if (hosts == NULL || read_resolver_file(HOSTS, &text) != 0) {
         free(hosts);
         return NULL;
     }
@@ -267,50 +272,52 @@ static struct hosts *make_hosts(void)
     return NULL;
 }
 
-/* What is known, with a reference, or NULL. */
-static struct hosts *known_hosts(bool trusted)
+/* Returns the cached file with a reference. NULL: it is not cached, or it is stale. */
+static struct hosts *cached_hosts(bool hosts_known)
 {
     struct hosts *hosts;
 
     process_lock();
-    hosts = known.hosts;
+    hosts = cache.hosts;
     if (hosts != NULL)
         counted_retain(&hosts->counted);
     process_unlock();
-    if (hosts == NULL || trusted || is_as_it_was(HOSTS, &hosts->stamp))
+    if (hosts == NULL || hosts_known || file_is_unchanged(HOSTS, &hosts->stamp))
         return hosts;
     hosts_release(hosts);
     return NULL;
 }
 
-/* Takes over a reference; NULL: forgets. `since`: unless somebody doubted it since. */
-static void know_hosts(struct hosts *hosts, const unsigned *since)
+/* Replaces the cached file; NULL: drops it. Consumes the reference. `rechecks`: does nothing if hosts_rechecks differs,
+ * as the file may have changed while it was read. */
+static void set_cached_hosts(struct hosts *hosts, const unsigned *rechecks)
 {
     struct hosts *before = hosts;
 
     process_lock();
-    if (known.users > 0 && (since == NULL || *since == known.doubts)) {
-        before = known.hosts;
-        known.hosts = hosts;
+    if (cache.users > 0 && (rechecks == NULL || *rechecks == cache.hosts_rechecks)) {
+        before = cache.hosts;
+        cache.hosts = hosts;
     }
     process_unlock();
     hosts_release(before);
 }
 
-void resolvconf_doubt_hosts(void)
+void resolvconf_recheck_hosts(void)
 {
     struct hosts *hosts;
 
     process_lock();
-    known.doubts++;
+    cache.hosts_rechecks++;
     process_unlock();
-    hosts = known_hosts(false);
+    hosts = cached_hosts(false);
     if (hosts == NULL)
-        know_hosts(NULL, NULL);
+        set_cached_hosts(NULL, NULL);
     hosts_release(hosts);
 }
 
-static bool hosts_has(struct hosts *hosts, const char *name)
+/* Consumes the reference. */
+static bool search_hosts(struct hosts *hosts, const char *name)
 {
     const bool has = hosts_index_has(hosts->index, name);
 
@@ -318,29 +325,29 @@ static bool hosts_has(struct hosts *hosts, const char *name)
     return has;
 }
 
-enum hosts_verdict resolvconf_hosts_say(const char *name, bool trusted)
+enum hosts_verdict resolvconf_check_hosts(const char *name, bool hosts_known)
 {
-    struct hosts *hosts = known_hosts(trusted);
+    struct hosts *hosts = cached_hosts(hosts_known);
 
     if (hosts == NULL)
         return HOSTS_UNREAD;
-    return hosts_has(hosts, name) ? HOSTS_HAS : HOSTS_HAS_NOT;
+    return search_hosts(hosts, name) ? HOSTS_HAS : HOSTS_HAS_NOT;
 }
 
 bool resolvconf_hosts_has(const char *name)
 {
-    struct hosts *hosts = known_hosts(false);
-    unsigned      doubts;
+    struct hosts *hosts = cached_hosts(false);
+    unsigned      rechecks;
 
     if (hosts != NULL)
-        return hosts_has(hosts, name);
+        return search_hosts(hosts, name);
     process_lock();
-    doubts = known.doubts;
+    rechecks = cache.hosts_rechecks;
     process_unlock();
-    hosts = make_hosts();
+    hosts = load_hosts();
     if (hosts == NULL)
         return false;
     counted_retain(&hosts->counted);
-    know_hosts(hosts, &doubts);
-    return hosts_has(hosts, name);
+    set_cached_hosts(hosts, &rechecks);
+    return search_hosts(hosts, name);
 }

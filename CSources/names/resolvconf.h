@@ -3,41 +3,42 @@
 #define REACHABILITY_RESOLVCONF_H
 
 /*
- * What the system's resolver is configured with, as far as it concerns us: where its name servers are, and which names
- * need none. The files are those that the process sees, whatever its network namespaces.
+ * Reads two things from the resolver files: where the name servers are, and which names need none, as hosts(5) has
+ * them. The files are those that the process sees, whatever its network namespaces.
  *
- * Nothing here decides what a name stands for: that is the resolver's to say.
+ * Nothing here decides which addresses a name has. Only the system's resolver does.
  */
 
 #include "pure/question.h"
 
 enum { RESOLVCONF_FILES = 4 };
 
-/* The files that what the resolver says may change with. */
+/* The resolver files: the resolver's results can change when one of them changes. */
 extern const char *const resolvconf_paths[RESOLVCONF_FILES];
 
-/* As long as somebody uses them, files are kept that have been read. */
+/* What was read is cached while there is a user. */
 void resolvconf_retain(void);
 void resolvconf_release(void);
 
-/* What is asked while a name is not resolved: the ways to the name servers or, where these are on this machine and say
- * not whom they ask, the default path. With a reference. 0, or an errno: a file could not be looked at. Reads files
- * only when they changed. */
+/* Returns the questions of a name that is not resolved, with a reference. They are about the name servers. If these are
+ * on this machine and do not say where they forward queries, they are about the default path. Returns 0, or an errno: a
+ * file could not be read. Reads files only if they have changed. */
 int resolvconf_pending_questions(struct questions **ret);
 
-/* Those that were made last, without looking whether they still hold; NULL: none. */
+/* Returns the cached questions with a reference, without checking whether the files have changed. NULL: there are
+ * none. */
 struct questions *resolvconf_last_pending_questions(void);
 
-/* Whether hosts(5) has a name, so that looking it up should be quick. Reads the file if it has to. */
+/* Returns whether hosts(5) has the name, so that its look-up should be quick. Reads the file if it has changed. */
 bool resolvconf_hosts_has(const char *name);
 
-/* The same without reading the file, which may be long. `trusted`: what is known of it holds, and it is not even looked
- * at. */
+/* The same, but never reads the file, which may be long. `hosts_known`: the cached file is current, so that its stamp
+ * need not be checked. */
 enum hosts_verdict { HOSTS_HAS, HOSTS_HAS_NOT, HOSTS_UNREAD };
-enum hosts_verdict resolvconf_hosts_say(const char *name, bool trusted);
+enum hosts_verdict resolvconf_check_hosts(const char *name, bool hosts_known);
 
-/* What is known of hosts is forgotten if it does not hold any more: to be called when it may have changed, by who calls
- * it trusted. */
-void resolvconf_doubt_hosts(void);
+/* Drops the cached hosts(5) if the file has changed. A caller that passes `hosts_known` must call this after every
+ * change of the resolver files. */
+void resolvconf_recheck_hosts(void);
 
 #endif

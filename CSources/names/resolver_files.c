@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directories are watched because the files are replaced by renaming, and the files themselves because in containers
- * they are mounted one by one and edited in place. On the way to a file each link may turn.
+ * The inotify watches of the resolver files, and their file stamps. Programs replace these files by renaming, so their
+ * directories are watched. Containers mount them one by one and edit them in place, so the files are watched, too. A
+ * path can contain symbolic links, and each link can be replaced, so the directory of each link is watched.
  *
- * What this file must never do: fail for want of an inotify instance, or of watches.
+ * What this file must never do: fail because there is no inotify instance or no watch left.
  */
 #include "names/resolver_files.h"
 
@@ -15,26 +16,28 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define LINKS_LIMIT 8 /* symbolic links that are followed */
+#define LINKS_LIMIT 8 /* symbolic links to follow in one path */
 
-/* ---- What is watched -------------------------------------------------------------------------------------------- */
+/* ---- Watches ---------------------------------------------------------------------------------------------------- */
 
 #define DIRECTORY_EVENTS \
     (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_MOVE_SELF | IN_ONLYDIR)
 #define FILE_EVENTS (IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
 
-/* Whether it is there. What is not, or not for us, need not be watched; but there are only so many watches a user. */
-static bool add_watch(struct resolver_files *watch, const char *path, uint32_t events)
+/* Returns whether the path exists. A path that does not exist, or that we may not read, needs no watch. Any other error
+ * counts: a user has a limited number of watches. */
+static bool add_watch(struct resolver_files *files, const char *path, uint32_t events)
 {
-    if (inotify_add_watch(watch->inotify->descriptor.fd, path, events) >= 0)
+    if (inotify_add_watch(files->inotify->descriptor.fd, path, events) >= 0)
         return true;
     if (!filestamp_means_absent(errno))
-        watch->failed = true;
+        files->watch_failed = true;
     return errno != ENOENT;
 }
 
-/* Or the nearest one above it that is there: what comes in it is looked at again. */
-static void watch_directory_of(struct resolver_files *watch, const char *path)
+/* Watches the directory of the path. If it does not exist, the nearest directory above it: when something is created
+ * there, add_all_watches runs again. */
+static void watch_parent_directory(struct resolver_files *files, const char *path)
 {
     char  directory[PATH_MAX];
     char *slash;
@@ -44,13 +47,13 @@ static void watch_directory_of(struct resolver_files *watch, const char *path)
     strcpy(directory, path);
     while ((slash = strrchr(directory, '/')) != NULL && slash != directory) {
         *slash = '\0';
-        if (add_watch(watch, directory, DIRECTORY_EVENTS))
+        if (add_watch(files, directory, DIRECTORY_EVENTS))
             return;
     }
 }
 
-/* Where a symbolic link leads to. False: it is none. */
-static bool read_link(const char *path, char ret[PATH_MAX])
+/* Returns the target of a symbolic link. False: the path is not a symbolic link. */
+static bool read_symbolic_link(const char *path, char ret[PATH_MAX])
 {
     const ssize_t length = readlink(path, ret, PATH_MAX - 1);
 
@@ -60,8 +63,8 @@ static bool read_link(const char *path, char ret[PATH_MAX])
     return true;
 }
 
-/* What a link at the beginning of a path leads to takes its place. False: that is too long. */
-static bool replace_link(char path[PATH_MAX], const char *link, const char *to)
+/* The path begins with the link. Replaces the link by its target. False: the result is too long. */
+static bool replace_symbolic_link(char path[PATH_MAX], const char *link, const char *to)
 {
     const char  *rest = path + strlen(link);
     const size_t start = to[0] == '/' ? 0 : (size_t)(strrchr(link, '/') + 1 - link);
@@ -73,15 +76,14 @@ static bool replace_link(char path[PATH_MAX], const char *link, const char *to)
     return true;
 }
 
-/* The first so many bytes of a path. */
-static void copy_beginning(char ret[PATH_MAX], const char *path, size_t length)
+static void copy_prefix(char ret[PATH_MAX], const char *path, size_t length)
 {
     memcpy(ret, path, length);
     ret[length] = '\0';
 }
 
-/* The directory that a file is in, and those of all links on the way there. */
-static void watch_way_to(struct resolver_files *watch, const char *path)
+/* Watches the directory of the file, and the directory of each symbolic link that leads there. */
+static void watch_directories(struct resolver_files *files, const char *path)
 {
     char   at[PATH_MAX], link[PATH_MAX], to[PATH_MAX];
     size_t length = 0;
@@ -90,33 +92,33 @@ static void watch_way_to(struct resolver_files *watch, const char *path)
     strcpy(at, path);
     while (at[length] != '\0') {
         length += 1 + strcspn(at + length + 1, "/");
-        copy_beginning(link, at, length);
-        if (!read_link(link, to))
+        copy_prefix(link, at, length);
+        if (!read_symbolic_link(link, to))
             continue;
-        watch_directory_of(watch, link);
-        if (++links > LINKS_LIMIT || !replace_link(at, link, to))
+        watch_parent_directory(files, link);
+        if (++links > LINKS_LIMIT || !replace_symbolic_link(at, link, to))
             return;
         length = 0;
     }
-    watch_directory_of(watch, at);
+    watch_parent_directory(files, at);
 }
 
-/* Adding a watch twice changes nothing. What is not there yet is seen by its directory. */
-static void add_watches(struct resolver_files *watch)
+/* Adding a watch twice does no harm. The watch of the directory reports a file that does not exist yet. */
+static void add_all_watches(struct resolver_files *files)
 {
-    watch->failed = false;
+    files->watch_failed = false;
     for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
-        watch_way_to(watch, resolvconf_paths[i]);
-        (void)add_watch(watch, resolvconf_paths[i], FILE_EVENTS);
+        watch_directories(files, resolvconf_paths[i]);
+        (void)add_watch(files, resolvconf_paths[i], FILE_EVENTS);
     }
-    atomic_store(&watch->deaf, watch->failed);
+    atomic_store(&files->incomplete, files->watch_failed);
 }
 
-/* ---- What is heard ---------------------------------------------------------------------------------------------- */
+/* ---- Events ----------------------------------------------------------------------------------------------------- */
 
-static bool is_about_file(const struct inotify_event *event)
+static bool is_event_of_file(const struct inotify_event *event)
 {
-    if (event->len == 0) /* of the file itself */
+    if (event->len == 0) /* from a file's own watch */
         return true;
     for (size_t i = 0; i < RESOLVCONF_FILES; i++)
         if (strcmp(event->name, strrchr(resolvconf_paths[i], '/') + 1) == 0)
@@ -124,8 +126,8 @@ static bool is_about_file(const struct inotify_event *event)
     return false;
 }
 
-/* Takes what has been told. Whether one of the files was touched. */
-static bool drain(int fd)
+/* Returns whether one of the events was about one of the files. */
+static bool read_all_events(int fd)
 {
     _Alignas(struct inotify_event) char bytes[4096];
     ssize_t                             length;
@@ -135,15 +137,16 @@ static bool drain(int fd)
         for (ssize_t at = 0; at < length;) {
             const struct inotify_event *event = (const struct inotify_event *)(const void *)(bytes + at);
 
-            touched = touched || is_about_file(event);
+            touched = touched || is_event_of_file(event);
             at += (ssize_t)(sizeof *event + event->len);
         }
     return touched;
 }
 
-/* One that was touched and looks as before is another if it was written to a moment before already. What cannot be
- * looked at is as it was. */
-static bool note_stamps(struct resolver_files *watch, bool touched)
+/* Returns whether a stamp differs from the one before. A file that was written twice in quick succession can have the
+ * same stamp, so an event about an unsettled stamp counts as a change. A file that cannot be examined counts as
+ * unchanged. */
+static bool update_stamps(struct resolver_files *files, bool touched)
 {
     bool             changed = false;
     struct filestamp now;
@@ -151,8 +154,8 @@ static bool note_stamps(struct resolver_files *watch, bool touched)
     for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
         if (filestamp_read(resolvconf_paths[i], &now) != 0)
             continue;
-        changed = changed || !filestamp_looks_same(&now, &watch->stamps[i]) || (touched && !watch->stamps[i].settled);
-        watch->stamps[i] = now;
+        changed = changed || !filestamp_looks_same(&now, &files->stamps[i]) || (touched && !files->stamps[i].settled);
+        files->stamps[i] = now;
     }
     return changed;
 }
@@ -161,37 +164,37 @@ void resolver_files_open(struct resolver_files *ret)
 {
     ret->inotify = inotify_open();
     if (ret->inotify != NULL) {
-        add_watches(ret);
-        (void)drain(ret->inotify->descriptor.fd); /* what another watch has left there */
+        add_all_watches(ret);
+        (void)read_all_events(ret->inotify->descriptor.fd); /* inotify_open can return an instance that was in use */
     }
-    (void)note_stamps(ret, false);
+    (void)update_stamps(ret, false);
 }
 
-void resolver_files_close(struct resolver_files *watch)
+void resolver_files_close(struct resolver_files *files)
 {
-    inotify_close(watch->inotify);
+    inotify_close(files->inotify);
 }
 
-int resolver_files_descriptor(const struct resolver_files *watch)
+int resolver_files_descriptor(const struct resolver_files *files)
 {
-    return watch->inotify != NULL ? watch->inotify->descriptor.fd : -1;
+    return files->inotify != NULL ? files->inotify->descriptor.fd : -1;
 }
 
-bool resolver_files_are_unchanged(const struct resolver_files *watch)
+bool resolver_files_are_current(const struct resolver_files *files)
 {
-    int waiting;
+    int unread;
 
-    return watch->inotify != NULL && !atomic_load(&watch->deaf) &&
-           ioctl(watch->inotify->descriptor.fd, FIONREAD, &waiting) == 0 && waiting == 0;
+    return files->inotify != NULL && !atomic_load(&files->incomplete) &&
+           ioctl(files->inotify->descriptor.fd, FIONREAD, &unread) == 0 && unread == 0;
 }
 
-bool resolver_files_changed(struct resolver_files *watch)
+bool resolver_files_check(struct resolver_files *files)
 {
     bool touched = false;
 
-    if (watch->inotify != NULL) {
-        touched = drain(watch->inotify->descriptor.fd);
-        add_watches(watch);
+    if (files->inotify != NULL) {
+        touched = read_all_events(files->inotify->descriptor.fd);
+        add_all_watches(files);
     }
-    return note_stamps(watch, touched);
+    return update_stamps(files, touched);
 }

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_RESOLVER_FILES_H
 #define REACHABILITY_RESOLVER_FILES_H
 
-/* Whether the files that the system's resolver reads have changed. */
+/* Watches the files that the system's resolver reads, and reports whether they have changed. */
 
 #include <stdatomic.h>
 
@@ -10,25 +10,25 @@
 #include "names/inotify.h"
 #include "names/resolvconf.h"
 
-/* Somebody who watches them. */
 struct resolver_files {
-    struct inotify  *inotify; /* NULL: none could be had */
-    bool             failed;  /* while watches are added: one could not be */
-    atomic_bool      deaf;    /* so not everything is watched: what is not heard may have changed; read by any thread */
-    struct filestamp stamps[RESOLVCONF_FILES]; /* as they were seen last */
+    struct inotify  *inotify;                  /* NULL: there is none */
+    bool             watch_failed;             /* add_all_watches could not add one of the watches */
+    atomic_bool      incomplete;               /* the same, of the last time; read by any thread */
+    struct filestamp stamps[RESOLVCONF_FILES]; /* as of the last check */
 };
 
-/* inotify instances are scarce: without one there is no descriptor, and changes are seen when somebody looks. */
+/* Does not fail. inotify instances are scarce: without one there is no descriptor, and only resolver_files_check finds
+ * changes. */
 void resolver_files_open(struct resolver_files *ret);
-void resolver_files_close(struct resolver_files *watch);
+void resolver_files_close(struct resolver_files *files);
 
 /* Becomes readable when one of the files may have changed; -1: there is none. */
-int resolver_files_descriptor(const struct resolver_files *watch);
+int resolver_files_descriptor(const struct resolver_files *files);
 
-/* Whether nothing changed since the descriptor was emptied. False where that cannot be told. */
-bool resolver_files_are_unchanged(const struct resolver_files *watch);
+/* Returns whether the files are surely as they were at the last check: all are watched, and no event is waiting. */
+bool resolver_files_are_current(const struct resolver_files *files);
 
-/* Empties the descriptor. Whether one of the files changed since it was asked last. */
-bool resolver_files_changed(struct resolver_files *watch);
+/* Reads all events. Returns whether one of the files has changed since the last check. */
+bool resolver_files_check(struct resolver_files *files);
 
 #endif

@@ -611,7 +611,7 @@ static void what_was_cancelled_in_the_queue_is_never_asked(void **state)
     assert_int_equal(resolver_calls("two.example"), 1);
 }
 
-/* While it waits in the queue, the look-up is in the memory of one of those who want to know. */
+/* A waiter may leave while the look-up is queued, also the one that started it. */
 static void whoever_of_them_stays_is_told(void **state)
 {
     enum { SHARERS = 4 };
@@ -1357,7 +1357,7 @@ static void without_memory_it_is_tried_again(void **state)
     finish();
     resolver_begin(many);
     unasked.calls = untold.calls = 0;
-    lack(sizeof name + 48, sizeof name + 128, 1); /* a thread has room for a name */
+    lack(sizeof name + 48, sizeof name + 128, 1); /* a look-up holds its name */
     schedule(unasked.target, unasked.loop);
     assert_int_equal(atomic_load(&dearth.times), 0);
     assert_int_equal(resolver_calls(NULL), 0);
