@@ -149,7 +149,8 @@ static enum delivery_decision decide_delivery_locked(const struct schedule *sche
     return schedule->work == NULL || runs_on_scheduler ? DELIVER_HERE : DELIVER_ON_SCHEDULER;
 }
 
-/* If it returns DELIVER_HERE, the caller makes the callback in *ret, then calls end_delivery and releases the target. */
+/* If it returns DELIVER_HERE, the caller makes the callback in *ret, then calls end_delivery and releases the
+ * target. */
 static enum delivery_decision begin_delivery(struct schedule *schedule, bool runs_on_scheduler, struct delivery *ret)
 {
     struct SCNetworkReachability *target = schedule->target;

@@ -2,7 +2,8 @@
 #ifndef REACHABILITY_SCHEDULER_WORK_H
 #define REACHABILITY_SCHEDULER_WORK_H
 
-/* Work for a user's SCNetworkReachabilityScheduler. The scheduler has at most one piece of work of an owner at a time. */
+/* Work for a user's SCNetworkReachabilityScheduler. The scheduler has at most one piece of work of an owner at a
+ * time. */
 
 #include <reachability/reachability.h>
 

@@ -73,7 +73,7 @@ __attribute__((constructor)) static void register_fork_handlers(void)
 
 /* ---- Descriptors ------------------------------------------------------------------------------------------------ */
 
-int descriptor_keep_locked(struct descriptor *ret, int fd)
+int descriptor_register_locked(struct descriptor *ret, int fd)
 {
     *ret = (struct descriptor){ .fd = fd };
     if (fd < 0)
@@ -108,7 +108,7 @@ int descriptor_open(const char *path, int flags, struct descriptor *ret)
 
     do {
         process_lock();
-        error = descriptor_keep_locked(ret, open(path, O_RDONLY | O_CLOEXEC | flags));
+        error = descriptor_register_locked(ret, open(path, O_RDONLY | O_CLOEXEC | flags));
         process_unlock();
     } while (error == EINTR);
     return error;

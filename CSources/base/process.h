@@ -39,7 +39,7 @@ struct descriptor {
 
 /* Stores `fd`, which open(2), socket(2) or a similar call has just returned, in *ret. Make that call under the same
  * lock, so that no fork between the two leaks the descriptor to the child. Returns 0, or errno if `fd` is -1. */
-int descriptor_keep_locked(struct descriptor *ret, int fd);
+int descriptor_register_locked(struct descriptor *ret, int fd);
 
 void descriptor_close(struct descriptor *descriptor);
 

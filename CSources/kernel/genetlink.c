@@ -36,20 +36,20 @@ static struct nlmsghdr *put_generic_request(void *buffer, uint16_t family, uint1
     return header;
 }
 
-struct walk genetlink_walk(const struct nlmsghdr *message)
+struct attribute_walk genetlink_walk(const struct nlmsghdr *message)
 {
-    return walk_message(message, GENL_HDRLEN);
+    return attribute_walk_message(message, GENL_HDRLEN);
 }
 
 static void compare_family(void *info, const struct nlmsghdr *message)
 {
     const struct family_search *search = info;
-    struct walk                 walk = genetlink_walk(message);
+    struct attribute_walk       walk = genetlink_walk(message);
     struct attribute            attribute;
     char                        name[16] = "";
     uint16_t                    family = 0;
 
-    while (walk_next(&walk, &attribute)) {
+    while (attribute_next(&walk, &attribute)) {
         if (attribute.type == CTRL_ATTR_FAMILY_NAME)
             attribute_name(&attribute, name);
         else if (attribute.type == CTRL_ATTR_FAMILY_ID)

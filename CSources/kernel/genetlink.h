@@ -29,6 +29,6 @@ int genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags
                     void (*handle)(void *info, const struct nlmsghdr *message), void *info);
 
 /* The attributes of a reply. */
-struct walk genetlink_walk(const struct nlmsghdr *message);
+struct attribute_walk genetlink_walk(const struct nlmsghdr *message);
 
 #endif

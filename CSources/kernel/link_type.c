@@ -77,7 +77,7 @@ static int find_type(struct link_type_reader *reader, uint32_t index, unsigned d
 /* The first ports of a link. */
 struct port_list {
     size_t   count;
-    uint32_t items[LINK_LOOKS];
+    uint32_t items[LINK_READ_LIMIT];
 };
 
 static void add_port(void *info, const struct nlmsghdr *header)
@@ -86,7 +86,7 @@ static void add_port(void *info, const struct nlmsghdr *header)
     struct message    message;
 
     (void)message_parse(header, header->nlmsg_len, &message);
-    if (message.kind == MESSAGE_LINK && ports->count < LINK_LOOKS)
+    if (message.kind == MESSAGE_LINK && ports->count < LINK_READ_LIMIT)
         ports->items[ports->count++] = message.link.index;
 }
 
@@ -102,7 +102,7 @@ static int find_best_port(struct link_type_reader *reader, uint32_t master, unsi
     error = netlink_exchange(&reader->netlink, (struct nlmsghdr *)request, reader->buffer, add_port, &ports);
     if (error == EAGAIN) /* the ports changed during the dump; a message reports that */
         error = 0;
-    for (size_t i = 0; i < ports.count && reader->links_read < LINK_LOOKS && error == 0 && !link_is_best(&choice);
+    for (size_t i = 0; i < ports.count && reader->links_read < LINK_READ_LIMIT && error == 0 && !link_is_best(&choice);
          i++) {
         struct link port;
 

@@ -49,7 +49,8 @@ static int open_netlink_socket(int protocol, struct netlink *ret)
 
     *ret = NETLINK_CLOSED;
     process_lock();
-    error = descriptor_keep_locked(&ret->socket, socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
+    error = descriptor_register_locked(&ret->socket,
+                                       socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
     process_unlock();
     if (error != 0)
         return netlink_denial(error);

@@ -150,7 +150,7 @@ static void choose_from_entries(struct sysfs_reader *reader, const char *bytes, 
     while (length > 0 && !link_is_best(choice)) {
         const struct dirent64 *entry = (const void *)bytes;
 
-        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 && reader->links_read < LINK_LOOKS) {
+        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 && reader->links_read < LINK_READ_LIMIT) {
             const char *lower = entry->d_name + sizeof prefix - 1;
 
             (void)link_choose(choice, is_running_by_ioctl(reader, lower), read_device(reader, lower, depth));

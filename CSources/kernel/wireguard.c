@@ -40,12 +40,12 @@ static void append_allowed_ip(struct wireguard_peers *peers, const struct allowe
 
 static void read_allowed_ip(struct wireguard_peers *peers, const struct attribute *nest)
 {
-    struct allowed_ip allowed = { .endpoint = peers->endpoint, .scope = peers->scope, .length = 255 };
-    struct walk       walk = walk_nest(nest);
-    struct attribute  attribute;
-    uint16_t          family = AF_UNSPEC;
+    struct allowed_ip     allowed = { .endpoint = peers->endpoint, .scope = peers->scope, .length = 255 };
+    struct attribute_walk walk = attribute_walk_nest(nest);
+    struct attribute      attribute;
+    uint16_t              family = AF_UNSPEC;
 
-    while (walk_next(&walk, &attribute)) {
+    while (attribute_next(&walk, &attribute)) {
         if (attribute.type == WGALLOWEDIP_A_FAMILY)
             attribute_u16(&attribute, &family);
         else if (attribute.type == WGALLOWEDIP_A_IPADDR)
@@ -60,10 +60,10 @@ static void read_allowed_ip(struct wireguard_peers *peers, const struct attribut
 
 static void read_allowed_ips(struct wireguard_peers *peers, const struct attribute *nest)
 {
-    struct walk      walk = walk_nest(nest);
-    struct attribute attribute;
+    struct attribute_walk walk = attribute_walk_nest(nest);
+    struct attribute      attribute;
 
-    while (walk_next(&walk, &attribute))
+    while (attribute_next(&walk, &attribute))
         read_allowed_ip(peers, &attribute);
 }
 
@@ -90,10 +90,10 @@ static void set_current_peer(struct wireguard_peers *peers, const struct attribu
 
 static void read_peer(struct wireguard_peers *peers, const struct attribute *nest)
 {
-    struct walk      walk = walk_nest(nest);
-    struct attribute attribute;
+    struct attribute_walk walk = attribute_walk_nest(nest);
+    struct attribute      attribute;
 
-    while (walk_next(&walk, &attribute)) {
+    while (attribute_next(&walk, &attribute)) {
         if (attribute.type == WGPEER_A_PUBLIC_KEY)
             set_current_peer(peers, &attribute);
         else if (attribute.type == WGPEER_A_ENDPOINT)
@@ -105,15 +105,15 @@ static void read_peer(struct wireguard_peers *peers, const struct attribute *nes
 
 void wireguard_apply(struct wireguard_peers *peers, const struct nlmsghdr *message)
 {
-    struct walk      walk = genetlink_walk(message);
-    struct attribute attribute, peer;
+    struct attribute_walk walk = genetlink_walk(message);
+    struct attribute      attribute, peer;
 
-    while (walk_next(&walk, &attribute)) {
+    while (attribute_next(&walk, &attribute)) {
         if (attribute.type == WGDEVICE_A_FWMARK)
             attribute_u32(&attribute, &peers->mark);
         if (attribute.type != WGDEVICE_A_PEERS)
             continue;
-        for (struct walk nest = walk_nest(&attribute); walk_next(&nest, &peer);)
+        for (struct attribute_walk nest = attribute_walk_nest(&attribute); attribute_next(&nest, &peer);)
             read_peer(peers, &peer);
     }
 }

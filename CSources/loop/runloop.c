@@ -99,11 +99,11 @@ static int open_loop_descriptors(SCRunLoopRef loop)
 
     loop->epoll = loop->wake = loop->timer = DESCRIPTOR_CLOSED;
     process_lock();
-    error = descriptor_keep_locked(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
+    error = descriptor_register_locked(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
     if (error == 0)
-        error = descriptor_keep_locked(&loop->wake, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        error = descriptor_register_locked(&loop->wake, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (error == 0)
-        error = descriptor_keep_locked(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+        error = descriptor_register_locked(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
     process_unlock();
     if (error == 0)
         error = epoll_add(loop, loop->wake.fd, &loop->wake);

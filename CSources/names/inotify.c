@@ -76,7 +76,7 @@ static void close_instance(struct inotify *inotify)
     int               error;
 
     process_lock();
-    error = descriptor_keep_locked(&other, eventfd(0, EFD_CLOEXEC));
+    error = descriptor_register_locked(&other, eventfd(0, EFD_CLOEXEC));
     process_unlock();
     if (error == 0) {
         (void)dup3(other.fd, inotify->descriptor.fd, O_CLOEXEC);
@@ -143,7 +143,7 @@ static struct inotify *create_instance(void)
     if (inotify == NULL)
         return NULL;
     process_lock();
-    error = descriptor_keep_locked(&inotify->descriptor, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    error = descriptor_register_locked(&inotify->descriptor, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     process_unlock();
     if (error == 0)
         return inotify;

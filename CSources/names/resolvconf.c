@@ -65,7 +65,7 @@ static int open_resolver_file(const char *path, struct descriptor *ret)
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     while (fd < 0 && errno == EINTR);
     process_lock();
-    error = descriptor_keep_locked(ret, fd);
+    error = descriptor_register_locked(ret, fd);
     process_unlock();
     return error;
 }

@@ -14,7 +14,7 @@
 #include "pure/address.h"
 
 /* The attributes that are not read yet. */
-struct walk {
+struct attribute_walk {
     const char *next;
     size_t      left;
 };
@@ -26,7 +26,7 @@ struct attribute {
 };
 
 /* Reads the next attribute. False: there is no whole attribute left. */
-static inline bool walk_next(struct walk *walk, struct attribute *ret)
+static inline bool attribute_next(struct attribute_walk *walk, struct attribute *ret)
 {
     struct nlattr header;
     size_t        step;
@@ -54,17 +54,17 @@ static inline bool message_has(const struct nlmsghdr *message, size_t own)
 }
 
 /* The attributes of a message, which follow the header of its type. */
-static inline struct walk walk_message(const struct nlmsghdr *message, size_t own)
+static inline struct attribute_walk attribute_walk_message(const struct nlmsghdr *message, size_t own)
 {
     const size_t skipped = NLMSG_HDRLEN + own;
 
-    return (struct walk){ .next = (const char *)message + skipped,
-                          .left = message->nlmsg_len > skipped ? message->nlmsg_len - skipped : 0 };
+    return (struct attribute_walk){ .next = (const char *)message + skipped,
+                                    .left = message->nlmsg_len > skipped ? message->nlmsg_len - skipped : 0 };
 }
 
-static inline struct walk walk_nest(const struct attribute *nest)
+static inline struct attribute_walk attribute_walk_nest(const struct attribute *nest)
 {
-    return (struct walk){ .next = nest->payload, .left = nest->length };
+    return (struct attribute_walk){ .next = nest->payload, .left = nest->length };
 }
 
 static inline bool attribute_u16(const struct attribute *attribute, uint16_t *ret)

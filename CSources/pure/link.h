@@ -50,8 +50,8 @@ bool link_is_carried(const struct link *link);
 
 #define LINK_LOOPBACK_INDEX 1 /* of lo, in every network namespace */
 
-#define LINK_DEPTH 8  /* links on top of links; the kernel's limit */
-#define LINK_LOOKS 64 /* links that are read to find one link's device: some bridges have hundreds of ports */
+#define LINK_DEPTH      8  /* links on top of links; the kernel's limit */
+#define LINK_READ_LIMIT 64 /* links that are read to find one link's device: some bridges have hundreds of ports */
 
 /* The best of the links that may carry another link: first a running link, then the better device. */
 struct link_choice {

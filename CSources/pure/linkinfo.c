@@ -66,11 +66,11 @@ static bool attribute_is(const struct attribute *attribute, uint16_t type)
     return type != 0 && attribute->type == type;
 }
 
-static void parse_tunnel(struct walk walk, const struct tunnel_layout *layout, struct tunnel *ret)
+static void parse_tunnel(struct attribute_walk walk, const struct tunnel_layout *layout, struct tunnel *ret)
 {
     struct attribute attribute;
 
-    while (walk_next(&walk, &attribute)) {
+    while (attribute_next(&walk, &attribute)) {
         if (attribute_is(&attribute, layout->oif))
             attribute_u32(&attribute, &ret->oif);
         else if (attribute_is(&attribute, layout->mark))
@@ -85,16 +85,16 @@ static void parse_tunnel(struct walk walk, const struct tunnel_layout *layout, s
         *ret = (struct tunnel){ 0 };
 }
 
-static void parse_active_port(struct walk walk, uint32_t *ret_active)
+static void parse_active_port(struct attribute_walk walk, uint32_t *ret_active)
 {
     struct attribute attribute;
 
-    while (walk_next(&walk, &attribute))
+    while (attribute_next(&walk, &attribute))
         if (attribute.type == IFLA_BOND_ACTIVE_SLAVE)
             attribute_u32(&attribute, ret_active);
 }
 
-static void parse_kind_data(struct walk walk, struct linkinfo *ret)
+static void parse_kind_data(struct attribute_walk walk, struct linkinfo *ret)
 {
     const struct tunnel_layout *layout = find_tunnel_layout(ret->kind);
 
@@ -106,15 +106,15 @@ static void parse_kind_data(struct walk walk, struct linkinfo *ret)
 
 void linkinfo_parse(const struct attribute *nest, struct linkinfo *ret)
 {
-    struct walk      walk = walk_nest(nest), data = { 0 };
-    struct attribute attribute;
+    struct attribute_walk walk = attribute_walk_nest(nest), data = { 0 };
+    struct attribute      attribute;
 
     *ret = (struct linkinfo){ 0 };
-    while (walk_next(&walk, &attribute)) {
+    while (attribute_next(&walk, &attribute)) {
         if (attribute.type == IFLA_INFO_KIND)
             ret->has_kind = attribute_name(&attribute, ret->kind);
         else if (attribute.type == IFLA_INFO_DATA)
-            data = walk_nest(&attribute);
+            data = attribute_walk_nest(&attribute);
     }
     parse_kind_data(data, ret);
 }

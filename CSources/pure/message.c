@@ -19,7 +19,7 @@
 static void parse_link_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ifinfomsg *info = NLMSG_DATA(header);
-    struct walk             walk = walk_message(header, sizeof *info);
+    struct attribute_walk   walk = attribute_walk_message(header, sizeof *info);
     struct attribute        attribute;
     struct message_link    *link = &ret->link;
     bool                    is_elsewhere = false;
@@ -32,7 +32,7 @@ static void parse_link_message(const struct nlmsghdr *header, struct message *re
     link->index = (uint32_t)info->ifi_index;
     link->flags = info->ifi_flags;
     link->hardware = info->ifi_type;
-    while (walk_next(&walk, &attribute)) {
+    while (attribute_next(&walk, &attribute)) {
         if (attribute.type == IFLA_IFNAME)
             link->has_name = attribute_name(&attribute, link->name);
         else if (attribute.type == IFLA_MTU)
@@ -66,7 +66,7 @@ static void parse_route_message(const struct nlmsghdr *header, struct message *r
     route->prefix_length = info->rtm_dst_len;
     route->type = info->rtm_type;
     route->table = info->rtm_table;
-    route_parse_attributes(walk_message(header, sizeof *info), route);
+    route_parse_attributes(attribute_walk_message(header, sizeof *info), route);
 }
 
 /* Both start with a negative errno, except that NLMSG_DONE of old kernels can be empty. */

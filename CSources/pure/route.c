@@ -25,10 +25,10 @@ static bool get_via_address(const struct attribute *attribute, struct address *r
 
 static void parse_metrics(const struct attribute *nest, struct route *route)
 {
-    struct walk      walk = walk_nest(nest);
-    struct attribute attribute;
+    struct attribute_walk walk = attribute_walk_nest(nest);
+    struct attribute      attribute;
 
-    while (walk_next(&walk, &attribute))
+    while (attribute_next(&walk, &attribute))
         if (attribute.type == RTAX_MTU)
             attribute_u32(&attribute, &route->mtu);
 }
@@ -80,18 +80,18 @@ static void parse_attribute(const struct attribute *attribute, struct route *rou
     }
 }
 
-void route_parse_attributes(struct walk walk, struct route *route)
+void route_parse_attributes(struct attribute_walk walk, struct route *route)
 {
     struct attribute attribute;
 
-    while (walk_next(&walk, &attribute))
+    while (attribute_next(&walk, &attribute))
         parse_attribute(&attribute, route);
 }
 
 bool route_next_leg(struct route *route, struct route_leg *ret)
 {
     const struct rtnexthop *hop = route->legs;
-    struct walk             walk;
+    struct attribute_walk   walk;
     struct attribute        attribute;
     size_t                  step;
 
@@ -99,8 +99,8 @@ bool route_next_leg(struct route *route, struct route_leg *ret)
         hop->rtnh_len > route->legs_length)
         return false;
     *ret = (struct route_leg){ .oif = (uint32_t)hop->rtnh_ifindex, .flags = hop->rtnh_flags };
-    walk = (struct walk){ .next = (const char *)(hop + 1), .left = hop->rtnh_len - sizeof *hop };
-    while (walk_next(&walk, &attribute)) {
+    walk = (struct attribute_walk){ .next = (const char *)(hop + 1), .left = hop->rtnh_len - sizeof *hop };
+    while (attribute_next(&walk, &attribute)) {
         if (attribute.type == RTA_GATEWAY)
             ret->has_gateway = attribute_address(&attribute, route->family, &ret->gateway);
         else if (attribute.type == RTA_VIA)

@@ -32,7 +32,7 @@ struct route_request {
 };
 
 /* Parses the attributes of an RTM_NEWROUTE or RTM_DELROUTE. The caller has set the fields from its header. */
-void route_parse_attributes(struct walk walk, struct route *route);
+void route_parse_attributes(struct attribute_walk walk, struct route *route);
 
 /* Removes the next leg from a multipath route. False: there is no leg left. */
 bool route_next_leg(struct route *route, struct route_leg *ret);

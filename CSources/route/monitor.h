@@ -22,7 +22,8 @@ struct path_watch {
     atomic_ulong *path_version;
     /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on
      * the thread that drives the loop, without a lock. `path_version` was read before the evaluation. If the version
-     * has changed since then, the owner's path may be newer: `accept` returns false, and the monitor evaluates again. */
+     * has changed since then, the owner's path may be newer: `accept` returns false, and the monitor evaluates
+     * again. */
     bool (*accept)(struct path_watch *watch, const struct path *path, unsigned long path_version);
     struct monitor     *monitor;      /* NULL: not watched */
     int64_t             expires;      /* when the path is stale; NEVER */

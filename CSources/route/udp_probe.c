@@ -33,7 +33,7 @@ static int open_udp_socket(int family, struct descriptor *ret)
     int error;
 
     process_lock();
-    error = descriptor_keep_locked(ret, socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    error = descriptor_register_locked(ret, socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     process_unlock();
     return error;
 }

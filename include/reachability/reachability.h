@@ -186,7 +186,7 @@ SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonRouteProhibited         = 3,  /* a "prohibit" route or rule */
     kSCNetworkReachabilityReasonRouteBlackhole          = 4,  /* a "blackhole" route or rule */
     kSCNetworkReachabilityReasonInterfaceDown           = 5,  /* the route's interface is administratively down */
-    kSCNetworkReachabilityReasonNoCarrier               = 6,  /* the interface is up, but not running: no cable, dormant */
+    kSCNetworkReachabilityReasonNoCarrier               = 6,  /* up, but not running: no cable, dormant */
     kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* IPv6 without an address to send from */
     kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8,  /* this machine does not have a pair's local address */
     kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are for the name servers */
