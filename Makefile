@@ -31,11 +31,12 @@ SWIFT      = swift
 SECONDS    = 60
 # What `make run` watches, and how: make run ARGS="example.com 192.0.2.1".
 ARGS       =
-# Commands are shown by what they make.
+# Commands are shown by what they make, with V=1 whole, with -s not at all.
 V          =
-show       = $(if $(V),,@echo "  $(1) $@";)
+show       = $(if $(V),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  $(1) $@";))
 
-VERSION   := $(shell sed -n 's/^\#define REACHABILITY_VERSION "\(.*\)"$$/\1/p' include/reachability/reachability.h)
+VERSION   := $(shell sed -n 's/^\#define REACHABILITY_VERSION *"\(.*\)"$$/\1/p' include/reachability/reachability.h)
+$(if $(VERSION),,$(error include/reachability/reachability.h has no REACHABILITY_VERSION))
 SONAME     = libreachability.so.0
 SHARED     = libreachability.so.$(VERSION)
 
