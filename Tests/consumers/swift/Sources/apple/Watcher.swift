@@ -1,4 +1,4 @@
-// As written for Apple's SystemConfiguration: a manager with a weak box as context, called on a queue.
+// Code as it is written for Apple's SystemConfiguration: a manager that is called on a queue, with a weak box as context.
 
 import Foundation
 import SystemConfiguration
