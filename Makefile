@@ -35,7 +35,7 @@ ARGS       =
 V          =
 show       = $(if $(V),,@echo "  $(1) $@";)
 
-VERSION   := $(shell sed -n 's/^\#define REACHABILITY_VERSION "\(.*\)"$$/\1/p' include/reachability/reachability.h)
+VERSION   := $(shell sed -n 's/^\#define REACHABILITY_VERSION  *"\(.*\)"$$/\1/p' include/reachability/reachability.h)
 SONAME     = libreachability.so.0
 SHARED     = libreachability.so.$(VERSION)
 
