@@ -1,4 +1,4 @@
-// Code as it is written for Apple's SystemConfiguration: a manager that is called on a queue, with a weak box as context.
+// Code as it is written for Apple's SystemConfiguration: a manager with a weak box as context. It is called on a queue.
 
 import Foundation
 import SystemConfiguration

@@ -51,7 +51,7 @@ af.setReachabilityStatusChange { status in
     callbacks.leave()
 }
 check(af.startMonitoring(), "AFNetworkReachabilityManager starts")
-check(AFStringFromNetworkReachabilityStatus(.notReachable, language: "de") == "Nicht erreichbar", "the translations are found")
+check(AFStringFromNetworkReachabilityStatus(.notReachable, language: "de") == "Nicht erreichbar", "it is translated")
 
 // AlamofireReachability
 let alamofire = NetworkReachabilityManager(host: "localhost")
