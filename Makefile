@@ -6,17 +6,17 @@
 #   make install      PREFIX=/usr/local DESTDIR=         make uninstall   removes what install put there
 #   make check        the quick tests, in seconds        make check-c     the C tests, without Swift
 #   make bench        the benchmarks, and their limits   make fuzz        SECONDS=60
-#   make deps         what run needs, by apt             make deps-test   what the tests need, by apt
+#   make deps         installs what `make run` needs     make deps-test   installs what the tests need
 #   make format       formats the C and Swift sources    make clean
 #
 # Parts of `make test`: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
 # check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
 # program: `make build/tests/test-path && build/tests/test-path`; one check: `Tests/checks/floors`. A test program that
-# passed is not run again while it is the same, unless FRESH=1 is set. `make test-consumers` builds each Swift product in
-# each way of depending on it and linking it.
+# passed runs again only after it has changed, or with FRESH=1. `make test-consumers` builds programs with each Swift
+# product, with each kind of dependency and linking.
 #
 # For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR DESTDIR BUILD. V=1 shows the
-# commands; WERROR=-Werror, which the tests set, takes warnings for errors.
+# commands. WERROR=-Werror makes warnings errors; the tests set it.
 
 CFLAGS    ?= -O2 -g
 PREFIX     = /usr/local
@@ -29,7 +29,7 @@ OBJCOPY    = objcopy
 PKG_CONFIG = pkg-config
 SWIFT      = swift
 SECONDS    = 60
-# What `make run` watches, and how: make run ARGS="example.com 192.0.2.1".
+# Arguments of `reachability watch` for `make run`: make run ARGS="example.com 192.0.2.1".
 ARGS       =
 # Commands are shown by what they make, with V=1 whole, with -s not at all.
 V          =
@@ -44,12 +44,12 @@ WERROR    ?=
 WARNINGS   = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
              -Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 \
              -Wimplicit-fallthrough $(WERROR)
-# Looked up when a recipe runs, as `make deps` may have brought them a moment ago.
+# Evaluated when a recipe runs: `make deps` may just have installed libmnl.
 MNL_CFLAGS = $(shell $(PKG_CONFIG) --cflags libmnl)
 MNL_LIBS   = $(shell $(PKG_CONFIG) --libs libmnl)
 
-# initial-exec: the few bytes per thread are reached without __tls_get_addr, for which the dynamic loader itself would be
-# a dependency. no-plt: some of the calls that each answer makes.
+# initial-exec: variables of a thread need no __tls_get_addr, and so no dependency on the dynamic loader itself.
+# no-plt: calls to libc are faster; an evaluation makes several.
 ALL_CPPFLAGS = -Iinclude -ICSources -D_GNU_SOURCE $(CPPFLAGS)
 ALL_CFLAGS   = -std=gnu11 -fPIC -fno-plt -fvisibility=hidden -ftls-model=initial-exec -pthread $(WARNINGS) $(MNL_CFLAGS) $(CFLAGS)
 MAP          = CSources/libreachability.map
@@ -112,10 +112,10 @@ list-sources:
 
 # ---- The tool
 
-# Without Swift's shared libraries, so that the installed file runs where there is no toolchain.
+# Swift's libraries are linked statically: the tool runs on machines without a Swift toolchain.
 SWIFT_BUILD = $(SWIFT) build -c release --traits Tool --static-swift-stdlib
 
-# Where the shells look, below their share folder and in ours.
+# Paths in which the shells search, below a share folder.
 BASH_COMPLETION = bash-completion/completions/reachability
 ZSH_COMPLETION  = zsh/site-functions/_reachability
 FISH_COMPLETION = fish/vendor_completions.d/reachability.fish
@@ -136,7 +136,7 @@ run: deps
 	@$(MAKE) --no-print-directory tool
 	$(BUILD)/reachability watch $(ARGS)
 
-# ---- What is needed; quick and quiet where nothing is missing
+# ---- Packages that the build and the tests need. Quick and silent if none is missing.
 
 deps:
 	@CC="$(CC)" .ci/deps build
@@ -183,12 +183,12 @@ $(BUILD)/tests/test-refresh: TEST_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=
                                          -Wl,--wrap=inotify_add_watch -Wl,--wrap=poll -Wl,--wrap=open
 $(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc -Wl,--wrap=free
 
-# This one loads the shared library at run time.
+# It loads the shared library at run time.
 $(BUILD)/tests/test-dlopen: | $(BUILD)/$(SHARED)
 
 test-programs: $(TESTS)
 
-# How each tool has the programs built; helgrind runs those of valgrind.
+# How the programs are built for each tool. helgrind runs the programs for valgrind.
 FOR_asan     = CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 FOR_tsan     = CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
 FOR_valgrind = CC=gcc CFLAGS="-O1 -g"
@@ -198,7 +198,7 @@ TOOLS        = asan tsan valgrind $(if $(shell command -v clang),clang)
 $(TOOLS:%=programs-%): programs-%:
 	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* test-programs
 
-# helgrind: the programs whose threads meet inside the library. Others race on purpose, or have one thread.
+# helgrind runs only programs in which several threads call the library. Others race on purpose, or have one thread.
 NAMES     = $(notdir $(TESTS))
 under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))
@@ -207,11 +207,11 @@ VALGRIND  = $(call under,valgrind,$(NAMES))
 CLANG     = $(call under,clang,$(NAMES))
 HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback delivery handover scheduler service storm threads),$(NAMES)))
 
-# They boot an emulated machine, of which there is one at a time.
+# They boot an emulated machine. Only one can run at a time.
 MACHINE   = Tests/VM/machine Tests/VM/test-
 VM_TESTS  = $(foreach name,kernel links takeover,"--one-of=machine:$(MACHINE)$(name)")
 
-# They show a race between two processors, or how long something waited, on a quiet machine.
+# They need a quiet machine: one shows a race between two processors, the other measures waits.
 ALONE     = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait
 
 build-tests:
@@ -223,11 +223,11 @@ test: deps-test
 	@Tests/run $(filter-out $(ALONE),$(TESTS)) $(ASAN) $(TSAN) $(VALGRIND) $(HELGRIND) $(CLANG) $(VM_TESTS) $(CHECKS) \
 	    Tests/swift "Tests/swift thread" "Tests/swift address" --alone $(ALONE)
 
-# What surrounds the code: packages, manuals, other languages, a newcomer's way.
+# Tests of what surrounds the code: installation, packages, manuals, other languages, the README.
 test-world: deps-test lib
 	@Tests/run $(WORLD)
 
-# What can be known in seconds: the pure part, the folders, the layout of the text.
+# The tests that take seconds: the pure files, the folders, the format of the sources.
 check: export WERROR = -Werror
 check: deps-check
 	@$(MAKE) --no-print-directory -j"$$(nproc)" lib $(PURE_TESTS)
@@ -258,7 +258,7 @@ $(BUILD)/vm/seen: Tests/VM/seen.c $(STATIC)
 	@mkdir -p $(@D)
 	$(call show,LD)$(CC) $(ALL_CPPFLAGS) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $^ $(MNL_LIBS)
 
-# Where there is Swift. A package of its own, with build files of its own.
+# Needs Swift. This is a separate package with a build folder of its own.
 STATUSES_BUILD = $(SWIFT) build --package-path Tests/VM/statuses --scratch-path .build/statuses
 
 $(BUILD)/vm/statuses: FORCE
@@ -272,7 +272,7 @@ test-vm: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" test-programs vm-programs
 	@Tests/run $(VM_TESTS)
 
-# Swift programs that use each product in every way; `make test` builds those that differ most.
+# Swift programs that use each product, with each kind of dependency and linking. `make test-world` builds fewer.
 test-consumers:
 	@Tests/run Tests/consumers/matrix
 
@@ -299,7 +299,7 @@ $(BUILD)/benchmarks/benchmark-names: BENCH_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,
 
 benchmarks: $(BENCHMARKS)
 
-# The hops from changes to Swift code, where there is Swift. A package of its own, with build files of its own.
+# Measures the hops from changes to Swift code. Needs Swift. This is a separate package with a build folder of its own.
 HOPS_BUILD = $(SWIFT) build -c release --static-swift-stdlib --package-path Benchmarks/hops --scratch-path .build/hops
 
 $(BUILD)/benchmarks/benchmark-hops: FORCE
@@ -313,7 +313,7 @@ bench: benchmarks $(SWIFT_BENCHMARKS)
 	@$(if $(SWIFT_BENCHMARKS),,echo "SKIP: no '$(SWIFT)' on the PATH: the hops to Swift code were not measured";) \
 	status=0; for program in $(BENCHMARKS) $(SWIFT_BENCHMARKS); do $$program || status=1; done; exit $$status
 
-# ---- Installing. The tool goes along when `make tool` has built it; nothing here needs Swift.
+# ---- Installing. Installs the tool, too, if `make tool` has built it. Nothing here needs Swift.
 
 LIBRARY_FILES = $(LIBDIR)/$(SHARED) $(LIBDIR)/$(SONAME) $(LIBDIR)/libreachability.so $(LIBDIR)/libreachability.a \
                 $(LIBDIR)/pkgconfig/libreachability.pc
@@ -334,7 +334,7 @@ install: lib
 	    if [ -f $(BUILD)/$$file ]; then install -D -m 644 $(BUILD)/$$file $(DESTDIR)$(DATADIR)/$$file || exit; fi; done
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
-# Only folders that are ours alone are removed.
+# Removes only folders that no other package can have.
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability \
 	    $(addprefix $(DATADIR)/,$(COMPLETIONS)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For LD_PRELOAD under the thread sanitizer. Where threads meet at a Mutex of Swift's Synchronization, the standard
- * library's own code locks and unlocks it, which is not instrumented: the sanitizer would call every such meeting a
- * race. These stand before that code and tell it.
+ * Reports the locks of Swift's Mutex to the thread sanitizer; for LD_PRELOAD. When threads contend for a Mutex,
+ * functions of Swift's library lock and unlock it. They are not instrumented, so the sanitizer would report races.
+ * These functions replace them: they call the originals, and the sanitizer.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,32 +18,32 @@
 void __tsan_acquire(void *address) __attribute__((weak));
 void __tsan_release(void *address) __attribute__((weak));
 
-SWIFT_CALL void lock_slow(uint32_t thread, SELF) SWIFT(LOCK);
-SWIFT_CALL void unlock_slow(SELF) SWIFT(UNLOCK);
+SWIFT_CALL void lock_contended(uint32_t thread, SELF) SWIFT(LOCK);
+SWIFT_CALL void unlock_contended(SELF) SWIFT(UNLOCK);
 
-static void *standard_library(const char *name)
+static void *find_original(const char *name)
 {
     return dlsym(RTLD_NEXT, name);
 }
 
-SWIFT_CALL void lock_slow(uint32_t thread, SELF)
+SWIFT_CALL void lock_contended(uint32_t thread, SELF)
 {
-    static SWIFT_CALL void (*function)(uint32_t, SELF);
+    static SWIFT_CALL void (*original)(uint32_t, SELF);
 
-    if (function == NULL)
-        function = standard_library("$s15Synchronization12_MutexHandleV" LOCK);
-    function(thread, self);
+    if (original == NULL)
+        original = find_original("$s15Synchronization12_MutexHandleV" LOCK);
+    original(thread, self);
     if (__tsan_acquire != NULL)
         __tsan_acquire(self);
 }
 
-SWIFT_CALL void unlock_slow(SELF)
+SWIFT_CALL void unlock_contended(SELF)
 {
-    static SWIFT_CALL void (*function)(SELF);
+    static SWIFT_CALL void (*original)(SELF);
 
-    if (function == NULL)
-        function = standard_library("$s15Synchronization12_MutexHandleV" UNLOCK);
+    if (original == NULL)
+        original = find_original("$s15Synchronization12_MutexHandleV" UNLOCK);
     if (__tsan_release != NULL)
         __tsan_release(self);
-    function(self);
+    original(self);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library sees, for a script: of each address that it is asked about it keeps a scheduled target. Input, a
- * line each, and the line that is the answer:
- *
- *   see ADDRESS    "WiFi Rd None": type, flags, reason, of a fresh target; and the scheduled one's, if they differ
- *   driver NAME    "cdc_ether": what drives an interface, in the kernel's own words; "-": it does not say
- */
+/* Prints what the library reports about paths, for the scripts in links/. It reads commands from the standard input,
+ * one on a line, and prints one line for each: see ADDRESS "WiFi Rd None": type, flags and reason, from a new target.
+ * If a target that is scheduled since the first command about this address reports something else, that follows. driver
+ * NAME "cdc_ether": the driver of an interface, as the kernel reports it; "-": not reported */
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -19,15 +17,15 @@
 #include <unistd.h>
 
 #define TARGETS  32
-#define PATIENCE 10.0 /* seconds until a scheduled target that has not followed is taken to have missed something */
+#define PATIENCE 10.0 /* seconds until a scheduled target that is still out of date has missed a change */
 
-struct watched {
+struct watched_address {
     char                     address[64];
     SCNetworkReachabilityRef target;
 };
 
-static struct watched watched[TARGETS];
-static SCRunLoopRef   loop;
+static struct watched_address watched[TARGETS];
+static SCRunLoopRef           loop;
 
 static void die(const char *what)
 {
@@ -43,8 +41,8 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* SEMANTICS' letters. */
-static void letters_of(SCNetworkReachabilityFlags flags, char ret[16])
+/* One letter for each flag, or "0". */
+static void flags_to_letters(SCNetworkReachabilityFlags flags, char ret[16])
 {
     static const struct {
         SCNetworkReachabilityFlags flag;
@@ -89,8 +87,8 @@ static const char *reason_name(SCNetworkReachabilityReason reason)
     return reason < sizeof names / sizeof names[0] ? names[reason] : "?";
 }
 
-/* "ADDRESS%INTERFACE" of a link-local address is followed by the interface's name. */
-static SCNetworkReachabilityRef make(const char *address)
+/* A link-local address needs the name of its interface: "ADDRESS%INTERFACE". */
+static SCNetworkReachabilityRef create_target(const char *address)
 {
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, address);
 
@@ -99,47 +97,48 @@ static SCNetworkReachabilityRef make(const char *address)
     return target;
 }
 
-static struct watched *watch(const char *address)
+static struct watched_address *watch_address(const char *address)
 {
-    struct watched *of = watched;
+    struct watched_address *entry = watched;
 
-    while (of->target != NULL && strcmp(of->address, address) != 0)
-        if (++of == watched + TARGETS)
+    while (entry->target != NULL && strcmp(entry->address, address) != 0)
+        if (++entry == watched + TARGETS)
             die("too many addresses");
-    if (of->target != NULL)
-        return of;
-    snprintf(of->address, sizeof of->address, "%s", address);
-    of->target = make(address);
-    if (!SCNetworkReachabilityScheduleWithRunLoop(of->target, loop, kSCRunLoopDefaultMode))
-        die("it cannot be scheduled");
-    return of;
+    if (entry->target != NULL)
+        return entry;
+    snprintf(entry->address, sizeof entry->address, "%s", address);
+    entry->target = create_target(address);
+    if (!SCNetworkReachabilityScheduleWithRunLoop(entry->target, loop, kSCRunLoopDefaultMode))
+        die("the target cannot be scheduled");
+    return entry;
 }
 
-static void describe(SCNetworkReachabilityRef target, bool last, char *text, size_t size)
+/* The flags are those that a scheduled target has reported, or those of its path. */
+static void describe_path(SCNetworkReachabilityRef target, bool reported_flags, char *text, size_t size)
 {
     SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
     SCNetworkReachabilityFlags flags;
     char                       letters[16];
 
     if (!SCNetworkReachabilityGetPath(target, &path) || !SCNetworkReachabilityGetFlags(target, &flags))
-        die("it cannot be asked");
-    letters_of(last ? flags : path.flags, letters);
+        die("the target has no path or no flags");
+    flags_to_letters(reported_flags ? flags : path.flags, letters);
     snprintf(text, size, "%s %s %s", type_name(path.interfaceType), letters, reason_name(path.reason));
 }
 
-static void see(struct watched *of)
+static void print_path(struct watched_address *entry)
 {
     const double end = now() + PATIENCE;
     char         fresh[128], scheduled[128];
 
     for (;;) {
-        SCNetworkReachabilityRef once = make(of->address);
+        SCNetworkReachabilityRef fresh_target = create_target(entry->address);
 
         while (SCRunLoopPerform(loop, 0) > 0)
             continue;
-        describe(once, false, fresh, sizeof fresh);
-        describe(of->target, true, scheduled, sizeof scheduled);
-        SCNetworkReachabilityRelease(once);
+        describe_path(fresh_target, false, fresh, sizeof fresh);
+        describe_path(entry->target, true, scheduled, sizeof scheduled);
+        SCNetworkReachabilityRelease(fresh_target);
         if (strcmp(fresh, scheduled) == 0 || now() > end)
             break;
         SCRunLoopPerform(loop, 0.1);
@@ -150,7 +149,7 @@ static void see(struct watched *of)
         printf("%s, but scheduled: %s\n", fresh, scheduled);
 }
 
-static void tell_driver(const char *interface)
+static void print_driver(const char *interface)
 {
     struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
     struct ifreq           request = { .ifr_data = (char *)&info };
@@ -163,11 +162,11 @@ static void tell_driver(const char *interface)
 
 int main(void)
 {
-    char line[128], word[16], about[64];
+    char line[128], command[16], argument[64];
 
     loop = SCRunLoopCreate();
     if (loop == NULL)
-        die("no loop");
+        die("SCRunLoopCreate");
     for (;;) {
         struct pollfd poller[] = { { .fd = STDIN_FILENO, .events = POLLIN },
                                    { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN } };
@@ -178,12 +177,12 @@ int main(void)
             continue;
         if (fgets(line, sizeof line, stdin) == NULL)
             return 0;
-        if (sscanf(line, "%15s %63s", word, about) != 2)
-            die("what?");
-        if (strcmp(word, "driver") == 0)
-            tell_driver(about);
+        if (sscanf(line, "%15s %63s", command, argument) != 2)
+            die("not a command");
+        if (strcmp(command, "driver") == 0)
+            print_driver(argument);
         else
-            see(watch(about));
+            print_path(watch_address(argument));
         fflush(stdout);
     }
 }

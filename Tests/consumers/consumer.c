@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that uses the installed library: argument 1 is the version that it should find. */
+/* A program that uses the installed library. Its argument is the version that the library must have. */
 #include <netinet/in.h>
 #include <reachability/reachability.h>
 #include <stdio.h>

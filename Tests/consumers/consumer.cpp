@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// As consumer.c, in C++: the path to a host, by its options.
+// The same as consumer.c in C++: it creates a target with options, and reads its path.
 #include <cstdio>
 #include <cstring>
 #include <memory>

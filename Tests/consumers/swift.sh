@@ -1,6 +1,6 @@
-# For what builds Swift programs that use this package. $folder is an empty one; in $folder/libreachability is the tree,
-# which is also a git repository with a version. No git server is within reach, whatever this machine's configuration
-# says, and no cache: a program builds with what is here, or not at all.
+# Functions for scripts that build Swift programs with this package. Sourcing this makes a temporary $folder, and in
+# $folder/libreachability a copy of the tree, which is also a git repository with a version. No git server can be reached
+# and there is no cache: a program builds with these files alone, or fails.
 
 if ! command -v swift >/dev/null; then
     echo "SKIP: no swift on the PATH"
@@ -27,8 +27,9 @@ git -C "$folder/libreachability" add -A
 git -C "$folder/libreachability" commit -qm "The tree"
 git -C "$folder/libreachability" tag 0.1.0
 
-# Makes $folder/NAME of the package in DIRECTORY: consumer NAME DIRECTORY path|git
-consumer() {
+# Copies the package in DIRECTORY to $folder/NAME. It depends on the library by its path, or on the git repository:
+# make_consumer NAME DIRECTORY path|git
+make_consumer() {
     cp -r "$2" "$folder/$1"
     if [ "$3" = git ]; then
         sed -i "s|\.package(path: .*)|.package(url: \"file://$folder/libreachability\", from: \"0.1.0\")|" \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* epoll(7): the library's descriptor is a member of the program's set, level-triggered. */
+/* epoll(7): the library's descriptor is in the program's epoll set, level-triggered. */
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@ int main(void)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop;
-    struct host              host = { .name = "epoll(7)", .end = SCRunLoopWakeUp };
+    struct host              host = { .name = "epoll(7)", .wake = SCRunLoopWakeUp };
     struct epoll_event       event = { .events = EPOLLIN };
     int                      set;
 

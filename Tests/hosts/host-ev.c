@@ -4,7 +4,7 @@
 
 #include "scenario.h"
 
-static void is_ready(struct ev_loop *ev, ev_io *io, int events)
+static void on_readable(struct ev_loop *ev, ev_io *io, int events)
 {
     (void)events;
     MUST(SCRunLoopPerform((SCRunLoopRef)io->data, 0) >= 0);
@@ -18,14 +18,14 @@ int main(void)
     ev_io                    io;
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop;
-    struct host              host = { .name = "libev", .end = SCRunLoopWakeUp };
+    struct host              host = { .name = "libev", .wake = SCRunLoopWakeUp };
 
     scenario_enter();
     MUST((ev = ev_loop_new(EVFLAG_AUTO)) != NULL);
     target = scenario_target();
 
     loop = host.loop = SCRunLoopCreate();
-    ev_io_init(&io, is_ready, SCRunLoopGetFileDescriptor(loop), EV_READ);
+    ev_io_init(&io, on_readable, SCRunLoopGetFileDescriptor(loop), EV_READ);
     io.data = loop;
     ev_io_start(ev, &io);
     MUST(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* GLib's main loop: a GSource on the library's descriptor. GTK and Qt (on GLib) programs do the same. */
+/* GLib's main loop: a GSource on the library's descriptor. Programs with GTK, or with Qt on GLib, do the same. */
 #include <glib-unix.h>
 
 #include "scenario.h"
 
 static GMainLoop *main_loop;
 
-static gboolean is_ready(gint fd, GIOCondition condition, gpointer loop)
+static gboolean on_readable(gint fd, GIOCondition condition, gpointer loop)
 {
     (void)fd;
     (void)condition;
@@ -22,7 +22,7 @@ int main(void)
     GSource                 *source;
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop;
-    struct host              host = { .name = "GLib", .end = SCRunLoopWakeUp };
+    struct host              host = { .name = "GLib", .wake = SCRunLoopWakeUp };
 
     scenario_enter();
     context = g_main_context_new();
@@ -31,7 +31,7 @@ int main(void)
 
     loop = host.loop = SCRunLoopCreate();
     source = g_unix_fd_source_new(SCRunLoopGetFileDescriptor(loop), G_IO_IN);
-    g_source_set_callback(source, G_SOURCE_FUNC(is_ready), loop, NULL);
+    g_source_set_callback(source, G_SOURCE_FUNC(on_readable), loop, NULL);
     g_source_attach(source, context);
     MUST(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     scenario_run(&host);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* poll(2): the library's one descriptor stands among the program's own. */
+/* poll(2): the program polls the library's one descriptor together with its own. */
 #include <poll.h>
 
 #include "scenario.h"
@@ -8,7 +8,7 @@ int main(void)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop;
-    struct host              host = { .name = "poll(2)", .end = SCRunLoopWakeUp };
+    struct host              host = { .name = "poll(2)", .wake = SCRunLoopWakeUp };
     struct pollfd            ready = { .events = POLLIN };
 
     scenario_enter();

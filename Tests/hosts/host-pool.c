@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A pool of four threads and a list of work, as a scheduler. */
+/* A scheduler: a pool of four threads and a queue of work. */
 #include <pthread.h>
 
 #include "scenario.h"
@@ -21,13 +21,13 @@ struct pool {
 
 static _Thread_local bool is_worker;
 
-static bool is_here(void)
+static bool is_pool_thread(void)
 {
     return is_worker;
 }
 
-/* What the library calls, on a thread of its own: `work` is run later, elsewhere. */
-static void perform(void *info, void (*work)(void *argument), void *argument)
+/* The library calls this on its own thread. A thread of the pool runs `work` later. */
+static void enqueue_work(void *info, void (*work)(void *argument), void *argument)
 {
     struct pool *pool = info;
     struct item *item = malloc(sizeof *item);
@@ -41,7 +41,7 @@ static void perform(void *info, void (*work)(void *argument), void *argument)
     pthread_mutex_unlock(&pool->lock);
 }
 
-static struct item *take(struct pool *pool)
+static struct item *next_item(struct pool *pool)
 {
     struct item *item;
 
@@ -54,10 +54,10 @@ static struct item *take(struct pool *pool)
     return item;
 }
 
-static void *serve(void *pool)
+static void *run_items(void *pool)
 {
     is_worker = true;
-    for (struct item *item; (item = take(pool)) != NULL; free(item))
+    for (struct item *item; (item = next_item(pool)) != NULL; free(item))
         item->work(item->argument);
     return NULL;
 }
@@ -65,14 +65,14 @@ static void *serve(void *pool)
 int main(void)
 {
     struct pool pool = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, &pool.first, false };
-    const SCNetworkReachabilityScheduler scheduler = { .info = &pool, .perform = perform };
-    const struct host                    host = { .name = "thread pool", .threads = 1, .is_here = is_here };
-    SCNetworkReachabilityRef             target;
-    pthread_t                            threads[THREADS];
+    const SCNetworkReachabilityScheduler scheduler = { .info = &pool, .perform = enqueue_work };
+    const struct host        host = { .name = "thread pool", .threads = 1, .is_callback_thread = is_pool_thread };
+    SCNetworkReachabilityRef target;
+    pthread_t                threads[THREADS];
 
     scenario_enter();
     for (int i = 0; i < THREADS; i++)
-        MUST(pthread_create(&threads[i], NULL, serve, &pool) == 0);
+        MUST(pthread_create(&threads[i], NULL, run_items, &pool) == 0);
     target = scenario_target();
 
     MUST(SCNetworkReachabilitySetScheduler(target, &scheduler));
@@ -80,7 +80,7 @@ int main(void)
     scenario_wait();
     MUST(SCNetworkReachabilitySetScheduler(target, NULL));
 
-    /* Work that is left is safe to run: it does nothing any more. */
+    /* The pool may still have work. It is safe to run: it does nothing any more. */
     pthread_mutex_lock(&pool.lock);
     pool.closed = true;
     pthread_cond_broadcast(&pool.filled);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* SCRunLoop: a thread without a loop of its own drives the one that the library has for it. */
+/* SCRunLoop: a thread without a loop of its own runs the library's loop for that thread. */
 #include <pthread.h>
 
 #include "scenario.h"
 
-static void *serve(void *unused)
+static void *run_loop(void *unused)
 {
     SCNetworkReachabilityRef target = scenario_target();
     SCRunLoopRef             loop = SCRunLoopGetCurrent();
-    const struct host        host = { .name = "SCRunLoop", .end = SCRunLoopStop, .loop = loop };
+    const struct host        host = { .name = "SCRunLoop", .wake = SCRunLoopStop, .loop = loop };
 
     MUST(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     scenario_run(&host);
@@ -23,7 +23,7 @@ int main(void)
     pthread_t thread;
 
     scenario_enter();
-    MUST(pthread_create(&thread, NULL, serve, NULL) == 0);
-    MUST(pthread_join(thread, NULL) == 0); /* and its loop ends with it */
+    MUST(pthread_create(&thread, NULL, run_loop, NULL) == 0);
+    MUST(pthread_join(thread, NULL) == 0); /* the thread's loop ends with it */
     return scenario_end();
 }

@@ -5,7 +5,7 @@
 
 #include "scenario.h"
 
-static int is_ready(sd_event_source *source, int fd, uint32_t events, void *loop)
+static int on_readable(sd_event_source *source, int fd, uint32_t events, void *loop)
 {
     (void)fd;
     (void)events;
@@ -19,14 +19,14 @@ int main(void)
     sd_event_source         *source = NULL;
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop;
-    struct host              host = { .name = "sd-event", .end = SCRunLoopWakeUp };
+    struct host              host = { .name = "sd-event", .wake = SCRunLoopWakeUp };
 
     scenario_enter();
     MUST(sd_event_new(&event) >= 0);
     target = scenario_target();
 
     loop = host.loop = SCRunLoopCreate();
-    MUST(sd_event_add_io(event, &source, SCRunLoopGetFileDescriptor(loop), EPOLLIN, is_ready, loop) >= 0);
+    MUST(sd_event_add_io(event, &source, SCRunLoopGetFileDescriptor(loop), EPOLLIN, on_readable, loop) >= 0);
     MUST(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     scenario_run(&host);
     MUST(sd_event_loop(event) == 0);

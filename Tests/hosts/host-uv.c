@@ -4,7 +4,7 @@
 
 #include "scenario.h"
 
-static void is_ready(uv_poll_t *poll, int status, int events)
+static void on_readable(uv_poll_t *poll, int status, int events)
 {
     (void)events;
     MUST(status == 0);
@@ -19,7 +19,7 @@ int main(void)
     uv_poll_t                poll;
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop;
-    struct host              host = { .name = "libuv", .end = SCRunLoopWakeUp };
+    struct host              host = { .name = "libuv", .wake = SCRunLoopWakeUp };
 
     scenario_enter();
     MUST(uv_loop_init(&uv) == 0);
@@ -28,7 +28,7 @@ int main(void)
     loop = host.loop = SCRunLoopCreate();
     poll.data = loop;
     MUST(uv_poll_init(&uv, &poll, SCRunLoopGetFileDescriptor(loop)) == 0);
-    MUST(uv_poll_start(&poll, UV_READABLE, is_ready) == 0);
+    MUST(uv_poll_start(&poll, UV_READABLE, on_readable) == 0);
     MUST(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     scenario_run(&host);
     MUST(uv_run(&uv, UV_RUN_DEFAULT) == 0); /* until the handle is closed */

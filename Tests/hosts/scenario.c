@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The scenario that every host runs (scenario.h): the namespace, the changes, the callback and the counts. */
 #include "scenario.h"
 
 #include <arpa/inet.h>
@@ -20,8 +21,8 @@
 #include "writer.h"
 
 #define TOGGLES     1000 /* of each kind */
-#define STAY        20   /* changes for which a callback stays where it is, so that another could overtake it */
-#define LIMIT       20   /* seconds until something that must happen has failed to */
+#define STAY        20   /* changes during which a callback does not return, so that another could overtake it */
+#define LIMIT       20   /* seconds; then something that must happen counts as failed */
 #define DESCRIPTORS 1024
 #define GATEWAY     "192.0.2.1"
 #define THREAD_NAME "reachability"
@@ -35,10 +36,10 @@ static struct {
     struct writer            writer;
     unsigned                 index;
     pthread_t                thread, host_thread;
-    int                      tasks[64]; /* the threads that were there before the target was */
+    int                      tasks[64]; /* the threads that existed before the target */
     size_t                   task_count;
-    bool                     descriptors[DESCRIPTORS]; /* likewise, the descriptors */
-    unsigned                 threads;                  /* of the library's while the target is scheduled */
+    bool                     descriptors[DESCRIPTORS]; /* the same for descriptors */
+    unsigned                 threads;                  /* of the library, while the target is scheduled */
 
     /* Under the lock. */
     SCNetworkReachabilityFlags last;
@@ -49,7 +50,7 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t  changed = PTHREAD_COND_INITIALIZER;
 
-void scenario_give_up(const char *file, int line, const char *what)
+void scenario_fail(const char *file, int line, const char *what)
 {
     fprintf(stderr, "%s:%d: %s: errno: %s; SCError: %s\n", file, line, what, strerror(errno), SCErrorString(SCError()));
     fflush(NULL);
@@ -78,7 +79,7 @@ static bool enter_user_namespace(void)
            write_file("/proc/self/uid_map", "0 %u 1", uid) && write_file("/proc/self/gid_map", "0 %u 1", gid);
 }
 
-/* The kernel sees a carrier, and with it a usable route, some time after both ends are up. */
+/* Waits for a carrier. The kernel reports it some time after both ends are up, and a route is usable only then. */
 static void await_running(const char *name)
 {
     const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
@@ -109,7 +110,7 @@ void scenario_enter(void)
         puts("SKIP: no network namespace can be made here");
         exit(77);
     }
-    /* Or IPv6's own goings-on would wake the host, a second later. */
+    /* IPv6 would add its own addresses a second later, and wake the host. */
     (void)write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1", 0);
     MUST(writer_open(writer) == 0);
     MUST(writer_link_add_pair(writer, "a", "b") == 0);
@@ -122,7 +123,7 @@ void scenario_enter(void)
 
 /* ---- Threads and descriptors ------------------------------------------------------------------------------------ */
 
-static size_t tasks_read(int *ret, size_t capacity)
+static size_t read_tasks(int *ret, size_t capacity)
 {
     DIR                 *folder = opendir("/proc/self/task");
     const struct dirent *entry;
@@ -136,7 +137,7 @@ static size_t tasks_read(int *ret, size_t capacity)
     return count;
 }
 
-static bool was_there(int task)
+static bool is_host_task(int task)
 {
     for (size_t i = 0; i < scenario.task_count; i++)
         if (scenario.tasks[i] == task)
@@ -144,7 +145,7 @@ static bool was_there(int task)
     return false;
 }
 
-static bool has_our_name(int task)
+static bool has_library_name(int task)
 {
     char  path[64], name[32] = "";
     FILE *file;
@@ -152,22 +153,22 @@ static bool has_our_name(int task)
     snprintf(path, sizeof path, "/proc/self/task/%d/comm", task);
     file = fopen(path, "re");
     if (file == NULL)
-        return false; /* it has ended */
+        return false; /* the thread has ended */
     if (fgets(name, sizeof name, file) == NULL)
         name[0] = '\0';
     fclose(file);
     return strcmp(name, THREAD_NAME "\n") == 0;
 }
 
-/* How many threads the library has. */
-static unsigned threads_count(bool by_name)
+/* Returns the number of threads of the library. */
+static unsigned count_threads(bool by_name)
 {
     int      tasks[256];
-    size_t   count = tasks_read(tasks, sizeof tasks / sizeof tasks[0]);
+    size_t   count = read_tasks(tasks, sizeof tasks / sizeof tasks[0]);
     unsigned ours = 0;
 
     for (size_t i = 0; i < count; i++)
-        ours += !was_there(tasks[i]) && (!by_name || has_our_name(tasks[i]));
+        ours += !is_host_task(tasks[i]) && (!by_name || has_library_name(tasks[i]));
     return ours;
 }
 
@@ -176,8 +177,8 @@ static bool is_open(int fd)
     return fcntl(fd, F_GETFD) >= 0;
 }
 
-/* How many descriptors there are that the host had not. */
-static unsigned descriptors_count(void)
+/* Returns the number of open descriptors that are not the host's. */
+static unsigned count_descriptors(void)
 {
     unsigned count = 0;
 
@@ -186,7 +187,7 @@ static unsigned descriptors_count(void)
     return count;
 }
 
-static void descriptors_tell(void)
+static void print_descriptors(void)
 {
     char    path[64], what[256];
     ssize_t length;
@@ -218,32 +219,32 @@ static bool is_past(const struct timespec *deadline)
     return now.tv_sec > deadline->tv_sec || (now.tv_sec == deadline->tv_sec && now.tv_nsec > deadline->tv_nsec);
 }
 
-/* Looks until the library has as many threads as it should: nothing tells when one has ended or has given itself its
- * name, which a thread of a pool has, until then, from the one that started it. */
-static unsigned threads_await(unsigned expected)
+/* Waits until the library has the expected number of threads. This polls, as no event says that a thread has ended or
+ * has set its name. Until it does, a new thread has the name of the thread that created it. */
+static unsigned await_threads(unsigned expected)
 {
     const struct timespec deadline = deadline_after(LIMIT);
     unsigned              count;
 
-    while ((count = threads_count(scenario.host.has_workers)) != expected && !is_past(&deadline))
+    while ((count = count_threads(scenario.host.has_workers)) != expected && !is_past(&deadline))
         sched_yield();
     return count;
 }
 
-/* The same for descriptors: a thread of the host's may still be on its way out of the last callback. */
-static unsigned descriptors_await(void)
+/* The same for descriptors: a thread of the host may still be returning from the last callback. */
+static unsigned await_descriptors(void)
 {
     const struct timespec deadline = deadline_after(LIMIT);
     unsigned              count;
 
-    while ((count = descriptors_count()) != 0 && !is_past(&deadline))
+    while ((count = count_descriptors()) != 0 && !is_past(&deadline))
         sched_yield();
     return count;
 }
 
 /* ---- The callback ----------------------------------------------------------------------------------------------- */
 
-static void stay_locked(void)
+static void stay_in_callback_locked(void)
 {
     const unsigned        until = scenario.changes + STAY;
     const struct timespec deadline = deadline_after(LIMIT);
@@ -253,27 +254,29 @@ static void stay_locked(void)
             break;
 }
 
-static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void record_callback(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    const bool here = scenario.host.is_here != NULL ? scenario.host.is_here()
-                                                    : pthread_equal(pthread_self(), scenario.host_thread);
+    const bool is_right_thread = scenario.host.is_callback_thread != NULL
+                                     ? scenario.host.is_callback_thread()
+                                     : pthread_equal(pthread_self(), scenario.host_thread);
 
     (void)target;
     (void)info;
     pthread_mutex_lock(&lock);
     scenario.calls++;
     scenario.overlapped |= ++scenario.inside > 1;
-    scenario.disordered |= flags == scenario.last; /* it was told already: each differs from the one before */
-    scenario.strays += !here;
+    scenario.disordered |= flags ==
+                           scenario.last; /* each callback must report flags that differ from the previous ones */
+    scenario.strays += !is_right_thread;
     scenario.last = flags;
     pthread_cond_broadcast(&changed);
-    stay_locked();
+    stay_in_callback_locked();
     scenario.inside--;
     pthread_mutex_unlock(&lock);
 }
 
-/* Whether the last callback said so in time. */
-static bool told_locked(SCNetworkReachabilityFlags flags)
+/* Waits until a callback reports these flags. Returns false if none does in time. */
+static bool await_flags_locked(SCNetworkReachabilityFlags flags)
 {
     const struct timespec deadline = deadline_after(LIMIT);
 
@@ -296,23 +299,23 @@ static void set_default_route(SCNetworkReachabilityFlags flags)
 
 static bool toggle_one_by_one(void)
 {
-    bool told = true;
+    bool seen = true;
 
-    for (unsigned i = 0; told && i < TOGGLES; i++) {
+    for (unsigned i = 0; seen && i < TOGGLES; i++) {
         const SCNetworkReachabilityFlags flags = i % 2 == 0 ? REACHABLE : 0;
 
         set_default_route(flags);
         pthread_mutex_lock(&lock);
         scenario.made++;
-        told = told_locked(flags);
-        scenario.seen += told;
+        seen = await_flags_locked(flags);
+        scenario.seen += seen;
         scenario.disordered |= scenario.calls != scenario.seen; /* one call for each change */
         pthread_mutex_unlock(&lock);
     }
-    return told;
+    return seen;
 }
 
-/* The last change brings flags that were not seen before: when they are told, everything before is. */
+/* The last change gives flags that did not occur before: once they are reported, all earlier changes are, too. */
 static bool toggle_at_once(void)
 {
     for (unsigned i = 0; i < TOGGLES; i++) {
@@ -324,7 +327,7 @@ static bool toggle_at_once(void)
         pthread_mutex_unlock(&lock);
     }
     pthread_mutex_lock(&lock);
-    scenario.settled = told_locked(DIRECT);
+    scenario.settled = await_flags_locked(DIRECT);
     pthread_mutex_unlock(&lock);
     return scenario.settled;
 }
@@ -334,14 +337,14 @@ static const char *yes_or_no(bool yes)
     return yes ? "yes" : "no";
 }
 
-static int wrong(const char *what)
+static int print_failure(const char *what)
 {
     fprintf(stderr, "%s: %s\n", scenario.host.name, what);
     return 1;
 }
 
-/* The row, and whether something is wrong with it. Negative: not known, as the host does not come to its end. */
-static int report(int threads_after, int descriptors_after)
+/* Prints the row and the failures. Returns the exit status. A negative count is unknown: the host did not end. */
+static int print_row(int threads_after, int descriptors_after)
 {
     const bool in_order = !scenario.disordered;
     int        status = 0;
@@ -355,30 +358,30 @@ static int report(int threads_after, int descriptors_after)
            yes_or_no(scenario.settled), yes_or_no(in_order), yes_or_no(scenario.overlapped),
            yes_or_no(scenario.strays == 0), scenario.threads, after[0], after[1]);
     if (scenario.made != TOGGLES || scenario.seen != TOGGLES)
-        status = wrong("a toggle was not seen");
+        status = print_failure("a toggle was not seen");
     if (!scenario.settled)
-        status = wrong("the last callback had not the settled value");
+        status = print_failure("the last callback did not report the final flags");
     if (!in_order)
-        status = wrong("callbacks were not one for each change, in their order");
+        status = print_failure("there was not one callback for each change, in order");
     if (scenario.overlapped)
-        status = wrong("callbacks overlapped");
+        status = print_failure("callbacks overlapped");
     if (scenario.strays != 0)
-        status = wrong("a callback ran elsewhere");
+        status = print_failure("a callback ran on a wrong thread");
     if (scenario.threads != scenario.host.threads)
-        status = wrong("a wrong number of threads while scheduled");
+        status = print_failure("wrong number of threads while scheduled");
     if (threads_after < 0)
-        status = wrong("it was not driven to the end");
+        status = print_failure("the host did not end");
     if (threads_after > 0)
-        status = wrong("threads are left");
+        status = print_failure("threads remain");
     if (descriptors_after > 0) {
-        status = wrong("descriptors are left");
-        descriptors_tell();
+        status = print_failure("descriptors remain");
+        print_descriptors();
     }
     fflush(NULL);
     return status;
 }
 
-/* Whether the host has come to its end, which it does when it is woken. */
+/* Wakes the host, and waits for its end. Returns false if it does not end in time. */
 static bool end_host(void)
 {
     const struct timespec deadline = deadline_after(LIMIT);
@@ -388,8 +391,8 @@ static bool end_host(void)
     scenario.over = true;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-    if (scenario.host.end != NULL)
-        scenario.host.end(scenario.host.loop);
+    if (scenario.host.wake != NULL)
+        scenario.host.wake(scenario.host.loop);
     pthread_mutex_lock(&lock);
     while (!scenario.ended && pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &deadline) == 0)
         continue;
@@ -398,18 +401,18 @@ static bool end_host(void)
     return ended;
 }
 
-static void *change(void *unused)
+static void *make_changes(void *unused)
 {
     pthread_mutex_lock(&lock);
     while (!scenario.started)
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
     if (!toggle_one_by_one() || !toggle_at_once())
-        _exit(report(-1, -1));
-    if (scenario.threads == scenario.host.threads) /* and none came later */
-        scenario.threads = threads_await(scenario.host.threads);
+        _exit(print_row(-1, -1));
+    if (scenario.threads == scenario.host.threads) /* check that none was created later */
+        scenario.threads = await_threads(scenario.host.threads);
     if (!end_host())
-        _exit(report(-1, -1));
+        _exit(print_row(-1, -1));
     return unused;
 }
 
@@ -419,14 +422,14 @@ SCNetworkReachabilityRef scenario_target(void)
 {
     struct sockaddr_in address = { .sin_family = AF_INET };
 
-    MUST(pthread_create(&scenario.thread, NULL, change, NULL) == 0);
-    scenario.task_count = tasks_read(scenario.tasks, sizeof scenario.tasks / sizeof scenario.tasks[0]);
+    MUST(pthread_create(&scenario.thread, NULL, make_changes, NULL) == 0);
+    scenario.task_count = read_tasks(scenario.tasks, sizeof scenario.tasks / sizeof scenario.tasks[0]);
     for (int fd = 0; fd < DESCRIPTORS; fd++)
         scenario.descriptors[fd] = is_open(fd);
     inet_pton(AF_INET, "198.51.100.1", &address.sin_addr);
     scenario.target = SCNetworkReachabilityCreateWithAddress(NULL, (const struct sockaddr *)&address);
     MUST(scenario.target != NULL);
-    MUST(SCNetworkReachabilitySetCallback(scenario.target, called, NULL));
+    MUST(SCNetworkReachabilitySetCallback(scenario.target, record_callback, NULL));
     return scenario.target;
 }
 
@@ -434,7 +437,7 @@ void scenario_run(const struct host *host)
 {
     scenario.host = *host;
     scenario.host_thread = pthread_self();
-    scenario.threads = threads_await(host->threads);
+    scenario.threads = await_threads(host->threads);
     pthread_mutex_lock(&lock);
     scenario.started = true;
     pthread_cond_broadcast(&changed);
@@ -469,11 +472,11 @@ int scenario_end(void)
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     MUST(pthread_join(scenario.thread, NULL) == 0);
-    threads = threads_await(0);
-    descriptors = descriptors_await();
+    threads = await_threads(0);
+    descriptors = await_descriptors();
     writer_close(&scenario.writer);
     pthread_mutex_lock(&lock);
     scenario.settled &= scenario.last == DIRECT;
     pthread_mutex_unlock(&lock);
-    return report((int)threads, (int)descriptors);
+    return print_row((int)threads, (int)descriptors);
 }

@@ -3,12 +3,13 @@
 #define HOSTS_SCENARIO_H
 
 /*
- * What every host goes through: in a network namespace of its own a target follows the default route, which a second
- * thread gives and takes away a thousand times, waiting each time for the callback that says so; then a thousand times
- * without waiting. One row of a table tells what came of it.
+ * The scenario that every host runs, in a network namespace of its own. The path of a target depends on the default
+ * route. A second thread adds and deletes this route a thousand times, and waits for the callback each time. Then it
+ * does so a thousand times without waiting. The result is one row of a table.
  *
- * scenario_enter, then what the host needs for itself; scenario_target, then the schedule; scenario_run, and the host
- * drives until scenario_is_over; the schedule ends; scenario_end. One scenario a process. Needs no test framework.
+ * The order of calls: scenario_enter; the host prepares its loop; scenario_target; the host schedules the target;
+ * scenario_run; the host drives its loop until scenario_is_over; it unschedules the target; scenario_end. A process
+ * runs one scenario. This needs no test framework.
  */
 
 #include <reachability/reachability.h>
@@ -22,34 +23,42 @@ extern "C" {
 
 struct host {
     const char *name;
-    unsigned    threads;     /* of the library's while a target is scheduled: 0 on a run loop, 1 on a scheduler */
-    bool        has_workers; /* it starts threads when it likes: the library's are told by their name */
-    bool (*is_here)(void);   /* whether callbacks belong where this is called; NULL: on the thread of scenario_run */
-    void (*end)(SCRunLoopRef loop); /* called on another thread when all is over; NULL: the host is in scenario_wait */
+    /* Expected threads of the library while a target is scheduled: 0 on a run loop, 1 on a scheduler. */
+    unsigned threads;
+    /* The host starts threads at any time: only threads with the library's name count as the library's. */
+    bool has_workers;
+    /* Returns whether callbacks may run on the calling thread. NULL: they may run on the thread of scenario_run
+     * only. */
+    bool (*is_callback_thread)(void);
+    /* Called on another thread when the scenario is over, to end the host's wait. NULL: the host is in
+     * scenario_wait. */
+    void (*wake)(SCRunLoopRef loop);
     SCRunLoopRef loop;
 };
 
-/* Enters the namespace, or ends the process with 77. Before there is a second thread. */
+/* Enters the namespace, or ends the process with status 77. Call it before the first thread is created. */
 void scenario_enter(void);
 
-/* A target with a callback, not scheduled. The threads and descriptors that there are when this is called are the
+/* Creates a target with a callback, not scheduled. Threads and descriptors that exist before this call count as the
  * host's. */
 SCNetworkReachabilityRef scenario_target(void);
 
-/* Lets the changes begin, and returns at once. */
+/* Starts the changes, and returns at once. */
 void scenario_run(const struct host *host);
 
 bool scenario_is_over(void);
+
+/* Waits until the scenario is over. */
 void scenario_wait(void);
 
-/* Releases the target, prints the row and, on the standard error, what is wrong with it. The exit status of main. */
+/* Releases the target, and prints the row, and each failure on the standard error. Returns the exit status for main. */
 int scenario_end(void);
 
-#define MUST(holds) ((holds) ? (void)0 : scenario_give_up(__FILE__, __LINE__, #holds))
+#define MUST(holds) ((holds) ? (void)0 : scenario_fail(__FILE__, __LINE__, #holds))
 #if defined(__GNUC__)
 __attribute__((noreturn))
 #endif
-void scenario_give_up(const char *file, int line, const char *what);
+void scenario_fail(const char *file, int line, const char *what);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A program for each product, which has no other. Tests/consumers/swift.sh puts the library beside this package, or in
-// a git repository.
+// One program for each product, which depends on that product only. Tests/consumers/swift.sh copies the library beside
+// this package, or changes the dependency to a git repository.
 
 let products = [
     "CReachability", "SCReachability", "NetworkReachability", "AFNetworkReachability", "AlamofireReachability",

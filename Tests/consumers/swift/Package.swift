@@ -1,8 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Tests/world/swift-consumer puts the library beside this package, and makes the folders of the ported targets: the
-// sources in `apple`, as they are or with another import line.
+// Tests/world/swift-consumer copies the library beside this package. It also makes the folders of the four ported
+// targets: copies of the sources in `apple`, unchanged or with another import line.
 
 let reachability = Target.Dependency.product(name: "SCReachability", package: "libreachability")
 let alias = SwiftSetting.unsafeFlags(["-module-alias", "SystemConfiguration=SCReachability"])

@@ -1,10 +1,10 @@
-// As written for Apple's SystemConfiguration: the ways of making a target of an address.
+// Code as it is written for Apple's SystemConfiguration: the ways to create a target with an address.
 
 import Foundation
 import SystemConfiguration
 
 enum Address {
-    /// The default path, with the pointer made by hand.
+    /// The default path. The program makes the pointer.
     static func zeroByPointer() -> SCNetworkReachability? {
         var zero = sockaddr_in()
         zero.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)
@@ -16,7 +16,7 @@ enum Address {
         }
     }
 
-    /// The default path, with the pointer made by the compiler.
+    /// The default path. The compiler makes the pointer.
     static func zeroByReference() -> SCNetworkReachability? {
         var zero = sockaddr()
         zero.sa_len = UInt8(MemoryLayout<sockaddr>.size)

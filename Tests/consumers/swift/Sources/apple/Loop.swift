@@ -1,4 +1,4 @@
-// As written for Apple's SystemConfiguration: targets on run loops, and nothing else imported.
+// Code as it is written for Apple's SystemConfiguration: targets on run loops. It imports nothing else.
 
 import SystemConfiguration
 
@@ -7,7 +7,7 @@ private final class Count {
 }
 
 enum Loop {
-    /// The callback of a name comes in the calling thread's loop.
+    /// The callback of a name runs on the calling thread's loop.
     static func callsUntilStopped(host: String) -> Int {
         guard let target = SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, host) else { return -1 }
         let count = Count()
@@ -30,7 +30,7 @@ enum Loop {
         return count.calls
     }
 
-    /// Scheduled by a thread, called in the main loop.
+    /// Another thread schedules the target, and the callback runs on the main loop.
     static func callsInMainLoop(host: String) -> Int {
         guard let target = SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, host) else { return -1 }
         let count = Count()
@@ -50,7 +50,7 @@ enum Loop {
         return isUnscheduled ? count.calls : -1
     }
 
-    /// What the one that could not be made says.
+    /// The text of the error of a target that cannot be created.
     static func failure() -> String {
         guard SCNetworkReachabilityCreateWithName(nil, "") == nil else { return "" }
         let status = SCError()

@@ -1,4 +1,4 @@
-// As written for Apple's SystemConfiguration: a manager with a weak box as context, called on a queue.
+// Code as it is written for Apple's SystemConfiguration: a manager with a weak box as context. It is called on a queue.
 
 import Foundation
 import SystemConfiguration

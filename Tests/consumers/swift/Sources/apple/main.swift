@@ -1,4 +1,4 @@
-// As written for Apple's SystemConfiguration.
+// A program as it is written for Apple's SystemConfiguration.
 
 import Foundation
 import SystemConfiguration
@@ -9,7 +9,7 @@ import SystemConfiguration
 
 func check(_ condition: Bool, _ what: String) {
     guard !condition else { return }
-    print("not so: \(what)")
+    print("failed: \(what)")
     exit(1)
 }
 
@@ -20,13 +20,13 @@ check(Address.loopback6().flatMap(Address.flags).map { $0 == local || $0 == [] }
 let flags = Address.pair().flatMap(Address.flags)
 check(flags == local && Address.isUsable(local), "127.0.0.1 is local")
 
-let told = DispatchSemaphore(value: 0)
-var watcher = Watcher(host: "localhost.invalid") { _ in told.signal() }
+let called = DispatchSemaphore(value: 0)
+var watcher = Watcher(host: "localhost.invalid") { _ in called.signal() }
 check(watcher?.start() == true, "a watcher starts")
-check(told.wait(timeout: .now() + 20) == .success, "a watcher is told")
+check(called.wait(timeout: .now() + 20) == .success, "a watcher is called")
 watcher = nil
 
 check(Loop.callsUntilStopped(host: "localhost.invalid") == 1, "a run loop's callback comes once")
 check(Loop.callsInMainLoop(host: "localhost.invalid") == 1, "the main loop's callback comes once")
 check(Loop.failure() == "Invalid argument", "a failure has a text")
-check(Watcher(host: "", onFlags: { _ in }) == nil, "no host")
+check(Watcher(host: "", onFlags: { _ in }) == nil, "a host name that is empty fails")

@@ -1,4 +1,4 @@
-// Every product in one file, and names of each.
+// A program that imports every product, and uses each.
 
 import AFNetworkReachability
 import AlamofireReachability
@@ -10,7 +10,7 @@ import SCReachability
 
 func check(_ condition: Bool, _ what: String) {
     guard !condition else { return }
-    print("not so: \(what)")
+    print("failed: \(what)")
     exit(1)
 }
 
@@ -28,8 +28,8 @@ let callback: SCNetworkReachabilityCallBack = { _, _, _ in }
 SCNetworkReachabilitySetCallback(target, callback, &context)
 SCNetworkReachabilityScheduleWithRunLoop(target, CFRunLoopGetMain(), CFRunLoopMode.defaultMode.rawValue)
 SCNetworkReachabilityUnscheduleFromRunLoop(target, CFRunLoopGetMain(), CFRunLoopMode.defaultMode.rawValue)
-check(SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, "") == nil, "a name is not empty")
-check(Int(SCError()) == kSCStatusInvalidArgument && SCCopyLastError().code == 1002, "a failure is told")
+check(SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, "") == nil, "an empty name fails")
+check(Int(SCError()) == kSCStatusInvalidArgument && SCCopyLastError().code == 1002, "a failure sets the error")
 check("text" as CFString == "text", "text is a CFString")
 
 // NetworkReachability
@@ -37,28 +37,28 @@ let monitor = try ReachabilityMonitor(address: "127.0.0.1")
 let local: ReachabilityFlags = [.reachable, .isLocalAddress, .isDirect]
 check(monitor.path.flags == local && monitor.path.reason == ReachabilityReason.none, "127.0.0.1 is local")
 let observation = monitor.observe { check($0.interface?.type == .loopback, "127.0.0.1 is reached over lo") }
-check(ReachabilityScript(.reachable).watchedMonitors == 0, "nobody watches a script")
+check(ReachabilityScript(.reachable).watchedMonitors == 0, "a new script has no monitors")
 
-// Each is told on the main loop, and the last one ends it.
-let told = DispatchGroup()
-for _ in 0..<3 { told.enter() }
+// Each manager calls back on the main loop. After the last one, the loop stops.
+let callbacks = DispatchGroup()
+for _ in 0..<3 { callbacks.enter() }
 
 // AFNetworkReachability
 let af = AFNetworkReachabilityManager(forDomain: "localhost")
-check(af.networkReachabilityStatus == AFNetworkReachabilityStatus.unknown, "nothing is known at first")
+check(af.networkReachabilityStatus == AFNetworkReachabilityStatus.unknown, "the status is unknown at first")
 af.setReachabilityStatusChange { status in
     check(status == .reachableViaWiFi && Thread.isMainThread, "localhost is reachable")
-    told.leave()
+    callbacks.leave()
 }
 check(af.startMonitoring(), "AFNetworkReachabilityManager starts")
-check(AFStringFromNetworkReachabilityStatus(.notReachable, language: "de") == "Nicht erreichbar", "words are found")
+check(AFStringFromNetworkReachabilityStatus(.notReachable, language: "de") == "Nicht erreichbar", "it is translated")
 
 // AlamofireReachability
 let alamofire = NetworkReachabilityManager(host: "localhost")
 check(alamofire?.status == .reachable(.ethernetOrWiFi), "localhost is reachable")
 let isListening = alamofire?.startListening { (status: NetworkReachabilityManager.NetworkReachabilityStatus) in
     check(status == .reachable(.ethernetOrWiFi) && Thread.isMainThread, "localhost is reachable")
-    told.leave()
+    callbacks.leave()
 }
 check(isListening == true, "NetworkReachabilityManager starts")
 
@@ -67,11 +67,11 @@ let classic: Reachability! = Reachability(hostName: "localhost")
 check(classic.currentReachabilityStatus() == NetworkStatus.reachableViaWiFi, "localhost is reachable")
 let registration = NotificationCenter.default.addObserver(
     forName: .reachabilityChanged, object: classic, queue: nil
-) { _ in told.leave() }
+) { _ in callbacks.leave() }
 check(classic.startNotifier(), "Reachability starts")
 
-told.notify(queue: .main) { CFRunLoopStop(CFRunLoopGetMain()) }
-DispatchQueue.global().asyncAfter(deadline: .now() + 20) { check(false, "all are told") }
+callbacks.notify(queue: .main) { CFRunLoopStop(CFRunLoopGetMain()) }
+DispatchQueue.global().asyncAfter(deadline: .now() + 20) { check(false, "all managers call back") }
 CFRunLoopRun()
 observation.cancel()
 NotificationCenter.default.removeObserver(registration)

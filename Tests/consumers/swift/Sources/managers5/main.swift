@@ -1,4 +1,5 @@
-// As written for the managers on Apple's platforms, in the Swift 5 language mode: what the closures hold is not Sendable.
+// A program as it is written for the managers on Apple's platforms, in the Swift 5 language mode: its closures capture
+// objects that are not Sendable.
 
 import AFNetworkReachability
 import AlamofireReachability
@@ -62,6 +63,6 @@ while Set(screen.events).count < 4, Date() < deadline {
     _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.1))
 }
 guard Set(screen.events).count == 4, counting.starts == 1 else {
-    print("not all were told: \(screen.events)")
+    print("not every manager called back: \(screen.events)")
     exit(1)
 }
