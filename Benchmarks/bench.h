@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "writer.h"
+#include "support/writer.h"
 
 /* Whether --short was asked for, or BENCH_SHORT is set: few blocks, ratios are printed, nothing fails on them. Any
  * other argument ends the program with status 64. */

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "writer.h"
+#include "support/writer.h"
 
 #define TOGGLES     1000 /* of each kind */
 #define STAY        20   /* changes for which a callback stays where it is, so that another could overtake it */

@@ -1,0 +1,1395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Targets on schedulers that do as they should. Most tests run the work themselves, when they like: they know when the
+ * library has handed it over, and nothing is left to chance. What schedulers do wrong is test-scheduler-work.c's.
+ */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support/namespace.h"
+#include "support/patience.h"
+#include "support/queue.h"
+#include "support/witness.h"
+
+static struct witness witness;
+
+/* A target with a queue, and what it was told. */
+struct bench {
+    struct queue               queue;
+    SCNetworkReachabilityRef   target;
+    int                        calls;
+    SCNetworkReachabilityFlags flags;
+    bool                       elsewhere; /* a call came where no work of the queue's was run */
+    void (*inside)(struct bench *bench);  /* done in each call */
+    struct queue *other;
+    SCRunLoopRef  loop;
+    int           result;
+};
+
+static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct bench *bench = info;
+
+    bench->calls++;
+    bench->flags = flags;
+    if (!queue_is_here(&bench->queue) || target != bench->target)
+        bench->elsewhere = true;
+    if (bench->inside != NULL)
+        bench->inside(bench);
+}
+
+static void set_callback(struct bench *bench)
+{
+    SCNetworkReachabilityContext context = { .info = bench };
+
+    assert_true(SCNetworkReachabilitySetCallback(bench->target, called, &context));
+}
+
+static void schedule(struct bench *bench)
+{
+    if (!queue_set(&bench->queue, bench->target))
+        fail_msg("not scheduled: %s", SCErrorString(SCError()));
+}
+
+static bool unschedule(struct bench *bench)
+{
+    return SCNetworkReachabilitySetScheduler(bench->target, NULL);
+}
+
+/* For the test's own thread to run its work. */
+static void bench_open(struct bench *bench, SCNetworkReachabilityRef target)
+{
+    memset(bench, 0, sizeof *bench);
+    queue_open(&bench->queue, 0);
+    bench->target = target;
+    set_callback(bench);
+    schedule(bench);
+}
+
+static void bench_close(struct bench *bench)
+{
+    (void)unschedule(bench);
+    while (queue_run(&bench->queue))
+        continue;
+    witness_settle(&witness); /* no perform is under way any more, which would have its own reference */
+    assert_int_equal(atomic_load(&bench->queue.references), 0);
+    assert_false(bench->elsewhere);
+    SCNetworkReachabilityRelease(bench->target);
+    queue_close(&bench->queue);
+}
+
+/* The one work that waits is run, and calls: with these flags. */
+static void expect_call(struct bench *bench, SCNetworkReachabilityFlags flags)
+{
+    const int before = bench->calls;
+
+    assert_int_equal(queue_count(&bench->queue), 1);
+    assert_true(queue_run(&bench->queue));
+    assert_int_equal(bench->calls, before + 1);
+    assert_int_equal(bench->flags, flags);
+}
+
+/* What has happened so far brought no work about. */
+static void expect_idle(struct bench *bench)
+{
+    witness_settle(&witness);
+    assert_int_equal(queue_count(&bench->queue), 0);
+}
+
+static void expect_refused(SCBoolean answer)
+{
+    assert_false(answer);
+    assert_int_equal(SCError(), kSCStatusInvalidArgument);
+}
+
+static SCNetworkReachabilityRef name_target(const char *name)
+{
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
+
+    assert_non_null(target);
+    return target;
+}
+
+/* ---- What was asked for before it was told ---------------------------------------------------------------------- */
+
+static void ask_for_flags(SCNetworkReachabilityRef target)
+{
+    assert_int_equal(expect_flags_of(target), R);
+}
+
+static void ask_for_last_path(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    assert_true(SCNetworkReachabilityGetLastPath(target, &path));
+    assert_int_equal(path.flags, R);
+}
+
+/* A change and the change back before the work is run: who has asked in between has seen what no longer is. */
+static void who_asked_in_between_is_told_that_it_has_passed(void **state)
+{
+    static void (*const ways[])(SCNetworkReachabilityRef) = { ask_for_flags, ask_for_last_path };
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        bench_open(&bench, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
+        witness_appear(&witness);
+        ways[i](bench.target);
+        witness_vanish(&witness);
+        expect_call(&bench, 0);
+        witness_appear(&witness);
+        witness_vanish(&witness);
+        assert_true(queue_run(&bench.queue));
+        assert_int_equal(bench.calls, 1); /* nobody has seen that */
+        bench_close(&bench);
+    }
+    witness_close(&witness);
+}
+
+/* ---- What is refused -------------------------------------------------------------------------------------------- */
+
+static void a_scheduler_without_perform_is_refused(void **state)
+{
+    SCNetworkReachabilityScheduler scheduler;
+    struct bench                   bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    assert_true(unschedule(&bench));
+    scheduler = queue_scheduler(&bench.queue);
+    scheduler.perform = NULL;
+    expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
+    assert_int_equal(atomic_load(&bench.queue.releases), 1); /* no hook was called for that one */
+    witness_appear(&witness);
+    assert_int_equal(expect_flags_of(bench.target), R);
+    assert_int_equal(queue_performs(&bench.queue), 0);
+    schedule(&bench); /* it was not on anything */
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void a_scheduler_of_another_version_is_refused(void **state)
+{
+    SCNetworkReachabilityScheduler scheduler;
+    struct bench                   bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    assert_true(unschedule(&bench));
+    scheduler = queue_scheduler(&bench.queue);
+    for (long version = -1; version <= 1; version += 2) {
+        scheduler.version = version;
+        expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
+    }
+    assert_int_equal(atomic_load(&bench.queue.releases), 1);
+    schedule(&bench);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void no_target_is_refused(void **state)
+{
+    struct queue queue;
+
+    (void)state;
+    queue_open(&queue, 0);
+    expect_refused(queue_set(&queue, NULL));
+    expect_refused(SCNetworkReachabilitySetScheduler(NULL, NULL));
+    assert_int_equal(atomic_load(&queue.releases), 0);
+    queue_close(&queue);
+}
+
+static void null_is_refused_where_there_is_no_scheduler(void **state)
+{
+    struct bench bench;
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    assert_true(unschedule(&bench));
+    expect_refused(unschedule(&bench));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
+    expect_refused(unschedule(&bench));
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    witness_appear(&witness);
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1); /* it is still on the loop */
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
+    bench.elsewhere = false;
+    bench_close(&bench);
+    SCRunLoopRelease(loop);
+    witness_close(&witness);
+}
+
+static void a_second_scheduler_is_refused(void **state)
+{
+    struct bench bench;
+    struct queue other;
+
+    (void)state;
+    witness_open(&witness);
+    queue_open(&other, 0);
+    bench_open(&bench, expect_target(FAR));
+    expect_refused(queue_set(&other, bench.target));
+    expect_refused(queue_set(&bench.queue, bench.target));
+    assert_int_equal(atomic_load(&bench.queue.references), 1);
+    assert_int_equal(atomic_load(&other.references), 0);
+    witness_appear(&witness);
+    expect_call(&bench, R);
+    assert_true(unschedule(&bench)); /* once: the refused ones do not count */
+    expect_refused(unschedule(&bench));
+    assert_int_equal(queue_performs(&other), 0);
+    bench_close(&bench);
+    queue_close(&other);
+    witness_close(&witness);
+}
+
+static void a_target_on_a_loop_is_refused_a_scheduler(void **state)
+{
+    struct bench bench;
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    assert_true(unschedule(&bench));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopCommonModes));
+    expect_refused(queue_set(&bench.queue, bench.target));
+    assert_int_equal(atomic_load(&bench.queue.references), 0);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    witness_appear(&witness);
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    assert_int_equal(queue_performs(&bench.queue), 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopCommonModes));
+    bench.elsewhere = false;
+    bench_close(&bench);
+    SCRunLoopRelease(loop);
+    witness_close(&witness);
+}
+
+static void a_target_on_a_scheduler_is_refused_a_loop(void **state)
+{
+    struct bench bench;
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    expect_refused(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
+    expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
+    witness_appear(&witness);
+    expect_call(&bench, R);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    bench_close(&bench);
+    SCRunLoopRelease(loop);
+    witness_close(&witness);
+}
+
+static struct {
+    struct queue             queue;
+    SCNetworkReachabilityRef target;
+    int                      releases;
+} rival;
+
+static const void *retain_and_be_late(const void *info)
+{
+    assert_true(queue_set(&rival.queue, rival.target));
+    return info;
+}
+
+static void count_release(const void *info)
+{
+    (void)info;
+    rival.releases++;
+}
+
+static void perform_never(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    (void)work;
+    (void)argument;
+}
+
+static void who_comes_second_gives_back_what_was_retained(void **state)
+{
+    const SCNetworkReachabilityScheduler late = { .retain = retain_and_be_late,
+                                                  .release = count_release,
+                                                  .perform = perform_never };
+
+    (void)state;
+    witness_open(&witness);
+    rival.releases = 0;
+    queue_open(&rival.queue, 0);
+    rival.target = expect_target(FAR);
+    expect_refused(SCNetworkReachabilitySetScheduler(rival.target, &late));
+    assert_int_equal(rival.releases, 1);
+    assert_int_equal(atomic_load(&rival.queue.references), 1);
+    assert_true(SCNetworkReachabilitySetScheduler(rival.target, NULL));
+    assert_int_equal(rival.releases, 1);
+    assert_int_equal(atomic_load(&rival.queue.references), 0);
+    SCNetworkReachabilityRelease(rival.target);
+    queue_close(&rival.queue);
+    witness_close(&witness);
+}
+
+/* ---- The scheduler's own hooks ---------------------------------------------------------------------------------- */
+
+static struct {
+    char              first, kept;
+    const void       *retained, *released, *performed;
+    struct queue_work work;
+    char              order[16];
+} hooks;
+
+static const void *retain_hook(const void *info)
+{
+    hooks.retained = info;
+    strncat(hooks.order, "+", 2);
+    return &hooks.kept;
+}
+
+static void release_hook(const void *info)
+{
+    hooks.released = info;
+    strncat(hooks.order, "-", 2);
+}
+
+static void perform_hook(void *info, void (*work)(void *argument), void *argument)
+{
+    hooks.performed = info;
+    hooks.work = (struct queue_work){ .run = work, .argument = argument };
+    strncat(hooks.order, "p", 2);
+}
+
+static void call_hook(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    (void)info;
+    strncat(hooks.order, "c", 2);
+}
+
+/* A target on a scheduler with these hooks, whose work waits in `hooks`. */
+static SCNetworkReachabilityRef begin_with_hooks(bool retain, bool release)
+{
+    SCNetworkReachabilityScheduler scheduler = { .info = &hooks.first, .perform = perform_hook };
+    SCNetworkReachabilityRef       target;
+
+    memset(&hooks, 0, sizeof hooks);
+    witness_open(&witness);
+    scheduler.retain = retain ? retain_hook : NULL;
+    scheduler.release = release ? release_hook : NULL;
+    target = expect_target(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(target, call_hook, NULL));
+    assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+    memset(&scheduler, 0xff, sizeof scheduler); /* it was copied */
+    witness_appear(&witness);
+    return target;
+}
+
+static void end_with_hooks(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityRelease(target);
+    witness_close(&witness);
+}
+
+static void what_retain_returns_is_kept(void **state)
+{
+    SCNetworkReachabilityRef target = begin_with_hooks(true, true);
+
+    (void)state;
+    hooks.work.run(hooks.work.argument);
+    assert_string_equal(hooks.order, "+pc");
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    assert_string_equal(hooks.order, "+pc-");
+    assert_ptr_equal(hooks.retained, &hooks.first);
+    assert_ptr_equal(hooks.performed, &hooks.kept);
+    assert_ptr_equal(hooks.released, &hooks.kept);
+    end_with_hooks(target);
+}
+
+static void hooks_may_be_missing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const bool               retain = i == 1, release = i == 2;
+        SCNetworkReachabilityRef target = begin_with_hooks(retain, release);
+
+        assert_ptr_equal(hooks.performed, retain ? &hooks.kept : &hooks.first);
+        hooks.work.run(hooks.work.argument);
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+        assert_string_equal(hooks.order, retain ? "+pc" : release ? "pc-" : "pc");
+        end_with_hooks(target);
+    }
+}
+
+static void the_scheduler_is_released_after_the_last_work(void **state)
+{
+    SCNetworkReachabilityRef target = begin_with_hooks(true, true);
+
+    (void)state;
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    assert_string_equal(hooks.order, "+p");
+    end_with_hooks(target);
+    assert_string_equal(hooks.order, "+p");
+    hooks.work.run(hooks.work.argument);
+    assert_string_equal(hooks.order, "+p-");
+}
+
+static void unschedule_in_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    call_hook(target, flags, info);
+}
+
+static void a_scheduler_is_released_after_the_work_that_unscheduled(void **state)
+{
+    SCNetworkReachabilityRef target = begin_with_hooks(true, true);
+
+    (void)state;
+    assert_true(SCNetworkReachabilitySetCallback(target, unschedule_in_call, NULL));
+    hooks.work.run(hooks.work.argument);
+    assert_string_equal(hooks.order, "+pc-");
+    end_with_hooks(target);
+}
+
+/* ---- When, and with what ---------------------------------------------------------------------------------------- */
+
+static void an_address_that_was_just_scheduled_calls_nobody(void **state)
+{
+    static const char *const addresses[] = { FAR, "192.0.2.9", "0.0.0.0" };
+
+    (void)state;
+    witness_open(&witness);
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
+        struct bench bench;
+
+        bench_open(&bench, expect_target(addresses[i]));
+        expect_idle(&bench);
+        assert_int_equal(queue_performs(&bench.queue), 0);
+        bench_close(&bench);
+    }
+    witness_close(&witness);
+}
+
+static void a_name_that_was_just_scheduled_calls_once(void **state)
+{
+    (void)state;
+    witness_open(&witness);
+    for (int asks = 0; asks < 2; asks++) {
+        struct bench bench;
+
+        bench_open(&bench, name_target("localhost"));
+        if (asks)
+            assert_int_equal(expect_flags_of(bench.target), R | L | D);
+        queue_await(&bench.queue, 1);
+        expect_call(&bench, R | L | D);
+        expect_idle(&bench);
+        assert_int_equal(bench.calls, 1);
+        bench_close(&bench);
+    }
+    witness_close(&witness);
+}
+
+static void a_name_that_is_scheduled_again_calls_again(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, name_target("localhost"));
+    for (unsigned long i = 1; i <= 3; i++) {
+        queue_await(&bench.queue, i);
+        expect_call(&bench, R | L | D);
+        assert_true(unschedule(&bench));
+        schedule(&bench);
+    }
+    queue_await(&bench.queue, 4);
+    assert_true(unschedule(&bench)); /* before it was told */
+    schedule(&bench);
+    queue_await(&bench.queue, 5);
+    assert_true(queue_run(&bench.queue)); /* the old work has nothing to say any more */
+    assert_int_equal(bench.calls, 3);
+    expect_call(&bench, R | L | D);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void a_change_is_told_where_the_work_is_run(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    witness_appear(&witness);
+    assert_int_equal(bench.calls, 0);
+    expect_call(&bench, R);
+    witness_attach(&witness);
+    expect_call(&bench, R | D);
+    witness_vanish(&witness);
+    expect_call(&bench, 0);
+    expect_idle(&bench);
+    assert_false(bench.elsewhere);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void flags_are_the_latest_evaluation(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    witness_appear(&witness);
+    bench_open(&bench, expect_target(FAR));
+    assert_int_equal(expect_flags_of(bench.target), R); /* evaluated before it returned */
+    witness_vanish(&witness);
+    assert_int_equal(expect_flags_of(bench.target), 0);
+    witness_attach(&witness);
+    assert_int_equal(expect_flags_of(bench.target), R | D);
+    assert_int_equal(expect_path_of(bench.target).flags, R | D);
+    assert_int_equal(bench.calls, 0); /* nobody ran the work */
+    expect_call(&bench, R | D);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void there_and_back_again_calls_nobody(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    witness_appear(&witness);
+    witness_vanish(&witness);
+    assert_true(queue_run(&bench.queue)); /* handed over for the first, it finds nothing to say */
+    expect_idle(&bench);
+    assert_int_equal(bench.calls, 0);
+    witness_appear(&witness); /* and none is in its way */
+    expect_call(&bench, R);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void many_changes_are_one_work_with_the_last_value(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    for (int i = 0; i < 20; i++) {
+        witness_appear(&witness);
+        witness_vanish(&witness);
+    }
+    witness_attach(&witness);
+    assert_int_equal(queue_performs(&bench.queue), 1);
+    expect_call(&bench, R | D);
+    expect_idle(&bench);
+    assert_int_equal(bench.calls, 1);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void change_inside(struct bench *bench)
+{
+    SCNetworkReachabilityFlags before = expect_flags_of(bench->target);
+
+    assert_int_equal(before, bench->flags); /* the value at the beginning: nobody changes anything but us */
+    bench->inside = NULL;
+    witness_vanish(&witness);
+    bench->result = (int)expect_flags_of(bench->target);
+}
+
+static void what_changes_during_a_call_is_told_by_another(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    bench.inside = change_inside;
+    bench.result = -1;
+    witness_appear(&witness);
+    witness_attach(&witness); /* while the work waits: what counts is the beginning of the delivery */
+    assert_true(queue_run(&bench.queue));
+    assert_int_equal(bench.flags, R | D);
+    assert_int_equal(bench.result, 0); /* GetFlags inside was newer */
+    queue_await(&bench.queue, 2);
+    expect_call(&bench, 0);
+    expect_idle(&bench);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void change_back_inside(struct bench *bench)
+{
+    bench->inside = NULL;
+    witness_vanish(&witness);
+    witness_appear(&witness);
+}
+
+static void there_and_back_again_during_a_call_calls_nobody(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    bench.inside = change_back_inside;
+    witness_appear(&witness);
+    expect_call(&bench, R);
+    expect_idle(&bench);
+    assert_int_equal(queue_performs(&bench.queue), 1);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void a_late_callback_gets_no_replay(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
+    witness_appear(&witness);
+    assert_int_equal(queue_performs(&bench.queue), 0); /* there was nobody to call */
+    set_callback(&bench);
+    expect_idle(&bench);
+    witness_vanish(&witness);
+    expect_call(&bench, 0);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void a_late_callback_gets_no_announcement_of_a_name(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    assert_true(unschedule(&bench));
+    SCNetworkReachabilityRelease(bench.target);
+    bench.target = name_target("localhost");
+    schedule(&bench);
+    witness_settle(&witness);
+    set_callback(&bench);
+    expect_idle(&bench);
+    namespace_ip("link set dev lo down");
+    witness_settle(&witness);
+    expect_call(&bench, 0);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void a_change_of_interface_alone_is_told(void **state)
+{
+    struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "203.0.113.1" };
+    struct bench        bench;
+
+    (void)state;
+    witness_open(&witness);
+    namespace_add_second_pair();
+    witness_appear(&witness);
+    bench_open(&bench, expect_target(FAR));
+    expect_idle(&bench);
+    assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
+    witness_settle(&witness);
+    expect_call(&bench, R);
+    EXPECT_INTERFACE(bench.target, "c");
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void with_notify_path_another_gateway_is_told_too(void **state)
+{
+    struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.77" };
+    struct bench        plain, path;
+
+    (void)state;
+    witness_open(&witness);
+    witness_appear(&witness);
+    bench_open(&plain, expect_target(FAR));
+    bench_open(&path, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
+    assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
+    witness_settle(&witness);
+    expect_call(&path, R);
+    EXPECT_GATEWAY(path.target, "192.0.2.77");
+    expect_idle(&plain);
+    bench_close(&path);
+    bench_close(&plain);
+    witness_close(&witness);
+}
+
+static void a_change_that_nobody_was_scheduled_for_is_not_told(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    assert_true(unschedule(&bench));
+    witness_appear(&witness);
+    assert_int_equal(expect_flags_of(bench.target), R); /* asked for */
+    schedule(&bench);
+    expect_idle(&bench);
+    assert_int_equal(queue_performs(&bench.queue), 0);
+    witness_vanish(&witness);
+    expect_call(&bench, 0);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void each_of_many_targets_has_work_of_its_own(void **state)
+{
+    enum { MANY = 300 };
+    static struct bench benches[MANY];
+
+    (void)state;
+    witness_open(&witness);
+    for (size_t i = 0; i < MANY; i++)
+        bench_open(&benches[i], expect_target(i % 2 == 0 ? FAR : OTHER_FAR));
+    for (int round = 0; round < 3; round++) {
+        witness_appear(&witness);
+        for (size_t i = MANY; i-- > 0;)
+            expect_call(&benches[i], R);
+        witness_vanish(&witness);
+        for (size_t i = 0; i < MANY; i++)
+            expect_call(&benches[i], 0);
+    }
+    for (size_t i = 0; i < MANY; i++)
+        bench_close(&benches[i]);
+    witness_close(&witness);
+}
+
+/* ---- Ending ----------------------------------------------------------------------------------------------------- */
+
+static void work_that_waits_does_nothing_after_unscheduling(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    witness_appear(&witness);
+    assert_int_equal(queue_count(&bench.queue), 1);
+    assert_true(unschedule(&bench));
+    assert_true(queue_run(&bench.queue));
+    assert_int_equal(bench.calls, 0);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void work_that_waits_calls_nobody_after_the_callback_was_cleared(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    witness_appear(&witness);
+    assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
+    assert_true(queue_run(&bench.queue));
+    assert_int_equal(bench.calls, 0);
+    set_callback(&bench);
+    expect_idle(&bench); /* that change is past */
+    witness_vanish(&witness);
+    expect_call(&bench, 0);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void unschedule_inside(struct bench *bench)
+{
+    witness_vanish(&witness); /* which must not be told any more */
+    bench->result = unschedule(bench);
+}
+
+static void a_callback_may_unschedule_itself(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    bench.inside = unschedule_inside;
+    witness_appear(&witness);
+    expect_call(&bench, R);
+    assert_true(bench.result);
+    expect_idle(&bench);
+    witness_appear(&witness);
+    expect_idle(&bench);
+    expect_refused(unschedule(&bench));
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void clear_inside(struct bench *bench)
+{
+    witness_vanish(&witness);
+    bench->result = SCNetworkReachabilitySetCallback(bench->target, NULL, NULL);
+}
+
+static void a_callback_may_clear_itself(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    bench.inside = clear_inside;
+    witness_appear(&witness);
+    expect_call(&bench, R);
+    assert_true(bench.result);
+    expect_idle(&bench);
+    assert_int_equal(expect_flags_of(bench.target), 0); /* it is still watched */
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static int freed;
+
+static void count_freed(const void *info)
+{
+    (void)info;
+    freed++;
+}
+
+static void let_go_inside(struct bench *bench)
+{
+    assert_true(unschedule(bench));
+    SCNetworkReachabilityRelease(bench->target);
+    bench->result = freed;
+}
+
+static void a_callback_may_release_the_last_reference(void **state)
+{
+    SCNetworkReachabilityContext context = { .release = count_freed };
+    struct bench                 bench;
+
+    (void)state;
+    witness_open(&witness);
+    freed = 0;
+    bench_open(&bench, expect_target(FAR));
+    context.info = &bench;
+    assert_true(SCNetworkReachabilitySetCallback(bench.target, called, &context));
+    bench.inside = let_go_inside;
+    witness_appear(&witness);
+    expect_call(&bench, R);
+    assert_int_equal(bench.result, 0); /* not under its own feet */
+    assert_int_equal(freed, 1);
+    bench.target = NULL;
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void a_scheduled_target_keeps_itself_alive(void **state)
+{
+    SCNetworkReachabilityContext context = { .release = count_freed };
+    struct bench                 bench;
+
+    (void)state;
+    witness_open(&witness);
+    freed = 0;
+    bench_open(&bench, expect_target(FAR));
+    context.info = &bench;
+    assert_true(SCNetworkReachabilitySetCallback(bench.target, called, &context));
+    SCNetworkReachabilityRelease(bench.target);
+    witness_appear(&witness);
+    expect_call(&bench, R);
+    assert_int_equal(freed, 0);
+    witness_vanish(&witness);
+    assert_true(unschedule(&bench)); /* the work that waits does not keep it */
+    assert_int_equal(freed, 1);
+    assert_true(queue_run(&bench.queue));
+    assert_int_equal(bench.calls, 1);
+    bench.target = NULL;
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+/* ---- Anew ------------------------------------------------------------------------------------------------------- */
+
+static void again_inside(struct bench *bench)
+{
+    bench->inside = NULL;
+    witness_vanish(&witness);
+    assert_true(unschedule(bench));
+    schedule(bench); /* which evaluates: that it vanished is known, and no news */
+    bench->result = (int)expect_flags_of(bench->target);
+}
+
+static void a_callback_may_set_the_same_scheduler_anew(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    bench.inside = again_inside;
+    bench.result = -1;
+    witness_appear(&witness);
+    expect_call(&bench, R);
+    assert_int_equal(bench.result, 0);
+    expect_idle(&bench);
+    assert_int_equal(atomic_load(&bench.queue.references), 1);
+    witness_attach(&witness);
+    expect_call(&bench, R | D);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+/* The change comes while the call lasts: it must not be made before that has returned, though elsewhere. */
+static void move_inside(struct bench *bench)
+{
+    bench->inside = NULL;
+    assert_true(unschedule(bench));
+    assert_true(queue_set(bench->other, bench->target));
+    witness_vanish(&witness);
+    while (queue_run(bench->other))
+        continue;
+    bench->result = bench->calls;
+}
+
+static void a_callback_may_move_to_another_scheduler(void **state)
+{
+    struct bench bench;
+    struct queue other;
+
+    (void)state;
+    witness_open(&witness);
+    queue_open(&other, 0);
+    bench_open(&bench, expect_target(FAR));
+    bench.inside = move_inside;
+    bench.other = &other;
+    witness_appear(&witness);
+    expect_call(&bench, R);
+    assert_int_equal(bench.result, 1); /* calls do not overlap, whoever runs them */
+    assert_int_equal(atomic_load(&bench.queue.references), 0);
+    assert_false(bench.elsewhere);
+    witness_settle(&witness);
+    assert_int_equal(queue_count(&bench.queue), 0);
+    assert_true(queue_run(&other));
+    assert_int_equal(bench.calls, 2);
+    assert_int_equal(bench.flags, 0);
+    bench.elsewhere = false;
+    assert_true(unschedule(&bench));
+    assert_int_equal(atomic_load(&other.references), 0);
+    bench_close(&bench);
+    queue_close(&other);
+    witness_close(&witness);
+}
+
+static void move_to_loop_inside(struct bench *bench)
+{
+    bench->inside = NULL;
+    assert_true(unschedule(bench));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench->target, bench->loop, kSCRunLoopDefaultMode));
+    witness_vanish(&witness);
+    bench->result = SCRunLoopPerform(bench->loop, 0);
+}
+
+static void a_callback_may_move_to_a_run_loop(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    bench.loop = SCRunLoopCreate();
+    bench.inside = move_to_loop_inside;
+    bench.result = -1;
+    witness_appear(&witness);
+    expect_call(&bench, R);
+    assert_int_equal(bench.result, 0);
+    assert_false(bench.elsewhere);
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
+    assert_int_equal(bench.flags, 0);
+    assert_int_equal(queue_count(&bench.queue), 0);
+    bench.elsewhere = false;
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(bench.loop);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+static void move_to_queue(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct bench *bench = info;
+
+    (void)flags;
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, bench->loop, kSCRunLoopDefaultMode));
+    assert_true(queue_set(&bench->queue, target));
+    set_callback(bench);
+    witness_vanish(&witness);
+    bench->result = queue_run(&bench->queue);
+}
+
+static void a_callback_on_a_run_loop_may_move_to_a_scheduler(void **state)
+{
+    SCNetworkReachabilityContext context = { 0 };
+    struct bench                 bench;
+
+    (void)state;
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    bench.loop = SCRunLoopCreate();
+    assert_true(unschedule(&bench));
+    context.info = &bench;
+    assert_true(SCNetworkReachabilitySetCallback(bench.target, move_to_queue, &context));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
+    witness_appear(&witness);
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
+    assert_int_equal(bench.calls, 0);
+    queue_await(&bench.queue, 1);
+    expect_call(&bench, 0);
+    SCRunLoopRelease(bench.loop);
+    bench_close(&bench);
+    witness_close(&witness);
+}
+
+/* ---- Threads ---------------------------------------------------------------------------------------------------- */
+
+/* A call that is held up inside, on a queue with threads of its own. */
+static struct {
+    struct queue                        queue;
+    SCNetworkReachabilityRef            target;
+    sem_t                               entered, go_on;
+    atomic_int                          calls, inside, overlaps, elsewhere;
+    _Atomic(SCNetworkReachabilityFlags) flags;
+} held;
+
+static void hold_up(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)info;
+    if (atomic_fetch_add(&held.inside, 1) != 0)
+        atomic_fetch_add(&held.overlaps, 1);
+    if (!queue_is_here(&held.queue))
+        atomic_fetch_add(&held.elsewhere, 1);
+    atomic_store(&held.flags, flags);
+    atomic_fetch_add(&held.calls, 1);
+    sem_post(&held.entered);
+    sem_wait(&held.go_on);
+    atomic_fetch_sub(&held.inside, 1);
+}
+
+static void await(sem_t *semaphore)
+{
+    patience_await(semaphore, "no callback came");
+}
+
+static void held_open(void)
+{
+    witness_open(&witness);
+    queue_open(&held.queue, QUEUE_THREADS);
+    assert_int_equal(sem_init(&held.entered, 0, 0), 0);
+    assert_int_equal(sem_init(&held.go_on, 0, 0), 0);
+    atomic_store(&held.calls, 0);
+    atomic_store(&held.overlaps, 0);
+    atomic_store(&held.elsewhere, 0);
+    held.target = expect_target(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(held.target, hold_up, NULL));
+    assert_true(queue_set(&held.queue, held.target));
+    witness_appear(&witness);
+    await(&held.entered);
+}
+
+static void held_close(void)
+{
+    queue_close(&held.queue);
+    assert_int_equal(atomic_load(&held.queue.references), 0);
+    assert_int_equal(atomic_load(&held.overlaps), 0);
+    assert_int_equal(atomic_load(&held.elsewhere), 0);
+    SCNetworkReachabilityRelease(held.target);
+    witness_close(&witness);
+}
+
+static void calls_do_not_overlap_on_a_concurrent_scheduler(void **state)
+{
+    (void)state;
+    held_open();
+    for (int i = 0; i < 10; i++) {
+        witness_vanish(&witness);
+        witness_appear(&witness);
+    }
+    witness_vanish(&witness);
+    assert_int_equal(atomic_load(&held.calls), 1);
+    assert_int_equal(queue_performs(&held.queue), 1); /* nothing is handed over while a call lasts */
+    sem_post(&held.go_on);
+    await(&held.entered);
+    assert_int_equal(atomic_load(&held.flags), 0);
+    sem_post(&held.go_on);
+    witness_settle(&witness);
+    assert_int_equal(atomic_load(&held.calls), 2);
+    assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
+    held_close();
+}
+
+static void another_thread_that_unschedules_does_not_wait_for_the_call_in_flight(void **state)
+{
+    (void)state;
+    held_open();
+    witness_vanish(&witness);
+    assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
+    assert_int_equal(atomic_load(&held.inside), 1);
+    assert_int_equal(atomic_load(&held.queue.references), 1); /* it goes on where it is */
+    assert_int_equal(expect_flags_of(held.target), 0);
+    sem_post(&held.go_on);
+    witness_appear(&witness);
+    held_close();
+    assert_int_equal(atomic_load(&held.calls), 1);
+}
+
+static void another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_flight(void **state)
+{
+    (void)state;
+    held_open();
+    witness_vanish(&witness);
+    assert_true(SCNetworkReachabilitySetCallback(held.target, NULL, NULL));
+    assert_int_equal(atomic_load(&held.inside), 1);
+    sem_post(&held.go_on);
+    witness_appear(&witness);
+    assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
+    held_close();
+    assert_int_equal(atomic_load(&held.calls), 1);
+}
+
+static void another_thread_may_let_go_of_everything_during_a_call(void **state)
+{
+    (void)state;
+    held_open();
+    assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
+    SCNetworkReachabilityRelease(held.target);
+    held.target = NULL;
+    sem_post(&held.go_on);
+    held_close();
+    assert_int_equal(atomic_load(&held.calls), 1);
+}
+
+/* ---- Many changes ----------------------------------------------------------------------------------------------- */
+
+static struct {
+    struct queue                        queue;
+    atomic_int                          calls, inside, overlaps, elsewhere, never;
+    _Atomic(SCNetworkReachabilityFlags) last;
+    sem_t                               called;
+} many;
+
+static void note(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)info;
+    atomic_fetch_add(&many.overlaps, atomic_fetch_add(&many.inside, 1) != 0);
+    atomic_fetch_add(&many.elsewhere, !queue_is_here(&many.queue));
+    atomic_fetch_add(&many.never, flags != 0 && flags != R);
+    atomic_store(&many.last, flags);
+    atomic_fetch_add(&many.calls, 1);
+    atomic_fetch_sub(&many.inside, 1);
+    sem_post(&many.called);
+}
+
+/* Without a pause, so that changes come at every moment of a delivery. */
+static void change_many_times(unsigned threads)
+{
+    const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
+    const char               *under = getenv("TEST_UNDER");
+    const int                 rounds = under != NULL && strcmp(under, "plain") != 0 ? 500 : 5000;
+    SCNetworkReachabilityRef  target;
+
+    witness_open(&witness);
+    memset(&many, 0, sizeof many);
+    assert_int_equal(sem_init(&many.called, 0, 0), 0);
+    queue_open(&many.queue, threads);
+    target = expect_target(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(target, note, NULL));
+    assert_true(queue_set(&many.queue, target));
+    for (int i = 0; i < rounds; i++) {
+        assert_int_equal(writer_route(&witness.writer, WRITER_ADD, &route), 0);
+        assert_int_equal(writer_route(&witness.writer, WRITER_DELETE, &route), 0);
+    }
+    assert_int_equal(writer_route(&witness.writer, WRITER_ADD, &route), 0);
+    witness_settle(&witness);
+    assert_int_equal(expect_flags_of(target), R);
+    while (atomic_load(&many.last) != R)
+        await(&many.called);
+    witness_settle(&witness);
+    assert_int_equal(atomic_load(&many.last), R);
+    assert_int_equal(atomic_load(&many.overlaps), 0);
+    assert_int_equal(atomic_load(&many.elsewhere), 0);
+    assert_int_equal(atomic_load(&many.never), 0);
+    assert_int_equal(queue_most(&many.queue), 1);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+    queue_close(&many.queue);
+    assert_int_equal(atomic_load(&many.queue.references), 0);
+    witness_close(&witness);
+}
+
+static void the_last_call_of_many_is_right_on_one_thread(void **state)
+{
+    (void)state;
+    change_many_times(1);
+}
+
+static void the_last_call_of_many_is_right_on_a_pool_of_threads(void **state)
+{
+    (void)state;
+    change_many_times(QUEUE_THREADS);
+}
+
+/* ---- GetFlags ask nobody ---------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t system_calls;
+static sigjmp_buf            enough;
+
+/* What is not made does not do what the caller waits for: a few are all that has to be seen. */
+static void count_system_call(int signal)
+{
+    (void)signal;
+    if (++system_calls > 10)
+        siglongjmp(enough, 1);
+}
+
+struct asking {
+    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityFlags flags;
+    int                        error, calls, control;
+};
+
+/* From here on a system call of this thread's that it does not need to end is counted, and not made. */
+static int count_system_calls(void)
+{
+    static const int fine[] = { SYS_rt_sigreturn, SYS_exit, SYS_futex, SYS_madvise, SYS_munmap, SYS_rt_sigprocmask };
+    enum { FINE = sizeof fine / sizeof fine[0] };
+    struct sock_filter filter[2 * FINE + 2] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+    struct sock_fprog  program = { .len = 2 * FINE + 2, .filter = filter };
+
+    for (int i = 0; i < FINE; i++) {
+        filter[1 + 2 * i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)fine[i], 0, 1);
+        filter[2 + 2 * i] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    }
+    filter[2 * FINE + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        return errno;
+    return 0;
+}
+
+static void *ask(void *argument)
+{
+    struct asking *asking = argument;
+
+    asking->error = count_system_calls();
+    if (asking->error != 0)
+        return NULL;
+    if (sigsetjmp(enough, 1) == 0)
+        for (int i = 0; i < 1000; i++)
+            SCNetworkReachabilityGetFlags(asking->target, &asking->flags);
+    asking->calls = system_calls;
+    if (asking->calls == 0)
+        syscall(SYS_getppid);
+    asking->control = system_calls - asking->calls;
+    return NULL;
+}
+
+static void get_flags_makes_no_system_call(void **state)
+{
+    const char            *under = getenv("TEST_UNDER");
+    const struct sigaction counting = { .sa_handler = count_system_call };
+    struct sigaction       before;
+    struct asking          asking = { 0 };
+    struct bench           bench;
+    pthread_t              thread;
+
+    (void)state;
+    if (under != NULL && strcmp(under, "clang") != 0)
+        SKIP("%s makes system calls of its own", under);
+    witness_open(&witness);
+    bench_open(&bench, expect_target(FAR));
+    witness_appear(&witness);
+    asking.target = bench.target;
+    assert_int_equal(sigaction(SIGSYS, &counting, &before), 0);
+    assert_int_equal(pthread_create(&thread, NULL, ask, &asking), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(sigaction(SIGSYS, &before, NULL), 0);
+    if (asking.error == 0) {
+        assert_int_equal(asking.control, 1);
+        assert_int_equal(asking.calls, 0);
+        assert_int_equal(asking.flags, R);
+    }
+    bench_close(&bench);
+    witness_close(&witness);
+    if (asking.error != 0)
+        SKIP("no seccomp filter here: %s", strerror(asking.error));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_asked_in_between_is_told_that_it_has_passed),
+        cmocka_unit_test(a_scheduler_without_perform_is_refused),
+        cmocka_unit_test(a_scheduler_of_another_version_is_refused),
+        cmocka_unit_test(no_target_is_refused),
+        cmocka_unit_test(null_is_refused_where_there_is_no_scheduler),
+        cmocka_unit_test(a_second_scheduler_is_refused),
+        cmocka_unit_test(a_target_on_a_loop_is_refused_a_scheduler),
+        cmocka_unit_test(a_target_on_a_scheduler_is_refused_a_loop),
+        cmocka_unit_test(who_comes_second_gives_back_what_was_retained),
+        cmocka_unit_test(what_retain_returns_is_kept),
+        cmocka_unit_test(hooks_may_be_missing),
+        cmocka_unit_test(the_scheduler_is_released_after_the_last_work),
+        cmocka_unit_test(a_scheduler_is_released_after_the_work_that_unscheduled),
+        cmocka_unit_test(an_address_that_was_just_scheduled_calls_nobody),
+        cmocka_unit_test(a_name_that_was_just_scheduled_calls_once),
+        cmocka_unit_test(a_name_that_is_scheduled_again_calls_again),
+        cmocka_unit_test(a_change_is_told_where_the_work_is_run),
+        cmocka_unit_test(flags_are_the_latest_evaluation),
+        cmocka_unit_test(there_and_back_again_calls_nobody),
+        cmocka_unit_test(many_changes_are_one_work_with_the_last_value),
+        cmocka_unit_test(what_changes_during_a_call_is_told_by_another),
+        cmocka_unit_test(there_and_back_again_during_a_call_calls_nobody),
+        cmocka_unit_test(a_late_callback_gets_no_replay),
+        cmocka_unit_test(a_late_callback_gets_no_announcement_of_a_name),
+        cmocka_unit_test(a_change_of_interface_alone_is_told),
+        cmocka_unit_test(with_notify_path_another_gateway_is_told_too),
+        cmocka_unit_test(a_change_that_nobody_was_scheduled_for_is_not_told),
+        cmocka_unit_test(each_of_many_targets_has_work_of_its_own),
+        cmocka_unit_test(work_that_waits_does_nothing_after_unscheduling),
+        cmocka_unit_test(work_that_waits_calls_nobody_after_the_callback_was_cleared),
+        cmocka_unit_test(a_callback_may_unschedule_itself),
+        cmocka_unit_test(a_callback_may_clear_itself),
+        cmocka_unit_test(a_callback_may_release_the_last_reference),
+        cmocka_unit_test(a_scheduled_target_keeps_itself_alive),
+        cmocka_unit_test(a_callback_may_set_the_same_scheduler_anew),
+        cmocka_unit_test(a_callback_may_move_to_another_scheduler),
+        cmocka_unit_test(a_callback_may_move_to_a_run_loop),
+        cmocka_unit_test(a_callback_on_a_run_loop_may_move_to_a_scheduler),
+        cmocka_unit_test(calls_do_not_overlap_on_a_concurrent_scheduler),
+        cmocka_unit_test(another_thread_that_unschedules_does_not_wait_for_the_call_in_flight),
+        cmocka_unit_test(another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_flight),
+        cmocka_unit_test(another_thread_may_let_go_of_everything_during_a_call),
+        cmocka_unit_test(the_last_call_of_many_is_right_on_one_thread),
+        cmocka_unit_test(the_last_call_of_many_is_right_on_a_pool_of_threads),
+        cmocka_unit_test(get_flags_makes_no_system_call),
+    };
+
+    return cmocka_run_group_tests_name("scheduler", tests, NULL, NULL);
+}

@@ -1,0 +1,1074 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's network changes, and the callback comes: each kind of change, each in a namespace of its own. */
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "kernel/rtnetlink.h"
+#include "route/evaluate.h"
+#include "support/denial.h"
+#include "support/namespace.h"
+#include "support/watcher.h"
+#include "support/writer.h"
+
+static void begin(void)
+{
+    namespace_require();
+    namespace_ip("link set dev lo up");
+    namespace_add_pair();
+}
+
+/* What a target that was never scheduled says. */
+#define EXPECT_FRESH(address, flags) \
+    do { \
+        SCNetworkReachabilityRef fresh = expect_target(address); \
+        assert_int_equal(expect_flags_of(fresh), expect_told(flags)); \
+        SCNetworkReachabilityRelease(fresh); \
+    } while (0)
+
+/* ---- Routes ----------------------------------------------------------------------------------------------------- */
+
+static void a_default_route_is_added_replaced_and_deleted(void **state)
+{
+    static const char *const addresses[] = { "198.51.100.7", "0.0.0.0", "::" };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct watcher watcher;
+
+        begin();
+        namespace_add_second_pair();
+        watcher_start(&watcher, expect_target(addresses[i]));
+        namespace_ip("route add default via 192.0.2.1");
+        EXPECT_CHANGE(&watcher, R);
+        EXPECT_FRESH(addresses[i], R);
+        namespace_ip("route replace default dev a");
+        EXPECT_CHANGE(&watcher, R | D);
+        EXPECT_FRESH(addresses[i], R | D);
+        namespace_ip("route replace unreachable default");
+        EXPECT_CHANGE(&watcher, 0);
+        namespace_ip("route replace default via 192.0.2.1");
+        EXPECT_CHANGE(&watcher, R);
+        namespace_ip("route replace default via 203.0.113.1");
+        EXPECT_CHANGE(&watcher, R); /* over another interface */
+        EXPECT_INTERFACE(watcher.target, "c");
+        namespace_ip("route delete default");
+        EXPECT_CHANGE(&watcher, 0);
+        EXPECT_FRESH(addresses[i], 0);
+        watcher_stop(&watcher);
+    }
+}
+
+static void an_ipv6_default_route_is_added_replaced_and_deleted(void **state)
+{
+    static const char *const addresses[] = { "2001:db8:1::7", "0.0.0.0", "::" };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct watcher watcher;
+
+        begin();
+        namespace_add_second_pair();
+        watcher_start(&watcher, expect_target(addresses[i]));
+        namespace_ip("-6 route add default via 2001:db8::1");
+        EXPECT_CHANGE(&watcher, R);
+        EXPECT_FRESH(addresses[i], R);
+        namespace_ip("-6 route replace default dev a");
+        EXPECT_CHANGE(&watcher, R | D);
+        EXPECT_FRESH(addresses[i], R | D);
+        namespace_ip("-6 route replace default via 2001:db8:c::1");
+        EXPECT_CHANGE(&watcher, R);
+        EXPECT_INTERFACE(watcher.target, "c");
+        namespace_ip("-6 route delete default");
+        EXPECT_CHANGE(&watcher, 0);
+        EXPECT_FRESH(addresses[i], 0);
+        watcher_stop(&watcher);
+    }
+}
+
+static void a_route_of_the_other_family_changes_nothing(void **state)
+{
+    struct watcher ipv4, ipv6;
+
+    (void)state;
+    begin();
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&ipv4, R);
+    EXPECT_QUIET(&ipv6);
+    namespace_ip("-6 route add default via 2001:db8::1");
+    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_QUIET(&ipv4);
+    watcher_stop(&ipv4);
+    watcher_stop(&ipv6);
+}
+
+static void a_longer_prefix_takes_over_and_gives_back(void **state)
+{
+    struct watcher ipv4, ipv6;
+
+    (void)state;
+    begin();
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    namespace_ip("route add blackhole 198.51.100.7/32");
+    namespace_ip("-6 route add blackhole 2001:db8:1::7/128");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    namespace_ip("route delete blackhole 198.51.100.7/32");
+    namespace_ip("-6 route delete blackhole 2001:db8:1::7/128");
+    EXPECT_CHANGE(&ipv4, R);
+    EXPECT_CHANGE(&ipv6, R);
+    namespace_ip("route add unreachable 198.51.100.8/32");
+    namespace_ip("-6 route add unreachable 2001:db8:1::8/128");
+    EXPECT_QUIET(&ipv4);
+    EXPECT_QUIET(&ipv6);
+    watcher_stop(&ipv4);
+    watcher_stop(&ipv6);
+}
+
+static void a_route_in_another_table_counts_when_a_rule_leads_there(void **state)
+{
+    struct watcher watcher;
+
+    (void)state;
+    begin();
+    namespace_ip("rule add from all lookup 100");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1 table 100");
+    EXPECT_CHANGE(&watcher, R);
+    namespace_ip("route flush table 100");
+    EXPECT_CHANGE(&watcher, 0);
+    watcher_stop(&watcher);
+}
+
+/* Each step changes the answer or, where the default path is asked about, must not. */
+static void the_halves_of_a_default_route_come_and_go(void **state)
+{
+    struct watcher any;
+
+    (void)state;
+    begin();
+    watcher_start(&any, expect_target("0.0.0.0"));
+    namespace_ip("route add blackhole 0.0.0.0/8");
+    namespace_ip("-6 route add unreachable 2001::/32");
+    EXPECT_QUIET(&any);
+    namespace_ip("route add 128.0.0.0/1 via 192.0.2.1");
+    namespace_ip("route add 0.0.0.0/1 via 192.0.2.1");
+    EXPECT_CHANGE(&any, R);
+    EXPECT_FRESH("::", R);
+    namespace_ip("route delete 0.0.0.0/1");
+    namespace_ip("route delete 128.0.0.0/1");
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("::", 0);
+    namespace_ip("-6 route add ::/1 via 2001:db8::1");
+    namespace_ip("-6 route add 8000::/1 via 2001:db8::1");
+    EXPECT_CHANGE(&any, R);
+    namespace_ip("-6 route delete ::/1");
+    namespace_ip("-6 route delete 8000::/1");
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("0.0.0.0", 0);
+    watcher_stop(&any);
+}
+
+static void a_policy_rule_is_added_and_deleted(void **state)
+{
+    struct watcher ipv4, ipv6, any;
+
+    (void)state;
+    begin();
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    watcher_start(&any, expect_target("::"));
+    namespace_ip("rule add from all prohibit priority 100");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_QUIET(&ipv6);
+    namespace_ip("-6 rule add from all prohibit priority 100");
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    EXPECT_FRESH("::", 0);
+    namespace_ip("rule delete from all prohibit priority 100");
+    EXPECT_CHANGE(&ipv4, R);
+    EXPECT_CHANGE(&any, R);
+    namespace_ip("-6 rule delete from all prohibit priority 100");
+    EXPECT_CHANGE(&ipv6, R);
+    watcher_stop(&ipv4);
+    watcher_stop(&ipv6);
+    watcher_stop(&any);
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
+
+static void a_link_goes_down_and_up(void **state)
+{
+    struct watcher near, far, any, ipv6;
+
+    (void)state;
+    begin();
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    watcher_start(&ipv6, expect_target("2001:db8::9"));
+    namespace_ip("link set dev a down"); /* without a word about IPv4 routes */
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_FRESH("192.0.2.9", 0);
+    EXPECT_FRESH("0.0.0.0", 0);
+    namespace_ip("link set dev a up");
+    EXPECT_END(&near, R | D);
+    EXPECT_QUIET(&far); /* the kernel does not bring static routes back */
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&far, R);
+    EXPECT_CHANGE(&any, R);
+    watcher_stop(&near);
+    watcher_stop(&far);
+    watcher_stop(&any);
+    watcher_stop(&ipv6);
+}
+
+static void the_peer_takes_the_carrier_away_and_gives_it_back(void **state)
+{
+    struct watcher near, far, any, ipv6;
+
+    (void)state;
+    begin();
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    watcher_start(&any, expect_target("::"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    namespace_ip("link set dev b down");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    namespace_ip("link set dev b up");
+    EXPECT_CHANGE(&near, R | D);
+    EXPECT_CHANGE(&far, R);
+    EXPECT_CHANGE(&any, R);
+    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_FRESH("198.51.100.7", R);
+    watcher_stop(&near);
+    watcher_stop(&far);
+    watcher_stop(&any);
+    watcher_stop(&ipv6);
+}
+
+/* IPv6 has its addresses and routes come and go with each of these, in messages of their own. Without it there is the
+ * link's alone. */
+static void without_ipv6_the_link_alone_tells(void **state)
+{
+    struct watcher near, far, any;
+
+    (void)state;
+    begin();
+    namespace_sysctl("net.ipv6.conf.all.disable_ipv6", "1");
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    namespace_ip("link set dev b down");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    namespace_ip("link set dev b up");
+    EXPECT_CHANGE(&near, R | D);
+    EXPECT_CHANGE(&far, R);
+    EXPECT_CHANGE(&any, R);
+    namespace_ip("link set dev a down");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    watcher_stop(&near);
+    watcher_stop(&far);
+    watcher_stop(&any);
+}
+
+static void a_device_is_deleted(void **state)
+{
+    struct watcher near, far, own, ipv6;
+
+    (void)state;
+    begin();
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    watcher_start(&own, expect_target("192.0.2.2"));
+    watcher_start(&ipv6, expect_target("2001:db8::9"));
+    namespace_ip("link delete dev a");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&own, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_FRESH("192.0.2.2", 0);
+    namespace_add_pair();
+    EXPECT_END(&near, R | D);
+    EXPECT_END(&own, R | L | D);
+    EXPECT_END(&ipv6, R | D);
+    watcher_stop(&near);
+    watcher_stop(&far);
+    watcher_stop(&own);
+    watcher_stop(&ipv6);
+}
+
+static void a_device_moves_to_another_namespace(void **state)
+{
+    struct watcher         near, bound;
+    struct namespace_other other;
+
+    (void)state;
+    begin();
+    namespace_other_open(&other);
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&bound, expect_bound("192.0.2.9", "a"));
+    namespace_ip("link set dev a netns %d", (int)other.pid);
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&bound, 0);
+    EXPECT(bound.target, 0, InterfaceMissing);
+    EXPECT_FRESH("192.0.2.9", 0);
+    watcher_stop(&near);
+    watcher_stop(&bound);
+    namespace_other_close(&other);
+}
+
+static void a_tun_is_closed(void **state)
+{
+    struct watcher near, any;
+    int            tun;
+
+    (void)state;
+    begin();
+    tun = namespace_add_tun("t0");
+    if (tun < 0)
+        SKIP("no /dev/net/tun here");
+    namespace_ip("link set dev t0 up");
+    namespace_ip("address add 203.0.113.2/24 dev t0");
+    namespace_ip("route add default dev t0");
+    watcher_start(&near, expect_target("203.0.113.9"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    EXPECT(near.target, R | T, None);
+    close(tun);
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("203.0.113.9", 0);
+    watcher_stop(&near);
+    watcher_stop(&any);
+}
+
+static void the_kernel_is_told_to_ignore_dead_links(void **state)
+{
+    struct watcher ipv4, ipv6;
+
+    (void)state;
+    begin();
+    namespace_add_second_pair();
+    namespace_ip("route add default via 192.0.2.1 metric 10");
+    namespace_ip("route add default via 203.0.113.1 metric 20");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 10");
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 20");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    namespace_ip("link set dev b down");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");
+    EXPECT_CHANGE(&ipv4, R);
+    EXPECT_FRESH("198.51.100.7", R);
+    namespace_sysctl("net.ipv6.conf.all.ignore_routes_with_linkdown", "1");
+    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_FRESH("2001:db8:1::7", R);
+    namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "0");
+    EXPECT_CHANGE(&ipv4, 0);
+    watcher_stop(&ipv4);
+    watcher_stop(&ipv6);
+}
+
+/* ---- Addresses -------------------------------------------------------------------------------------------------- */
+
+static void the_last_address_is_deleted(void **state)
+{
+    struct watcher near, far, any, own;
+
+    (void)state;
+    begin();
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    watcher_start(&own, expect_target("192.0.2.2"));
+    namespace_ip("address delete 192.0.2.2/24 dev a"); /* the default route dies without a word */
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_CHANGE(&own, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    EXPECT_FRESH("0.0.0.0", 0);
+    namespace_ip("address add 192.0.2.2/24 dev a");
+    EXPECT_CHANGE(&near, R | D);
+    EXPECT_CHANGE(&own, R | L | D);
+    watcher_stop(&near);
+    watcher_stop(&far);
+    watcher_stop(&any);
+    watcher_stop(&own);
+}
+
+static void the_last_ipv6_source_is_deleted(void **state)
+{
+    struct watcher far, own;
+
+    (void)state;
+    begin();
+    namespace_ip("-6 route add default via fe80::1 dev a");
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    watcher_start(&own, expect_target("2001:db8::2"));
+    namespace_ip("address delete 2001:db8::2/64 dev a");
+    EXPECT_CHANGE(&far, 0);
+    EXPECT(far.target, 0, NoSourceAddress);
+    EXPECT_CHANGE(&own, 0);
+    EXPECT_FRESH("2001:db8:1::7", 0);
+    namespace_ip("address add 2001:db8::2/64 dev a nodad");
+    EXPECT_CHANGE(&far, R);
+    EXPECT_END(&own, R | L | D);
+    watcher_stop(&far);
+    watcher_stop(&own);
+}
+
+static void ipv6_is_switched_off_and_on(void **state)
+{
+    struct watcher near, far;
+
+    (void)state;
+    begin();
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&near, expect_target("2001:db8::9"));
+    watcher_start(&far, expect_target("::"));
+    namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "1");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_FRESH("2001:db8::9", 0);
+    namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "0");
+    namespace_ip("address add 2001:db8::2/64 dev a nodad");
+    EXPECT_END(&near, R | D);
+    watcher_stop(&near);
+    watcher_stop(&far);
+}
+
+static void a_tentative_address_becomes_a_source(void **state)
+{
+    struct watcher far;
+
+    (void)state;
+    namespace_require();
+    namespace_ip("link set dev lo up");
+    namespace_ip("link add name a type veth peer name b");
+    namespace_sysctl("net.ipv6.conf.a.addr_gen_mode", "1");
+    namespace_sysctl("net.ipv6.conf.b.addr_gen_mode", "1");
+    namespace_sysctl("net.ipv6.neigh.a.retrans_time_ms", "50");
+    namespace_ip("link set dev b up");
+    namespace_ip("link set dev a up");
+    namespace_await_running("a", true);
+    namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev a");
+    namespace_ip("address add 2001:db8::2/64 dev a");
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    EXPECT_CHANGE(&far, R);
+    EXPECT_FRESH("2001:db8:1::7", R);
+    watcher_stop(&far);
+}
+
+static void the_local_address_of_a_pair_comes_and_goes(void **state)
+{
+    struct watcher ipv4, ipv6;
+
+    (void)state;
+    begin();
+    watcher_start(&ipv4, expect_pair("192.0.2.3", "192.0.2.9"));
+    watcher_start(&ipv6, expect_pair("2001:db8::3", "2001:db8::9"));
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    EXPECT_CHANGE(&ipv4, R | D);
+    namespace_ip("address add 2001:db8::3/64 dev a nodad");
+    EXPECT_CHANGE(&ipv6, R | D);
+    namespace_ip("address delete 192.0.2.3/24 dev a");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT(ipv4.target, 0, LocalAddressNotAssigned);
+    namespace_ip("address delete 2001:db8::3/64 dev a");
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT(ipv6.target, 0, LocalAddressNotAssigned);
+    watcher_stop(&ipv4);
+    watcher_stop(&ipv6);
+}
+
+static void loopback_goes_down_and_up(void **state)
+{
+    struct watcher ipv4, ipv6;
+
+    (void)state;
+    namespace_require();
+    watcher_start(&ipv4, expect_target("127.0.0.1"));
+    watcher_start(&ipv6, expect_target("::1"));
+    namespace_ip("link set dev lo up");
+    EXPECT_CHANGE(&ipv4, R | L | D);
+    EXPECT_CHANGE(&ipv6, R | L | D);
+    namespace_ip("link set dev lo down");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    namespace_ip("link set dev lo up");
+    EXPECT_CHANGE(&ipv4, R | L | D);
+    EXPECT_CHANGE(&ipv6, R | L | D);
+    watcher_stop(&ipv4);
+    watcher_stop(&ipv6);
+}
+
+/* ---- Nexthop objects -------------------------------------------------------------------------------------------- */
+
+static void check_nexthop(void)
+{
+    struct watcher ipv4, ipv6, any;
+
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
+    namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
+    namespace_ip("route add default nhid 1");
+    namespace_ip("-6 route add 2001:db8:1::/48 nhid 2");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    namespace_ip("nexthop replace id 1 via 203.0.113.1 dev c");
+    EXPECT_CHANGE(&ipv4, R);
+    EXPECT_INTERFACE(ipv4.target, "c");
+    EXPECT_CHANGE(&any, R);
+    namespace_ip("nexthop replace id 2 via 2001:db8:c::1 dev c");
+    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_INTERFACE(ipv6.target, "c");
+    namespace_ip("nexthop replace id 1 dev c");
+    EXPECT_CHANGE(&ipv4, R | D);
+    EXPECT_CHANGE(&any, R | D);
+    namespace_ip("nexthop delete id 1");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    namespace_ip("nexthop delete id 2");
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_FRESH("2001:db8:1::7", 0);
+    watcher_stop(&ipv4);
+    watcher_stop(&ipv6);
+    watcher_stop(&any);
+}
+
+static void a_nexthop_object_is_replaced_and_deleted(void **state)
+{
+    (void)state;
+    begin();
+    namespace_add_second_pair();
+    check_nexthop();
+}
+
+static void a_nexthop_object_is_replaced_and_deleted_without_compatible_messages(void **state)
+{
+    (void)state;
+    begin();
+    namespace_add_second_pair();
+    namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
+    check_nexthop();
+}
+
+static void a_nexthop_object_loses_its_carrier(void **state)
+{
+    struct watcher ipv4, ipv6;
+
+    (void)state;
+    begin();
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
+    namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
+    namespace_ip("route add default nhid 1");
+    namespace_ip("-6 route add 2001:db8:1::/48 nhid 2");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    namespace_ip("link set dev b down");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    EXPECT_FRESH("2001:db8:1::7", 0);
+    watcher_stop(&ipv4);
+    watcher_stop(&ipv6);
+}
+
+/* ---- Expiry ----------------------------------------------------------------------------------------------------- */
+
+static void an_ipv6_route_expires(void **state)
+{
+    struct watcher far, any;
+    double         started;
+
+    (void)state;
+    begin();
+    namespace_ip("-6 route add default via 2001:db8::1 expires 2");
+    started = watcher_now();
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    watcher_start(&any, expect_target("::"));
+    EXPECT(far.target, R, None);
+    EXPECT(any.target, R, None);
+    EXPECT_CHANGE(&far, 0);
+    assert_true(watcher_now() - started < 2.5);
+    assert_true(watcher_now() - started > 1.5);
+    EXPECT_CHANGE(&any, 0);
+    assert_true(watcher_now() - started < 2.5);
+    EXPECT_FRESH("2001:db8:1::7", 0);
+    EXPECT_FRESH("::", 0);
+    watcher_stop(&far);
+    watcher_stop(&any);
+}
+
+static void an_ipv6_route_that_is_renewed_expires_later(void **state)
+{
+    struct watcher far;
+    double         started;
+
+    (void)state;
+    begin();
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    namespace_ip("-6 route add default via 2001:db8::1 expires 1");
+    EXPECT_CHANGE(&far, R);
+    namespace_ip("-6 route replace default via 2001:db8::1 expires 2");
+    started = watcher_now();
+    EXPECT_CHANGE(&far, 0);
+    assert_true(watcher_now() - started > 1.5);
+    assert_true(watcher_now() - started < 2.5);
+    watcher_stop(&far);
+}
+
+static void an_ipv6_route_that_expires_leaves_the_way_to_the_next(void **state)
+{
+    struct watcher far;
+    double         started;
+
+    (void)state;
+    begin();
+    namespace_add_second_pair();
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 10 expires 1");
+    started = watcher_now();
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    EXPECT_INTERFACE(far.target, "a");
+    EXPECT_CHANGE(&far, R);
+    EXPECT_INTERFACE(far.target, "c");
+    assert_true(watcher_now() - started < 1.5);
+    watcher_stop(&far);
+}
+
+/* A target may be reachable no longer, be it for another reason, when its route expires. */
+static void an_ipv6_route_expires_while_there_is_no_carrier(void **state)
+{
+    struct watcher far;
+    double         started;
+
+    (void)state;
+    begin();
+    namespace_add_second_pair();
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 10 expires 1");
+    started = watcher_now();
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    EXPECT(far.target, 0, NoCarrier);
+    EXPECT_CHANGE(&far, R); /* by the other route, which was hidden until then */
+    EXPECT_INTERFACE(far.target, "c");
+    assert_true(watcher_now() - started < 1.5);
+    watcher_stop(&far);
+}
+
+/* ---- Bound to an interface -------------------------------------------------------------------------------------- */
+
+static void the_interface_of_a_bound_target_is_made_renamed_and_deleted(void **state)
+{
+    struct watcher ipv4, ipv6;
+
+    (void)state;
+    namespace_require();
+    watcher_start(&ipv4, expect_bound("192.0.2.9", "a"));
+    watcher_start(&ipv6, expect_bound("fe80::9", "a"));
+    EXPECT(ipv4.target, 0, InterfaceMissing);
+    namespace_add_pair();
+    EXPECT_END(&ipv4, R | D);
+    EXPECT_END(&ipv6, R | D);
+    namespace_ip("link set dev a down");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    namespace_ip("link set dev a name other");
+    namespace_ip("link set dev other up");
+    namespace_await_running("other", true);
+    EXPECT(ipv4.target, 0, InterfaceMissing);
+    namespace_ip("link set dev other down");
+    namespace_ip("link set dev other name a");
+    namespace_ip("link set dev a up");
+    EXPECT_END(&ipv4, R | D);
+    EXPECT_END(&ipv6, R | D);
+    namespace_ip("link delete dev a");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT(ipv4.target, 0, InterfaceMissing);
+    namespace_add_pair(); /* with another index */
+    EXPECT_END(&ipv4, R | D);
+    EXPECT_END(&ipv6, R | D);
+    watcher_stop(&ipv4);
+    watcher_stop(&ipv6);
+}
+
+static void another_interface_takes_the_name(void **state)
+{
+    struct watcher watcher;
+
+    (void)state;
+    begin();
+    namespace_add_second_pair();
+    watcher_start(&watcher, expect_bound("203.0.113.9", "a"));
+    EXPECT(watcher.target, 0, NoRoute);
+    namespace_ip("link set dev a down");
+    namespace_ip("link set dev a name z");
+    namespace_ip("link set dev c down");
+    namespace_ip("link set dev c name a");
+    namespace_ip("link set dev a up");
+    EXPECT_END(&watcher, R | D);
+    watcher_stop(&watcher);
+}
+
+/* ---- Nothing that matters --------------------------------------------------------------------------------------- */
+
+static void what_does_not_change_the_answer_calls_nobody(void **state)
+{
+    struct watcher ipv4, ipv6, any, own;
+
+    (void)state;
+    begin();
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    watcher_start(&own, expect_target("192.0.2.2"));
+    namespace_ip("link set dev a mtu 1400");
+    namespace_ip("link set dev a promisc on");
+    namespace_ip("link set dev a alias another");
+    namespace_ip("address change 192.0.2.2/24 dev a valid_lft 600 preferred_lft 300");
+    namespace_ip("address change 2001:db8::2/64 dev a valid_lft 600 preferred_lft 300");
+    namespace_ip("address add 192.0.2.77/24 dev a");
+    namespace_ip("route replace default via 192.0.2.5");
+    namespace_ip("route add 203.0.113.0/24 via 192.0.2.1");
+    namespace_ip("rule add from 203.0.113.9 lookup main");
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
+    namespace_ip("neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev a");
+    EXPECT_QUIET(&ipv4);
+    EXPECT_QUIET(&ipv6);
+    EXPECT_QUIET(&any);
+    EXPECT_QUIET(&own);
+    namespace_ip("route delete default"); /* they are awake all the same */
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_QUIET(&any); /* over IPv6 now, with equal flags and interface */
+    watcher_stop(&ipv4);
+    watcher_stop(&ipv6);
+    watcher_stop(&any);
+    watcher_stop(&own);
+}
+
+/* A view that hears of the same, and whether it ever took a link for gone. An answer would not tell: the link would be
+ * asked for anew at once. */
+struct onlooker {
+    struct rtnetlink rtnetlink;
+    uint32_t         index;
+    bool             gone;
+};
+
+static void look(void *info, const struct message *message)
+{
+    struct onlooker *onlooker = info;
+
+    if (message->kind == MESSAGE_LINK_GONE || link_table_find(&onlooker->rtnetlink.links, onlooker->index) == NULL)
+        onlooker->gone = true;
+}
+
+/* Whether the kernel said, in the words of its bridge, that the port is gone. Closes the listener. */
+static bool has_heard_of_port_gone(int fd, uint32_t index)
+{
+    _Alignas(struct nlmsghdr) char bytes[8192];
+    const struct nlmsghdr         *header = (const struct nlmsghdr *)bytes;
+    const struct ifinfomsg        *link = NLMSG_DATA(header);
+    bool                           heard = false;
+
+    while (recv(fd, bytes, sizeof bytes, 0) > 0)
+        heard = heard || (header->nlmsg_type == RTM_DELLINK && link->ifi_family == AF_BRIDGE &&
+                          (uint32_t)link->ifi_index == index);
+    close(fd);
+    return heard;
+}
+
+static void a_bridge_port_that_leaves_lives_on(void **state)
+{
+    static struct onlooker onlooker; /* where the test fails it stays open */
+    struct watcher         watcher;
+    int                    listener, error = 0;
+
+    (void)state;
+    begin();
+    namespace_add_second_pair();
+    namespace_ip("link add name br type bridge");
+    namespace_ip("link set dev br up");
+    namespace_ip("link set dev c master br");
+    watcher_start(&watcher, expect_target("203.0.113.9"));
+    assert_int_equal(rtnetlink_open(&onlooker.rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_read_links(&onlooker.rtnetlink), 0);
+    onlooker.index = writer_index("c");
+    listener = namespace_listen(RTMGRP_LINK);
+    namespace_ip("link set dev c nomaster");
+    assert_true(has_heard_of_port_gone(listener, onlooker.index));
+    assert_int_equal(rtnetlink_drain(&onlooker.rtnetlink, look, &onlooker, &error), RTNETLINK_NOTHING);
+    assert_false(onlooker.gone);
+    assert_non_null(link_table_find(&onlooker.rtnetlink.links, onlooker.index));
+    rtnetlink_close(&onlooker.rtnetlink);
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(expect_flags_of(watcher.target), R | D);
+    EXPECT_FRESH("203.0.113.9", R | D);
+    watcher_stop(&watcher);
+}
+
+static void ignore(void *info, const struct message *message)
+{
+    (void)info;
+    (void)message;
+}
+
+/* The answer is newer than the messages that were read: it goes over a link which the table still has as down. */
+static void a_link_that_is_up_by_now_is_not_reported_as_lost(void **state)
+{
+    static struct rtnetlink rtnetlink; /* where the test fails it stays open */
+    const struct question   item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
+    struct questions       *questions;
+    struct path             path;
+    int                     error = 0;
+
+    (void)state;
+    begin();
+    questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
+    rtnetlink_drain(&rtnetlink, ignore, NULL, &error);
+    assert_int_equal(evaluate_questions(&rtnetlink, questions, 0, &path), 0);
+    assert_int_equal(path.reason, kSCNetworkReachabilityReasonNoCarrier);
+    namespace_ip("link set dev b up");
+    namespace_await_running("a", true);
+    assert_int_equal(evaluate_questions(&rtnetlink, questions, 0, &path), 0);
+    assert_int_equal(path.flags, R);
+    rtnetlink_close(&rtnetlink);
+    questions_release(questions);
+}
+
+/* ---- NotifyPath ------------------------------------------------------------------------------------------------- */
+
+static void notify_path_tells_of_gateway_source_and_reason(void **state)
+{
+    struct watcher plain, whole, ipv6;
+
+    (void)state;
+    begin();
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&plain, expect_target("198.51.100.7"));
+    watcher_start(&whole, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
+    watcher_start(&ipv6, expect_option("2001:db8:1::7", kSCNetworkReachabilityOptionNotifyPath));
+    EXPECT_QUIET(&whole);
+    EXPECT_QUIET(&ipv6);
+    namespace_ip("route replace default via 192.0.2.5");
+    EXPECT_CHANGE(&whole, R);
+    EXPECT_GATEWAY(whole.target, "192.0.2.5");
+    EXPECT_QUIET(&plain);
+    EXPECT_QUIET(&ipv6);
+    namespace_ip("route replace default via 192.0.2.5 src 192.0.2.3");
+    EXPECT_CHANGE(&whole, R);
+    EXPECT_SOURCE(whole.target, "192.0.2.3");
+    EXPECT_QUIET(&plain);
+    namespace_ip("-6 route replace default via 2001:db8::5");
+    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_QUIET(&whole);
+    namespace_ip("route replace unreachable default");
+    EXPECT_CHANGE(&whole, 0);
+    EXPECT_CHANGE(&plain, 0);
+    namespace_ip("route replace prohibit default");
+    EXPECT_CHANGE(&whole, 0);
+    EXPECT(whole.target, 0, RouteProhibited);
+    EXPECT_QUIET(&plain);
+    namespace_ip("link set dev a mtu 1400");
+    EXPECT_QUIET(&whole);
+    EXPECT_QUIET(&ipv6);
+    watcher_stop(&plain);
+    watcher_stop(&whole);
+    watcher_stop(&ipv6);
+}
+
+static SCNetworkReachabilityPath last_path_of(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    assert_true(SCNetworkReachabilityGetLastPath(target, &path));
+    return path;
+}
+
+/* What passes before the loop is driven is in neither: GetPath may see it, and no callback would follow. */
+static void the_last_path_is_that_of_the_last_callback(void **state)
+{
+    SCNetworkReachabilityPath asked, last;
+    struct watcher            watcher, plain;
+
+    (void)state;
+    begin();
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    watcher_start(&watcher, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
+    watcher_start(&plain, expect_target("198.51.100.7"));
+    asked = expect_path_of(watcher.target);
+    last = last_path_of(watcher.target);
+    assert_memory_equal(&asked, &last, sizeof last);
+    namespace_ip("route del 198.51.100.0/24");
+    assert_int_equal(expect_path_of(watcher.target).flags, 0);
+    assert_int_equal(last_path_of(watcher.target).flags, R);
+    assert_int_equal(last_path_of(plain.target).flags, 0);
+    EXPECT_CHANGE(&watcher, 0);
+    assert_int_equal(last_path_of(watcher.target).flags, 0);
+    assert_int_equal(last_path_of(watcher.target).reason, kSCNetworkReachabilityReasonNoRoute);
+    EXPECT_CHANGE(&plain, 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    assert_int_equal(last_path_of(watcher.target).flags, R); /* as it is not watched */
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    watcher_stop(&watcher);
+    watcher_stop(&plain);
+}
+
+static void notify_path_of_the_default_path(void **state)
+{
+    struct watcher                any, bound;
+    const struct sockaddr_storage address = expect_sockaddr("0.0.0.0");
+    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+
+    (void)state;
+    begin();
+    namespace_ip("route add default via 192.0.2.1");
+    options.remoteAddress = (const struct sockaddr *)&address;
+    options.interfaceName = "a";
+    options.options = kSCNetworkReachabilityOptionNotifyPath;
+    watcher_start(&any, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyPath));
+    watcher_start(&bound, SCNetworkReachabilityCreateWithOptions(NULL, &options));
+    EXPECT_QUIET(&any);
+    EXPECT_QUIET(&bound);
+    namespace_ip("route replace default via 192.0.2.5");
+    EXPECT_CHANGE(&any, R);
+    EXPECT_CHANGE(&bound, R);
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    namespace_ip("route replace default via 192.0.2.5 src 192.0.2.3");
+    EXPECT_CHANGE(&any, R);
+    EXPECT_SOURCE(any.target, "192.0.2.3");
+    EXPECT_CHANGE(&bound, R);
+    watcher_stop(&any);
+    watcher_stop(&bound);
+}
+
+/* ---- Namespaces ------------------------------------------------------------------------------------------------- */
+
+struct opening {
+    struct writer writer;
+    int           error;
+};
+
+static void open_writer(void *argument)
+{
+    struct opening *opening = argument;
+
+    opening->error = writer_open(&opening->writer);
+}
+
+static void a_target_stays_in_the_namespace_it_was_made_in(void **state)
+{
+    const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
+    SCNetworkReachabilityRef  unscheduled, late;
+    struct watcher            watcher;
+    struct opening            opening;
+
+    (void)state;
+    begin();
+    namespace_aside(open_writer, &opening);
+    assert_int_equal(opening.error, 0); /* it stays, too */
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    unscheduled = expect_target("192.0.2.9");
+    late = expect_target("198.51.100.7");
+    namespace_require();
+    EXPECT_FRESH("192.0.2.9", 0);
+    EXPECT(unscheduled, R | D, None);
+    assert_int_equal(writer_route(&opening.writer, WRITER_ADD, &route), 0);
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_FRESH("198.51.100.7", 0);
+    watcher_stop(&watcher);
+    SCNetworkReachabilityRelease(unscheduled);
+    watcher_start(&watcher, late); /* from abroad */
+    EXPECT(watcher.target, R, None);
+    assert_int_equal(writer_route(&opening.writer, WRITER_DELETE, &route), 0);
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT_FRESH("192.0.2.9", 0); /* this thread is where it was */
+    watcher_stop(&watcher);
+    writer_close(&opening.writer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_default_route_is_added_replaced_and_deleted),
+        cmocka_unit_test(an_ipv6_default_route_is_added_replaced_and_deleted),
+        cmocka_unit_test(a_route_of_the_other_family_changes_nothing),
+        cmocka_unit_test(a_longer_prefix_takes_over_and_gives_back),
+        cmocka_unit_test(a_route_in_another_table_counts_when_a_rule_leads_there),
+        cmocka_unit_test(the_halves_of_a_default_route_come_and_go),
+        cmocka_unit_test(a_policy_rule_is_added_and_deleted),
+        cmocka_unit_test(a_link_goes_down_and_up),
+        cmocka_unit_test(the_peer_takes_the_carrier_away_and_gives_it_back),
+        cmocka_unit_test(without_ipv6_the_link_alone_tells),
+        cmocka_unit_test(a_device_is_deleted),
+        cmocka_unit_test(a_device_moves_to_another_namespace),
+        cmocka_unit_test(a_tun_is_closed),
+        cmocka_unit_test(the_kernel_is_told_to_ignore_dead_links),
+        cmocka_unit_test(the_last_address_is_deleted),
+        cmocka_unit_test(the_last_ipv6_source_is_deleted),
+        cmocka_unit_test(ipv6_is_switched_off_and_on),
+        cmocka_unit_test(a_tentative_address_becomes_a_source),
+        cmocka_unit_test(the_local_address_of_a_pair_comes_and_goes),
+        cmocka_unit_test(loopback_goes_down_and_up),
+        cmocka_unit_test(a_nexthop_object_is_replaced_and_deleted),
+        cmocka_unit_test(a_nexthop_object_is_replaced_and_deleted_without_compatible_messages),
+        cmocka_unit_test(a_nexthop_object_loses_its_carrier),
+        cmocka_unit_test(an_ipv6_route_expires),
+        cmocka_unit_test(an_ipv6_route_that_is_renewed_expires_later),
+        cmocka_unit_test(an_ipv6_route_that_expires_leaves_the_way_to_the_next),
+        cmocka_unit_test(an_ipv6_route_expires_while_there_is_no_carrier),
+        cmocka_unit_test(the_interface_of_a_bound_target_is_made_renamed_and_deleted),
+        cmocka_unit_test(another_interface_takes_the_name),
+        cmocka_unit_test(what_does_not_change_the_answer_calls_nobody),
+        cmocka_unit_test(a_bridge_port_that_leaves_lives_on),
+        cmocka_unit_test(a_link_that_is_up_by_now_is_not_reported_as_lost),
+        cmocka_unit_test(notify_path_tells_of_gateway_source_and_reason),
+        cmocka_unit_test(the_last_path_is_that_of_the_last_callback),
+        cmocka_unit_test(notify_path_of_the_default_path),
+        cmocka_unit_test(a_target_stays_in_the_namespace_it_was_made_in),
+    };
+
+    return DENIAL_RUN("watch", tests);
+}
