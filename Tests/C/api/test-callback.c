@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/idle.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
 
@@ -90,11 +91,10 @@ static void expect_refused(SCBoolean answer)
 
 /* ---- When ------------------------------------------------------------------------------------------------------- */
 
-static void an_address_that_was_just_scheduled_calls_nobody(void **state)
+TEST(an_address_that_was_just_scheduled_calls_nobody)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     watcher_schedule(&watcher, expect_target("192.0.2.9"));
     EXPECT_QUIET(&watcher);
@@ -108,9 +108,8 @@ static void an_address_that_was_just_scheduled_calls_nobody(void **state)
 }
 
 /* One that need not be looked up; for the others see test-name.c. */
-static void a_name_that_was_just_scheduled_calls_once(void **state)
+TEST(a_name_that_was_just_scheduled_calls_once)
 {
-    (void)state;
     begin();
     for (int asks = 0; asks < 2; asks++) {
         struct watcher watcher;
@@ -125,11 +124,10 @@ static void a_name_that_was_just_scheduled_calls_once(void **state)
     }
 }
 
-static void scheduling_a_name_again_calls_again(void **state)
+TEST(scheduling_a_name_again_calls_again)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     watcher_schedule(&watcher, SCNetworkReachabilityCreateWithName(NULL, "localhost"));
     EXPECT_CHANGE(&watcher, R | L | D);
@@ -140,11 +138,10 @@ static void scheduling_a_name_again_calls_again(void **state)
     watcher_stop(&watcher);
 }
 
-static void there_and_back_again_calls_nobody(void **state)
+TEST(there_and_back_again_calls_nobody)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     watcher_start(&watcher, expect_target(FAR));
     appear();
@@ -154,11 +151,10 @@ static void there_and_back_again_calls_nobody(void **state)
     watcher_stop(&watcher);
 }
 
-static void many_changes_are_one_callback_with_the_last_value(void **state)
+TEST(many_changes_are_one_callback_with_the_last_value)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     watcher_start(&watcher, expect_target(FAR));
     for (int i = 0; i < 5; i++) {
@@ -172,11 +168,10 @@ static void many_changes_are_one_callback_with_the_last_value(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_change_between_scheduling_and_the_first_pass_is_told(void **state)
+TEST(a_change_between_scheduling_and_the_first_pass_is_told)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     watcher_schedule(&watcher, expect_target(FAR));
     appear();
@@ -185,11 +180,10 @@ static void a_change_between_scheduling_and_the_first_pass_is_told(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_late_callback_gets_no_replay(void **state)
+TEST(a_late_callback_gets_no_replay)
 {
     struct bench bench = { 0 };
 
-    (void)state;
     begin();
     bench.loop = SCRunLoopCreate();
     bench.target = expect_target(FAR);
@@ -198,35 +192,33 @@ static void a_late_callback_gets_no_replay(void **state)
     assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
     assert_int_equal(expect_flags_of(bench.target), R);
     set_callback(&bench);
-    assert_int_equal(SCRunLoopPerform(bench.loop, 0.08), 0);
+    assert_int_equal(idle_perform(bench.loop), 0);
     vanish();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
     assert_int_equal(bench.flags, 0);
     bench_close(&bench);
 }
 
-static void a_late_callback_gets_no_announcement_of_a_name(void **state)
+TEST(a_late_callback_gets_no_announcement_of_a_name)
 {
     struct bench bench = { 0 };
 
-    (void)state;
     begin();
     bench.loop = SCRunLoopCreate();
     bench.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     schedule(&bench);
     assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
     set_callback(&bench);
-    assert_int_equal(SCRunLoopPerform(bench.loop, 0.08), 0);
+    assert_int_equal(idle_perform(bench.loop), 0);
     namespace_ip("link set dev lo down");
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
     bench_close(&bench);
 }
 
-static void a_change_of_interface_alone_is_told(void **state)
+TEST(a_change_of_interface_alone_is_told)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     namespace_ip("link add name c type veth peer name d");
     namespace_ip("link set dev d up");
@@ -241,11 +233,10 @@ static void a_change_of_interface_alone_is_told(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_change_that_nobody_was_scheduled_for_is_not_told(void **state)
+TEST(a_change_that_nobody_was_scheduled_for_is_not_told)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     watcher_start(&watcher, expect_target(FAR));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
@@ -326,9 +317,8 @@ static void use_context(SCNetworkReachabilityCallBack callout, bool retain, bool
     SCRunLoopRelease(loop);
 }
 
-static void with_both_hooks_each_delivery_retains_and_releases(void **state)
+TEST(with_both_hooks_each_delivery_retains_and_releases)
 {
-    (void)state;
     use_context(hooked, true, true);
     assert_string_equal(hooks.order, "++c--");
     assert_ptr_equal(hooks.passed, &hooks.extra);
@@ -336,55 +326,49 @@ static void with_both_hooks_each_delivery_retains_and_releases(void **state)
     assert_int_equal(hooks.open_inside, 2);
 }
 
-static void with_release_alone_it_is_called_once_at_the_end(void **state)
+TEST(with_release_alone_it_is_called_once_at_the_end)
 {
-    (void)state;
     use_context(hooked, false, true);
     assert_string_equal(hooks.order, "c-");
     assert_ptr_equal(hooks.passed, &hooks.first);
     assert_ptr_equal(hooks.released, &hooks.first);
 }
 
-static void with_retain_alone_its_value_is_passed(void **state)
+TEST(with_retain_alone_its_value_is_passed)
 {
-    (void)state;
     use_context(hooked, true, false);
     assert_string_equal(hooks.order, "+c");
     assert_ptr_equal(hooks.passed, &hooks.kept);
 }
 
-static void with_no_hook_the_info_is_passed(void **state)
+TEST(with_no_hook_the_info_is_passed)
 {
-    (void)state;
     use_context(hooked, false, false);
     assert_string_equal(hooks.order, "c");
     assert_ptr_equal(hooks.passed, &hooks.first);
 }
 
-static void release_alone_waits_for_the_call_in_flight(void **state)
+TEST(release_alone_waits_for_the_call_in_flight)
 {
-    (void)state;
     use_context(replacing, false, true);
     assert_string_equal(hooks.order, "c-");
     assert_int_equal(hooks.releases_inside, 0);
     assert_int_equal(hooks.releases, 1);
 }
 
-static void replacing_inside_the_call_leaves_it_its_own_reference(void **state)
+TEST(replacing_inside_the_call_leaves_it_its_own_reference)
 {
-    (void)state;
     use_context(replacing, true, true);
     assert_string_equal(hooks.order, "++-c-");
     assert_int_equal(hooks.open_inside, 1);
     assert_ptr_equal(hooks.released, &hooks.extra);
 }
 
-static void the_new_context_is_retained_before_the_old_is_released(void **state)
+TEST(the_new_context_is_retained_before_the_old_is_released)
 {
     SCNetworkReachabilityContext context = { .info = &hooks.first, .retain = retain_hook, .release = release_hook };
     SCNetworkReachabilityRef     target;
 
-    (void)state;
     begin();
     memset(&hooks, 0, sizeof hooks);
     target = expect_target(FAR);
@@ -402,12 +386,11 @@ static void the_new_context_is_retained_before_the_old_is_released(void **state)
     assert_string_equal(hooks.order, "++--+-");
 }
 
-static void without_a_context_info_is_null(void **state)
+TEST(without_a_context_info_is_null)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     memset(&hooks, 0, sizeof hooks);
     hooks.passed = &hooks;
@@ -422,14 +405,13 @@ static void without_a_context_info_is_null(void **state)
     SCRunLoopRelease(loop);
 }
 
-static void a_context_of_another_version_is_refused_and_changes_nothing(void **state)
+TEST(a_context_of_another_version_is_refused_and_changes_nothing)
 {
     SCNetworkReachabilityContext context = {
         .version = 1, .info = &hooks.first, .retain = retain_hook, .release = release_hook
     };
     struct watcher watcher;
 
-    (void)state;
     begin();
     memset(&hooks, 0, sizeof hooks);
     watcher_start(&watcher, expect_target(FAR));
@@ -453,11 +435,10 @@ static void asking_release_hook(const void *info)
     assert_true(SCNetworkReachabilitySetCallback(reentrant_target, NULL, NULL));
 }
 
-static void a_hook_may_call_the_library(void **state)
+TEST(a_hook_may_call_the_library)
 {
     SCNetworkReachabilityContext context = { .info = &hooks.first, .release = asking_release_hook };
 
-    (void)state;
     begin();
     memset(&hooks, 0, sizeof hooks);
     reentrant_target = expect_target(FAR);
@@ -474,12 +455,11 @@ static void clear_callback(struct bench *bench)
     bench->result = SCNetworkReachabilitySetCallback(bench->target, NULL, NULL);
 }
 
-static void a_callback_may_clear_itself(void **state)
+TEST(a_callback_may_clear_itself)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&bench, loop, FAR);
     bench.inside = clear_callback;
@@ -487,7 +467,7 @@ static void a_callback_may_clear_itself(void **state)
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_true(bench.result);
     vanish();
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     assert_int_equal(bench.calls, 1);
     assert_int_equal(expect_flags_of(bench.target), 0);
     bench_close(&bench);
@@ -500,19 +480,18 @@ static void unschedule_inside(struct bench *bench)
     bench->result = try_unschedule(bench);
 }
 
-static void a_callback_may_unschedule_itself(void **state)
+TEST(a_callback_may_unschedule_itself)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&bench, loop, FAR);
     bench.inside = unschedule_inside;
     appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_true(bench.result);
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     assert_int_equal(bench.calls, 1);
     expect_refused(try_unschedule(&bench));
     bench_close(&bench);
@@ -526,14 +505,13 @@ static void let_go_inside(struct bench *bench)
     SCRunLoopRelease(bench->loop);
 }
 
-static void a_callback_may_release_the_last_reference_to_target_and_loop(void **state)
+TEST(a_callback_may_release_the_last_reference_to_target_and_loop)
 {
     struct bench                 bench;
     SCNetworkReachabilityContext context = { .info = &hooks.first, .release = release_hook };
     SCNetworkReachabilityRef     other;
     SCRunLoopRef                 loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     memset(&hooks, 0, sizeof hooks);
     bench_open(&bench, loop, FAR);
@@ -563,19 +541,18 @@ static void schedule_again_inside(struct bench *bench)
     schedule(bench);
 }
 
-static void a_callback_may_unschedule_and_schedule_again(void **state)
+TEST(a_callback_may_unschedule_and_schedule_again)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&bench, loop, FAR);
     bench.inside = schedule_again_inside;
     appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_true(bench.result);
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     vanish();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_int_equal(bench.calls, 2);
@@ -588,12 +565,11 @@ static void unschedule_the_other(struct bench *bench)
     bench->result = try_unschedule(bench->more);
 }
 
-static void a_callback_may_unschedule_a_target_whose_call_is_due(void **state)
+TEST(a_callback_may_unschedule_a_target_whose_call_is_due)
 {
     struct bench first, second;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&first, loop, FAR);
     bench_open(&second, loop, OTHER_FAR);
@@ -603,7 +579,7 @@ static void a_callback_may_unschedule_a_target_whose_call_is_due(void **state)
     appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_int_equal(first.calls + second.calls, 1);
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     assert_int_equal(first.calls + second.calls, 1);
     bench_close(&first);
     bench_close(&second);
@@ -618,12 +594,11 @@ static void perform_inside(struct bench *bench)
     bench->result = SCRunLoopPerform(bench->loop, 5);
 }
 
-static void a_nested_pass_delivers_other_targets_only(void **state)
+TEST(a_nested_pass_delivers_other_targets_only)
 {
     struct bench first, second;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     appear();
     bench_open(&first, loop, FAR);
@@ -650,12 +625,11 @@ static void change_and_perform_inside(struct bench *bench)
     bench->result = bench->result == 0 ? bench->calls : -1;
 }
 
-static void what_changes_during_a_call_is_told_after_it(void **state)
+TEST(what_changes_during_a_call_is_told_after_it)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&bench, loop, FAR);
     bench.inside = change_and_perform_inside;
@@ -664,7 +638,7 @@ static void what_changes_during_a_call_is_told_after_it(void **state)
         assert_true(SCRunLoopPerform(loop, 5) > 0);
     assert_int_equal(bench.result, 1);
     assert_int_equal(bench.flags, 0);
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     bench_close(&bench);
     SCRunLoopRelease(loop);
 }
@@ -677,12 +651,11 @@ static void look_inside(struct bench *bench)
     bench->inside = NULL;
 }
 
-static void flags_are_constant_for_the_whole_of_a_call(void **state)
+TEST(flags_are_constant_for_the_whole_of_a_call)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&bench, loop, FAR);
     bench.inside = look_inside;
@@ -698,37 +671,35 @@ static void flags_are_constant_for_the_whole_of_a_call(void **state)
 
 /* ---- Schedules -------------------------------------------------------------------------------------------------- */
 
-static void scheduling_twice_takes_two_unschedules(void **state)
+TEST(scheduling_twice_takes_two_unschedules)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&bench, loop, FAR);
     schedule(&bench);
     appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     assert_true(try_unschedule(&bench));
     vanish();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_true(try_unschedule(&bench));
     expect_refused(try_unschedule(&bench));
     appear();
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     assert_int_equal(bench.calls, 2);
     bench_close(&bench);
     SCRunLoopRelease(loop);
 }
 
-static void a_schedule_ends_in_the_mode_in_which_it_was_made(void **state)
+TEST(a_schedule_ends_in_the_mode_in_which_it_was_made)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
     char         common[] = kSCRunLoopCommonModes; /* modes are compared as text */
 
-    (void)state;
     begin();
     bench_open(&bench, loop, FAR);
     expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, common));
@@ -741,17 +712,16 @@ static void a_schedule_ends_in_the_mode_in_which_it_was_made(void **state)
     assert_int_equal(SCRunLoopPerform(loop, 5), 1); /* still scheduled, in the other one */
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopCommonModes));
     vanish();
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     bench_close(&bench);
     SCRunLoopRelease(loop);
 }
 
-static void unscheduling_from_a_loop_that_is_not_there_is_refused(void **state)
+TEST(unscheduling_from_a_loop_that_is_not_there_is_refused)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&bench, loop, FAR);
     expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
@@ -765,25 +735,24 @@ static void unscheduling_from_a_loop_that_is_not_there_is_refused(void **state)
     SCRunLoopRelease(other);
 }
 
-static void of_several_loops_the_first_to_see_a_change_tells_it(void **state)
+TEST(of_several_loops_the_first_to_see_a_change_tells_it)
 {
     struct bench bench;
     SCRunLoopRef first = SCRunLoopCreate(), second = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&bench, first, FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, second, kSCRunLoopDefaultMode));
     appear();
     assert_int_equal(SCRunLoopPerform(first, 5), 1);
-    assert_int_equal(SCRunLoopPerform(second, 0.08), 0);
+    assert_int_equal(idle_perform(second), 0);
     vanish();
     assert_int_equal(SCRunLoopPerform(second, 5), 1);
-    assert_int_equal(SCRunLoopPerform(first, 0.08), 0);
+    assert_int_equal(idle_perform(first), 0);
     assert_int_equal(bench.calls, 2);
     assert_true(try_unschedule(&bench));
     appear();
-    assert_int_equal(SCRunLoopPerform(first, 0.08), 0);
+    assert_int_equal(idle_perform(first), 0);
     assert_int_equal(SCRunLoopPerform(second, 5), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, second, kSCRunLoopDefaultMode));
     bench_close(&bench);
@@ -792,12 +761,11 @@ static void of_several_loops_the_first_to_see_a_change_tells_it(void **state)
 }
 
 /* A target whose call is due on this loop is taken off it before that: the other loop makes the call. */
-static void a_call_that_is_due_moves_on_when_its_loop_is_left(void **state)
+TEST(a_call_that_is_due_moves_on_when_its_loop_is_left)
 {
     struct bench first, second;
     SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&first, loop, FAR);
     bench_open(&second, loop, OTHER_FAR);
@@ -813,7 +781,7 @@ static void a_call_that_is_due_moves_on_when_its_loop_is_left(void **state)
     assert_int_equal(SCRunLoopPerform(other, 5), 1);
     assert_int_equal(first.calls, 1);
     assert_int_equal(second.calls, 1);
-    assert_int_equal(SCRunLoopPerform(other, 0.08), 0);
+    assert_int_equal(idle_perform(other), 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(first.target, other, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(second.target, other, kSCRunLoopDefaultMode));
     bench_close(&first);
@@ -822,12 +790,11 @@ static void a_call_that_is_due_moves_on_when_its_loop_is_left(void **state)
     SCRunLoopRelease(other);
 }
 
-static void a_target_may_be_scheduled_on_a_loop_nobody_refers_to(void **state)
+TEST(a_target_may_be_scheduled_on_a_loop_nobody_refers_to)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&bench, loop, FAR);
     SCRunLoopRelease(bench.loop);
@@ -838,12 +805,11 @@ static void a_target_may_be_scheduled_on_a_loop_nobody_refers_to(void **state)
     SCNetworkReachabilityRelease(bench.target);
 }
 
-static void the_flags_of_an_unscheduled_target_are_asked_for_again(void **state)
+TEST(the_flags_of_an_unscheduled_target_are_asked_for_again)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     bench_open(&bench, loop, FAR);
     appear();
@@ -857,13 +823,12 @@ static void the_flags_of_an_unscheduled_target_are_asked_for_again(void **state)
 
 #define MANY 300
 
-static void each_of_many_targets_is_called_once(void **state)
+TEST(each_of_many_targets_is_called_once)
 {
     static struct bench benches[MANY];
     SCRunLoopRef        loop = SCRunLoopCreate();
     int                 calls = 0;
 
-    (void)state;
     begin();
     for (size_t i = 0; i < MANY; i++)
         bench_open(&benches[i], loop, i % 2 == 0 ? FAR : OTHER_FAR);
@@ -874,7 +839,7 @@ static void each_of_many_targets_is_called_once(void **state)
         assert_true(made > 0);
         calls += made;
     }
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     for (size_t i = 0; i < MANY; i++) {
         assert_int_equal(benches[i].calls, 1);
         assert_int_equal(benches[i].flags, R);
@@ -902,13 +867,12 @@ static void end_fetching(SCRunLoopRef loop, SCNetworkReachabilityRef target)
     SCRunLoopRelease(loop);
 }
 
-static void a_changed_target_is_fetched_once_with_its_flags(void **state)
+TEST(a_changed_target_is_fetched_once_with_its_flags)
 {
     SCNetworkReachabilityFlags flags = 99;
     SCNetworkReachabilityRef   target;
     SCRunLoopRef               loop = begin_fetching(&target);
 
-    (void)state;
     assert_null(SCRunLoopCopyNextChange(loop, &flags));
     assert_int_equal(flags, 99);
     appear();
@@ -928,14 +892,13 @@ static void a_changed_target_is_fetched_once_with_its_flags(void **state)
     end_fetching(loop, target);
 }
 
-static void nothing_is_queued_before_the_first_fetch(void **state)
+TEST(nothing_is_queued_before_the_first_fetch)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = begin_fetching(&target);
 
-    (void)state;
     appear();
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     vanish();
     assert_int_equal(SCRunLoopPerform(loop, 5), 0);
@@ -944,12 +907,11 @@ static void nothing_is_queued_before_the_first_fetch(void **state)
     end_fetching(loop, target);
 }
 
-static void unscheduling_takes_a_change_out_of_the_queue(void **state)
+TEST(unscheduling_takes_a_change_out_of_the_queue)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = begin_fetching(&target);
 
-    (void)state;
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 0);
@@ -958,12 +920,11 @@ static void unscheduling_takes_a_change_out_of_the_queue(void **state)
     end_fetching(loop, target);
 }
 
-static void a_target_with_a_callback_is_not_queued(void **state)
+TEST(a_target_with_a_callback_is_not_queued)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     bench_open(&bench, loop, FAR);
@@ -974,26 +935,24 @@ static void a_target_with_a_callback_is_not_queued(void **state)
     SCRunLoopRelease(loop);
 }
 
-static void changes_that_cancel_out_are_not_queued(void **state)
+TEST(changes_that_cancel_out_are_not_queued)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = begin_fetching(&target);
 
-    (void)state;
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     appear();
     vanish();
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     end_fetching(loop, target);
 }
 
-static void a_scheduled_name_is_queued_once(void **state)
+TEST(a_scheduled_name_is_queued_once)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
@@ -1001,7 +960,7 @@ static void a_scheduled_name_is_queued_once(void **state)
     assert_int_equal(SCRunLoopPerform(loop, 5), 0);
     assert_ptr_equal(SCRunLoopCopyNextChange(loop, NULL), target);
     SCNetworkReachabilityRelease(target);
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     end_fetching(loop, target);
 }
@@ -1020,14 +979,13 @@ static void *end_with_a_schedule(void *argument)
     return SCNetworkReachabilityScheduleWithRunLoop(targets[0], loop, kSCRunLoopDefaultMode) ? loop : NULL;
 }
 
-static void a_thread_that_ends_takes_its_schedules_with_it(void **state)
+TEST(a_thread_that_ends_takes_its_schedules_with_it)
 {
     SCNetworkReachabilityContext context = { .info = &hooks.first, .release = release_hook };
     SCNetworkReachabilityRef     targets[2];
     pthread_t                    thread;
     void                        *loop;
 
-    (void)state;
     begin();
     memset(&hooks, 0, sizeof hooks);
     targets[0] = expect_target(FAR);
@@ -1051,12 +1009,11 @@ static void *schedule_elsewhere(void *argument)
     return NULL;
 }
 
-static void a_schedule_made_by_another_thread_wakes_the_loop(void **state)
+TEST(a_schedule_made_by_another_thread_wakes_the_loop)
 {
     struct bench bench = { 0 };
     pthread_t    thread;
 
-    (void)state;
     begin();
     bench.loop = SCRunLoopCreate();
     bench.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
@@ -1065,56 +1022,4 @@ static void a_schedule_made_by_another_thread_wakes_the_loop(void **state)
     assert_int_equal(SCRunLoopPerform(bench.loop, 10), 1);
     assert_int_equal(pthread_join(thread, NULL), 0);
     bench_close(&bench);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_that_was_just_scheduled_calls_nobody),
-        cmocka_unit_test(a_name_that_was_just_scheduled_calls_once),
-        cmocka_unit_test(scheduling_a_name_again_calls_again),
-        cmocka_unit_test(there_and_back_again_calls_nobody),
-        cmocka_unit_test(many_changes_are_one_callback_with_the_last_value),
-        cmocka_unit_test(a_change_between_scheduling_and_the_first_pass_is_told),
-        cmocka_unit_test(a_late_callback_gets_no_replay),
-        cmocka_unit_test(a_late_callback_gets_no_announcement_of_a_name),
-        cmocka_unit_test(a_change_of_interface_alone_is_told),
-        cmocka_unit_test(a_change_that_nobody_was_scheduled_for_is_not_told),
-        cmocka_unit_test(with_both_hooks_each_delivery_retains_and_releases),
-        cmocka_unit_test(with_release_alone_it_is_called_once_at_the_end),
-        cmocka_unit_test(with_retain_alone_its_value_is_passed),
-        cmocka_unit_test(with_no_hook_the_info_is_passed),
-        cmocka_unit_test(release_alone_waits_for_the_call_in_flight),
-        cmocka_unit_test(replacing_inside_the_call_leaves_it_its_own_reference),
-        cmocka_unit_test(the_new_context_is_retained_before_the_old_is_released),
-        cmocka_unit_test(without_a_context_info_is_null),
-        cmocka_unit_test(a_context_of_another_version_is_refused_and_changes_nothing),
-        cmocka_unit_test(a_hook_may_call_the_library),
-        cmocka_unit_test(a_callback_may_clear_itself),
-        cmocka_unit_test(a_callback_may_unschedule_itself),
-        cmocka_unit_test(a_callback_may_release_the_last_reference_to_target_and_loop),
-        cmocka_unit_test(a_callback_may_unschedule_and_schedule_again),
-        cmocka_unit_test(a_callback_may_unschedule_a_target_whose_call_is_due),
-        cmocka_unit_test(a_nested_pass_delivers_other_targets_only),
-        cmocka_unit_test(what_changes_during_a_call_is_told_after_it),
-        cmocka_unit_test(flags_are_constant_for_the_whole_of_a_call),
-        cmocka_unit_test(scheduling_twice_takes_two_unschedules),
-        cmocka_unit_test(a_schedule_ends_in_the_mode_in_which_it_was_made),
-        cmocka_unit_test(unscheduling_from_a_loop_that_is_not_there_is_refused),
-        cmocka_unit_test(of_several_loops_the_first_to_see_a_change_tells_it),
-        cmocka_unit_test(a_call_that_is_due_moves_on_when_its_loop_is_left),
-        cmocka_unit_test(a_target_may_be_scheduled_on_a_loop_nobody_refers_to),
-        cmocka_unit_test(the_flags_of_an_unscheduled_target_are_asked_for_again),
-        cmocka_unit_test(each_of_many_targets_is_called_once),
-        cmocka_unit_test(a_changed_target_is_fetched_once_with_its_flags),
-        cmocka_unit_test(nothing_is_queued_before_the_first_fetch),
-        cmocka_unit_test(unscheduling_takes_a_change_out_of_the_queue),
-        cmocka_unit_test(a_target_with_a_callback_is_not_queued),
-        cmocka_unit_test(changes_that_cancel_out_are_not_queued),
-        cmocka_unit_test(a_scheduled_name_is_queued_once),
-        cmocka_unit_test(a_thread_that_ends_takes_its_schedules_with_it),
-        cmocka_unit_test(a_schedule_made_by_another_thread_wakes_the_loop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,12 +56,11 @@ static void expect_one_address(SCNetworkReachabilityRef target, const char *want
 
 /* ---- By address ------------------------------------------------------------------------------------------------- */
 
-static void an_address_is_copied_and_its_port_ignored(void **state)
+TEST(an_address_is_copied_and_its_port_ignored)
 {
     struct sockaddr_storage  address = expect_sockaddr("198.51.100.7"), got;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     namespace_require();
     ((struct sockaddr_in *)&address)->sin_port = htons(80);
     target = SCNetworkReachabilityCreateWithAddress(NULL, any_sockaddr(&address));
@@ -72,13 +71,12 @@ static void an_address_is_copied_and_its_port_ignored(void **state)
     SCNetworkReachabilityRelease(target);
 }
 
-static void other_families_are_refused(void **state)
+TEST(other_families_are_refused)
 {
     static const int              families[] = { AF_UNSPEC, AF_UNIX, AF_PACKET, AF_NETLINK, 65535 };
     struct sockaddr_storage       address = expect_sockaddr("198.51.100.7");
     const struct sockaddr_storage good = address;
 
-    (void)state;
     namespace_require();
     expect_refused(SCNetworkReachabilityCreateWithAddress(NULL, NULL));
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
@@ -93,24 +91,22 @@ static void other_families_are_refused(void **state)
     }
 }
 
-static void a_mapped_address_becomes_ipv4(void **state)
+TEST(a_mapped_address_becomes_ipv4)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     namespace_require();
     target = expect_target("::ffff:198.51.100.7");
     expect_one_address(target, "198.51.100.7");
     SCNetworkReachabilityRelease(target);
 }
 
-static void a_pair_needs_one_address_and_one_family(void **state)
+TEST(a_pair_needs_one_address_and_one_family)
 {
     const struct sockaddr_storage ipv4 = expect_sockaddr("192.0.2.2"), ipv6 = expect_sockaddr("2001:db8::2"),
                                   mapped = expect_sockaddr("::ffff:192.0.2.9"), any6 = expect_sockaddr("::");
     SCNetworkReachabilityRef target;
 
-    (void)state;
     namespace_require();
     forget_error();
     expect_refused(SCNetworkReachabilityCreateWithAddressPair(NULL, NULL, NULL));
@@ -129,12 +125,11 @@ static void a_pair_needs_one_address_and_one_family(void **state)
 
 /* ---- By name ---------------------------------------------------------------------------------------------------- */
 
-static void a_name_has_1_to_1024_bytes(void **state)
+TEST(a_name_has_1_to_1024_bytes)
 {
     char                     name[1026];
     SCNetworkReachabilityRef target;
 
-    (void)state;
     namespace_require();
     forget_error();
     expect_refused(SCNetworkReachabilityCreateWithName(NULL, NULL));
@@ -151,7 +146,7 @@ static void a_name_has_1_to_1024_bytes(void **state)
     expect_refused(SCNetworkReachabilityCreateWithName(NULL, name));
 }
 
-static void a_literal_makes_an_address(void **state)
+TEST(a_literal_makes_an_address)
 {
     static const struct {
         const char *name, *address;
@@ -164,7 +159,6 @@ static void a_literal_makes_an_address(void **state)
                  { "::ffff:198.51.100.7", "198.51.100.7" },
                  { "fe80::1%lo", "fe80::1" } };
 
-    (void)state;
     namespace_require();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, rows[i].name);
@@ -178,13 +172,12 @@ static void a_literal_makes_an_address(void **state)
     EXPECT_ONCE(SCNetworkReachabilityCreateWithName(NULL, "0"), 0, NoRoute); /* the default path */
 }
 
-static void localhost_stands_for_both_loopback_addresses(void **state)
+TEST(localhost_stands_for_both_loopback_addresses)
 {
     static const char *const names[] = { "localhost", "LocalHost", "localhost.", "a.localhost", "b.a.LOCALHOST." };
     static const char *const others[] = { "notlocalhost", "localhost.example", "localhost..", "localhos" };
     struct sockaddr_storage  addresses[3];
 
-    (void)state;
     namespace_require();
     namespace_ip("link set dev lo up");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -205,11 +198,10 @@ static void localhost_stands_for_both_loopback_addresses(void **state)
         EXPECT_ONCE(SCNetworkReachabilityCreateWithName(NULL, others[i]), 0, NamePending);
 }
 
-static void any_other_text_makes_a_name(void **state)
+TEST(any_other_text_makes_a_name)
 {
     static const char *const names[] = { "example.com", "a b", "https://x", "1.2.3.4 ", "-", "\xc3\xa9", "[::1]" };
 
-    (void)state;
     namespace_require();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char                     copy[32];
@@ -253,11 +245,10 @@ static void expect_options_taken(const SCNetworkReachabilityOptions *options)
     SCNetworkReachabilityRelease(target);
 }
 
-static void options_name_a_host_or_addresses(void **state)
+TEST(options_name_a_host_or_addresses)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
-    (void)state;
     namespace_require();
     expect_options_refused(NULL);
     expect_options_refused(&options); /* neither */
@@ -274,13 +265,12 @@ static void options_name_a_host_or_addresses(void **state)
     expect_options_refused(&options);
 }
 
-static void an_interface_name_has_1_to_15_bytes(void **state)
+TEST(an_interface_name_has_1_to_15_bytes)
 {
     SCNetworkReachabilityOptions options = good_options();
     char                         name[16] = "abcdefghijklmno";
     SCNetworkReachabilityRef     target;
 
-    (void)state;
     namespace_require();
     options.interfaceName = "";
     expect_options_refused(&options);
@@ -297,11 +287,10 @@ static void an_interface_name_has_1_to_15_bytes(void **state)
     EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), 0, NamePending);
 }
 
-static void unknown_option_bits_are_refused(void **state)
+TEST(unknown_option_bits_are_refused)
 {
     SCNetworkReachabilityOptions options = good_options();
 
-    (void)state;
     namespace_require();
     for (int bit = 0; bit < 32; bit++) {
         options.options = 1u << bit;
@@ -312,12 +301,11 @@ static void unknown_option_bits_are_refused(void **state)
     }
 }
 
-static void lengths_must_fit_the_family(void **state)
+TEST(lengths_must_fit_the_family)
 {
     const struct sockaddr_storage addresses[] = { expect_sockaddr("192.0.2.2"), expect_sockaddr("2001:db8::2") };
     static const socklen_t        needed[] = { sizeof(struct sockaddr_in), sizeof(struct sockaddr_in6) };
 
-    (void)state;
     namespace_require();
     for (size_t i = 0; i < 2; i++) {
         for (socklen_t length = 0; length <= sizeof(struct sockaddr_storage); length++) {
@@ -341,14 +329,13 @@ static void lengths_must_fit_the_family(void **state)
 }
 
 /* With a length, not a byte beyond it is read: a sanitizer sees to that. */
-static void a_short_length_is_refused_before_anything_is_read(void **state)
+TEST(a_short_length_is_refused_before_anything_is_read)
 {
     for (socklen_t length = 1; length < sizeof(struct sockaddr_in6); length++) {
         SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
         unsigned char               *exact = calloc(1, length);
         const sa_family_t            family = AF_INET6;
 
-        (void)state;
         assert_non_null(exact);
         memcpy(exact, &family, length < sizeof family ? length : sizeof family);
         options.remoteAddress = (const struct sockaddr *)(const void *)exact;
@@ -358,7 +345,7 @@ static void a_short_length_is_refused_before_anything_is_read(void **state)
     }
 }
 
-static void the_size_of_options_follows_the_rules(void **state)
+TEST(the_size_of_options_follows_the_rules)
 {
     union {
         SCNetworkReachabilityOptions options;
@@ -366,7 +353,6 @@ static void the_size_of_options_follows_the_rules(void **state)
     } more;
     static const size_t bad[] = { 0, 1, sizeof(SCNetworkReachabilityOptions) - 1, 4097, 5000, SIZE_MAX };
 
-    (void)state;
     namespace_require();
     memset(&more, 0, sizeof more);
     more.options = good_options();
@@ -391,7 +377,7 @@ static void the_size_of_options_follows_the_rules(void **state)
 
 /* ---- GetPath, GetFlags, GetResolvedAddresses -------------------------------------------------------------------- */
 
-static void the_size_of_a_path_follows_the_rules(void **state)
+TEST(the_size_of_a_path_follows_the_rules)
 {
     union {
         SCNetworkReachabilityPath path;
@@ -400,7 +386,6 @@ static void the_size_of_a_path_follows_the_rules(void **state)
     static const size_t      bad[] = { 0, 1, sizeof(SCNetworkReachabilityPath) - 1, 4097, 5000, SIZE_MAX };
     SCNetworkReachabilityRef target;
 
-    (void)state;
     namespace_require();
     namespace_ip("link set dev lo up");
     target = expect_target("127.0.0.1");
@@ -426,12 +411,11 @@ static void the_size_of_a_path_follows_the_rules(void **state)
     SCNetworkReachabilityRelease(target);
 }
 
-static void a_path_tells_all_that_is_known(void **state)
+TEST(a_path_tells_all_that_is_known)
 {
     SCNetworkReachabilityRef  target;
     SCNetworkReachabilityPath path;
 
-    (void)state;
     namespace_require();
     namespace_ip("link set dev lo up");
     namespace_add_pair();
@@ -459,12 +443,11 @@ static void a_path_tells_all_that_is_known(void **state)
     SCNetworkReachabilityRelease(target);
 }
 
-static void resolved_addresses_are_counted_whole(void **state)
+TEST(resolved_addresses_are_counted_whole)
 {
     struct sockaddr_storage  addresses[2];
     SCNetworkReachabilityRef target;
 
-    (void)state;
     namespace_require();
     target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(target, NULL, 0), 2);
@@ -571,14 +554,13 @@ static void check_no_loop(SCRunLoopRef wrong, SCNetworkReachabilityRef target)
     }
 }
 
-static void foreign_pointers_are_refused(void **state)
+TEST(foreign_pointers_are_refused)
 {
     static uint64_t          zeros[64];
     uint64_t                 ones[64];
     SCRunLoopRef             loop;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     namespace_require();
     memset(ones, 0xff, sizeof ones);
     loop = SCRunLoopCreate();
@@ -606,13 +588,12 @@ static void foreign_pointers_are_refused(void **state)
     SCRunLoopRelease(loop);
 }
 
-static void other_bad_arguments_are_refused(void **state)
+TEST(other_bad_arguments_are_refused)
 {
     SCNetworkReachabilityContext context = { .version = 1 };
     SCRunLoopRef                 loop;
     SCNetworkReachabilityRef     target;
 
-    (void)state;
     namespace_require();
     loop = SCRunLoopCreate();
     target = expect_target("198.51.100.7");
@@ -653,13 +634,12 @@ static void *error_of_another_thread(void *argument)
     return NULL;
 }
 
-static void an_error_is_the_thread_s_own_and_outlives_success(void **state)
+TEST(an_error_is_the_thread_s_own_and_outlives_success)
 {
     int                      errors[2] = { -1, -1 };
     pthread_t                thread;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     namespace_require();
     forget_error();
     assert_int_equal(pthread_create(&thread, NULL, error_of_another_thread, errors), 0);
@@ -674,14 +654,13 @@ static void an_error_is_the_thread_s_own_and_outlives_success(void **state)
 }
 
 /* With fewer and fewer descriptors to be had: an errno or success, nothing left open, and all is well afterwards. */
-static void a_shortage_of_descriptors_is_an_errno(void **state)
+TEST(a_shortage_of_descriptors_is_an_errno)
 {
     const struct sockaddr_storage address = expect_sockaddr("198.51.100.7");
     struct rlimit                 before, fewer;
     struct descriptors            open;
     bool                          all_went_well = false;
 
-    (void)state;
     namespace_require();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     descriptors_read(&open);
@@ -715,13 +694,12 @@ static void a_shortage_of_descriptors_is_an_errno(void **state)
 }
 
 /* A program that closes what is not its own, as some daemons do, gets errors and no wrong answers. */
-static void closed_descriptors_are_an_errno(void **state)
+TEST(closed_descriptors_are_an_errno)
 {
     SCNetworkReachabilityFlags flags = 99;
     SCNetworkReachabilityRef   target;
     struct descriptors         open;
 
-    (void)state;
     namespace_require();
     descriptors_read(&open);
     target = expect_target("198.51.100.7");
@@ -736,54 +714,20 @@ static void closed_descriptors_are_an_errno(void **state)
     descriptors_expect(&open);
 }
 
-static void all_targets_have_one_type(void **state)
+TEST(all_targets_have_one_type)
 {
-    (void)state;
     assert_true(SCNetworkReachabilityGetTypeID() != 0);
     assert_int_equal(SCNetworkReachabilityGetTypeID(), SCNetworkReachabilityGetTypeID());
 }
 
-static void references_are_counted(void **state)
+TEST(references_are_counted)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     namespace_require();
     target = expect_target("198.51.100.7");
     assert_ptr_equal(SCNetworkReachabilityRetain(target), target);
     SCNetworkReachabilityRelease(target);
     EXPECT(target, 0, NoRoute);
     SCNetworkReachabilityRelease(target);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_is_copied_and_its_port_ignored),
-        cmocka_unit_test(other_families_are_refused),
-        cmocka_unit_test(a_mapped_address_becomes_ipv4),
-        cmocka_unit_test(a_pair_needs_one_address_and_one_family),
-        cmocka_unit_test(a_name_has_1_to_1024_bytes),
-        cmocka_unit_test(a_literal_makes_an_address),
-        cmocka_unit_test(localhost_stands_for_both_loopback_addresses),
-        cmocka_unit_test(any_other_text_makes_a_name),
-        cmocka_unit_test(options_name_a_host_or_addresses),
-        cmocka_unit_test(an_interface_name_has_1_to_15_bytes),
-        cmocka_unit_test(unknown_option_bits_are_refused),
-        cmocka_unit_test(lengths_must_fit_the_family),
-        cmocka_unit_test(a_short_length_is_refused_before_anything_is_read),
-        cmocka_unit_test(the_size_of_options_follows_the_rules),
-        cmocka_unit_test(the_size_of_a_path_follows_the_rules),
-        cmocka_unit_test(a_path_tells_all_that_is_known),
-        cmocka_unit_test(resolved_addresses_are_counted_whole),
-        cmocka_unit_test(foreign_pointers_are_refused),
-        cmocka_unit_test(other_bad_arguments_are_refused),
-        cmocka_unit_test(an_error_is_the_thread_s_own_and_outlives_success),
-        cmocka_unit_test(a_shortage_of_descriptors_is_an_errno),
-        cmocka_unit_test(closed_descriptors_are_an_errno),
-        cmocka_unit_test(all_targets_have_one_type),
-        cmocka_unit_test(references_are_counted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

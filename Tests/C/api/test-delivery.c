@@ -64,7 +64,7 @@ static void *replace(void *argument)
     return NULL;
 }
 
-static void a_context_that_is_replaced_as_a_delivery_begins_is_not_retained_after_its_end(void **state)
+TEST(a_context_that_is_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
 {
     struct object                object = { 0 };
     SCNetworkReachabilityContext context = { 0, &object, hold, let_go, NULL };
@@ -72,7 +72,6 @@ static void a_context_that_is_replaced_as_a_delivery_begins_is_not_retained_afte
     SCRunLoopRef                 loop = SCRunLoopCreate();
     pthread_t                    thread;
 
-    (void)state;
     begin();
     replacement.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     sem_init(&object.begun, 0, 0);
@@ -109,13 +108,12 @@ static void start_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, restart->loop, kSCRunLoopDefaultMode));
 }
 
-static void a_callback_that_schedules_anew_does_not_keep_a_pass_from_ending(void **state)
+TEST(a_callback_that_schedules_anew_does_not_keep_a_pass_from_ending)
 {
     struct restart               restart = { .loop = SCRunLoopCreate() };
     SCNetworkReachabilityContext context = { 0, &restart, NULL, NULL, NULL };
     SCNetworkReachabilityRef     target;
 
-    (void)state;
     begin();
     target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     assert_true(SCNetworkReachabilitySetCallback(target, start_again, &context));
@@ -130,12 +128,11 @@ static void a_callback_that_schedules_anew_does_not_keep_a_pass_from_ending(void
 
 /* ---- Several loops ---- */
 
-static void a_second_loop_evaluates_before_it_returns(void **state)
+TEST(a_second_loop_evaluates_before_it_returns)
 {
     SCRunLoopRef             first = SCRunLoopCreate(), second = SCRunLoopCreate();
     SCNetworkReachabilityRef target;
 
-    (void)state;
     begin();
     target = expect_target("198.51.100.1");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, first, kSCRunLoopDefaultMode));
@@ -153,12 +150,11 @@ static void a_second_loop_evaluates_before_it_returns(void **state)
 
 /* ---- What a pass leaves behind ---- */
 
-static void a_pass_that_did_all_there_was_leaves_nothing_to_poll_for(void **state)
+TEST(a_pass_that_did_all_there_was_leaves_nothing_to_poll_for)
 {
     struct watcher watcher = { 0 };
     struct pollfd  ready = { .events = POLLIN };
 
-    (void)state;
     begin();
     watcher_start(&watcher, expect_target("198.51.100.1"));
     ready.fd = SCRunLoopGetFileDescriptor(watcher.loop);
@@ -209,11 +205,10 @@ static void *run_three_times(void *argument)
     return NULL;
 }
 
-static void a_run_that_made_a_call_says_so_though_nothing_is_left(void **state)
+TEST(a_run_that_made_a_call_says_so_though_nothing_is_left)
 {
     int results[3];
 
-    (void)state;
     begin();
     on_a_thread(run_three_times, results);
     assert_int_equal(results[0], kSCRunLoopRunHandledSource);
@@ -234,11 +229,10 @@ static void *stop_and_wake(void *argument)
     return NULL;
 }
 
-static void a_wake_up_is_not_lost_to_a_run_that_was_stopped(void **state)
+TEST(a_wake_up_is_not_lost_to_a_run_that_was_stopped)
 {
     int results[3];
 
-    (void)state;
     on_a_thread(stop_and_wake, results);
     assert_int_equal(results[0], kSCRunLoopRunStopped);
     assert_int_equal(results[1], 0);
@@ -251,13 +245,12 @@ static void *keep_own_loop(void *argument)
     return NULL;
 }
 
-static void a_loop_whose_thread_has_ended_takes_no_target(void **state)
+TEST(a_loop_whose_thread_has_ended_takes_no_target)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = NULL;
     pthread_t                thread;
 
-    (void)state;
     begin();
     target = expect_target("192.0.2.9");
     assert_int_equal(pthread_create(&thread, NULL, keep_own_loop, &loop), 0);
@@ -267,19 +260,4 @@ static void a_loop_whose_thread_has_ended_takes_no_target(void **state)
     assert_int_equal(expect_flags_of(target), R | D);
     SCNetworkReachabilityRelease(target);
     SCRunLoopRelease(loop);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_context_that_is_replaced_as_a_delivery_begins_is_not_retained_after_its_end),
-        cmocka_unit_test(a_callback_that_schedules_anew_does_not_keep_a_pass_from_ending),
-        cmocka_unit_test(a_second_loop_evaluates_before_it_returns),
-        cmocka_unit_test(a_pass_that_did_all_there_was_leaves_nothing_to_poll_for),
-        cmocka_unit_test(a_run_that_made_a_call_says_so_though_nothing_is_left),
-        cmocka_unit_test(a_wake_up_is_not_lost_to_a_run_that_was_stopped),
-        cmocka_unit_test(a_loop_whose_thread_has_ended_takes_no_target),
-    };
-
-    return cmocka_run_group_tests_name("delivery", tests, NULL, NULL);
 }

@@ -173,16 +173,14 @@ static void begin(void)
     add_defaults();
 }
 
-static int end(void **state)
+static void end(void)
 {
-    (void)state;
     faults_disarm();
     writer_close(&writer);
     if (sweeping)
         print_error("at call %u, %s%s%s, in %s\n", fault.nth, strerror(fault.error), fault.count > 1 ? ", lasting" : "",
                     fault.loses ? ", with what was received" : "", function != NULL ? function : "none");
     sweeping = false;
-    return 0;
 }
 
 /* ---- Targets ---------------------------------------------------------------------------------------------------- */
@@ -320,194 +318,9 @@ static void expect_sound(SCNetworkReachabilityRef target)
     SCRunLoopRelease(loop);
 }
 
-/* ---- Asking ----------------------------------------------------------------------------------------------------- */
-
-static void create(void)
-{
-    SCNetworkReachabilityRef target = UNDER_FAULT(make());
-
-    if (target == NULL)
-        expect_refused();
-    else
-        expect_sound(target);
-    SCNetworkReachabilityRelease(target);
-}
-
-static void a_target_is_made_whole_or_not_at_all(void **state)
-{
-    (void)state;
-    begin();
-    sweep_kinds(KINDS, WAYS, create);
-}
-
-static void get_flags(void)
-{
-    SCNetworkReachabilityRef   target = made();
-    SCNetworkReachabilityFlags flags = 77;
-
-    if (UNDER_FAULT(SCNetworkReachabilityGetFlags(target, &flags))) {
-        expect_right_flags(flags);
-    } else {
-        expect_refused();
-        assert_int_equal(flags, 77);
-    }
-    expect_sound(target);
-    SCNetworkReachabilityRelease(target);
-}
-
-static void flags_are_right_or_not_told(void **state)
-{
-    (void)state;
-    begin();
-    sweep_kinds(KINDS, WAYS, get_flags);
-}
-
-static void get_path(void)
-{
-    SCNetworkReachabilityRef  target = made();
-    SCNetworkReachabilityPath path, untouched;
-
-    memset(&untouched, 77, sizeof untouched);
-    untouched.size = sizeof untouched;
-    path = untouched;
-    if (UNDER_FAULT(SCNetworkReachabilityGetPath(target, &path))) {
-        expect_right_path(path);
-    } else {
-        expect_refused();
-        assert_memory_equal(&path, &untouched, sizeof path);
-    }
-    expect_sound(target);
-    SCNetworkReachabilityRelease(target);
-}
-
-static void a_path_is_right_or_not_told(void **state)
-{
-    (void)state;
-    begin();
-    sweep_kinds(KINDS, WAYS, get_path);
-}
-
-static void get_description(void)
-{
-    static const char        start[] = "<SCNetworkReachability";
-    SCNetworkReachabilityRef target = made();
-    char                     text[1024] = "", flags[64], wanted[128];
-    const size_t             length = UNDER_FAULT(SCNetworkReachabilityGetDescription(target, text, sizeof text));
-
-    assert_int_equal(length, strlen(text));
-    assert_memory_equal(text, start, strlen(start));
-    SCNetworkReachabilityFlagsGetString(right.flags, flags, sizeof flags);
-    snprintf(wanted, sizeof wanted, "\n  flags: %s\n", flags);
-    if (strstr(text, "\n  flags: ") != NULL && strstr(text, wanted) == NULL && !is_file_denied() &&
-        !(is_denied() && strstr(text, "(asked a socket)") != NULL))
-        fail_msg("%s", text);
-    SCNetworkReachabilityRelease(target);
-}
-
-static void a_description_says_nothing_wrong(void **state)
-{
-    (void)state;
-    begin();
-    sweep_kinds(KINDS, WAYS, get_description);
-}
-
-/* ---- Loops and hooks -------------------------------------------------------------------------------------------- */
-
-static const void *hold(const void *info)
-{
-    ++*(int *)(uintptr_t)info;
-    return info;
-}
-
-static void let_go(const void *info)
-{
-    --*(int *)(uintptr_t)info;
-}
-
-static SCNetworkReachabilityFlags told;
-static int                        tellings, held; /* held: references to the context of made_with_callback */
-
-static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target;
-    (void)info;
-    told = flags;
-    tellings++;
-}
-
-static SCBoolean set_callback(SCNetworkReachabilityRef target, int *references)
-{
-    SCNetworkReachabilityContext context = { .info = references, .retain = hold, .release = let_go };
-
-    return SCNetworkReachabilitySetCallback(target, called, &context);
-}
-
-static SCNetworkReachabilityRef made_with_callback(void)
-{
-    SCNetworkReachabilityRef target = made();
-
-    held = tellings = 0;
-    assert_true(set_callback(target, &held));
-    return target;
-}
-
-static void replace_callback(void)
-{
-    SCNetworkReachabilityRef target = made();
-    int                      old = 0, fresh = 0;
-
-    assert_true(set_callback(target, &old));
-    if (UNDER_FAULT(set_callback(target, &fresh))) {
-        assert_int_equal(old, 0);
-        assert_int_equal(fresh, 1);
-    } else {
-        expect_refused();
-        assert_int_equal(old, 1);
-        assert_int_equal(fresh, 0);
-    }
-    SCNetworkReachabilityRelease(target);
-    assert_int_equal(old + fresh, 0);
-}
-
-static void a_callback_is_replaced_or_stays(void **state)
-{
-    (void)state;
-    begin();
-    sweep_kinds(1, WAYS, replace_callback);
-}
-
-static SCRunLoopRef create_and_retain(void)
-{
-    SCRunLoopRef loop = SCRunLoopCreate();
-
-    assert_ptr_equal(SCRunLoopRetain(loop), loop);
-    SCRunLoopRelease(loop);
-    return loop;
-}
-
-static void create_loop(void)
-{
-    SCRunLoopRef loop = UNDER_FAULT(create_and_retain());
-
-    if (loop == NULL) {
-        expect_refused();
-        return;
-    }
-    assert_true(SCRunLoopGetFileDescriptor(loop) >= 0);
-    SCRunLoopWakeUp(loop);
-    assert_int_equal(SCRunLoopPerform(loop, PATIENCE), 0);
-    SCRunLoopRelease(loop);
-}
-
-static void a_loop_is_made_whole_or_not_at_all(void **state)
-{
-    (void)state;
-    begin();
-    sweep(WAYS, create_loop);
-}
-
 /* ---- A thread's own loop ---------------------------------------------------------------------------------------- */
 
+/* The tests of this section come first: in this process no other has used the library. */
 /* Threads report failures here: cmocka's asserts are for the test's own. */
 static const char *complaint;
 
@@ -593,22 +406,200 @@ static void run_apart(void)
     struck = WEXITSTATUS(status) == STRUCK;
 }
 
-static void a_thread_has_its_loop_or_is_told_why_not(void **state)
+TEST(a_thread_has_its_loop_or_is_told_why_not)
 {
-    (void)state;
     begin();
     kind = kinds;
     first_use = use_current;
     sweep(WAYS, run_apart);
 }
 
-static void the_main_loop_is_there_or_it_is_told_why_not(void **state)
+TEST(the_main_loop_is_there_or_it_is_told_why_not)
 {
-    (void)state;
     begin();
     kind = kinds;
     first_use = use_main;
     sweep(WAYS, run_apart);
+}
+
+/* ---- Asking ----------------------------------------------------------------------------------------------------- */
+
+static void create(void)
+{
+    SCNetworkReachabilityRef target = UNDER_FAULT(make());
+
+    if (target == NULL)
+        expect_refused();
+    else
+        expect_sound(target);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_target_is_made_whole_or_not_at_all)
+{
+    begin();
+    sweep_kinds(KINDS, WAYS, create);
+}
+
+static void get_flags(void)
+{
+    SCNetworkReachabilityRef   target = made();
+    SCNetworkReachabilityFlags flags = 77;
+
+    if (UNDER_FAULT(SCNetworkReachabilityGetFlags(target, &flags))) {
+        expect_right_flags(flags);
+    } else {
+        expect_refused();
+        assert_int_equal(flags, 77);
+    }
+    expect_sound(target);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(flags_are_right_or_not_told)
+{
+    begin();
+    sweep_kinds(KINDS, WAYS, get_flags);
+}
+
+static void get_path(void)
+{
+    SCNetworkReachabilityRef  target = made();
+    SCNetworkReachabilityPath path, untouched;
+
+    memset(&untouched, 77, sizeof untouched);
+    untouched.size = sizeof untouched;
+    path = untouched;
+    if (UNDER_FAULT(SCNetworkReachabilityGetPath(target, &path))) {
+        expect_right_path(path);
+    } else {
+        expect_refused();
+        assert_memory_equal(&path, &untouched, sizeof path);
+    }
+    expect_sound(target);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_path_is_right_or_not_told)
+{
+    begin();
+    sweep_kinds(KINDS, WAYS, get_path);
+}
+
+static void get_description(void)
+{
+    static const char        start[] = "<SCNetworkReachability";
+    SCNetworkReachabilityRef target = made();
+    char                     text[1024] = "", flags[64], wanted[128];
+    const size_t             length = UNDER_FAULT(SCNetworkReachabilityGetDescription(target, text, sizeof text));
+
+    assert_int_equal(length, strlen(text));
+    assert_memory_equal(text, start, strlen(start));
+    SCNetworkReachabilityFlagsGetString(right.flags, flags, sizeof flags);
+    snprintf(wanted, sizeof wanted, "\n  flags: %s\n", flags);
+    if (strstr(text, "\n  flags: ") != NULL && strstr(text, wanted) == NULL && !is_file_denied() &&
+        !(is_denied() && strstr(text, "(asked a socket)") != NULL))
+        fail_msg("%s", text);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_description_says_nothing_wrong)
+{
+    begin();
+    sweep_kinds(KINDS, WAYS, get_description);
+}
+
+/* ---- Loops and hooks -------------------------------------------------------------------------------------------- */
+
+static const void *hold(const void *info)
+{
+    ++*(int *)(uintptr_t)info;
+    return info;
+}
+
+static void let_go(const void *info)
+{
+    --*(int *)(uintptr_t)info;
+}
+
+static SCNetworkReachabilityFlags told;
+static int                        tellings, held; /* held: references to the context of made_with_callback */
+
+static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)info;
+    told = flags;
+    tellings++;
+}
+
+static SCBoolean set_callback(SCNetworkReachabilityRef target, int *references)
+{
+    SCNetworkReachabilityContext context = { .info = references, .retain = hold, .release = let_go };
+
+    return SCNetworkReachabilitySetCallback(target, called, &context);
+}
+
+static SCNetworkReachabilityRef made_with_callback(void)
+{
+    SCNetworkReachabilityRef target = made();
+
+    held = tellings = 0;
+    assert_true(set_callback(target, &held));
+    return target;
+}
+
+static void replace_callback(void)
+{
+    SCNetworkReachabilityRef target = made();
+    int                      old = 0, fresh = 0;
+
+    assert_true(set_callback(target, &old));
+    if (UNDER_FAULT(set_callback(target, &fresh))) {
+        assert_int_equal(old, 0);
+        assert_int_equal(fresh, 1);
+    } else {
+        expect_refused();
+        assert_int_equal(old, 1);
+        assert_int_equal(fresh, 0);
+    }
+    SCNetworkReachabilityRelease(target);
+    assert_int_equal(old + fresh, 0);
+}
+
+TEST(a_callback_is_replaced_or_stays)
+{
+    begin();
+    sweep_kinds(1, WAYS, replace_callback);
+}
+
+static SCRunLoopRef create_and_retain(void)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    assert_ptr_equal(SCRunLoopRetain(loop), loop);
+    SCRunLoopRelease(loop);
+    return loop;
+}
+
+static void create_loop(void)
+{
+    SCRunLoopRef loop = UNDER_FAULT(create_and_retain());
+
+    if (loop == NULL) {
+        expect_refused();
+        return;
+    }
+    assert_true(SCRunLoopGetFileDescriptor(loop) >= 0);
+    SCRunLoopWakeUp(loop);
+    assert_int_equal(SCRunLoopPerform(loop, PATIENCE), 0);
+    SCRunLoopRelease(loop);
+}
+
+TEST(a_loop_is_made_whole_or_not_at_all)
+{
+    begin();
+    sweep(WAYS, create_loop);
 }
 
 /* ---- Being told ------------------------------------------------------------------------------------------------- */
@@ -660,9 +651,8 @@ static void schedule_and_hear(void)
     assert_true(stop(target, loop));
 }
 
-static void who_is_scheduled_hears_everything(void **state)
+TEST(who_is_scheduled_hears_everything)
 {
-    (void)state;
     begin();
     sweep_kinds(FAR, WAYS, schedule_and_hear);
 }
@@ -679,9 +669,8 @@ static void schedule_and_stop(void)
     assert_int_equal(held, 0);
 }
 
-static void unscheduling_and_releasing_never_fail(void **state)
+TEST(unscheduling_and_releasing_never_fail)
 {
-    (void)state;
     begin();
     sweep_kinds(KINDS, WAYS, schedule_and_stop);
 }
@@ -727,9 +716,8 @@ static void create_and_go_abroad(void)
     assert_int_equal(setns(home, CLONE_NEWNET), 0);
 }
 
-static void who_is_scheduled_from_another_namespace_hears_everything(void **state)
+TEST(who_is_scheduled_from_another_namespace_hears_everything)
 {
-    (void)state;
     begin();
     home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     namespace_require();
@@ -779,9 +767,8 @@ static void lose_defaults(SCRunLoopRef loop)
     delete_defaults();
 }
 
-static void a_lost_route_is_told_in_the_end(void **state)
+TEST(a_lost_route_is_told_in_the_end)
 {
-    (void)state;
     begin();
     happen = lose_defaults;
     undo = add_defaults;
@@ -801,9 +788,8 @@ static void regain_carrier(void)
     namespace_await_running("a", true);
 }
 
-static void a_lost_carrier_is_told_in_the_end(void **state)
+TEST(a_lost_carrier_is_told_in_the_end)
 {
-    (void)state;
     begin();
     happen = lose_carrier;
     undo = regain_carrier;
@@ -857,9 +843,8 @@ static void lose_carrier_and_messages(SCRunLoopRef loop)
     assert_true(dropped > 0 && drops(fd) > dropped);
 }
 
-static void lost_messages_are_made_good_in_the_end(void **state)
+TEST(lost_messages_are_made_good_in_the_end)
 {
-    (void)state;
     begin();
     happen = lose_carrier_and_messages;
     undo = regain_carrier;
@@ -898,34 +883,10 @@ static void fetch_an_event(void)
     assert_true(stop(target, loop));
 }
 
-static void a_change_is_fetched_in_the_end(void **state)
+TEST(a_change_is_fetched_in_the_end)
 {
-    (void)state;
     begin();
     sweep_kinds(1, EVENT_WAYS, fetch_an_event);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_teardown(name, end)
-    const struct CMUnitTest tests[] = {
-        /* First: in this process no other has used the library. */
-        TEST(a_thread_has_its_loop_or_is_told_why_not),
-        TEST(the_main_loop_is_there_or_it_is_told_why_not),
-        TEST(a_target_is_made_whole_or_not_at_all),
-        TEST(flags_are_right_or_not_told),
-        TEST(a_path_is_right_or_not_told),
-        TEST(a_description_says_nothing_wrong),
-        TEST(a_callback_is_replaced_or_stays),
-        TEST(a_loop_is_made_whole_or_not_at_all),
-        TEST(who_is_scheduled_hears_everything),
-        TEST(unscheduling_and_releasing_never_fail),
-        TEST(who_is_scheduled_from_another_namespace_hears_everything),
-        TEST(a_lost_route_is_told_in_the_end),
-        TEST(a_lost_carrier_is_told_in_the_end),
-        TEST(lost_messages_are_made_good_in_the_end),
-        TEST(a_change_is_fetched_in_the_end),
-    };
-
-    return cmocka_run_group_tests_name("fault-sweep", tests, NULL, NULL);
-}
+UNIT(.cleanup = end)

@@ -131,12 +131,11 @@ static void look_at_the_thread(SCNetworkReachabilityRef target, SCNetworkReachab
     sem_post(&at_once.called);
 }
 
-static void work_that_is_run_at_once_calls_on_the_librarys_thread(void **state)
+TEST(work_that_is_run_at_once_calls_on_the_librarys_thread)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     SCNetworkReachabilityRef             target;
 
-    (void)state;
     witness_open(&witness);
     memset(&at_once, 0, sizeof at_once);
     assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
@@ -166,12 +165,11 @@ static void start_over(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
     sem_post(&at_once.called);
 }
 
-static void a_call_at_once_that_sets_its_scheduler_anew_lets_others_be_called(void **state)
+TEST(a_call_at_once_that_sets_its_scheduler_anew_lets_others_be_called)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     SCNetworkReachabilityRef             target;
 
-    (void)state;
     witness_open(&witness);
     memset(&at_once, 0, sizeof at_once);
     assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
@@ -192,13 +190,12 @@ static void a_call_at_once_that_sets_its_scheduler_anew_lets_others_be_called(vo
 
 /* ---- Late ------------------------------------------------------------------------------------------------------- */
 
-static void work_may_be_run_after_everything_is_gone(void **state)
+TEST(work_may_be_run_after_everything_is_gone)
 {
     struct queue      queue;
     struct listener   listener;
     struct queue_work work;
 
-    (void)state;
     witness_open(&witness);
     queue_open(&queue, 0);
     for (int others = 0; others <= MANY; others += MANY) {
@@ -217,14 +214,13 @@ static void work_may_be_run_after_everything_is_gone(void **state)
     witness_close(&witness);
 }
 
-static void work_may_be_run_when_the_target_is_on_another_scheduler(void **state)
+TEST(work_may_be_run_when_the_target_is_on_another_scheduler)
 {
     struct queue             first, second;
     struct listener          listener;
     struct queue_work        work;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     witness_open(&witness);
     queue_open(&first, 0);
     queue_open(&second, 0);
@@ -250,14 +246,13 @@ static void work_may_be_run_when_the_target_is_on_another_scheduler(void **state
 
 /* ---- Never ------------------------------------------------------------------------------------------------------ */
 
-static void a_target_whose_work_is_never_run_is_called_no_more(void **state)
+TEST(a_target_whose_work_is_never_run_is_called_no_more)
 {
     struct queue             queue;
     struct listener          listener;
     struct queue_work        lost;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     witness_open(&witness);
     queue_open(&queue, 0);
     target = expect_target(FAR);
@@ -337,12 +332,11 @@ static long heap(void)
 #endif
 }
 
-static void of_what_is_never_run_one_calls_argument_stays(void **state)
+TEST(of_what_is_never_run_one_calls_argument_stays)
 {
     const long limit = 256; /* bytes for each: a handover, not a target or a schedule */
     long       before;
 
-    (void)state;
     witness_open(&witness);
     lose(100);
     atomic_store(&freed, 0);
@@ -356,14 +350,13 @@ static void of_what_is_never_run_one_calls_argument_stays(void **state)
 
 /* ---- Twice ------------------------------------------------------------------------------------------------------ */
 
-static void work_that_is_run_a_second_time_does_nothing(void **state)
+TEST(work_that_is_run_a_second_time_does_nothing)
 {
     struct queue             queue;
     struct listener          listener;
     struct queue_work        work;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     witness_open(&witness);
     queue_open(&queue, 0);
     target = make_due(&queue, &listener);
@@ -394,13 +387,12 @@ static void run_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
     hear(target, flags, info);
 }
 
-static void work_that_is_run_inside_itself_does_nothing(void **state)
+TEST(work_that_is_run_inside_itself_does_nothing)
 {
     struct queue             queue;
     struct listener          listener;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     witness_open(&witness);
     queue_open(&queue, 0);
     target = make_due(&queue, &listener);
@@ -420,14 +412,13 @@ static void work_that_is_run_inside_itself_does_nothing(void **state)
 }
 
 /* Its second run comes while the next work of the same target waits, or lasts. */
-static void a_second_run_is_not_the_first_of_the_next_work(void **state)
+TEST(a_second_run_is_not_the_first_of_the_next_work)
 {
     struct queue             queue;
     struct listener          listener;
     struct queue_work        work;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     witness_open(&witness);
     queue_open(&queue, 0);
     target = expect_target(FAR);
@@ -452,7 +443,7 @@ static void a_second_run_is_not_the_first_of_the_next_work(void **state)
 }
 
 /* However many come after it: at any time one of their works waits in a place that was used before. */
-static void a_second_run_never_makes_another_targets_call(void **state)
+TEST(a_second_run_never_makes_another_targets_call)
 {
     enum { OTHERS = 100 };
     static struct listener   listeners[OTHERS];
@@ -462,7 +453,6 @@ static void a_second_run_never_makes_another_targets_call(void **state)
     struct queue_work        work;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     witness_open(&witness);
     queue_open(&queue, 0);
     queue_open(&other_queue, 0);
@@ -523,14 +513,13 @@ static void *run_together(void *unused)
     }
 }
 
-static void of_many_threads_that_run_a_work_one_makes_the_call(void **state)
+TEST(of_many_threads_that_run_a_work_one_makes_the_call)
 {
     struct queue             queue;
     struct listener          listener;
     SCNetworkReachabilityRef target;
     pthread_t                threads[RUNNERS];
 
-    (void)state;
     witness_open(&witness);
     queue_open(&queue, 0);
     crowd.over = false;
@@ -637,11 +626,10 @@ static void unschedule_in_perform(void)
     check(SCNetworkReachabilitySetScheduler(busy.target, NULL));
 }
 
-static void perform_may_unschedule(void **state)
+TEST(perform_may_unschedule)
 {
     struct listener listener;
 
-    (void)state;
     busy_open(unschedule_in_perform, &listener);
     assert_int_equal(atomic_load(&busy.queue.references), 1);
     assert_true(queue_run(&busy.queue));
@@ -657,11 +645,10 @@ static void let_go_in_perform(void)
     busy.target = NULL;
 }
 
-static void perform_may_release_the_last_reference(void **state)
+TEST(perform_may_release_the_last_reference)
 {
     struct listener listener;
 
-    (void)state;
     busy_open(let_go_in_perform, &listener);
     assert_true(queue_run(&busy.queue));
     assert_int_equal(atomic_load(&listener.calls), 0);
@@ -674,11 +661,10 @@ static void move_in_perform(void)
     check(queue_set(&busy.other, busy.target));
 }
 
-static void perform_may_set_another_scheduler(void **state)
+TEST(perform_may_set_another_scheduler)
 {
     struct listener listener;
 
-    (void)state;
     busy_open(move_in_perform, &listener);
     assert_true(queue_run(&busy.queue)); /* scheduling anew evaluated: there is no news */
     assert_int_equal(atomic_load(&listener.calls), 0);
@@ -700,11 +686,10 @@ static void again_in_perform(void)
     check(SCNetworkReachabilitySetScheduler(busy.target, &scheduler));
 }
 
-static void perform_may_set_the_same_scheduler_anew(void **state)
+TEST(perform_may_set_the_same_scheduler_anew)
 {
     struct listener listener;
 
-    (void)state;
     busy_open(again_in_perform, &listener);
     witness_vanish(&witness);
     assert_int_equal(queue_count(&busy.queue), 2);
@@ -722,11 +707,10 @@ static void move_to_loop_in_perform(void)
     check(SCNetworkReachabilityScheduleWithRunLoop(busy.target, busy.loop, kSCRunLoopDefaultMode));
 }
 
-static void perform_may_schedule_on_a_run_loop(void **state)
+TEST(perform_may_schedule_on_a_run_loop)
 {
     struct listener listener;
 
-    (void)state;
     busy_open(move_to_loop_in_perform, &listener);
     assert_true(queue_run(&busy.queue));
     assert_int_equal(SCRunLoopPerform(busy.loop, 0), 0);
@@ -742,11 +726,10 @@ static void clear_in_perform(void)
     check(SCNetworkReachabilitySetCallback(busy.target, NULL, NULL));
 }
 
-static void perform_may_clear_the_callback(void **state)
+TEST(perform_may_clear_the_callback)
 {
     struct listener listener;
 
-    (void)state;
     busy_open(clear_in_perform, &listener);
     assert_true(queue_run(&busy.queue));
     assert_int_equal(atomic_load(&listener.calls), 0);
@@ -761,11 +744,10 @@ static void replace_in_perform(void)
     check(SCNetworkReachabilitySetCallback(busy.target, hear, &(SCNetworkReachabilityContext){ .info = &replacement }));
 }
 
-static void perform_may_replace_the_callback(void **state)
+TEST(perform_may_replace_the_callback)
 {
     struct listener listener;
 
-    (void)state;
     memset(&replacement, 0, sizeof replacement);
     assert_int_equal(sem_init(&replacement.called, 0, 0), 0);
     busy_open(replace_in_perform, &listener);
@@ -794,40 +776,12 @@ static void ask_in_perform(void)
     SCNetworkReachabilityRelease(fresh);
 }
 
-static void perform_may_make_every_call(void **state)
+TEST(perform_may_make_every_call)
 {
     struct listener listener;
 
-    (void)state;
     busy_open(ask_in_perform, &listener);
     assert_true(queue_run(&busy.queue));
     assert_int_equal(atomic_load(&listener.calls), 1);
     busy_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_that_is_run_at_once_calls_on_the_librarys_thread),
-        cmocka_unit_test(a_call_at_once_that_sets_its_scheduler_anew_lets_others_be_called),
-        cmocka_unit_test(work_may_be_run_after_everything_is_gone),
-        cmocka_unit_test(work_may_be_run_when_the_target_is_on_another_scheduler),
-        cmocka_unit_test(a_target_whose_work_is_never_run_is_called_no_more),
-        cmocka_unit_test(of_what_is_never_run_one_calls_argument_stays),
-        cmocka_unit_test(work_that_is_run_a_second_time_does_nothing),
-        cmocka_unit_test(work_that_is_run_inside_itself_does_nothing),
-        cmocka_unit_test(a_second_run_is_not_the_first_of_the_next_work),
-        cmocka_unit_test(a_second_run_never_makes_another_targets_call),
-        cmocka_unit_test(of_many_threads_that_run_a_work_one_makes_the_call),
-        cmocka_unit_test(perform_may_unschedule),
-        cmocka_unit_test(perform_may_release_the_last_reference),
-        cmocka_unit_test(perform_may_set_another_scheduler),
-        cmocka_unit_test(perform_may_set_the_same_scheduler_anew),
-        cmocka_unit_test(perform_may_schedule_on_a_run_loop),
-        cmocka_unit_test(perform_may_clear_the_callback),
-        cmocka_unit_test(perform_may_replace_the_callback),
-        cmocka_unit_test(perform_may_make_every_call),
-    };
-
-    return cmocka_run_group_tests_name("handover", tests, NULL, NULL);
 }

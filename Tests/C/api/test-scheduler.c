@@ -135,12 +135,11 @@ static void ask_for_last_path(SCNetworkReachabilityRef target)
 }
 
 /* A change and the change back before the work is run: who has asked in between has seen what no longer is. */
-static void who_asked_in_between_is_told_that_it_has_passed(void **state)
+TEST(who_asked_in_between_is_told_that_it_has_passed)
 {
     static void (*const ways[])(SCNetworkReachabilityRef) = { ask_for_flags, ask_for_last_path };
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         bench_open(&bench, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
@@ -159,12 +158,11 @@ static void who_asked_in_between_is_told_that_it_has_passed(void **state)
 
 /* ---- What is refused -------------------------------------------------------------------------------------------- */
 
-static void a_scheduler_without_perform_is_refused(void **state)
+TEST(a_scheduler_without_perform_is_refused)
 {
     SCNetworkReachabilityScheduler scheduler;
     struct bench                   bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
@@ -180,12 +178,11 @@ static void a_scheduler_without_perform_is_refused(void **state)
     witness_close(&witness);
 }
 
-static void a_scheduler_of_another_version_is_refused(void **state)
+TEST(a_scheduler_of_another_version_is_refused)
 {
     SCNetworkReachabilityScheduler scheduler;
     struct bench                   bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
@@ -200,11 +197,10 @@ static void a_scheduler_of_another_version_is_refused(void **state)
     witness_close(&witness);
 }
 
-static void no_target_is_refused(void **state)
+TEST(no_target_is_refused)
 {
     struct queue queue;
 
-    (void)state;
     queue_open(&queue, 0);
     expect_refused(queue_set(&queue, NULL));
     expect_refused(SCNetworkReachabilitySetScheduler(NULL, NULL));
@@ -212,12 +208,11 @@ static void no_target_is_refused(void **state)
     queue_close(&queue);
 }
 
-static void null_is_refused_where_there_is_no_scheduler(void **state)
+TEST(null_is_refused_where_there_is_no_scheduler)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
@@ -234,12 +229,11 @@ static void null_is_refused_where_there_is_no_scheduler(void **state)
     witness_close(&witness);
 }
 
-static void a_second_scheduler_is_refused(void **state)
+TEST(a_second_scheduler_is_refused)
 {
     struct bench bench;
     struct queue other;
 
-    (void)state;
     witness_open(&witness);
     queue_open(&other, 0);
     bench_open(&bench, expect_target(FAR));
@@ -257,12 +251,11 @@ static void a_second_scheduler_is_refused(void **state)
     witness_close(&witness);
 }
 
-static void a_target_on_a_loop_is_refused_a_scheduler(void **state)
+TEST(a_target_on_a_loop_is_refused_a_scheduler)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
@@ -280,12 +273,11 @@ static void a_target_on_a_loop_is_refused_a_scheduler(void **state)
     witness_close(&witness);
 }
 
-static void a_target_on_a_scheduler_is_refused_a_loop(void **state)
+TEST(a_target_on_a_scheduler_is_refused_a_loop)
 {
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     expect_refused(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
@@ -323,13 +315,12 @@ static void perform_never(void *info, void (*work)(void *argument), void *argume
     (void)argument;
 }
 
-static void who_comes_second_gives_back_what_was_retained(void **state)
+TEST(who_comes_second_gives_back_what_was_retained)
 {
     const SCNetworkReachabilityScheduler late = { .retain = retain_and_be_late,
                                                   .release = count_release,
                                                   .perform = perform_never };
 
-    (void)state;
     witness_open(&witness);
     rival.releases = 0;
     queue_open(&rival.queue, 0);
@@ -406,11 +397,10 @@ static void end_with_hooks(SCNetworkReachabilityRef target)
     witness_close(&witness);
 }
 
-static void what_retain_returns_is_kept(void **state)
+TEST(what_retain_returns_is_kept)
 {
     SCNetworkReachabilityRef target = begin_with_hooks(true, true);
 
-    (void)state;
     hooks.work.run(hooks.work.argument);
     assert_string_equal(hooks.order, "+pc");
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
@@ -421,9 +411,8 @@ static void what_retain_returns_is_kept(void **state)
     end_with_hooks(target);
 }
 
-static void hooks_may_be_missing(void **state)
+TEST(hooks_may_be_missing)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         const bool               retain = i == 1, release = i == 2;
         SCNetworkReachabilityRef target = begin_with_hooks(retain, release);
@@ -436,11 +425,10 @@ static void hooks_may_be_missing(void **state)
     }
 }
 
-static void the_scheduler_is_released_after_the_last_work(void **state)
+TEST(the_scheduler_is_released_after_the_last_work)
 {
     SCNetworkReachabilityRef target = begin_with_hooks(true, true);
 
-    (void)state;
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     assert_string_equal(hooks.order, "+p");
     end_with_hooks(target);
@@ -455,11 +443,10 @@ static void unschedule_in_call(SCNetworkReachabilityRef target, SCNetworkReachab
     call_hook(target, flags, info);
 }
 
-static void a_scheduler_is_released_after_the_work_that_unscheduled(void **state)
+TEST(a_scheduler_is_released_after_the_work_that_unscheduled)
 {
     SCNetworkReachabilityRef target = begin_with_hooks(true, true);
 
-    (void)state;
     assert_true(SCNetworkReachabilitySetCallback(target, unschedule_in_call, NULL));
     hooks.work.run(hooks.work.argument);
     assert_string_equal(hooks.order, "+pc-");
@@ -468,11 +455,10 @@ static void a_scheduler_is_released_after_the_work_that_unscheduled(void **state
 
 /* ---- When, and with what ---------------------------------------------------------------------------------------- */
 
-static void an_address_that_was_just_scheduled_calls_nobody(void **state)
+TEST(an_address_that_was_just_scheduled_calls_nobody)
 {
     static const char *const addresses[] = { FAR, "192.0.2.9", "0.0.0.0" };
 
-    (void)state;
     witness_open(&witness);
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
         struct bench bench;
@@ -485,9 +471,8 @@ static void an_address_that_was_just_scheduled_calls_nobody(void **state)
     witness_close(&witness);
 }
 
-static void a_name_that_was_just_scheduled_calls_once(void **state)
+TEST(a_name_that_was_just_scheduled_calls_once)
 {
-    (void)state;
     witness_open(&witness);
     for (int asks = 0; asks < 2; asks++) {
         struct bench bench;
@@ -504,11 +489,10 @@ static void a_name_that_was_just_scheduled_calls_once(void **state)
     witness_close(&witness);
 }
 
-static void a_name_that_is_scheduled_again_calls_again(void **state)
+TEST(a_name_that_is_scheduled_again_calls_again)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, name_target("localhost"));
     for (unsigned long i = 1; i <= 3; i++) {
@@ -528,11 +512,10 @@ static void a_name_that_is_scheduled_again_calls_again(void **state)
     witness_close(&witness);
 }
 
-static void a_change_is_told_where_the_work_is_run(void **state)
+TEST(a_change_is_told_where_the_work_is_run)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     witness_appear(&witness);
@@ -548,11 +531,10 @@ static void a_change_is_told_where_the_work_is_run(void **state)
     witness_close(&witness);
 }
 
-static void flags_are_the_latest_evaluation(void **state)
+TEST(flags_are_the_latest_evaluation)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     witness_appear(&witness);
     bench_open(&bench, expect_target(FAR));
@@ -568,11 +550,10 @@ static void flags_are_the_latest_evaluation(void **state)
     witness_close(&witness);
 }
 
-static void there_and_back_again_calls_nobody(void **state)
+TEST(there_and_back_again_calls_nobody)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     witness_appear(&witness);
@@ -586,11 +567,10 @@ static void there_and_back_again_calls_nobody(void **state)
     witness_close(&witness);
 }
 
-static void many_changes_are_one_work_with_the_last_value(void **state)
+TEST(many_changes_are_one_work_with_the_last_value)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     for (int i = 0; i < 20; i++) {
@@ -616,11 +596,10 @@ static void change_inside(struct bench *bench)
     bench->result = (int)expect_flags_of(bench->target);
 }
 
-static void what_changes_during_a_call_is_told_by_another(void **state)
+TEST(what_changes_during_a_call_is_told_by_another)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.inside = change_inside;
@@ -644,11 +623,10 @@ static void change_back_inside(struct bench *bench)
     witness_appear(&witness);
 }
 
-static void there_and_back_again_during_a_call_calls_nobody(void **state)
+TEST(there_and_back_again_during_a_call_calls_nobody)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.inside = change_back_inside;
@@ -660,11 +638,10 @@ static void there_and_back_again_during_a_call_calls_nobody(void **state)
     witness_close(&witness);
 }
 
-static void a_late_callback_gets_no_replay(void **state)
+TEST(a_late_callback_gets_no_replay)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
@@ -678,11 +655,10 @@ static void a_late_callback_gets_no_replay(void **state)
     witness_close(&witness);
 }
 
-static void a_late_callback_gets_no_announcement_of_a_name(void **state)
+TEST(a_late_callback_gets_no_announcement_of_a_name)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
@@ -699,12 +675,11 @@ static void a_late_callback_gets_no_announcement_of_a_name(void **state)
     witness_close(&witness);
 }
 
-static void a_change_of_interface_alone_is_told(void **state)
+TEST(a_change_of_interface_alone_is_told)
 {
     struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "203.0.113.1" };
     struct bench        bench;
 
-    (void)state;
     witness_open(&witness);
     namespace_add_second_pair();
     witness_appear(&witness);
@@ -718,12 +693,11 @@ static void a_change_of_interface_alone_is_told(void **state)
     witness_close(&witness);
 }
 
-static void with_notify_path_another_gateway_is_told_too(void **state)
+TEST(with_notify_path_another_gateway_is_told_too)
 {
     struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.77" };
     struct bench        plain, path;
 
-    (void)state;
     witness_open(&witness);
     witness_appear(&witness);
     bench_open(&plain, expect_target(FAR));
@@ -738,11 +712,10 @@ static void with_notify_path_another_gateway_is_told_too(void **state)
     witness_close(&witness);
 }
 
-static void a_change_that_nobody_was_scheduled_for_is_not_told(void **state)
+TEST(a_change_that_nobody_was_scheduled_for_is_not_told)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
@@ -757,12 +730,11 @@ static void a_change_that_nobody_was_scheduled_for_is_not_told(void **state)
     witness_close(&witness);
 }
 
-static void each_of_many_targets_has_work_of_its_own(void **state)
+TEST(each_of_many_targets_has_work_of_its_own)
 {
     enum { MANY = 300 };
     static struct bench benches[MANY];
 
-    (void)state;
     witness_open(&witness);
     for (size_t i = 0; i < MANY; i++)
         bench_open(&benches[i], expect_target(i % 2 == 0 ? FAR : OTHER_FAR));
@@ -781,11 +753,10 @@ static void each_of_many_targets_has_work_of_its_own(void **state)
 
 /* ---- Ending ----------------------------------------------------------------------------------------------------- */
 
-static void work_that_waits_does_nothing_after_unscheduling(void **state)
+TEST(work_that_waits_does_nothing_after_unscheduling)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     witness_appear(&witness);
@@ -797,11 +768,10 @@ static void work_that_waits_does_nothing_after_unscheduling(void **state)
     witness_close(&witness);
 }
 
-static void work_that_waits_calls_nobody_after_the_callback_was_cleared(void **state)
+TEST(work_that_waits_calls_nobody_after_the_callback_was_cleared)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     witness_appear(&witness);
@@ -822,11 +792,10 @@ static void unschedule_inside(struct bench *bench)
     bench->result = unschedule(bench);
 }
 
-static void a_callback_may_unschedule_itself(void **state)
+TEST(a_callback_may_unschedule_itself)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.inside = unschedule_inside;
@@ -847,11 +816,10 @@ static void clear_inside(struct bench *bench)
     bench->result = SCNetworkReachabilitySetCallback(bench->target, NULL, NULL);
 }
 
-static void a_callback_may_clear_itself(void **state)
+TEST(a_callback_may_clear_itself)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.inside = clear_inside;
@@ -879,12 +847,11 @@ static void let_go_inside(struct bench *bench)
     bench->result = freed;
 }
 
-static void a_callback_may_release_the_last_reference(void **state)
+TEST(a_callback_may_release_the_last_reference)
 {
     SCNetworkReachabilityContext context = { .release = count_freed };
     struct bench                 bench;
 
-    (void)state;
     witness_open(&witness);
     freed = 0;
     bench_open(&bench, expect_target(FAR));
@@ -900,12 +867,11 @@ static void a_callback_may_release_the_last_reference(void **state)
     witness_close(&witness);
 }
 
-static void a_scheduled_target_keeps_itself_alive(void **state)
+TEST(a_scheduled_target_keeps_itself_alive)
 {
     SCNetworkReachabilityContext context = { .release = count_freed };
     struct bench                 bench;
 
-    (void)state;
     witness_open(&witness);
     freed = 0;
     bench_open(&bench, expect_target(FAR));
@@ -936,11 +902,10 @@ static void again_inside(struct bench *bench)
     bench->result = (int)expect_flags_of(bench->target);
 }
 
-static void a_callback_may_set_the_same_scheduler_anew(void **state)
+TEST(a_callback_may_set_the_same_scheduler_anew)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.inside = again_inside;
@@ -968,12 +933,11 @@ static void move_inside(struct bench *bench)
     bench->result = bench->calls;
 }
 
-static void a_callback_may_move_to_another_scheduler(void **state)
+TEST(a_callback_may_move_to_another_scheduler)
 {
     struct bench bench;
     struct queue other;
 
-    (void)state;
     witness_open(&witness);
     queue_open(&other, 0);
     bench_open(&bench, expect_target(FAR));
@@ -1006,11 +970,10 @@ static void move_to_loop_inside(struct bench *bench)
     bench->result = SCRunLoopPerform(bench->loop, 0);
 }
 
-static void a_callback_may_move_to_a_run_loop(void **state)
+TEST(a_callback_may_move_to_a_run_loop)
 {
     struct bench bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.loop = SCRunLoopCreate();
@@ -1042,12 +1005,11 @@ static void move_to_queue(SCNetworkReachabilityRef target, SCNetworkReachability
     bench->result = queue_run(&bench->queue);
 }
 
-static void a_callback_on_a_run_loop_may_move_to_a_scheduler(void **state)
+TEST(a_callback_on_a_run_loop_may_move_to_a_scheduler)
 {
     SCNetworkReachabilityContext context = { 0 };
     struct bench                 bench;
 
-    (void)state;
     witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.loop = SCRunLoopCreate();
@@ -1123,9 +1085,8 @@ static void held_close(void)
     witness_close(&witness);
 }
 
-static void calls_do_not_overlap_on_a_concurrent_scheduler(void **state)
+TEST(calls_do_not_overlap_on_a_concurrent_scheduler)
 {
-    (void)state;
     held_open();
     for (int i = 0; i < 10; i++) {
         witness_vanish(&witness);
@@ -1144,9 +1105,8 @@ static void calls_do_not_overlap_on_a_concurrent_scheduler(void **state)
     held_close();
 }
 
-static void another_thread_that_unschedules_does_not_wait_for_the_call_in_flight(void **state)
+TEST(another_thread_that_unschedules_does_not_wait_for_the_call_in_flight)
 {
-    (void)state;
     held_open();
     witness_vanish(&witness);
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
@@ -1159,9 +1119,8 @@ static void another_thread_that_unschedules_does_not_wait_for_the_call_in_flight
     assert_int_equal(atomic_load(&held.calls), 1);
 }
 
-static void another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_flight(void **state)
+TEST(another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_flight)
 {
-    (void)state;
     held_open();
     witness_vanish(&witness);
     assert_true(SCNetworkReachabilitySetCallback(held.target, NULL, NULL));
@@ -1173,9 +1132,8 @@ static void another_thread_that_clears_the_callback_does_not_wait_for_the_call_i
     assert_int_equal(atomic_load(&held.calls), 1);
 }
 
-static void another_thread_may_let_go_of_everything_during_a_call(void **state)
+TEST(another_thread_may_let_go_of_everything_during_a_call)
 {
-    (void)state;
     held_open();
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
     SCNetworkReachabilityRelease(held.target);
@@ -1244,15 +1202,13 @@ static void change_many_times(unsigned threads)
     witness_close(&witness);
 }
 
-static void the_last_call_of_many_is_right_on_one_thread(void **state)
+TEST(the_last_call_of_many_is_right_on_one_thread)
 {
-    (void)state;
     change_many_times(1);
 }
 
-static void the_last_call_of_many_is_right_on_a_pool_of_threads(void **state)
+TEST(the_last_call_of_many_is_right_on_a_pool_of_threads)
 {
-    (void)state;
     change_many_times(QUEUE_THREADS);
 }
 
@@ -1310,7 +1266,7 @@ static void *ask(void *argument)
     return NULL;
 }
 
-static void get_flags_makes_no_system_call(void **state)
+TEST(get_flags_makes_no_system_call)
 {
     const char            *under = getenv("TEST_UNDER");
     const struct sigaction counting = { .sa_handler = count_system_call };
@@ -1319,7 +1275,6 @@ static void get_flags_makes_no_system_call(void **state)
     struct bench           bench;
     pthread_t              thread;
 
-    (void)state;
     if (under != NULL && strcmp(under, "clang") != 0)
         SKIP("%s makes system calls of its own", under);
     witness_open(&witness);
@@ -1339,57 +1294,4 @@ static void get_flags_makes_no_system_call(void **state)
     witness_close(&witness);
     if (asking.error != 0)
         SKIP("no seccomp filter here: %s", strerror(asking.error));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_asked_in_between_is_told_that_it_has_passed),
-        cmocka_unit_test(a_scheduler_without_perform_is_refused),
-        cmocka_unit_test(a_scheduler_of_another_version_is_refused),
-        cmocka_unit_test(no_target_is_refused),
-        cmocka_unit_test(null_is_refused_where_there_is_no_scheduler),
-        cmocka_unit_test(a_second_scheduler_is_refused),
-        cmocka_unit_test(a_target_on_a_loop_is_refused_a_scheduler),
-        cmocka_unit_test(a_target_on_a_scheduler_is_refused_a_loop),
-        cmocka_unit_test(who_comes_second_gives_back_what_was_retained),
-        cmocka_unit_test(what_retain_returns_is_kept),
-        cmocka_unit_test(hooks_may_be_missing),
-        cmocka_unit_test(the_scheduler_is_released_after_the_last_work),
-        cmocka_unit_test(a_scheduler_is_released_after_the_work_that_unscheduled),
-        cmocka_unit_test(an_address_that_was_just_scheduled_calls_nobody),
-        cmocka_unit_test(a_name_that_was_just_scheduled_calls_once),
-        cmocka_unit_test(a_name_that_is_scheduled_again_calls_again),
-        cmocka_unit_test(a_change_is_told_where_the_work_is_run),
-        cmocka_unit_test(flags_are_the_latest_evaluation),
-        cmocka_unit_test(there_and_back_again_calls_nobody),
-        cmocka_unit_test(many_changes_are_one_work_with_the_last_value),
-        cmocka_unit_test(what_changes_during_a_call_is_told_by_another),
-        cmocka_unit_test(there_and_back_again_during_a_call_calls_nobody),
-        cmocka_unit_test(a_late_callback_gets_no_replay),
-        cmocka_unit_test(a_late_callback_gets_no_announcement_of_a_name),
-        cmocka_unit_test(a_change_of_interface_alone_is_told),
-        cmocka_unit_test(with_notify_path_another_gateway_is_told_too),
-        cmocka_unit_test(a_change_that_nobody_was_scheduled_for_is_not_told),
-        cmocka_unit_test(each_of_many_targets_has_work_of_its_own),
-        cmocka_unit_test(work_that_waits_does_nothing_after_unscheduling),
-        cmocka_unit_test(work_that_waits_calls_nobody_after_the_callback_was_cleared),
-        cmocka_unit_test(a_callback_may_unschedule_itself),
-        cmocka_unit_test(a_callback_may_clear_itself),
-        cmocka_unit_test(a_callback_may_release_the_last_reference),
-        cmocka_unit_test(a_scheduled_target_keeps_itself_alive),
-        cmocka_unit_test(a_callback_may_set_the_same_scheduler_anew),
-        cmocka_unit_test(a_callback_may_move_to_another_scheduler),
-        cmocka_unit_test(a_callback_may_move_to_a_run_loop),
-        cmocka_unit_test(a_callback_on_a_run_loop_may_move_to_a_scheduler),
-        cmocka_unit_test(calls_do_not_overlap_on_a_concurrent_scheduler),
-        cmocka_unit_test(another_thread_that_unschedules_does_not_wait_for_the_call_in_flight),
-        cmocka_unit_test(another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_flight),
-        cmocka_unit_test(another_thread_may_let_go_of_everything_during_a_call),
-        cmocka_unit_test(the_last_call_of_many_is_right_on_one_thread),
-        cmocka_unit_test(the_last_call_of_many_is_right_on_a_pool_of_threads),
-        cmocka_unit_test(get_flags_makes_no_system_call),
-    };
-
-    return cmocka_run_group_tests_name("scheduler", tests, NULL, NULL);
 }

@@ -16,8 +16,10 @@
 #include <time.h>
 
 #include "support/expect.h"
+#include "support/idle.h"
 #include "support/namespace.h"
 #include "support/patience.h"
+#include "support/program.h"
 #include "support/queue.h"
 #include "support/writer.h"
 
@@ -65,6 +67,11 @@ static void check(int error, const char *what)
 
 /* Where calls are made. */
 enum place { LOOP, SERIAL, POOL };
+
+static const struct {
+    const char *name;
+    enum place  place;
+} places[] = { { "on_a_loop", LOOP }, { "on_a_serial_scheduler", SERIAL }, { "on_a_pool", POOL } };
 
 static struct {
     enum place               place;
@@ -162,9 +169,8 @@ static void storm_end(void)
 }
 
 /* After a test that failed: its storm must not rage through the next one. */
-static int calm(void **state)
+static void calm(void)
 {
-    (void)state;
     if (storm.raging) {
         atomic_store(&storm.over, true);
         pthread_join(storm.changer, NULL);
@@ -175,7 +181,6 @@ static int calm(void **state)
     }
     storm.raging = false;
     atomic_store(&complaint, NULL);
-    return 0;
 }
 
 /* ---- Ending callbacks ------------------------------------------------------------------------------------------- */
@@ -291,11 +296,11 @@ static void end_one(enum ending ending, bool both_hooks)
     expect_no_complaint();
 }
 
-static void end_many(const enum place *place, enum ending ending)
+static void end_many(enum place place, enum ending ending)
 {
-    const unsigned rounds = rounds_wanted() / ENDINGS / (*place == LOOP ? 1 : 2);
+    const unsigned rounds = rounds_wanted() / ENDINGS / (place == LOOP ? 1 : 2);
 
-    storm_begin(*place);
+    storm_begin(place);
     for (unsigned i = 0; i < rounds; i++) {
         if (i == rounds / 10 * 9) { /* from here on they do */
             unschedule(storm.keeper);
@@ -306,30 +311,30 @@ static void end_many(const enum place *place, enum ending ending)
     storm_end();
 }
 
-static void nothing_but_the_call_in_flight_comes_after_unscheduling(void **state)
+TEST_EACH(nothing_but_the_call_in_flight_comes_after_unscheduling, places)
 {
-    end_many(*state, UNSCHEDULE);
+    end_many(row->place, UNSCHEDULE);
 }
 
-static void nothing_but_the_call_in_flight_comes_after_clearing_the_callback(void **state)
+TEST_EACH(nothing_but_the_call_in_flight_comes_after_clearing_the_callback, places)
 {
-    end_many(*state, CLEAR);
+    end_many(row->place, CLEAR);
 }
 
-static void nothing_but_the_call_in_flight_comes_after_replacing_the_callback(void **state)
+TEST_EACH(nothing_but_the_call_in_flight_comes_after_replacing_the_callback, places)
 {
-    end_many(*state, REPLACE);
+    end_many(row->place, REPLACE);
 }
 
-static void a_target_may_be_released_while_it_is_delivered(void **state)
+TEST_EACH(a_target_may_be_released_while_it_is_delivered, places)
 {
-    end_many(*state, RELEASE);
+    end_many(row->place, RELEASE);
 }
 
 /* ---- Callbacks that come and go --------------------------------------------------------------------------------- */
 
 /* One target all the while: whether there is a call to hand over changes at every moment of a delivery. */
-static void calls_come_nowhere_else_while_the_callback_comes_and_goes(void **state)
+TEST_EACH(calls_come_nowhere_else_while_the_callback_comes_and_goes, places)
 {
     static struct listener       listener;
     const unsigned               rounds = rounds_wanted() * 10;
@@ -338,7 +343,7 @@ static void calls_come_nowhere_else_while_the_callback_comes_and_goes(void **sta
                                              .retain = retain_listener,
                                              .release = release_listener };
 
-    storm_begin(*(const enum place *)*state);
+    storm_begin(row->place);
     memset(&listener, 0, sizeof listener);
     target = expect_target("198.51.100.7");
     schedule(target);
@@ -423,11 +428,10 @@ static void end_queued(enum ending ending)
     expect_no_complaint();
 }
 
-static void what_is_queued_is_dropped_when_another_thread_ends_it(void **state)
+TEST(what_is_queued_is_dropped_when_another_thread_ends_it)
 {
     static const enum ending endings[] = { UNSCHEDULE, CLEAR, RELEASE };
 
-    (void)state;
     namespace_require();
     namespace_ip("link set dev lo up");
     namespace_add_pair();
@@ -490,14 +494,13 @@ static void make_change(struct writer *writer, unsigned number, unsigned index)
 }
 
 /* The next change follows while the loops that were slower still have the last one to ask about. */
-static void several_loops_tell_each_change_once_and_in_order(void **state)
+TEST(several_loops_tell_each_change_once_and_in_order)
 {
     SCNetworkReachabilityRef target;
     struct writer            writer;
     const unsigned           rounds = rounds_wanted();
     unsigned                 index;
 
-    (void)state;
     namespace_require();
     namespace_ip("link set dev lo up");
     namespace_add_pair();
@@ -526,7 +529,7 @@ static void several_loops_tell_each_change_once_and_in_order(void **state)
     for (int i = 0; i < LOOPS; i++) {
         SCRunLoopWakeUp(several.loops[i]);
         pthread_join(several.threads[i], NULL);
-        while (SCRunLoopPerform(several.loops[i], 0.06) > 0)
+        while (idle_perform(several.loops[i]) > 0)
             continue;
     }
     expect_no_complaint();
@@ -540,28 +543,9 @@ static void several_loops_tell_each_change_once_and_in_order(void **state)
     writer_close(&writer);
 }
 
-/* A test in each of the places. */
-#define EVERYWHERE(test) \
-    { #test "_on_a_loop", test, NULL, calm, &places[LOOP] }, \
-        { #test "_on_a_serial_scheduler", test, NULL, calm, &places[SERIAL] }, \
-    { \
-#test "_on_a_pool", test, NULL, calm, &places[POOL] \
-    }
-
-int main(void)
+static void start(void)
 {
-    static enum place       places[] = { LOOP, SERIAL, POOL };
-    const struct CMUnitTest tests[] = {
-        EVERYWHERE(nothing_but_the_call_in_flight_comes_after_unscheduling),
-        EVERYWHERE(nothing_but_the_call_in_flight_comes_after_clearing_the_callback),
-        EVERYWHERE(nothing_but_the_call_in_flight_comes_after_replacing_the_callback),
-        EVERYWHERE(a_target_may_be_released_while_it_is_delivered),
-        EVERYWHERE(calls_come_nowhere_else_while_the_callback_comes_and_goes),
-        cmocka_unit_test_teardown(what_is_queued_is_dropped_when_another_thread_ends_it, calm),
-        cmocka_unit_test_teardown(several_loops_tell_each_change_once_and_in_order, calm),
-    };
-
-    if (sem_init(&news, 0, 0) != 0)
-        return 1;
-    return cmocka_run_group_tests_name("storm", tests, NULL, NULL);
+    MUST(sem_init(&news, 0, 0) == 0);
 }
+
+UNIT(.start = start, .cleanup = calm)

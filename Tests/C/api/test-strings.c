@@ -34,7 +34,7 @@ static void check_capacities(size_t (*write)(const void *subject, char *buffer, 
 
 /* ---- Flags ------------------------------------------------------------------------------------------------------ */
 
-static void flags_are_told_in_apple_s_words(void **state)
+TEST(flags_are_told_in_apple_s_words)
 {
     static const struct {
         SCNetworkReachabilityFlags flags;
@@ -62,7 +62,6 @@ static void flags_are_told_in_apple_s_words(void **state)
     };
     char text[512];
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(SCNetworkReachabilityFlagsGetString(rows[i].flags, text, sizeof text), strlen(rows[i].text));
         assert_string_equal(text, rows[i].text);
@@ -74,12 +73,11 @@ static size_t write_flags(const void *subject, char *buffer, size_t capacity)
     return SCNetworkReachabilityFlagsGetString(*(const SCNetworkReachabilityFlags *)subject, buffer, capacity);
 }
 
-static void flags_fit_any_capacity(void **state)
+TEST(flags_fit_any_capacity)
 {
     static const SCNetworkReachabilityFlags all[] = { 0, R, R | L | D, 0xffffffff };
     char                                    untouched = 'x';
 
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         check_capacities(write_flags, &all[i]);
     assert_int_equal(SCNetworkReachabilityFlagsGetString(R, &untouched, 0), 9);
@@ -88,9 +86,8 @@ static void flags_fit_any_capacity(void **state)
 
 /* ---- Reasons, errors, version ----------------------------------------------------------------------------------- */
 
-static void every_reason_has_words_of_its_own(void **state)
+TEST(every_reason_has_words_of_its_own)
 {
-    (void)state;
     for (SCNetworkReachabilityReason i = 0; i <= kSCNetworkReachabilityReasonInterfaceMissing; i++) {
         assert_true(strlen(SCNetworkReachabilityReasonString(i)) > 0);
         assert_string_not_equal(SCNetworkReachabilityReasonString(i), SCNetworkReachabilityReasonString(99));
@@ -103,11 +100,10 @@ static void every_reason_has_words_of_its_own(void **state)
     assert_non_null(SCNetworkReachabilityReasonString(0xffffffff));
 }
 
-static void every_status_has_words(void **state)
+TEST(every_status_has_words)
 {
     static const int statuses[] = { INT32_MIN, -1, 999, 1000, 1004, 4000, 4002, INT32_MAX };
 
-    (void)state;
     assert_string_equal(SCErrorString(kSCStatusOK), "Success");
     assert_string_equal(SCErrorString(kSCStatusInvalidArgument), "Invalid argument");
     assert_string_equal(SCErrorString(ENOMEM), "Cannot allocate memory");
@@ -118,11 +114,10 @@ static void every_status_has_words(void **state)
         assert_string_equal(SCErrorString(statuses[i]), "Unknown error");
 }
 
-static void the_version_is_that_of_the_header(void **state)
+TEST(the_version_is_that_of_the_header)
 {
     char version[32];
 
-    (void)state;
     assert_string_equal(SCNetworkReachabilityGetVersion(), REACHABILITY_VERSION);
     snprintf(version, sizeof version, "%d.%d.%d", REACHABILITY_VERSION_MAJOR, REACHABILITY_VERSION_MINOR,
              REACHABILITY_VERSION_PATCH);
@@ -150,9 +145,8 @@ static void expect_description(SCNetworkReachabilityRef target, const char *subj
     SCNetworkReachabilityRelease(target);
 }
 
-static void a_description_names_what_was_asked_for(void **state)
+TEST(a_description_names_what_was_asked_for)
 {
-    (void)state;
     namespace_require();
     expect_description(expect_target("198.51.100.7"), "address = 198.51.100.7");
     expect_description(expect_target("2001:db8::7"), "address = 2001:db8::7");
@@ -167,13 +161,12 @@ static void a_description_names_what_was_asked_for(void **state)
     expect_description(SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a"), "address = fe80::1%a");
 }
 
-static void a_scheduled_target_tells_its_flags(void **state)
+TEST(a_scheduled_target_tells_its_flags)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop;
     char                     subject[128];
 
-    (void)state;
     namespace_require();
     namespace_add_pair();
     loop = SCRunLoopCreate();
@@ -193,11 +186,10 @@ static size_t write_description(const void *subject, char *buffer, size_t capaci
     return SCNetworkReachabilityGetDescription((SCNetworkReachabilityRef)subject, buffer, capacity);
 }
 
-static void a_description_fits_any_capacity(void **state)
+TEST(a_description_fits_any_capacity)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     namespace_require();
     namespace_add_pair();
     namespace_ip("route add default via 192.0.2.1");
@@ -206,13 +198,12 @@ static void a_description_fits_any_capacity(void **state)
     SCNetworkReachabilityRelease(target);
 }
 
-static void a_description_tells_the_whole_answer(void **state)
+TEST(a_description_tells_the_whole_answer)
 {
     static const char *const words[] = { "Reachable", "via 192.0.2.1", "dev a", "src 192.0.2.2", "none", "mtu 1500" };
     SCNetworkReachabilityRef target;
     char                     text[2048];
 
-    (void)state;
     namespace_require();
     namespace_add_pair();
     namespace_ip("route add default via 192.0.2.1");
@@ -239,18 +230,17 @@ static void expect_resolver(SCNetworkReachabilityRef target, const char *words, 
     }
 }
 
-static void what_is_no_name_needs_no_resolver(void **state)
+TEST(what_is_no_name_needs_no_resolver)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     namespace_require();
     target = expect_target("198.51.100.7");
     EXPECT_RESOLVER(target, "not needed");
     SCNetworkReachabilityRelease(target);
 }
 
-static void a_name_tells_whether_it_was_asked_for_and_what_came_of_it(void **state)
+TEST_WITH(NULL, names_end, a_name_tells_whether_it_was_asked_for_and_what_came_of_it)
 {
     static const struct {
         const char                *name;
@@ -263,7 +253,6 @@ static void a_name_tells_whether_it_was_asked_for_and_what_came_of_it(void **sta
     };
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCNetworkReachabilityRef target = SCNetworkReachabilityRetain(names_target(rows[i].name));
@@ -278,11 +267,10 @@ static void a_name_tells_whether_it_was_asked_for_and_what_came_of_it(void **sta
     }
 }
 
-static void a_name_tells_that_it_is_asked_for_just_now(void **state)
+TEST_WITH(NULL, names_end, a_name_tells_that_it_is_asked_for_just_now)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     watcher_schedule(&watcher, names_target("held.test"));
     EXPECT_RESOLVER(watcher.target, "asked, not answered yet");
@@ -292,24 +280,4 @@ static void a_name_tells_that_it_is_asked_for_just_now(void **state)
     EXPECT_CHANGE(&watcher, R);
     EXPECT_RESOLVER(watcher.target, "answered");
     watcher_stop(&watcher);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flags_are_told_in_apple_s_words),
-        cmocka_unit_test(flags_fit_any_capacity),
-        cmocka_unit_test(every_reason_has_words_of_its_own),
-        cmocka_unit_test(every_status_has_words),
-        cmocka_unit_test(the_version_is_that_of_the_header),
-        cmocka_unit_test(a_description_names_what_was_asked_for),
-        cmocka_unit_test(a_scheduled_target_tells_its_flags),
-        cmocka_unit_test(a_description_fits_any_capacity),
-        cmocka_unit_test(a_description_tells_the_whole_answer),
-        cmocka_unit_test(what_is_no_name_needs_no_resolver),
-        cmocka_unit_test_teardown(a_name_tells_whether_it_was_asked_for_and_what_came_of_it, names_end),
-        cmocka_unit_test_teardown(a_name_tells_that_it_is_asked_for_just_now, names_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

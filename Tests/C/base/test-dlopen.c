@@ -307,8 +307,38 @@ static int use_many_times(void (*once)(int), int mode)
     return 0;
 }
 
+PART(open_lazy)
+{
+    return use_many_times(use, RTLD_LAZY);
+}
+
+PART(open_local)
+{
+    return use_many_times(use, RTLD_NOW | RTLD_LOCAL);
+}
+
+PART(open_global)
+{
+    return use_many_times(use, RTLD_NOW | RTLD_GLOBAL);
+}
+
+PART(open_deep)
+{
+    return use_many_times(use, RTLD_NOW | RTLD_DEEPBIND);
+}
+
+PART(open_for_scheduler)
+{
+    return use_many_times(use_a_scheduler, RTLD_NOW | RTLD_LOCAL);
+}
+
+PART(open_for_thread)
+{
+    return use_many_times(use_on_a_thread, RTLD_NOW | RTLD_LOCAL);
+}
+
 /* Unloaded, and something is still scheduled when the process exits. */
-static int use_and_exit(void)
+PART(use_and_exit)
 {
     struct library library;
 
@@ -319,39 +349,19 @@ static int use_and_exit(void)
     exit(7);
 }
 
-static int play(const char *part)
-{
-    if (strcmp(part, "lazy") == 0)
-        return use_many_times(use, RTLD_LAZY);
-    if (strcmp(part, "local") == 0)
-        return use_many_times(use, RTLD_NOW | RTLD_LOCAL);
-    if (strcmp(part, "global") == 0)
-        return use_many_times(use, RTLD_NOW | RTLD_GLOBAL);
-    if (strcmp(part, "deep") == 0)
-        return use_many_times(use, RTLD_NOW | RTLD_DEEPBIND);
-    if (strcmp(part, "scheduler") == 0)
-        return use_many_times(use_a_scheduler, RTLD_NOW | RTLD_LOCAL);
-    if (strcmp(part, "thread") == 0)
-        return use_many_times(use_on_a_thread, RTLD_NOW | RTLD_LOCAL);
-    return use_and_exit();
-}
-
 /* ---- Tests ------------------------------------------------------------------------------------------------------ */
 
-static int begin(void **state)
+static void begin(void)
 {
-    (void)state;
     namespace_require();
     namespace_ip("link set dev lo up");
     namespace_add_pair();
-    return 0;
 }
 
-static void it_stays_where_it_is_when_it_is_closed(void **state)
+TEST(it_stays_where_it_is_when_it_is_closed)
 {
     struct library library, again;
 
-    (void)state;
     assert_true(library_open(&library, RTLD_NOW));
     assert_string_equal(library.call.SCNetworkReachabilityGetVersion(), REACHABILITY_VERSION);
     assert_ptr_not_equal(library.call.SCError, SCError); /* not the one that this program has inside it */
@@ -364,50 +374,33 @@ static void it_stays_where_it_is_when_it_is_closed(void **state)
     assert_int_equal(dlclose(again.handle), 0); /* the one that was not to load it */
 }
 
-static void it_may_be_opened_and_closed_a_thousand_times(void **state)
+TEST(it_may_be_opened_and_closed_a_thousand_times)
 {
-    (void)state;
-    EXPECT_PROGRAM("lazy", 0, "");
-    EXPECT_PROGRAM("local", 0, "");
-    EXPECT_PROGRAM("global", 0, "");
+    EXPECT_PROGRAM(open_lazy, 0, "");
+    EXPECT_PROGRAM(open_local, 0, "");
+    EXPECT_PROGRAM(open_global, 0, "");
 }
 
-static void its_own_symbols_may_come_first(void **state)
+TEST(its_own_symbols_may_come_first)
 {
-    (void)state;
     if (is_sanitized())
         SKIP("sanitizers end a program that uses RTLD_DEEPBIND");
-    EXPECT_PROGRAM("deep", 0, "");
+    EXPECT_PROGRAM(open_deep, 0, "");
 }
 
-static void it_may_be_opened_and_closed_by_threads_that_end(void **state)
+TEST(it_may_be_opened_and_closed_by_threads_that_end)
 {
-    (void)state;
-    EXPECT_PROGRAM("thread", 0, "");
+    EXPECT_PROGRAM(open_for_thread, 0, "");
 }
 
-static void its_thread_may_outlive_it(void **state)
+TEST(its_thread_may_outlive_it)
 {
-    (void)state;
-    EXPECT_PROGRAM("scheduler", 0, "");
+    EXPECT_PROGRAM(open_for_scheduler, 0, "");
 }
 
-static void a_process_may_exit_when_it_has_closed_it(void **state)
+TEST(a_process_may_exit_when_it_has_closed_it)
 {
-    (void)state;
-    EXPECT_PROGRAM("exit", 7, "");
+    EXPECT_PROGRAM(use_and_exit, 7, "");
 }
 
-int main(int count, char **arguments)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(it_stays_where_it_is_when_it_is_closed, begin),
-        cmocka_unit_test_setup(it_may_be_opened_and_closed_a_thousand_times, begin),
-        cmocka_unit_test_setup(its_own_symbols_may_come_first, begin),
-        cmocka_unit_test_setup(it_may_be_opened_and_closed_by_threads_that_end, begin),
-        cmocka_unit_test_setup(its_thread_may_outlive_it, begin),
-        cmocka_unit_test_setup(a_process_may_exit_when_it_has_closed_it, begin),
-    };
-
-    return count > 1 ? play(arguments[1]) : cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT(.setup = begin)

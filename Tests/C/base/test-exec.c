@@ -21,7 +21,7 @@
 /* ---- Parts ------------------------------------------------------------------------------------------------------ */
 
 /* Prints the descriptors that it was given. */
-static int list(void)
+PART(list)
 {
     DIR *folder = opendir("/proc/self/fd");
 
@@ -50,7 +50,7 @@ static void hand_on(void)
     MUST(dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 100) == 100);
 }
 
-static int become_a_list(void)
+PART(become_a_list)
 {
     struct descriptors before, after;
     int                opened = 0;
@@ -120,7 +120,7 @@ static void *make_schedules(void *away)
 }
 
 /* What a program would be given that is started at any of these moments. */
-static int look_meanwhile(void)
+PART(look_meanwhile)
 {
     static void *(*const bodies[])(void *) = { make_loops, make_targets, make_schedules };
     pthread_t threads[3];
@@ -150,33 +150,14 @@ static void begin(void)
     namespace_ip("link set dev lo up");
 }
 
-static void a_program_that_is_started_gets_no_descriptor_of_ours(void **state)
+TEST(a_program_that_is_started_gets_no_descriptor_of_ours)
 {
-    (void)state;
     begin();
-    EXPECT_PROGRAM("become a list", 0, HANDED_ON);
+    EXPECT_PROGRAM(become_a_list, 0, HANDED_ON);
 }
 
-static void none_even_if_it_is_started_while_they_are_being_opened(void **state)
+TEST(none_even_if_it_is_started_while_they_are_being_opened)
 {
-    (void)state;
     begin();
-    EXPECT_PROGRAM("look meanwhile", 0, "");
-}
-
-int main(int count, char **arguments)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_that_is_started_gets_no_descriptor_of_ours),
-        cmocka_unit_test(none_even_if_it_is_started_while_they_are_being_opened),
-    };
-
-    if (count > 1) {
-        if (strcmp(arguments[1], "list") == 0)
-            return list();
-        if (strcmp(arguments[1], "become a list") == 0)
-            return become_a_list();
-        return look_meanwhile();
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    EXPECT_PROGRAM(look_meanwhile, 0, "");
 }

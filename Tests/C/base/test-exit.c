@@ -20,32 +20,32 @@ static int chosen = 7; /* the status that a part ends with */
 
 /* ---- Ways to end ------------------------------------------------------------------------------------------------ */
 
-static int by_exit(void)
+PART(by_exit)
 {
     busy_begin();
     exit(chosen);
 }
 
-static int by_return(void)
+PART(by_return)
 {
     busy_begin();
     return chosen;
 }
 
-static int by_quick_exit(void)
+PART(by_quick_exit)
 {
     busy_begin();
     quick_exit(chosen);
 }
 
-static int at_once(void)
+PART(at_once)
 {
     busy_begin();
     _exit(chosen);
 }
 
 /* The process ends with its last thread, and with 0. That may be the library's, which has nothing left to do. */
-static int by_pthread_exit(void)
+PART(by_pthread_exit)
 {
     busy_begin();
     busy_leave_scheduler();
@@ -95,19 +95,19 @@ static void register_uses(void)
     MUST(atexit(ask_it_once_more) == 0);
 }
 
-static int by_exit_with_uses(void)
+PART(by_exit_with_uses)
 {
     register_uses();
     exit(chosen);
 }
 
-static int by_return_with_uses(void)
+PART(by_return_with_uses)
 {
     register_uses();
     return chosen;
 }
 
-static int by_pthread_exit_with_uses(void)
+PART(by_pthread_exit_with_uses)
 {
     own_loop_ended = true;
     register_uses();
@@ -115,7 +115,7 @@ static int by_pthread_exit_with_uses(void)
     pthread_exit(NULL);
 }
 
-static int by_quick_exit_with_uses(void)
+PART(by_quick_exit_with_uses)
 {
     MUST(at_quick_exit(use_it_once_more) == 0);
     busy_begin();
@@ -177,13 +177,13 @@ static void start(void *(*const bodies[THREADS])(void *))
     pthread_barrier_wait(&barrier);
 }
 
-static int while_others_drive(void)
+PART(while_others_drive)
 {
     start((void *(*const[THREADS])(void *)){ drive, drive, drive_other });
     return chosen;
 }
 
-static int while_others_use_it(void)
+PART(while_others_use_it)
 {
     start((void *(*const[THREADS])(void *)){ use, use, use });
     return chosen;
@@ -195,7 +195,7 @@ static void *end_it(void *unused)
     return unused;
 }
 
-static int by_another_thread(void)
+PART(by_another_thread)
 {
     pthread_t thread;
 
@@ -214,7 +214,7 @@ static void end_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
     exit(chosen);
 }
 
-static int by_a_callback(void)
+PART(by_a_callback)
 {
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "host.example");
 
@@ -241,7 +241,7 @@ static void *outlive(void *unused)
     return unused;
 }
 
-static int by_the_last_of_several_threads(void)
+PART(by_the_last_of_several_threads)
 {
     pthread_t thread;
 
@@ -264,58 +264,25 @@ const char *__tsan_default_options(void)
 
 #define USES "asked\nused\nmade\n"
 
-static const struct part {
-    const char *name;
-    int (*play)(void);
-} parts[] = {
-    { "exit", by_exit },
-    { "return", by_return },
-    { "quick_exit", by_quick_exit },
-    { "_exit", at_once },
-    { "pthread_exit", by_pthread_exit },
-    { "exit with uses", by_exit_with_uses },
-    { "return with uses", by_return_with_uses },
-    { "quick_exit with uses", by_quick_exit_with_uses },
-    { "pthread_exit with uses", by_pthread_exit_with_uses },
-    { "return while others drive", while_others_drive },
-    { "return while others use it", while_others_use_it },
-    { "exit by another thread", by_another_thread },
-    { "exit in a callback", by_a_callback },
-    { "the last thread", by_the_last_of_several_threads },
-};
-
-static int play(const char *name)
+static void begin(void)
 {
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (strcmp(parts[i].name, name) == 0)
-            return parts[i].play();
-    MUST(!"there is such a part");
-    return 1;
-}
-
-static int begin(void **state)
-{
-    (void)state;
     namespace_require();
     namespace_ip("link set dev lo up");
-    return 0;
 }
 
-static void a_process_that_exits_does_so_with_its_status(void **state)
+TEST(a_process_that_exits_does_so_with_its_status)
 {
-    (void)state;
-    EXPECT_PROGRAM("exit", chosen, "");
-    EXPECT_PROGRAM("return", chosen, "");
-    EXPECT_PROGRAM("quick_exit", chosen, "");
-    EXPECT_PROGRAM("_exit", chosen, "");
+    EXPECT_PROGRAM(by_exit, chosen, "");
+    EXPECT_PROGRAM(by_return, chosen, "");
+    EXPECT_PROGRAM(by_quick_exit, chosen, "");
+    EXPECT_PROGRAM(at_once, chosen, "");
 }
 
-static void exit_handlers_may_go_on_using_what_there_is(void **state)
+TEST(exit_handlers_may_go_on_using_what_there_is)
 {
-    (void)state;
-    EXPECT_PROGRAM("exit with uses", chosen, USES);
-    EXPECT_PROGRAM("return with uses", chosen, USES);
-    EXPECT_PROGRAM("quick_exit with uses", chosen, "asked\nused\n");
+    EXPECT_PROGRAM(by_exit_with_uses, chosen, USES);
+    EXPECT_PROGRAM(by_return_with_uses, chosen, USES);
+    EXPECT_PROGRAM(by_quick_exit_with_uses, chosen, "asked\nused\n");
 }
 
 static bool runs_under(const char *tool)
@@ -325,49 +292,33 @@ static bool runs_under(const char *tool)
     return under != NULL && strcmp(under, tool) == 0;
 }
 
-static void other_threads_may_be_inside_the_library(void **state)
+TEST(other_threads_may_be_inside_the_library)
 {
-    (void)state;
     for (int i = 0; i < 10; i++) {
-        EXPECT_PROGRAM("return while others drive", chosen, "");
-        EXPECT_PROGRAM("return while others use it", chosen, "");
+        EXPECT_PROGRAM(while_others_drive, chosen, "");
+        EXPECT_PROGRAM(while_others_use_it, chosen, "");
     }
 }
 
-static void another_thread_may_end_it_while_the_main_one_drives(void **state)
+TEST(another_thread_may_end_it_while_the_main_one_drives)
 {
-    (void)state;
-    EXPECT_PROGRAM("exit by another thread", chosen, USES);
+    EXPECT_PROGRAM(by_another_thread, chosen, USES);
 }
 
-static void a_callback_may_end_it(void **state)
+TEST(a_callback_may_end_it)
 {
-    (void)state;
-    EXPECT_PROGRAM("exit in a callback", chosen, USES);
+    EXPECT_PROGRAM(by_a_callback, chosen, USES);
 }
 
-static void the_main_thread_may_end_before_the_process(void **state)
+TEST(the_main_thread_may_end_before_the_process)
 {
-    (void)state;
     if (runs_under("tsan"))
         SKIP("a main thread that ends leaves every program hanging under gcc's thread sanitizer");
     for (int i = 0; i < 10; i++) {
-        EXPECT_PROGRAM("pthread_exit", 0, "");
-        EXPECT_PROGRAM("pthread_exit with uses", 0, USES);
-        EXPECT_PROGRAM("the last thread", 0, USES);
+        EXPECT_PROGRAM(by_pthread_exit, 0, "");
+        EXPECT_PROGRAM(by_pthread_exit_with_uses, 0, USES);
+        EXPECT_PROGRAM(by_the_last_of_several_threads, 0, USES);
     }
 }
 
-int main(int count, char **arguments)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_process_that_exits_does_so_with_its_status, begin),
-        cmocka_unit_test_setup(exit_handlers_may_go_on_using_what_there_is, begin),
-        cmocka_unit_test_setup(other_threads_may_be_inside_the_library, begin),
-        cmocka_unit_test_setup(another_thread_may_end_it_while_the_main_one_drives, begin),
-        cmocka_unit_test_setup(a_callback_may_end_it, begin),
-        cmocka_unit_test_setup(the_main_thread_may_end_before_the_process, begin),
-    };
-
-    return count > 1 ? play(arguments[1]) : cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT(.setup = begin)

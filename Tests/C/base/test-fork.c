@@ -24,6 +24,7 @@
 #include "support/descriptors.h"
 #include "support/expect.h"
 #include "support/namespace.h"
+#include "support/program.h"
 #include "support/watcher.h"
 #include "support/writer.h"
 
@@ -465,10 +466,15 @@ static void end_with_exit(void)
     exit(0);
 }
 
-/* This program, which then compares the descriptors that are open with those that it was started with: see main. */
+/* Whether others than those have outlived exec. */
+PART(compare_descriptors)
+{
+    return strcmp(program_argument, at_start) != 0;
+}
+
 static void execute(void)
 {
-    execl(program, program, at_start, (char *)NULL);
+    execl(program, program, "compare_descriptors", at_start, (char *)NULL);
     _exit(127);
 }
 
@@ -532,17 +538,15 @@ static void hear_on_where_the_caller_drives(void)
     hear_on(OWN_LOOP, MADE_LOOP);
 }
 
-static void a_loop_hears_on_however_a_child_ends(void **state)
+TEST(a_loop_hears_on_however_a_child_ends)
 {
-    (void)state;
     begin();
     child_run(hear_on_where_the_caller_drives);
     finish();
 }
 
-static void another_threads_loop_and_a_scheduler_hear_on_however_a_child_ends(void **state)
+TEST(another_threads_loop_and_a_scheduler_hear_on_however_a_child_ends)
 {
-    (void)state;
     require_threads();
     begin();
     hear_on(THREADS_LOOP, SCHEDULER);
@@ -571,9 +575,8 @@ static void have_none_of_the_parents(void)
     SCRunLoopRelease(other);
 }
 
-static void a_child_has_none_of_the_parents_descriptors_and_leaves_none_to_exec(void **state)
+TEST(a_child_has_none_of_the_parents_descriptors_and_leaves_none_to_exec)
 {
-    (void)state;
     begin();
     child_run(have_none_of_the_parents);
     finish();
@@ -631,9 +634,8 @@ static void lose_nothing_on_the_own_loop(void)
     lose_nothing(OWN_LOOP);
 }
 
-static void what_is_queued_at_a_fork_is_heard_afterwards(void **state)
+TEST(what_is_queued_at_a_fork_is_heard_afterwards)
 {
-    (void)state;
     begin();
     child_run(lose_nothing_on_the_own_loop);
     lose_nothing(MADE_LOOP);
@@ -673,9 +675,8 @@ static void lose_nothing_elsewhere(enum way way)
     sem_destroy(&go_on);
 }
 
-static void what_is_queued_for_another_thread_at_a_fork_is_heard_afterwards(void **state)
+TEST(what_is_queued_for_another_thread_at_a_fork_is_heard_afterwards)
 {
-    (void)state;
     require_threads();
     begin();
     lose_nothing_elsewhere(THREADS_LOOP);
@@ -700,7 +701,7 @@ static void count_release(const void *info)
     let_go++;
 }
 
-static void everything_inherited_can_only_be_retained_and_released(void **state)
+TEST(everything_inherited_can_only_be_retained_and_released)
 {
     SCNetworkReachabilityContext context = { 0, &retained, count_retain, count_release, NULL };
     SCNetworkReachabilityRef     targets[3];
@@ -708,7 +709,6 @@ static void everything_inherited_can_only_be_retained_and_released(void **state)
     struct ear                   ear;
     pid_t                        child;
 
-    (void)state;
     begin();
     retained = let_go = 0;
     loop = SCRunLoopCreate();
@@ -772,9 +772,8 @@ static void find_new_loops(void)
     expect_a_new_life(1);
 }
 
-static void a_child_has_loops_of_its_own(void **state)
+TEST(a_child_has_loops_of_its_own)
 {
-    (void)state;
     begin();
     child_run(find_new_loops);
     finish();
@@ -808,21 +807,19 @@ static void fork_on_another_thread(void)
     free(child);
 }
 
-static void a_child_of_another_thread_has_that_ones_loop_as_its_main_one(void **state)
+TEST(a_child_of_another_thread_has_that_ones_loop_as_its_main_one)
 {
-    (void)state;
     require_threads();
     begin();
     child_run(fork_on_another_thread);
     finish();
 }
 
-static void a_child_begins_anew_and_its_end_disturbs_nothing(void **state)
+TEST(a_child_begins_anew_and_its_end_disturbs_nothing)
 {
     struct ear ear;
     pid_t      child;
 
-    (void)state;
     begin();
     ear_open(&ear, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
@@ -874,12 +871,11 @@ static void have_children(struct ear *inherited, size_t count, unsigned depth)
     }
 }
 
-static void grandchildren_begin_anew_likewise(void **state)
+TEST(grandchildren_begin_anew_likewise)
 {
     struct ear ear;
     pid_t      child;
 
-    (void)state;
     begin();
     ear_open(&ear, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
@@ -941,7 +937,7 @@ static void vfork_and_execute(struct ear *ear)
 
 static pid_t spawn(void)
 {
-    char *const arguments[] = { (char *)(uintptr_t)program, at_start, NULL };
+    char *const arguments[] = { (char *)(uintptr_t)program, "compare_descriptors", at_start, NULL };
     pid_t       child;
 
     if (posix_spawn(&child, program, NULL, NULL, arguments, environ) != 0)
@@ -991,9 +987,8 @@ static void fork_inside_with_the_own_loop(void)
     fork_inside(OWN_LOOP);
 }
 
-static void a_child_can_return_from_a_callback_or_execute_or_end_there(void **state)
+TEST(a_child_can_return_from_a_callback_or_execute_or_end_there)
 {
-    (void)state;
     begin();
     child_run(fork_inside_with_the_own_loop);
     fork_inside(MADE_LOOP);
@@ -1001,9 +996,8 @@ static void a_child_can_return_from_a_callback_or_execute_or_end_there(void **st
     finish();
 }
 
-static void a_child_can_return_from_a_callback_on_another_thread_or_execute_or_end_there(void **state)
+TEST(a_child_can_return_from_a_callback_on_another_thread_or_execute_or_end_there)
 {
-    (void)state;
     require_threads();
     begin();
     fork_inside(THREADS_LOOP);
@@ -1011,9 +1005,8 @@ static void a_child_can_return_from_a_callback_on_another_thread_or_execute_or_e
     finish();
 }
 
-static void a_child_can_return_from_a_schedulers_callback_or_execute_or_end_there(void **state)
+TEST(a_child_can_return_from_a_schedulers_callback_or_execute_or_end_there)
 {
-    (void)state;
     require_threads();
     begin();
     fork_inside(SCHEDULER);
@@ -1029,11 +1022,10 @@ static void fork_and_return_on_the_librarys_thread(struct ear *ear)
         atexit(end_now); /* else what the parent's other threads had would count as leaks */
 }
 
-static void a_child_that_returns_on_the_librarys_thread_ends(void **state)
+TEST(a_child_that_returns_on_the_librarys_thread_ends)
 {
     struct ear ear;
 
-    (void)state;
     require_threads();
     begin();
     ear_open(&ear, SCHEDULER, target_behind(1));
@@ -1069,9 +1061,8 @@ static void run_until_the_fork(void)
     ear_close(&ear);
 }
 
-static void a_run_without_limit_ends_in_a_child(void **state)
+TEST(a_run_without_limit_ends_in_a_child)
 {
-    (void)state;
     begin();
     child_run(run_until_the_fork);
     finish();
@@ -1116,9 +1107,8 @@ static void fork_in_a_nested_run(void)
         ear_close(&ears[i]);
 }
 
-static void nested_runs_end_in_a_child(void **state)
+TEST(nested_runs_end_in_a_child)
 {
-    (void)state;
     begin();
     child_run(fork_in_a_nested_run);
     finish();
@@ -1158,13 +1148,12 @@ static void end_if_hooks_child(SCNetworkReachabilityRef target)
     child_end();
 }
 
-static void a_child_of_a_contexts_hook_is_refused(void **state)
+TEST(a_child_of_a_contexts_hook_is_refused)
 {
     SCNetworkReachabilityContext context = { 0, &retained, fork_in_retain, fork_in_release, NULL };
     SCNetworkReachabilityRef     target;
     SCBoolean                    set;
 
-    (void)state;
     begin();
     target = target_behind(1);
     retained = let_go = 0;
@@ -1198,13 +1187,12 @@ static void a_child_of_a_contexts_hook_is_refused(void **state)
     finish();
 }
 
-static void a_child_of_a_schedulers_hook_is_refused(void **state)
+TEST(a_child_of_a_schedulers_hook_is_refused)
 {
     SCNetworkReachabilityScheduler scheduler = { 0, &retained, fork_in_retain, fork_in_release, perform };
     SCNetworkReachabilityRef       target;
     SCBoolean                      set;
 
-    (void)state;
     require_threads();
     begin();
     target = target_behind(1);
@@ -1234,12 +1222,11 @@ static void a_child_of_a_schedulers_hook_is_refused(void **state)
 
 /* ---- Work in a scheduler's hands -------------------------------------------------------------------------------- */
 
-static void work_that_was_handed_over_before_a_fork_does_nothing_in_the_child(void **state)
+TEST(work_that_was_handed_over_before_a_fork_does_nothing_in_the_child)
 {
     struct ear ear;
     pid_t      child;
 
-    (void)state;
     require_threads();
     begin();
     ear_open(&ear, SCHEDULER, target_behind(1));
@@ -1350,9 +1337,8 @@ static void call_in_handlers(void)
     descriptors_expect(&before);
 }
 
-static void a_programs_own_fork_handlers_may_call_the_library(void **state)
+TEST(a_programs_own_fork_handlers_may_call_the_library)
 {
-    (void)state;
     begin();
     child_run(call_in_handlers);
     finish();
@@ -1431,13 +1417,12 @@ static void *ask_once(void *target)
     return NULL;
 }
 
-static void a_child_releases_what_another_thread_was_changing(void **state)
+TEST(a_child_releases_what_another_thread_was_changing)
 {
     SCNetworkReachabilityRef target;
     pthread_t                thread;
     pid_t                    child;
 
-    (void)state;
     require_threads();
     begin();
     target = expect_target("192.0.2.9");
@@ -1484,12 +1469,11 @@ static void fork_and_return_while_locked(struct ear *ear)
         let_go_on(scheduling);
 }
 
-static void a_child_that_returns_from_a_callback_takes_no_lock_that_another_thread_has(void **state)
+TEST(a_child_that_returns_from_a_callback_takes_no_lock_that_another_thread_has)
 {
     static const enum way ways[] = { MADE_LOOP, THREADS_LOOP };
     struct ear            ear;
 
-    (void)state;
     require_threads();
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         begin();
@@ -1654,13 +1638,12 @@ static void *fork_in_a_storm(void *first_number)
     return NULL;
 }
 
-static void a_child_forked_in_a_storm_of_calls_begins_anew(void **state)
+TEST(a_child_forked_in_a_storm_of_calls_begins_anew)
 {
     static void *(*const bodies[])(
         void *) = { ask, drive_storm, come_and_go, come_and_go_abroad, come_and_go_on_schedulers, change_routes };
     pthread_t threads[sizeof bodies / sizeof bodies[0]], forkers[FORKERS];
 
-    (void)state;
     require_threads();
     if (is_under("asan"))
         SKIP("the address sanitizer's allocator, locked by another thread at a fork, stays so in the child");
@@ -1694,40 +1677,13 @@ static void a_child_forked_in_a_storm_of_calls_begins_anew(void **state)
     finish();
 }
 
-int main(int count, char **arguments)
+static void start(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_loop_hears_on_however_a_child_ends),
-        cmocka_unit_test(another_threads_loop_and_a_scheduler_hear_on_however_a_child_ends),
-        cmocka_unit_test(a_child_has_none_of_the_parents_descriptors_and_leaves_none_to_exec),
-        cmocka_unit_test(what_is_queued_at_a_fork_is_heard_afterwards),
-        cmocka_unit_test(what_is_queued_for_another_thread_at_a_fork_is_heard_afterwards),
-        cmocka_unit_test(everything_inherited_can_only_be_retained_and_released),
-        cmocka_unit_test(a_child_has_loops_of_its_own),
-        cmocka_unit_test(a_child_of_another_thread_has_that_ones_loop_as_its_main_one),
-        cmocka_unit_test(a_child_begins_anew_and_its_end_disturbs_nothing),
-        cmocka_unit_test(grandchildren_begin_anew_likewise),
-        cmocka_unit_test(a_child_can_return_from_a_callback_or_execute_or_end_there),
-        cmocka_unit_test(a_child_can_return_from_a_callback_on_another_thread_or_execute_or_end_there),
-        cmocka_unit_test(a_child_can_return_from_a_schedulers_callback_or_execute_or_end_there),
-        cmocka_unit_test(a_child_that_returns_on_the_librarys_thread_ends),
-        cmocka_unit_test(a_run_without_limit_ends_in_a_child),
-        cmocka_unit_test(nested_runs_end_in_a_child),
-        cmocka_unit_test(a_child_of_a_contexts_hook_is_refused),
-        cmocka_unit_test(a_child_of_a_schedulers_hook_is_refused),
-        cmocka_unit_test(work_that_was_handed_over_before_a_fork_does_nothing_in_the_child),
-        cmocka_unit_test(a_programs_own_fork_handlers_may_call_the_library),
-        cmocka_unit_test(a_child_releases_what_another_thread_was_changing),
-        cmocka_unit_test(a_child_that_returns_from_a_callback_takes_no_lock_that_another_thread_has),
-        cmocka_unit_test(a_child_forked_in_a_storm_of_calls_begins_anew),
-    };
-
-    program = arguments[0];
+    program = program_path();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     descriptors_read(&before);
     for (int fd = 0; fd < DESCRIPTORS; fd++)
         at_start[fd] = before.open[fd] ? '1' : '0';
-    if (count > 1) /* `execute` asks whether others have outlived exec */
-        return strcmp(arguments[1], at_start) != 0;
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+UNIT(.start = start)

@@ -111,7 +111,7 @@ static void expect_untouched(struct watcher *watcher, SCNetworkReachabilityRef u
     EXPECT_CHANGE(watcher, R);
 }
 
-static void forged_messages_to_our_sockets_are_not_believed(void **state)
+TEST(forged_messages_to_our_sockets_are_not_believed)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef unscheduled;
@@ -119,7 +119,6 @@ static void forged_messages_to_our_sockets_are_not_believed(void **state)
     size_t                   count, taken = 0;
     int                      fd;
 
-    (void)state;
     begin(&watcher);
     unscheduled = expect_target("198.51.100.8");
     EXPECT(unscheduled, R, None);
@@ -135,13 +134,12 @@ static void forged_messages_to_our_sockets_are_not_believed(void **state)
     watcher_stop(&watcher);
 }
 
-static void forged_messages_to_our_groups_are_not_believed(void **state)
+TEST(forged_messages_to_our_groups_are_not_believed)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef unscheduled;
     int                      fd;
 
-    (void)state;
     begin(&watcher);
     unscheduled = expect_target("198.51.100.8");
     EXPECT(unscheduled, R, None);
@@ -154,7 +152,7 @@ static void forged_messages_to_our_groups_are_not_believed(void **state)
     watcher_stop(&watcher);
 }
 
-static void our_request_sockets_take_nothing_from_others(void **state)
+TEST(our_request_sockets_take_nothing_from_others)
 {
     const struct forgery forgery = forge(NLMSG_ERROR, 0);
     struct watcher       watcher;
@@ -162,7 +160,6 @@ static void our_request_sockets_take_nothing_from_others(void **state)
     size_t               count, refused = 0;
     int                  fd;
 
-    (void)state;
     begin(&watcher);
     count = find_ports(ports);
     fd = open_forger();
@@ -178,7 +175,7 @@ static void our_request_sockets_take_nothing_from_others(void **state)
 }
 
 /* The queue full of forgeries: real messages are lost, and the library finds its way back. */
-static void a_flood_of_forged_messages_hides_no_change(void **state)
+TEST(a_flood_of_forged_messages_hides_no_change)
 {
     const struct forgery forgery = forge(RTM_DELLINK, 0x7fffffff);
     struct watcher       watcher;
@@ -186,7 +183,6 @@ static void a_flood_of_forged_messages_hides_no_change(void **state)
     size_t               count, full = 0;
     int                  fd;
 
-    (void)state;
     begin(&watcher);
     count = find_ports(ports);
     fd = open_forger();
@@ -206,16 +202,4 @@ static void a_flood_of_forged_messages_hides_no_change(void **state)
     EXPECT_CHANGE(&watcher, R);
     close(fd);
     watcher_stop(&watcher);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forged_messages_to_our_sockets_are_not_believed),
-        cmocka_unit_test(forged_messages_to_our_groups_are_not_believed),
-        cmocka_unit_test(our_request_sockets_take_nothing_from_others),
-        cmocka_unit_test(a_flood_of_forged_messages_hides_no_change),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

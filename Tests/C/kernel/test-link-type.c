@@ -38,7 +38,7 @@ static void expect_peer(SCNetworkReachabilityFlags flags, SCNetworkReachabilityI
     SCNetworkReachabilityRelease(target);
 }
 
-static void a_device_is_what_its_driver_says(void **state)
+TEST(a_device_is_what_its_driver_says)
 {
     static const struct {
         const char                        *type;
@@ -51,7 +51,6 @@ static void a_device_is_what_its_driver_says(void **state)
         { "gadget", R | D, kSCNetworkReachabilityInterfaceTypeVirtual },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         begin();
         pretend_type("a", rows[i].type);
@@ -59,11 +58,10 @@ static void a_device_is_what_its_driver_says(void **state)
     }
 }
 
-static void its_own_address_is_no_more_cellular_than_any(void **state)
+TEST(its_own_address_is_no_more_cellular_than_any)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     begin();
     pretend_type("a", "wwan");
     target = expect_target("192.0.2.2");
@@ -71,12 +69,11 @@ static void its_own_address_is_no_more_cellular_than_any(void **state)
     SCNetworkReachabilityRelease(target);
 }
 
-static void what_a_modem_carries_is_cellular(void **state)
+TEST(what_a_modem_carries_is_cellular)
 {
     static const char *const kinds[] = { "macvlan", "macvtap", "ipvlan", "vlan id 5" };
     int                      made = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         begin();
         pretend_type("a", "wwan");
@@ -94,11 +91,10 @@ static void what_a_modem_carries_is_cellular(void **state)
 }
 
 /* A bridge is what its ports are: the best of those that have a carrier. */
-static void a_bridge_follows_its_ports(void **state)
+TEST(a_bridge_follows_its_ports)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     namespace_add_second_pair();
     pretend_type("a", "wwan");
@@ -130,11 +126,10 @@ static void a_bridge_follows_its_ports(void **state)
 }
 
 /* It is looked at before its first port comes. */
-static void a_bridge_without_a_port_is_looked_at_again(void **state)
+TEST(a_bridge_without_a_port_is_looked_at_again)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     pretend_type("a", "wwan");
     namespace_ip("address flush dev a");
@@ -149,11 +144,10 @@ static void a_bridge_without_a_port_is_looked_at_again(void **state)
 }
 
 /* It is looked at when an answer first hangs on it, and not when something else happens. */
-static void no_event_is_a_reason_to_look_again(void **state)
+TEST(no_event_is_a_reason_to_look_again)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     namespace_add_second_pair();
     pretend_type("a", "wwan");
@@ -176,11 +170,10 @@ static void no_event_is_a_reason_to_look_again(void **state)
     watcher_stop(&watcher);
 }
 
-static void an_interface_that_comes_in_anothers_place_is_looked_at_anew(void **state)
+TEST(an_interface_that_comes_in_anothers_place_is_looked_at_anew)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     pretend_type("a", "wwan");
     watcher_start(&watcher, expect_target(PEER));
@@ -194,11 +187,10 @@ static void an_interface_that_comes_in_anothers_place_is_looked_at_anew(void **s
 }
 
 /* sysfs goes on showing the namespace in which it was mounted, with an interface of the same name and index. */
-static void the_sysfs_of_another_namespace_is_not_believed(void **state)
+TEST(the_sysfs_of_another_namespace_is_not_believed)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     pretend_type("a", "wwan");
     expect_peer(R | W | T, kSCNetworkReachabilityInterfaceTypeCellular);
@@ -213,12 +205,11 @@ static void the_sysfs_of_another_namespace_is_not_believed(void **state)
 }
 
 /* There rtnetlink is asked for what carries it. */
-static void without_sysfs_what_carries_it_is_found_all_the_same(void **state)
+TEST(without_sysfs_what_carries_it_is_found_all_the_same)
 {
     SCNetworkReachabilityRef target;
     const int                tun = (namespace_require(), namespace_add_tun("t"));
 
-    (void)state;
     if (tun < 0)
         SKIP("no /dev/net/tun here");
     namespace_ip("link set dev t up");
@@ -236,21 +227,4 @@ static void without_sysfs_what_carries_it_is_found_all_the_same(void **state)
     EXPECT_TYPE(target, Virtual);
     SCNetworkReachabilityRelease(target);
     close(tun);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_device_is_what_its_driver_says),
-        cmocka_unit_test(its_own_address_is_no_more_cellular_than_any),
-        cmocka_unit_test(what_a_modem_carries_is_cellular),
-        cmocka_unit_test(a_bridge_follows_its_ports),
-        cmocka_unit_test(a_bridge_without_a_port_is_looked_at_again),
-        cmocka_unit_test(no_event_is_a_reason_to_look_again),
-        cmocka_unit_test(an_interface_that_comes_in_anothers_place_is_looked_at_anew),
-        cmocka_unit_test(the_sysfs_of_another_namespace_is_not_believed),
-        cmocka_unit_test(without_sysfs_what_carries_it_is_found_all_the_same),
-    };
-
-    return cmocka_run_group_tests_name("device", tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void note(const char *path, unsigned pid, const char *what)
     write_notes(path, &notes);
 }
 
-static void it_is_idle_until_pppd_says_otherwise(void **state)
+TEST(it_is_idle_until_pppd_says_otherwise)
 {
     static const struct {
         const char                *note;
@@ -79,7 +79,6 @@ static void it_is_idle_until_pppd_says_otherwise(void **state)
         { "IPLOCAL=;XIPLOCAL=1;CONNECT_TIMES=4", R | T },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCNetworkReachabilityRef target;
         const int                tun = begin();
@@ -97,12 +96,11 @@ static void it_is_idle_until_pppd_says_otherwise(void **state)
 }
 
 /* No database, one of somebody else's link, of a pppd that was killed, or no database at all. */
-static void without_a_note_it_is_connected(void **state)
+TEST(without_a_note_it_is_connected)
 {
     SCNetworkReachabilityRef target;
     const int                tun = begin();
 
-    (void)state;
     target = expect_target("198.51.100.7");
     EXPECT(target, R | T, None);
     etc_write(DATABASE, "");
@@ -122,14 +120,13 @@ static void without_a_note_it_is_connected(void **state)
 }
 
 /* One that was killed, and one of another network namespace, may have left or have a link of the same name. */
-static void others_by_that_name_do_not_make_it_idle(void **state)
+TEST(others_by_that_name_do_not_make_it_idle)
 {
     static const char *const connected = "IPLOCAL=10.9.0.1", *const idle = "UNIT=0";
     SCNetworkReachabilityRef target;
     struct notes             notes;
     const int                tun = begin();
 
-    (void)state;
     target = expect_target("198.51.100.7");
     for (uint32_t chain = 0; chain < 2; chain++) {
         notes_begin(&notes, 2);
@@ -147,12 +144,11 @@ static void others_by_that_name_do_not_make_it_idle(void **state)
     close(tun);
 }
 
-static void the_database_of_newer_ones_is_read_as_well(void **state)
+TEST(the_database_of_newer_ones_is_read_as_well)
 {
     SCNetworkReachabilityRef target;
     const int                tun = begin();
 
-    (void)state;
     etc_make_directory("/run/pppd");
     note(LATER, (unsigned)getpid(), "UNIT=0");
     target = expect_target("198.51.100.7");
@@ -162,12 +158,11 @@ static void the_database_of_newer_ones_is_read_as_well(void **state)
 }
 
 /* Nobody tells of it: it is looked at every two seconds. */
-static void dialling_is_noticed(void **state)
+TEST(dialling_is_noticed)
 {
     struct watcher watcher;
     const int      tun = begin();
 
-    (void)state;
     note(DATABASE, (unsigned)getpid(), "UNIT=0");
     watcher_start(&watcher, expect_target("198.51.100.7"));
     assert_int_equal(expect_flags_of(watcher.target), R | T | C | ON_TRAFFIC);
@@ -180,12 +175,11 @@ static void dialling_is_noticed(void **state)
 }
 
 /* A link comes before its first note, and while a note is replaced it is not there. */
-static void a_note_that_comes_late_is_noticed(void **state)
+TEST(a_note_that_comes_late_is_noticed)
 {
     struct watcher watcher;
     const int      tun = begin();
 
-    (void)state;
     note(DATABASE, 4000000, "UNIT=0"); /* somebody else's */
     watcher_start(&watcher, expect_target("198.51.100.7"));
     assert_int_equal(expect_flags_of(watcher.target), R | T);
@@ -196,7 +190,7 @@ static void a_note_that_comes_late_is_noticed(void **state)
 }
 
 /* The driver of the tty is a link in sysfs. */
-static void a_modem_is_told_by_the_driver_of_its_tty(void **state)
+TEST(a_modem_is_told_by_the_driver_of_its_tty)
 {
     static const struct {
         const char                *note, *driver;
@@ -210,7 +204,6 @@ static void a_modem_is_told_by_the_driver_of_its_tty(void **state)
         { "IPLOCAL=10.9.0.1;DEVICE=/dev/a-name-of-very-many-characters-and-some-more", "option1", R | T },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCNetworkReachabilityRef target;
         char                     driver[64];
@@ -230,19 +223,4 @@ static void a_modem_is_told_by_the_driver_of_its_tty(void **state)
         assert_int_equal(umount("/sys/class/tty"), 0);
         close(tun);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_idle_until_pppd_says_otherwise),
-        cmocka_unit_test(without_a_note_it_is_connected),
-        cmocka_unit_test(others_by_that_name_do_not_make_it_idle),
-        cmocka_unit_test(the_database_of_newer_ones_is_read_as_well),
-        cmocka_unit_test(dialling_is_noticed),
-        cmocka_unit_test(a_note_that_comes_late_is_noticed),
-        cmocka_unit_test(a_modem_is_told_by_the_driver_of_its_tty),
-    };
-
-    return cmocka_run_group_tests_name("ppp", tests, NULL, NULL);
 }

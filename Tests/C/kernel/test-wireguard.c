@@ -101,7 +101,7 @@ static void make_mesh(struct bytes *bytes)
     end_peers(bytes);
 }
 
-static void the_longest_prefix_decides(void **state)
+TEST(the_longest_prefix_decides)
 {
     static const struct {
         const char *destination, *remote;
@@ -116,7 +116,6 @@ static void the_longest_prefix_decides(void **state)
     struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
     struct bytes           bytes;
 
-    (void)state;
     make_mesh(&bytes);
     take(&peers, &bytes);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -130,14 +129,13 @@ static void the_longest_prefix_decides(void **state)
     wireguard_clear(&peers);
 }
 
-static void what_no_peer_may_have_goes_nowhere(void **state)
+TEST(what_no_peer_may_have_goes_nowhere)
 {
     const struct address   destination = make("198.51.100.7");
     struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
     struct tunnel          tunnel;
     struct bytes           bytes;
 
-    (void)state;
     assert_false(wireguard_find_peer(&peers, &destination, &tunnel));
     begin(&bytes);
     begin_peers(&bytes);
@@ -150,14 +148,13 @@ static void what_no_peer_may_have_goes_nowhere(void **state)
     wireguard_clear(&peers);
 }
 
-static void the_default_path_may_be_ipv6s(void **state)
+TEST(the_default_path_may_be_ipv6s)
 {
     const struct address   remote = make("192.0.2.9");
     struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
     struct tunnel          tunnel;
     struct bytes           bytes;
 
-    (void)state;
     begin(&bytes);
     begin_peers(&bytes);
     begin_peer(&bytes, 'a', "192.0.2.9");
@@ -173,11 +170,10 @@ static void the_default_path_may_be_ipv6s(void **state)
 }
 
 /* A peer that does not fit one message goes on in the next, without its endpoint; another one does not inherit it. */
-static void a_peer_may_go_on_in_the_next_message(void **state)
+TEST(a_peer_may_go_on_in_the_next_message)
 {
     static const char keys[] = { 'a', 'b' };
 
-    (void)state;
     for (size_t i = 0; i < sizeof keys; i++) {
         const struct address   destination = make("198.51.100.7"), remote = make("192.0.2.9");
         struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
@@ -204,7 +200,7 @@ static void a_peer_may_go_on_in_the_next_message(void **state)
     }
 }
 
-static void an_endpoint_may_have_a_scope(void **state)
+TEST(an_endpoint_may_have_a_scope)
 {
     struct sockaddr_in6    endpoint = { .sin6_family = AF_INET6, .sin6_scope_id = 3 };
     const struct address   destination = make("10.1.1.1");
@@ -212,7 +208,6 @@ static void an_endpoint_may_have_a_scope(void **state)
     struct tunnel          tunnel;
     struct bytes           bytes;
 
-    (void)state;
     endpoint.sin6_addr.s6_addr[0] = 0xfe;
     endpoint.sin6_addr.s6_addr[1] = 0x80;
     endpoint.sin6_addr.s6_addr[15] = 1;
@@ -232,14 +227,13 @@ static void an_endpoint_may_have_a_scope(void **state)
 }
 
 /* Cut off anywhere, and with every length in turn replaced. */
-static void no_bytes_are_read_beyond(void **state)
+TEST(no_bytes_are_read_beyond)
 {
     static const uint16_t  lengths[] = { 0, 1, 3, 4, 5, 8, 0x7fff, 0xffff };
     struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
     struct bytes           bytes;
     uint32_t               whole;
 
-    (void)state;
     make_mesh(&bytes);
     whole = bytes.header->nlmsg_len;
     for (uint32_t length = sizeof *bytes.header; length <= whole; length++) {
@@ -260,11 +254,10 @@ static void no_bytes_are_read_beyond(void **state)
     }
 }
 
-static void many_prefixes_are_kept(void **state)
+TEST(many_prefixes_are_kept)
 {
     struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
 
-    (void)state;
     for (unsigned i = 0; i < 250; i++) {
         struct bytes bytes;
         char         prefix[16];
@@ -289,16 +282,4 @@ static void many_prefixes_are_kept(void **state)
         assert_int_equal(tunnel.remote.family, i % 2 == 0 ? AF_INET : AF_UNSPEC);
     }
     wireguard_clear(&peers);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_longest_prefix_decides),    cmocka_unit_test(what_no_peer_may_have_goes_nowhere),
-        cmocka_unit_test(the_default_path_may_be_ipv6s), cmocka_unit_test(a_peer_may_go_on_in_the_next_message),
-        cmocka_unit_test(an_endpoint_may_have_a_scope),  cmocka_unit_test(no_bytes_are_read_beyond),
-        cmocka_unit_test(many_prefixes_are_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

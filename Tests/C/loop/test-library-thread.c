@@ -23,6 +23,7 @@
 #include "support/descriptors.h"
 #include "support/namespace.h"
 #include "support/patience.h"
+#include "support/program.h"
 #include "support/queue.h"
 #include "support/watcher.h"
 #include "support/witness.h"
@@ -114,13 +115,12 @@ static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 
 /* ---- From the first to the last --------------------------------------------------------------------------------- */
 
-static void it_starts_with_the_first_and_ends_after_the_last(void **state)
+TEST(it_starts_with_the_first_and_ends_after_the_last)
 {
     SCNetworkReachabilityRef first, second;
     struct descriptors       before;
     struct queue             queue;
 
-    (void)state;
     namespace_require();
     expect_threads(0);
     descriptors_read(&before);
@@ -143,13 +143,12 @@ static void it_starts_with_the_first_and_ends_after_the_last(void **state)
     queue_close(&queue);
 }
 
-static void it_is_the_only_one_for_many_targets(void **state)
+TEST(it_is_the_only_one_for_many_targets)
 {
     enum { MANY = 100 };
     static struct queue      queues[MANY];
     SCNetworkReachabilityRef targets[MANY];
 
-    (void)state;
     namespace_require();
     expect_threads(0);
     for (int i = 0; i < MANY; i++) {
@@ -195,11 +194,10 @@ static void *start_together(void *unused)
     return unused;
 }
 
-static void of_threads_that_are_first_together_one_starts_it(void **state)
+TEST(of_threads_that_are_first_together_one_starts_it)
 {
     pthread_t threads[STARTERS];
 
-    (void)state;
     namespace_require();
     expect_threads(0);
     queue_open(&race.queue, 0);
@@ -228,7 +226,7 @@ static void of_threads_that_are_first_together_one_starts_it(void **state)
 }
 
 /* The last goes while the next comes: the thread is kept, or another one is started, and in the end none is left. */
-static void it_may_be_wanted_again_while_it_ends(void **state)
+TEST(it_may_be_wanted_again_while_it_ends)
 {
     const int                    rounds = getenv("TEST_UNDER") != NULL ? 100 : 2000;
     atomic_int                   calls = 0;
@@ -237,7 +235,6 @@ static void it_may_be_wanted_again_while_it_ends(void **state)
     struct descriptors           before;
     struct queue                 queue;
 
-    (void)state;
     namespace_require();
     expect_threads(0);
     descriptors_read(&before);
@@ -260,14 +257,13 @@ static void it_may_be_wanted_again_while_it_ends(void **state)
     descriptors_expect(&before);
 }
 
-static void it_ends_though_a_work_waits(void **state)
+TEST(it_ends_though_a_work_waits)
 {
     atomic_int                   calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
     SCNetworkReachabilityRef     target;
     struct queue                 queue;
 
-    (void)state;
     namespace_require();
     expect_threads(0);
     queue_open(&queue, 0);
@@ -299,13 +295,12 @@ static void unschedule(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
     sem_post(info);
 }
 
-static void it_ends_when_the_last_is_unscheduled_on_itself(void **state)
+TEST(it_ends_when_the_last_is_unscheduled_on_itself)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     SCNetworkReachabilityContext         context = { 0 };
     sem_t                                called;
 
-    (void)state;
     namespace_require();
     expect_threads(0);
     context.info = &called;
@@ -320,12 +315,11 @@ static void it_ends_when_the_last_is_unscheduled_on_itself(void **state)
     expect_threads(0);
 }
 
-static void run_loops_start_no_thread(void **state)
+TEST(run_loops_start_no_thread)
 {
     struct watcher watcher;
     int            before;
 
-    (void)state;
     namespace_require();
     namespace_ip("link set dev lo up");
     namespace_add_pair();
@@ -389,12 +383,11 @@ static void *make_calls(void *unused)
     return unused;
 }
 
-static void no_call_waits_for_it(void **state)
+TEST(no_call_waits_for_it)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_stuck };
     pthread_t                            thread;
 
-    (void)state;
     namespace_require();
     memset(&stuck, 0, sizeof stuck);
     queue_open(&stuck.queue, 0);
@@ -431,7 +424,7 @@ static void handle(int number)
         atomic_fetch_add(&elsewhere, 1);
 }
 
-static void signals_sent_to_the_process_never_run_on_it(void **state)
+TEST(signals_sent_to_the_process_never_run_on_it)
 {
     static const int numbers[] = { SIGUSR1, SIGTERM, SIGALRM, SIGCHLD, SIGWINCH, SIGHUP };
     enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
@@ -440,7 +433,6 @@ static void signals_sent_to_the_process_never_run_on_it(void **state)
     struct sigaction       before[NUMBERS];
     sigset_t               some, mask, pending;
 
-    (void)state;
     witness_open(&witness); /* while nothing is blocked: the thread must not have that from us */
     expect_threads(1);
     main_thread = pthread_self();
@@ -505,12 +497,11 @@ static void expect_death(void)
     }
 }
 
-static void it_keeps_no_namespace_alive_that_no_target_is_in(void **state)
+TEST(it_keeps_no_namespace_alive_that_no_target_is_in)
 {
     SCNetworkReachabilityRef target;
     pthread_t                thread;
 
-    (void)state;
     namespace_require();
     namespace_ip("link set dev lo up");
     namespace_add_second_pair();
@@ -540,14 +531,13 @@ static void it_keeps_no_namespace_alive_that_no_target_is_in(void **state)
     queue_close(&abroad.queue);
 }
 
-static void it_does_not_stay_where_the_main_thread_was_when_it_started(void **state)
+TEST(it_does_not_stay_where_the_main_thread_was_when_it_started)
 {
     SCNetworkReachabilityRef there, here;
     struct queue             queue;
     pid_t                    thread;
     int                      home;
 
-    (void)state;
     namespace_require();
     namespace_ip("link set dev lo up");
     namespace_add_second_pair();
@@ -574,21 +564,6 @@ static void it_does_not_stay_where_the_main_thread_was_when_it_started(void **st
 }
 
 /* ---- Other programs --------------------------------------------------------------------------------------------- */
-
-/* This program, with an argument: its exit status. */
-static int run_program(const char *argument)
-{
-    char  path[4096];
-    char *arguments[] = { path, (char *)(uintptr_t)argument, NULL };
-    pid_t child;
-    int   status;
-
-    path[readlink("/proc/self/exe", path, sizeof path - 1)] = '\0';
-    assert_int_equal(posix_spawn(&child, path, NULL, NULL, arguments, environ), 0);
-    while (waitpid(child, &status, 0) < 0)
-        assert_int_equal(errno, EINTR);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 static double processor_time(pid_t thread)
 {
@@ -643,8 +618,18 @@ static int close_everything(bool reuse)
     return await_threads(0, NULL) ? 0 : complain("the thread does not end");
 }
 
+PART(close_descriptors)
+{
+    _exit(close_everything(false));
+}
+
+PART(replace_descriptors)
+{
+    _exit(close_everything(true));
+}
+
 /* Ends as programs do, with all that there is. */
-static int leave(void)
+PART(leave)
 {
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     static struct queue      queue;
@@ -659,28 +644,25 @@ static void require_lo(void)
     namespace_ip("link set dev lo up");
 }
 
-static void closing_its_descriptors_does_not_make_it_spin(void **state)
+TEST(closing_its_descriptors_does_not_make_it_spin)
 {
-    (void)state;
     require_lo();
-    assert_int_equal(run_program("close"), 0);
+    EXPECT_PROGRAM(close_descriptors, 0, "");
 }
 
-static void others_in_the_place_of_its_descriptors_do_not_make_it_spin(void **state)
+TEST(others_in_the_place_of_its_descriptors_do_not_make_it_spin)
 {
-    (void)state;
     require_lo();
-    assert_int_equal(run_program("reuse"), 0);
+    EXPECT_PROGRAM(replace_descriptors, 0, "");
 }
 
-static void a_program_may_end_while_it_runs(void **state)
+TEST(a_program_may_end_while_it_runs)
 {
     const int rounds = getenv("TEST_UNDER") != NULL ? 2 : 20; /* a sanitizer waits a second before it ends */
 
-    (void)state;
     require_lo();
     for (int i = 0; i < rounds; i++)
-        assert_int_equal(run_program("leave"), 0);
+        EXPECT_PROGRAM(leave, 0, "");
 }
 
 static struct {
@@ -705,14 +687,13 @@ static void drop_work(void *info, void (*work)(void *argument), void *argument)
 }
 
 /* The thread may have a target in hand for a moment: it never becomes its last user. */
-static void a_context_goes_where_the_last_user_goes(void **state)
+TEST(a_context_goes_where_the_last_user_goes)
 {
     const int                            rounds = getenv("TEST_UNDER") != NULL ? 500 : 20000;
     const SCNetworkReachabilityScheduler scheduler = { .perform = drop_work };
     SCNetworkReachabilityContext         context = { .info = &hooks, .release = note_hook };
     SCNetworkReachabilityRef             other;
 
-    (void)state;
     require_lo();
     hooks.caller = pthread_self();
     other = name_target();
@@ -741,46 +722,18 @@ static void *note_thread(void *ret)
 }
 
 /* A sanitizer's own thread comes with the first. That one itself may be listed for a moment after it was joined. */
-static bool note_others(void)
+static void start(void)
 {
     pthread_t thread;
     pid_t     first;
     char      path[64];
 
-    if (pthread_create(&thread, NULL, note_thread, &first) != 0 || pthread_join(thread, NULL) != 0)
-        return false;
+    MUST(pthread_create(&thread, NULL, note_thread, &first) == 0);
+    MUST(pthread_join(thread, NULL) == 0);
     snprintf(path, sizeof path, "/proc/self/task/%d", (int)first);
     while (access(path, F_OK) == 0)
         sched_yield();
     others = count_threads(NULL, NULL);
-    return true;
 }
 
-int main(int count, char **arguments)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_starts_with_the_first_and_ends_after_the_last),
-        cmocka_unit_test(it_is_the_only_one_for_many_targets),
-        cmocka_unit_test(of_threads_that_are_first_together_one_starts_it),
-        cmocka_unit_test(it_may_be_wanted_again_while_it_ends),
-        cmocka_unit_test(it_ends_though_a_work_waits),
-        cmocka_unit_test(it_ends_when_the_last_is_unscheduled_on_itself),
-        cmocka_unit_test(run_loops_start_no_thread),
-        cmocka_unit_test(no_call_waits_for_it),
-        cmocka_unit_test(signals_sent_to_the_process_never_run_on_it),
-        cmocka_unit_test(it_keeps_no_namespace_alive_that_no_target_is_in),
-        cmocka_unit_test(it_does_not_stay_where_the_main_thread_was_when_it_started),
-        cmocka_unit_test(closing_its_descriptors_does_not_make_it_spin),
-        cmocka_unit_test(others_in_the_place_of_its_descriptors_do_not_make_it_spin),
-        cmocka_unit_test(a_context_goes_where_the_last_user_goes),
-        cmocka_unit_test(a_program_may_end_while_it_runs),
-    };
-
-    if (!note_others())
-        return 1;
-    if (count == 2 && strcmp(arguments[1], "leave") == 0)
-        return leave();
-    if (count == 2)
-        _exit(close_everything(strcmp(arguments[1], "reuse") == 0));
-    return cmocka_run_group_tests_name("service", tests, NULL, NULL);
-}
+UNIT(.start = start)

@@ -50,14 +50,13 @@ static bool is_readable(int fd, int milliseconds)
 
 /* ---- The descriptor --------------------------------------------------------------------------------------------- */
 
-static void the_descriptor_is_readable_while_there_is_work(void **state)
+TEST(the_descriptor_is_readable_while_there_is_work)
 {
     struct watcher     watcher;
     struct epoll_event event = { .events = EPOLLIN }, got;
     const int          host = epoll_create1(EPOLL_CLOEXEC);
     int                fd;
 
-    (void)state;
     begin();
     watcher_start(&watcher, expect_target(FAR));
     fd = SCRunLoopGetFileDescriptor(watcher.loop);
@@ -79,11 +78,10 @@ static void the_descriptor_is_readable_while_there_is_work(void **state)
     close(host);
 }
 
-static void a_host_s_poll_is_all_it_takes(void **state)
+TEST(a_host_s_poll_is_all_it_takes)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     watcher_start(&watcher, expect_target(FAR));
     for (int i = 0; i < 4; i++) {
@@ -100,12 +98,11 @@ static void a_host_s_poll_is_all_it_takes(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_link_event_is_asked_about_again_by_the_timer(void **state)
+TEST(a_link_event_is_asked_about_again_by_the_timer)
 {
     struct watcher watcher;
     int            rounds = 0, fd;
 
-    (void)state;
     begin();
     watcher_start(&watcher, expect_target(FAR));
     fd = SCRunLoopGetFileDescriptor(watcher.loop);
@@ -119,13 +116,12 @@ static void a_link_event_is_asked_about_again_by_the_timer(void **state)
     watcher_stop(&watcher);
 }
 
-static void what_waits_to_be_fetched_keeps_it_readable(void **state)
+TEST(what_waits_to_be_fetched_keeps_it_readable)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = SCRunLoopCreate();
     int                      fd = SCRunLoopGetFileDescriptor(loop);
 
-    (void)state;
     begin();
     target = expect_target(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -151,12 +147,11 @@ static void what_waits_to_be_fetched_keeps_it_readable(void **state)
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------------- */
 
-static void perform_waits_as_long_as_it_is_told(void **state)
+TEST(perform_waits_as_long_as_it_is_told)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
     double       started = watcher_now();
 
-    (void)state;
     for (int i = 0; i < 100; i++)
         assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     assert_true(watcher_now() - started < 1);
@@ -176,13 +171,12 @@ static void *wake_up(void *loop)
     return NULL;
 }
 
-static void a_wake_up_ends_a_wait_without_limit(void **state)
+TEST(a_wake_up_ends_a_wait_without_limit)
 {
     static const double waits[] = { -1, -1e300, LONG_TIME, 1e300 };
     SCRunLoopRef        loop = SCRunLoopCreate();
     pthread_t           thread;
 
-    (void)state;
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
         assert_int_equal(pthread_create(&thread, NULL, wake_up, loop), 0);
         assert_int_equal(SCRunLoopPerform(loop, waits[i]), 0);
@@ -194,12 +188,11 @@ static void a_wake_up_ends_a_wait_without_limit(void **state)
     SCRunLoopRelease(loop);
 }
 
-static void a_wake_up_that_came_before_ends_the_next_wait_only(void **state)
+TEST(a_wake_up_that_came_before_ends_the_next_wait_only)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
     double       started;
 
-    (void)state;
     SCRunLoopWakeUp(loop);
     SCRunLoopWakeUp(loop);
     assert_true(is_readable(SCRunLoopGetFileDescriptor(loop), 0));
@@ -228,9 +221,8 @@ static void run_after_a_wake_up(void)
     SCNetworkReachabilityRelease(target);
 }
 
-static void a_run_leaves_a_wake_up_to_the_next_perform(void **state)
+TEST(a_run_leaves_a_wake_up_to_the_next_perform)
 {
-    (void)state;
     child_run(run_after_a_wake_up); /* the main loop would stay */
 }
 
@@ -256,9 +248,8 @@ static void arrange_signal(void)
     assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
 }
 
-static void a_signal_handler_may_wake_it_up(void **state)
+TEST(a_signal_handler_may_wake_it_up)
 {
-    (void)state;
     signalled_loop = SCRunLoopCreate();
     signalled_stop = false;
     arrange_signal();
@@ -276,13 +267,12 @@ static void *change_something(void *argument)
     return NULL;
 }
 
-static void events_that_call_nobody_do_not_end_a_wait(void **state)
+TEST(events_that_call_nobody_do_not_end_a_wait)
 {
     struct watcher watcher;
     pthread_t      thread;
     double         started;
 
-    (void)state;
     begin();
     watcher_start(&watcher, expect_target(FAR));
     started = watcher_now();
@@ -299,14 +289,13 @@ static void count_signal(int number)
     (void)number;
 }
 
-static void interrupted_system_calls_harm_nobody(void **state)
+TEST(interrupted_system_calls_harm_nobody)
 {
     const struct sigaction action = { .sa_handler = count_signal };
     const struct itimerval storm = { .it_value = { .tv_usec = 300 }, .it_interval = { .tv_usec = 300 } }, calm = { 0 };
     SCNetworkReachabilityRef fresh;
     struct watcher           watcher;
 
-    (void)state;
     begin();
     fresh = expect_target(FAR);
     assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
@@ -404,21 +393,19 @@ static void run_one_pass(struct run *run)
     run->result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0);
 }
 
-static void a_run_with_nothing_scheduled_is_finished_at_once(void **state)
+TEST(a_run_with_nothing_scheduled_is_finished_at_once)
 {
     struct run run = { .body = run_long };
 
-    (void)state;
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunFinished);
     assert_true(run.seconds < LONG_TIME / 2);
 }
 
-static void a_run_times_out(void **state)
+TEST(a_run_times_out)
 {
     struct run run = { .body = run_briefly, .scheduled = true };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunTimedOut);
@@ -429,11 +416,10 @@ static void a_run_times_out(void **state)
     assert_true(run.seconds < 5);
 }
 
-static void a_run_returns_after_a_callback_if_it_is_told_to(void **state)
+TEST(a_run_returns_after_a_callback_if_it_is_told_to)
 {
     struct run run = { .body = run_until_handled, .scheduled = true, .changing = true };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunHandledSource);
@@ -445,11 +431,10 @@ static void a_run_returns_after_a_callback_if_it_is_told_to(void **state)
     assert_int_equal(run.calls, 2);
 }
 
-static void one_pass_makes_the_calls_that_are_due(void **state)
+TEST(one_pass_makes_the_calls_that_are_due)
 {
     struct run run = { .body = run_one_pass, .scheduled = true, .changing = true };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     assert_int_equal(run.calls, 1);
@@ -460,11 +445,10 @@ static void stop_inside(struct run *run)
     SCRunLoopStop(run->loop);
 }
 
-static void a_stop_ends_a_run(void **state)
+TEST(a_stop_ends_a_run)
 {
     struct run run = { .body = run_long, .scheduled = true, .changing = true, .inside = stop_inside };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunStopped);
@@ -477,11 +461,10 @@ static void stop_before_run(struct run *run)
     run->inner_result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0.1, 0);
 }
 
-static void a_stop_that_came_before_ends_the_next_run_only(void **state)
+TEST(a_stop_that_came_before_ends_the_next_run_only)
 {
     struct run run = { .body = stop_before_run, .scheduled = true };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunStopped);
@@ -501,11 +484,10 @@ static void stop_then_perform(struct run *run)
     run->calls = run->seconds >= 0.1;
 }
 
-static void a_stop_that_was_heard_does_not_end_a_later_wait(void **state)
+TEST(a_stop_that_was_heard_does_not_end_a_later_wait)
 {
     struct run run = { .body = stop_then_perform, .scheduled = true };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunStopped);
@@ -529,11 +511,10 @@ static void stop_from_another_thread(struct run *run)
     run->result = kSCRunLoopRunStopped;
 }
 
-static void another_thread_may_stop_a_run(void **state)
+TEST(another_thread_may_stop_a_run)
 {
     struct run run = { .body = stop_from_another_thread, .scheduled = true };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunStopped);
@@ -547,11 +528,10 @@ static void stop_from_a_signal(struct run *run)
     run->result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, LONG_TIME, 0);
 }
 
-static void a_signal_handler_may_stop_a_run(void **state)
+TEST(a_signal_handler_may_stop_a_run)
 {
     struct run run = { .body = stop_from_a_signal, .scheduled = true };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     signal(SIGALRM, SIG_IGN); /* one may still be on its way */
@@ -564,11 +544,10 @@ static void wake_up_before_run(struct run *run)
     run->result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0.2, 1);
 }
 
-static void a_wake_up_does_not_end_a_run(void **state)
+TEST(a_wake_up_does_not_end_a_run)
 {
     struct run run = { .body = wake_up_before_run, .scheduled = true };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunTimedOut);
@@ -580,11 +559,10 @@ static void unschedule_inside(struct run *run)
     SCNetworkReachabilityUnscheduleFromRunLoop(run->target, run->loop, kSCRunLoopDefaultMode);
 }
 
-static void a_run_is_finished_when_the_last_target_leaves(void **state)
+TEST(a_run_is_finished_when_the_last_target_leaves)
 {
     struct run run = { .body = run_long, .scheduled = true, .changing = true, .inside = unschedule_inside };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunFinished);
@@ -606,11 +584,10 @@ static void unschedule_from_another_thread(struct run *run)
     pthread_join(thread, NULL);
 }
 
-static void a_run_is_finished_when_another_thread_takes_the_last_target_away(void **state)
+TEST(a_run_is_finished_when_another_thread_takes_the_last_target_away)
 {
     struct run run = { .body = unschedule_from_another_thread, .scheduled = true };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunFinished);
@@ -624,11 +601,10 @@ static void run_inside(struct run *run)
     run->inner_result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, LONG_TIME, 0);
 }
 
-static void a_stop_ends_the_innermost_run(void **state)
+TEST(a_stop_ends_the_innermost_run)
 {
     struct run run = { .body = run_briefly, .scheduled = true, .changing = true, .inside = run_inside };
 
-    (void)state;
     begin();
     on_a_thread(&run);
     assert_int_equal(run.inner_result, kSCRunLoopRunStopped);
@@ -643,11 +619,10 @@ static void run_badly(struct run *run)
                   SCError() == kSCStatusInvalidArgument;
 }
 
-static void a_run_in_an_unknown_mode_is_refused(void **state)
+TEST(a_run_in_an_unknown_mode_is_refused)
 {
     struct run run = { .body = run_badly };
 
-    (void)state;
     on_a_thread(&run);
     assert_true(run.result);
 }
@@ -683,14 +658,13 @@ static void drive_too(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
     pthread_join(thread, NULL);
 }
 
-static void a_second_driver_is_refused(void **state)
+TEST(a_second_driver_is_refused)
 {
     struct rivals                rivals = { .loop = SCRunLoopCreate() };
     SCNetworkReachabilityContext context = { .info = &rivals };
     SCNetworkReachabilityRef     target;
     pthread_t                    thread;
 
-    (void)state;
     begin();
     target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, drive_too, &context));
@@ -720,13 +694,12 @@ static int count_threads(void)
     return count;
 }
 
-static void scheduled_targets_take_no_thread(void **state)
+TEST(scheduled_targets_take_no_thread)
 {
     const char *const under = getenv("TEST_UNDER");
     const int         before = count_threads();
     struct watcher    watchers[5];
 
-    (void)state;
     /* The sanitizer's own thread, which it starts at some time, is none of ours. */
     if (under != NULL && strcmp(under, "tsan") == 0)
         SKIP("the thread sanitizer has a thread of its own");
@@ -759,13 +732,12 @@ static void use_everything(struct run *run)
     watcher_stop(&watcher);
 }
 
-static void nothing_is_left_open(void **state)
+TEST(nothing_is_left_open)
 {
     struct run         run = { .body = use_everything, .scheduled = true, .changing = true };
     struct descriptors before, during;
     struct watcher     watcher;
 
-    (void)state;
     begin();
     descriptors_read(&before);
     watcher_start(&watcher, expect_target(FAR));
@@ -780,13 +752,12 @@ static void nothing_is_left_open(void **state)
     descriptors_expect(&before);
 }
 
-static void every_descriptor_is_closed_on_exec(void **state)
+TEST(every_descriptor_is_closed_on_exec)
 {
     struct descriptors before, during;
     struct watcher     watcher;
     int                count = 0;
 
-    (void)state;
     begin();
     descriptors_read(&before);
     watcher_start(&watcher, expect_target(FAR));
@@ -802,11 +773,10 @@ static void every_descriptor_is_closed_on_exec(void **state)
     watcher_stop(&watcher);
 }
 
-static void loops_are_counted(void **state)
+TEST(loops_are_counted)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    (void)state;
     assert_non_null(loop);
     assert_ptr_equal(SCRunLoopRetain(loop), loop);
     SCRunLoopRelease(loop);
@@ -846,12 +816,11 @@ static int check_own_loops(void)
     return 0;
 }
 
-static void every_thread_has_a_loop_and_the_main_one_can_be_found(void **state)
+TEST(every_thread_has_a_loop_and_the_main_one_can_be_found)
 {
     int         status;
     const pid_t child = fork();
 
-    (void)state;
     assert_true(child >= 0);
     if (child == 0)
         _exit(check_own_loops());
@@ -859,43 +828,4 @@ static void every_thread_has_a_loop_and_the_main_one_can_be_found(void **state)
         assert_int_equal(errno, EINTR);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_descriptor_is_readable_while_there_is_work),
-        cmocka_unit_test(a_host_s_poll_is_all_it_takes),
-        cmocka_unit_test(a_link_event_is_asked_about_again_by_the_timer),
-        cmocka_unit_test(what_waits_to_be_fetched_keeps_it_readable),
-        cmocka_unit_test(perform_waits_as_long_as_it_is_told),
-        cmocka_unit_test(a_wake_up_ends_a_wait_without_limit),
-        cmocka_unit_test(a_wake_up_that_came_before_ends_the_next_wait_only),
-        cmocka_unit_test(a_run_leaves_a_wake_up_to_the_next_perform),
-        cmocka_unit_test(a_signal_handler_may_wake_it_up),
-        cmocka_unit_test(events_that_call_nobody_do_not_end_a_wait),
-        cmocka_unit_test(interrupted_system_calls_harm_nobody),
-        cmocka_unit_test(a_run_with_nothing_scheduled_is_finished_at_once),
-        cmocka_unit_test(a_run_times_out),
-        cmocka_unit_test(a_run_returns_after_a_callback_if_it_is_told_to),
-        cmocka_unit_test(one_pass_makes_the_calls_that_are_due),
-        cmocka_unit_test(a_stop_ends_a_run),
-        cmocka_unit_test(a_stop_that_came_before_ends_the_next_run_only),
-        cmocka_unit_test(a_stop_that_was_heard_does_not_end_a_later_wait),
-        cmocka_unit_test(another_thread_may_stop_a_run),
-        cmocka_unit_test(a_signal_handler_may_stop_a_run),
-        cmocka_unit_test(a_wake_up_does_not_end_a_run),
-        cmocka_unit_test(a_run_is_finished_when_the_last_target_leaves),
-        cmocka_unit_test(a_run_is_finished_when_another_thread_takes_the_last_target_away),
-        cmocka_unit_test(a_stop_ends_the_innermost_run),
-        cmocka_unit_test(a_run_in_an_unknown_mode_is_refused),
-        cmocka_unit_test(a_second_driver_is_refused),
-        cmocka_unit_test(scheduled_targets_take_no_thread),
-        cmocka_unit_test(nothing_is_left_open),
-        cmocka_unit_test(every_descriptor_is_closed_on_exec),
-        cmocka_unit_test(loops_are_counted),
-        cmocka_unit_test(every_thread_has_a_loop_and_the_main_one_can_be_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

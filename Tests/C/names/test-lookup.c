@@ -27,8 +27,10 @@
 #include "support/child.h"
 #include "support/descriptors.h"
 #include "support/etc.h"
+#include "support/idle.h"
 #include "support/names.h"
 #include "support/namespace.h"
+#include "support/program.h"
 #include "support/resolver.h"
 #include "support/watcher.h"
 
@@ -220,9 +222,8 @@ static void await_no_thread(void)
 }
 
 /* After a test that failed in the middle the next one finds nothing of it. */
-static int end_test(void **state)
+static void end_test(void)
 {
-    (void)state;
     atomic_store(&threads.none, false);
     atomic_store(&dearth.times, 0);
     if (atomic_exchange(&gate.closed, false))
@@ -230,7 +231,7 @@ static int end_test(void **state)
     resolver_let_go(NULL);
     SCNetworkReachabilityRelease(holder);
     holder = NULL;
-    return resolver_await_threads(0) ? 0 : -1;
+    assert_true(resolver_await_threads(0));
 }
 
 /* Every look-up has ended, and with it the threads; nothing is watched. */
@@ -415,7 +416,7 @@ static double median_time_of(const char *name)
     return times[10];
 }
 
-static void many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting(void **state)
+TEST(many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting)
 {
     const unsigned            count = NAMES / slowness();
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
@@ -424,7 +425,6 @@ static void many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting
     double                    alone, behind;
     unsigned                  calls;
 
-    (void)state;
     begin();
     write_hosts("127.0.0.1 quick.example\n127.0.0.1 hang.in.hosts\n");
     alone = median_time_of("quick.example");
@@ -461,14 +461,13 @@ static void many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting
     assert_int_equal(resolver_calls(NULL), calls + 1);
 }
 
-static void many_names_that_answer_are_all_told(void **state)
+TEST(many_names_that_answer_are_all_told)
 {
     const unsigned            count = NAMES / 4 / slowness();
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
     SCRunLoopRef              loop = SCRunLoopCreate();
     static struct listener    listener;
 
-    (void)state;
     begin();
     memset(&listener, 0, sizeof listener);
     for (unsigned i = 0; i < count; i++) {
@@ -519,15 +518,14 @@ static void vacate(struct occupation *occupation)
 
 static void drive_on(struct watcher *watcher)
 {
-    assert_true(SCRunLoopPerform(watcher->loop, 0.02) >= 0);
+    assert_true(idle_perform(watcher->loop) >= 0);
 }
 
-static void first_look_ups_go_before_repeated_ones(void **state)
+TEST(first_look_ups_go_before_repeated_ones)
 {
     struct occupation occupation;
     struct watcher    repeated, sentinel, first;
 
-    (void)state;
     begin();
     namespace_add_pair();
     write_hosts("127.0.0.1 sentinel\n");
@@ -555,12 +553,11 @@ static void first_look_ups_go_before_repeated_ones(void **state)
     finish();
 }
 
-static void a_look_up_is_shared_by_all_who_want_it(void **state)
+TEST(a_look_up_is_shared_by_all_who_want_it)
 {
     enum { SHARERS = 50 };
     struct watcher sharers[SHARERS], elsewhere, otherwise;
 
-    (void)state;
     begin();
     atomic_store(&threads.started, 0);
     for (int i = 0; i < SHARERS; i++) {
@@ -589,12 +586,11 @@ static void a_look_up_is_shared_by_all_who_want_it(void **state)
     assert_int_equal(resolver_calls(NULL), 3);
 }
 
-static void what_was_cancelled_in_the_queue_is_never_asked(void **state)
+TEST(what_was_cancelled_in_the_queue_is_never_asked)
 {
     struct occupation occupation;
     struct watcher    one, first, second;
 
-    (void)state;
     begin();
     occupy(&occupation);
     watcher_start(&one, expect_name("one.example"));
@@ -612,12 +608,11 @@ static void what_was_cancelled_in_the_queue_is_never_asked(void **state)
 }
 
 /* While it waits in the queue, the look-up is in the memory of one of those who want to know. */
-static void whoever_of_them_stays_is_told(void **state)
+TEST(whoever_of_them_stays_is_told)
 {
     enum { SHARERS = 4 };
     static const int orders[][SHARERS] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 0, 2, 1, 3 }, { 1, 0, 3, 2 } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         const int         last = orders[i][SHARERS - 1];
         struct occupation occupation;
@@ -644,13 +639,12 @@ static void whoever_of_them_stays_is_told(void **state)
     }
 }
 
-static void who_has_gone_is_freed_at_once_and_not_told(void **state)
+TEST(who_has_gone_is_freed_at_once_and_not_told)
 {
     static struct listener   listener, staying;
     SCNetworkReachabilityRef gone, stays;
     SCRunLoopRef             loop = SCRunLoopCreate();
 
-    (void)state;
     begin();
     gone = expect_name("hang.example");
     stays = expect_name("hang.example");
@@ -678,11 +672,10 @@ static void who_has_gone_is_freed_at_once_and_not_told(void **state)
     assert_int_equal(atomic_load(&staying.references), 0);
 }
 
-static void unscheduled_it_is_as_if_it_had_never_been_looked_up(void **state)
+TEST(unscheduled_it_is_as_if_it_had_never_been_looked_up)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     watcher_schedule(&watcher, expect_name("name.example"));
     EXPECT_CHANGE(&watcher, HERE);
@@ -698,11 +691,10 @@ static void unscheduled_it_is_as_if_it_had_never_been_looked_up(void **state)
 }
 
 /* A second name from /etc/hosts need not wait for the first while there are threads to be had. */
-static void a_quick_name_that_is_stuck_keeps_no_other_waiting(void **state)
+TEST(a_quick_name_that_is_stuck_keeps_no_other_waiting)
 {
     struct watcher stuck, other;
 
-    (void)state;
     begin();
     write_hosts("127.0.0.1 hang.in.hosts other.in.hosts\n");
     watcher_start(&stuck, expect_name("hang.in.hosts"));
@@ -723,11 +715,10 @@ static void be_robbed(void)
 }
 
 /* The one thread is started for what is quick; before it is there, the other one's takes that. */
-static void a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody(void **state)
+TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody)
 {
     struct watcher quick;
 
-    (void)state;
     begin();
     write_hosts("127.0.0.1 hang.quick\n");
     watcher_schedule(&quick, expect_name("name.example")); /* so that they are read */
@@ -744,11 +735,10 @@ static void a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody(void 
 }
 
 /* A clock that was set back must not make look-ups come in a circle, nor need a file have settled. */
-static void a_file_of_the_future_is_looked_at_once(void **state)
+TEST(a_file_of_the_future_is_looked_at_once)
 {
     const struct timespec times[2] = { { .tv_sec = time(NULL) + 3600 }, { .tv_sec = time(NULL) + 3600 } };
 
-    (void)state;
     for (int is_future = 0; is_future < 2; is_future++) {
         struct watcher watcher;
 
@@ -799,9 +789,8 @@ static void expect_new_address(struct watcher *watcher)
 static const struct resolver_reply replies_of_before[] = { { .hangs = true, .addresses = LOCAL },
                                                            { .hangs = true, .error = EAI_NONAME } };
 
-static void who_joins_a_look_up_of_before_a_change_has_the_answer_of_after(void **state)
+TEST(who_joins_a_look_up_of_before_a_change_has_the_answer_of_after)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct watcher first, joining;
 
@@ -817,9 +806,8 @@ static void who_joins_a_look_up_of_before_a_change_has_the_answer_of_after(void 
 }
 
 /* Nobody was there to hear of it. */
-static void who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after(void **state)
+TEST(who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct watcher watcher;
 
@@ -858,12 +846,11 @@ static void reschedule_inside(SCNetworkReachabilityRef target, SCNetworkReachabi
                 "not rescheduled inside its callback");
 }
 
-static void a_target_may_end_inside_its_callback(void **state)
+TEST(a_target_may_end_inside_its_callback)
 {
     static struct listener   released, rescheduled;
     SCNetworkReachabilityRef first, second;
 
-    (void)state;
     begin();
     first = expect_name("name.example");
     second = expect_name("other.example");
@@ -992,11 +979,10 @@ static SCNetworkReachabilityRef settle(bool on_scheduler)
     return settler;
 }
 
-static void a_target_may_end_while_its_answer_comes(void **state)
+TEST(a_target_may_end_while_its_answer_comes)
 {
     SCNetworkReachabilityRef settlers[2];
 
-    (void)state;
     begin();
     storm.loop = SCRunLoopCreate();
     assert_non_null(storm.loop);
@@ -1025,13 +1011,12 @@ static struct resolver_reply fail_then_hang(const char *name)
     return usual(name);
 }
 
-static void who_comes_back_while_it_is_told_is_told_only_of_the_new_look_up(void **state)
+TEST(who_comes_back_while_it_is_told_is_told_only_of_the_new_look_up)
 {
     static struct listener   listener;
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = SCRunLoopCreate();
 
-    (void)state;
     begin_with(fail_then_hang);
     target = expect_name("hang.example");
     namespace_add_pair();
@@ -1049,8 +1034,8 @@ static void who_comes_back_while_it_is_told_is_told_only_of_the_new_look_up(void
     EXPECT_REASON(target, NamePending);
     /* It has to be looked up again, for which the present look-up is waited. */
     namespace_ip("route add default via 192.0.2.1");
-    SCRunLoopPerform(loop, 0.1);
-    SCRunLoopPerform(loop, 0.1);
+    while (idle_perform(loop) > 0)
+        continue;
     assert_int_equal(resolver_calls(NULL), 2);
     atomic_store(&listener.calls, 0);
     resolver_let_go(NULL);
@@ -1107,13 +1092,12 @@ static size_t heap(void)
 #endif
 }
 
-static void nothing_is_left_of_names(void **state)
+TEST(nothing_is_left_of_names)
 {
     const unsigned     count = 1000 / slowness();
     struct descriptors before;
     size_t             bytes = 0;
 
-    (void)state;
     begin();
     descriptors_read(&before);
     for (int i = 0; i < 4; i++) {
@@ -1134,11 +1118,10 @@ static void nothing_is_left_of_names(void **state)
 
 /* ---- What cannot be had ----------------------------------------------------------------------------------------- */
 
-static void without_a_thread_it_is_tried_again(void **state)
+TEST(without_a_thread_it_is_tried_again)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     threads.meanwhile = NULL;
     atomic_store(&threads.refused, 0);
@@ -1182,12 +1165,11 @@ static void prepare(struct watcher *ret, const char *name)
 }
 
 /* The first could believe that the other one's thread will see to it. */
-static void of_two_that_get_no_thread_at_a_time_each_is_tried_again(void **state)
+TEST(of_two_that_get_no_thread_at_a_time_each_is_tried_again)
 {
     struct watcher first, other;
     pthread_t      thread;
 
-    (void)state;
     begin();
     prepare(&first, "first.example");
     prepare(&other, "other.example");
@@ -1222,11 +1204,10 @@ static void join_meanwhile(void)
     schedule(joining.target, joining.loop);
 }
 
-static void who_joins_one_that_gets_no_thread_is_tried_again_too(void **state)
+TEST(who_joins_one_that_gets_no_thread_is_tried_again_too)
 {
     struct watcher first;
 
-    (void)state;
     begin();
     prepare(&first, "name.example");
     prepare(&joining, "name.example");
@@ -1245,11 +1226,10 @@ static void who_joins_one_that_gets_no_thread_is_tried_again_too(void **state)
 }
 
 /* It relies on a thread that is only being started for another, who gives up when that fails. */
-static void who_waits_for_another_ones_thread_is_tried_again_too(void **state)
+TEST(who_waits_for_another_ones_thread_is_tried_again_too)
 {
     struct watcher first;
 
-    (void)state;
     begin();
     write_hosts("127.0.0.1 first.example other.example\n");
     prepare(&first, "first.example");
@@ -1290,9 +1270,8 @@ static void start_one_more(void)
     atomic_store(&threads.none, true);
 }
 
-static void the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started(void **state)
+TEST(the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started)
 {
-    (void)state;
     begin();
     for (size_t i = 0; i < 3; i++) {
         char name[] = "name-0.example";
@@ -1342,12 +1321,11 @@ static void lack(size_t least, size_t most, int times)
 }
 
 /* Neither for a look-up, nor for what another one found. */
-static void without_memory_it_is_tried_again(void **state)
+TEST(without_memory_it_is_tried_again)
 {
     struct watcher unasked, untold;
     char           name[1025];
 
-    (void)state;
     begin_with(many);
     list_addresses(MANY_ADDRESSES);
     memset(name, 'n', sizeof name - 1);
@@ -1379,12 +1357,11 @@ static void without_memory_it_is_tried_again(void **state)
 /* ---- Time ------------------------------------------------------------------------------------------------------- */
 
 /* What is to be done later is not forgotten when the loop that was to do it is left. */
-static void a_retry_moves_to_another_loop(void **state)
+TEST(a_retry_moves_to_another_loop)
 {
     struct watcher watcher;
     SCRunLoopRef   first;
 
-    (void)state;
     begin_with(fail_then_hang);
     watcher_schedule(&watcher, expect_name("name.example"));
     first = watcher.loop;
@@ -1399,23 +1376,22 @@ static void a_retry_moves_to_another_loop(void **state)
 }
 
 /* An answer is worth something, also when it has to be asked for anew. */
-static void changes_that_keep_coming_keep_no_name_from_being_resolved(void **state)
+TEST(changes_that_keep_coming_keep_no_name_from_being_resolved)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     namespace_add_pair();
     watcher_start(&watcher, expect_name("hang.example"));
     assert_true(resolver_await_hanging(1));
     for (unsigned i = 1; i < 4 && watcher.calls == 0; i++) {
         namespace_ip("route %s default via 192.0.2.1", i % 2 != 0 ? "add" : "delete");
-        SCRunLoopPerform(watcher.loop, 0.1);
-        SCRunLoopPerform(watcher.loop, 0.1);
+        while (idle_perform(watcher.loop) > 0)
+            continue;
         resolver_let_go("hang.example");
         assert_true(resolver_await_calls("hang.example", i + 1));
         assert_true(resolver_await_hanging(1));
-        SCRunLoopPerform(watcher.loop, 0.1);
+        (void)idle_perform(watcher.loop);
     }
     assert_int_equal(watcher.flags, HERE);
     EXPECT(watcher.target, HERE, None);
@@ -1444,14 +1420,13 @@ static void resolve_in_child(SCNetworkReachabilityRef inherited)
     assert_int_equal(resolver_calls(NULL), 1);
 }
 
-static void a_child_looks_up_on_its_own_and_the_parent_goes_on(void **state)
+TEST(a_child_looks_up_on_its_own_and_the_parent_goes_on)
 {
     struct occupation        occupation;
     struct watcher           queued;
     SCNetworkReachabilityRef inherited;
     pid_t                    child;
 
-    (void)state;
     if (is_under("tsan"))
         SKIP("the thread sanitizer allows no thread after a fork");
     begin();
@@ -1484,7 +1459,7 @@ static struct resolver_reply answered(const char *name)
     return (struct resolver_reply){ .addresses = answer };
 }
 
-static void every_reply_comes_to_something(void **state)
+TEST(every_reply_comes_to_something)
 {
     static const struct {
         const char *answer, *addresses; /* the resolver's, and ours */
@@ -1504,7 +1479,6 @@ static void every_reply_comes_to_something(void **state)
         { "2001:db8::9 2001:db8::8 192.0.2.9 192.0.2.8", "2001:db8::9 2001:db8::8 192.0.2.9 192.0.2.8", true },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         struct sockaddr_storage addresses[16];
         struct watcher          watcher;
@@ -1538,12 +1512,11 @@ static void every_reply_comes_to_something(void **state)
     }
 }
 
-static void more_than_64_addresses_are_as_many_as_64(void **state)
+TEST(more_than_64_addresses_are_as_many_as_64)
 {
     struct sockaddr_storage addresses[128];
     struct watcher          watcher;
 
-    (void)state;
     for (unsigned count = 63; count <= 120; count += count < 66 ? 1 : 54) {
         const unsigned kept = count < 64 ? count : 64;
 
@@ -1563,7 +1536,7 @@ static void more_than_64_addresses_are_as_many_as_64(void **state)
     }
 }
 
-static void every_error_has_its_reason(void **state)
+TEST(every_error_has_its_reason)
 {
     static const struct {
         const char *name;
@@ -1574,7 +1547,6 @@ static void every_error_has_its_reason(void **state)
                   { "unknown", true } };
     struct watcher watchers[3];
 
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         begin();
         namespace_add_pair();
@@ -1613,13 +1585,12 @@ static void note_signal(int number)
 }
 
 /* That each of them has all signals blocked, the resolver looks at in every test. */
-static void no_signal_is_taken_by_a_resolver(void **state)
+TEST(no_signal_is_taken_by_a_resolver)
 {
     struct sigaction  action = { .sa_handler = note_signal }, before;
     struct occupation occupation;
     sigset_t          one, mask, pending;
 
-    (void)state;
     begin();
     sigaction(SIGUSR1, &action, &before);
     sigemptyset(&one);
@@ -1699,11 +1670,10 @@ static bool await_death(void)
     return true;
 }
 
-static void a_namespace_dies_with_its_last_target(void **state)
+TEST(a_namespace_dies_with_its_last_target)
 {
     struct inhabitant inhabitant;
 
-    (void)state;
     begin();
     live(&inhabitant, "name.example");
     assert_true(resolver_await_calls(NULL, 1));
@@ -1771,14 +1741,13 @@ static void *make_every_call(void *unused)
     return unused;
 }
 
-static void no_call_waits_for_a_look_up(void **state)
+TEST(no_call_waits_for_a_look_up)
 {
     struct occupation occupation;
     struct watcher    quick;
     pthread_t         thread;
     struct timespec   end;
 
-    (void)state;
     begin();
     write_hosts("127.0.0.1 hang.quick\n");
     occupy(&occupation);
@@ -1815,47 +1784,12 @@ static void note_threads(void)
     threads_at_start = count_threads();
 }
 
-#define TEST(function) cmocka_unit_test_teardown(function, end_test)
-
-int main(void)
+static void start(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting),
-        TEST(many_names_that_answer_are_all_told),
-        TEST(first_look_ups_go_before_repeated_ones),
-        TEST(a_look_up_is_shared_by_all_who_want_it),
-        TEST(what_was_cancelled_in_the_queue_is_never_asked),
-        TEST(whoever_of_them_stays_is_told),
-        TEST(who_has_gone_is_freed_at_once_and_not_told),
-        TEST(unscheduled_it_is_as_if_it_had_never_been_looked_up),
-        TEST(a_quick_name_that_is_stuck_keeps_no_other_waiting),
-        TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody),
-        TEST(a_file_of_the_future_is_looked_at_once),
-        TEST(who_joins_a_look_up_of_before_a_change_has_the_answer_of_after),
-        TEST(who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after),
-        TEST(a_target_may_end_inside_its_callback),
-        TEST(a_target_may_end_while_its_answer_comes),
-        TEST(who_comes_back_while_it_is_told_is_told_only_of_the_new_look_up),
-        TEST(nothing_is_left_of_names),
-        TEST(without_a_thread_it_is_tried_again),
-        TEST(of_two_that_get_no_thread_at_a_time_each_is_tried_again),
-        TEST(who_joins_one_that_gets_no_thread_is_tried_again_too),
-        TEST(who_waits_for_another_ones_thread_is_tried_again_too),
-        TEST(the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started),
-        TEST(without_memory_it_is_tried_again),
-        TEST(a_retry_moves_to_another_loop),
-        TEST(changes_that_keep_coming_keep_no_name_from_being_resolved),
-        TEST(a_child_looks_up_on_its_own_and_the_parent_goes_on),
-        TEST(every_reply_comes_to_something),
-        TEST(more_than_64_addresses_are_as_many_as_64),
-        TEST(every_error_has_its_reason),
-        TEST(no_signal_is_taken_by_a_resolver),
-        TEST(a_namespace_dies_with_its_last_target),
-        TEST(no_call_waits_for_a_look_up),
-    };
-
     note_threads();
-    if (sem_init(&news, 0, 0) != 0 || sem_init(&gate.reached, 0, 0) != 0 || sem_init(&gate.open, 0, 0) != 0)
-        return 1;
-    return cmocka_run_group_tests_name("lookup", tests, NULL, NULL);
+    MUST(sem_init(&news, 0, 0) == 0);
+    MUST(sem_init(&gate.reached, 0, 0) == 0);
+    MUST(sem_init(&gate.open, 0, 0) == 0);
 }
+
+UNIT(.start = start, .cleanup = end_test)

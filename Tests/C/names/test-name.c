@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/child.h"
+#include "support/idle.h"
 #include "support/names.h"
 #include "support/patience.h"
 
@@ -53,11 +54,10 @@ static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
 
 /* ---- Answers ---------------------------------------------------------------------------------------------------- */
 
-static void a_name_has_the_flags_of_its_address(void **state)
+TEST(a_name_has_the_flags_of_its_address)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     EXPECT(watcher.target, R, None);
@@ -70,11 +70,10 @@ static void a_name_has_the_flags_of_its_address(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_name_with_an_ipv6_address_alone_goes_by_that(void **state)
+TEST(a_name_with_an_ipv6_address_alone_goes_by_that)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     NAMES_RESOLVE(&watcher, "v6only.test", R);
     EXPECT_ADDRESSES(watcher.target, "2001:db8:1::7");
@@ -85,11 +84,10 @@ static void a_name_with_an_ipv6_address_alone_goes_by_that(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_name_on_link_is_direct_and_one_of_ours_is_local(void **state)
+TEST(a_name_on_link_is_direct_and_one_of_ours_is_local)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     nameserver_move(names_server, "192.0.2.9");
     NAMES_RESOLVE(&watcher, "moves.test", R | D);
@@ -99,11 +97,10 @@ static void a_name_on_link_is_direct_and_one_of_ours_is_local(void **state)
     watcher_stop(&watcher);
 }
 
-static void the_resolvers_order_is_kept(void **state)
+TEST(the_resolvers_order_is_kept)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     NAMES_RESOLVE(&watcher, "two.test", R);
     EXPECT_ADDRESSES(watcher.target, "203.0.113.7 198.51.100.7");
@@ -116,11 +113,10 @@ static void the_resolvers_order_is_kept(void **state)
 }
 
 /* And the path names that one, before and after. */
-static void the_first_usable_address_counts(void **state)
+TEST(the_first_usable_address_counts)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     namespace_add_second_pair();
     namespace_ip("route add 198.51.100.0/24 via 203.0.113.1");
@@ -143,11 +139,10 @@ static void the_first_usable_address_counts(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_family_without_a_route_counts_as_none(void **state)
+TEST(a_family_without_a_route_counts_as_none)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     namespace_ip("-6 route delete default");
     NAMES_RESOLVE(&watcher, "ok.test", R);
@@ -156,17 +151,15 @@ static void a_family_without_a_route_counts_as_none(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_name_that_is_not_there_is_not_found(void **state)
+TEST(a_name_that_is_not_there_is_not_found)
 {
-    (void)state;
     names_begin();
     EXPECT_FAILURE("nx.test", NameNotFound);
     EXPECT_FAILURE("nodata.test", NameNotFound);
 }
 
-static void a_server_that_fails_or_refuses_is_a_failure(void **state)
+TEST(a_server_that_fails_or_refuses_is_a_failure)
 {
-    (void)state;
     names_begin();
     EXPECT_FAILURE("servfail.test", NameServerFailure);
     EXPECT_FAILURE("refused.test", NameServerFailure);
@@ -174,19 +167,17 @@ static void a_server_that_fails_or_refuses_is_a_failure(void **state)
     EXPECT_FAILURE("ok.test", NameServerFailure);
 }
 
-static void a_server_that_is_silent_is_a_failure(void **state)
+TEST(a_server_that_is_silent_is_a_failure)
 {
-    (void)state;
     names_begin();
     etc_set_servers("192.0.2.2", 1);
     EXPECT_FAILURE("drop.test", NameServerFailure);
 }
 
-static void a_slow_answer_is_waited_for(void **state)
+TEST(a_slow_answer_is_waited_for)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     watcher_schedule(&watcher, names_target("slow200.test"));
     EXPECT(watcher.target, R | L | D, NamePending);
@@ -195,12 +186,11 @@ static void a_slow_answer_is_waited_for(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_truncated_answer_is_asked_for_over_tcp(void **state)
+TEST(a_truncated_answer_is_asked_for_over_tcp)
 {
     struct sockaddr_storage addresses[64];
     struct watcher          watcher;
 
-    (void)state;
     names_begin();
     NAMES_RESOLVE(&watcher, "trunc.test", R);
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, addresses, 64), 60);
@@ -209,11 +199,10 @@ static void a_truncated_answer_is_asked_for_over_tcp(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_server_may_have_an_ipv6_address(void **state)
+TEST(a_server_may_have_an_ipv6_address)
 {
     static const char *const servers[] = { "::1", "2001:db8::2" };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct watcher watcher;
 
@@ -221,15 +210,14 @@ static void a_server_may_have_an_ipv6_address(void **state)
         etc_set_servers(servers[i], 5);
         NAMES_RESOLVE(&watcher, "v4only.test", R);
         watcher_stop(&watcher);
-        names_end(NULL);
+        names_end();
     }
 }
 
-static void a_server_without_a_route_is_unreachable(void **state)
+TEST(a_server_without_a_route_is_unreachable)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin_far("198.51.100.53");
     namespace_ip("route delete default");
     NAMES_RESOLVE(&watcher, "v4only.test", 0);
@@ -241,11 +229,10 @@ static void a_server_without_a_route_is_unreachable(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_server_that_is_back_is_asked_again(void **state)
+TEST(a_server_that_is_back_is_asked_again)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     nameserver_stop(names_server);
     NAMES_RESOLVE(&watcher, "v4only.test", 0);
@@ -254,11 +241,10 @@ static void a_server_that_is_back_is_asked_again(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_name_that_appears_is_found_when_the_resolver_changes(void **state)
+TEST(a_name_that_appears_is_found_when_the_resolver_changes)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     nameserver_move(names_server, "");
     NAMES_RESOLVE(&watcher, "moves.test", 0);
@@ -270,11 +256,10 @@ static void a_name_that_appears_is_found_when_the_resolver_changes(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_name_that_ceases_to_be_is_not_found(void **state)
+TEST(a_name_that_ceases_to_be_is_not_found)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
@@ -286,11 +271,10 @@ static void a_name_that_ceases_to_be_is_not_found(void **state)
     watcher_stop(&watcher);
 }
 
-static void addresses_outlast_a_server_that_fails(void **state)
+TEST(addresses_outlast_a_server_that_fails)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
@@ -306,11 +290,10 @@ static void addresses_outlast_a_server_that_fails(void **state)
 
 /* ---- Without a server ------------------------------------------------------------------------------------------- */
 
-static void a_literal_answers_at_once_and_calls_nobody(void **state)
+TEST(a_literal_answers_at_once_and_calls_nobody)
 {
     static const char *const literals[] = { "198.51.100.7", "198.51.25607", "0xc6.51.100.7", "2001:db8:1::7" };
 
-    (void)state;
     names_begin();
     for (size_t i = 0; i < 4; i++) {
         struct watcher watcher;
@@ -324,11 +307,10 @@ static void a_literal_answers_at_once_and_calls_nobody(void **state)
     assert_int_equal(names_count_threads(), 0);
 }
 
-static void localhost_is_reachable_offline(void **state)
+TEST(localhost_is_reachable_offline)
 {
     static const char *const names[] = { "localhost", "LOCALHOST.", "a.localhost" };
 
-    (void)state;
     namespace_require();
     etc_require("192.0.2.2");
     namespace_ip("link set dev lo up");
@@ -344,11 +326,10 @@ static void localhost_is_reachable_offline(void **state)
     assert_int_equal(names_count_threads(), 0);
 }
 
-static void names_in_hosts_need_no_server_and_no_network(void **state)
+TEST(names_in_hosts_need_no_server_and_no_network)
 {
     struct watcher watcher;
 
-    (void)state;
     namespace_require();
     etc_require("192.0.2.2");
     namespace_ip("link set dev lo up");
@@ -366,13 +347,12 @@ static void names_in_hosts_need_no_server_and_no_network(void **state)
     EXPECT_FAILURE("other.test", NameServerUnreachable);
 }
 
-static void names_that_cannot_be_are_not_found(void **state)
+TEST(names_that_cannot_be_are_not_found)
 {
     static const char *const names[] = { "https://x", "a b",      "ok.test/", "ok.test/path",
                                          " ",         "ok..test", "x\ny",     "\xff\xfe" };
     char                     label[70], whole[1025];
 
-    (void)state;
     names_begin();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         EXPECT_FAILURE(names[i], NameNotFound);
@@ -414,9 +394,8 @@ static const char *name_without_an_answer(void)
     return name;
 }
 
-static void until_then_the_flags_are_those_of_the_path_to_the_server(void **state)
+TEST(until_then_the_flags_are_those_of_the_path_to_the_server)
 {
-    (void)state;
     names_begin();
     namespace_ip("neighbour add 192.0.2.53 lladdr 02:00:00:00:00:01 dev a"); /* who says nothing */
     namespace_ip("neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev a");
@@ -433,11 +412,10 @@ static void until_then_the_flags_are_those_of_the_path_to_the_server(void **stat
     assert_int_equal(nameserver_count(names_server, NULL, NAMESERVER_A), 0);
 }
 
-static void unscheduled_names_are_not_looked_up(void **state)
+TEST(unscheduled_names_are_not_looked_up)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     names_begin();
     target = names_target("ok.test");
     EXPECT(target, R | L | D, NamePending);
@@ -447,11 +425,10 @@ static void unscheduled_names_are_not_looked_up(void **state)
     SCNetworkReachabilityRelease(target);
 }
 
-static void a_server_on_this_machine_stands_for_the_default_path(void **state)
+TEST(a_server_on_this_machine_stands_for_the_default_path)
 {
     static const char *const servers[] = { "127.0.0.53", "127.0.0.1 ::1", "" };
 
-    (void)state;
     names_begin();
     for (size_t i = 0; i < 3; i++) {
         etc_set_servers(servers[i], 2);
@@ -465,9 +442,8 @@ static void a_server_on_this_machine_stands_for_the_default_path(void **state)
     EXPECT_PENDING(R | D);
 }
 
-static void behind_a_stub_the_upstream_servers_count(void **state)
+TEST(behind_a_stub_the_upstream_servers_count)
 {
-    (void)state;
     names_begin();
     etc_set_servers("127.0.0.53", 2);
     etc_make_directory("/run/systemd");
@@ -480,9 +456,8 @@ static void behind_a_stub_the_upstream_servers_count(void **state)
     EXPECT_PENDING(R);
 }
 
-static void a_server_on_this_machine_beside_others_does_not_count(void **state)
+TEST(a_server_on_this_machine_beside_others_does_not_count)
 {
-    (void)state;
     names_begin();
     namespace_ip("route delete default");
     namespace_ip("-6 route delete default");
@@ -492,11 +467,10 @@ static void a_server_on_this_machine_beside_others_does_not_count(void **state)
     EXPECT_PENDING(R);
 }
 
-static void the_flags_of_a_pending_name_follow_the_network(void **state)
+TEST(the_flags_of_a_pending_name_follow_the_network)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_set_servers("127.0.0.1", 30);
     watcher_schedule(&watcher, names_target("held.test"));
@@ -513,11 +487,10 @@ static void the_flags_of_a_pending_name_follow_the_network(void **state)
     nameserver_let_go(names_server, "");
 }
 
-static void the_flags_of_a_pending_name_follow_the_resolver(void **state)
+TEST(the_flags_of_a_pending_name_follow_the_resolver)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_set_servers("127.0.0.1", 30);
     watcher_schedule(&watcher, names_target("held.test"));
@@ -533,11 +506,10 @@ static void the_flags_of_a_pending_name_follow_the_resolver(void **state)
     nameserver_let_go(names_server, "");
 }
 
-static void a_name_that_is_unscheduled_is_pending_again(void **state)
+TEST(a_name_that_is_unscheduled_is_pending_again)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     SCNetworkReachabilityRetain(watcher.target);
@@ -552,7 +524,7 @@ static void a_name_that_is_unscheduled_is_pending_again(void **state)
 
 /* ---- Who is told ------------------------------------------------------------------------------------------------ */
 
-static void a_name_that_was_scheduled_calls_exactly_once(void **state)
+TEST(a_name_that_was_scheduled_calls_exactly_once)
 {
     static const struct {
         const char                *name;
@@ -562,7 +534,6 @@ static void a_name_that_was_scheduled_calls_exactly_once(void **state)
         { "nx.test", 0 },     { "servfail.test", 0 }, { "localhost", R | L | D },
     };
 
-    (void)state;
     names_begin();
     etc_write(ETC_HOSTS, "192.0.2.2 here.test\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -582,11 +553,10 @@ static void a_name_that_was_scheduled_calls_exactly_once(void **state)
     }
 }
 
-static void one_that_was_answered_before_the_first_pass_calls_once_too(void **state)
+TEST(one_that_was_answered_before_the_first_pass_calls_once_too)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     for (int asks = 0; asks < 2; asks++) {
         watcher_schedule(&watcher, names_target("v4only.test"));
@@ -599,12 +569,11 @@ static void one_that_was_answered_before_the_first_pass_calls_once_too(void **st
     }
 }
 
-static void a_late_callback_gets_no_first_answer(void **state)
+TEST(a_late_callback_gets_no_first_answer)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = SCRunLoopCreate();
 
-    (void)state;
     names_begin();
     assert_int_equal(sem_init(&told.called, 0, 0), 0);
     told.calls = 0;
@@ -613,7 +582,7 @@ static void a_late_callback_gets_no_first_answer(void **state)
     names_await_answer(target);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     assert_true(SCNetworkReachabilitySetCallback(target, tell, NULL));
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     namespace_ip("route replace prohibit default");
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_int_equal(told.flags, 0);
@@ -622,13 +591,12 @@ static void a_late_callback_gets_no_first_answer(void **state)
     SCRunLoopRelease(loop);
 }
 
-static void a_name_without_a_callback_is_fetched_once(void **state)
+TEST(a_name_without_a_callback_is_fetched_once)
 {
     SCNetworkReachabilityFlags flags = 0;
     SCNetworkReachabilityRef   target;
     SCRunLoopRef               loop = SCRunLoopCreate();
 
-    (void)state;
     names_begin();
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     target = names_target("v4only.test");
@@ -637,30 +605,28 @@ static void a_name_without_a_callback_is_fetched_once(void **state)
     assert_ptr_equal(SCRunLoopCopyNextChange(loop, &flags), target);
     assert_int_equal(flags, R);
     SCNetworkReachabilityRelease(target);
-    assert_int_equal(SCRunLoopPerform(loop, 0.08), 0);
+    assert_int_equal(idle_perform(loop), 0);
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(target);
     SCRunLoopRelease(loop);
 }
 
-static void a_name_that_has_its_answer_keeps_no_thread(void **state)
+TEST(a_name_that_has_its_answer_keeps_no_thread)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     names_await_no_thread();
     watcher_stop(&watcher);
 }
 
-static void a_change_of_the_addresses_alone_is_told(void **state)
+TEST(a_change_of_the_addresses_alone_is_told)
 {
     static const char *const addresses[] = { "198.51.100.8", "198.51.100.8 203.0.113.9", "203.0.113.9" };
     struct watcher           watcher;
 
-    (void)state;
     names_begin();
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
@@ -674,11 +640,10 @@ static void a_change_of_the_addresses_alone_is_told(void **state)
     watcher_stop(&watcher);
 }
 
-static void the_same_answer_is_not_told(void **state)
+TEST(the_same_answer_is_not_told)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     NAMES_RESOLVE(&watcher, "ok.test", R);
     for (unsigned count = 2; count < 5; count++) {
@@ -692,11 +657,10 @@ static void the_same_answer_is_not_told(void **state)
 }
 
 /* Servers that take turns with the order of addresses change it all the time. */
-static void another_order_alone_is_not_told(void **state)
+TEST(another_order_alone_is_not_told)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     NAMES_RESOLVE(&watcher, "turns.test", R);
     EXPECT_ADDRESSES(watcher.target, "203.0.113.7 198.51.100.7");
@@ -710,11 +674,10 @@ static void another_order_alone_is_not_told(void **state)
     watcher_stop(&watcher);
 }
 
-static void addresses_that_come_and_go_unreachable_are_told(void **state)
+TEST(addresses_that_come_and_go_unreachable_are_told)
 {
     struct watcher watcher;
 
-    (void)state;
     namespace_require();
     etc_require("192.0.2.2");
     NAMES_RESOLVE(&watcher, "box.test", 0);
@@ -730,11 +693,10 @@ static void addresses_that_come_and_go_unreachable_are_told(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_late_answer_is_thrown_away(void **state)
+TEST(a_late_answer_is_thrown_away)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     watcher_schedule(&watcher, names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
@@ -754,11 +716,10 @@ static void a_late_answer_is_thrown_away(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_target_may_go_while_it_is_looked_up(void **state)
+TEST(a_target_may_go_while_it_is_looked_up)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     watcher_schedule(&watcher, names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
@@ -784,33 +745,30 @@ static void expect_elsewhere(struct watcher *watcher)
     watcher_stop(watcher);
 }
 
-static void hosts_edited_in_place_is_read_anew(void **state)
+TEST(hosts_edited_in_place_is_read_anew)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     begin_with_an_address_elsewhere(&watcher);
     etc_write(ETC_HOSTS, ELSEWHERE " v4only.test\n");
     expect_elsewhere(&watcher);
 }
 
-static void hosts_replaced_by_renaming_is_read_anew(void **state)
+TEST(hosts_replaced_by_renaming_is_read_anew)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     begin_with_an_address_elsewhere(&watcher);
     etc_replace(ETC_HOSTS, ELSEWHERE " v4only.test\n");
     expect_elsewhere(&watcher);
 }
 
-static void hosts_that_is_mounted_and_edited_in_place_is_read_anew(void **state)
+TEST(hosts_that_is_mounted_and_edited_in_place_is_read_anew)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_write(ETC_ASIDE "hosts", "# of the container\n");
     etc_mount(ETC_HOSTS, ETC_ASIDE "hosts");
@@ -820,11 +778,10 @@ static void hosts_that_is_mounted_and_edited_in_place_is_read_anew(void **state)
 }
 
 /* As with the directories of a configuration's versions, of which a link says which is current. */
-static void a_link_on_the_way_to_hosts_may_turn(void **state)
+TEST(a_link_on_the_way_to_hosts_may_turn)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_make_directory("/run/own"); /* of which nothing is known */
     etc_make_directory("/run/own/a");
@@ -838,11 +795,10 @@ static void a_link_on_the_way_to_hosts_may_turn(void **state)
     expect_elsewhere(&watcher);
 }
 
-static void a_directory_on_the_way_to_hosts_may_be_replaced(void **state)
+TEST(a_directory_on_the_way_to_hosts_may_be_replaced)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_make_directory("/run/own"); /* of which nothing is known */
     etc_make_directory("/run/own/a");
@@ -856,11 +812,10 @@ static void a_directory_on_the_way_to_hosts_may_be_replaced(void **state)
 }
 
 /* More links than are followed, and one to itself: no error, and nothing that never ends. */
-static void links_without_end_are_no_hosts(void **state)
+TEST(links_without_end_are_no_hosts)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_link("/run/circle", "circle/on");
     etc_link(ETC_HOSTS, "/run/circle/hosts");
@@ -869,11 +824,10 @@ static void links_without_end_are_no_hosts(void **state)
     expect_elsewhere(&watcher);
 }
 
-static void hosts_that_appears_is_read(void **state)
+TEST(hosts_that_appears_is_read)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_remove(ETC_HOSTS);
     begin_with_an_address_elsewhere(&watcher);
@@ -881,11 +835,10 @@ static void hosts_that_appears_is_read(void **state)
     expect_elsewhere(&watcher);
 }
 
-static void nsswitch_decides_whom_to_ask(void **state)
+TEST(nsswitch_decides_whom_to_ask)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     etc_replace(ETC_NSSWITCH, "hosts: files\n");
@@ -906,33 +859,30 @@ static void begin_with_another_server(struct watcher *watcher, const char *addre
     nameserver_move(names_server, ELSEWHERE);
 }
 
-static void resolv_conf_edited_in_place_is_read_anew(void **state)
+TEST(resolv_conf_edited_in_place_is_read_anew)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     begin_with_another_server(&watcher, "192.0.2.3");
     etc_write(ETC_RESOLV_CONF, AT("192.0.2.3"));
     expect_elsewhere(&watcher);
 }
 
-static void resolv_conf_replaced_by_renaming_is_read_anew(void **state)
+TEST(resolv_conf_replaced_by_renaming_is_read_anew)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     begin_with_another_server(&watcher, "192.0.2.3");
     etc_replace(ETC_RESOLV_CONF, AT("192.0.2.3"));
     expect_elsewhere(&watcher);
 }
 
-static void resolv_conf_that_is_mounted_and_edited_in_place_is_read_anew(void **state)
+TEST(resolv_conf_that_is_mounted_and_edited_in_place_is_read_anew)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_write(ETC_ASIDE "resolv.conf", AT("192.0.2.2"));
     etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
@@ -941,11 +891,10 @@ static void resolv_conf_that_is_mounted_and_edited_in_place_is_read_anew(void **
     expect_elsewhere(&watcher);
 }
 
-static void another_link_to_resolv_conf_is_followed(void **state)
+TEST(another_link_to_resolv_conf_is_followed)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_write(ETC_ASIDE "one", AT("192.0.2.2"));
     etc_write(ETC_ASIDE "other", AT("192.0.2.30"));
@@ -955,11 +904,10 @@ static void another_link_to_resolv_conf_is_followed(void **state)
     expect_elsewhere(&watcher);
 }
 
-static void each_link_on_the_way_is_followed(void **state)
+TEST(each_link_on_the_way_is_followed)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_write(ETC_ASIDE "one", AT("192.0.2.2"));
     etc_write(ETC_ASIDE "other", AT("192.0.2.30"));
@@ -971,11 +919,10 @@ static void each_link_on_the_way_is_followed(void **state)
     expect_elsewhere(&watcher);
 }
 
-static void what_resolv_conf_is_a_link_to_is_watched(void **state)
+TEST(what_resolv_conf_is_a_link_to_is_watched)
 {
     struct watcher watcher;
 
-    (void)state;
     for (int renames = 0; renames < 2; renames++) {
         names_begin();
         etc_write(ETC_ASIDE "one", AT("192.0.2.2"));
@@ -986,15 +933,14 @@ static void what_resolv_conf_is_a_link_to_is_watched(void **state)
         else
             etc_write(ETC_ASIDE "one", AT("192.0.2.30"));
         expect_elsewhere(&watcher);
-        names_end(NULL);
+        names_end();
     }
 }
 
-static void resolv_conf_that_goes_and_comes_back_is_read_anew(void **state)
+TEST(resolv_conf_that_goes_and_comes_back_is_read_anew)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     begin_with_another_server(&watcher, "192.0.2.3");
     etc_remove(ETC_RESOLV_CONF); /* the server at 127.0.0.1 then */
@@ -1007,11 +953,10 @@ static void resolv_conf_that_goes_and_comes_back_is_read_anew(void **state)
     watcher_stop(&watcher);
 }
 
-static void other_servers_upstream_are_asked(void **state)
+TEST(other_servers_upstream_are_asked)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_set_servers("127.0.0.53", 5);
     etc_make_directory("/run/systemd");
@@ -1022,11 +967,10 @@ static void other_servers_upstream_are_asked(void **state)
     expect_elsewhere(&watcher);
 }
 
-static void an_upstream_file_that_appears_is_watched(void **state)
+TEST(an_upstream_file_that_appears_is_watched)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     etc_set_servers("127.0.0.53", 5);
     begin_with_another_server(&watcher, "192.0.2.3");
@@ -1036,11 +980,10 @@ static void an_upstream_file_that_appears_is_watched(void **state)
     expect_elsewhere(&watcher);
 }
 
-static void other_files_are_nobodys_business(void **state)
+TEST(other_files_are_nobodys_business)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     etc_write("/etc/resolv.conf.bak", "nameserver 192.0.2.53\n");
@@ -1079,23 +1022,20 @@ static void the_default_route_is_lost_and_regained(const char *server, bool stay
     watcher_stop(&watcher);
 }
 
-static void with_the_default_route_a_name_comes_and_goes(void **state)
+TEST(with_the_default_route_a_name_comes_and_goes)
 {
-    (void)state;
     the_default_route_is_lost_and_regained("192.0.2.1", true);
 }
 
-static void with_the_default_route_a_name_and_its_server_come_and_go(void **state)
+TEST(with_the_default_route_a_name_and_its_server_come_and_go)
 {
-    (void)state;
     the_default_route_is_lost_and_regained("198.51.100.53", false);
 }
 
-static void an_address_that_moved_meanwhile_is_noticed(void **state)
+TEST(an_address_that_moved_meanwhile_is_noticed)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin_far("198.51.100.53");
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
@@ -1110,11 +1050,10 @@ static void an_address_that_moved_meanwhile_is_noticed(void **state)
     watcher_stop(&watcher);
 }
 
-static void another_default_route_asks_anew(void **state)
+TEST(another_default_route_asks_anew)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     namespace_add_second_pair();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
@@ -1130,11 +1069,10 @@ static void another_default_route_asks_anew(void **state)
     watcher_stop(&watcher);
 }
 
-static void another_way_to_the_server_asks_anew(void **state)
+TEST(another_way_to_the_server_asks_anew)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin_far("198.51.100.53");
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     namespace_ip("route add 198.51.100.53/32 via 192.0.2.1 src 192.0.2.2 mtu 1400");
@@ -1145,11 +1083,10 @@ static void another_way_to_the_server_asks_anew(void **state)
     watcher_stop(&watcher);
 }
 
-static void what_happens_elsewhere_in_the_network_asks_nobody(void **state)
+TEST(what_happens_elsewhere_in_the_network_asks_nobody)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     namespace_ip("route add 203.0.113.0/24 via 192.0.2.1");
@@ -1163,11 +1100,10 @@ static void what_happens_elsewhere_in_the_network_asks_nobody(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_change_between_scheduling_and_the_first_pass_asks_anew(void **state)
+TEST(a_change_between_scheduling_and_the_first_pass_asks_anew)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin_far("198.51.100.53");
     namespace_ip("route delete default");
     watcher_schedule(&watcher, names_target("v4only.test"));
@@ -1181,11 +1117,10 @@ static void a_change_between_scheduling_and_the_first_pass_asks_anew(void **stat
 }
 
 /* What was found is better than nothing, and is asked for once more. */
-static void a_network_that_never_rests_does_not_keep_a_name_pending(void **state)
+TEST(a_network_that_never_rests_does_not_keep_a_name_pending)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     watcher_schedule(&watcher, names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
@@ -1205,11 +1140,10 @@ static void a_network_that_never_rests_does_not_keep_a_name_pending(void **state
 
 /* ---- Several targets, loops, namespaces ------------------------------------------------------------------------- */
 
-static void targets_of_one_name_share_a_look_up(void **state)
+TEST(targets_of_one_name_share_a_look_up)
 {
     struct watcher watchers[3]; /* each on a loop of its own */
 
-    (void)state;
     names_begin();
     for (size_t i = 0; i < 3; i++)
         watcher_schedule(&watchers[i], names_target("held.test"));
@@ -1225,12 +1159,11 @@ static void targets_of_one_name_share_a_look_up(void **state)
         watcher_stop(&watchers[i]);
 }
 
-static void targets_of_one_name_on_one_loop_are_each_told(void **state)
+TEST(targets_of_one_name_on_one_loop_are_each_told)
 {
     SCNetworkReachabilityRef other;
     struct watcher           watcher;
 
-    (void)state;
     names_begin();
     watcher_schedule(&watcher, names_target("held.test"));
     other = names_target("held.test");
@@ -1249,11 +1182,10 @@ static void targets_of_one_name_on_one_loop_are_each_told(void **state)
 }
 
 /* One look-up goes on for those who are left. */
-static void one_of_two_may_go(void **state)
+TEST(one_of_two_may_go)
 {
     struct watcher stays, goes;
 
-    (void)state;
     names_begin();
     watcher_schedule(&goes, names_target("held.test"));
     watcher_schedule(&stays, names_target("held.test"));
@@ -1266,18 +1198,17 @@ static void one_of_two_may_go(void **state)
     watcher_stop(&stays);
 }
 
-static void a_target_on_two_loops_is_told_once(void **state)
+TEST(a_target_on_two_loops_is_told_once)
 {
     SCRunLoopRef   other = SCRunLoopCreate();
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     nameserver_move(names_server, "198.51.100.7");
     watcher_schedule(&watcher, names_target("moves.test"));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     EXPECT_CHANGE(&watcher, R);
-    assert_int_equal(SCRunLoopPerform(other, 0.08), 0);
+    assert_int_equal(idle_perform(other), 0);
     assert_int_equal(names_asked("moves.test"), 1);
     nameserver_move(names_server, "198.51.100.8");
     touch_resolv_conf();
@@ -1296,12 +1227,11 @@ static void let_moves_go(struct nameserver *server)
     nameserver_let_go(server, "held");
 }
 
-static void each_network_namespace_asks_its_own_server(void **state)
+TEST(each_network_namespace_asks_its_own_server)
 {
     struct nameserver *first;
     struct watcher     watchers[2];
 
-    (void)state;
     names_begin();
     first = names_server;
     nameserver_move(first, "198.51.100.7");
@@ -1322,11 +1252,10 @@ static void each_network_namespace_asks_its_own_server(void **state)
     nameserver_close(first);
 }
 
-static void a_name_may_be_bound_to_an_interface(void **state)
+TEST(a_name_may_be_bound_to_an_interface)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     watcher_schedule(&watcher, names_bound_target("v4only.test", "c", 0));
     EXPECT_CHANGE(&watcher, 0);
@@ -1341,11 +1270,10 @@ static void a_name_may_be_bound_to_an_interface(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_name_may_have_a_routing_mark(void **state)
+TEST(a_name_may_have_a_routing_mark)
 {
     struct watcher watcher;
 
-    (void)state;
     names_begin();
     namespace_ip("rule add fwmark 7 prohibit");
     NAMES_RESOLVE(&watcher, "v4only.test", R);
@@ -1372,12 +1300,11 @@ static void await_call(SCNetworkReachabilityFlags flags)
     assert_int_equal(told.flags, flags);
 }
 
-static void a_name_may_be_on_a_scheduler(void **state)
+TEST(a_name_may_be_on_a_scheduler)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
     SCNetworkReachabilityRef             target;
 
-    (void)state;
     names_begin();
     assert_int_equal(sem_init(&told.called, 0, 0), 0);
     told.calls = 0;
@@ -1401,7 +1328,7 @@ static void a_name_may_be_on_a_scheduler(void **state)
 
 #define MANY 10000
 
-static void many_names_on_a_dead_server_take_four_threads_and_keep_nobody_waiting(void **state)
+TEST(many_names_on_a_dead_server_take_four_threads_and_keep_nobody_waiting)
 {
     const char *const         under = getenv("TEST_UNDER");
     const int                 count = under == NULL || strcmp(under, "clang") == 0 ? MANY : MANY / 20;
@@ -1410,7 +1337,6 @@ static void many_names_on_a_dead_server_take_four_threads_and_keep_nobody_waitin
     struct watcher            watcher;
     char                      name[32];
 
-    (void)state;
     names_begin();
     assert_non_null(targets);
     etc_write(ETC_HOSTS, "192.0.2.9 here.test\n");
@@ -1435,12 +1361,11 @@ static void many_names_on_a_dead_server_take_four_threads_and_keep_nobody_waitin
     SCRunLoopRelease(loop);
 }
 
-static void what_is_looked_up_for_the_first_time_goes_before_what_is_tried_again(void **state)
+TEST(what_is_looked_up_for_the_first_time_goes_before_what_is_tried_again)
 {
     static const char *const names[] = { "held1.test", "held2.test", "held3.test" };
     struct watcher           stuck[3], first, again;
 
-    (void)state;
     names_begin();
     etc_set_servers("192.0.2.2", 30);
     NAMES_RESOLVE(&again, "v4only.test", R);
@@ -1450,7 +1375,7 @@ static void what_is_looked_up_for_the_first_time_goes_before_what_is_tried_again
         nameserver_await(names_server, names[i], NAMESERVER_AAAA, 1);
     }
     namespace_ip("route replace default via 192.0.2.111");
-    assert_int_equal(SCRunLoopPerform(again.loop, 0.08), 0);
+    assert_int_equal(idle_perform(again.loop), 0);
     assert_true(names_is_looking(again.target));
     watcher_schedule(&first, names_target("held4.test"));
     names_await_threads(3); /* who sorts is done with it */
@@ -1516,12 +1441,11 @@ static void end_stuck(struct watcher watchers[STUCK])
 
 /* The parent's look-ups are not the child's. Their threads' stacks are, and the C library uses them again, with all
  * that its resolver left there. */
-static void a_child_looks_names_up_itself(void **state)
+TEST(a_child_looks_names_up_itself)
 {
     struct watcher watchers[STUCK];
     pid_t          child;
 
-    (void)state;
     require_threads();
     names_begin();
     etc_set_servers("192.0.2.2", 30); /* the parent's wait for the child's */
@@ -1539,13 +1463,12 @@ static void a_child_looks_names_up_itself(void **state)
     assert_int_equal(names_asked("held0.test"), 2);
 }
 
-static void a_process_may_end_during_a_look_up(void **state)
+TEST(a_process_may_end_during_a_look_up)
 {
     int   ends[2];
     char  byte;
     pid_t child;
 
-    (void)state;
     require_threads();
     names_begin();
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -1565,90 +1488,4 @@ static void a_process_may_end_during_a_look_up(void **state)
     child_expect_end(child);
 }
 
-#define TEST(function) cmocka_unit_test_teardown(function, names_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_name_has_the_flags_of_its_address),
-        TEST(a_name_with_an_ipv6_address_alone_goes_by_that),
-        TEST(a_name_on_link_is_direct_and_one_of_ours_is_local),
-        TEST(the_resolvers_order_is_kept),
-        TEST(the_first_usable_address_counts),
-        TEST(a_family_without_a_route_counts_as_none),
-        TEST(a_name_that_is_not_there_is_not_found),
-        TEST(a_server_that_fails_or_refuses_is_a_failure),
-        TEST(a_server_that_is_silent_is_a_failure),
-        TEST(a_slow_answer_is_waited_for),
-        TEST(a_truncated_answer_is_asked_for_over_tcp),
-        TEST(a_server_may_have_an_ipv6_address),
-        TEST(a_server_without_a_route_is_unreachable),
-        TEST(a_server_that_is_back_is_asked_again),
-        TEST(a_name_that_appears_is_found_when_the_resolver_changes),
-        TEST(a_name_that_ceases_to_be_is_not_found),
-        TEST(addresses_outlast_a_server_that_fails),
-        TEST(a_literal_answers_at_once_and_calls_nobody),
-        TEST(localhost_is_reachable_offline),
-        TEST(names_in_hosts_need_no_server_and_no_network),
-        TEST(names_that_cannot_be_are_not_found),
-        TEST(until_then_the_flags_are_those_of_the_path_to_the_server),
-        TEST(unscheduled_names_are_not_looked_up),
-        TEST(a_server_on_this_machine_stands_for_the_default_path),
-        TEST(behind_a_stub_the_upstream_servers_count),
-        TEST(a_server_on_this_machine_beside_others_does_not_count),
-        TEST(the_flags_of_a_pending_name_follow_the_network),
-        TEST(the_flags_of_a_pending_name_follow_the_resolver),
-        TEST(a_name_that_is_unscheduled_is_pending_again),
-        TEST(a_name_that_was_scheduled_calls_exactly_once),
-        TEST(one_that_was_answered_before_the_first_pass_calls_once_too),
-        TEST(a_late_callback_gets_no_first_answer),
-        TEST(a_name_without_a_callback_is_fetched_once),
-        TEST(a_name_that_has_its_answer_keeps_no_thread),
-        TEST(a_change_of_the_addresses_alone_is_told),
-        TEST(the_same_answer_is_not_told),
-        TEST(another_order_alone_is_not_told),
-        TEST(addresses_that_come_and_go_unreachable_are_told),
-        TEST(a_late_answer_is_thrown_away),
-        TEST(a_target_may_go_while_it_is_looked_up),
-        TEST(hosts_edited_in_place_is_read_anew),
-        TEST(hosts_replaced_by_renaming_is_read_anew),
-        TEST(hosts_that_is_mounted_and_edited_in_place_is_read_anew),
-        TEST(a_link_on_the_way_to_hosts_may_turn),
-        TEST(a_directory_on_the_way_to_hosts_may_be_replaced),
-        TEST(links_without_end_are_no_hosts),
-        TEST(hosts_that_appears_is_read),
-        TEST(nsswitch_decides_whom_to_ask),
-        TEST(resolv_conf_edited_in_place_is_read_anew),
-        TEST(resolv_conf_replaced_by_renaming_is_read_anew),
-        TEST(resolv_conf_that_is_mounted_and_edited_in_place_is_read_anew),
-        TEST(another_link_to_resolv_conf_is_followed),
-        TEST(each_link_on_the_way_is_followed),
-        TEST(what_resolv_conf_is_a_link_to_is_watched),
-        TEST(resolv_conf_that_goes_and_comes_back_is_read_anew),
-        TEST(other_servers_upstream_are_asked),
-        TEST(an_upstream_file_that_appears_is_watched),
-        TEST(other_files_are_nobodys_business),
-        TEST(with_the_default_route_a_name_comes_and_goes),
-        TEST(with_the_default_route_a_name_and_its_server_come_and_go),
-        TEST(an_address_that_moved_meanwhile_is_noticed),
-        TEST(another_default_route_asks_anew),
-        TEST(another_way_to_the_server_asks_anew),
-        TEST(what_happens_elsewhere_in_the_network_asks_nobody),
-        TEST(a_change_between_scheduling_and_the_first_pass_asks_anew),
-        TEST(a_network_that_never_rests_does_not_keep_a_name_pending),
-        TEST(targets_of_one_name_share_a_look_up),
-        TEST(targets_of_one_name_on_one_loop_are_each_told),
-        TEST(one_of_two_may_go),
-        TEST(a_target_on_two_loops_is_told_once),
-        TEST(each_network_namespace_asks_its_own_server),
-        TEST(a_name_may_be_bound_to_an_interface),
-        TEST(a_name_may_have_a_routing_mark),
-        TEST(a_name_may_be_on_a_scheduler),
-        TEST(many_names_on_a_dead_server_take_four_threads_and_keep_nobody_waiting),
-        TEST(what_is_looked_up_for_the_first_time_goes_before_what_is_tried_again),
-        TEST(a_child_looks_names_up_itself),
-        TEST(a_process_may_end_during_a_look_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, names_end_group);
-}
+UNIT(.cleanup = names_end, .end = names_end_group)

@@ -188,9 +188,8 @@ static void touch_resolv_conf(void)
 
 /* ---- Refreshing ------------------------------------------------------------------------------------------------- */
 
-static void a_resolved_name_is_asked_for_every_5_minutes(void **state)
+TEST(a_resolved_name_is_asked_for_every_5_minutes)
 {
-    (void)state;
     begin_with("v4only.test");
     for (int i = 0; i < 3; i++) {
         assert_false(asks_at("v4only.test", i * 300 + 299.999));
@@ -200,9 +199,8 @@ static void a_resolved_name_is_asked_for_every_5_minutes(void **state)
     watcher_stop(&watcher);
 }
 
-static void one_that_was_not_found_is_too(void **state)
+TEST(one_that_was_not_found_is_too)
 {
-    (void)state;
     begin_with("moves.test");
     assert_int_equal(watcher.flags, 0);
     assert_false(asks_at("moves.test", 299.999));
@@ -213,9 +211,8 @@ static void one_that_was_not_found_is_too(void **state)
     watcher_stop(&watcher);
 }
 
-static void an_address_that_moved_is_noticed_then(void **state)
+TEST(an_address_that_moved_is_noticed_then)
 {
-    (void)state;
     begin();
     nameserver_move(names_server, "198.51.100.7");
     watcher_schedule(&watcher, names_target("moves.test"));
@@ -229,9 +226,8 @@ static void an_address_that_moved_is_noticed_then(void **state)
     watcher_stop(&watcher);
 }
 
-static void what_became_due_while_the_machine_slept_is_due(void **state)
+TEST(what_became_due_while_the_machine_slept_is_due)
 {
-    (void)state;
     begin_with("v4only.test");
     assert_true(asks_at("v4only.test", 8 * 3600));
     assert_false(asks_at("v4only.test", 8 * 3600 + 299.999));
@@ -239,9 +235,8 @@ static void what_became_due_while_the_machine_slept_is_due(void **state)
     watcher_stop(&watcher);
 }
 
-static void an_unscheduled_name_is_left_alone(void **state)
+TEST(an_unscheduled_name_is_left_alone)
 {
-    (void)state;
     begin_with("v4only.test");
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     assert_false(asks_at("v4only.test", 1000));
@@ -254,12 +249,11 @@ static void an_unscheduled_name_is_left_alone(void **state)
 
 /* ---- Trying again ----------------------------------------------------------------------------------------------- */
 
-static void after_a_failure_it_is_tried_again_less_and_less_often(void **state)
+TEST(after_a_failure_it_is_tried_again_less_and_less_often)
 {
     static const double delays[] = { 1, 2, 4, 8, 16, 32, 60, 60 };
     double              now = 0;
 
-    (void)state;
     begin_with("servfail.test");
     for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
         now += delays[i];
@@ -271,9 +265,8 @@ static void after_a_failure_it_is_tried_again_less_and_less_often(void **state)
     watcher_stop(&watcher);
 }
 
-static void an_answer_ends_that(void **state)
+TEST(an_answer_ends_that)
 {
-    (void)state;
     begin();
     nameserver_move(names_server, NULL);
     watcher_schedule(&watcher, names_target("moves.test"));
@@ -296,9 +289,8 @@ static void an_answer_ends_that(void **state)
 }
 
 /* At once, while the clock stands; and then it begins with a second again. */
-static void a_change_does_not_wait_for_the_clock(void **state)
+TEST(a_change_does_not_wait_for_the_clock)
 {
-    (void)state;
     begin_with("servfail.test");
     assert_true(asks_at("servfail.test", 1));
     assert_true(asks_at("servfail.test", 3));
@@ -317,9 +309,8 @@ static void a_change_does_not_wait_for_the_clock(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_server_that_can_be_reached_again_is_asked_at_once(void **state)
+TEST(a_server_that_can_be_reached_again_is_asked_at_once)
 {
-    (void)state;
     threads_fail = inotify_fails = watches_fail = false;
     set_clock(0);
     names_begin_far("198.51.100.53");
@@ -337,11 +328,10 @@ static void a_server_that_can_be_reached_again_is_asked_at_once(void **state)
 
 /* ---- Several loops ---------------------------------------------------------------------------------------------- */
 
-static void whichever_loop_is_left_goes_on(void **state)
+TEST(whichever_loop_is_left_goes_on)
 {
     SCRunLoopRef other = SCRunLoopCreate();
 
-    (void)state;
     begin_with("servfail.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
@@ -353,11 +343,10 @@ static void whichever_loop_is_left_goes_on(void **state)
     watcher_stop(&watcher);
 }
 
-static void with_two_loops_it_is_asked_once(void **state)
+TEST(with_two_loops_it_is_asked_once)
 {
     SCRunLoopRef other = SCRunLoopCreate();
 
-    (void)state;
     begin_with("v4only.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(other, 0), 0);
@@ -406,9 +395,8 @@ static void begin_detained(const char *name)
     await_detained();
 }
 
-static void an_answer_that_comes_after_a_newer_one_is_thrown_away(void **state)
+TEST(an_answer_that_comes_after_a_newer_one_is_thrown_away)
 {
-    (void)state;
     begin_detained("moves.test");
     nameserver_move(names_server, "192.0.2.9");
     reschedule();
@@ -425,9 +413,8 @@ static void an_answer_that_comes_after_a_newer_one_is_thrown_away(void **state)
     watcher_stop(&watcher);
 }
 
-static void an_answer_that_comes_before_the_newer_one_is_thrown_away(void **state)
+TEST(an_answer_that_comes_before_the_newer_one_is_thrown_away)
 {
-    (void)state;
     begin_detained("held.test");
     reschedule();
     nameserver_await(names_server, "held.test", NAMESERVER_A, 2);
@@ -452,9 +439,8 @@ static void an_answer_that_comes_before_the_newer_one_is_thrown_away(void **stat
 
 /* Nobody drives the loop meanwhile, the second has the same addresses in another order, and the flags are those of
  * before: still it was scheduled, and has an answer. */
-static void a_second_answer_does_not_take_the_first_ones_callback_away(void **state)
+TEST(a_second_answer_does_not_take_the_first_ones_callback_away)
 {
-    (void)state;
     begin();
     etc_set_servers("127.0.0.1", 5);
     detain();
@@ -474,9 +460,8 @@ static void a_second_answer_does_not_take_the_first_ones_callback_away(void **st
     watcher_stop(&watcher);
 }
 
-static void an_answer_may_come_after_the_target_has_gone(void **state)
+TEST(an_answer_may_come_after_the_target_has_gone)
 {
-    (void)state;
     begin_detained("moves.test");
     watcher_stop(&watcher);
     sem_post(&released);
@@ -484,9 +469,8 @@ static void an_answer_may_come_after_the_target_has_gone(void **state)
 
 /* ---- Scarcity --------------------------------------------------------------------------------------------------- */
 
-static void without_a_thread_it_is_tried_again(void **state)
+TEST(without_a_thread_it_is_tried_again)
 {
-    (void)state;
     begin();
     threads_fail = true;
     watcher_schedule(&watcher, names_target("v4only.test"));
@@ -504,9 +488,8 @@ static void without_a_thread_it_is_tried_again(void **state)
     watcher_stop(&watcher);
 }
 
-static void without_inotify_files_are_looked_at_when_it_is_time(void **state)
+TEST(without_inotify_files_are_looked_at_when_it_is_time)
 {
-    (void)state;
     begin_anew();
     inotify_fails = true;
     nameserver_move(names_server, "198.51.100.7");
@@ -526,9 +509,8 @@ static void without_inotify_files_are_looked_at_when_it_is_time(void **state)
 }
 
 /* The servers are others, and they are not known for a while: until then it goes by those of before. */
-static void without_descriptors_it_is_looked_for_other_servers_until_there_are_some(void **state)
+TEST(without_descriptors_it_is_looked_for_other_servers_until_there_are_some)
 {
-    (void)state;
     begin();
     watcher_schedule(&watcher, names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
@@ -553,12 +535,11 @@ static void without_descriptors_it_is_looked_for_other_servers_until_there_are_s
 }
 
 /* The user has all the watches that there may be: nothing is heard of the files, so nothing is known without a look. */
-static void without_watches_files_are_looked_at_by_each_that_is_scheduled(void **state)
+TEST(without_watches_files_are_looked_at_by_each_that_is_scheduled)
 {
     SCNetworkReachabilityRef   other;
     SCNetworkReachabilityFlags before;
 
-    (void)state;
     begin_anew();
     watches_fail = true;
     watcher_schedule(&watcher, names_target("held.test"));
@@ -592,9 +573,8 @@ static void end_pause(void)
     names_await_no_thread();
 }
 
-static void who_comes_next_takes_over_what_is_there(void **state)
+TEST(who_comes_next_takes_over_what_is_there)
 {
-    (void)state;
     begin_pause();
     instances = 0;
     for (int i = 0; i < 3; i++) {
@@ -606,9 +586,8 @@ static void who_comes_next_takes_over_what_is_there(void **state)
     end_pause();
 }
 
-static void one_thread_closes_for_all(void **state)
+TEST(one_thread_closes_for_all)
 {
-    (void)state;
     begin_pause();
     for (int i = 0; i < 3; i++) {
         watcher_schedule(&watcher, names_target("v4only.test"));
@@ -621,9 +600,8 @@ static void one_thread_closes_for_all(void **state)
     end_pause();
 }
 
-static void what_changed_in_between_is_known(void **state)
+TEST(what_changed_in_between_is_known)
 {
-    (void)state;
     begin_pause();
     watcher_schedule(&watcher, names_target("v4only.test"));
     names_settle(&watcher);
@@ -658,11 +636,10 @@ static void expect_heard(SCNetworkReachabilityFlags before)
 }
 
 /* Which is not told. */
-static void what_was_mounted_in_between_is_watched(void **state)
+TEST(what_was_mounted_in_between_is_watched)
 {
     SCNetworkReachabilityFlags before;
 
-    (void)state;
     begin_pause();
     begin_held();
     watcher_stop(&watcher);
@@ -675,11 +652,10 @@ static void what_was_mounted_in_between_is_watched(void **state)
 }
 
 /* There were no more watches, and there are some by now. */
-static void who_comes_next_hears_though_the_last_did_not(void **state)
+TEST(who_comes_next_hears_though_the_last_did_not)
 {
     SCNetworkReachabilityFlags before;
 
-    (void)state;
     begin_pause();
     watches_fail = true;
     begin_held();
@@ -710,11 +686,10 @@ static int take_its_number(void)
     return ours;
 }
 
-static void a_number_that_the_program_has_by_now_is_left_alone(void **state)
+TEST(a_number_that_the_program_has_by_now_is_left_alone)
 {
     int number;
 
-    (void)state;
     assert_int_equal(pipe2(pipe_ends, O_CLOEXEC), 0);
     assert_int_equal(write(pipe_ends[1], "own", 3), 3);
     for (int comes_next = 0; comes_next < 2; comes_next++) {
@@ -734,52 +709,23 @@ static void a_number_that_the_program_has_by_now_is_left_alone(void **state)
         assert_int_equal(ioctl(number, FIONREAD, &waiting), 0);
         assert_int_equal(waiting, 3);
         close(number);
-        names_end(NULL);
+        names_end();
     }
     close(pipe_ends[0]);
     close(pipe_ends[1]);
 }
 
 /* Of one that failed, too. */
-static int end_test(void **state)
+static void end_test(void)
 {
     if (pauses)
         end_pause();
-    return names_end(state);
+    names_end();
 }
 
-#define TEST(function) cmocka_unit_test_teardown(function, end_test)
-
-int main(void)
+static void start(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_resolved_name_is_asked_for_every_5_minutes),
-        TEST(one_that_was_not_found_is_too),
-        TEST(an_address_that_moved_is_noticed_then),
-        TEST(what_became_due_while_the_machine_slept_is_due),
-        TEST(an_unscheduled_name_is_left_alone),
-        TEST(after_a_failure_it_is_tried_again_less_and_less_often),
-        TEST(an_answer_ends_that),
-        TEST(a_change_does_not_wait_for_the_clock),
-        TEST(a_server_that_can_be_reached_again_is_asked_at_once),
-        TEST(whichever_loop_is_left_goes_on),
-        TEST(with_two_loops_it_is_asked_once),
-        TEST(an_answer_that_comes_after_a_newer_one_is_thrown_away),
-        TEST(an_answer_that_comes_before_the_newer_one_is_thrown_away),
-        TEST(a_second_answer_does_not_take_the_first_ones_callback_away),
-        TEST(an_answer_may_come_after_the_target_has_gone),
-        TEST(without_a_thread_it_is_tried_again),
-        TEST(without_inotify_files_are_looked_at_when_it_is_time),
-        TEST(without_descriptors_it_is_looked_for_other_servers_until_there_are_some),
-        TEST(without_watches_files_are_looked_at_by_each_that_is_scheduled),
-        TEST(who_comes_next_takes_over_what_is_there),
-        TEST(one_thread_closes_for_all),
-        TEST(what_changed_in_between_is_known),
-        TEST(what_was_mounted_in_between_is_watched),
-        TEST(who_comes_next_hears_though_the_last_did_not),
-        TEST(a_number_that_the_program_has_by_now_is_left_alone),
-    };
-
     test_thread = pthread_self();
-    return cmocka_run_group_tests(tests, NULL, names_end_group);
 }
+
+UNIT(.start = start, .cleanup = end_test, .end = names_end_group)

@@ -8,7 +8,7 @@
 #include "support/literal.h"
 #include "support/unit.h"
 
-static void literals_are_read_whole(void **state)
+TEST(literals_are_read_whole)
 {
     static const struct {
         const char *text, *digits; /* digits NULL: it is no literal */
@@ -72,7 +72,6 @@ static void literals_are_read_whole(void **state)
         { "cafe", NULL, "", 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct address address;
         char           zone[16], digits[46];
@@ -89,7 +88,7 @@ static void literals_are_read_whole(void **state)
     }
 }
 
-static void prefixes_cover_bit_by_bit(void **state)
+TEST(prefixes_cover_bit_by_bit)
 {
     static const struct {
         const char *address, *prefix;
@@ -119,7 +118,6 @@ static void prefixes_cover_bit_by_bit(void **state)
         { "::1", "0.0.0.0", 0, false },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address address = make(rows[i].address), prefix = make(rows[i].prefix);
 
@@ -128,7 +126,7 @@ static void prefixes_cover_bit_by_bit(void **state)
     }
 }
 
-static void kinds_of_addresses_are_told_apart(void **state)
+TEST(kinds_of_addresses_are_told_apart)
 {
     static const struct {
         const char *text;
@@ -155,7 +153,6 @@ static void kinds_of_addresses_are_told_apart(void **state)
         { "7f00::1", false, false, false, false },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address address = make(rows[i].text);
 
@@ -167,12 +164,11 @@ static void kinds_of_addresses_are_told_apart(void **state)
     }
 }
 
-static void no_address_is_of_no_kind(void **state)
+TEST(no_address_is_of_no_kind)
 {
     const struct address none = { 0 }, zero = make("0.0.0.0"), any = make("::");
     char                 text[46];
 
-    (void)state;
     assert_false(address_is_unspecified(&none));
     assert_false(address_is_loopback(&none));
     assert_false(address_is_link_local(&none));
@@ -187,11 +183,10 @@ static void no_address_is_of_no_kind(void **state)
     assert_string_equal(text, "none");
 }
 
-static void a_length_that_does_not_fit_the_family_makes_no_address(void **state)
+TEST(a_length_that_does_not_fit_the_family_makes_no_address)
 {
     static const unsigned char bytes[17] = { 1 };
 
-    (void)state;
     for (size_t length = 0; length <= 17; length++) {
         assert_int_equal(address_make(AF_INET, bytes, length).family, length == 4 ? AF_INET : AF_UNSPEC);
         assert_int_equal(address_make(AF_INET6, bytes, length).family, length == 16 ? AF_INET6 : AF_UNSPEC);
@@ -200,7 +195,7 @@ static void a_length_that_does_not_fit_the_family_makes_no_address(void **state)
     }
 }
 
-static void socket_addresses_come_and_go(void **state)
+TEST(socket_addresses_come_and_go)
 {
     const struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = 80, .sin_addr = { htonl(0xc0000201) } };
     struct sockaddr_in6      in6 = { .sin6_family = AF_INET6, .sin6_port = 80, .sin6_scope_id = 7 };
@@ -210,7 +205,6 @@ static void socket_addresses_come_and_go(void **state)
     uint32_t                 scope = 99;
     char                     text[46];
 
-    (void)state;
     address = address_from_sockaddr((const struct sockaddr *)&in, &scope);
     address_format(&address, text);
     assert_string_equal(text, "192.0.2.1");
@@ -244,29 +238,13 @@ static void socket_addresses_come_and_go(void **state)
     assert_int_equal(address_sockaddr_length(AF_UNSPEC), 0);
 }
 
-static void a_scope_is_kept_for_link_local_addresses_only(void **state)
+TEST(a_scope_is_kept_for_link_local_addresses_only)
 {
     const struct address    global = make("2001:db8::1"), local = make("fe80::1");
     struct sockaddr_storage storage;
 
-    (void)state;
     address_to_sockaddr(&global, 5, &storage);
     assert_int_equal(((const struct sockaddr_in6 *)&storage)->sin6_scope_id, 0);
     address_to_sockaddr(&local, 5, &storage);
     assert_int_equal(((const struct sockaddr_in6 *)&storage)->sin6_scope_id, 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(literals_are_read_whole),
-        cmocka_unit_test(prefixes_cover_bit_by_bit),
-        cmocka_unit_test(kinds_of_addresses_are_told_apart),
-        cmocka_unit_test(no_address_is_of_no_kind),
-        cmocka_unit_test(a_length_that_does_not_fit_the_family_makes_no_address),
-        cmocka_unit_test(socket_addresses_come_and_go),
-        cmocka_unit_test(a_scope_is_kept_for_link_local_addresses_only),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,9 +142,8 @@ static void fail_on(struct text text, const char *wanted, const char *got)
     fail_msg(" wanted \"%s\", got \"%s\"", wanted, got);
 }
 
-static void servers_are_read(void **state)
+TEST(servers_are_read)
 {
-    (void)state;
     for (size_t i = 0; i < FILES; i++) {
         char servers[256];
 
@@ -155,9 +154,8 @@ static void servers_are_read(void **state)
 }
 
 /* What a sanitizer sees counts. */
-static void a_text_may_end_anywhere(void **state)
+TEST(a_text_may_end_anywhere)
 {
-    (void)state;
     for (size_t i = 0; i < FILES; i++)
         for (size_t length = 0; length <= files[i].text.length; length++) {
             char servers[256];
@@ -166,14 +164,13 @@ static void a_text_may_end_anywhere(void **state)
         }
 }
 
-static void long_lines_and_words_are_passed_over(void **state)
+TEST(long_lines_and_words_are_passed_over)
 {
     static char       bytes[300000];
     static const char end[] = "\nnameserver 192.0.2.1\n";
     char              servers[256];
     size_t            length;
 
-    (void)state;
     for (size_t word = 1; word < sizeof bytes - 64; word = word * 3 + 1) {
         length = (size_t)snprintf(bytes, sizeof bytes, "nameserver ");
         memset(bytes + length, '1', word);
@@ -194,9 +191,8 @@ static void long_lines_and_words_are_passed_over(void **state)
 }
 
 /* No address that a person writes is as long as 64 bytes. */
-static void an_address_has_at_most_63_bytes(void **state)
+TEST(an_address_has_at_most_63_bytes)
 {
-    (void)state;
     for (int length = 60; length < 70; length++) {
         char text[128], servers[256];
         int  size = snprintf(text, sizeof text, "nameserver %0*d", length, 1);
@@ -225,7 +221,7 @@ static const char machine[] = "127.0.0.1\tlocalhost\n"
                               "fe80::1%eth0 link.local.example\n"
                               "192.0.2.13 last.example";
 
-static void hosts_are_found(void **state)
+TEST(hosts_are_found)
 {
     static const struct {
         const char *name;
@@ -265,7 +261,6 @@ static void hosts_are_found(void **state)
         { ".", false },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char *bytes = exact_copy(machine, sizeof machine - 1);
 
@@ -275,7 +270,7 @@ static void hosts_are_found(void **state)
     }
 }
 
-static void odd_hosts_are_read(void **state)
+TEST(odd_hosts_are_read)
 {
     static const struct {
         struct text text;
@@ -303,7 +298,6 @@ static void odd_hosts_are_read(void **state)
         { TEXT("# 1 name.example\n1 name.example\n"), true },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char *bytes = exact_copy(rows[i].text.bytes, rows[i].text.length);
 
@@ -313,13 +307,12 @@ static void odd_hosts_are_read(void **state)
     }
 }
 
-static void the_end_of_a_huge_file_is_found(void **state)
+TEST(the_end_of_a_huge_file_is_found)
 {
     enum { SIZE = 3 * 1024 * 1024 };
     static const char end[] = " name.example";
     char             *bytes = malloc(SIZE);
 
-    (void)state;
     assert_non_null(bytes);
     /* One line, one word; then one line of many words; then many lines. */
     memset(bytes, '1', SIZE);
@@ -387,9 +380,8 @@ static void as_system_has_it(const char *servers, char *ret, size_t size)
     }
 }
 
-static void the_system_reads_the_same(void **state)
+TEST(the_system_reads_the_same)
 {
-    (void)state;
 #ifdef __GLIBC__
     namespace_require();
     etc_require("192.0.2.53");
@@ -408,20 +400,4 @@ static void the_system_reads_the_same(void **state)
 #else
     SKIP("the resolver is not glibc's");
 #endif
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(servers_are_read),
-        cmocka_unit_test(a_text_may_end_anywhere),
-        cmocka_unit_test(long_lines_and_words_are_passed_over),
-        cmocka_unit_test(an_address_has_at_most_63_bytes),
-        cmocka_unit_test(hosts_are_found),
-        cmocka_unit_test(odd_hosts_are_read),
-        cmocka_unit_test(the_end_of_a_huge_file_is_found),
-        cmocka_unit_test(the_system_reads_the_same),
-    };
-
-    return cmocka_run_group_tests_name("conffile", tests, NULL, NULL);
 }

@@ -30,11 +30,10 @@ static void apply(struct link_table *links, struct message message)
     assert_int_equal(link_table_apply(links, &message), 0);
 }
 
-static void links_come_change_and_go(void **state)
+TEST(links_come_change_and_go)
 {
     struct link_table links = LINK_TABLE_EMPTY;
 
-    (void)state;
     assert_null(link_table_find(&links, 1));
     apply(&links, about(7, "a", IFF_UP, "veth"));
     apply(&links, about(3, "b", 0, NULL));
@@ -63,13 +62,12 @@ static void links_come_change_and_go(void **state)
     assert_null(link_table_find(&links, 3));
 }
 
-static void a_partial_message_changes_flags_alone(void **state)
+TEST(a_partial_message_changes_flags_alone)
 {
     struct link_table links = LINK_TABLE_EMPTY;
     struct message    partial = { .kind = MESSAGE_LINK,
                                   .link = { .index = 3, .flags = IFF_UP | IFF_RUNNING, .hardware = ARPHRD_ETHER } };
 
-    (void)state;
     apply(&links, about(3, "wlan0", IFF_UP, "veth"));
     apply(&links, partial);
     assert_string_equal(link_table_find(&links, 3)->name, "wlan0");
@@ -87,12 +85,11 @@ static void a_partial_message_changes_flags_alone(void **state)
     link_table_clear(&links);
 }
 
-static void many_links_stay_in_order(void **state)
+TEST(many_links_stay_in_order)
 {
     struct link_table links = LINK_TABLE_EMPTY;
     char              name[16];
 
-    (void)state;
     for (uint32_t i = 0; i < 500; i++) {
         const uint32_t index = (i * 197) % 499 + 1; /* each once, the last one twice */
 
@@ -114,7 +111,7 @@ static void many_links_stay_in_order(void **state)
     link_table_clear(&links);
 }
 
-static void a_kind_of_link_follows_from_kind_and_hardware(void **state)
+TEST(a_kind_of_link_follows_from_kind_and_hardware)
 {
     static const struct {
         const char                        *kind;
@@ -155,7 +152,6 @@ static void a_kind_of_link_follows_from_kind_and_hardware(void **state)
     };
     struct link_table links = LINK_TABLE_EMPTY;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct link        link = { .index = 1, .flags = rows[i].flags, .hardware = rows[i].hardware };
         const struct link *put;
@@ -181,7 +177,7 @@ static const struct link *put(struct link_table *links, uint32_t index, const ch
     return link_table_find(links, index);
 }
 
-static void a_kind_of_link_follows_from_the_device(void **state)
+TEST(a_kind_of_link_follows_from_the_device)
 {
     static const struct {
         const char                        *kind;
@@ -214,7 +210,6 @@ static void a_kind_of_link_follows_from_the_device(void **state)
     };
     struct link_table links = LINK_TABLE_EMPTY;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct link *link = put(&links, 1, rows[i].kind, rows[i].complete, rows[i].device);
 
@@ -226,14 +221,13 @@ static void a_kind_of_link_follows_from_the_device(void **state)
 }
 
 /* What was found out stays until something happens that may change it. */
-static void what_was_found_out_is_taken_back_when_it_may_have_changed(void **state)
+TEST(what_was_found_out_is_taken_back_when_it_may_have_changed)
 {
     static const struct {
         const char *name, *kind; /* of a message about link 1; NULL: a partial one */
         bool        stays;
     } rows[] = { { "l1", "", true }, { NULL, NULL, true }, { "other", "", false }, { "l1", "vlan", false } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct link_table links = LINK_TABLE_EMPTY;
         struct message    partial = { .kind = MESSAGE_LINK, .link = { .index = 1, .hardware = ARPHRD_ETHER } };
@@ -247,13 +241,12 @@ static void what_was_found_out_is_taken_back_when_it_may_have_changed(void **sta
     }
 }
 
-static void any_link_may_change_what_carries_another(void **state)
+TEST(any_link_may_change_what_carries_another)
 {
     struct link_table links = LINK_TABLE_EMPTY;
     struct link       bridge;
     struct message    message;
 
-    (void)state;
     bridge = *put(&links, 1, "bridge", true, DEVICE_CELLULAR);
     bridge.carried = true;
     assert_int_equal(link_table_put(&links, &bridge), 0);
@@ -279,7 +272,7 @@ static void any_link_may_change_what_carries_another(void **state)
     link_table_clear(&links);
 }
 
-static void what_was_learned_stands_unless_something_changed_meanwhile(void **state)
+TEST(what_was_learned_stands_unless_something_changed_meanwhile)
 {
     struct link_table links = LINK_TABLE_EMPTY;
     const struct link whole = { .index = 1,
@@ -291,7 +284,6 @@ static void what_was_learned_stands_unless_something_changed_meanwhile(void **st
                                 .flags = IFF_UP };
     unsigned          changes;
 
-    (void)state;
     put(&links, 1, "", false, DEVICE_NOT_IN_SYSFS);
     changes = links.changes;
     apply(&links, (struct message){ .kind = MESSAGE_LINK_GONE, .link = { .index = 5 } });
@@ -306,14 +298,13 @@ static void what_was_learned_stands_unless_something_changed_meanwhile(void **st
 }
 
 /* A port and a bond that were learned of: the next message about them says nothing new. */
-static void what_was_learned_is_all_of_it(void **state)
+TEST(what_was_learned_is_all_of_it)
 {
     static const struct link wholes[] = {
         { .index = 2, .complete = true, .master = 1 },
         { .index = 2, .complete = true, .kind = "bond", .active = 3, .carried = true },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof wholes / sizeof wholes[0]; i++) {
         const struct link *whole = &wholes[i];
         struct link_table  links = LINK_TABLE_EMPTY;
@@ -334,7 +325,7 @@ static void what_was_learned_is_all_of_it(void **state)
     }
 }
 
-static void what_runs_is_chosen_before_the_better_device(void **state)
+TEST(what_runs_is_chosen_before_the_better_device)
 {
     static const struct {
         bool        running;
@@ -349,14 +340,13 @@ static void what_runs_is_chosen_before_the_better_device(void **state)
     };
     struct link_choice choice = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (link_choose(&choice, rows[i].running, rows[i].device) != rows[i].chosen ||
             link_is_best(&choice) != rows[i].best)
             fail_msg("row %zu", i);
 }
 
-static void up_and_running_are_two_things(void **state)
+TEST(up_and_running_are_two_things)
 {
     static const struct {
         uint32_t flags;
@@ -367,30 +357,10 @@ static void up_and_running_are_two_things(void **state)
                  { IFF_UP | IFF_RUNNING, true, true },
                  { IFF_UP | IFF_LOWER_UP | IFF_DORMANT, true, false } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct link link = { .flags = rows[i].flags };
 
         assert_int_equal(link_is_up(&link), rows[i].up);
         assert_int_equal(link_is_running(&link), rows[i].running);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(links_come_change_and_go),
-        cmocka_unit_test(a_partial_message_changes_flags_alone),
-        cmocka_unit_test(many_links_stay_in_order),
-        cmocka_unit_test(a_kind_of_link_follows_from_kind_and_hardware),
-        cmocka_unit_test(a_kind_of_link_follows_from_the_device),
-        cmocka_unit_test(what_was_found_out_is_taken_back_when_it_may_have_changed),
-        cmocka_unit_test(any_link_may_change_what_carries_another),
-        cmocka_unit_test(what_was_learned_stands_unless_something_changed_meanwhile),
-        cmocka_unit_test(what_was_learned_is_all_of_it),
-        cmocka_unit_test(what_runs_is_chosen_before_the_better_device),
-        cmocka_unit_test(up_and_running_are_two_things),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

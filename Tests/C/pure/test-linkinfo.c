@@ -50,7 +50,7 @@ static void put_address(struct nest *nest, uint16_t type, const char *text)
         mnl_attr_put(nest->message, type, address_length(&address), address.bytes);
 }
 
-static void tunnels_tell_where_their_packets_go(void **state)
+TEST(tunnels_tell_where_their_packets_go)
 {
     static const struct {
         const char *kind;
@@ -79,7 +79,6 @@ static void tunnels_tell_where_their_packets_go(void **state)
         { "geneve", 0, 0, IFLA_GENEVE_REMOTE6, 0, 0, 0, NULL, "2001:db8::9" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address local = make(rows[i].local), remote = make(rows[i].remote);
         struct nest          nest;
@@ -101,7 +100,7 @@ static void tunnels_tell_where_their_packets_go(void **state)
     }
 }
 
-static void an_end_that_is_anywhere_is_none(void **state)
+TEST(an_end_that_is_anywhere_is_none)
 {
     static const struct {
         const char *kind, *remote;
@@ -114,7 +113,6 @@ static void an_end_that_is_anywhere_is_none(void **state)
                  { "vxlan", "ff05::1", IFLA_VXLAN_GROUP6 },
                  { "gre", NULL, IFLA_GRE_REMOTE } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct nest nest;
 
@@ -125,11 +123,10 @@ static void an_end_that_is_anywhere_is_none(void **state)
 }
 
 /* The numbers of one kind's attributes mean something else in another's. */
-static void data_of_a_kind_that_is_not_known_say_nothing(void **state)
+TEST(data_of_a_kind_that_is_not_known_say_nothing)
 {
     static const char *const kinds[] = { NULL, "", "veth", "wireguard", "grex", "gr", "a-kind-of-more-than-fifteen" };
 
-    (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct linkinfo info;
         struct nest     nest;
@@ -144,9 +141,8 @@ static void data_of_a_kind_that_is_not_known_say_nothing(void **state)
     }
 }
 
-static void attributes_of_a_wrong_length_are_passed_over(void **state)
+TEST(attributes_of_a_wrong_length_are_passed_over)
 {
-    (void)state;
     for (size_t length = 0; length < 20; length++) {
         static const unsigned char bytes[20] = { 192, 0, 2, 9 };
         struct linkinfo            info;
@@ -163,27 +159,13 @@ static void attributes_of_a_wrong_length_are_passed_over(void **state)
     }
 }
 
-static void a_bond_tells_the_port_that_it_uses(void **state)
+TEST(a_bond_tells_the_port_that_it_uses)
 {
     struct nest nest;
 
-    (void)state;
     begin(&nest, "bond");
     mnl_attr_put_u32(nest.message, IFLA_BOND_ACTIVE_SLAVE, 9);
     assert_int_equal(end(&nest).active, 9);
     begin(&nest, "bond");
     assert_int_equal(end(&nest).active, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tunnels_tell_where_their_packets_go),
-        cmocka_unit_test(an_end_that_is_anywhere_is_none),
-        cmocka_unit_test(data_of_a_kind_that_is_not_known_say_nothing),
-        cmocka_unit_test(attributes_of_a_wrong_length_are_passed_over),
-        cmocka_unit_test(a_bond_tells_the_port_that_it_uses),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

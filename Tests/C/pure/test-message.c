@@ -131,12 +131,11 @@ static void make_link(struct bytes *bytes)
     unnest(bytes, nested);
 }
 
-static void a_link_is_read(void **state)
+TEST(a_link_is_read)
 {
     struct bytes   bytes;
     struct message message;
 
-    (void)state;
     make_link(&bytes);
     message = parsed(&bytes);
     assert_int_equal(message.kind, MESSAGE_LINK);
@@ -151,12 +150,11 @@ static void a_link_is_read(void **state)
     assert_string_equal(message.link.info.kind, "veth");
 }
 
-static void what_a_partial_link_message_does_not_say_is_not_there(void **state)
+TEST(what_a_partial_link_message_does_not_say_is_not_there)
 {
     struct bytes   bytes;
     struct message message;
 
-    (void)state;
     start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
     put_text(&bytes, IFLA_WIRELESS, "whatever");
     message = parsed(&bytes);
@@ -166,23 +164,21 @@ static void what_a_partial_link_message_does_not_say_is_not_there(void **state)
     assert_false(message.link.info.has_kind);
 }
 
-static void a_link_that_is_gone_is_read(void **state)
+TEST(a_link_that_is_gone_is_read)
 {
     struct bytes   bytes;
     struct message message;
 
-    (void)state;
     start_link(&bytes, RTM_DELLINK, AF_UNSPEC, 3);
     message = parsed(&bytes);
     assert_int_equal(message.kind, MESSAGE_LINK_GONE);
     assert_int_equal(message.link.index, 3);
 }
 
-static void a_bridge_port_that_leaves_is_not_a_link_that_is_gone(void **state)
+TEST(a_bridge_port_that_leaves_is_not_a_link_that_is_gone)
 {
     struct bytes bytes;
 
-    (void)state;
     start_link(&bytes, RTM_DELLINK, AF_BRIDGE, 3);
     assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
     start_link(&bytes, RTM_NEWLINK, AF_BRIDGE, 3);
@@ -191,24 +187,22 @@ static void a_bridge_port_that_leaves_is_not_a_link_that_is_gone(void **state)
     assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
 }
 
-static void a_link_without_an_index_is_none(void **state)
+TEST(a_link_without_an_index_is_none)
 {
     struct bytes bytes;
 
-    (void)state;
     start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 0);
     assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
     start_link(&bytes, RTM_DELLINK, AF_UNSPEC, -1);
     assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
 }
 
-static void link_attributes_of_a_wrong_length_are_not_there(void **state)
+TEST(link_attributes_of_a_wrong_length_are_not_there)
 {
     struct bytes   bytes;
     struct message message;
     size_t         nested;
 
-    (void)state;
     start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
     put(&bytes, IFLA_MTU, "\1\2", 2);
     put(&bytes, IFLA_IFNAME, "", 0);
@@ -236,13 +230,12 @@ static void link_attributes_of_a_wrong_length_are_not_there(void **state)
     assert_string_equal(message.link.name, "abcdefghijklmno");
 }
 
-static void a_kind_outside_of_its_nest_is_not_read(void **state)
+TEST(a_kind_outside_of_its_nest_is_not_read)
 {
     struct bytes   bytes;
     struct message message;
     size_t         nested;
 
-    (void)state;
     start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
     nested = nest(&bytes, IFLA_LINKINFO);
     put_claiming(&bytes, IFLA_INFO_KIND, "veth", 5, 200); /* longer than its nest */
@@ -293,12 +286,11 @@ static void expect_text(const struct address *address, const char *wanted)
     assert_string_equal(text, wanted);
 }
 
-static void a_route_is_read(void **state)
+TEST(a_route_is_read)
 {
     struct bytes   bytes;
     struct message message;
 
-    (void)state;
     make_route(&bytes);
     message = parsed(&bytes);
     assert_int_equal(message.kind, MESSAGE_ROUTE);
@@ -317,18 +309,17 @@ static void a_route_is_read(void **state)
     assert_int_equal(parsed(&bytes).kind, MESSAGE_ROUTE);
 }
 
-static void a_small_table_number_is_in_the_header(void **state)
+TEST(a_small_table_number_is_in_the_header)
 {
     struct bytes bytes;
 
-    (void)state;
     start_route(&bytes, RTM_NEWROUTE, AF_INET, 0);
     assert_int_equal(parsed(&bytes).route.table, RT_TABLE_MAIN);
     assert_int_equal(parsed(&bytes).route.destination.family, AF_UNSPEC);
     assert_false(parsed(&bytes).route.has_gateway);
 }
 
-static void a_hop_of_another_family_is_a_gateway(void **state)
+TEST(a_hop_of_another_family_is_a_gateway)
 {
     struct {
         uint16_t      family;
@@ -337,7 +328,6 @@ static void a_hop_of_another_family_is_a_gateway(void **state)
     struct bytes   bytes;
     struct message message;
 
-    (void)state;
     start_route(&bytes, RTM_NEWROUTE, AF_INET, 0);
     put(&bytes, RTA_VIA, &via, sizeof via);
     message = parsed(&bytes);
@@ -360,13 +350,12 @@ static void a_hop_of_another_family_is_a_gateway(void **state)
     assert_int_equal(parsed(&bytes).kind, MESSAGE_ROUTE);
 }
 
-static void route_attributes_of_a_wrong_length_are_not_there(void **state)
+TEST(route_attributes_of_a_wrong_length_are_not_there)
 {
     static const uint16_t      types[] = { RTA_DST,   RTA_PREFSRC,   RTA_GATEWAY, RTA_OIF,
                                            RTA_NH_ID, RTA_CACHEINFO, RTA_METRICS, RTA_MULTIPATH };
     static const unsigned char ones[64] = { 1, 1, 1, 1, 1 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         for (size_t length = 0; length < 64; length++) {
             struct bytes   bytes;
@@ -385,12 +374,11 @@ static void route_attributes_of_a_wrong_length_are_not_there(void **state)
     }
 }
 
-static void a_route_that_has_expired_does_not_expire_later(void **state)
+TEST(a_route_that_has_expired_does_not_expire_later)
 {
     const struct rta_cacheinfo cache = { .rta_expires = -5 };
     struct bytes               bytes;
 
-    (void)state;
     start_route(&bytes, RTM_NEWROUTE, AF_INET6, 0);
     put(&bytes, RTA_CACHEINFO, &cache, sizeof cache);
     assert_int_equal(parsed(&bytes).route.expires, 0);
@@ -426,13 +414,12 @@ static size_t count_legs(const void *data, size_t length, struct route_leg *ret_
     return count;
 }
 
-static void legs_are_read_one_by_one(void **state)
+TEST(legs_are_read_one_by_one)
 {
     struct leg_bytes legs[2];
     struct route_leg leg;
     struct route     none = { 0 };
 
-    (void)state;
     legs[0] = leg_via(3, 1);
     legs[1] = leg_via(5, 9);
     legs[1].hop.rtnh_flags = RTNH_F_LINKDOWN;
@@ -448,12 +435,11 @@ static void legs_are_read_one_by_one(void **state)
     assert_false(route_next_leg(&none, &leg));
 }
 
-static void legs_with_a_bad_length_end_the_list(void **state)
+TEST(legs_with_a_bad_length_end_the_list)
 {
     struct leg_bytes legs[2];
     struct route_leg leg;
 
-    (void)state;
     for (unsigned length = 0; length <= 64; length++) {
         legs[0] = leg_via(3, 1);
         legs[1] = leg_via(5, 9);
@@ -470,12 +456,11 @@ static void legs_with_a_bad_length_end_the_list(void **state)
         (void)count_legs(legs, length, &leg);
 }
 
-static void a_leg_without_gateway_is_on_link(void **state)
+TEST(a_leg_without_gateway_is_on_link)
 {
     struct leg_bytes leg_bytes = leg_via(3, 1);
     struct route_leg leg;
 
-    (void)state;
     leg_bytes.hop.rtnh_len = sizeof leg_bytes.hop;
     assert_int_equal(count_legs(&leg_bytes.hop, sizeof leg_bytes.hop, &leg), 1);
     assert_false(leg.has_gateway);
@@ -487,7 +472,7 @@ static void a_leg_without_gateway_is_on_link(void **state)
 
 /* ---- Ends, and the rest ----------------------------------------------------------------------------------------- */
 
-static void errors_and_ends_tell_their_errno(void **state)
+TEST(errors_and_ends_tell_their_errno)
 {
     static const struct {
         int error, wanted;
@@ -497,7 +482,6 @@ static void errors_and_ends_tell_their_errno(void **state)
     struct message message;
     struct bytes   bytes;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct nlmsgerr payload = { .error = rows[i].error };
 
@@ -516,7 +500,7 @@ static void errors_and_ends_tell_their_errno(void **state)
     assert_int_equal(message_error(header_of(&bytes)), EBADMSG);
 }
 
-static void kinds_follow_from_types(void **state)
+TEST(kinds_follow_from_types)
 {
     static const struct {
         uint16_t          type;
@@ -529,7 +513,6 @@ static void kinds_follow_from_types(void **state)
     };
     struct bytes bytes;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         start(&bytes, rows[i].type, "payload", 8);
         assert_int_equal(parsed(&bytes).kind, rows[i].kind);
@@ -538,14 +521,13 @@ static void kinds_follow_from_types(void **state)
     }
 }
 
-static void messages_follow_one_another(void **state)
+TEST(messages_follow_one_another)
 {
     struct bytes   first, second;
     unsigned char *both;
     struct message message;
     size_t         step;
 
-    (void)state;
     make_link(&first);
     make_route(&second);
     both = malloc(first.length + second.length);
@@ -563,12 +545,11 @@ static void messages_follow_one_another(void **state)
 /* ---- Nonsense --------------------------------------------------------------------------------------------------- */
 
 /* Cut short: a message that is not whole is none, and nothing beyond its end is read. */
-static void a_message_that_is_cut_short_is_none(void **state)
+TEST(a_message_that_is_cut_short_is_none)
 {
     struct bytes   bytes[2];
     struct message message;
 
-    (void)state;
     make_link(&bytes[0]);
     make_route(&bytes[1]);
     for (size_t i = 0; i < 2; i++)
@@ -577,12 +558,11 @@ static void a_message_that_is_cut_short_is_none(void **state)
 }
 
 /* Cut short, with a header that says so: what is whole is read, and nothing beyond. */
-static void a_message_that_is_short_has_less_in_it(void **state)
+TEST(a_message_that_is_short_has_less_in_it)
 {
     struct bytes   whole, bytes;
     struct message message;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         if (i == 0)
             make_link(&whole);
@@ -598,13 +578,12 @@ static void a_message_that_is_short_has_less_in_it(void **state)
     }
 }
 
-static void a_header_that_lies_about_its_length_ends_the_datagram(void **state)
+TEST(a_header_that_lies_about_its_length_ends_the_datagram)
 {
     static const uint32_t lengths[] = { 0, 1, 15, 0x7fffffff, 0xffffffff, 0xfffffffd };
     struct bytes          bytes;
     struct message        message;
 
-    (void)state;
     make_link(&bytes);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         header_of(&bytes)->nlmsg_len = lengths[i];
@@ -615,14 +594,13 @@ static void a_header_that_lies_about_its_length_ends_the_datagram(void **state)
 }
 
 /* Every byte of every message, changed to some values: no crash, no read beyond, and always an end. */
-static void no_byte_can_be_changed_to_harm(void **state)
+TEST(no_byte_can_be_changed_to_harm)
 {
     static const unsigned char values[] = { 0, 1, 3, 4, 5, 8, 0x7f, 0x80, 0xfe, 0xff };
     struct leg_bytes           legs[2];
     struct bytes               whole[3], bytes;
     struct message             message;
 
-    (void)state;
     legs[0] = leg_via(3, 1);
     legs[1] = leg_via(5, 9);
     make_link(&whole[0]);
@@ -640,7 +618,7 @@ static void no_byte_can_be_changed_to_harm(void **state)
 
 /* ---- Requests --------------------------------------------------------------------------------------------------- */
 
-static void requests_fit_their_buffer_and_say_what_was_asked(void **state)
+TEST(requests_fit_their_buffer_and_say_what_was_asked)
 {
     _Alignas(struct nlmsghdr) unsigned char buffer[MESSAGE_REQUEST_SIZE];
     const struct nlmsghdr                  *header = (const struct nlmsghdr *)(const void *)buffer;
@@ -649,7 +627,6 @@ static void requests_fit_their_buffer_and_say_what_was_asked(void **state)
     struct route_request                    request = { .oif = 3, .mark = 7, .fib_match = true };
     size_t                                  length;
 
-    (void)state;
     request.destination = address_make(AF_INET6, "0123456789abcdef", 16);
     request.source = address_make(AF_INET6, "fedcba9876543210", 16);
     length = message_put_route_query(buffer, 77, &request);
@@ -679,35 +656,4 @@ static void requests_fit_their_buffer_and_say_what_was_asked(void **state)
     assert_true(length <= MESSAGE_REQUEST_SIZE);
     assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
     assert_int_equal(link->ifi_index, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_link_is_read),
-        cmocka_unit_test(what_a_partial_link_message_does_not_say_is_not_there),
-        cmocka_unit_test(a_link_that_is_gone_is_read),
-        cmocka_unit_test(a_bridge_port_that_leaves_is_not_a_link_that_is_gone),
-        cmocka_unit_test(a_link_without_an_index_is_none),
-        cmocka_unit_test(link_attributes_of_a_wrong_length_are_not_there),
-        cmocka_unit_test(a_kind_outside_of_its_nest_is_not_read),
-        cmocka_unit_test(a_route_is_read),
-        cmocka_unit_test(a_small_table_number_is_in_the_header),
-        cmocka_unit_test(a_hop_of_another_family_is_a_gateway),
-        cmocka_unit_test(route_attributes_of_a_wrong_length_are_not_there),
-        cmocka_unit_test(a_route_that_has_expired_does_not_expire_later),
-        cmocka_unit_test(legs_are_read_one_by_one),
-        cmocka_unit_test(legs_with_a_bad_length_end_the_list),
-        cmocka_unit_test(a_leg_without_gateway_is_on_link),
-        cmocka_unit_test(errors_and_ends_tell_their_errno),
-        cmocka_unit_test(kinds_follow_from_types),
-        cmocka_unit_test(messages_follow_one_another),
-        cmocka_unit_test(a_message_that_is_cut_short_is_none),
-        cmocka_unit_test(a_message_that_is_short_has_less_in_it),
-        cmocka_unit_test(a_header_that_lies_about_its_length_ends_the_datagram),
-        cmocka_unit_test(no_byte_can_be_changed_to_harm),
-        cmocka_unit_test(requests_fit_their_buffer_and_say_what_was_asked),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ enum {
 
 #define UP (IFF_UP | IFF_RUNNING)
 
-static void a_route_and_a_link_make_a_path(void **state)
+TEST(a_route_and_a_link_make_a_path)
 {
     static const struct {
         const char                 *destination, *gateway, *source;
@@ -89,7 +89,6 @@ static void a_route_and_a_link_make_a_path(void **state)
         { "2001:db8:1::7", NULL, NULL, RTN_UNICAST, IFF_UP, ARPHRD_ETHER, "", false, 0, REASON(NoCarrier) },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address destination = make(rows[i].destination);
         struct route         route = { .family = destination.family,
@@ -121,14 +120,13 @@ static void a_route_and_a_link_make_a_path(void **state)
     }
 }
 
-static void the_mtu_of_the_route_comes_first(void **state)
+TEST(the_mtu_of_the_route_comes_first)
 {
     const struct address destination = make("198.51.100.7");
     const struct link    link = { .index = 3, .flags = UP, .hardware = ARPHRD_ETHER, .mtu = 1500, .name = "eth0" };
     struct route         route = { .family = AF_INET, .type = RTN_UNICAST, .oif = 3 };
     struct path          path;
 
-    (void)state;
     path_evaluate(&destination, false, &route, &link, &path);
     assert_int_equal(path.mtu, 1500);
     assert_string_equal(path.name, "eth0");
@@ -137,7 +135,7 @@ static void the_mtu_of_the_route_comes_first(void **state)
     assert_int_equal(path.mtu, 1400);
 }
 
-static void a_source_makes_a_path(void **state)
+TEST(a_source_makes_a_path)
 {
     static const struct {
         const char                 *destination, *source;
@@ -173,7 +171,6 @@ static void a_source_makes_a_path(void **state)
         { "ff02::1", "::1", false, 0, REASON(NoSourceAddress) },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address destination = make(rows[i].destination), source = make(rows[i].source);
         const struct path    path = path_from_source(&destination, rows[i].chosen, &source);
@@ -189,7 +186,7 @@ static void a_source_makes_a_path(void **state)
     }
 }
 
-static void errors_of_a_query_are_answers_or_not(void **state)
+TEST(errors_of_a_query_are_answers_or_not)
 {
     static const struct {
         int                         error;
@@ -212,7 +209,6 @@ static void errors_of_a_query_are_answers_or_not(void **state)
         { 0, false, false, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct path path = { .flags = 99, .reason = 99 };
 
@@ -223,9 +219,8 @@ static void errors_of_a_query_are_answers_or_not(void **state)
 }
 
 /* AFNetworking's: usable = R and (not c, or ((on traffic or on demand) and not i)). Of every combination. */
-static void rank_is_the_formula_that_everybody_uses(void **state)
+TEST(rank_is_the_formula_that_everybody_uses)
 {
-    (void)state;
     for (unsigned bits = 0; bits < 64; bits++) {
         const struct path path = { .flags = (bits & 1 ? R : 0u) | (bits & 2 ? C : 0u) | (bits & 4 ? ON_TRAFFIC : 0u) |
                                             (bits & 8 ? ON_DEMAND : 0u) | (bits & 16 ? INTERVENTION : 0u) |
@@ -238,7 +233,7 @@ static void rank_is_the_formula_that_everybody_uses(void **state)
     }
 }
 
-static void paths_differ_in_flags_and_interface_or_in_more(void **state)
+TEST(paths_differ_in_flags_and_interface_or_in_more)
 {
     const struct path base = { .flags = R,
                                .reason = 0,
@@ -249,7 +244,6 @@ static void paths_differ_in_flags_and_interface_or_in_more(void **state)
                                .gateway = make("192.0.2.1") };
     struct path       other = base;
 
-    (void)state;
     assert_false(path_differs(&base, &other, false));
     assert_false(path_differs(&base, &other, true));
     other.flags = R | D;
@@ -278,18 +272,4 @@ static void paths_differ_in_flags_and_interface_or_in_more(void **state)
     other.reason = REASON(NamePending);
     assert_false(path_differs(&base, &other, false));
     assert_true(path_differs(&base, &other, true));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_route_and_a_link_make_a_path),
-        cmocka_unit_test(the_mtu_of_the_route_comes_first),
-        cmocka_unit_test(a_source_makes_a_path),
-        cmocka_unit_test(errors_of_a_query_are_answers_or_not),
-        cmocka_unit_test(rank_is_the_formula_that_everybody_uses),
-        cmocka_unit_test(paths_differ_in_flags_and_interface_or_in_more),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,11 +40,10 @@ static void expect(const struct notes *notes, size_t length, const char *key, co
     free(exact);
 }
 
-static void keys_are_found(void **state)
+TEST(keys_are_found)
 {
     struct notes notes;
 
-    (void)state;
     fill(&notes);
     expect(&notes, notes.length, "one", "1");
     expect(&notes, notes.length, "two", "2");
@@ -54,12 +53,11 @@ static void keys_are_found(void **state)
     expect(&notes, notes.length, "", "");
 }
 
-static void what_was_deleted_is_not(void **state)
+TEST(what_was_deleted_is_not)
 {
     struct notes notes;
     uint32_t     place;
 
-    (void)state;
     fill(&notes);
     place = notes_add(&notes, 2, "five", "5");
     expect(&notes, notes.length, "five", "5");
@@ -67,11 +65,10 @@ static void what_was_deleted_is_not(void **state)
     expect(&notes, notes.length, "five", "");
 }
 
-static void any_length_is_safe(void **state)
+TEST(any_length_is_safe)
 {
     struct notes notes;
 
-    (void)state;
     fill(&notes);
     for (size_t length = 0; length < notes.length; length++) {
         struct route_query search = { .wanted = { .start = "" } };
@@ -85,12 +82,11 @@ static void any_length_is_safe(void **state)
 }
 
 /* Every word in turn leads somewhere else. */
-static void any_offset_is_safe(void **state)
+TEST(any_offset_is_safe)
 {
     static const uint32_t values[] = { 0, 1, 4, 172, 0x7fffffff, 0xfffffff0, 0xffffffff };
     struct notes          notes;
 
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         fill(&notes);
         for (size_t word = 8; word < notes.length / 4; word++) {
@@ -105,26 +101,14 @@ static void any_offset_is_safe(void **state)
     }
 }
 
-static void a_chain_in_a_circle_ends(void **state)
+TEST(a_chain_in_a_circle_ends)
 {
     struct notes notes;
     uint32_t     place;
 
-    (void)state;
     notes_begin(&notes, 1);
     place = notes_add(&notes, 0, "one", "1");
     notes.bytes[place / 4] = place;
     expect(&notes, notes.length, "two", "");
     expect(&notes, notes.length, "one", "1");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_are_found),           cmocka_unit_test(what_was_deleted_is_not),
-        cmocka_unit_test(any_length_is_safe),       cmocka_unit_test(any_offset_is_safe),
-        cmocka_unit_test(a_chain_in_a_circle_ends),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

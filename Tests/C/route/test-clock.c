@@ -129,9 +129,8 @@ static void touch_link_at(double milliseconds)
 
 /* ---- The second look -------------------------------------------------------------------------------------------- */
 
-static void a_second_look_follows_5_ms_after_a_link_changed(void **state)
+TEST(a_second_look_follows_5_ms_after_a_link_changed)
 {
-    (void)state;
     begin();
     assert_int_equal(pass_at(0), 0);
     touch_link_at(1);
@@ -142,9 +141,8 @@ static void a_second_look_follows_5_ms_after_a_link_changed(void **state)
     watcher_stop(&watcher);
 }
 
-static void each_change_puts_the_second_look_off(void **state)
+TEST(each_change_puts_the_second_look_off)
 {
-    (void)state;
     begin();
     touch_link_at(0);
     touch_link_at(4);
@@ -154,9 +152,8 @@ static void each_change_puts_the_second_look_off(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_stream_of_changes_puts_it_off_for_50_ms_at_most(void **state)
+TEST(a_stream_of_changes_puts_it_off_for_50_ms_at_most)
 {
-    (void)state;
     begin();
     for (int round = 0; round < 2; round++) { /* the second stream has 50 ms of its own */
         const double start = round * 50;
@@ -170,9 +167,8 @@ static void a_stream_of_changes_puts_it_off_for_50_ms_at_most(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_route_that_changed_takes_no_second_look(void **state)
+TEST(a_route_that_changed_takes_no_second_look)
 {
-    (void)state;
     begin();
     namespace_ip("route add 192.0.2.8/30 dev a");
     assert_int_equal(pass_at(0), 1);
@@ -196,9 +192,8 @@ static void touch_link_when_ticks_are(double milliseconds, unsigned left)
     assert_int_equal(pass_at(milliseconds + 5), 1); /* the second look */
 }
 
-static void a_route_is_asked_for_again_when_it_has_ended(void **state)
+TEST(a_route_is_asked_for_again_when_it_has_ended)
 {
-    (void)state;
     begin_with_end_after(100);
     assert_int_equal(pass_at(1009), 0); /* it may stand until then */
     ticks = 0;
@@ -208,9 +203,8 @@ static void a_route_is_asked_for_again_when_it_has_ended(void **state)
 }
 
 /* At 250 Hz, told 100 at 0, the route may end 0.001 s after 1; and 0 is told from 12 ms before that. */
-static void in_its_last_moments_it_is_said_never_to_end(void **state)
+TEST(in_its_last_moments_it_is_said_never_to_end)
 {
-    (void)state;
     begin_with_end_after(100);
     touch_link_when_ticks_are(989, 0);
     assert_int_equal(pass_at(1050), 1);
@@ -219,18 +213,16 @@ static void in_its_last_moments_it_is_said_never_to_end(void **state)
 }
 
 /* The target may have been scheduled in just these moments. */
-static void at_the_first_look_never_has_to_be_said_twice(void **state)
+TEST(at_the_first_look_never_has_to_be_said_twice)
 {
-    (void)state;
     begin_with_end_after(0);
     assert_int_equal(pass_at(100), 1);
     assert_int_equal(pass_at(9999), 0);
     watcher_stop(&watcher);
 }
 
-static void a_route_that_was_renewed_is_asked_for_at_its_new_end(void **state)
+TEST(a_route_that_was_renewed_is_asked_for_at_its_new_end)
 {
-    (void)state;
     begin_with_end_after(100);
     touch_link_when_ticks_are(500, 200);
     assert_int_equal(pass_at(2500), 0);
@@ -238,9 +230,8 @@ static void a_route_that_was_renewed_is_asked_for_at_its_new_end(void **state)
     watcher_stop(&watcher);
 }
 
-static void a_route_that_ends_no_more_is_not_asked_for(void **state)
+TEST(a_route_that_ends_no_more_is_not_asked_for)
 {
-    (void)state;
     begin_with_end_after(100);
     touch_link_when_ticks_are(500, 0);
     assert_int_equal(pass_at(9999), 0);
@@ -258,12 +249,11 @@ static bool tries_at(double milliseconds)
     return sends > 0;
 }
 
-static void a_kernel_that_cannot_be_asked_is_tried_less_and_less_often(void **state)
+TEST(a_kernel_that_cannot_be_asked_is_tried_less_and_less_often)
 {
     static const double delays[] = { 50, 100, 200, 400, 800, 1600, 3200, 5000, 5000 };
     double              time = 0;
 
-    (void)state;
     begin();
     for (int round = 0; round < 2; round++) { /* an answer ends the patience that was gained */
         namespace_ip("route add 192.0.2.8/30 dev a");
@@ -281,22 +271,4 @@ static void a_kernel_that_cannot_be_asked_is_tried_less_and_less_often(void **st
         assert_true(tries_at(time += 60001));
     }
     watcher_stop(&watcher);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_second_look_follows_5_ms_after_a_link_changed),
-        cmocka_unit_test(each_change_puts_the_second_look_off),
-        cmocka_unit_test(a_stream_of_changes_puts_it_off_for_50_ms_at_most),
-        cmocka_unit_test(a_route_that_changed_takes_no_second_look),
-        cmocka_unit_test(a_route_is_asked_for_again_when_it_has_ended),
-        cmocka_unit_test(in_its_last_moments_it_is_said_never_to_end),
-        cmocka_unit_test(at_the_first_look_never_has_to_be_said_twice),
-        cmocka_unit_test(a_route_that_was_renewed_is_asked_for_at_its_new_end),
-        cmocka_unit_test(a_route_that_ends_no_more_is_not_asked_for),
-        cmocka_unit_test(a_kernel_that_cannot_be_asked_is_tried_less_and_less_often),
-    };
-
-    return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@
 
 #include "support/denial.h"
 #include "support/descriptors.h"
+#include "support/idle.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
 
@@ -87,14 +88,13 @@ static unsigned long evaluations(SCNetworkReachabilityRef target)
 
 /* ---- What a socket says ----------------------------------------------------------------------------------------- */
 
-static void a_path_names_what_a_socket_knows(void **state)
+TEST_DENIED(DENIAL_SOCKET_EPERM, a_path_names_what_a_socket_knows)
 {
     SCNetworkReachabilityRef        target;
     SCNetworkReachabilityPath       path;
     const struct sockaddr_in *const source = (const struct sockaddr_in *)&path.source;
     char                            description[1024];
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     target = expect_target("198.51.100.7");
@@ -119,7 +119,7 @@ static void a_path_names_what_a_socket_knows(void **state)
 }
 
 /* Neighbours, own addresses and tunnels: what else the kernel would say is not known and not said. */
-static void no_flag_is_set_that_a_socket_does_not_know(void **state)
+TEST_DENIED(DENIAL_SOCKET_EPERM, no_flag_is_set_that_a_socket_does_not_know)
 {
     static const struct {
         const char                *address;
@@ -130,7 +130,6 @@ static void no_flag_is_set_that_a_socket_does_not_know(void **state)
                  { "::ffff:192.0.2.2", R | L } };
     int tun;
 
-    (void)state;
     begin();
     tun = namespace_add_tun("t0");
     if (tun >= 0) {
@@ -149,12 +148,11 @@ static void no_flag_is_set_that_a_socket_does_not_know(void **state)
         close(tun);
 }
 
-static void an_interface_that_was_asked_for_is_named(void **state)
+TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_was_asked_for_is_named)
 {
     SCNetworkReachabilityRef  scoped, bound, any;
     SCNetworkReachabilityPath path;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("link set dev a mtu 1400");
@@ -177,12 +175,11 @@ static void an_interface_that_was_asked_for_is_named(void **state)
 }
 
 /* Their states are asked for by ioctl: here a lost carrier is seen. */
-static void an_interface_that_was_asked_for_tells_why_it_is_not_usable(void **state)
+TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_was_asked_for_tells_why_it_is_not_usable)
 {
     static const char *const addresses[] = { "198.51.100.7", "192.0.2.9", "2001:db8::9", "0.0.0.0", "fe80::1" };
     SCNetworkReachabilityRef targets[5], zone;
 
-    (void)state;
     namespace_require();
     zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
     for (int i = 0; i < 5; i++) {
@@ -211,20 +208,18 @@ static void an_interface_that_was_asked_for_tells_why_it_is_not_usable(void **st
     SCNetworkReachabilityRelease(zone);
 }
 
-static void an_index_that_no_interface_has_is_missing(void **state)
+TEST_DENIED(DENIAL_SOCKET_EPERM, an_index_that_no_interface_has_is_missing)
 {
-    (void)state;
     begin();
     EXPECT_ONCE(SCNetworkReachabilityCreateWithName(NULL, "fe80::1%4711"), 0, InterfaceMissing);
 }
 
-static void a_foreign_namespace_is_asked_there(void **state)
+TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_asked_there)
 {
     SCNetworkReachabilityRef there, missing, zone;
     struct sockaddr_storage  address;
     unsigned                 index;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     there = expect_target("198.51.100.7");
@@ -262,14 +257,13 @@ static void set_descriptor_limit(bool none)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-static void descriptors_used_up_are_no_answer(void **state)
+TEST_DENIED(DENIAL_SOCKET_EACCES, descriptors_used_up_are_no_answer)
 {
     SCNetworkReachabilityRef targets[5];
     struct watcher           watcher;
     unsigned long            count;
     double                   started;
 
-    (void)state;
     begin();
     targets[0] = expect_target("192.0.2.9");
     targets[1] = expect_target("2001:db8::9");
@@ -310,13 +304,12 @@ static void set_capabilities(uint32_t without)
 
 #define CAPABILITY(name) (UINT32_C(1) << (name))
 
-static void a_routing_mark_that_may_not_be_set_is_no_answer(void **state)
+TEST_DENIED(DENIAL_SOCKET_EACCES, a_routing_mark_that_may_not_be_set_is_no_answer)
 {
     const struct sockaddr_storage address = expect_sockaddr("192.0.2.9");
     SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
     SCNetworkReachabilityRef      target;
 
-    (void)state;
     begin();
     options.remoteAddress = (const struct sockaddr *)&address;
     options.routingMark = 7;
@@ -351,13 +344,12 @@ static void show_proc(void)
     assert_int_equal(umount2("/proc", MNT_DETACH), 0);
 }
 
-static void a_target_made_without_proc_is_asked_where_it_is(void **state)
+TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_asked_where_it_is)
 {
     SCNetworkReachabilityFlags flags[2] = { 0 };
     SCNetworkReachabilityRef   target;
     bool                       answered[2];
 
-    (void)state;
     begin();
     hide_proc();
     target = expect_target("192.0.2.9");
@@ -372,14 +364,13 @@ static void a_target_made_without_proc_is_asked_where_it_is(void **state)
 }
 
 /* A program that goes to a root of its own, and gives up its rights, after it has made its targets. */
-static void a_target_is_asked_where_it_is_after_proc_has_gone(void **state)
+TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_is_asked_where_it_is_after_proc_has_gone)
 {
     SCNetworkReachabilityFlags flags = 0;
     SCNetworkReachabilityRef   target;
     bool                       answered;
     int                        status;
 
-    (void)state;
     begin();
     target = expect_target("192.0.2.9");
     hide_proc();
@@ -443,7 +434,7 @@ static SCNetworkReachabilityRef target_that_notes(const char *address, struct to
     return target;
 }
 
-static void a_run_loop_polls_while_a_target_is_scheduled(void **state)
+TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
 {
     SCRunLoopRef             loop = SCRunLoopCreate();
     struct told              told = { 0 };
@@ -452,7 +443,6 @@ static void a_run_loop_polls_while_a_target_is_scheduled(void **state)
     unsigned long            count;
     double                   until;
 
-    (void)state;
     begin();
     target = target_that_notes("198.51.100.7", &told);
     descriptors_read(&descriptors);
@@ -483,11 +473,10 @@ static void a_run_loop_polls_while_a_target_is_scheduled(void **state)
     SCRunLoopRelease(loop);
 }
 
-static void path_changes_are_told_to_those_who_ask_for_them(void **state)
+TEST_DENIED(DENIAL_CONNECT, path_changes_are_told_to_those_who_ask_for_them)
 {
     struct watcher plain, whole, reason;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("route add unreachable 203.0.113.0/24");
@@ -507,14 +496,13 @@ static void path_changes_are_told_to_those_who_ask_for_them(void **state)
     watcher_stop(&reason);
 }
 
-static void a_foreign_namespace_is_polled_there(void **state)
+TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_there)
 {
     SCNetworkReachabilityRef target;
     struct watcher           watcher;
     struct descriptors       descriptors;
     int                      there;
 
-    (void)state;
     begin();
     there = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     assert_true(there >= 0);
@@ -533,11 +521,10 @@ static void a_foreign_namespace_is_polled_there(void **state)
 }
 
 /* Evidence of the kernel, and still nothing is heard. */
-static void a_kernel_that_may_only_be_asked_is_polled(void **state)
+TEST_DENIED(DENIAL_BIND_AND_OPTIONS, a_kernel_that_may_only_be_asked_is_polled)
 {
     struct watcher near, far;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     watcher_start(&near, expect_target("192.0.2.9"));
@@ -558,11 +545,10 @@ static void a_kernel_that_may_only_be_asked_is_polled(void **state)
 }
 
 /* One way to be told is enough. */
-static void what_is_heard_need_not_be_polled(void **state)
+static void expect_no_polling(void)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     watcher_start(&watcher, expect_target("192.0.2.9"));
     EXPECT(watcher.target, R | D, None);
@@ -573,8 +559,18 @@ static void what_is_heard_need_not_be_polled(void **state)
     EXPECT_ADDRESS("192.0.2.9", 0, NoCarrier);
     namespace_ip("link set dev a down");
     EXPECT_ADDRESS("192.0.2.9", 0, NoRoute);
-    assert_int_equal(SCRunLoopPerform(watcher.loop, 0.1), 0);
+    assert_int_equal(idle_perform(watcher.loop), 0);
     watcher_stop(&watcher);
+}
+
+TEST_DENIED(DENIAL_BIND, what_is_heard_need_not_be_polled)
+{
+    expect_no_polling();
+}
+
+TEST_DENIED(DENIAL_OPTIONS_ENOPROTOOPT, what_is_heard_need_not_be_polled_for_nexthop_objects)
+{
+    expect_no_polling();
 }
 
 /* ---- On a scheduler --------------------------------------------------------------------------------------------- */
@@ -612,13 +608,12 @@ static bool do_work(double seconds)
     return result == 0;
 }
 
-static void a_scheduler_polls_too(void **state)
+TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = hand };
     struct told                          told = { 0 };
     SCNetworkReachabilityRef             target;
 
-    (void)state;
     begin();
     assert_int_equal(sem_init(&handed.given, 0, 0), 0);
     target = target_that_notes("198.51.100.7", &told);
@@ -643,12 +638,11 @@ static void a_scheduler_polls_too(void **state)
 
 /* ---- A sandbox that is entered later ---------------------------------------------------------------------------- */
 
-static void targets_made_before_the_sandbox_go_on_with_the_kernel(void **state)
+TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_go_on_with_the_kernel)
 {
     struct watcher           early, late;
     SCNetworkReachabilityRef asked, fresh;
 
-    (void)state;
     begin();
     asked = expect_target("192.0.2.9");
     watcher_start(&early, expect_target("198.51.100.7"));
@@ -678,9 +672,8 @@ static void targets_made_before_the_sandbox_go_on_with_the_kernel(void **state)
 /* ---- Further refusals ------------------------------------------------------------------------------------------- */
 
 /* That the address is ours is found out by other means; a rule that looks at it is missed. */
-static void a_pair_does_without_binding(void **state)
+TEST_DENIED(DENIAL_SOCKET_ENOSYS, a_pair_does_without_binding)
 {
-    (void)state;
     begin();
     namespace_ip("address add fe80::2/64 dev a nodad");
     namespace_await_addresses();
@@ -696,11 +689,10 @@ static void a_pair_does_without_binding(void **state)
     EXPECT_PAIR("fe80::3%a", "fe80::1%a", 0, LocalAddressNotAssigned);
 }
 
-static void without_ipv6_there_is_no_route(void **state)
+TEST_DENIED(DENIAL_SOCKET_EPERM, without_ipv6_there_is_no_route)
 {
     SCNetworkReachabilityRef localhost;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     impose(DENIAL_IPV6);
@@ -716,11 +708,10 @@ static void without_ipv6_there_is_no_route(void **state)
     EXPECT_ADDRESS("::", 0, NoRoute);
 }
 
-static void without_any_socket_there_is_no_answer(void **state)
+TEST_DENIED(DENIAL_SOCKET_EPERM, without_any_socket_there_is_no_answer)
 {
     SCNetworkReachabilityRef ipv4, ipv6, any, bound, pair;
 
-    (void)state;
     begin();
     ipv4 = expect_target("192.0.2.9");
     ipv6 = expect_target("2001:db8::9");
@@ -743,11 +734,10 @@ static void without_any_socket_there_is_no_answer(void **state)
 }
 
 /* Linux before 5.7 lets only the privileged bind to a device. A scope does not need that. */
-static void only_a_bound_target_needs_the_device(void **state)
+TEST_DENIED(DENIAL_SOCKET_EPERM, only_a_bound_target_needs_the_device)
 {
     SCNetworkReachabilityRef bound;
 
-    (void)state;
     begin();
     namespace_ip("address add fe80::2/64 dev a nodad");
     namespace_await_addresses();
@@ -760,78 +750,10 @@ static void only_a_bound_target_needs_the_device(void **state)
     SCNetworkReachabilityRelease(bound);
 }
 
-static void an_interface_that_goes_while_it_is_asked_is_missing(void **state)
+TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_goes_while_it_is_asked_is_missing)
 {
-    (void)state;
     begin();
     impose(DENIAL_DEVICE_GONE);
     EXPECT_BOUND("192.0.2.9", "a", 0, InterfaceMissing);
     EXPECT_BOUND("0.0.0.0", "a", 0, InterfaceMissing);
-}
-
-int main(void)
-{
-    const struct CMUnitTest answers[] = {
-        cmocka_unit_test(a_path_names_what_a_socket_knows),
-        cmocka_unit_test(no_flag_is_set_that_a_socket_does_not_know),
-        cmocka_unit_test(an_interface_that_was_asked_for_is_named),
-        cmocka_unit_test(an_interface_that_was_asked_for_tells_why_it_is_not_usable),
-        cmocka_unit_test(an_index_that_no_interface_has_is_missing),
-        cmocka_unit_test(a_foreign_namespace_is_asked_there),
-    };
-    const struct CMUnitTest failures[] = {
-        cmocka_unit_test(descriptors_used_up_are_no_answer),
-        cmocka_unit_test(a_routing_mark_that_may_not_be_set_is_no_answer),
-        cmocka_unit_test(a_target_made_without_proc_is_asked_where_it_is),
-        cmocka_unit_test(a_target_is_asked_where_it_is_after_proc_has_gone),
-    };
-    const struct CMUnitTest polling[] = {
-        cmocka_unit_test(a_run_loop_polls_while_a_target_is_scheduled),
-    };
-    const struct CMUnitTest paths[] = {
-        cmocka_unit_test(path_changes_are_told_to_those_who_ask_for_them),
-        cmocka_unit_test(a_foreign_namespace_is_polled_there),
-    };
-    const struct CMUnitTest deaf[] = {
-        cmocka_unit_test(a_kernel_that_may_only_be_asked_is_polled),
-    };
-    const struct CMUnitTest heard[] = {
-        cmocka_unit_test(what_is_heard_need_not_be_polled),
-    };
-    const struct CMUnitTest scheduler[] = {
-        cmocka_unit_test(a_scheduler_polls_too),
-    };
-    const struct CMUnitTest later[] = {
-        cmocka_unit_test(targets_made_before_the_sandbox_go_on_with_the_kernel),
-    };
-    const struct CMUnitTest binding[] = {
-        cmocka_unit_test(a_pair_does_without_binding),
-    };
-    const struct CMUnitTest families[] = {
-        cmocka_unit_test(without_ipv6_there_is_no_route),
-        cmocka_unit_test(without_any_socket_there_is_no_answer),
-    };
-    const struct CMUnitTest device[] = {
-        cmocka_unit_test(only_a_bound_target_needs_the_device),
-    };
-    const struct CMUnitTest device_gone[] = {
-        cmocka_unit_test(an_interface_that_goes_while_it_is_asked_is_missing),
-    };
-    const struct denial_group groups[] = {
-        DENIAL_GROUP(DENIAL_SOCKET_EPERM, answers),
-        DENIAL_GROUP(DENIAL_SOCKET_EACCES, failures),
-        DENIAL_GROUP(DENIAL_SOCKET_EPERM, polling),
-        DENIAL_GROUP(DENIAL_CONNECT, paths),
-        DENIAL_GROUP(DENIAL_BIND_AND_OPTIONS, deaf),
-        DENIAL_GROUP(DENIAL_BIND, heard),
-        DENIAL_GROUP(DENIAL_OPTIONS_ENOPROTOOPT, heard),
-        DENIAL_GROUP(DENIAL_SOCKET_EAFNOSUPPORT, scheduler),
-        DENIAL_GROUP(DENIAL_NONE, later),
-        DENIAL_GROUP(DENIAL_SOCKET_ENOSYS, binding),
-        DENIAL_GROUP(DENIAL_SOCKET_EPERM, families),
-        DENIAL_GROUP(DENIAL_SOCKET_EPERM, device),
-        DENIAL_GROUP(DENIAL_SOCKET_EPERM, device_gone),
-    };
-
-    return denial_run_groups(groups, sizeof groups / sizeof groups[0]);
 }

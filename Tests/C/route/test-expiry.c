@@ -189,11 +189,10 @@ static void disturb(const char *address)
 }
 
 /* The disturbances come when some routes are in their last hundredth, and then nothing comes that would help. */
-static void each_of_many_routes_is_told_at_its_end(void **state)
+TEST(each_of_many_routes_is_told_at_its_end)
 {
     double first;
 
-    (void)state;
     begin(COUNT);
     start_all(one_or_two);
     first = fates[0].ends_by - TICK;
@@ -213,9 +212,8 @@ static void renew_silently(struct fate *fate, unsigned seconds)
     fate->ends_after = fate->ends_by = INFINITY;
 }
 
-static void a_route_that_is_renewed_in_time_is_not_told(void **state)
+TEST(a_route_that_is_renewed_in_time_is_not_told)
 {
-    (void)state;
     begin(50);
     start_all(one);
     for (size_t i = 0; i < count; i++) {
@@ -251,12 +249,11 @@ static void set_default(struct fate *fate, const char *prefix, unsigned seconds)
 
 /* In three namespaces. In the second, the other half of the default route stays. In the third, a better route is hidden
  * by one that ends and has no carrier, and what the target has until then is IPv4's reason. */
-static void the_default_path_ends_with_its_route(void **state)
+TEST(the_default_path_ends_with_its_route)
 {
     struct watcher hidden;
     double         hidden_until;
 
-    (void)state;
     begin(15);
     count = 3;
     set_default(&fates[0], "::/0", 1);
@@ -287,15 +284,4 @@ static void the_default_path_ends_with_its_route(void **state)
     assert_true(watcher_now() < hidden_until + late);
     watcher_stop(&hidden);
     end();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_of_many_routes_is_told_at_its_end),
-        cmocka_unit_test(a_route_that_is_renewed_in_time_is_not_told),
-        cmocka_unit_test(the_default_path_ends_with_its_route),
-    };
-
-    return cmocka_run_group_tests_name("expiry", tests, NULL, NULL);
 }

@@ -46,12 +46,11 @@ static void begin(void)
     namespace_ip("route add default via 192.0.2.1");
 }
 
-static void a_question_that_failed_is_put_again_though_others_went_well(void **state)
+TEST(a_question_that_failed_is_put_again_though_others_went_well)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef other;
 
-    (void)state;
     begin();
     watcher_start(&watcher, expect_target("198.51.100.1"));
     other = expect_target("198.51.100.2");
@@ -69,11 +68,10 @@ static void a_question_that_failed_is_put_again_though_others_went_well(void **s
     watcher_stop(&watcher);
 }
 
-static void an_error_in_the_middle_of_the_events_is_told_and_made_good(void **state)
+TEST(an_error_in_the_middle_of_the_events_is_told_and_made_good)
 {
     struct watcher watcher = { 0 };
 
-    (void)state;
     begin();
     watcher_start(&watcher, expect_target("198.51.100.1"));
     namespace_ip("route del default");
@@ -88,12 +86,11 @@ static void an_error_in_the_middle_of_the_events_is_told_and_made_good(void **st
     watcher_stop(&watcher);
 }
 
-static void a_kernel_without_ipv6_has_no_ipv6_route(void **state)
+TEST(a_kernel_without_ipv6_has_no_ipv6_route)
 {
     SCNetworkReachabilityFlags flags = 0;
     SCNetworkReachabilityRef   localhost;
 
-    (void)state;
     begin();
     localhost = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     namespace_ip("link set lo up");
@@ -108,11 +105,10 @@ static void a_kernel_without_ipv6_has_no_ipv6_route(void **state)
     faults_send = NULL;
 }
 
-static void messages_lost_in_front_of_an_answer_do_not_spoil_it(void **state)
+TEST(messages_lost_in_front_of_an_answer_do_not_spoil_it)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     begin();
     target = expect_target("198.51.100.1");
     EXPECT(target, R, None);
@@ -122,12 +118,11 @@ static void messages_lost_in_front_of_an_answer_do_not_spoil_it(void **state)
     SCNetworkReachabilityRelease(target);
 }
 
-static void a_failure_to_ask_writes_nothing(void **state)
+TEST(a_failure_to_ask_writes_nothing)
 {
     SCNetworkReachabilityRef   target;
     SCNetworkReachabilityFlags flags = 77;
 
-    (void)state;
     begin();
     target = expect_target("198.51.100.1");
     faults_arm(&(struct fault){ .function = "recvfrom", .error = EBADF });
@@ -148,12 +143,11 @@ static void expect_call(struct watcher *watcher, SCNetworkReachabilityFlags flag
     assert_int_equal(watcher->flags, flags);
 }
 
-static void to_tell_of_a_change_takes_no_memory(void **state)
+TEST(to_tell_of_a_change_takes_no_memory)
 {
     static const char *const functions[] = { "malloc", "calloc", "realloc" };
     struct watcher           address, any;
 
-    (void)state;
     begin();
     namespace_ip("link set dev lo up");
     watcher_start(&address, expect_option("198.51.100.1", kSCNetworkReachabilityOptionNotifyPath));
@@ -240,14 +234,13 @@ static int count_interfaces(void)
     return total;
 }
 
-static void an_interrupted_dump_is_read_to_its_end(void **state)
+TEST(an_interrupted_dump_is_read_to_its_end)
 {
     static _Alignas(struct nlmsghdr) char buffer[NETLINK_BUFFER_SIZE];
     _Alignas(struct nlmsghdr) char        request[MESSAGE_REQUEST_SIZE];
     struct nlmsghdr                      *header = (struct nlmsghdr *)request;
     int                                   links = 0;
 
-    (void)state;
     begin_many();
     assert_int_equal(netlink_open_requests(&netlink), 0);
     message_put_link_dump(request);
@@ -263,11 +256,10 @@ static void an_interrupted_dump_is_read_to_its_end(void **state)
     end_many();
 }
 
-static void links_that_come_meanwhile_keep_nobody_from_an_answer(void **state)
+TEST(links_that_come_meanwhile_keep_nobody_from_an_answer)
 {
     struct link bridge;
 
-    (void)state;
     begin_many();
     assert_int_equal(link_type_query(if_nametoindex("bridge0"), &bridge), 0);
     assert_true(changed > 0);
@@ -285,7 +277,7 @@ static void links_that_come_meanwhile_keep_nobody_from_an_answer(void **state)
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
 
 /* What pppd notes, of which nothing could be read, is not that it notes nothing. */
-static void a_database_that_cannot_be_read_is_not_an_empty_one(void **state)
+TEST(a_database_that_cannot_be_read_is_not_an_empty_one)
 {
     static const struct {
         struct fault fault;
@@ -300,7 +292,6 @@ static void a_database_that_cannot_be_read_is_not_an_empty_one(void **state)
     };
     struct pppd pppd;
 
-    (void)state;
     begin();
     etc_require("127.0.0.1");
     etc_write("/run/pppd2.tdb", "TDB file\n");
@@ -310,21 +301,4 @@ static void a_database_that_cannot_be_read_is_not_an_empty_one(void **state)
         assert_non_null(faults_disarm());
         assert_int_equal(pppd.kept, rows[i].error == 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_question_that_failed_is_put_again_though_others_went_well),
-        cmocka_unit_test(an_error_in_the_middle_of_the_events_is_told_and_made_good),
-        cmocka_unit_test(a_kernel_without_ipv6_has_no_ipv6_route),
-        cmocka_unit_test(messages_lost_in_front_of_an_answer_do_not_spoil_it),
-        cmocka_unit_test(a_failure_to_ask_writes_nothing),
-        cmocka_unit_test(to_tell_of_a_change_takes_no_memory),
-        cmocka_unit_test(an_interrupted_dump_is_read_to_its_end),
-        cmocka_unit_test(links_that_come_meanwhile_keep_nobody_from_an_answer),
-        cmocka_unit_test(a_database_that_cannot_be_read_is_not_an_empty_one),
-    };
-
-    return cmocka_run_group_tests_name("fault", tests, NULL, NULL);
 }

@@ -195,17 +195,15 @@ static void follow(SCNetworkReachabilityRef (*make)(int, const char *))
     EXPECT_QUIET(&world.watchers[0]);
 }
 
-static void a_change_is_heard_of_by_the_targets_of_its_namespace_alone(void **state)
+TEST(a_change_is_heard_of_by_the_targets_of_its_namespace_alone)
 {
-    (void)state;
     begin();
     follow(make_on_the_way);
     end();
 }
 
-static void it_does_not_matter_which_threads_made_them(void **state)
+TEST(it_does_not_matter_which_threads_made_them)
 {
-    (void)state;
     begin();
     follow(make_on_a_thread);
     end();
@@ -246,13 +244,12 @@ static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
     sem_post(&told->called);
 }
 
-static void a_scheduler_is_told_of_all_of_them(void **state)
+TEST(a_scheduler_is_told_of_all_of_them)
 {
     struct told              told[PARTS] = { 0 };
     SCNetworkReachabilityRef targets[PARTS];
     struct writer            writers[PARTS];
 
-    (void)state;
     begin();
     for_each_part(i)
     {
@@ -286,13 +283,12 @@ static void a_scheduler_is_told_of_all_of_them(void **state)
     end();
 }
 
-static void one_address_means_something_else_in_each(void **state)
+TEST(one_address_means_something_else_in_each)
 {
     static const SCNetworkReachabilityFlags  flags[PARTS] = { R | L | D, R | D, 0 };
     static const SCNetworkReachabilityReason reasons[PARTS] = { 0, 0, kSCNetworkReachabilityReasonRouteBlackhole };
     SCNetworkReachabilityRef                 targets[PARTS];
 
-    (void)state;
     begin();
     IP(world.parts[1], "address delete 192.0.2.2/24 dev a");
     IP(world.parts[1], "address add 192.0.2.1/24 dev a");
@@ -316,9 +312,8 @@ static void one_address_means_something_else_in_each(void **state)
     end();
 }
 
-static void an_interface_is_renamed_in_one_of_them(void **state)
+TEST(an_interface_is_renamed_in_one_of_them)
 {
-    (void)state;
     begin();
     for_each_part(i)
         watcher_schedule_on(&world.watchers[i], THERE(world.parts[i], expect_bound("192.0.2.9", "a")), world.loop);
@@ -355,9 +350,8 @@ static void move(int from, int to)
     IP(world.parts[from], "link set dev c netns /proc/%d/fd/%d", (int)getpid(), world.parts[to]);
 }
 
-static void an_interface_wanders_from_one_to_the_next(void **state)
+TEST(an_interface_wanders_from_one_to_the_next)
 {
-    (void)state;
     begin();
     namespace_go(world.parts[0]);
     namespace_add_second_pair();
@@ -428,11 +422,10 @@ static void expect_over_z(SCNetworkReachabilityRef target, unsigned index)
     assert_int_equal(((const struct sockaddr_in6 *)&path.source)->sin6_scope_id, index);
 }
 
-static void names_of_interfaces_are_those_of_the_target_s_namespace(void **state)
+TEST(names_of_interfaces_are_those_of_the_target_s_namespace)
 {
     SCNetworkReachabilityRef zoned[PARTS], bound[PARTS];
 
-    (void)state;
     begin();
     for_each_part(i)
     {
@@ -490,12 +483,11 @@ static void *ask_from_there(void *argument)
     return NULL;
 }
 
-static void threads_of_all_namespaces_may_ask_at_once(void **state)
+TEST(threads_of_all_namespaces_may_ask_at_once)
 {
     struct question_abroad questions[PARTS];
     pthread_t              threads[PARTS];
 
-    (void)state;
     begin();
     for_each_part(i)
     {
@@ -523,14 +515,13 @@ static void threads_of_all_namespaces_may_ask_at_once(void **state)
     } while (0)
 
 /* Whatever is opened over there for it. */
-static void no_call_moves_the_calling_thread(void **state)
+TEST(no_call_moves_the_calling_thread)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
     struct watcher           *watcher = &world.watchers[0];
     struct writer             writer;
     struct stat               home;
 
-    (void)state;
     begin();
     assert_int_equal(fstat(world.home, &home), 0);
     namespace_go(world.parts[0]);
@@ -596,12 +587,11 @@ static void end_alone(void)
     close(world.home);
 }
 
-static void a_namespace_dies_when_its_last_target_is_released(void **state)
+TEST(a_namespace_dies_when_its_last_target_is_released)
 {
     SCNetworkReachabilityRef first, second;
     int                      fd;
 
-    (void)state;
     begin_alone();
     fd = mortal_open("w");
     first = make_on_the_way(fd, "192.0.2.9");
@@ -617,12 +607,11 @@ static void a_namespace_dies_when_its_last_target_is_released(void **state)
     end_alone();
 }
 
-static void a_namespace_dies_when_its_last_target_is_unscheduled(void **state)
+TEST(a_namespace_dies_when_its_last_target_is_unscheduled)
 {
     SCNetworkReachabilityRef target;
     int                      fd;
 
-    (void)state;
     begin_alone();
     fd = mortal_open("w");
     target = make_on_the_way(fd, "192.0.2.9");
@@ -638,13 +627,12 @@ static void a_namespace_dies_when_its_last_target_is_unscheduled(void **state)
 }
 
 /* Never driven, and on two loops. */
-static void a_namespace_dies_with_its_last_schedule(void **state)
+TEST(a_namespace_dies_with_its_last_schedule)
 {
     SCRunLoopRef             second = SCRunLoopCreate();
     SCNetworkReachabilityRef target;
     int                      fd;
 
-    (void)state;
     begin_alone();
     fd = mortal_open("w");
     target = make_on_the_way(fd, "192.0.2.9");
@@ -670,14 +658,13 @@ static void release_inside(SCNetworkReachabilityRef target, SCNetworkReachabilit
     SCNetworkReachabilityRelease(target);
 }
 
-static void a_namespace_dies_when_its_last_target_is_released_in_its_own_callback(void **state)
+TEST(a_namespace_dies_when_its_last_target_is_released_in_its_own_callback)
 {
     int                          calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
     SCNetworkReachabilityRef     target;
     int                          fd;
 
-    (void)state;
     begin_alone();
     fd = mortal_open("w");
     target = make_on_the_way(fd, "127.0.0.1");
@@ -693,12 +680,11 @@ static void a_namespace_dies_when_its_last_target_is_released_in_its_own_callbac
     end_alone();
 }
 
-static void a_namespace_dies_without_the_thread_that_made_the_target(void **state)
+TEST(a_namespace_dies_without_the_thread_that_made_the_target)
 {
     SCNetworkReachabilityRef target;
     int                      fd;
 
-    (void)state;
     begin_alone();
     fd = mortal_open("w");
     target = make_on_a_thread(fd, "192.0.2.9");
@@ -728,13 +714,12 @@ static void *leave_scheduled(void *argument)
     return left ? argument : NULL;
 }
 
-static void a_namespace_dies_with_the_thread_whose_loop_had_its_last_target(void **state)
+TEST(a_namespace_dies_with_the_thread_whose_loop_had_its_last_target)
 {
     struct creation creation = { .address = "192.0.2.9" };
     void           *left = NULL;
     pthread_t       thread;
 
-    (void)state;
     begin_alone();
     creation.fd = mortal_open("w");
     assert_int_equal(pthread_create(&thread, NULL, leave_scheduled, &creation), 0);
@@ -760,12 +745,11 @@ static void release_on_the_scheduler(SCNetworkReachabilityRef target, SCNetworkR
     sem_post(&release->done);
 }
 
-static void a_namespace_dies_when_its_last_target_leaves_its_scheduler(void **state)
+TEST(a_namespace_dies_when_its_last_target_leaves_its_scheduler)
 {
     struct release               release = { .right = false };
     SCNetworkReachabilityContext context = { .info = &release };
 
-    (void)state;
     begin_alone();
     assert_int_equal(sem_init(&release.done, 0, 0), 0);
     for (int inside = 0; inside < 2; inside++) {
@@ -794,11 +778,10 @@ static void a_namespace_dies_when_its_last_target_leaves_its_scheduler(void **st
 }
 
 /* A namespace may get the number of one that has died: nothing of the old one is left in the books. */
-static void many_namespaces_come_and_go(void **state)
+TEST(many_namespaces_come_and_go)
 {
     struct descriptors before;
 
-    (void)state;
     begin_alone();
     descriptors_read(&before);
     for (int i = 0; i < 8; i++) {
@@ -993,17 +976,15 @@ static void live_as_nobody(void)
     live_without_privilege(true);
 }
 
-static void without_privilege_a_foreign_target_is_asked_and_not_scheduled(void **state)
+TEST(without_privilege_a_foreign_target_is_asked_and_not_scheduled)
 {
-    (void)state;
     begin();
     run_in_child(live_without_capability);
     end();
 }
 
-static void so_it_is_for_another_user(void **state)
+TEST(so_it_is_for_another_user)
 {
-    (void)state;
     begin();
     run_in_child(live_as_nobody);
     end();
@@ -1042,9 +1023,8 @@ static void live_without_proc(void)
     must_watch(other, &writer);
 }
 
-static void without_proc_the_process_has_one_namespace(void **state)
+TEST(without_proc_the_process_has_one_namespace)
 {
-    (void)state;
     begin();
     run_in_child(live_without_proc);
     end();
@@ -1065,9 +1045,8 @@ static void lock_oneself_in(void)
     must_watch(create_in_child("198.51.100.7"), &writer);
 }
 
-static void a_target_stays_usable_when_proc_and_privilege_are_given_up(void **state)
+TEST(a_target_stays_usable_when_proc_and_privilege_are_given_up)
 {
-    (void)state;
     begin();
     run_in_child(lock_oneself_in);
     end();
@@ -1088,40 +1067,9 @@ static void find_proc(void)
     must_watch(create_in_child("198.51.100.7"), &writer);
 }
 
-static void a_target_stays_usable_when_proc_appears(void **state)
+TEST(a_target_stays_usable_when_proc_appears)
 {
-    (void)state;
     begin();
     run_in_child(find_proc);
     end();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_change_is_heard_of_by_the_targets_of_its_namespace_alone),
-        cmocka_unit_test(it_does_not_matter_which_threads_made_them),
-        cmocka_unit_test(a_scheduler_is_told_of_all_of_them),
-        cmocka_unit_test(one_address_means_something_else_in_each),
-        cmocka_unit_test(an_interface_is_renamed_in_one_of_them),
-        cmocka_unit_test(an_interface_wanders_from_one_to_the_next),
-        cmocka_unit_test(names_of_interfaces_are_those_of_the_target_s_namespace),
-        cmocka_unit_test(threads_of_all_namespaces_may_ask_at_once),
-        cmocka_unit_test(no_call_moves_the_calling_thread),
-        cmocka_unit_test(a_namespace_dies_when_its_last_target_is_released),
-        cmocka_unit_test(a_namespace_dies_when_its_last_target_is_unscheduled),
-        cmocka_unit_test(a_namespace_dies_with_its_last_schedule),
-        cmocka_unit_test(a_namespace_dies_when_its_last_target_is_released_in_its_own_callback),
-        cmocka_unit_test(a_namespace_dies_without_the_thread_that_made_the_target),
-        cmocka_unit_test(a_namespace_dies_with_the_thread_whose_loop_had_its_last_target),
-        cmocka_unit_test(a_namespace_dies_when_its_last_target_leaves_its_scheduler),
-        cmocka_unit_test(many_namespaces_come_and_go),
-        cmocka_unit_test(without_privilege_a_foreign_target_is_asked_and_not_scheduled),
-        cmocka_unit_test(so_it_is_for_another_user),
-        cmocka_unit_test(without_proc_the_process_has_one_namespace),
-        cmocka_unit_test(a_target_stays_usable_when_proc_and_privilege_are_given_up),
-        cmocka_unit_test(a_target_stays_usable_when_proc_appears),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

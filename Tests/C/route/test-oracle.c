@@ -823,7 +823,7 @@ static unsigned long from_environment(const char *name, unsigned long otherwise)
     return text != NULL && *text != '\0' ? strtoul(text, NULL, 0) : otherwise;
 }
 
-static void four_agree_after_every_random_change(void **state)
+TEST(four_agree_after_every_random_change)
 {
     const char         *under = getenv("TEST_UNDER");
     const unsigned long usual = under == NULL || strcmp(under, "clang") == 0 ? STEPS
@@ -832,7 +832,6 @@ static void four_agree_after_every_random_change(void **state)
     const unsigned long steps = from_environment("TEST_ORACLE_STEPS", usual);
     unsigned long       seed = from_environment("TEST_ORACLE_SEED", (unsigned long)time(NULL));
 
-    (void)state;
     print_message("TEST_ORACLE_SEED=%lu\n", seed);
     for (unsigned long done = 0; done < steps; done += EPISODE, seed++) {
         change   changes[EPISODE];
@@ -848,11 +847,4 @@ static void four_agree_after_every_random_change(void **state)
         play(changes, shrink(changes, failed), true);
         fail();
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(four_agree_after_every_random_change) };
-
-    return cmocka_run_group_tests_name("oracle", tests, NULL, NULL);
 }

@@ -114,14 +114,13 @@ static void expect_alive(struct writer *writer, struct watcher *watcher)
     EXPECT_CHANGE(watcher, R);
 }
 
-static void a_route_is_deleted_among_lost_messages(void **state)
+TEST(a_route_is_deleted_among_lost_messages)
 {
     struct writer  writer;
     struct watcher watcher;
     unsigned long  before;
     unsigned       index, count;
 
-    (void)state;
     index = begin(&writer, &watcher);
     count = overrun(&writer, index);
     before = drops();
@@ -140,14 +139,13 @@ static void a_route_is_deleted_among_lost_messages(void **state)
 }
 
 /* The table of links is in doubt as well: of a carrier nothing but the link's own message tells. */
-static void a_carrier_is_lost_among_lost_messages(void **state)
+TEST(a_carrier_is_lost_among_lost_messages)
 {
     struct writer  writer;
     struct watcher watcher;
     unsigned long  before;
     unsigned       index, peer;
 
-    (void)state;
     index = begin(&writer, &watcher);
     peer = writer_index("b");
     overrun(&writer, index);
@@ -169,14 +167,13 @@ static void a_carrier_is_lost_among_lost_messages(void **state)
 }
 
 /* A link goes and another one comes in its place: what was known of either is wrong. */
-static void a_link_is_replaced_among_lost_messages(void **state)
+TEST(a_link_is_replaced_among_lost_messages)
 {
     struct writer  writer;
     struct watcher watcher;
     unsigned long  before;
     unsigned       index;
 
-    (void)state;
     index = begin(&writer, &watcher);
     overrun(&writer, index);
     before = drops();
@@ -213,13 +210,12 @@ static void *flood_routes(void *argument)
 }
 
 /* Messages that never end must not keep an answer back. */
-static void an_answer_comes_while_routes_keep_changing(void **state)
+TEST(an_answer_comes_while_routes_keep_changing)
 {
     struct writer  writer, flooder;
     struct watcher watcher;
     pthread_t      thread;
 
-    (void)state;
     flood.index = begin(&writer, &watcher);
     check(writer_open(&flooder), "writer");
     atomic_store(&flood.over, false);
@@ -231,16 +227,4 @@ static void an_answer_comes_while_routes_keep_changing(void **state)
     writer_close(&flooder);
     expect_alive(&writer, &watcher);
     end(&writer, &watcher);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_route_is_deleted_among_lost_messages),
-        cmocka_unit_test(a_carrier_is_lost_among_lost_messages),
-        cmocka_unit_test(a_link_is_replaced_among_lost_messages),
-        cmocka_unit_test(an_answer_comes_while_routes_keep_changing),
-    };
-
-    return cmocka_run_group_tests_name("overrun", tests, NULL, NULL);
 }

@@ -30,6 +30,7 @@
 #include "kernel/rtnetlink.h"
 #include "support/expect.h"
 #include "support/namespace.h"
+#include "support/program.h"
 #include "support/writer.h"
 
 #define ROUNDS   1500
@@ -499,12 +500,11 @@ static void add_second_pair(void)
     link_c = writer_index("c");
 }
 
-static void no_answer_is_stale_after_an_address_was_deleted(void **state)
+TEST(no_answer_is_stale_after_an_address_was_deleted)
 {
     struct writer writer;
     char          prefix[32];
 
-    (void)state;
     begin();
     add_second_pair();
     check(writer_open(&writer), "writer");
@@ -520,9 +520,8 @@ static void no_answer_is_stale_after_an_address_was_deleted(void **state)
     race(&address_deleted);
 }
 
-static void no_answer_is_stale_after_a_link_went_down(void **state)
+TEST(no_answer_is_stale_after_a_link_went_down)
 {
-    (void)state;
     begin();
     add_second_pair();
     namespace_ip("route add default via 203.0.113.1");
@@ -530,12 +529,11 @@ static void no_answer_is_stale_after_a_link_went_down(void **state)
     race(&link_lowered);
 }
 
-static void no_loss_is_told_of_when_a_link_comes_back(void **state)
+TEST(no_loss_is_told_of_when_a_link_comes_back)
 {
     struct way ways[] = { { "a scheduled target", start_target, hear_losses, stop_target, 0, 0 },
                           { "one that is asked", start_asking, ask_for_losses, stop_asking, 0, 0 } };
 
-    (void)state;
     begin();
     namespace_add_second_pair(); /* with IPv6, which has more to do before the kernel tells */
     link_c = writer_index("c");
@@ -550,15 +548,9 @@ static void no_loss_is_told_of_when_a_link_comes_back(void **state)
     assert_int_equal(ways[1].stale, 0);
 }
 
-int main(void)
+static void start(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_answer_is_stale_after_an_address_was_deleted),
-        cmocka_unit_test(no_answer_is_stale_after_a_link_went_down),
-        cmocka_unit_test(no_loss_is_told_of_when_a_link_comes_back),
-    };
-
-    if (sched_getaffinity(0, sizeof given, &given) != 0)
-        return 1;
-    return cmocka_run_group_tests_name("race", tests, NULL, NULL);
+    MUST(sched_getaffinity(0, sizeof given, &given) == 0);
 }
+
+UNIT(.start = start)

@@ -127,7 +127,7 @@ static void expect_row(const struct row *row)
 
 /* Where no default leads anywhere. 224.0.0.0/24 and 255.255.255.255 go out of the interface that is asked for. For all
  * else only routes count, though the kernel, asked for an interface, takes anything to be on-link. */
-static void ipv4_out_of_an_interface_without_a_default_route(void **state)
+TEST(ipv4_out_of_an_interface_without_a_default_route)
 {
     static const struct row rows[] = {
         { "224.0.0.251", NULL, 0, "" },         { "224.0.0.251", "a", R | D, "a" },
@@ -140,14 +140,13 @@ static void ipv4_out_of_an_interface_without_a_default_route(void **state)
         { "192.0.2.127", "c", 0, "c" },         { "192.0.2.127", "lo", 0, "" },
     };
 
-    (void)state;
     begin();
     EXPECT_ROWS(rows);
     end();
 }
 
 /* Multicast is on-link even where its route has a gateway. */
-static void ipv4_out_of_an_interface_with_a_default_route(void **state)
+TEST(ipv4_out_of_an_interface_with_a_default_route)
 {
     static const struct row rows[] = {
         { "224.0.0.251", NULL, R | D, "a" },     { "224.0.0.251", "a", R | D, "a" },
@@ -158,21 +157,19 @@ static void ipv4_out_of_an_interface_with_a_default_route(void **state)
         { "192.0.2.127", "a", R | D, "a" },
     };
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_ROWS(rows);
     end();
 }
 
-static void ipv4_multicast_has_a_route_of_its_own(void **state)
+TEST(ipv4_multicast_has_a_route_of_its_own)
 {
     static const struct row rows[] = {
         { "224.0.0.251", NULL, R | D, "c" }, { "224.0.0.251", "a", R | D, "a" }, { "239.1.2.3", NULL, R | D, "c" },
         { "239.1.2.3", "c", R | D, "c" },    { "239.1.2.3", "a", R | D, "a" },
     };
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("route add 224.0.0.0/4 dev c");
@@ -182,7 +179,7 @@ static void ipv4_multicast_has_a_route_of_its_own(void **state)
 
 /* A scope counts where the address needs one, as for the kernel. Without one, sendto(2) takes some interface for
  * multicast, as we do; for fe80::/10 it does so too, where connect(2) and we refuse. */
-static void ipv6_with_and_without_a_scope(void **state)
+TEST(ipv6_with_and_without_a_scope)
 {
     static const struct row rows[] = {
         { "ff02::1%a", NULL, R | D, "a" }, { "ff02::fb%a", NULL, R | D, "a" }, { "ff02::fb%c", NULL, R | D, "c" },
@@ -194,7 +191,6 @@ static void ipv6_with_and_without_a_scope(void **state)
     SCNetworkReachabilityRef target;
     char                     name[IF_NAMESIZE];
 
-    (void)state;
     begin();
     EXPECT_ROWS(rows);
     target = expect_target("ff02::fb");
@@ -243,12 +239,11 @@ static uint32_t scope_of_destination(SCNetworkReachabilityRef target)
     return ((const struct sockaddr_in6 *)&path.destination)->sin6_scope_id;
 }
 
-static void a_zone_is_a_name_or_a_number(void **state)
+TEST(a_zone_is_a_name_or_a_number)
 {
     static const char *const addresses[] = { "fe80::1", "ff02::1", "ff02::fb", "ff01::1" };
     const char              *interfaces[] = { "a", "c" };
 
-    (void)state;
     begin();
     for (size_t i = 0; i < 8; i++) {
         const char    *address = addresses[i / 2], *interface = interfaces[i % 2];
@@ -272,11 +267,10 @@ static void a_zone_is_a_name_or_a_number(void **state)
 }
 
 /* The address needs no scope: its zone only says out of which interface. */
-static void a_zone_of_a_global_address_is_no_part_of_it(void **state)
+TEST(a_zone_of_a_global_address_is_no_part_of_it)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     begin();
     target = named("2001:db8::9%a");
     EXPECT(target, R | D, None);
@@ -286,11 +280,10 @@ static void a_zone_of_a_global_address_is_no_part_of_it(void **state)
     end();
 }
 
-static void a_zone_by_number_waits_for_its_interface(void **state)
+TEST(a_zone_by_number_waits_for_its_interface)
 {
     struct watcher unicast, multicast;
 
-    (void)state;
     begin();
     watcher_start(&unicast, named("fe80::1%77"));
     watcher_start(&multicast, named("ff02::fb%77"));
@@ -319,11 +312,10 @@ static void a_zone_by_number_waits_for_its_interface(void **state)
     end();
 }
 
-static void a_zone_by_name_waits_for_its_interface(void **state)
+TEST(a_zone_by_name_waits_for_its_interface)
 {
     struct watcher unicast, multicast;
 
-    (void)state;
     begin();
     watcher_start(&unicast, named("fe80::1%z"));
     watcher_start(&multicast, named("ff02::fb%z"));
@@ -353,11 +345,10 @@ static void a_zone_by_name_waits_for_its_interface(void **state)
     end();
 }
 
-static void two_interfaces_are_refused(void **state)
+TEST(two_interfaces_are_refused)
 {
     char zone_a[40];
 
-    (void)state;
     begin();
     assert_null(named_and_bound("fe80::1%a", "c"));
     assert_int_equal(SCError(), kSCStatusInvalidArgument);
@@ -373,21 +364,4 @@ static void two_interfaces_are_refused(void **state)
     EXPECT_BOUND("ff02::1%c", "a", 0, NoRoute);
     EXPECT_BOUND("fe80::1%a", "nosuch", 0, InterfaceMissing);
     end();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ipv4_out_of_an_interface_without_a_default_route),
-        cmocka_unit_test(ipv4_out_of_an_interface_with_a_default_route),
-        cmocka_unit_test(ipv4_multicast_has_a_route_of_its_own),
-        cmocka_unit_test(ipv6_with_and_without_a_scope),
-        cmocka_unit_test(a_zone_is_a_name_or_a_number),
-        cmocka_unit_test(a_zone_of_a_global_address_is_no_part_of_it),
-        cmocka_unit_test(a_zone_by_number_waits_for_its_interface),
-        cmocka_unit_test(a_zone_by_name_waits_for_its_interface),
-        cmocka_unit_test(two_interfaces_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("scope", tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void begin_with(SCNetworkReachabilityRef *ret_target, const char *to)
     add_tunnel(to);
 }
 
-static void the_way_to_the_other_end_counts(void **state)
+TEST(the_way_to_the_other_end_counts)
 {
     static const struct {
         const char                 *to, *then;
@@ -72,7 +72,6 @@ static void the_way_to_the_other_end_counts(void **state)
         { "", NULL, R | D, kSCNetworkReachabilityReasonNone }, /* its other ends are in its table */
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCNetworkReachabilityRef target;
 
@@ -87,11 +86,10 @@ static void the_way_to_the_other_end_counts(void **state)
 }
 
 /* Nobody has heard of the tunnel: GetPath asks what it is, which may wait, and from then on GetFlags knows. */
-static void a_tunnel_that_was_there_before_is_learned_of(void **state)
+TEST(a_tunnel_that_was_there_before_is_learned_of)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     begin();
     add_tunnel("remote 198.51.100.9");
     target = expect_target(INNER);
@@ -101,12 +99,11 @@ static void a_tunnel_that_was_there_before_is_learned_of(void **state)
     SCNetworkReachabilityRelease(target);
 }
 
-static void its_routes_come_and_go(void **state)
+TEST(its_routes_come_and_go)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     begin_with(&target, "remote 198.51.100.9");
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     watcher_start(&watcher, target);
@@ -127,11 +124,10 @@ static void its_routes_come_and_go(void **state)
 }
 
 /* Nobody else listens here. */
-static void a_target_that_is_scheduled_on_an_old_tunnel_ends_right(void **state)
+TEST(a_target_that_is_scheduled_on_an_old_tunnel_ends_right)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     add_tunnel("remote 198.51.100.9");
     watcher_schedule(&watcher, expect_target(INNER));
@@ -139,12 +135,11 @@ static void a_target_that_is_scheduled_on_an_old_tunnel_ends_right(void **state)
     watcher_stop(&watcher);
 }
 
-static void one_may_lie_in_another(void **state)
+TEST(one_may_lie_in_another)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     begin_with(&target, "remote 10.8.0.9");
     namespace_ip("link add name u type vxlan id 8 dstport 4789 remote 192.0.2.9");
     namespace_ip("address add 10.8.0.1/24 dev u");
@@ -159,12 +154,11 @@ static void one_may_lie_in_another(void **state)
     watcher_stop(&watcher);
 }
 
-static void the_default_path_may_be_a_tunnel(void **state)
+TEST(the_default_path_may_be_a_tunnel)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef target;
 
-    (void)state;
     begin_with(&target, "remote 192.0.2.9");
     SCNetworkReachabilityRelease(target);
     namespace_ip("route add default via 10.7.0.2");
@@ -176,11 +170,10 @@ static void the_default_path_may_be_a_tunnel(void **state)
 }
 
 /* A dead tunnel is no better than a dead link: what else there is counts. */
-static void another_way_takes_over(void **state)
+TEST(another_way_takes_over)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     begin_with(&target, "remote 192.0.2.9");
     SCNetworkReachabilityRelease(target);
     namespace_ip("route add default via 10.7.0.2");
@@ -194,12 +187,11 @@ static void another_way_takes_over(void **state)
     SCNetworkReachabilityRelease(target);
 }
 
-static void another_leg_takes_over(void **state)
+TEST(another_leg_takes_over)
 {
     static const char *const legs[] = { "nexthop via 10.7.0.2 nexthop via 203.0.113.1",
                                         "nexthop via 203.0.113.1 nexthop via 10.7.0.2" };
 
-    (void)state;
     for (size_t i = 0; i < sizeof legs / sizeof legs[0]; i++) {
         SCNetworkReachabilityRef target;
         struct watcher           watcher;
@@ -234,14 +226,13 @@ static void expect_reached(const char *legs)
 }
 
 /* What is refused out of one leg goes out of the next. */
-static void a_leg_that_is_refused_is_passed_over(void **state)
+TEST(a_leg_that_is_refused_is_passed_over)
 {
     static const char *const legs[] = {
         "nexthop via 2001:db8:7::2 nexthop via 2001:db8::1 nexthop via 2001:db8:c::1",
         "nexthop via 2001:db8::1 nexthop via 2001:db8:7::2 nexthop via 2001:db8:c::1",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof legs / sizeof legs[0]; i++) {
         SCNetworkReachabilityRef target;
 
@@ -255,13 +246,12 @@ static void a_leg_that_is_refused_is_passed_over(void **state)
 }
 
 /* Routes that lead neither to the destination nor to the other end are none of its business. */
-static void other_routes_do_not_matter(void **state)
+TEST(other_routes_do_not_matter)
 {
     SCNetworkReachabilityRef target;
     struct watcher           watcher;
     unsigned long            before;
 
-    (void)state;
     begin_with(&target, "remote 198.51.100.9");
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     watcher_start(&watcher, target);
@@ -274,22 +264,4 @@ static void other_routes_do_not_matter(void **state)
     EXPECT_QUIET(&watcher);
     assert_true(count_queries(target) > before);
     watcher_stop(&watcher);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_way_to_the_other_end_counts),
-        cmocka_unit_test(a_tunnel_that_was_there_before_is_learned_of),
-        cmocka_unit_test(its_routes_come_and_go),
-        cmocka_unit_test(a_target_that_is_scheduled_on_an_old_tunnel_ends_right),
-        cmocka_unit_test(one_may_lie_in_another),
-        cmocka_unit_test(the_default_path_may_be_a_tunnel),
-        cmocka_unit_test(another_way_takes_over),
-        cmocka_unit_test(another_leg_takes_over),
-        cmocka_unit_test(a_leg_that_is_refused_is_passed_over),
-        cmocka_unit_test(other_routes_do_not_matter),
-    };
-
-    return cmocka_run_group_tests_name("tunnel", tests, NULL, NULL);
 }

@@ -226,11 +226,10 @@ static void expect_second_unhindered(const char *where)
 
 /* ---- The tests -------------------------------------------------------------------------------------------------- */
 
-static void they_ask_for_nothing_that_waits(void **state)
+TEST(they_ask_for_nothing_that_waits)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     begin();
     waits = 0;
     make_calls(second.loop); /* when nothing is known of any link */
@@ -250,11 +249,10 @@ static void they_ask_for_nothing_that_waits(void **state)
 }
 
 /* A link that is down is looked at for each question, as it may be up by now; at its flags alone. */
-static void a_link_that_is_down_is_asked_for_its_hardware_once(void **state)
+TEST(a_link_that_is_down_is_asked_for_its_hardware_once)
 {
     SCNetworkReachabilityRef target;
 
-    (void)state;
     begin();
     namespace_ip("link set dev b down");
     namespace_await_running("a", false);
@@ -272,13 +270,12 @@ static void a_link_that_is_down_is_asked_for_its_hardware_once(void **state)
 
 /* At each place where the library may wait: GetPath's first look at an interface, the first pass of a loop, a link's
  * change, and all of these on the thread that serves schedulers. */
-static void they_are_not_kept_by_those_who_wait(void **state)
+TEST(they_are_not_kept_by_those_who_wait)
 {
     static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
     SCNetworkReachabilityRef                    served;
     const double                                limit = watcher_now() + PATIENCE;
 
-    (void)state;
     begin();
     second.unscheduled = expect_target("192.0.2.9");
     second.scheduled = expect_target("2001:db8::9");
@@ -427,12 +424,11 @@ static double make_timed_calls(double until)
     return longest;
 }
 
-static void they_return_while_the_kernel_holds_the_lock(void **state)
+TEST(they_return_while_the_kernel_holds_the_lock)
 {
     double waited = 0, longest = 0;
     bool   is_held = false, is_short = false;
 
-    (void)state;
     begin();
     for (int i = 0; i < TRIES && !is_short; i++) {
         pthread_t holder, waiter;
@@ -456,16 +452,4 @@ static void they_return_while_the_kernel_holds_the_lock(void **state)
     if (!is_short)
         fail_msg("the last try: RTNL was held for %.1f ms, and a call slept for %.1f ms", waited * 1000,
                  longest * 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_ask_for_nothing_that_waits),
-        cmocka_unit_test(a_link_that_is_down_is_asked_for_its_hardware_once),
-        cmocka_unit_test(they_are_not_kept_by_those_who_wait),
-        cmocka_unit_test(they_return_while_the_kernel_holds_the_lock),
-    };
-
-    return cmocka_run_group_tests_name("wait", tests, NULL, NULL);
 }

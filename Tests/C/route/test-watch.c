@@ -28,11 +28,10 @@ static void begin(void)
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
 
-static void a_default_route_is_added_replaced_and_deleted(void **state)
+TEST(a_default_route_is_added_replaced_and_deleted)
 {
     static const char *const addresses[] = { "198.51.100.7", "0.0.0.0", "::" };
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct watcher watcher;
 
@@ -59,11 +58,10 @@ static void a_default_route_is_added_replaced_and_deleted(void **state)
     }
 }
 
-static void an_ipv6_default_route_is_added_replaced_and_deleted(void **state)
+TEST(an_ipv6_default_route_is_added_replaced_and_deleted)
 {
     static const char *const addresses[] = { "2001:db8:1::7", "0.0.0.0", "::" };
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct watcher watcher;
 
@@ -86,11 +84,10 @@ static void an_ipv6_default_route_is_added_replaced_and_deleted(void **state)
     }
 }
 
-static void a_route_of_the_other_family_changes_nothing(void **state)
+TEST(a_route_of_the_other_family_changes_nothing)
 {
     struct watcher ipv4, ipv6;
 
-    (void)state;
     begin();
     watcher_start(&ipv4, expect_target("198.51.100.7"));
     watcher_start(&ipv6, expect_target("2001:db8:1::7"));
@@ -104,11 +101,10 @@ static void a_route_of_the_other_family_changes_nothing(void **state)
     watcher_stop(&ipv6);
 }
 
-static void a_longer_prefix_takes_over_and_gives_back(void **state)
+TEST(a_longer_prefix_takes_over_and_gives_back)
 {
     struct watcher ipv4, ipv6;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
@@ -130,11 +126,10 @@ static void a_longer_prefix_takes_over_and_gives_back(void **state)
     watcher_stop(&ipv6);
 }
 
-static void a_route_in_another_table_counts_when_a_rule_leads_there(void **state)
+TEST(a_route_in_another_table_counts_when_a_rule_leads_there)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     namespace_ip("rule add from all lookup 100");
     watcher_start(&watcher, expect_target("198.51.100.7"));
@@ -146,11 +141,10 @@ static void a_route_in_another_table_counts_when_a_rule_leads_there(void **state
 }
 
 /* Each step changes the answer or, where the default path is asked about, must not. */
-static void the_halves_of_a_default_route_come_and_go(void **state)
+TEST(the_halves_of_a_default_route_come_and_go)
 {
     struct watcher any;
 
-    (void)state;
     begin();
     watcher_start(&any, expect_target("0.0.0.0"));
     namespace_ip("route add blackhole 0.0.0.0/8");
@@ -174,11 +168,10 @@ static void the_halves_of_a_default_route_come_and_go(void **state)
     watcher_stop(&any);
 }
 
-static void a_policy_rule_is_added_and_deleted(void **state)
+TEST(a_policy_rule_is_added_and_deleted)
 {
     struct watcher ipv4, ipv6, any;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
@@ -205,11 +198,10 @@ static void a_policy_rule_is_added_and_deleted(void **state)
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
-static void a_link_goes_down_and_up(void **state)
+TEST(a_link_goes_down_and_up)
 {
     struct watcher near, far, any, ipv6;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     watcher_start(&near, expect_target("192.0.2.9"));
@@ -235,11 +227,10 @@ static void a_link_goes_down_and_up(void **state)
     watcher_stop(&ipv6);
 }
 
-static void the_peer_takes_the_carrier_away_and_gives_it_back(void **state)
+TEST(the_peer_takes_the_carrier_away_and_gives_it_back)
 {
     struct watcher near, far, any, ipv6;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
@@ -267,11 +258,10 @@ static void the_peer_takes_the_carrier_away_and_gives_it_back(void **state)
 
 /* IPv6 has its addresses and routes come and go with each of these, in messages of their own. Without it there is the
  * link's alone. */
-static void without_ipv6_the_link_alone_tells(void **state)
+TEST(without_ipv6_the_link_alone_tells)
 {
     struct watcher near, far, any;
 
-    (void)state;
     begin();
     namespace_sysctl("net.ipv6.conf.all.disable_ipv6", "1");
     namespace_ip("route add default via 192.0.2.1");
@@ -296,11 +286,10 @@ static void without_ipv6_the_link_alone_tells(void **state)
     watcher_stop(&any);
 }
 
-static void a_device_is_deleted(void **state)
+TEST(a_device_is_deleted)
 {
     struct watcher near, far, own, ipv6;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     watcher_start(&near, expect_target("192.0.2.9"));
@@ -323,12 +312,11 @@ static void a_device_is_deleted(void **state)
     watcher_stop(&ipv6);
 }
 
-static void a_device_moves_to_another_namespace(void **state)
+TEST(a_device_moves_to_another_namespace)
 {
     struct watcher         near, bound;
     struct namespace_other other;
 
-    (void)state;
     begin();
     namespace_other_open(&other);
     watcher_start(&near, expect_target("192.0.2.9"));
@@ -343,12 +331,11 @@ static void a_device_moves_to_another_namespace(void **state)
     namespace_other_close(&other);
 }
 
-static void a_tun_is_closed(void **state)
+TEST(a_tun_is_closed)
 {
     struct watcher near, any;
     int            tun;
 
-    (void)state;
     begin();
     tun = namespace_add_tun("t0");
     if (tun < 0)
@@ -367,11 +354,10 @@ static void a_tun_is_closed(void **state)
     watcher_stop(&any);
 }
 
-static void the_kernel_is_told_to_ignore_dead_links(void **state)
+TEST(the_kernel_is_told_to_ignore_dead_links)
 {
     struct watcher ipv4, ipv6;
 
-    (void)state;
     begin();
     namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
@@ -397,11 +383,10 @@ static void the_kernel_is_told_to_ignore_dead_links(void **state)
 
 /* ---- Addresses -------------------------------------------------------------------------------------------------- */
 
-static void the_last_address_is_deleted(void **state)
+TEST(the_last_address_is_deleted)
 {
     struct watcher near, far, any, own;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     watcher_start(&near, expect_target("192.0.2.9"));
@@ -424,11 +409,10 @@ static void the_last_address_is_deleted(void **state)
     watcher_stop(&own);
 }
 
-static void the_last_ipv6_source_is_deleted(void **state)
+TEST(the_last_ipv6_source_is_deleted)
 {
     struct watcher far, own;
 
-    (void)state;
     begin();
     namespace_ip("-6 route add default via fe80::1 dev a");
     watcher_start(&far, expect_target("2001:db8:1::7"));
@@ -445,11 +429,10 @@ static void the_last_ipv6_source_is_deleted(void **state)
     watcher_stop(&own);
 }
 
-static void ipv6_is_switched_off_and_on(void **state)
+TEST(ipv6_is_switched_off_and_on)
 {
     struct watcher near, far;
 
-    (void)state;
     begin();
     namespace_ip("-6 route add default via 2001:db8::1");
     watcher_start(&near, expect_target("2001:db8::9"));
@@ -465,11 +448,10 @@ static void ipv6_is_switched_off_and_on(void **state)
     watcher_stop(&far);
 }
 
-static void a_tentative_address_becomes_a_source(void **state)
+TEST(a_tentative_address_becomes_a_source)
 {
     struct watcher far;
 
-    (void)state;
     namespace_require();
     namespace_ip("link set dev lo up");
     namespace_ip("link add name a type veth peer name b");
@@ -487,11 +469,10 @@ static void a_tentative_address_becomes_a_source(void **state)
     watcher_stop(&far);
 }
 
-static void the_local_address_of_a_pair_comes_and_goes(void **state)
+TEST(the_local_address_of_a_pair_comes_and_goes)
 {
     struct watcher ipv4, ipv6;
 
-    (void)state;
     begin();
     watcher_start(&ipv4, expect_pair("192.0.2.3", "192.0.2.9"));
     watcher_start(&ipv6, expect_pair("2001:db8::3", "2001:db8::9"));
@@ -509,11 +490,10 @@ static void the_local_address_of_a_pair_comes_and_goes(void **state)
     watcher_stop(&ipv6);
 }
 
-static void loopback_goes_down_and_up(void **state)
+TEST(loopback_goes_down_and_up)
 {
     struct watcher ipv4, ipv6;
 
-    (void)state;
     namespace_require();
     watcher_start(&ipv4, expect_target("127.0.0.1"));
     watcher_start(&ipv6, expect_target("::1"));
@@ -565,28 +545,25 @@ static void check_nexthop(void)
     watcher_stop(&any);
 }
 
-static void a_nexthop_object_is_replaced_and_deleted(void **state)
+TEST(a_nexthop_object_is_replaced_and_deleted)
 {
-    (void)state;
     begin();
     namespace_add_second_pair();
     check_nexthop();
 }
 
-static void a_nexthop_object_is_replaced_and_deleted_without_compatible_messages(void **state)
+TEST(a_nexthop_object_is_replaced_and_deleted_without_compatible_messages)
 {
-    (void)state;
     begin();
     namespace_add_second_pair();
     namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
     check_nexthop();
 }
 
-static void a_nexthop_object_loses_its_carrier(void **state)
+TEST(a_nexthop_object_loses_its_carrier)
 {
     struct watcher ipv4, ipv6;
 
-    (void)state;
     begin();
     namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
     namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
@@ -605,12 +582,11 @@ static void a_nexthop_object_loses_its_carrier(void **state)
 
 /* ---- Expiry ----------------------------------------------------------------------------------------------------- */
 
-static void an_ipv6_route_expires(void **state)
+TEST(an_ipv6_route_expires)
 {
     struct watcher far, any;
     double         started;
 
-    (void)state;
     begin();
     namespace_ip("-6 route add default via 2001:db8::1 expires 2");
     started = watcher_now();
@@ -629,12 +605,11 @@ static void an_ipv6_route_expires(void **state)
     watcher_stop(&any);
 }
 
-static void an_ipv6_route_that_is_renewed_expires_later(void **state)
+TEST(an_ipv6_route_that_is_renewed_expires_later)
 {
     struct watcher far;
     double         started;
 
-    (void)state;
     begin();
     watcher_start(&far, expect_target("2001:db8:1::7"));
     namespace_ip("-6 route add default via 2001:db8::1 expires 1");
@@ -647,12 +622,11 @@ static void an_ipv6_route_that_is_renewed_expires_later(void **state)
     watcher_stop(&far);
 }
 
-static void an_ipv6_route_that_expires_leaves_the_way_to_the_next(void **state)
+TEST(an_ipv6_route_that_expires_leaves_the_way_to_the_next)
 {
     struct watcher far;
     double         started;
 
-    (void)state;
     begin();
     namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
@@ -667,12 +641,11 @@ static void an_ipv6_route_that_expires_leaves_the_way_to_the_next(void **state)
 }
 
 /* A target may be reachable no longer, be it for another reason, when its route expires. */
-static void an_ipv6_route_expires_while_there_is_no_carrier(void **state)
+TEST(an_ipv6_route_expires_while_there_is_no_carrier)
 {
     struct watcher far;
     double         started;
 
-    (void)state;
     begin();
     namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
@@ -690,11 +663,10 @@ static void an_ipv6_route_expires_while_there_is_no_carrier(void **state)
 
 /* ---- Bound to an interface -------------------------------------------------------------------------------------- */
 
-static void the_interface_of_a_bound_target_is_made_renamed_and_deleted(void **state)
+TEST(the_interface_of_a_bound_target_is_made_renamed_and_deleted)
 {
     struct watcher ipv4, ipv6;
 
-    (void)state;
     namespace_require();
     watcher_start(&ipv4, expect_bound("192.0.2.9", "a"));
     watcher_start(&ipv6, expect_bound("fe80::9", "a"));
@@ -725,11 +697,10 @@ static void the_interface_of_a_bound_target_is_made_renamed_and_deleted(void **s
     watcher_stop(&ipv6);
 }
 
-static void another_interface_takes_the_name(void **state)
+TEST(another_interface_takes_the_name)
 {
     struct watcher watcher;
 
-    (void)state;
     begin();
     namespace_add_second_pair();
     watcher_start(&watcher, expect_bound("203.0.113.9", "a"));
@@ -745,11 +716,10 @@ static void another_interface_takes_the_name(void **state)
 
 /* ---- Nothing that matters --------------------------------------------------------------------------------------- */
 
-static void what_does_not_change_the_answer_calls_nobody(void **state)
+TEST(what_does_not_change_the_answer_calls_nobody)
 {
     struct watcher ipv4, ipv6, any, own;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
@@ -812,13 +782,12 @@ static bool has_heard_of_port_gone(int fd, uint32_t index)
     return heard;
 }
 
-static void a_bridge_port_that_leaves_lives_on(void **state)
+TEST(a_bridge_port_that_leaves_lives_on)
 {
     static struct onlooker onlooker; /* where the test fails it stays open */
     struct watcher         watcher;
     int                    listener, error = 0;
 
-    (void)state;
     begin();
     namespace_add_second_pair();
     namespace_ip("link add name br type bridge");
@@ -848,7 +817,7 @@ static void ignore(void *info, const struct message *message)
 }
 
 /* The answer is newer than the messages that were read: it goes over a link which the table still has as down. */
-static void a_link_that_is_up_by_now_is_not_reported_as_lost(void **state)
+TEST(a_link_that_is_up_by_now_is_not_reported_as_lost)
 {
     static struct rtnetlink rtnetlink; /* where the test fails it stays open */
     const struct question   item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
@@ -856,7 +825,6 @@ static void a_link_that_is_up_by_now_is_not_reported_as_lost(void **state)
     struct path             path;
     int                     error = 0;
 
-    (void)state;
     begin();
     questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
     namespace_ip("route add default via 192.0.2.1");
@@ -877,11 +845,10 @@ static void a_link_that_is_up_by_now_is_not_reported_as_lost(void **state)
 
 /* ---- NotifyPath ------------------------------------------------------------------------------------------------- */
 
-static void notify_path_tells_of_gateway_source_and_reason(void **state)
+TEST(notify_path_tells_of_gateway_source_and_reason)
 {
     struct watcher plain, whole, ipv6;
 
-    (void)state;
     begin();
     namespace_ip("address add 192.0.2.3/24 dev a");
     namespace_ip("route add default via 192.0.2.1");
@@ -927,12 +894,11 @@ static SCNetworkReachabilityPath last_path_of(SCNetworkReachabilityRef target)
 }
 
 /* What passes before the loop is driven is in neither: GetPath may see it, and no callback would follow. */
-static void the_last_path_is_that_of_the_last_callback(void **state)
+TEST(the_last_path_is_that_of_the_last_callback)
 {
     SCNetworkReachabilityPath asked, last;
     struct watcher            watcher, plain;
 
-    (void)state;
     begin();
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     watcher_start(&watcher, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
@@ -956,13 +922,12 @@ static void the_last_path_is_that_of_the_last_callback(void **state)
     watcher_stop(&plain);
 }
 
-static void notify_path_of_the_default_path(void **state)
+TEST(notify_path_of_the_default_path)
 {
     struct watcher                any, bound;
     const struct sockaddr_storage address = expect_sockaddr("0.0.0.0");
     SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
 
-    (void)state;
     begin();
     namespace_ip("route add default via 192.0.2.1");
     options.remoteAddress = (const struct sockaddr *)&address;
@@ -998,14 +963,13 @@ static void open_writer(void *argument)
     opening->error = writer_open(&opening->writer);
 }
 
-static void a_target_stays_in_the_namespace_it_was_made_in(void **state)
+TEST(a_target_stays_in_the_namespace_it_was_made_in)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
     SCNetworkReachabilityRef  unscheduled, late;
     struct watcher            watcher;
     struct opening            opening;
 
-    (void)state;
     begin();
     namespace_aside(open_writer, &opening);
     assert_int_equal(opening.error, 0); /* it stays, too */
@@ -1027,48 +991,4 @@ static void a_target_stays_in_the_namespace_it_was_made_in(void **state)
     EXPECT_FRESH("192.0.2.9", 0); /* this thread is where it was */
     watcher_stop(&watcher);
     writer_close(&opening.writer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_default_route_is_added_replaced_and_deleted),
-        cmocka_unit_test(an_ipv6_default_route_is_added_replaced_and_deleted),
-        cmocka_unit_test(a_route_of_the_other_family_changes_nothing),
-        cmocka_unit_test(a_longer_prefix_takes_over_and_gives_back),
-        cmocka_unit_test(a_route_in_another_table_counts_when_a_rule_leads_there),
-        cmocka_unit_test(the_halves_of_a_default_route_come_and_go),
-        cmocka_unit_test(a_policy_rule_is_added_and_deleted),
-        cmocka_unit_test(a_link_goes_down_and_up),
-        cmocka_unit_test(the_peer_takes_the_carrier_away_and_gives_it_back),
-        cmocka_unit_test(without_ipv6_the_link_alone_tells),
-        cmocka_unit_test(a_device_is_deleted),
-        cmocka_unit_test(a_device_moves_to_another_namespace),
-        cmocka_unit_test(a_tun_is_closed),
-        cmocka_unit_test(the_kernel_is_told_to_ignore_dead_links),
-        cmocka_unit_test(the_last_address_is_deleted),
-        cmocka_unit_test(the_last_ipv6_source_is_deleted),
-        cmocka_unit_test(ipv6_is_switched_off_and_on),
-        cmocka_unit_test(a_tentative_address_becomes_a_source),
-        cmocka_unit_test(the_local_address_of_a_pair_comes_and_goes),
-        cmocka_unit_test(loopback_goes_down_and_up),
-        cmocka_unit_test(a_nexthop_object_is_replaced_and_deleted),
-        cmocka_unit_test(a_nexthop_object_is_replaced_and_deleted_without_compatible_messages),
-        cmocka_unit_test(a_nexthop_object_loses_its_carrier),
-        cmocka_unit_test(an_ipv6_route_expires),
-        cmocka_unit_test(an_ipv6_route_that_is_renewed_expires_later),
-        cmocka_unit_test(an_ipv6_route_that_expires_leaves_the_way_to_the_next),
-        cmocka_unit_test(an_ipv6_route_expires_while_there_is_no_carrier),
-        cmocka_unit_test(the_interface_of_a_bound_target_is_made_renamed_and_deleted),
-        cmocka_unit_test(another_interface_takes_the_name),
-        cmocka_unit_test(what_does_not_change_the_answer_calls_nobody),
-        cmocka_unit_test(a_bridge_port_that_leaves_lives_on),
-        cmocka_unit_test(a_link_that_is_up_by_now_is_not_reported_as_lost),
-        cmocka_unit_test(notify_path_tells_of_gateway_source_and_reason),
-        cmocka_unit_test(the_last_path_is_that_of_the_last_callback),
-        cmocka_unit_test(notify_path_of_the_default_path),
-        cmocka_unit_test(a_target_stays_in_the_namespace_it_was_made_in),
-    };
-
-    return DENIAL_RUN("watch", tests);
 }

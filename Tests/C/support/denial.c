@@ -6,16 +6,11 @@
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include "support/namespace.h"
 
 static enum denial imposed; /* of netlink or a part of it */
 
@@ -137,121 +132,18 @@ bool denial_asks_sockets(void)
     return is_of_netlink(imposed);
 }
 
-/* ---- Running tests ---------------------------------------------------------------------------------------------- */
-
-/* Stands in for a test: its state is the reason. */
-static void skip_for_a_reason(void **state)
+void denial_require_netlink(const char *reason)
 {
-    SKIP("%s", (const char *)*state);
+    if (denial_asks_sockets())
+        SKIP("%s", reason);
 }
 
-static void replace(struct CMUnitTest *test, const char *reason)
+bool denial_find(const char *name, enum denial *ret)
 {
-    test->test_func = skip_for_a_reason;
-    test->initial_state = (void *)(uintptr_t)reason;
-}
-
-/* A row of a test that is gone says so, rather than stand there for ever. */
-static bool replace_row(struct CMUnitTest *tests, size_t count, const struct denial_row *row)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(tests[i].name, row->test) == 0) {
-            replace(&tests[i], row->reason);
+    for (unsigned i = 0; i < DENIALS; i++)
+        if (strcmp(name, denials[i].name) == 0) {
+            *ret = i;
             return true;
         }
-    fprintf(stderr, "there is no test %s\n", row->test);
     return false;
-}
-
-static int run_denied(const char *name, enum denial denial, const struct CMUnitTest *tests, size_t count,
-                      const struct denial_row *rows, size_t row_count)
-{
-    struct CMUnitTest *copy = calloc(count, sizeof *copy);
-    bool               complete = copy != NULL;
-    int                status = 1;
-
-    for (size_t i = 0; i < count && complete; i++)
-        copy[i] = tests[i];
-    for (size_t i = 0; i < row_count && complete; i++)
-        complete = !is_of_netlink(denial) || replace_row(copy, count, &rows[i]);
-    namespace_set_aside();
-    if (!denial_impose(denial))
-        for (size_t i = 0; i < count && complete; i++)
-            replace(&copy[i], "no seccomp filter works here");
-    if (complete)
-        status = _cmocka_run_group_tests(name, copy, count, NULL, NULL);
-    namespace_end_aside();
-    free(copy);
-    return status;
-}
-
-int denial_run(const char *name, const struct CMUnitTest *tests, size_t count, const struct denial_row *rows,
-               size_t row_count)
-{
-    const char *wanted = getenv("TEST_DENIED"), *only = getenv("TEST_ONLY");
-
-    if (only != NULL)
-        cmocka_set_test_filter(only);
-    if (wanted == NULL)
-        return _cmocka_run_group_tests(name, tests, count, NULL, NULL);
-    for (unsigned i = 0; i < DENIALS; i++)
-        if (strcmp(wanted, denials[i].name) == 0)
-            return run_denied(name, i, tests, count, rows, row_count);
-    fprintf(stderr, "TEST_DENIED: nothing is called %s\n", wanted);
-    return 1;
-}
-
-/* ---- Groups ----------------------------------------------------------------------------------------------------- */
-
-struct child {
-    pid_t pid;
-    FILE *output;
-};
-
-static bool start(const struct denial_group *group, struct child *ret)
-{
-    ret->output = tmpfile();
-    if (ret->output == NULL)
-        return false;
-    fflush(NULL);
-    ret->pid = fork();
-    if (ret->pid == 0) {
-        dup2(fileno(ret->output), STDOUT_FILENO);
-        dup2(fileno(ret->output), STDERR_FILENO);
-        exit(run_denied(group->name, group->denial, group->tests, group->count, NULL, 0));
-    }
-    return ret->pid > 0;
-}
-
-/* Passes on what it printed, and answers its exit status. */
-static int finish(const struct child *child)
-{
-    char   text[4096];
-    size_t length;
-    int    status;
-
-    while (waitpid(child->pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return 1;
-    rewind(child->output);
-    while ((length = fread(text, 1, sizeof text, child->output)) > 0)
-        fwrite(text, 1, length, stdout);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
-
-int denial_run_groups(const struct denial_group *groups, size_t count)
-{
-    struct child *children = calloc(count, sizeof *children);
-    int           status = children == NULL;
-
-    for (size_t i = 0; i < count && status == 0; i++)
-        status = !start(&groups[i], &children[i]);
-    for (size_t i = 0; i < count && children != NULL; i++) {
-        if (children[i].pid > 0)
-            status |= finish(&children[i]);
-        if (children[i].output != NULL)
-            fclose(children[i].output);
-    }
-    free(children);
-    return status;
 }

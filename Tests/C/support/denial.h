@@ -40,32 +40,14 @@ bool denial_impose(enum denial denial);
 /* Whether netlink as a whole is denied, so that the library asks sockets. */
 bool denial_asks_sockets(void);
 
-/* A test that comes out otherwise where sockets are asked, and why. */
-struct denial_row {
-    const char *test, *reason;
-};
+/* The denial of this name, "socket-eperm". False: there is none. */
+bool denial_find(const char *name, enum denial *ret);
 
-/* Runs tests as cmocka does, and answers as cmocka does: with what the environment's TEST_DENIED names imposed
- * ("socket-eperm"). Where sockets are asked, the rows are skipped with their reasons. TEST_ONLY picks tests, with * and
- * ?. */
-#define DENIAL_RUN(name, tests) denial_run(name, tests, sizeof(tests) / sizeof(tests)[0], NULL, 0)
-#define DENIAL_RUN_BUT(name, tests, rows) \
-    denial_run(name, tests, sizeof(tests) / sizeof(tests)[0], rows, sizeof(rows) / sizeof(rows)[0])
-int denial_run(const char *name, const struct CMUnitTest *tests, size_t count, const struct denial_row *rows,
-               size_t row_count);
+/* Skips the test where sockets are asked, for this reason. */
+void denial_require_netlink(const char *reason);
 
-/* Groups of tests, each with a denial imposed: in processes of their own, as no denial is ever taken back, and at the
- * same time, as they mostly wait. What they print comes one after the other. */
-struct denial_group {
-    const char              *name;
-    enum denial              denial;
-    const struct CMUnitTest *tests;
-    size_t                   count;
-};
-#define DENIAL_GROUP(denial, tests) \
-    { \
-#tests, denial, tests, sizeof(tests) / sizeof(tests)[0] \
-    }
-int denial_run_groups(const struct denial_group *groups, size_t count);
+/* A test under a denial, in a process of its own. All tests of such a program are of this kind, and run at the same
+ * time. */
+#define TEST_DENIED(kind, name) UNIT_TEST(name, .uses_unit = 1, .apart = 1, .denial = (kind))
 
 #endif

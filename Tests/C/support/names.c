@@ -84,21 +84,17 @@ void names_begin_far(const char *servers)
     close(near);
 }
 
-int names_end(void **state)
+void names_end(void)
 {
-    (void)state;
     if (names_server != NULL)
         nameserver_close(names_server);
     names_server = NULL;
     names_await_threads(0);
-    return 0;
 }
 
-int names_end_group(void **state)
+void names_end_group(void)
 {
-    (void)state;
     names_await_no_thread();
-    return 0;
 }
 
 /* ---- Targets ---------------------------------------------------------------------------------------------------- */

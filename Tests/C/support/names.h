@@ -24,10 +24,10 @@ void names_begin_another(void);
 void names_begin_far(const char *servers);
 
 /* The end of each test: waits until the library's resolver threads have ended. */
-int names_end(void **state);
+void names_end(void);
 
 /* After the last test: waits for the thread that closes what was watched, too, which ends 50 ms later. */
-int names_end_group(void **state);
+void names_end_group(void);
 
 /* A target; with something to be bound to ("" and 0: nothing). */
 SCNetworkReachabilityRef names_target(const char *name);

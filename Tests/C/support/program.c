@@ -21,6 +21,8 @@ extern char **environ;
 
 #define PATIENCE 60.0 /* seconds until a program that has to end has failed to */
 
+const char *program_argument;
+
 const char *program_path(void)
 {
     static char   path[4096];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/watcher.h"
+#include "support/idle.h"
 
 #include <time.h>
 
 #include "support/patience.h"
 
 #define PATIENCE 10.0 /* seconds until a callback that must come has failed to */
-#define QUIET    0.08 /* seconds: longer than the library takes to ask again */
 
 double watcher_now(void)
 {
@@ -117,7 +117,7 @@ void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flag
 
 void watcher_expect_quiet(struct watcher *watcher, const char *file, int line)
 {
-    const int calls = SCRunLoopPerform(watcher->loop, QUIET);
+    const int calls = idle_perform(watcher->loop);
 
     if (calls != 0)
         fail_at(watcher, "a callback for nothing", expect_flags_of(watcher->target), watcher->flags, file, line);
