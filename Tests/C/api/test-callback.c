@@ -1,253 +1,337 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is called back, when, with what, and what may be done meanwhile. */
+/* When a target is called back, with what, and what may be done meanwhile. Most rules are the same however callbacks are
+ * delivered, and are tested in each way; then come those of run loops. Those of schedulers are in test-scheduler.c. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/bench.h"
 #include "support/idle.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
 
-#define FAR       "198.51.100.7"
-#define OTHER_FAR "198.51.100.8"
+static struct bench bench, second;
 
-static void begin(void)
+static SCNetworkReachabilityRef name_target(const char *name)
 {
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
+
+    assert_non_null(target);
+    return target;
 }
 
-/* FAR and OTHER_FAR become reachable, and cease to be. */
-static void appear(void)
+/* Changes from here on are noticed by a loop that was driven before. */
+static void bench_start(enum bench_way way, const char *address)
 {
-    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
-}
-
-static void vanish(void)
-{
-    namespace_ip("route delete 198.51.100.0/24");
-}
-
-/* A loop, and what is called on it. */
-struct bench {
-    SCRunLoopRef               loop;
-    SCNetworkReachabilityRef   target;
-    int                        calls;
-    SCNetworkReachabilityFlags flags;
-    void (*inside)(struct bench *bench); /* done in each call */
-    void *more;
-    int   result;
-};
-
-static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    struct bench *bench = info;
-
-    (void)target;
-    bench->calls++;
-    bench->flags = flags;
-    if (bench->inside != NULL)
-        bench->inside(bench);
-}
-
-static void set_callback(struct bench *bench)
-{
-    SCNetworkReachabilityContext context = { .info = bench };
-
-    assert_true(SCNetworkReachabilitySetCallback(bench->target, called, &context));
-}
-
-static void schedule(struct bench *bench)
-{
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench->target, bench->loop, kSCRunLoopDefaultMode));
-}
-
-static bool try_unschedule(struct bench *bench)
-{
-    return SCNetworkReachabilityUnscheduleFromRunLoop(bench->target, bench->loop, kSCRunLoopDefaultMode);
-}
-
-static void bench_open(struct bench *bench, SCRunLoopRef loop, const char *address)
-{
-    *bench = (struct bench){ .loop = SCRunLoopRetain(loop), .target = expect_target(address) };
-    set_callback(bench);
-    schedule(bench);
-    assert_int_equal(SCRunLoopPerform(loop, 0), 0); /* what comes from here on is heard of, or missed */
-}
-
-static void bench_close(struct bench *bench)
-{
-    try_unschedule(bench);
-    SCNetworkReachabilityRelease(bench->target);
-    SCRunLoopRelease(bench->loop);
-}
-
-static void expect_refused(SCBoolean answer)
-{
-    assert_false(answer);
-    assert_int_equal(SCError(), kSCStatusInvalidArgument);
+    bench_open(&bench, way, expect_target(address));
+    bench_expect_idle(&bench);
 }
 
 /* ---- When ------------------------------------------------------------------------------------------------------- */
 
-TEST(an_address_that_was_just_scheduled_calls_nobody)
+TEST_EACH(an_address_that_was_just_scheduled_calls_nobody, bench_rows)
 {
-    struct watcher watcher;
+    static const char *const addresses[] = { FAR, "192.0.2.9", "0.0.0.0" };
 
-    begin();
-    watcher_schedule(&watcher, expect_target("192.0.2.9"));
-    EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
-    watcher_schedule(&watcher, expect_target(FAR));
-    EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
-    watcher_schedule(&watcher, SCNetworkReachabilityCreateWithName(NULL, "192.0.2.9"));
-    EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
+        bench_open(&bench, row->way, expect_target(addresses[i]));
+        bench_expect_idle(&bench);
+        bench_close(&bench);
+    }
+    bench_open(&bench, row->way, name_target("192.0.2.9"));
+    bench_expect_idle(&bench);
 }
 
 /* One that need not be looked up; for the others see test-name.c. */
-TEST(a_name_that_was_just_scheduled_calls_once)
+TEST_EACH(a_name_that_was_just_scheduled_calls_once, bench_rows)
 {
-    begin();
     for (int asks = 0; asks < 2; asks++) {
-        struct watcher watcher;
-
-        watcher_schedule(&watcher, SCNetworkReachabilityCreateWithName(NULL, "localhost"));
+        bench_open(&bench, row->way, name_target("localhost"));
         if (asks)
-            assert_int_equal(expect_flags_of(watcher.target), R | L | D);
-        EXPECT_CHANGE(&watcher, R | L | D);
-        EXPECT_QUIET(&watcher);
-        assert_int_equal(watcher.calls, 1);
-        watcher_stop(&watcher);
+            assert_int_equal(expect_flags_of(bench.target), R | L | D);
+        bench_expect_call(&bench, R | L | D);
+        bench_expect_idle(&bench);
+        bench_close(&bench);
     }
 }
 
-TEST(scheduling_a_name_again_calls_again)
+TEST_EACH(scheduling_a_name_again_calls_again, bench_rows)
 {
-    struct watcher watcher;
-
-    begin();
-    watcher_schedule(&watcher, SCNetworkReachabilityCreateWithName(NULL, "localhost"));
-    EXPECT_CHANGE(&watcher, R | L | D);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    EXPECT_CHANGE(&watcher, R | L | D);
-    EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
-}
-
-TEST(there_and_back_again_calls_nobody)
-{
-    struct watcher watcher;
-
-    begin();
-    watcher_start(&watcher, expect_target(FAR));
-    appear();
-    vanish();
-    EXPECT_QUIET(&watcher);
-    assert_int_equal(watcher.calls, 0);
-    watcher_stop(&watcher);
-}
-
-TEST(many_changes_are_one_callback_with_the_last_value)
-{
-    struct watcher watcher;
-
-    begin();
-    watcher_start(&watcher, expect_target(FAR));
-    for (int i = 0; i < 5; i++) {
-        appear();
-        vanish();
+    bench_open(&bench, row->way, name_target("localhost"));
+    for (int i = 0; i < 3; i++) {
+        bench_expect_call(&bench, R | L | D);
+        bench_expect_idle(&bench);
+        assert_true(bench_unschedule(&bench));
+        bench_schedule(&bench);
     }
-    appear();
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_QUIET(&watcher);
-    assert_int_equal(watcher.calls, 1);
-    watcher_stop(&watcher);
 }
+
+TEST_EACH(each_change_is_told, bench_rows)
+{
+    bench_start(row->way, FAR);
+    witness_appear();
+    assert_int_equal(bench.calls, 0);
+    bench_expect_call(&bench, R);
+    assert_int_equal(expect_flags_of(bench.target), R);
+    witness_attach();
+    bench_expect_call(&bench, R | D);
+    witness_vanish();
+    bench_expect_call(&bench, 0);
+    bench_expect_idle(&bench);
+}
+
+TEST_EACH(there_and_back_again_calls_nobody, bench_rows)
+{
+    bench_start(row->way, FAR);
+    witness_appear();
+    witness_vanish();
+    bench_expect_quiet(&bench); /* a work was handed over for the first, and finds nothing to say */
+    witness_appear();           /* and none is in its way */
+    bench_expect_call(&bench, R);
+}
+
+TEST_EACH(many_changes_are_one_callback_with_the_last_value, bench_rows)
+{
+    bench_start(row->way, FAR);
+    for (int i = 0; i < 20; i++) {
+        witness_appear();
+        witness_vanish();
+    }
+    witness_attach();
+    if (row->way != BENCH_LOOP)
+        assert_int_equal(queue_performs(&bench.queue), 1);
+    bench_expect_call(&bench, R | D);
+    bench_expect_idle(&bench);
+}
+
+TEST_EACH(a_late_callback_gets_no_replay, bench_rows)
+{
+    bench_open_silent(&bench, row->way, expect_target(FAR));
+    witness_appear();
+    bench_expect_idle(&bench);
+    assert_int_equal(expect_flags_of(bench.target), R);
+    bench_set_callback(&bench);
+    bench_expect_idle(&bench);
+    witness_vanish();
+    bench_expect_call(&bench, 0);
+}
+
+TEST_EACH(a_late_callback_gets_no_announcement_of_a_name, bench_rows)
+{
+    bench_open_silent(&bench, row->way, name_target("localhost"));
+    bench_expect_idle(&bench);
+    bench_set_callback(&bench);
+    bench_expect_idle(&bench);
+    namespace_ip("link set dev lo down");
+    witness_settle();
+    bench_expect_call(&bench, 0);
+}
+
+TEST_EACH(a_change_of_interface_alone_is_told, bench_rows)
+{
+    const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "203.0.113.1" };
+
+    namespace_add_second_pair();
+    witness_appear();
+    bench_start(row->way, FAR);
+    assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
+    witness_settle();
+    bench_expect_call(&bench, R);
+    EXPECT_INTERFACE(bench.target, "c");
+}
+
+TEST_EACH(with_notify_path_another_gateway_is_told_too, bench_rows)
+{
+    const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.77" };
+
+    witness_appear();
+    bench_start(row->way, FAR);
+    bench_open(&second, row->way, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
+    bench_expect_idle(&second);
+    assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
+    witness_settle();
+    bench_expect_call(&second, R);
+    EXPECT_GATEWAY(second.target, "192.0.2.77");
+    bench_expect_idle(&bench);
+}
+
+TEST_EACH(a_change_that_nobody_was_scheduled_for_is_not_told, bench_rows)
+{
+    bench_start(row->way, FAR);
+    assert_true(bench_unschedule(&bench));
+    witness_appear();
+    bench_expect_idle(&bench);
+    assert_int_equal(expect_flags_of(bench.target), R); /* asked for */
+    bench_schedule(&bench);
+    bench_expect_idle(&bench);
+    witness_vanish();
+    bench_expect_call(&bench, 0);
+}
+
+static int freed;
+
+static void count_freed(const void *info)
+{
+    (void)info;
+    freed++;
+}
+
+/* From here on the release of the bench is counted. */
+static void count_releases(void)
+{
+    SCNetworkReachabilityContext context = { .info = &bench, .release = count_freed };
+
+    freed = 0;
+    assert_true(SCNetworkReachabilitySetCallback(bench.target, bench_called, &context));
+}
+
+TEST_EACH(a_scheduled_target_keeps_itself_alive, bench_rows)
+{
+    bench_start(row->way, FAR);
+    count_releases();
+    SCNetworkReachabilityRelease(bench.target);
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_int_equal(freed, 0);
+    witness_vanish();
+    assert_true(bench_unschedule(&bench)); /* a work that waits does not keep it */
+    assert_int_equal(freed, 1);
+    bench.target = NULL;
+    if (row->way != BENCH_LOOP)
+        assert_true(queue_run(&bench.queue));
+    assert_int_equal(bench.calls, 1);
+}
+
+/* ---- Inside a callback ------------------------------------------------------------------------------------------ */
+
+static void clear_inside(struct bench *in)
+{
+    witness_vanish();
+    in->result = SCNetworkReachabilitySetCallback(in->target, NULL, NULL);
+}
+
+TEST_EACH(a_callback_may_clear_itself, bench_rows)
+{
+    bench_start(row->way, FAR);
+    bench.inside = clear_inside;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_true(bench.result);
+    bench_expect_idle(&bench);
+    assert_int_equal(expect_flags_of(bench.target), 0); /* it is still watched */
+}
+
+static void unschedule_inside(struct bench *in)
+{
+    witness_vanish(); /* which must not be told any more */
+    in->result = bench_unschedule(in);
+}
+
+TEST_EACH(a_callback_may_unschedule_itself, bench_rows)
+{
+    bench_start(row->way, FAR);
+    bench.inside = unschedule_inside;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_true(bench.result);
+    bench_expect_idle(&bench);
+    witness_appear();
+    bench_expect_idle(&bench);
+    bench_expect_refused(bench_unschedule(&bench));
+}
+
+static void let_go_inside(struct bench *in)
+{
+    assert_true(bench_unschedule(in));
+    SCNetworkReachabilityRelease(in->target);
+    SCRunLoopRelease(in->loop);
+    in->result = freed;
+}
+
+TEST_EACH(a_callback_may_release_the_last_reference, bench_rows)
+{
+    bench_start(row->way, FAR);
+    count_releases();
+    bench.inside = let_go_inside;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    bench.target = NULL;
+    bench.loop = NULL;
+    assert_int_equal(bench.result, 0); /* not under its own feet */
+    assert_int_equal(freed, 1);
+}
+
+static void schedule_again_inside(struct bench *in)
+{
+    in->inside = NULL;
+    witness_vanish();
+    assert_true(bench_unschedule(in));
+    bench_schedule(in); /* which evaluates: that it vanished is known, and no news */
+    in->result = (int)expect_flags_of(in->target);
+}
+
+TEST_EACH(a_callback_may_unschedule_and_schedule_again, bench_rows)
+{
+    bench_start(row->way, FAR);
+    bench.inside = schedule_again_inside;
+    bench.result = -1;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_int_equal(bench.result, 0);
+    bench_expect_idle(&bench);
+    if (row->way != BENCH_LOOP)
+        assert_int_equal(atomic_load(&bench.queue.references), 1);
+    witness_attach();
+    bench_expect_call(&bench, R | D);
+}
+
+static void change_inside(struct bench *in)
+{
+    in->inside = NULL;
+    assert_int_equal(expect_flags_of(in->target), in->flags);
+    witness_vanish();
+    in->result = (int)expect_flags_of(in->target);
+}
+
+TEST_EACH(what_changes_during_a_call_is_told_by_another, bench_rows)
+{
+    bench_start(row->way, FAR);
+    bench.inside = change_inside;
+    witness_appear();
+    witness_attach(); /* before the delivery begins: so that is what counts */
+    bench_expect_call(&bench, R | D);
+    /* On a loop GetFlags is constant for the whole of a call, as nothing else drives the loop. */
+    assert_int_equal(bench.result, row->way == BENCH_LOOP ? R | D : 0);
+    bench_expect_call(&bench, 0);
+    bench_expect_idle(&bench);
+}
+
+static void change_back_inside(struct bench *in)
+{
+    in->inside = NULL;
+    witness_vanish();
+    witness_appear();
+}
+
+TEST_EACH(there_and_back_again_during_a_call_calls_nobody, bench_rows)
+{
+    bench_start(row->way, FAR);
+    bench.inside = change_back_inside;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    bench_expect_idle(&bench);
+}
+
+/* ---- Before the first pass of a run loop ------------------------------------------------------------------------ */
 
 TEST(a_change_between_scheduling_and_the_first_pass_is_told)
 {
     struct watcher watcher;
 
-    begin();
     watcher_schedule(&watcher, expect_target(FAR));
-    appear();
+    witness_appear();
     assert_int_equal(expect_flags_of(watcher.target), 0); /* what the loop saw when it was last driven */
     EXPECT_CHANGE(&watcher, R);
-    watcher_stop(&watcher);
-}
-
-TEST(a_late_callback_gets_no_replay)
-{
-    struct bench bench = { 0 };
-
-    begin();
-    bench.loop = SCRunLoopCreate();
-    bench.target = expect_target(FAR);
-    schedule(&bench);
-    appear();
-    assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
-    assert_int_equal(expect_flags_of(bench.target), R);
-    set_callback(&bench);
-    assert_int_equal(idle_perform(bench.loop), 0);
-    vanish();
-    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
-    assert_int_equal(bench.flags, 0);
-    bench_close(&bench);
-}
-
-TEST(a_late_callback_gets_no_announcement_of_a_name)
-{
-    struct bench bench = { 0 };
-
-    begin();
-    bench.loop = SCRunLoopCreate();
-    bench.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-    schedule(&bench);
-    assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
-    set_callback(&bench);
-    assert_int_equal(idle_perform(bench.loop), 0);
-    namespace_ip("link set dev lo down");
-    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
-    bench_close(&bench);
-}
-
-TEST(a_change_of_interface_alone_is_told)
-{
-    struct watcher watcher;
-
-    begin();
-    namespace_ip("link add name c type veth peer name d");
-    namespace_ip("link set dev d up");
-    namespace_ip("link set dev c up");
-    namespace_ip("address add 203.0.113.2/24 dev c");
-    namespace_await_running("c", true);
-    appear();
-    watcher_start(&watcher, expect_target(FAR));
-    namespace_ip("route replace 198.51.100.0/24 via 203.0.113.1");
-    EXPECT_CHANGE(&watcher, R);
-    EXPECT_INTERFACE(watcher.target, "c");
-    watcher_stop(&watcher);
-}
-
-TEST(a_change_that_nobody_was_scheduled_for_is_not_told)
-{
-    struct watcher watcher;
-
-    begin();
-    watcher_start(&watcher, expect_target(FAR));
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    appear();
-    EXPECT_QUIET(&watcher);
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    assert_int_equal(expect_flags_of(watcher.target), R);
-    EXPECT_QUIET(&watcher);
-    vanish();
-    EXPECT_CHANGE(&watcher, 0);
-    watcher_stop(&watcher);
 }
 
 /* ---- Contexts --------------------------------------------------------------------------------------------------- */
@@ -305,12 +389,11 @@ static void use_context(SCNetworkReachabilityCallBack callout, bool retain, bool
     SCRunLoopRef                 loop = SCRunLoopCreate();
 
     memset(&hooks, 0, sizeof hooks);
-    begin();
     target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, callout, &context));
     memset(&context, 0xff, sizeof context); /* it was copied */
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
-    appear();
+    witness_appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(target);
@@ -369,7 +452,6 @@ TEST(the_new_context_is_retained_before_the_old_is_released)
     SCNetworkReachabilityContext context = { .info = &hooks.first, .retain = retain_hook, .release = release_hook };
     SCNetworkReachabilityRef     target;
 
-    begin();
     memset(&hooks, 0, sizeof hooks);
     target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, hooked, &context));
@@ -391,13 +473,12 @@ TEST(without_a_context_info_is_null)
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = SCRunLoopCreate();
 
-    begin();
     memset(&hooks, 0, sizeof hooks);
     hooks.passed = &hooks;
     target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, hooked, NULL));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
-    appear();
+    witness_appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_null(hooks.passed);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -412,16 +493,14 @@ TEST(a_context_of_another_version_is_refused_and_changes_nothing)
     };
     struct watcher watcher;
 
-    begin();
     memset(&hooks, 0, sizeof hooks);
     watcher_start(&watcher, expect_target(FAR));
-    expect_refused(SCNetworkReachabilitySetCallback(watcher.target, hooked, &context));
+    bench_expect_refused(SCNetworkReachabilitySetCallback(watcher.target, hooked, &context));
     context.version = -1;
-    expect_refused(SCNetworkReachabilitySetCallback(watcher.target, NULL, &context));
+    bench_expect_refused(SCNetworkReachabilitySetCallback(watcher.target, NULL, &context));
     assert_string_equal(hooks.order, "");
-    appear();
+    witness_appear();
     EXPECT_CHANGE(&watcher, R);
-    watcher_stop(&watcher);
 }
 
 static SCNetworkReachabilityRef reentrant_target;
@@ -439,7 +518,6 @@ TEST(a_hook_may_call_the_library)
 {
     SCNetworkReachabilityContext context = { .info = &hooks.first, .release = asking_release_hook };
 
-    begin();
     memset(&hooks, 0, sizeof hooks);
     reentrant_target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(reentrant_target, hooked, &context));
@@ -448,377 +526,198 @@ TEST(a_hook_may_call_the_library)
     SCNetworkReachabilityRelease(reentrant_target);
 }
 
-/* ---- Inside a callback ------------------------------------------------------------------------------------------ */
+/* ---- Inside a callback on a run loop --------------------------------------------------------------------------- */
 
-static void clear_callback(struct bench *bench)
+static void unschedule_the_other(struct bench *in)
 {
-    bench->result = SCNetworkReachabilitySetCallback(bench->target, NULL, NULL);
-}
-
-TEST(a_callback_may_clear_itself)
-{
-    struct bench bench;
-    SCRunLoopRef loop = SCRunLoopCreate();
-
-    begin();
-    bench_open(&bench, loop, FAR);
-    bench.inside = clear_callback;
-    appear();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_true(bench.result);
-    vanish();
-    assert_int_equal(idle_perform(loop), 0);
-    assert_int_equal(bench.calls, 1);
-    assert_int_equal(expect_flags_of(bench.target), 0);
-    bench_close(&bench);
-    SCRunLoopRelease(loop);
-}
-
-static void unschedule_inside(struct bench *bench)
-{
-    vanish(); /* which must not be told any more */
-    bench->result = try_unschedule(bench);
-}
-
-TEST(a_callback_may_unschedule_itself)
-{
-    struct bench bench;
-    SCRunLoopRef loop = SCRunLoopCreate();
-
-    begin();
-    bench_open(&bench, loop, FAR);
-    bench.inside = unschedule_inside;
-    appear();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_true(bench.result);
-    assert_int_equal(idle_perform(loop), 0);
-    assert_int_equal(bench.calls, 1);
-    expect_refused(try_unschedule(&bench));
-    bench_close(&bench);
-    SCRunLoopRelease(loop);
-}
-
-static void let_go_inside(struct bench *bench)
-{
-    try_unschedule(bench);
-    SCNetworkReachabilityRelease(bench->target);
-    SCRunLoopRelease(bench->loop);
-}
-
-TEST(a_callback_may_release_the_last_reference_to_target_and_loop)
-{
-    struct bench                 bench;
-    SCNetworkReachabilityContext context = { .info = &hooks.first, .release = release_hook };
-    SCNetworkReachabilityRef     other;
-    SCRunLoopRef                 loop = SCRunLoopCreate();
-
-    begin();
-    memset(&hooks, 0, sizeof hooks);
-    bench_open(&bench, loop, FAR);
-    SCRunLoopRelease(loop);
-    bench.inside = let_go_inside;
-    appear();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-
-    /* What shows that a target is freed: the release of its context. */
-    other = expect_target(FAR);
-    assert_true(SCNetworkReachabilitySetCallback(other, hooked, &context));
-    loop = SCRunLoopCreate();
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(other);
-    vanish();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1); /* it kept itself alive */
-    assert_string_equal(hooks.order, "c");
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, loop, kSCRunLoopDefaultMode));
-    assert_string_equal(hooks.order, "c-");
-    SCRunLoopRelease(loop);
-}
-
-static void schedule_again_inside(struct bench *bench)
-{
-    bench->inside = NULL;
-    bench->result = try_unschedule(bench);
-    schedule(bench);
-}
-
-TEST(a_callback_may_unschedule_and_schedule_again)
-{
-    struct bench bench;
-    SCRunLoopRef loop = SCRunLoopCreate();
-
-    begin();
-    bench_open(&bench, loop, FAR);
-    bench.inside = schedule_again_inside;
-    appear();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_true(bench.result);
-    assert_int_equal(idle_perform(loop), 0);
-    vanish();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_int_equal(bench.calls, 2);
-    bench_close(&bench);
-    SCRunLoopRelease(loop);
-}
-
-static void unschedule_the_other(struct bench *bench)
-{
-    bench->result = try_unschedule(bench->more);
+    in->result = bench_unschedule(in->more);
 }
 
 TEST(a_callback_may_unschedule_a_target_whose_call_is_due)
 {
-    struct bench first, second;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    begin();
-    bench_open(&first, loop, FAR);
-    bench_open(&second, loop, OTHER_FAR);
-    first.inside = second.inside = unschedule_the_other;
-    first.more = &second;
-    second.more = &first;
-    appear();
+    bench_open_on(&bench, loop, expect_target(FAR));
+    bench_open_on(&second, loop, expect_target(OTHER_FAR));
+    bench.inside = second.inside = unschedule_the_other;
+    bench.more = &second;
+    second.more = &bench;
+    witness_appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_int_equal(first.calls + second.calls, 1);
+    assert_int_equal(bench.calls + second.calls, 1);
     assert_int_equal(idle_perform(loop), 0);
-    assert_int_equal(first.calls + second.calls, 1);
-    bench_close(&first);
-    bench_close(&second);
+    assert_int_equal(bench.calls + second.calls, 1);
     SCRunLoopRelease(loop);
 }
 
 /* A change inside the first call, and a nested pass: the other target is told, this one is not a second time. */
-static void perform_inside(struct bench *bench)
+static void perform_inside(struct bench *in)
 {
-    bench->inside = NULL;
-    vanish();
-    bench->result = SCRunLoopPerform(bench->loop, 5);
+    in->inside = NULL;
+    witness_vanish();
+    in->result = SCRunLoopPerform(in->loop, 5);
 }
 
 TEST(a_nested_pass_delivers_other_targets_only)
 {
-    struct bench first, second;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    begin();
-    appear();
-    bench_open(&first, loop, FAR);
-    bench_open(&second, loop, OTHER_FAR);
+    witness_appear();
+    bench_open_on(&bench, loop, expect_target(FAR));
+    bench_open_on(&second, loop, expect_target(OTHER_FAR));
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     namespace_ip("route add unreachable " FAR "/32");
-    first.inside = perform_inside;
+    bench.inside = perform_inside;
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_int_equal(first.calls, 1);
-    assert_int_equal(first.result, 1);
+    assert_int_equal(bench.calls, 1);
+    assert_int_equal(bench.result, 1);
     assert_int_equal(second.calls, 1);
     assert_int_equal(second.flags, 0);
-    bench_close(&first);
-    bench_close(&second);
     SCRunLoopRelease(loop);
 }
 
 /* The one that is being delivered changes again: told after the call has returned, with the last value. */
-static void change_and_perform_inside(struct bench *bench)
+static void change_and_perform_inside(struct bench *in)
 {
-    bench->inside = NULL;
-    vanish();
-    bench->result = SCRunLoopPerform(bench->loop, 0);
-    bench->result = bench->result == 0 ? bench->calls : -1;
+    in->inside = NULL;
+    witness_vanish();
+    in->result = SCRunLoopPerform(in->loop, 0);
+    in->result = in->result == 0 ? in->calls : -1;
 }
 
 TEST(what_changes_during_a_call_is_told_after_it)
 {
-    struct bench bench;
-    SCRunLoopRef loop = SCRunLoopCreate();
-
-    begin();
-    bench_open(&bench, loop, FAR);
+    bench_start(BENCH_LOOP, FAR);
     bench.inside = change_and_perform_inside;
-    appear();
+    witness_appear();
     while (bench.calls < 2)
-        assert_true(SCRunLoopPerform(loop, 5) > 0);
+        assert_true(SCRunLoopPerform(bench.loop, 5) > 0);
     assert_int_equal(bench.result, 1);
     assert_int_equal(bench.flags, 0);
-    assert_int_equal(idle_perform(loop), 0);
-    bench_close(&bench);
-    SCRunLoopRelease(loop);
-}
-
-/* GetFlags stays what it was when the call began, while the kernel is ahead. */
-static void look_inside(struct bench *bench)
-{
-    vanish();
-    bench->result = (int)expect_flags_of(bench->target);
-    bench->inside = NULL;
-}
-
-TEST(flags_are_constant_for_the_whole_of_a_call)
-{
-    struct bench bench;
-    SCRunLoopRef loop = SCRunLoopCreate();
-
-    begin();
-    bench_open(&bench, loop, FAR);
-    bench.inside = look_inside;
-    appear();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_int_equal(bench.flags, R);
-    assert_int_equal(bench.result, R);
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_int_equal(bench.flags, 0);
-    bench_close(&bench);
-    SCRunLoopRelease(loop);
+    assert_int_equal(idle_perform(bench.loop), 0);
 }
 
 /* ---- Schedules -------------------------------------------------------------------------------------------------- */
 
 TEST(scheduling_twice_takes_two_unschedules)
 {
-    struct bench bench;
-    SCRunLoopRef loop = SCRunLoopCreate();
-
-    begin();
-    bench_open(&bench, loop, FAR);
-    schedule(&bench);
-    appear();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_int_equal(idle_perform(loop), 0);
-    assert_true(try_unschedule(&bench));
-    vanish();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_true(try_unschedule(&bench));
-    expect_refused(try_unschedule(&bench));
-    appear();
-    assert_int_equal(idle_perform(loop), 0);
+    bench_start(BENCH_LOOP, FAR);
+    bench_schedule(&bench);
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
+    assert_int_equal(idle_perform(bench.loop), 0);
+    assert_true(bench_unschedule(&bench));
+    witness_vanish();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
+    assert_true(bench_unschedule(&bench));
+    bench_expect_refused(bench_unschedule(&bench));
+    witness_appear();
+    assert_int_equal(idle_perform(bench.loop), 0);
     assert_int_equal(bench.calls, 2);
-    bench_close(&bench);
-    SCRunLoopRelease(loop);
 }
 
 TEST(a_schedule_ends_in_the_mode_in_which_it_was_made)
 {
-    struct bench bench;
-    SCRunLoopRef loop = SCRunLoopCreate();
-    char         common[] = kSCRunLoopCommonModes; /* modes are compared as text */
+    char common[] = kSCRunLoopCommonModes; /* modes are compared as text */
 
-    begin();
-    bench_open(&bench, loop, FAR);
-    expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, common));
-    expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, "another mode"));
-    expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, NULL));
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, common));
-    assert_true(try_unschedule(&bench));
-    expect_refused(try_unschedule(&bench));
-    appear();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1); /* still scheduled, in the other one */
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopCommonModes));
-    vanish();
-    assert_int_equal(idle_perform(loop), 0);
-    bench_close(&bench);
-    SCRunLoopRelease(loop);
+    bench_start(BENCH_LOOP, FAR);
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, common));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, "another mode"));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, NULL));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, bench.loop, common));
+    assert_true(bench_unschedule(&bench));
+    bench_expect_refused(bench_unschedule(&bench));
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1); /* still scheduled, in the other one */
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, kSCRunLoopCommonModes));
+    witness_vanish();
+    assert_int_equal(idle_perform(bench.loop), 0);
 }
 
 TEST(unscheduling_from_a_loop_that_is_not_there_is_refused)
 {
-    struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
 
-    begin();
-    bench_open(&bench, loop, FAR);
-    expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
-    expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, NULL, kSCRunLoopDefaultMode));
-    expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, (SCRunLoopRef)(uintptr_t)bench.target,
-                                                              kSCRunLoopDefaultMode));
-    appear();
+    bench_open_on(&bench, loop, expect_target(FAR));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, NULL, kSCRunLoopDefaultMode));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, (SCRunLoopRef)(uintptr_t)bench.target,
+                                                                    kSCRunLoopDefaultMode));
+    witness_appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    bench_close(&bench);
     SCRunLoopRelease(loop);
     SCRunLoopRelease(other);
 }
 
 TEST(of_several_loops_the_first_to_see_a_change_tells_it)
 {
-    struct bench bench;
-    SCRunLoopRef first = SCRunLoopCreate(), second = SCRunLoopCreate();
+    SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
 
-    begin();
-    bench_open(&bench, first, FAR);
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, second, kSCRunLoopDefaultMode));
-    appear();
-    assert_int_equal(SCRunLoopPerform(first, 5), 1);
-    assert_int_equal(idle_perform(second), 0);
-    vanish();
-    assert_int_equal(SCRunLoopPerform(second, 5), 1);
-    assert_int_equal(idle_perform(first), 0);
+    bench_open_on(&bench, loop, expect_target(FAR));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, other, kSCRunLoopDefaultMode));
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    assert_int_equal(idle_perform(other), 0);
+    witness_vanish();
+    assert_int_equal(SCRunLoopPerform(other, 5), 1);
+    assert_int_equal(idle_perform(loop), 0);
     assert_int_equal(bench.calls, 2);
-    assert_true(try_unschedule(&bench));
-    appear();
-    assert_int_equal(idle_perform(first), 0);
-    assert_int_equal(SCRunLoopPerform(second, 5), 1);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, second, kSCRunLoopDefaultMode));
-    bench_close(&bench);
-    SCRunLoopRelease(first);
-    SCRunLoopRelease(second);
+    assert_true(bench_unschedule(&bench));
+    witness_appear();
+    assert_int_equal(idle_perform(loop), 0);
+    assert_int_equal(SCRunLoopPerform(other, 5), 1);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(loop);
+    SCRunLoopRelease(other);
 }
 
 /* A target whose call is due on this loop is taken off it before that: the other loop makes the call. */
 TEST(a_call_that_is_due_moves_on_when_its_loop_is_left)
 {
-    struct bench first, second;
     SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
 
-    begin();
-    bench_open(&first, loop, FAR);
-    bench_open(&second, loop, OTHER_FAR);
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(first.target, other, kSCRunLoopDefaultMode));
+    bench_open_on(&bench, loop, expect_target(FAR));
+    bench_open_on(&second, loop, expect_target(OTHER_FAR));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, other, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(second.target, other, kSCRunLoopDefaultMode));
-    first.inside = second.inside = unschedule_the_other;
-    first.more = &second;
-    second.more = &first;
-    appear();
+    bench.inside = second.inside = unschedule_the_other;
+    bench.more = &second;
+    second.more = &bench;
+    witness_appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_int_equal(first.calls + second.calls, 1);
-    first.inside = second.inside = NULL;
+    assert_int_equal(bench.calls + second.calls, 1);
+    bench.inside = second.inside = NULL;
     assert_int_equal(SCRunLoopPerform(other, 5), 1);
-    assert_int_equal(first.calls, 1);
+    assert_int_equal(bench.calls, 1);
     assert_int_equal(second.calls, 1);
     assert_int_equal(idle_perform(other), 0);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(first.target, other, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(second.target, other, kSCRunLoopDefaultMode));
-    bench_close(&first);
-    bench_close(&second);
     SCRunLoopRelease(loop);
     SCRunLoopRelease(other);
 }
 
 TEST(a_target_may_be_scheduled_on_a_loop_nobody_refers_to)
 {
-    struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    begin();
-    bench_open(&bench, loop, FAR);
+    bench_open_on(&bench, loop, expect_target(FAR));
     SCRunLoopRelease(bench.loop);
+    bench.loop = NULL;
     SCRunLoopRelease(loop); /* the schedule keeps it */
-    appear();
+    witness_appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(bench.target);
 }
 
 TEST(the_flags_of_an_unscheduled_target_are_asked_for_again)
 {
-    struct bench bench;
-    SCRunLoopRef loop = SCRunLoopCreate();
-
-    begin();
-    bench_open(&bench, loop, FAR);
-    appear();
+    bench_start(BENCH_LOOP, FAR);
+    witness_appear();
     assert_int_equal(expect_flags_of(bench.target), 0);
     assert_int_equal(expect_path_of(bench.target).flags, R);
-    assert_true(try_unschedule(&bench));
+    assert_true(bench_unschedule(&bench));
     assert_int_equal(expect_flags_of(bench.target), R);
-    bench_close(&bench);
-    SCRunLoopRelease(loop);
 }
 
 #define MANY 300
@@ -829,10 +728,9 @@ TEST(each_of_many_targets_is_called_once)
     SCRunLoopRef        loop = SCRunLoopCreate();
     int                 calls = 0;
 
-    begin();
     for (size_t i = 0; i < MANY; i++)
-        bench_open(&benches[i], loop, i % 2 == 0 ? FAR : OTHER_FAR);
-    appear();
+        bench_open_on(&benches[i], loop, expect_target(i % 2 == 0 ? FAR : OTHER_FAR));
+    witness_appear();
     while (calls < MANY) {
         const int made = SCRunLoopPerform(loop, 5);
 
@@ -843,126 +741,85 @@ TEST(each_of_many_targets_is_called_once)
     for (size_t i = 0; i < MANY; i++) {
         assert_int_equal(benches[i].calls, 1);
         assert_int_equal(benches[i].flags, R);
-        bench_close(&benches[i]);
     }
     SCRunLoopRelease(loop);
 }
 
 /* ---- CopyNextChange --------------------------------------------------------------------------------------------- */
 
-static SCRunLoopRef begin_fetching(SCNetworkReachabilityRef *ret_target)
-{
-    SCRunLoopRef loop = SCRunLoopCreate();
-
-    begin();
-    *ret_target = expect_target(FAR);
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(*ret_target, loop, kSCRunLoopDefaultMode));
-    return loop;
-}
-
-static void end_fetching(SCRunLoopRef loop, SCNetworkReachabilityRef target)
-{
-    (void)SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode);
-    SCNetworkReachabilityRelease(target);
-    SCRunLoopRelease(loop);
-}
-
 TEST(a_changed_target_is_fetched_once_with_its_flags)
 {
     SCNetworkReachabilityFlags flags = 99;
-    SCNetworkReachabilityRef   target;
-    SCRunLoopRef               loop = begin_fetching(&target);
 
-    assert_null(SCRunLoopCopyNextChange(loop, &flags));
+    bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
+    assert_null(SCRunLoopCopyNextChange(bench.loop, &flags));
     assert_int_equal(flags, 99);
-    appear();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 0); /* early: there is something to fetch */
-    vanish();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 0);
-    appear();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 0);
-    assert_ptr_equal(SCRunLoopCopyNextChange(loop, &flags), target);
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0); /* early: there is something to fetch */
+    witness_vanish();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    assert_ptr_equal(SCRunLoopCopyNextChange(bench.loop, &flags), bench.target);
     assert_int_equal(flags, R);
-    assert_null(SCRunLoopCopyNextChange(loop, &flags));
-    SCNetworkReachabilityRelease(target); /* Copy */
-    vanish();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 0);
-    assert_ptr_equal(SCRunLoopCopyNextChange(loop, NULL), target);
-    SCNetworkReachabilityRelease(target);
-    end_fetching(loop, target);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, &flags));
+    SCNetworkReachabilityRelease(bench.target); /* Copy */
+    witness_vanish();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    assert_ptr_equal(SCRunLoopCopyNextChange(bench.loop, NULL), bench.target);
+    SCNetworkReachabilityRelease(bench.target);
 }
 
 TEST(nothing_is_queued_before_the_first_fetch)
 {
-    SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop = begin_fetching(&target);
-
-    appear();
-    assert_int_equal(idle_perform(loop), 0);
-    assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    vanish();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 0);
-    assert_ptr_equal(SCRunLoopCopyNextChange(loop, NULL), target);
-    SCNetworkReachabilityRelease(target);
-    end_fetching(loop, target);
+    bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
+    witness_appear();
+    assert_int_equal(idle_perform(bench.loop), 0);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+    witness_vanish();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    assert_ptr_equal(SCRunLoopCopyNextChange(bench.loop, NULL), bench.target);
+    SCNetworkReachabilityRelease(bench.target);
 }
 
 TEST(unscheduling_takes_a_change_out_of_the_queue)
 {
-    SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop = begin_fetching(&target);
-
-    assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    appear();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 0);
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
-    assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    end_fetching(loop, target);
+    bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
 }
 
 TEST(a_target_with_a_callback_is_not_queued)
 {
-    struct bench bench;
-    SCRunLoopRef loop = SCRunLoopCreate();
-
-    begin();
-    assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    bench_open(&bench, loop, FAR);
-    appear();
-    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    bench_close(&bench);
-    SCRunLoopRelease(loop);
+    bench_start(BENCH_LOOP, FAR);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
 }
 
 TEST(changes_that_cancel_out_are_not_queued)
 {
-    SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop = begin_fetching(&target);
-
-    assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    appear();
-    vanish();
-    assert_int_equal(idle_perform(loop), 0);
-    assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    end_fetching(loop, target);
+    bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+    witness_appear();
+    witness_vanish();
+    assert_int_equal(idle_perform(bench.loop), 0);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
 }
 
 TEST(a_scheduled_name_is_queued_once)
 {
-    SCNetworkReachabilityRef target;
-    SCRunLoopRef             loop = SCRunLoopCreate();
-
-    begin();
-    assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
-    assert_int_equal(SCRunLoopPerform(loop, 5), 0);
-    assert_ptr_equal(SCRunLoopCopyNextChange(loop, NULL), target);
-    SCNetworkReachabilityRelease(target);
-    assert_int_equal(idle_perform(loop), 0);
-    assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    end_fetching(loop, target);
+    bench_open_silent(&bench, BENCH_LOOP, name_target("localhost"));
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    assert_ptr_equal(SCRunLoopCopyNextChange(bench.loop, NULL), bench.target);
+    SCNetworkReachabilityRelease(bench.target);
+    assert_int_equal(idle_perform(bench.loop), 0);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
@@ -986,7 +843,6 @@ TEST(a_thread_that_ends_takes_its_schedules_with_it)
     pthread_t                    thread;
     void                        *loop;
 
-    begin();
     memset(&hooks, 0, sizeof hooks);
     targets[0] = expect_target(FAR);
     targets[1] = expect_target(OTHER_FAR);
@@ -994,32 +850,29 @@ TEST(a_thread_that_ends_takes_its_schedules_with_it)
     assert_int_equal(pthread_create(&thread, NULL, end_with_a_schedule, targets), 0);
     assert_int_equal(pthread_join(thread, &loop), 0);
     assert_non_null(loop);
-    appear();
+    witness_appear();
     assert_int_equal(expect_flags_of(targets[0]), R); /* asked for: it is scheduled no longer */
     SCNetworkReachabilityRelease(targets[1]);
     assert_string_equal(hooks.order, "-"); /* nothing else held it */
     SCNetworkReachabilityRelease(targets[0]);
 }
 
-static void *schedule_elsewhere(void *argument)
+static void *schedule_elsewhere(void *unused)
 {
-    struct bench *bench = argument;
-
-    schedule(bench);
-    return NULL;
+    bench_schedule(&bench);
+    return unused;
 }
 
 TEST(a_schedule_made_by_another_thread_wakes_the_loop)
 {
-    struct bench bench = { 0 };
-    pthread_t    thread;
+    pthread_t thread;
 
-    begin();
-    bench.loop = SCRunLoopCreate();
-    bench.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
-    set_callback(&bench);
-    assert_int_equal(pthread_create(&thread, NULL, schedule_elsewhere, &bench), 0);
-    assert_int_equal(SCRunLoopPerform(bench.loop, 10), 1);
+    bench_open(&bench, BENCH_LOOP, name_target("localhost"));
+    assert_true(bench_unschedule(&bench));
+    assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, schedule_elsewhere, NULL), 0);
+    bench_expect_call(&bench, R | L | D);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    bench_close(&bench);
 }
+
+UNIT(.setup = witness_open)

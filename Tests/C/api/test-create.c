@@ -61,7 +61,6 @@ TEST(an_address_is_copied_and_its_port_ignored)
     struct sockaddr_storage  address = expect_sockaddr("198.51.100.7"), got;
     SCNetworkReachabilityRef target;
 
-    namespace_require();
     ((struct sockaddr_in *)&address)->sin_port = htons(80);
     target = SCNetworkReachabilityCreateWithAddress(NULL, any_sockaddr(&address));
     memset(&address, 0xff, sizeof address);
@@ -77,7 +76,6 @@ TEST(other_families_are_refused)
     struct sockaddr_storage       address = expect_sockaddr("198.51.100.7");
     const struct sockaddr_storage good = address;
 
-    namespace_require();
     expect_refused(SCNetworkReachabilityCreateWithAddress(NULL, NULL));
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         address.ss_family = (sa_family_t)families[i];
@@ -95,7 +93,6 @@ TEST(a_mapped_address_becomes_ipv4)
 {
     SCNetworkReachabilityRef target;
 
-    namespace_require();
     target = expect_target("::ffff:198.51.100.7");
     expect_one_address(target, "198.51.100.7");
     SCNetworkReachabilityRelease(target);
@@ -107,7 +104,6 @@ TEST(a_pair_needs_one_address_and_one_family)
                                   mapped = expect_sockaddr("::ffff:192.0.2.9"), any6 = expect_sockaddr("::");
     SCNetworkReachabilityRef target;
 
-    namespace_require();
     forget_error();
     expect_refused(SCNetworkReachabilityCreateWithAddressPair(NULL, NULL, NULL));
     forget_error();
@@ -130,7 +126,6 @@ TEST(a_name_has_1_to_1024_bytes)
     char                     name[1026];
     SCNetworkReachabilityRef target;
 
-    namespace_require();
     forget_error();
     expect_refused(SCNetworkReachabilityCreateWithName(NULL, NULL));
     forget_error();
@@ -159,7 +154,6 @@ TEST(a_literal_makes_an_address)
                  { "::ffff:198.51.100.7", "198.51.100.7" },
                  { "fe80::1%lo", "fe80::1" } };
 
-    namespace_require();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, rows[i].name);
 
@@ -172,14 +166,13 @@ TEST(a_literal_makes_an_address)
     EXPECT_ONCE(SCNetworkReachabilityCreateWithName(NULL, "0"), 0, NoRoute); /* the default path */
 }
 
-TEST(localhost_stands_for_both_loopback_addresses)
+TEST_WITH(NULL, NULL, localhost_stands_for_both_loopback_addresses)
 {
     static const char *const names[] = { "localhost", "LocalHost", "localhost.", "a.localhost", "b.a.LOCALHOST." };
     static const char *const others[] = { "notlocalhost", "localhost.example", "localhost..", "localhos" };
     struct sockaddr_storage  addresses[3];
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
+    namespace_require_lo();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, names[i]);
 
@@ -202,7 +195,6 @@ TEST(any_other_text_makes_a_name)
 {
     static const char *const names[] = { "example.com", "a b", "https://x", "1.2.3.4 ", "-", "\xc3\xa9", "[::1]" };
 
-    namespace_require();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char                     copy[32];
         SCNetworkReachabilityRef target;
@@ -249,7 +241,6 @@ TEST(options_name_a_host_or_addresses)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
-    namespace_require();
     expect_options_refused(NULL);
     expect_options_refused(&options); /* neither */
     options.nodename = "example.com";
@@ -271,7 +262,6 @@ TEST(an_interface_name_has_1_to_15_bytes)
     char                         name[16] = "abcdefghijklmno";
     SCNetworkReachabilityRef     target;
 
-    namespace_require();
     options.interfaceName = "";
     expect_options_refused(&options);
     options.interfaceName = "abcdefghijklmnop";
@@ -291,7 +281,6 @@ TEST(unknown_option_bits_are_refused)
 {
     SCNetworkReachabilityOptions options = good_options();
 
-    namespace_require();
     for (int bit = 0; bit < 32; bit++) {
         options.options = 1u << bit;
         if (options.options == kSCNetworkReachabilityOptionNotifyPath)
@@ -306,7 +295,6 @@ TEST(lengths_must_fit_the_family)
     const struct sockaddr_storage addresses[] = { expect_sockaddr("192.0.2.2"), expect_sockaddr("2001:db8::2") };
     static const socklen_t        needed[] = { sizeof(struct sockaddr_in), sizeof(struct sockaddr_in6) };
 
-    namespace_require();
     for (size_t i = 0; i < 2; i++) {
         for (socklen_t length = 0; length <= sizeof(struct sockaddr_storage); length++) {
             for (int local = 0; local < 2; local++) {
@@ -329,7 +317,7 @@ TEST(lengths_must_fit_the_family)
 }
 
 /* With a length, not a byte beyond it is read: a sanitizer sees to that. */
-TEST(a_short_length_is_refused_before_anything_is_read)
+TEST_WITH(NULL, NULL, a_short_length_is_refused_before_anything_is_read)
 {
     for (socklen_t length = 1; length < sizeof(struct sockaddr_in6); length++) {
         SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
@@ -353,7 +341,6 @@ TEST(the_size_of_options_follows_the_rules)
     } more;
     static const size_t bad[] = { 0, 1, sizeof(SCNetworkReachabilityOptions) - 1, 4097, 5000, SIZE_MAX };
 
-    namespace_require();
     memset(&more, 0, sizeof more);
     more.options = good_options();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -377,7 +364,7 @@ TEST(the_size_of_options_follows_the_rules)
 
 /* ---- GetPath, GetFlags, GetResolvedAddresses -------------------------------------------------------------------- */
 
-TEST(the_size_of_a_path_follows_the_rules)
+TEST_WITH(NULL, NULL, the_size_of_a_path_follows_the_rules)
 {
     union {
         SCNetworkReachabilityPath path;
@@ -386,8 +373,7 @@ TEST(the_size_of_a_path_follows_the_rules)
     static const size_t      bad[] = { 0, 1, sizeof(SCNetworkReachabilityPath) - 1, 4097, 5000, SIZE_MAX };
     SCNetworkReachabilityRef target;
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
+    namespace_require_lo();
     target = expect_target("127.0.0.1");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         memset(&more, 0xa5, sizeof more);
@@ -411,14 +397,12 @@ TEST(the_size_of_a_path_follows_the_rules)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_path_tells_all_that_is_known)
+TEST_WITH(NULL, NULL, a_path_tells_all_that_is_known)
 {
     SCNetworkReachabilityRef  target;
     SCNetworkReachabilityPath path;
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    namespace_require_pair();
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1 mtu 1400 table 77");
     namespace_ip("rule add from all lookup 77");
     target = expect_target("198.51.100.7");
@@ -448,7 +432,6 @@ TEST(resolved_addresses_are_counted_whole)
     struct sockaddr_storage  addresses[2];
     SCNetworkReachabilityRef target;
 
-    namespace_require();
     target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(target, NULL, 0), 2);
     memset(addresses, 0xa5, sizeof addresses);
@@ -561,7 +544,6 @@ TEST(foreign_pointers_are_refused)
     SCRunLoopRef             loop;
     SCNetworkReachabilityRef target;
 
-    namespace_require();
     memset(ones, 0xff, sizeof ones);
     loop = SCRunLoopCreate();
     target = expect_target("198.51.100.7");
@@ -594,7 +576,6 @@ TEST(other_bad_arguments_are_refused)
     SCRunLoopRef                 loop;
     SCNetworkReachabilityRef     target;
 
-    namespace_require();
     loop = SCRunLoopCreate();
     target = expect_target("198.51.100.7");
     forget_error();
@@ -640,7 +621,6 @@ TEST(an_error_is_the_thread_s_own_and_outlives_success)
     pthread_t                thread;
     SCNetworkReachabilityRef target;
 
-    namespace_require();
     forget_error();
     assert_int_equal(pthread_create(&thread, NULL, error_of_another_thread, errors), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -661,7 +641,6 @@ TEST(a_shortage_of_descriptors_is_an_errno)
     struct descriptors            open;
     bool                          all_went_well = false;
 
-    namespace_require();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     descriptors_read(&open);
     for (rlim_t more = 0; !all_went_well && more < 30; more++) {
@@ -700,7 +679,6 @@ TEST(closed_descriptors_are_an_errno)
     SCNetworkReachabilityRef   target;
     struct descriptors         open;
 
-    namespace_require();
     descriptors_read(&open);
     target = expect_target("198.51.100.7");
     descriptors_close_others(&open);
@@ -714,7 +692,7 @@ TEST(closed_descriptors_are_an_errno)
     descriptors_expect(&open);
 }
 
-TEST(all_targets_have_one_type)
+TEST_WITH(NULL, NULL, all_targets_have_one_type)
 {
     assert_true(SCNetworkReachabilityGetTypeID() != 0);
     assert_int_equal(SCNetworkReachabilityGetTypeID(), SCNetworkReachabilityGetTypeID());
@@ -724,10 +702,11 @@ TEST(references_are_counted)
 {
     SCNetworkReachabilityRef target;
 
-    namespace_require();
     target = expect_target("198.51.100.7");
     assert_ptr_equal(SCNetworkReachabilityRetain(target), target);
     SCNetworkReachabilityRelease(target);
     EXPECT(target, 0, NoRoute);
     SCNetworkReachabilityRelease(target);
 }
+
+UNIT(.setup = namespace_require)

@@ -8,13 +8,6 @@
 #include "support/namespace.h"
 #include "support/watcher.h"
 
-static void begin(void)
-{
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
-}
-
 /* ---- A context whose object dies ---- */
 
 struct object {
@@ -72,7 +65,6 @@ TEST(a_context_that_is_replaced_as_a_delivery_begins_is_not_retained_after_its_e
     SCRunLoopRef                 loop = SCRunLoopCreate();
     pthread_t                    thread;
 
-    begin();
     replacement.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     sem_init(&object.begun, 0, 0);
     sem_init(&object.replaced, 0, 0);
@@ -114,7 +106,6 @@ TEST(a_callback_that_schedules_anew_does_not_keep_a_pass_from_ending)
     SCNetworkReachabilityContext context = { 0, &restart, NULL, NULL, NULL };
     SCNetworkReachabilityRef     target;
 
-    begin();
     target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     assert_true(SCNetworkReachabilitySetCallback(target, start_again, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, restart.loop, kSCRunLoopDefaultMode));
@@ -133,7 +124,6 @@ TEST(a_second_loop_evaluates_before_it_returns)
     SCRunLoopRef             first = SCRunLoopCreate(), second = SCRunLoopCreate();
     SCNetworkReachabilityRef target;
 
-    begin();
     target = expect_target("198.51.100.1");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, first, kSCRunLoopDefaultMode));
     assert_int_equal(expect_flags_of(target), 0);
@@ -155,14 +145,12 @@ TEST(a_pass_that_did_all_there_was_leaves_nothing_to_poll_for)
     struct watcher watcher = { 0 };
     struct pollfd  ready = { .events = POLLIN };
 
-    begin();
     watcher_start(&watcher, expect_target("198.51.100.1"));
     ready.fd = SCRunLoopGetFileDescriptor(watcher.loop);
     namespace_ip("route add default via 192.0.2.1");
     assert_int_equal(poll(&ready, 1, 5000), 1);
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 1);
     assert_int_equal(poll(&ready, 1, 0), 0);
-    watcher_stop(&watcher);
 }
 
 static void unschedule(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -209,7 +197,6 @@ TEST(a_run_that_made_a_call_says_so_though_nothing_is_left)
 {
     int results[3];
 
-    begin();
     on_a_thread(run_three_times, results);
     assert_int_equal(results[0], kSCRunLoopRunHandledSource);
     assert_int_equal(results[1], kSCRunLoopRunStopped);
@@ -229,7 +216,7 @@ static void *stop_and_wake(void *argument)
     return NULL;
 }
 
-TEST(a_wake_up_is_not_lost_to_a_run_that_was_stopped)
+TEST_WITH(NULL, NULL, a_wake_up_is_not_lost_to_a_run_that_was_stopped)
 {
     int results[3];
 
@@ -251,7 +238,6 @@ TEST(a_loop_whose_thread_has_ended_takes_no_target)
     SCRunLoopRef             loop = NULL;
     pthread_t                thread;
 
-    begin();
     target = expect_target("192.0.2.9");
     assert_int_equal(pthread_create(&thread, NULL, keep_own_loop, &loop), 0);
     pthread_join(thread, NULL);
@@ -261,3 +247,5 @@ TEST(a_loop_whose_thread_has_ended_takes_no_target)
     SCNetworkReachabilityRelease(target);
     SCRunLoopRelease(loop);
 }
+
+UNIT(.setup = namespace_require_pair)

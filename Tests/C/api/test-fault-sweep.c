@@ -408,7 +408,6 @@ static void run_apart(void)
 
 TEST(a_thread_has_its_loop_or_is_told_why_not)
 {
-    begin();
     kind = kinds;
     first_use = use_current;
     sweep(WAYS, run_apart);
@@ -416,7 +415,6 @@ TEST(a_thread_has_its_loop_or_is_told_why_not)
 
 TEST(the_main_loop_is_there_or_it_is_told_why_not)
 {
-    begin();
     kind = kinds;
     first_use = use_main;
     sweep(WAYS, run_apart);
@@ -437,7 +435,6 @@ static void create(void)
 
 TEST(a_target_is_made_whole_or_not_at_all)
 {
-    begin();
     sweep_kinds(KINDS, WAYS, create);
 }
 
@@ -458,7 +455,6 @@ static void get_flags(void)
 
 TEST(flags_are_right_or_not_told)
 {
-    begin();
     sweep_kinds(KINDS, WAYS, get_flags);
 }
 
@@ -482,7 +478,6 @@ static void get_path(void)
 
 TEST(a_path_is_right_or_not_told)
 {
-    begin();
     sweep_kinds(KINDS, WAYS, get_path);
 }
 
@@ -505,7 +500,6 @@ static void get_description(void)
 
 TEST(a_description_says_nothing_wrong)
 {
-    begin();
     sweep_kinds(KINDS, WAYS, get_description);
 }
 
@@ -569,7 +563,6 @@ static void replace_callback(void)
 
 TEST(a_callback_is_replaced_or_stays)
 {
-    begin();
     sweep_kinds(1, WAYS, replace_callback);
 }
 
@@ -598,7 +591,6 @@ static void create_loop(void)
 
 TEST(a_loop_is_made_whole_or_not_at_all)
 {
-    begin();
     sweep(WAYS, create_loop);
 }
 
@@ -653,7 +645,6 @@ static void schedule_and_hear(void)
 
 TEST(who_is_scheduled_hears_everything)
 {
-    begin();
     sweep_kinds(FAR, WAYS, schedule_and_hear);
 }
 
@@ -671,7 +662,6 @@ static void schedule_and_stop(void)
 
 TEST(unscheduling_and_releasing_never_fail)
 {
-    begin();
     sweep_kinds(KINDS, WAYS, schedule_and_stop);
 }
 
@@ -718,7 +708,6 @@ static void create_and_go_abroad(void)
 
 TEST(who_is_scheduled_from_another_namespace_hears_everything)
 {
-    begin();
     home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     namespace_require();
     abroad = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -769,7 +758,6 @@ static void lose_defaults(SCRunLoopRef loop)
 
 TEST(a_lost_route_is_told_in_the_end)
 {
-    begin();
     happen = lose_defaults;
     undo = add_defaults;
     sweep_kinds(FAR, EVENT_WAYS, hear_an_event);
@@ -790,7 +778,6 @@ static void regain_carrier(void)
 
 TEST(a_lost_carrier_is_told_in_the_end)
 {
-    begin();
     happen = lose_carrier;
     undo = regain_carrier;
     sweep_kinds(1, EVENT_WAYS, hear_an_event);
@@ -845,7 +832,6 @@ static void lose_carrier_and_messages(SCRunLoopRef loop)
 
 TEST(lost_messages_are_made_good_in_the_end)
 {
-    begin();
     happen = lose_carrier_and_messages;
     undo = regain_carrier;
     sweep_kinds(1, EVENT_WAYS, hear_an_event);
@@ -885,8 +871,7 @@ static void fetch_an_event(void)
 
 TEST(a_change_is_fetched_in_the_end)
 {
-    begin();
     sweep_kinds(1, EVENT_WAYS, fetch_an_event);
 }
 
-UNIT(.cleanup = end)
+UNIT(.setup = begin, .cleanup = end)

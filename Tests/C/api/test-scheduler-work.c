@@ -17,8 +17,6 @@
 
 #define MANY 1000
 
-static struct witness witness;
-
 static SCNetworkReachabilityRef name_target(void)
 {
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
@@ -92,7 +90,7 @@ static void come_and_go(int count)
         assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
         SCNetworkReachabilityRelease(target);
     }
-    witness_settle(&witness);
+    witness_settle();
     assert_int_equal(atomic_load(&queue.references), 0);
     queue_close(&queue);
 }
@@ -136,7 +134,6 @@ TEST(work_that_is_run_at_once_calls_on_the_librarys_thread)
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     SCNetworkReachabilityRef             target;
 
-    witness_open(&witness);
     memset(&at_once, 0, sizeof at_once);
     assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
     target = name_target();
@@ -147,7 +144,6 @@ TEST(work_that_is_run_at_once_calls_on_the_librarys_thread)
     assert_true(at_once.all_blocked);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     SCNetworkReachabilityRelease(target);
-    witness_close(&witness);
 }
 
 /* Each time it is told of the name anew. It must not keep others from being told. */
@@ -170,7 +166,6 @@ TEST(a_call_at_once_that_sets_its_scheduler_anew_lets_others_be_called)
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     SCNetworkReachabilityRef             target;
 
-    witness_open(&witness);
     memset(&at_once, 0, sizeof at_once);
     assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
     target = name_target();
@@ -178,14 +173,13 @@ TEST(a_call_at_once_that_sets_its_scheduler_anew_lets_others_be_called)
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     for (int i = 0; i < 100; i++)
         await(&at_once.called);
-    witness_settle(&witness);
+    witness_settle();
     /* It is on a scheduler almost always. */
     assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
-    witness_settle(&witness);
+    witness_settle();
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     assert_int_equal(at_once.overlaps, 0);
     SCNetworkReachabilityRelease(target);
-    witness_close(&witness);
 }
 
 /* ---- Late ------------------------------------------------------------------------------------------------------- */
@@ -196,7 +190,6 @@ TEST(work_may_be_run_after_everything_is_gone)
     struct listener   listener;
     struct queue_work work;
 
-    witness_open(&witness);
     queue_open(&queue, 0);
     for (int others = 0; others <= MANY; others += MANY) {
         SCNetworkReachabilityRef target = make_due(&queue, &listener);
@@ -211,7 +204,6 @@ TEST(work_may_be_run_after_everything_is_gone)
         assert_int_equal(atomic_load(&listener.calls), 0);
     }
     queue_close(&queue);
-    witness_close(&witness);
 }
 
 TEST(work_may_be_run_when_the_target_is_on_another_scheduler)
@@ -221,7 +213,6 @@ TEST(work_may_be_run_when_the_target_is_on_another_scheduler)
     struct queue_work        work;
     SCNetworkReachabilityRef target;
 
-    witness_open(&witness);
     queue_open(&first, 0);
     queue_open(&second, 0);
     target = make_due(&first, &listener);
@@ -230,7 +221,7 @@ TEST(work_may_be_run_when_the_target_is_on_another_scheduler)
     listener.queue = &second;
     assert_true(queue_set(&second, target));
     queue_await(&second, 1);
-    witness_settle(&witness);
+    witness_settle();
     run(&work);
     assert_int_equal(atomic_load(&listener.calls), 0);
     assert_int_equal(atomic_load(&first.references), 0);
@@ -241,7 +232,6 @@ TEST(work_may_be_run_when_the_target_is_on_another_scheduler)
     SCNetworkReachabilityRelease(target);
     queue_close(&first);
     queue_close(&second);
-    witness_close(&witness);
 }
 
 /* ---- Never ------------------------------------------------------------------------------------------------------ */
@@ -253,27 +243,25 @@ TEST(a_target_whose_work_is_never_run_is_called_no_more)
     struct queue_work        lost;
     SCNetworkReachabilityRef target;
 
-    witness_open(&witness);
     queue_open(&queue, 0);
     target = expect_target(FAR);
     listener_set(&listener, &queue, target);
     assert_true(queue_set(&queue, target));
-    witness_appear(&witness);
+    witness_appear();
     assert_true(queue_take(&queue, &lost));
-    witness_vanish(&witness);
-    witness_appear(&witness);
+    witness_vanish();
+    witness_appear();
     assert_int_equal(queue_performs(&queue), 1);
     assert_int_equal(expect_flags_of(target), R);
     /* Until it is put on a scheduler anew. */
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     assert_true(queue_set(&queue, target));
-    witness_vanish(&witness);
+    witness_vanish();
     assert_true(queue_run(&queue));
     assert_int_equal(atomic_load(&listener.calls), 1);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     SCNetworkReachabilityRelease(target);
     queue_close(&queue);
-    witness_close(&witness);
 }
 
 static atomic_int freed;
@@ -313,7 +301,7 @@ static void lose(int count)
 
         assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
-        witness_settle(&witness);
+        witness_settle();
         assert_int_equal(atomic_load(&performs), before + 1);
         assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
         SCNetworkReachabilityRelease(target);
@@ -337,7 +325,6 @@ TEST(of_what_is_never_run_one_calls_argument_stays)
     const long limit = 256; /* bytes for each: a handover, not a target or a schedule */
     long       before;
 
-    witness_open(&witness);
     lose(100);
     atomic_store(&freed, 0);
     before = heap();
@@ -345,7 +332,6 @@ TEST(of_what_is_never_run_one_calls_argument_stays)
     assert_int_equal(atomic_load(&freed), MANY);
     if (heap() > before + limit * MANY)
         fail_msg("%ld bytes stay of each", (heap() - before) / MANY);
-    witness_close(&witness);
 }
 
 /* ---- Twice ------------------------------------------------------------------------------------------------------ */
@@ -357,7 +343,6 @@ TEST(work_that_is_run_a_second_time_does_nothing)
     struct queue_work        work;
     SCNetworkReachabilityRef target;
 
-    witness_open(&witness);
     queue_open(&queue, 0);
     target = make_due(&queue, &listener);
     assert_true(queue_take(&queue, &work));
@@ -369,14 +354,13 @@ TEST(work_that_is_run_a_second_time_does_nothing)
     run(&work);
     SCNetworkReachabilityRelease(target);
     run(&work);
-    witness_settle(&witness); /* perform has returned, which had a reference of its own */
+    witness_settle(); /* perform has returned, which had a reference of its own */
     assert_int_equal(atomic_load(&queue.references), 0);
     come_and_go(MANY);
     run(&work);
     assert_int_equal(atomic_load(&listener.calls), 1);
     assert_int_equal(atomic_load(&queue.releases), 1);
     queue_close(&queue);
-    witness_close(&witness);
 }
 
 static struct queue_work again;
@@ -393,7 +377,6 @@ TEST(work_that_is_run_inside_itself_does_nothing)
     struct listener          listener;
     SCNetworkReachabilityRef target;
 
-    witness_open(&witness);
     queue_open(&queue, 0);
     target = make_due(&queue, &listener);
     listener.queue = NULL;
@@ -402,13 +385,12 @@ TEST(work_that_is_run_inside_itself_does_nothing)
     assert_true(queue_take(&queue, &again));
     run(&again);
     assert_int_equal(atomic_load(&listener.calls), 1);
-    witness_settle(&witness);
+    witness_settle();
     assert_int_equal(atomic_load(&queue.releases), 0); /* the inner run gave nothing back that was not its own */
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     SCNetworkReachabilityRelease(target);
     assert_int_equal(atomic_load(&queue.releases), 1);
     queue_close(&queue);
-    witness_close(&witness);
 }
 
 /* Its second run comes while the next work of the same target waits, or lasts. */
@@ -419,16 +401,15 @@ TEST(a_second_run_is_not_the_first_of_the_next_work)
     struct queue_work        work;
     SCNetworkReachabilityRef target;
 
-    witness_open(&witness);
     queue_open(&queue, 0);
     target = expect_target(FAR);
     listener_set(&listener, &queue, target);
     assert_true(queue_set(&queue, target));
-    witness_appear(&witness);
+    witness_appear();
     assert_true(queue_take(&queue, &work));
     listener.queue = NULL;
     run(&work);
-    witness_vanish(&witness);
+    witness_vanish();
     assert_int_equal(atomic_load(&listener.calls), 1);
     assert_int_equal(queue_count(&queue), 1);
     run(&work);
@@ -439,7 +420,6 @@ TEST(a_second_run_is_not_the_first_of_the_next_work)
     SCNetworkReachabilityRelease(target);
     assert_int_equal(atomic_load(&queue.references), 0);
     queue_close(&queue);
-    witness_close(&witness);
 }
 
 /* However many come after it: at any time one of their works waits in a place that was used before. */
@@ -453,7 +433,6 @@ TEST(a_second_run_never_makes_another_targets_call)
     struct queue_work        work;
     SCNetworkReachabilityRef target;
 
-    witness_open(&witness);
     queue_open(&queue, 0);
     queue_open(&other_queue, 0);
     target = make_due(&queue, &listener);
@@ -465,7 +444,7 @@ TEST(a_second_run_never_makes_another_targets_call)
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < OTHERS; i++)
             others[i] = make_due(&other_queue, &listeners[i]);
-        witness_settle(&witness);
+        witness_settle();
         run(&work);
         for (int i = 0; i < OTHERS; i++) {
             assert_int_equal(atomic_load(&listeners[i].calls), 0);
@@ -481,7 +460,6 @@ TEST(a_second_run_never_makes_another_targets_call)
     assert_int_equal(atomic_load(&other_queue.references), 0);
     queue_close(&queue);
     queue_close(&other_queue);
-    witness_close(&witness);
 }
 
 /* ---- Many threads ----------------------------------------------------------------------------------------------- */
@@ -520,7 +498,6 @@ TEST(of_many_threads_that_run_a_work_one_makes_the_call)
     SCNetworkReachabilityRef target;
     pthread_t                threads[RUNNERS];
 
-    witness_open(&witness);
     queue_open(&queue, 0);
     crowd.over = false;
     assert_int_equal(pthread_barrier_init(&crowd.together, NULL, RUNNERS + 1), 0);
@@ -547,12 +524,11 @@ TEST(of_many_threads_that_run_a_work_one_makes_the_call)
     pthread_barrier_wait(&crowd.together);
     for (int i = 0; i < RUNNERS; i++)
         pthread_join(threads[i], NULL);
-    witness_settle(&witness);
+    witness_settle();
     assert_int_equal(atomic_load(&queue.references), 0);
     assert_int_equal(atomic_load(&queue.releases), MANY);
     queue_close(&queue);
     pthread_barrier_destroy(&crowd.together);
-    witness_close(&witness);
 }
 
 /* ---- What perform may do ---------------------------------------------------------------------------------------- */
@@ -588,7 +564,7 @@ static void busy_open(void (*inside)(void), struct listener *listener)
 {
     SCNetworkReachabilityScheduler scheduler;
 
-    witness_open(&witness);
+    witness_open();
     memset(&busy, 0, sizeof busy);
     queue_open(&busy.queue, 0);
     queue_open(&busy.other, 0);
@@ -600,7 +576,7 @@ static void busy_open(void (*inside)(void), struct listener *listener)
     busy.target = expect_target(FAR);
     listener_set(listener, NULL, busy.target);
     assert_true(SCNetworkReachabilitySetScheduler(busy.target, &scheduler));
-    witness_appear(&witness);
+    witness_appear();
     await(&busy.performed);
     assert_int_equal(busy.refused, 0);
 }
@@ -612,13 +588,13 @@ static void busy_close(void)
     while (queue_run(&busy.queue) || queue_run(&busy.other))
         continue;
     SCNetworkReachabilityRelease(busy.target);
-    witness_settle(&witness);
+    witness_settle();
     assert_int_equal(atomic_load(&busy.queue.references), 0);
     assert_int_equal(atomic_load(&busy.other.references), 0);
     SCRunLoopRelease(busy.loop);
     queue_close(&busy.queue);
     queue_close(&busy.other);
-    witness_close(&witness);
+    witness_close();
 }
 
 static void unschedule_in_perform(void)
@@ -626,7 +602,7 @@ static void unschedule_in_perform(void)
     check(SCNetworkReachabilitySetScheduler(busy.target, NULL));
 }
 
-TEST(perform_may_unschedule)
+TEST_WITH(NULL, NULL, perform_may_unschedule)
 {
     struct listener listener;
 
@@ -645,7 +621,7 @@ static void let_go_in_perform(void)
     busy.target = NULL;
 }
 
-TEST(perform_may_release_the_last_reference)
+TEST_WITH(NULL, NULL, perform_may_release_the_last_reference)
 {
     struct listener listener;
 
@@ -661,7 +637,7 @@ static void move_in_perform(void)
     check(queue_set(&busy.other, busy.target));
 }
 
-TEST(perform_may_set_another_scheduler)
+TEST_WITH(NULL, NULL, perform_may_set_another_scheduler)
 {
     struct listener listener;
 
@@ -669,7 +645,7 @@ TEST(perform_may_set_another_scheduler)
     assert_true(queue_run(&busy.queue)); /* scheduling anew evaluated: there is no news */
     assert_int_equal(atomic_load(&listener.calls), 0);
     listener.queue = &busy.other;
-    witness_vanish(&witness);
+    witness_vanish();
     assert_true(queue_run(&busy.other));
     assert_int_equal(atomic_load(&listener.calls), 1);
     assert_int_equal(atomic_load(&listener.elsewhere), 0);
@@ -686,12 +662,12 @@ static void again_in_perform(void)
     check(SCNetworkReachabilitySetScheduler(busy.target, &scheduler));
 }
 
-TEST(perform_may_set_the_same_scheduler_anew)
+TEST_WITH(NULL, NULL, perform_may_set_the_same_scheduler_anew)
 {
     struct listener listener;
 
     busy_open(again_in_perform, &listener);
-    witness_vanish(&witness);
+    witness_vanish();
     assert_int_equal(queue_count(&busy.queue), 2);
     assert_true(queue_run(&busy.queue));
     assert_int_equal(atomic_load(&listener.calls), 0);
@@ -707,7 +683,7 @@ static void move_to_loop_in_perform(void)
     check(SCNetworkReachabilityScheduleWithRunLoop(busy.target, busy.loop, kSCRunLoopDefaultMode));
 }
 
-TEST(perform_may_schedule_on_a_run_loop)
+TEST_WITH(NULL, NULL, perform_may_schedule_on_a_run_loop)
 {
     struct listener listener;
 
@@ -715,7 +691,7 @@ TEST(perform_may_schedule_on_a_run_loop)
     assert_true(queue_run(&busy.queue));
     assert_int_equal(SCRunLoopPerform(busy.loop, 0), 0);
     assert_int_equal(atomic_load(&listener.calls), 0);
-    witness_vanish(&witness);
+    witness_vanish();
     assert_int_equal(SCRunLoopPerform(busy.loop, 5), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(busy.target, busy.loop, kSCRunLoopDefaultMode));
     busy_close();
@@ -726,7 +702,7 @@ static void clear_in_perform(void)
     check(SCNetworkReachabilitySetCallback(busy.target, NULL, NULL));
 }
 
-TEST(perform_may_clear_the_callback)
+TEST_WITH(NULL, NULL, perform_may_clear_the_callback)
 {
     struct listener listener;
 
@@ -744,7 +720,7 @@ static void replace_in_perform(void)
     check(SCNetworkReachabilitySetCallback(busy.target, hear, &(SCNetworkReachabilityContext){ .info = &replacement }));
 }
 
-TEST(perform_may_replace_the_callback)
+TEST_WITH(NULL, NULL, perform_may_replace_the_callback)
 {
     struct listener listener;
 
@@ -752,7 +728,7 @@ TEST(perform_may_replace_the_callback)
     assert_int_equal(sem_init(&replacement.called, 0, 0), 0);
     busy_open(replace_in_perform, &listener);
     assert_true(queue_run(&busy.queue));
-    witness_vanish(&witness);
+    witness_vanish();
     assert_true(queue_run(&busy.queue));
     assert_int_equal(atomic_load(&listener.calls), 0);
     assert_true(atomic_load(&replacement.calls) > 0);
@@ -776,7 +752,7 @@ static void ask_in_perform(void)
     SCNetworkReachabilityRelease(fresh);
 }
 
-TEST(perform_may_make_every_call)
+TEST_WITH(NULL, NULL, perform_may_make_every_call)
 {
     struct listener listener;
 
@@ -785,3 +761,5 @@ TEST(perform_may_make_every_call)
     assert_int_equal(atomic_load(&listener.calls), 1);
     busy_close();
 }
+
+UNIT(.setup = witness_open)

@@ -20,8 +20,6 @@
 #include "support/queue.h"
 #include "support/witness.h"
 
-static struct witness witness;
-
 /* A target with a queue, and what it was told. */
 struct bench {
     struct queue               queue;
@@ -80,7 +78,7 @@ static void bench_close(struct bench *bench)
     (void)unschedule(bench);
     while (queue_run(&bench->queue))
         continue;
-    witness_settle(&witness); /* no perform is under way any more, which would have its own reference */
+    witness_settle(); /* no perform is under way any more, which would have its own reference */
     assert_int_equal(atomic_load(&bench->queue.references), 0);
     assert_false(bench->elsewhere);
     SCNetworkReachabilityRelease(bench->target);
@@ -101,7 +99,7 @@ static void expect_call(struct bench *bench, SCNetworkReachabilityFlags flags)
 /* What has happened so far brought no work about. */
 static void expect_idle(struct bench *bench)
 {
-    witness_settle(&witness);
+    witness_settle();
     assert_int_equal(queue_count(&bench->queue), 0);
 }
 
@@ -140,20 +138,18 @@ TEST(who_asked_in_between_is_told_that_it_has_passed)
     static void (*const ways[])(SCNetworkReachabilityRef) = { ask_for_flags, ask_for_last_path };
     struct bench bench;
 
-    witness_open(&witness);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         bench_open(&bench, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
-        witness_appear(&witness);
+        witness_appear();
         ways[i](bench.target);
-        witness_vanish(&witness);
+        witness_vanish();
         expect_call(&bench, 0);
-        witness_appear(&witness);
-        witness_vanish(&witness);
+        witness_appear();
+        witness_vanish();
         assert_true(queue_run(&bench.queue));
         assert_int_equal(bench.calls, 1); /* nobody has seen that */
         bench_close(&bench);
     }
-    witness_close(&witness);
 }
 
 /* ---- What is refused -------------------------------------------------------------------------------------------- */
@@ -163,19 +159,17 @@ TEST(a_scheduler_without_perform_is_refused)
     SCNetworkReachabilityScheduler scheduler;
     struct bench                   bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
     scheduler = queue_scheduler(&bench.queue);
     scheduler.perform = NULL;
     expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
     assert_int_equal(atomic_load(&bench.queue.releases), 1); /* no hook was called for that one */
-    witness_appear(&witness);
+    witness_appear();
     assert_int_equal(expect_flags_of(bench.target), R);
     assert_int_equal(queue_performs(&bench.queue), 0);
     schedule(&bench); /* it was not on anything */
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(a_scheduler_of_another_version_is_refused)
@@ -183,7 +177,6 @@ TEST(a_scheduler_of_another_version_is_refused)
     SCNetworkReachabilityScheduler scheduler;
     struct bench                   bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
     scheduler = queue_scheduler(&bench.queue);
@@ -194,10 +187,9 @@ TEST(a_scheduler_of_another_version_is_refused)
     assert_int_equal(atomic_load(&bench.queue.releases), 1);
     schedule(&bench);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
-TEST(no_target_is_refused)
+TEST_WITH(NULL, NULL, no_target_is_refused)
 {
     struct queue queue;
 
@@ -213,20 +205,18 @@ TEST(null_is_refused_where_there_is_no_scheduler)
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
     expect_refused(unschedule(&bench));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
     expect_refused(unschedule(&bench));
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    witness_appear(&witness);
+    witness_appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1); /* it is still on the loop */
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
     bench.elsewhere = false;
     bench_close(&bench);
     SCRunLoopRelease(loop);
-    witness_close(&witness);
 }
 
 TEST(a_second_scheduler_is_refused)
@@ -234,21 +224,19 @@ TEST(a_second_scheduler_is_refused)
     struct bench bench;
     struct queue other;
 
-    witness_open(&witness);
     queue_open(&other, 0);
     bench_open(&bench, expect_target(FAR));
     expect_refused(queue_set(&other, bench.target));
     expect_refused(queue_set(&bench.queue, bench.target));
     assert_int_equal(atomic_load(&bench.queue.references), 1);
     assert_int_equal(atomic_load(&other.references), 0);
-    witness_appear(&witness);
+    witness_appear();
     expect_call(&bench, R);
     assert_true(unschedule(&bench)); /* once: the refused ones do not count */
     expect_refused(unschedule(&bench));
     assert_int_equal(queue_performs(&other), 0);
     bench_close(&bench);
     queue_close(&other);
-    witness_close(&witness);
 }
 
 TEST(a_target_on_a_loop_is_refused_a_scheduler)
@@ -256,21 +244,19 @@ TEST(a_target_on_a_loop_is_refused_a_scheduler)
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopCommonModes));
     expect_refused(queue_set(&bench.queue, bench.target));
     assert_int_equal(atomic_load(&bench.queue.references), 0);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    witness_appear(&witness);
+    witness_appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
     assert_int_equal(queue_performs(&bench.queue), 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopCommonModes));
     bench.elsewhere = false;
     bench_close(&bench);
     SCRunLoopRelease(loop);
-    witness_close(&witness);
 }
 
 TEST(a_target_on_a_scheduler_is_refused_a_loop)
@@ -278,16 +264,14 @@ TEST(a_target_on_a_scheduler_is_refused_a_loop)
     struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     expect_refused(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
     expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
-    witness_appear(&witness);
+    witness_appear();
     expect_call(&bench, R);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     bench_close(&bench);
     SCRunLoopRelease(loop);
-    witness_close(&witness);
 }
 
 static struct {
@@ -321,7 +305,6 @@ TEST(who_comes_second_gives_back_what_was_retained)
                                                   .release = count_release,
                                                   .perform = perform_never };
 
-    witness_open(&witness);
     rival.releases = 0;
     queue_open(&rival.queue, 0);
     rival.target = expect_target(FAR);
@@ -333,7 +316,6 @@ TEST(who_comes_second_gives_back_what_was_retained)
     assert_int_equal(atomic_load(&rival.queue.references), 0);
     SCNetworkReachabilityRelease(rival.target);
     queue_close(&rival.queue);
-    witness_close(&witness);
 }
 
 /* ---- The scheduler's own hooks ---------------------------------------------------------------------------------- */
@@ -380,24 +362,24 @@ static SCNetworkReachabilityRef begin_with_hooks(bool retain, bool release)
     SCNetworkReachabilityRef       target;
 
     memset(&hooks, 0, sizeof hooks);
-    witness_open(&witness);
+    witness_open();
     scheduler.retain = retain ? retain_hook : NULL;
     scheduler.release = release ? release_hook : NULL;
     target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, call_hook, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     memset(&scheduler, 0xff, sizeof scheduler); /* it was copied */
-    witness_appear(&witness);
+    witness_appear();
     return target;
 }
 
 static void end_with_hooks(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityRelease(target);
-    witness_close(&witness);
+    witness_close();
 }
 
-TEST(what_retain_returns_is_kept)
+TEST_WITH(NULL, NULL, what_retain_returns_is_kept)
 {
     SCNetworkReachabilityRef target = begin_with_hooks(true, true);
 
@@ -411,7 +393,7 @@ TEST(what_retain_returns_is_kept)
     end_with_hooks(target);
 }
 
-TEST(hooks_may_be_missing)
+TEST_WITH(NULL, NULL, hooks_may_be_missing)
 {
     for (int i = 0; i < 3; i++) {
         const bool               retain = i == 1, release = i == 2;
@@ -425,7 +407,7 @@ TEST(hooks_may_be_missing)
     }
 }
 
-TEST(the_scheduler_is_released_after_the_last_work)
+TEST_WITH(NULL, NULL, the_scheduler_is_released_after_the_last_work)
 {
     SCNetworkReachabilityRef target = begin_with_hooks(true, true);
 
@@ -443,7 +425,7 @@ static void unschedule_in_call(SCNetworkReachabilityRef target, SCNetworkReachab
     call_hook(target, flags, info);
 }
 
-TEST(a_scheduler_is_released_after_the_work_that_unscheduled)
+TEST_WITH(NULL, NULL, a_scheduler_is_released_after_the_work_that_unscheduled)
 {
     SCNetworkReachabilityRef target = begin_with_hooks(true, true);
 
@@ -459,7 +441,6 @@ TEST(an_address_that_was_just_scheduled_calls_nobody)
 {
     static const char *const addresses[] = { FAR, "192.0.2.9", "0.0.0.0" };
 
-    witness_open(&witness);
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
         struct bench bench;
 
@@ -468,12 +449,10 @@ TEST(an_address_that_was_just_scheduled_calls_nobody)
         assert_int_equal(queue_performs(&bench.queue), 0);
         bench_close(&bench);
     }
-    witness_close(&witness);
 }
 
 TEST(a_name_that_was_just_scheduled_calls_once)
 {
-    witness_open(&witness);
     for (int asks = 0; asks < 2; asks++) {
         struct bench bench;
 
@@ -486,14 +465,12 @@ TEST(a_name_that_was_just_scheduled_calls_once)
         assert_int_equal(bench.calls, 1);
         bench_close(&bench);
     }
-    witness_close(&witness);
 }
 
 TEST(a_name_that_is_scheduled_again_calls_again)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, name_target("localhost"));
     for (unsigned long i = 1; i <= 3; i++) {
         queue_await(&bench.queue, i);
@@ -509,81 +486,72 @@ TEST(a_name_that_is_scheduled_again_calls_again)
     assert_int_equal(bench.calls, 3);
     expect_call(&bench, R | L | D);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(a_change_is_told_where_the_work_is_run)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
-    witness_appear(&witness);
+    witness_appear();
     assert_int_equal(bench.calls, 0);
     expect_call(&bench, R);
-    witness_attach(&witness);
+    witness_attach();
     expect_call(&bench, R | D);
-    witness_vanish(&witness);
+    witness_vanish();
     expect_call(&bench, 0);
     expect_idle(&bench);
     assert_false(bench.elsewhere);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(flags_are_the_latest_evaluation)
 {
     struct bench bench;
 
-    witness_open(&witness);
-    witness_appear(&witness);
+    witness_appear();
     bench_open(&bench, expect_target(FAR));
     assert_int_equal(expect_flags_of(bench.target), R); /* evaluated before it returned */
-    witness_vanish(&witness);
+    witness_vanish();
     assert_int_equal(expect_flags_of(bench.target), 0);
-    witness_attach(&witness);
+    witness_attach();
     assert_int_equal(expect_flags_of(bench.target), R | D);
     assert_int_equal(expect_path_of(bench.target).flags, R | D);
     assert_int_equal(bench.calls, 0); /* nobody ran the work */
     expect_call(&bench, R | D);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(there_and_back_again_calls_nobody)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
-    witness_appear(&witness);
-    witness_vanish(&witness);
+    witness_appear();
+    witness_vanish();
     assert_true(queue_run(&bench.queue)); /* handed over for the first, it finds nothing to say */
     expect_idle(&bench);
     assert_int_equal(bench.calls, 0);
-    witness_appear(&witness); /* and none is in its way */
+    witness_appear(); /* and none is in its way */
     expect_call(&bench, R);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(many_changes_are_one_work_with_the_last_value)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     for (int i = 0; i < 20; i++) {
-        witness_appear(&witness);
-        witness_vanish(&witness);
+        witness_appear();
+        witness_vanish();
     }
-    witness_attach(&witness);
+    witness_attach();
     assert_int_equal(queue_performs(&bench.queue), 1);
     expect_call(&bench, R | D);
     expect_idle(&bench);
     assert_int_equal(bench.calls, 1);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 static void change_inside(struct bench *bench)
@@ -592,7 +560,7 @@ static void change_inside(struct bench *bench)
 
     assert_int_equal(before, bench->flags); /* the value at the beginning: nobody changes anything but us */
     bench->inside = NULL;
-    witness_vanish(&witness);
+    witness_vanish();
     bench->result = (int)expect_flags_of(bench->target);
 }
 
@@ -600,12 +568,11 @@ TEST(what_changes_during_a_call_is_told_by_another)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.inside = change_inside;
     bench.result = -1;
-    witness_appear(&witness);
-    witness_attach(&witness); /* while the work waits: what counts is the beginning of the delivery */
+    witness_appear();
+    witness_attach(); /* while the work waits: what counts is the beginning of the delivery */
     assert_true(queue_run(&bench.queue));
     assert_int_equal(bench.flags, R | D);
     assert_int_equal(bench.result, 0); /* GetFlags inside was newer */
@@ -613,66 +580,59 @@ TEST(what_changes_during_a_call_is_told_by_another)
     expect_call(&bench, 0);
     expect_idle(&bench);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 static void change_back_inside(struct bench *bench)
 {
     bench->inside = NULL;
-    witness_vanish(&witness);
-    witness_appear(&witness);
+    witness_vanish();
+    witness_appear();
 }
 
 TEST(there_and_back_again_during_a_call_calls_nobody)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.inside = change_back_inside;
-    witness_appear(&witness);
+    witness_appear();
     expect_call(&bench, R);
     expect_idle(&bench);
     assert_int_equal(queue_performs(&bench.queue), 1);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(a_late_callback_gets_no_replay)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
-    witness_appear(&witness);
+    witness_appear();
     assert_int_equal(queue_performs(&bench.queue), 0); /* there was nobody to call */
     set_callback(&bench);
     expect_idle(&bench);
-    witness_vanish(&witness);
+    witness_vanish();
     expect_call(&bench, 0);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(a_late_callback_gets_no_announcement_of_a_name)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
     SCNetworkReachabilityRelease(bench.target);
     bench.target = name_target("localhost");
     schedule(&bench);
-    witness_settle(&witness);
+    witness_settle();
     set_callback(&bench);
     expect_idle(&bench);
     namespace_ip("link set dev lo down");
-    witness_settle(&witness);
+    witness_settle();
     expect_call(&bench, 0);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(a_change_of_interface_alone_is_told)
@@ -680,17 +640,15 @@ TEST(a_change_of_interface_alone_is_told)
     struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "203.0.113.1" };
     struct bench        bench;
 
-    witness_open(&witness);
     namespace_add_second_pair();
-    witness_appear(&witness);
+    witness_appear();
     bench_open(&bench, expect_target(FAR));
     expect_idle(&bench);
     assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
-    witness_settle(&witness);
+    witness_settle();
     expect_call(&bench, R);
     EXPECT_INTERFACE(bench.target, "c");
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(with_notify_path_another_gateway_is_told_too)
@@ -698,36 +656,32 @@ TEST(with_notify_path_another_gateway_is_told_too)
     struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.77" };
     struct bench        plain, path;
 
-    witness_open(&witness);
-    witness_appear(&witness);
+    witness_appear();
     bench_open(&plain, expect_target(FAR));
     bench_open(&path, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
     assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
-    witness_settle(&witness);
+    witness_settle();
     expect_call(&path, R);
     EXPECT_GATEWAY(path.target, "192.0.2.77");
     expect_idle(&plain);
     bench_close(&path);
     bench_close(&plain);
-    witness_close(&witness);
 }
 
 TEST(a_change_that_nobody_was_scheduled_for_is_not_told)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     assert_true(unschedule(&bench));
-    witness_appear(&witness);
+    witness_appear();
     assert_int_equal(expect_flags_of(bench.target), R); /* asked for */
     schedule(&bench);
     expect_idle(&bench);
     assert_int_equal(queue_performs(&bench.queue), 0);
-    witness_vanish(&witness);
+    witness_vanish();
     expect_call(&bench, 0);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(each_of_many_targets_has_work_of_its_own)
@@ -735,20 +689,18 @@ TEST(each_of_many_targets_has_work_of_its_own)
     enum { MANY = 300 };
     static struct bench benches[MANY];
 
-    witness_open(&witness);
     for (size_t i = 0; i < MANY; i++)
         bench_open(&benches[i], expect_target(i % 2 == 0 ? FAR : OTHER_FAR));
     for (int round = 0; round < 3; round++) {
-        witness_appear(&witness);
+        witness_appear();
         for (size_t i = MANY; i-- > 0;)
             expect_call(&benches[i], R);
-        witness_vanish(&witness);
+        witness_vanish();
         for (size_t i = 0; i < MANY; i++)
             expect_call(&benches[i], 0);
     }
     for (size_t i = 0; i < MANY; i++)
         bench_close(&benches[i]);
-    witness_close(&witness);
 }
 
 /* ---- Ending ----------------------------------------------------------------------------------------------------- */
@@ -757,38 +709,34 @@ TEST(work_that_waits_does_nothing_after_unscheduling)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
-    witness_appear(&witness);
+    witness_appear();
     assert_int_equal(queue_count(&bench.queue), 1);
     assert_true(unschedule(&bench));
     assert_true(queue_run(&bench.queue));
     assert_int_equal(bench.calls, 0);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(work_that_waits_calls_nobody_after_the_callback_was_cleared)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
-    witness_appear(&witness);
+    witness_appear();
     assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
     assert_true(queue_run(&bench.queue));
     assert_int_equal(bench.calls, 0);
     set_callback(&bench);
     expect_idle(&bench); /* that change is past */
-    witness_vanish(&witness);
+    witness_vanish();
     expect_call(&bench, 0);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 static void unschedule_inside(struct bench *bench)
 {
-    witness_vanish(&witness); /* which must not be told any more */
+    witness_vanish(); /* which must not be told any more */
     bench->result = unschedule(bench);
 }
 
@@ -796,23 +744,21 @@ TEST(a_callback_may_unschedule_itself)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.inside = unschedule_inside;
-    witness_appear(&witness);
+    witness_appear();
     expect_call(&bench, R);
     assert_true(bench.result);
     expect_idle(&bench);
-    witness_appear(&witness);
+    witness_appear();
     expect_idle(&bench);
     expect_refused(unschedule(&bench));
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 static void clear_inside(struct bench *bench)
 {
-    witness_vanish(&witness);
+    witness_vanish();
     bench->result = SCNetworkReachabilitySetCallback(bench->target, NULL, NULL);
 }
 
@@ -820,16 +766,14 @@ TEST(a_callback_may_clear_itself)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.inside = clear_inside;
-    witness_appear(&witness);
+    witness_appear();
     expect_call(&bench, R);
     assert_true(bench.result);
     expect_idle(&bench);
     assert_int_equal(expect_flags_of(bench.target), 0); /* it is still watched */
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 static int freed;
@@ -852,19 +796,17 @@ TEST(a_callback_may_release_the_last_reference)
     SCNetworkReachabilityContext context = { .release = count_freed };
     struct bench                 bench;
 
-    witness_open(&witness);
     freed = 0;
     bench_open(&bench, expect_target(FAR));
     context.info = &bench;
     assert_true(SCNetworkReachabilitySetCallback(bench.target, called, &context));
     bench.inside = let_go_inside;
-    witness_appear(&witness);
+    witness_appear();
     expect_call(&bench, R);
     assert_int_equal(bench.result, 0); /* not under its own feet */
     assert_int_equal(freed, 1);
     bench.target = NULL;
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 TEST(a_scheduled_target_keeps_itself_alive)
@@ -872,23 +814,21 @@ TEST(a_scheduled_target_keeps_itself_alive)
     SCNetworkReachabilityContext context = { .release = count_freed };
     struct bench                 bench;
 
-    witness_open(&witness);
     freed = 0;
     bench_open(&bench, expect_target(FAR));
     context.info = &bench;
     assert_true(SCNetworkReachabilitySetCallback(bench.target, called, &context));
     SCNetworkReachabilityRelease(bench.target);
-    witness_appear(&witness);
+    witness_appear();
     expect_call(&bench, R);
     assert_int_equal(freed, 0);
-    witness_vanish(&witness);
+    witness_vanish();
     assert_true(unschedule(&bench)); /* the work that waits does not keep it */
     assert_int_equal(freed, 1);
     assert_true(queue_run(&bench.queue));
     assert_int_equal(bench.calls, 1);
     bench.target = NULL;
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 /* ---- Anew ------------------------------------------------------------------------------------------------------- */
@@ -896,7 +836,7 @@ TEST(a_scheduled_target_keeps_itself_alive)
 static void again_inside(struct bench *bench)
 {
     bench->inside = NULL;
-    witness_vanish(&witness);
+    witness_vanish();
     assert_true(unschedule(bench));
     schedule(bench); /* which evaluates: that it vanished is known, and no news */
     bench->result = (int)expect_flags_of(bench->target);
@@ -906,19 +846,17 @@ TEST(a_callback_may_set_the_same_scheduler_anew)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.inside = again_inside;
     bench.result = -1;
-    witness_appear(&witness);
+    witness_appear();
     expect_call(&bench, R);
     assert_int_equal(bench.result, 0);
     expect_idle(&bench);
     assert_int_equal(atomic_load(&bench.queue.references), 1);
-    witness_attach(&witness);
+    witness_attach();
     expect_call(&bench, R | D);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 /* The change comes while the call lasts: it must not be made before that has returned, though elsewhere. */
@@ -927,7 +865,7 @@ static void move_inside(struct bench *bench)
     bench->inside = NULL;
     assert_true(unschedule(bench));
     assert_true(queue_set(bench->other, bench->target));
-    witness_vanish(&witness);
+    witness_vanish();
     while (queue_run(bench->other))
         continue;
     bench->result = bench->calls;
@@ -938,17 +876,16 @@ TEST(a_callback_may_move_to_another_scheduler)
     struct bench bench;
     struct queue other;
 
-    witness_open(&witness);
     queue_open(&other, 0);
     bench_open(&bench, expect_target(FAR));
     bench.inside = move_inside;
     bench.other = &other;
-    witness_appear(&witness);
+    witness_appear();
     expect_call(&bench, R);
     assert_int_equal(bench.result, 1); /* calls do not overlap, whoever runs them */
     assert_int_equal(atomic_load(&bench.queue.references), 0);
     assert_false(bench.elsewhere);
-    witness_settle(&witness);
+    witness_settle();
     assert_int_equal(queue_count(&bench.queue), 0);
     assert_true(queue_run(&other));
     assert_int_equal(bench.calls, 2);
@@ -958,7 +895,6 @@ TEST(a_callback_may_move_to_another_scheduler)
     assert_int_equal(atomic_load(&other.references), 0);
     bench_close(&bench);
     queue_close(&other);
-    witness_close(&witness);
 }
 
 static void move_to_loop_inside(struct bench *bench)
@@ -966,7 +902,7 @@ static void move_to_loop_inside(struct bench *bench)
     bench->inside = NULL;
     assert_true(unschedule(bench));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench->target, bench->loop, kSCRunLoopDefaultMode));
-    witness_vanish(&witness);
+    witness_vanish();
     bench->result = SCRunLoopPerform(bench->loop, 0);
 }
 
@@ -974,12 +910,11 @@ TEST(a_callback_may_move_to_a_run_loop)
 {
     struct bench bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.loop = SCRunLoopCreate();
     bench.inside = move_to_loop_inside;
     bench.result = -1;
-    witness_appear(&witness);
+    witness_appear();
     expect_call(&bench, R);
     assert_int_equal(bench.result, 0);
     assert_false(bench.elsewhere);
@@ -990,7 +925,6 @@ TEST(a_callback_may_move_to_a_run_loop)
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
     SCRunLoopRelease(bench.loop);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 static void move_to_queue(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -1001,7 +935,7 @@ static void move_to_queue(SCNetworkReachabilityRef target, SCNetworkReachability
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, bench->loop, kSCRunLoopDefaultMode));
     assert_true(queue_set(&bench->queue, target));
     set_callback(bench);
-    witness_vanish(&witness);
+    witness_vanish();
     bench->result = queue_run(&bench->queue);
 }
 
@@ -1010,7 +944,6 @@ TEST(a_callback_on_a_run_loop_may_move_to_a_scheduler)
     SCNetworkReachabilityContext context = { 0 };
     struct bench                 bench;
 
-    witness_open(&witness);
     bench_open(&bench, expect_target(FAR));
     bench.loop = SCRunLoopCreate();
     assert_true(unschedule(&bench));
@@ -1018,14 +951,13 @@ TEST(a_callback_on_a_run_loop_may_move_to_a_scheduler)
     assert_true(SCNetworkReachabilitySetCallback(bench.target, move_to_queue, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
-    witness_appear(&witness);
+    witness_appear();
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
     assert_int_equal(bench.calls, 0);
     queue_await(&bench.queue, 1);
     expect_call(&bench, 0);
     SCRunLoopRelease(bench.loop);
     bench_close(&bench);
-    witness_close(&witness);
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
@@ -1061,7 +993,7 @@ static void await(sem_t *semaphore)
 
 static void held_open(void)
 {
-    witness_open(&witness);
+    witness_open();
     queue_open(&held.queue, QUEUE_THREADS);
     assert_int_equal(sem_init(&held.entered, 0, 0), 0);
     assert_int_equal(sem_init(&held.go_on, 0, 0), 0);
@@ -1071,7 +1003,7 @@ static void held_open(void)
     held.target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(held.target, hold_up, NULL));
     assert_true(queue_set(&held.queue, held.target));
-    witness_appear(&witness);
+    witness_appear();
     await(&held.entered);
 }
 
@@ -1082,57 +1014,57 @@ static void held_close(void)
     assert_int_equal(atomic_load(&held.overlaps), 0);
     assert_int_equal(atomic_load(&held.elsewhere), 0);
     SCNetworkReachabilityRelease(held.target);
-    witness_close(&witness);
+    witness_close();
 }
 
-TEST(calls_do_not_overlap_on_a_concurrent_scheduler)
+TEST_WITH(NULL, NULL, calls_do_not_overlap_on_a_concurrent_scheduler)
 {
     held_open();
     for (int i = 0; i < 10; i++) {
-        witness_vanish(&witness);
-        witness_appear(&witness);
+        witness_vanish();
+        witness_appear();
     }
-    witness_vanish(&witness);
+    witness_vanish();
     assert_int_equal(atomic_load(&held.calls), 1);
     assert_int_equal(queue_performs(&held.queue), 1); /* nothing is handed over while a call lasts */
     sem_post(&held.go_on);
     await(&held.entered);
     assert_int_equal(atomic_load(&held.flags), 0);
     sem_post(&held.go_on);
-    witness_settle(&witness);
+    witness_settle();
     assert_int_equal(atomic_load(&held.calls), 2);
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
     held_close();
 }
 
-TEST(another_thread_that_unschedules_does_not_wait_for_the_call_in_flight)
+TEST_WITH(NULL, NULL, another_thread_that_unschedules_does_not_wait_for_the_call_in_flight)
 {
     held_open();
-    witness_vanish(&witness);
+    witness_vanish();
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
     assert_int_equal(atomic_load(&held.inside), 1);
     assert_int_equal(atomic_load(&held.queue.references), 1); /* it goes on where it is */
     assert_int_equal(expect_flags_of(held.target), 0);
     sem_post(&held.go_on);
-    witness_appear(&witness);
+    witness_appear();
     held_close();
     assert_int_equal(atomic_load(&held.calls), 1);
 }
 
-TEST(another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_flight)
+TEST_WITH(NULL, NULL, another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_flight)
 {
     held_open();
-    witness_vanish(&witness);
+    witness_vanish();
     assert_true(SCNetworkReachabilitySetCallback(held.target, NULL, NULL));
     assert_int_equal(atomic_load(&held.inside), 1);
     sem_post(&held.go_on);
-    witness_appear(&witness);
+    witness_appear();
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
     held_close();
     assert_int_equal(atomic_load(&held.calls), 1);
 }
 
-TEST(another_thread_may_let_go_of_everything_during_a_call)
+TEST_WITH(NULL, NULL, another_thread_may_let_go_of_everything_during_a_call)
 {
     held_open();
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
@@ -1173,7 +1105,7 @@ static void change_many_times(unsigned threads)
     const int                 rounds = under != NULL && strcmp(under, "plain") != 0 ? 500 : 5000;
     SCNetworkReachabilityRef  target;
 
-    witness_open(&witness);
+    witness_open();
     memset(&many, 0, sizeof many);
     assert_int_equal(sem_init(&many.called, 0, 0), 0);
     queue_open(&many.queue, threads);
@@ -1185,11 +1117,11 @@ static void change_many_times(unsigned threads)
         assert_int_equal(writer_route(&witness.writer, WRITER_DELETE, &route), 0);
     }
     assert_int_equal(writer_route(&witness.writer, WRITER_ADD, &route), 0);
-    witness_settle(&witness);
+    witness_settle();
     assert_int_equal(expect_flags_of(target), R);
     while (atomic_load(&many.last) != R)
         await(&many.called);
-    witness_settle(&witness);
+    witness_settle();
     assert_int_equal(atomic_load(&many.last), R);
     assert_int_equal(atomic_load(&many.overlaps), 0);
     assert_int_equal(atomic_load(&many.elsewhere), 0);
@@ -1199,15 +1131,15 @@ static void change_many_times(unsigned threads)
     SCNetworkReachabilityRelease(target);
     queue_close(&many.queue);
     assert_int_equal(atomic_load(&many.queue.references), 0);
-    witness_close(&witness);
+    witness_close();
 }
 
-TEST(the_last_call_of_many_is_right_on_one_thread)
+TEST_WITH(NULL, NULL, the_last_call_of_many_is_right_on_one_thread)
 {
     change_many_times(1);
 }
 
-TEST(the_last_call_of_many_is_right_on_a_pool_of_threads)
+TEST_WITH(NULL, NULL, the_last_call_of_many_is_right_on_a_pool_of_threads)
 {
     change_many_times(QUEUE_THREADS);
 }
@@ -1266,7 +1198,7 @@ static void *ask(void *argument)
     return NULL;
 }
 
-TEST(get_flags_makes_no_system_call)
+TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
 {
     const char            *under = getenv("TEST_UNDER");
     const struct sigaction counting = { .sa_handler = count_system_call };
@@ -1277,9 +1209,9 @@ TEST(get_flags_makes_no_system_call)
 
     if (under != NULL && strcmp(under, "clang") != 0)
         SKIP("%s makes system calls of its own", under);
-    witness_open(&witness);
+    witness_open();
     bench_open(&bench, expect_target(FAR));
-    witness_appear(&witness);
+    witness_appear();
     asking.target = bench.target;
     assert_int_equal(sigaction(SIGSYS, &counting, &before), 0);
     assert_int_equal(pthread_create(&thread, NULL, ask, &asking), 0);
@@ -1291,7 +1223,9 @@ TEST(get_flags_makes_no_system_call)
         assert_int_equal(asking.flags, R);
     }
     bench_close(&bench);
-    witness_close(&witness);
+    witness_close();
     if (asking.error != 0)
         SKIP("no seccomp filter here: %s", strerror(asking.error));
 }
+
+UNIT(.setup = witness_open)

@@ -133,9 +133,7 @@ static void unschedule(SCNetworkReachabilityRef target)
 
 static void storm_begin(enum place place)
 {
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    namespace_require_pair();
     check(writer_open(&storm.writer), "writer");
     atomic_store(&storm.over, false);
     storm.place = place;
@@ -432,9 +430,7 @@ TEST(what_is_queued_is_dropped_when_another_thread_ends_it)
 {
     static const enum ending endings[] = { UNSCHEDULE, CLEAR, RELEASE };
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    namespace_require_pair();
     check(writer_open(&storm.writer), "writer");
     storm.loop = SCRunLoopCreate();
     assert_non_null(storm.loop);
@@ -501,9 +497,7 @@ TEST(several_loops_tell_each_change_once_and_in_order)
     const unsigned           rounds = rounds_wanted();
     unsigned                 index;
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    namespace_require_pair();
     index = writer_index("a");
     check(writer_open(&writer), "writer");
     target = expect_target("198.51.100.7");

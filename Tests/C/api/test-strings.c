@@ -279,5 +279,4 @@ TEST_WITH(NULL, names_end, a_name_tells_that_it_is_asked_for_just_now)
     nameserver_let_go(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
     EXPECT_RESOLVER(watcher.target, "answered");
-    watcher_stop(&watcher);
 }

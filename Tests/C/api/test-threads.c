@@ -176,9 +176,7 @@ static void begin(void)
 {
     static const char *const addresses[TARGETS] = { "198.51.100.7", "198.51.100.8", "192.0.2.9", "0.0.0.0" };
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    namespace_require_pair();
     memset(&shared, 0, sizeof shared);
     for (size_t i = 0; i < LOOPS; i++)
         shared.loops[i] = SCRunLoopCreate();
@@ -214,7 +212,6 @@ static void end(void)
 
 TEST(two_loops_share_targets)
 {
-    begin();
     storm(NULL, 0);
     for (size_t i = 0; i < LOOPS; i++)
         while (idle_perform(shared.loops[i]) > 0)
@@ -222,50 +219,41 @@ TEST(two_loops_share_targets)
     assert_true(shared.calls > 0);
     assert_int_equal(shared.last[0], R);
     assert_int_equal(shared.last[1], R);
-    end();
 }
 
 TEST(everybody_asks)
 {
     static void *(*const bodies[])(void *) = { ask, ask };
 
-    begin();
     storm(bodies, 2);
-    end();
 }
 
 TEST(callbacks_are_replaced_under_way)
 {
     static void *(*const bodies[])(void *) = { replace_callbacks, replace_callbacks };
 
-    begin();
     storm(bodies, 2);
-    end();
 }
 
 TEST(schedules_come_and_go_under_way)
 {
     static void *(*const bodies[])(void *) = { reschedule, reschedule };
 
-    begin();
     storm(bodies, 2);
-    end();
 }
 
 TEST(targets_and_loops_come_and_go_under_way)
 {
     static void *(*const bodies[])(void *) = { come_and_go, come_and_go };
 
-    begin();
     storm(bodies, 2);
-    end();
 }
 
 TEST(all_of_it_at_once)
 {
     static void *(*const bodies[])(void *) = { ask, replace_callbacks, reschedule, come_and_go, wake, fetch };
 
-    begin();
     storm(bodies, sizeof bodies / sizeof bodies[0]);
-    end();
 }
+
+UNIT(.setup = begin, .teardown = end)

@@ -351,13 +351,6 @@ PART(use_and_exit)
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------ */
 
-static void begin(void)
-{
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
-}
-
 TEST(it_stays_where_it_is_when_it_is_closed)
 {
     struct library library, again;
@@ -403,4 +396,4 @@ TEST(a_process_may_exit_when_it_has_closed_it)
     EXPECT_PROGRAM(use_and_exit, 7, "");
 }
 
-UNIT(.setup = begin)
+UNIT(.setup = namespace_require_pair)

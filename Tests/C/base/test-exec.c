@@ -144,20 +144,14 @@ PART(look_meanwhile)
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------ */
 
-static void begin(void)
-{
-    namespace_require();
-    namespace_ip("link set dev lo up");
-}
-
 TEST(a_program_that_is_started_gets_no_descriptor_of_ours)
 {
-    begin();
     EXPECT_PROGRAM(become_a_list, 0, HANDED_ON);
 }
 
 TEST(none_even_if_it_is_started_while_they_are_being_opened)
 {
-    begin();
     EXPECT_PROGRAM(look_meanwhile, 0, "");
 }
+
+UNIT(.setup = namespace_require_lo)

@@ -264,12 +264,6 @@ const char *__tsan_default_options(void)
 
 #define USES "asked\nused\nmade\n"
 
-static void begin(void)
-{
-    namespace_require();
-    namespace_ip("link set dev lo up");
-}
-
 TEST(a_process_that_exits_does_so_with_its_status)
 {
     EXPECT_PROGRAM(by_exit, chosen, "");
@@ -321,4 +315,4 @@ TEST(the_main_thread_may_end_before_the_process)
     }
 }
 
-UNIT(.setup = begin)
+UNIT(.setup = namespace_require_lo)

@@ -54,9 +54,7 @@ static void require_threads(void)
 
 static void begin(void)
 {
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    namespace_require_pair();
     link_a = writer_index("a");
     assert_int_equal(writer_open(&writer), 0);
     descriptors_read(&before);
@@ -540,18 +538,14 @@ static void hear_on_where_the_caller_drives(void)
 
 TEST(a_loop_hears_on_however_a_child_ends)
 {
-    begin();
     child_run(hear_on_where_the_caller_drives);
-    finish();
 }
 
 TEST(another_threads_loop_and_a_scheduler_hear_on_however_a_child_ends)
 {
     require_threads();
-    begin();
     hear_on(THREADS_LOOP, SCHEDULER);
     descriptors_await(&before);
-    finish();
 }
 
 /* ---- Descriptors ------------------------------------------------------------------------------------------------ */
@@ -577,9 +571,7 @@ static void have_none_of_the_parents(void)
 
 TEST(a_child_has_none_of_the_parents_descriptors_and_leaves_none_to_exec)
 {
-    begin();
     child_run(have_none_of_the_parents);
-    finish();
 }
 
 static sem_t held_up, go_on;
@@ -636,11 +628,9 @@ static void lose_nothing_on_the_own_loop(void)
 
 TEST(what_is_queued_at_a_fork_is_heard_afterwards)
 {
-    begin();
     child_run(lose_nothing_on_the_own_loop);
     lose_nothing(MADE_LOOP);
     descriptors_expect(&before);
-    finish();
 }
 
 static void lose_nothing_elsewhere(enum way way)
@@ -678,11 +668,9 @@ static void lose_nothing_elsewhere(enum way way)
 TEST(what_is_queued_for_another_thread_at_a_fork_is_heard_afterwards)
 {
     require_threads();
-    begin();
     lose_nothing_elsewhere(THREADS_LOOP);
     lose_nothing_elsewhere(SCHEDULER);
     descriptors_await(&before);
-    finish();
 }
 
 /* ---- In the child ----------------------------------------------------------------------------------------------- */
@@ -709,7 +697,6 @@ TEST(everything_inherited_can_only_be_retained_and_released)
     struct ear                   ear;
     pid_t                        child;
 
-    begin();
     retained = let_go = 0;
     loop = SCRunLoopCreate();
     targets[0] = expect_target("192.0.2.9");
@@ -746,7 +733,6 @@ TEST(everything_inherited_can_only_be_retained_and_released)
     ear_close(&ear);
     SCRunLoopRelease(loop);
     descriptors_expect(&before);
-    finish();
 }
 
 static void find_new_loops(void)
@@ -774,9 +760,7 @@ static void find_new_loops(void)
 
 TEST(a_child_has_loops_of_its_own)
 {
-    begin();
     child_run(find_new_loops);
-    finish();
 }
 
 static void *fork_elsewhere(void *argument)
@@ -810,9 +794,7 @@ static void fork_on_another_thread(void)
 TEST(a_child_of_another_thread_has_that_ones_loop_as_its_main_one)
 {
     require_threads();
-    begin();
     child_run(fork_on_another_thread);
-    finish();
 }
 
 TEST(a_child_begins_anew_and_its_end_disturbs_nothing)
@@ -820,7 +802,6 @@ TEST(a_child_begins_anew_and_its_end_disturbs_nothing)
     struct ear ear;
     pid_t      child;
 
-    begin();
     ear_open(&ear, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
         expect_a_new_life(2);
@@ -836,7 +817,6 @@ TEST(a_child_begins_anew_and_its_end_disturbs_nothing)
     expect_hearing(&ear, &writer, 1);
     ear_close(&ear);
     descriptors_expect(&before);
-    finish();
 }
 
 /* Children of children, each of which hears in each way before, while and after the next one lives. They share one
@@ -876,7 +856,6 @@ TEST(grandchildren_begin_anew_likewise)
     struct ear ear;
     pid_t      child;
 
-    begin();
     ear_open(&ear, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
         have_children(&ear, 1, 3);
@@ -886,7 +865,6 @@ TEST(grandchildren_begin_anew_likewise)
     expect_hearing(&ear, &writer, 1);
     ear_close(&ear);
     descriptors_expect(&before);
-    finish();
 }
 
 /* ---- In callbacks ----------------------------------------------------------------------------------------------- */
@@ -989,29 +967,23 @@ static void fork_inside_with_the_own_loop(void)
 
 TEST(a_child_can_return_from_a_callback_or_execute_or_end_there)
 {
-    begin();
     child_run(fork_inside_with_the_own_loop);
     fork_inside(MADE_LOOP);
     descriptors_expect(&before);
-    finish();
 }
 
 TEST(a_child_can_return_from_a_callback_on_another_thread_or_execute_or_end_there)
 {
     require_threads();
-    begin();
     fork_inside(THREADS_LOOP);
     descriptors_expect(&before);
-    finish();
 }
 
 TEST(a_child_can_return_from_a_schedulers_callback_or_execute_or_end_there)
 {
     require_threads();
-    begin();
     fork_inside(SCHEDULER);
     descriptors_await(&before);
-    finish();
 }
 
 /* The library's thread is all that the child has. When it ends, the child does. */
@@ -1027,7 +999,6 @@ TEST(a_child_that_returns_on_the_librarys_thread_ends)
     struct ear ear;
 
     require_threads();
-    begin();
     ear_open(&ear, SCHEDULER, target_behind(1));
     ear.performing = fork_and_return_on_the_librarys_thread;
     change_route(&writer, WRITER_ADD, 1);
@@ -1035,7 +1006,6 @@ TEST(a_child_that_returns_on_the_librarys_thread_ends)
     expect_child_and_hearing(&ear);
     ear_close(&ear);
     descriptors_await(&before);
-    finish();
 }
 
 /* In the parent the run ends, in the child it cannot go on. */
@@ -1063,9 +1033,7 @@ static void run_until_the_fork(void)
 
 TEST(a_run_without_limit_ends_in_a_child)
 {
-    begin();
     child_run(run_until_the_fork);
-    finish();
 }
 
 static void nest(struct ear *ear)
@@ -1109,9 +1077,7 @@ static void fork_in_a_nested_run(void)
 
 TEST(nested_runs_end_in_a_child)
 {
-    begin();
     child_run(fork_in_a_nested_run);
-    finish();
 }
 
 /* ---- In hooks --------------------------------------------------------------------------------------------------- */
@@ -1154,7 +1120,6 @@ TEST(a_child_of_a_contexts_hook_is_refused)
     SCNetworkReachabilityRef     target;
     SCBoolean                    set;
 
-    begin();
     target = target_behind(1);
     retained = let_go = 0;
 
@@ -1184,7 +1149,6 @@ TEST(a_child_of_a_contexts_hook_is_refused)
     child_expect_end(hook_child);
     assert_int_equal(retained, let_go);
     descriptors_expect(&before);
-    finish();
 }
 
 TEST(a_child_of_a_schedulers_hook_is_refused)
@@ -1194,7 +1158,6 @@ TEST(a_child_of_a_schedulers_hook_is_refused)
     SCBoolean                      set;
 
     require_threads();
-    begin();
     target = target_behind(1);
     retained = let_go = 0;
 
@@ -1217,7 +1180,6 @@ TEST(a_child_of_a_schedulers_hook_is_refused)
     assert_int_equal(retained, let_go);
     SCNetworkReachabilityRelease(target);
     descriptors_await(&before);
-    finish();
 }
 
 /* ---- Work in a scheduler's hands -------------------------------------------------------------------------------- */
@@ -1228,7 +1190,6 @@ TEST(work_that_was_handed_over_before_a_fork_does_nothing_in_the_child)
     pid_t      child;
 
     require_threads();
-    begin();
     ear_open(&ear, SCHEDULER, target_behind(1));
     for (int unscheduled = 0; unscheduled < 2; unscheduled++) {
         change_route(&writer, unscheduled ? WRITER_DELETE : WRITER_ADD, 1);
@@ -1255,7 +1216,6 @@ TEST(work_that_was_handed_over_before_a_fork_does_nothing_in_the_child)
     assert_true(ear.released);
     SCNetworkReachabilityRelease(ear.target);
     descriptors_await(&before);
-    finish();
 }
 
 /* ---- A program's own fork handlers ------------------------------------------------------------------------------ */
@@ -1339,9 +1299,7 @@ static void call_in_handlers(void)
 
 TEST(a_programs_own_fork_handlers_may_call_the_library)
 {
-    begin();
     child_run(call_in_handlers);
-    finish();
 }
 
 /* ---- Other threads in the middle of something ------------------------------------------------------------------- */
@@ -1424,7 +1382,6 @@ TEST(a_child_releases_what_another_thread_was_changing)
     pid_t                    child;
 
     require_threads();
-    begin();
     target = expect_target("192.0.2.9");
     EXPECT(target, R | D, None);
     prepare_to_hold_up();
@@ -1441,7 +1398,6 @@ TEST(a_child_releases_what_another_thread_was_changing)
     EXPECT(target, R | D, None);
     SCNetworkReachabilityRelease(target);
     descriptors_expect(&before);
-    finish();
 }
 
 static pthread_t scheduling;
@@ -1469,7 +1425,7 @@ static void fork_and_return_while_locked(struct ear *ear)
         let_go_on(scheduling);
 }
 
-TEST(a_child_that_returns_from_a_callback_takes_no_lock_that_another_thread_has)
+TEST_WITH(NULL, NULL, a_child_that_returns_from_a_callback_takes_no_lock_that_another_thread_has)
 {
     static const enum way ways[] = { MADE_LOOP, THREADS_LOOP };
     struct ear            ear;
@@ -1638,7 +1594,7 @@ static void *fork_in_a_storm(void *first_number)
     return NULL;
 }
 
-TEST(a_child_forked_in_a_storm_of_calls_begins_anew)
+TEST_WITH(NULL, NULL, a_child_forked_in_a_storm_of_calls_begins_anew)
 {
     static void *(*const bodies[])(
         void *) = { ask, drive_storm, come_and_go, come_and_go_abroad, come_and_go_on_schedulers, change_routes };
@@ -1686,4 +1642,4 @@ static void start(void)
         at_start[fd] = before.open[fd] ? '1' : '0';
 }
 
-UNIT(.start = start)
+UNIT(.setup = begin, .teardown = finish, .start = start)

@@ -89,9 +89,7 @@ static size_t send_forgeries(int fd, uint32_t port, uint32_t groups, unsigned in
 
 static void begin(struct watcher *watcher)
 {
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    namespace_require_pair();
     namespace_ip("route add default via 192.0.2.1");
     watcher_start(watcher, expect_target("198.51.100.7"));
     EXPECT_QUIET(watcher);
@@ -131,7 +129,6 @@ TEST(forged_messages_to_our_sockets_are_not_believed)
     expect_untouched(&watcher, unscheduled);
     close(fd);
     SCNetworkReachabilityRelease(unscheduled);
-    watcher_stop(&watcher);
 }
 
 TEST(forged_messages_to_our_groups_are_not_believed)
@@ -149,7 +146,6 @@ TEST(forged_messages_to_our_groups_are_not_believed)
     expect_untouched(&watcher, unscheduled);
     close(fd);
     SCNetworkReachabilityRelease(unscheduled);
-    watcher_stop(&watcher);
 }
 
 TEST(our_request_sockets_take_nothing_from_others)
@@ -171,7 +167,6 @@ TEST(our_request_sockets_take_nothing_from_others)
     }
     assert_true(refused > 0);
     close(fd);
-    watcher_stop(&watcher);
 }
 
 /* The queue full of forgeries: real messages are lost, and the library finds its way back. */
@@ -201,5 +196,4 @@ TEST(a_flood_of_forged_messages_hides_no_change)
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
     close(fd);
-    watcher_stop(&watcher);
 }

@@ -23,9 +23,7 @@ int __wrap_open(const char *path, int flags, ...)
 
 static void begin(void)
 {
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    namespace_require_pair();
     pretend_require();
 }
 
@@ -38,7 +36,7 @@ static void expect_peer(SCNetworkReachabilityFlags flags, SCNetworkReachabilityI
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_device_is_what_its_driver_says)
+TEST_WITH(NULL, NULL, a_device_is_what_its_driver_says)
 {
     static const struct {
         const char                        *type;
@@ -62,14 +60,13 @@ TEST(its_own_address_is_no_more_cellular_than_any)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     pretend_type("a", "wwan");
     target = expect_target("192.0.2.2");
     EXPECT(target, R | L | D, None);
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(what_a_modem_carries_is_cellular)
+TEST_WITH(NULL, NULL, what_a_modem_carries_is_cellular)
 {
     static const char *const kinds[] = { "macvlan", "macvtap", "ipvlan", "vlan id 5" };
     int                      made = 0;
@@ -95,7 +92,6 @@ TEST(a_bridge_follows_its_ports)
 {
     struct watcher watcher;
 
-    begin();
     namespace_add_second_pair();
     pretend_type("a", "wwan");
     pretend_type("c", "wlan");
@@ -122,7 +118,6 @@ TEST(a_bridge_follows_its_ports)
     EXPECT_END(&watcher, 0); /* a bridge without a port has no carrier */
     namespace_ip("link set dev a master br");
     EXPECT_END(&watcher, R | W | T);
-    watcher_stop(&watcher);
 }
 
 /* It is looked at before its first port comes. */
@@ -130,7 +125,6 @@ TEST(a_bridge_without_a_port_is_looked_at_again)
 {
     struct watcher watcher;
 
-    begin();
     pretend_type("a", "wwan");
     namespace_ip("address flush dev a");
     namespace_ip("link add name br type bridge");
@@ -140,7 +134,6 @@ TEST(a_bridge_without_a_port_is_looked_at_again)
     assert_int_equal(expect_flags_of(watcher.target), R | D); /* it has a carrier until it loses one */
     namespace_ip("link set dev a master br");
     EXPECT_END(&watcher, R | W | T);
-    watcher_stop(&watcher);
 }
 
 /* It is looked at when an answer first hangs on it, and not when something else happens. */
@@ -148,7 +141,6 @@ TEST(no_event_is_a_reason_to_look_again)
 {
     struct watcher watcher;
 
-    begin();
     namespace_add_second_pair();
     pretend_type("a", "wwan");
     watcher_start(&watcher, expect_target("198.51.100.7"));
@@ -167,14 +159,12 @@ TEST(no_event_is_a_reason_to_look_again)
     EXPECT_END(&watcher, R | W | T);
     counts = false;
     assert_int_equal(opened, 0);
-    watcher_stop(&watcher);
 }
 
 TEST(an_interface_that_comes_in_anothers_place_is_looked_at_anew)
 {
     struct watcher watcher;
 
-    begin();
     pretend_type("a", "wwan");
     watcher_start(&watcher, expect_target(PEER));
     assert_int_equal(expect_flags_of(watcher.target), R | W | T);
@@ -183,7 +173,6 @@ TEST(an_interface_that_comes_in_anothers_place_is_looked_at_anew)
     namespace_add_pair();
     EXPECT_END(&watcher, R | D);
     EXPECT_TYPE(watcher.target, Virtual);
-    watcher_stop(&watcher);
 }
 
 /* sysfs goes on showing the namespace in which it was mounted, with an interface of the same name and index. */
@@ -191,7 +180,6 @@ TEST(the_sysfs_of_another_namespace_is_not_believed)
 {
     struct watcher watcher;
 
-    begin();
     pretend_type("a", "wwan");
     expect_peer(R | W | T, kSCNetworkReachabilityInterfaceTypeCellular);
     namespace_require();
@@ -201,11 +189,10 @@ TEST(the_sysfs_of_another_namespace_is_not_believed)
     EXPECT_TYPE(watcher.target, Virtual);
     expect_peer(R | D, kSCNetworkReachabilityInterfaceTypeVirtual);
     EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
 }
 
 /* There rtnetlink is asked for what carries it. */
-TEST(without_sysfs_what_carries_it_is_found_all_the_same)
+TEST_WITH(NULL, NULL, without_sysfs_what_carries_it_is_found_all_the_same)
 {
     SCNetworkReachabilityRef target;
     const int                tun = (namespace_require(), namespace_add_tun("t"));
@@ -228,3 +215,5 @@ TEST(without_sysfs_what_carries_it_is_found_all_the_same)
     SCNetworkReachabilityRelease(target);
     close(tun);
 }
+
+UNIT(.setup = begin)

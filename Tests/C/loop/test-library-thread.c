@@ -121,7 +121,6 @@ TEST(it_starts_with_the_first_and_ends_after_the_last)
     struct descriptors       before;
     struct queue             queue;
 
-    namespace_require();
     expect_threads(0);
     descriptors_read(&before);
     queue_open(&queue, 0);
@@ -149,7 +148,6 @@ TEST(it_is_the_only_one_for_many_targets)
     static struct queue      queues[MANY];
     SCNetworkReachabilityRef targets[MANY];
 
-    namespace_require();
     expect_threads(0);
     for (int i = 0; i < MANY; i++) {
         queue_open(&queues[i], 0);
@@ -198,7 +196,6 @@ TEST(of_threads_that_are_first_together_one_starts_it)
 {
     pthread_t threads[STARTERS];
 
-    namespace_require();
     expect_threads(0);
     queue_open(&race.queue, 0);
     race.rounds = getenv("TEST_UNDER") != NULL ? 20 : 200;
@@ -235,7 +232,6 @@ TEST(it_may_be_wanted_again_while_it_ends)
     struct descriptors           before;
     struct queue                 queue;
 
-    namespace_require();
     expect_threads(0);
     descriptors_read(&before);
     queue_open(&queue, 0);
@@ -264,7 +260,6 @@ TEST(it_ends_though_a_work_waits)
     SCNetworkReachabilityRef     target;
     struct queue                 queue;
 
-    namespace_require();
     expect_threads(0);
     queue_open(&queue, 0);
     target = name_target();
@@ -301,7 +296,6 @@ TEST(it_ends_when_the_last_is_unscheduled_on_itself)
     SCNetworkReachabilityContext         context = { 0 };
     sem_t                                called;
 
-    namespace_require();
     expect_threads(0);
     context.info = &called;
     assert_int_equal(sem_init(&called, 0, 0), 0);
@@ -315,21 +309,18 @@ TEST(it_ends_when_the_last_is_unscheduled_on_itself)
     expect_threads(0);
 }
 
-TEST(run_loops_start_no_thread)
+TEST_WITH(NULL, NULL, run_loops_start_no_thread)
 {
     struct watcher watcher;
     int            before;
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    namespace_require_pair();
     expect_threads(0);
     before = count_threads(NULL, NULL);
     watcher_start(&watcher, expect_target(FAR));
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
     assert_int_equal(count_threads(NULL, NULL), before);
-    watcher_stop(&watcher);
 }
 
 /* ---- Nothing waits for it --------------------------------------------------------------------------------------- */
@@ -388,7 +379,6 @@ TEST(no_call_waits_for_it)
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_stuck };
     pthread_t                            thread;
 
-    namespace_require();
     memset(&stuck, 0, sizeof stuck);
     queue_open(&stuck.queue, 0);
     assert_int_equal(sem_init(&stuck.entered, 0, 0), 0);
@@ -424,16 +414,15 @@ static void handle(int number)
         atomic_fetch_add(&elsewhere, 1);
 }
 
-TEST(signals_sent_to_the_process_never_run_on_it)
+TEST_WITH(NULL, NULL, signals_sent_to_the_process_never_run_on_it)
 {
     static const int numbers[] = { SIGUSR1, SIGTERM, SIGALRM, SIGCHLD, SIGWINCH, SIGHUP };
     enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
-    static struct witness  witness;
     const struct sigaction handling = { .sa_handler = handle };
     struct sigaction       before[NUMBERS];
     sigset_t               some, mask, pending;
 
-    witness_open(&witness); /* while nothing is blocked: the thread must not have that from us */
+    witness_open(); /* while nothing is blocked: the thread must not have that from us */
     expect_threads(1);
     main_thread = pthread_self();
     atomic_store(&signals, 0);
@@ -446,7 +435,7 @@ TEST(signals_sent_to_the_process_never_run_on_it)
     assert_int_equal(pthread_sigmask(SIG_BLOCK, &some, &mask), 0);
     for (int i = 0; i < NUMBERS; i++)
         assert_int_equal(kill(getpid(), numbers[i]), 0);
-    witness_settle(&witness); /* it has run meanwhile, and would have been the one to take them */
+    witness_settle(); /* it has run meanwhile, and would have been the one to take them */
     assert_int_equal(atomic_load(&signals), 0);
     assert_int_equal(sigpending(&pending), 0);
     for (int i = 0; i < NUMBERS; i++)
@@ -456,7 +445,7 @@ TEST(signals_sent_to_the_process_never_run_on_it)
     assert_int_equal(atomic_load(&elsewhere), 0);
     for (int i = 0; i < NUMBERS; i++)
         assert_int_equal(sigaction(numbers[i], &before[i], NULL), 0);
-    witness_close(&witness);
+    witness_close();
 }
 
 /* ---- Network namespaces ----------------------------------------------------------------------------------------- */
@@ -497,13 +486,11 @@ static void expect_death(void)
     }
 }
 
-TEST(it_keeps_no_namespace_alive_that_no_target_is_in)
+TEST_WITH(namespace_require_lo, NULL, it_keeps_no_namespace_alive_that_no_target_is_in)
 {
     SCNetworkReachabilityRef target;
     pthread_t                thread;
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
     namespace_add_second_pair();
     expect_threads(0);
     abroad.failed = false;
@@ -531,15 +518,13 @@ TEST(it_keeps_no_namespace_alive_that_no_target_is_in)
     queue_close(&abroad.queue);
 }
 
-TEST(it_does_not_stay_where_the_main_thread_was_when_it_started)
+TEST_WITH(namespace_require_lo, NULL, it_does_not_stay_where_the_main_thread_was_when_it_started)
 {
     SCNetworkReachabilityRef there, here;
     struct queue             queue;
     pid_t                    thread;
     int                      home;
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
     namespace_add_second_pair();
     home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     assert_true(home >= 0);
@@ -640,27 +625,23 @@ PART(leave)
 
 static void require_lo(void)
 {
-    namespace_require();
-    namespace_ip("link set dev lo up");
+    namespace_require_lo();
 }
 
-TEST(closing_its_descriptors_does_not_make_it_spin)
+TEST_WITH(require_lo, NULL, closing_its_descriptors_does_not_make_it_spin)
 {
-    require_lo();
     EXPECT_PROGRAM(close_descriptors, 0, "");
 }
 
-TEST(others_in_the_place_of_its_descriptors_do_not_make_it_spin)
+TEST_WITH(require_lo, NULL, others_in_the_place_of_its_descriptors_do_not_make_it_spin)
 {
-    require_lo();
     EXPECT_PROGRAM(replace_descriptors, 0, "");
 }
 
-TEST(a_program_may_end_while_it_runs)
+TEST_WITH(require_lo, NULL, a_program_may_end_while_it_runs)
 {
     const int rounds = getenv("TEST_UNDER") != NULL ? 2 : 20; /* a sanitizer waits a second before it ends */
 
-    require_lo();
     for (int i = 0; i < rounds; i++)
         EXPECT_PROGRAM(leave, 0, "");
 }
@@ -687,14 +668,13 @@ static void drop_work(void *info, void (*work)(void *argument), void *argument)
 }
 
 /* The thread may have a target in hand for a moment: it never becomes its last user. */
-TEST(a_context_goes_where_the_last_user_goes)
+TEST_WITH(require_lo, NULL, a_context_goes_where_the_last_user_goes)
 {
     const int                            rounds = getenv("TEST_UNDER") != NULL ? 500 : 20000;
     const SCNetworkReachabilityScheduler scheduler = { .perform = drop_work };
     SCNetworkReachabilityContext         context = { .info = &hooks, .release = note_hook };
     SCNetworkReachabilityRef             other;
 
-    require_lo();
     hooks.caller = pthread_self();
     other = name_target();
     assert_true(SCNetworkReachabilitySetScheduler(other, &scheduler));
@@ -736,4 +716,4 @@ static void start(void)
     others = count_threads(NULL, NULL);
 }
 
-UNIT(.start = start)
+UNIT(.setup = namespace_require, .start = start)

@@ -24,13 +24,6 @@
 #define PATIENCE  10000 /* milliseconds */
 #define LONG_TIME 30.0  /* seconds: a wait that is to be ended */
 
-static void begin(void)
-{
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
-}
-
 static void appear(void)
 {
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
@@ -57,7 +50,6 @@ TEST(the_descriptor_is_readable_while_there_is_work)
     const int          host = epoll_create1(EPOLL_CLOEXEC);
     int                fd;
 
-    begin();
     watcher_start(&watcher, expect_target(FAR));
     fd = SCRunLoopGetFileDescriptor(watcher.loop);
     assert_true(fd >= 0);
@@ -82,7 +74,6 @@ TEST(a_host_s_poll_is_all_it_takes)
 {
     struct watcher watcher;
 
-    begin();
     watcher_start(&watcher, expect_target(FAR));
     for (int i = 0; i < 4; i++) {
         if (i % 2 == 0)
@@ -95,7 +86,6 @@ TEST(a_host_s_poll_is_all_it_takes)
         }
         assert_int_equal(watcher.flags, i % 2 == 0 ? R : 0);
     }
-    watcher_stop(&watcher);
 }
 
 TEST(a_link_event_is_asked_about_again_by_the_timer)
@@ -103,7 +93,6 @@ TEST(a_link_event_is_asked_about_again_by_the_timer)
     struct watcher watcher;
     int            rounds = 0, fd;
 
-    begin();
     watcher_start(&watcher, expect_target(FAR));
     fd = SCRunLoopGetFileDescriptor(watcher.loop);
     while (is_readable(fd, IN_VAIN))
@@ -113,7 +102,6 @@ TEST(a_link_event_is_asked_about_again_by_the_timer)
         watcher_pass(&watcher);
     assert_true(rounds >= 2); /* the message, and the timer */
     assert_true(rounds <= 20);
-    watcher_stop(&watcher);
 }
 
 TEST(what_waits_to_be_fetched_keeps_it_readable)
@@ -122,7 +110,6 @@ TEST(what_waits_to_be_fetched_keeps_it_readable)
     SCRunLoopRef             loop = SCRunLoopCreate();
     int                      fd = SCRunLoopGetFileDescriptor(loop);
 
-    begin();
     target = expect_target(FAR);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
@@ -147,7 +134,7 @@ TEST(what_waits_to_be_fetched_keeps_it_readable)
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------------- */
 
-TEST(perform_waits_as_long_as_it_is_told)
+TEST_WITH(NULL, NULL, perform_waits_as_long_as_it_is_told)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
     double       started = watcher_now();
@@ -171,7 +158,7 @@ static void *wake_up(void *loop)
     return NULL;
 }
 
-TEST(a_wake_up_ends_a_wait_without_limit)
+TEST_WITH(NULL, NULL, a_wake_up_ends_a_wait_without_limit)
 {
     static const double waits[] = { -1, -1e300, LONG_TIME, 1e300 };
     SCRunLoopRef        loop = SCRunLoopCreate();
@@ -188,7 +175,7 @@ TEST(a_wake_up_ends_a_wait_without_limit)
     SCRunLoopRelease(loop);
 }
 
-TEST(a_wake_up_that_came_before_ends_the_next_wait_only)
+TEST_WITH(NULL, NULL, a_wake_up_that_came_before_ends_the_next_wait_only)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
     double       started;
@@ -221,7 +208,7 @@ static void run_after_a_wake_up(void)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_run_leaves_a_wake_up_to_the_next_perform)
+TEST_WITH(NULL, NULL, a_run_leaves_a_wake_up_to_the_next_perform)
 {
     child_run(run_after_a_wake_up); /* the main loop would stay */
 }
@@ -248,7 +235,7 @@ static void arrange_signal(void)
     assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
 }
 
-TEST(a_signal_handler_may_wake_it_up)
+TEST_WITH(NULL, NULL, a_signal_handler_may_wake_it_up)
 {
     signalled_loop = SCRunLoopCreate();
     signalled_stop = false;
@@ -273,14 +260,12 @@ TEST(events_that_call_nobody_do_not_end_a_wait)
     pthread_t      thread;
     double         started;
 
-    begin();
     watcher_start(&watcher, expect_target(FAR));
     started = watcher_now();
     assert_int_equal(pthread_create(&thread, NULL, change_something, NULL), 0);
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0.3), 0);
     assert_true(watcher_now() - started >= 0.3);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    watcher_stop(&watcher);
 }
 
 /* A storm of signals without SA_RESTART, while routes come and go. */
@@ -296,7 +281,6 @@ TEST(interrupted_system_calls_harm_nobody)
     SCNetworkReachabilityRef fresh;
     struct watcher           watcher;
 
-    begin();
     fresh = expect_target(FAR);
     assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
     assert_int_equal(setitimer(ITIMER_REAL, &storm, NULL), 0);
@@ -393,7 +377,7 @@ static void run_one_pass(struct run *run)
     run->result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0);
 }
 
-TEST(a_run_with_nothing_scheduled_is_finished_at_once)
+TEST_WITH(NULL, NULL, a_run_with_nothing_scheduled_is_finished_at_once)
 {
     struct run run = { .body = run_long };
 
@@ -406,7 +390,6 @@ TEST(a_run_times_out)
 {
     struct run run = { .body = run_briefly, .scheduled = true };
 
-    begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunTimedOut);
     assert_true(run.seconds >= 0.2);
@@ -420,7 +403,6 @@ TEST(a_run_returns_after_a_callback_if_it_is_told_to)
 {
     struct run run = { .body = run_until_handled, .scheduled = true, .changing = true };
 
-    begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunHandledSource);
     assert_int_equal(run.calls, 1);
@@ -435,7 +417,6 @@ TEST(one_pass_makes_the_calls_that_are_due)
 {
     struct run run = { .body = run_one_pass, .scheduled = true, .changing = true };
 
-    begin();
     on_a_thread(&run);
     assert_int_equal(run.calls, 1);
 }
@@ -449,7 +430,6 @@ TEST(a_stop_ends_a_run)
 {
     struct run run = { .body = run_long, .scheduled = true, .changing = true, .inside = stop_inside };
 
-    begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunStopped);
 }
@@ -465,7 +445,6 @@ TEST(a_stop_that_came_before_ends_the_next_run_only)
 {
     struct run run = { .body = stop_before_run, .scheduled = true };
 
-    begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunStopped);
     assert_int_equal(run.inner_result, kSCRunLoopRunTimedOut);
@@ -488,7 +467,6 @@ TEST(a_stop_that_was_heard_does_not_end_a_later_wait)
 {
     struct run run = { .body = stop_then_perform, .scheduled = true };
 
-    begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunStopped);
     assert_int_equal(run.inner_perform, 0);
@@ -515,7 +493,6 @@ TEST(another_thread_may_stop_a_run)
 {
     struct run run = { .body = stop_from_another_thread, .scheduled = true };
 
-    begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunStopped);
 }
@@ -532,7 +509,6 @@ TEST(a_signal_handler_may_stop_a_run)
 {
     struct run run = { .body = stop_from_a_signal, .scheduled = true };
 
-    begin();
     on_a_thread(&run);
     signal(SIGALRM, SIG_IGN); /* one may still be on its way */
     assert_int_equal(run.result, kSCRunLoopRunStopped);
@@ -548,7 +524,6 @@ TEST(a_wake_up_does_not_end_a_run)
 {
     struct run run = { .body = wake_up_before_run, .scheduled = true };
 
-    begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunTimedOut);
     assert_true(run.seconds >= 0.2);
@@ -563,7 +538,6 @@ TEST(a_run_is_finished_when_the_last_target_leaves)
 {
     struct run run = { .body = run_long, .scheduled = true, .changing = true, .inside = unschedule_inside };
 
-    begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunFinished);
     assert_int_equal(run.calls, 1);
@@ -588,7 +562,6 @@ TEST(a_run_is_finished_when_another_thread_takes_the_last_target_away)
 {
     struct run run = { .body = unschedule_from_another_thread, .scheduled = true };
 
-    begin();
     on_a_thread(&run);
     assert_int_equal(run.result, kSCRunLoopRunFinished);
     assert_true(run.seconds < LONG_TIME / 2);
@@ -605,7 +578,6 @@ TEST(a_stop_ends_the_innermost_run)
 {
     struct run run = { .body = run_briefly, .scheduled = true, .changing = true, .inside = run_inside };
 
-    begin();
     on_a_thread(&run);
     assert_int_equal(run.inner_result, kSCRunLoopRunStopped);
     assert_int_equal(run.result, kSCRunLoopRunTimedOut);
@@ -619,7 +591,7 @@ static void run_badly(struct run *run)
                   SCError() == kSCStatusInvalidArgument;
 }
 
-TEST(a_run_in_an_unknown_mode_is_refused)
+TEST_WITH(NULL, NULL, a_run_in_an_unknown_mode_is_refused)
 {
     struct run run = { .body = run_badly };
 
@@ -665,7 +637,6 @@ TEST(a_second_driver_is_refused)
     SCNetworkReachabilityRef     target;
     pthread_t                    thread;
 
-    begin();
     target = expect_target(FAR);
     assert_true(SCNetworkReachabilitySetCallback(target, drive_too, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, rivals.loop, kSCRunLoopDefaultMode));
@@ -694,7 +665,7 @@ static int count_threads(void)
     return count;
 }
 
-TEST(scheduled_targets_take_no_thread)
+TEST_WITH(NULL, NULL, scheduled_targets_take_no_thread)
 {
     const char *const under = getenv("TEST_UNDER");
     const int         before = count_threads();
@@ -703,7 +674,7 @@ TEST(scheduled_targets_take_no_thread)
     /* The sanitizer's own thread, which it starts at some time, is none of ours. */
     if (under != NULL && strcmp(under, "tsan") == 0)
         SKIP("the thread sanitizer has a thread of its own");
-    begin();
+    namespace_require_pair();
     watcher_start(&watchers[0], expect_target(FAR));
     watcher_start(&watchers[1], expect_target("0.0.0.0"));
     watcher_start(&watchers[2], expect_target("2001:db8:1::7"));
@@ -738,7 +709,6 @@ TEST(nothing_is_left_open)
     struct descriptors before, during;
     struct watcher     watcher;
 
-    begin();
     descriptors_read(&before);
     watcher_start(&watcher, expect_target(FAR));
     descriptors_read(&during);
@@ -758,7 +728,6 @@ TEST(every_descriptor_is_closed_on_exec)
     struct watcher     watcher;
     int                count = 0;
 
-    begin();
     descriptors_read(&before);
     watcher_start(&watcher, expect_target(FAR));
     (void)expect_path_of(watcher.target);
@@ -770,10 +739,9 @@ TEST(every_descriptor_is_closed_on_exec)
         assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
     }
     assert_true(count > 3);
-    watcher_stop(&watcher);
 }
 
-TEST(loops_are_counted)
+TEST_WITH(NULL, NULL, loops_are_counted)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
 
@@ -816,7 +784,7 @@ static int check_own_loops(void)
     return 0;
 }
 
-TEST(every_thread_has_a_loop_and_the_main_one_can_be_found)
+TEST_WITH(NULL, NULL, every_thread_has_a_loop_and_the_main_one_can_be_found)
 {
     int         status;
     const pid_t child = fork();
@@ -829,3 +797,5 @@ TEST(every_thread_has_a_loop_and_the_main_one_can_be_found)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }
+
+UNIT(.setup = namespace_require_pair)

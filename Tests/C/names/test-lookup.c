@@ -301,8 +301,7 @@ static void have_hosts_read(void)
 
 static void begin_with(resolver_rule *rule)
 {
-    namespace_require();
-    namespace_ip("link set dev lo up");
+    namespace_require_lo();
     etc_require("192.0.2.53");
     atomic_store(&complaint, NULL);
     have_hosts_read();
@@ -416,7 +415,7 @@ static double median_time_of(const char *name)
     return times[10];
 }
 
-TEST(many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting)
+TEST_WITH(begin, NULL, many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting)
 {
     const unsigned            count = NAMES / slowness();
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
@@ -425,7 +424,6 @@ TEST(many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting)
     double                    alone, behind;
     unsigned                  calls;
 
-    begin();
     write_hosts("127.0.0.1 quick.example\n127.0.0.1 hang.in.hosts\n");
     alone = median_time_of("quick.example");
     for (unsigned i = 0; i < count; i++) {
@@ -461,14 +459,13 @@ TEST(many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting)
     assert_int_equal(resolver_calls(NULL), calls + 1);
 }
 
-TEST(many_names_that_answer_are_all_told)
+TEST_WITH(begin, NULL, many_names_that_answer_are_all_told)
 {
     const unsigned            count = NAMES / 4 / slowness();
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
     SCRunLoopRef              loop = SCRunLoopCreate();
     static struct listener    listener;
 
-    begin();
     memset(&listener, 0, sizeof listener);
     for (unsigned i = 0; i < count; i++) {
         char name[64];
@@ -526,7 +523,6 @@ TEST(first_look_ups_go_before_repeated_ones)
     struct occupation occupation;
     struct watcher    repeated, sentinel, first;
 
-    begin();
     namespace_add_pair();
     write_hosts("127.0.0.1 sentinel\n");
     watcher_schedule(&repeated, expect_name("noname.repeated"));
@@ -547,18 +543,13 @@ TEST(first_look_ups_go_before_repeated_ones)
     assert_string_equal(resolver_call(6), "first.example");
     assert_string_equal(resolver_call(7), "noname.repeated");
     vacate(&occupation);
-    watcher_stop(&repeated);
-    watcher_stop(&sentinel);
-    watcher_stop(&first);
-    finish();
 }
 
-TEST(a_look_up_is_shared_by_all_who_want_it)
+TEST_WITH(begin, NULL, a_look_up_is_shared_by_all_who_want_it)
 {
     enum { SHARERS = 50 };
     struct watcher sharers[SHARERS], elsewhere, otherwise;
 
-    begin();
     atomic_store(&threads.started, 0);
     for (int i = 0; i < SHARERS; i++) {
         watcher_start(&sharers[i], expect_name("hang.example"));
@@ -586,12 +577,11 @@ TEST(a_look_up_is_shared_by_all_who_want_it)
     assert_int_equal(resolver_calls(NULL), 3);
 }
 
-TEST(what_was_cancelled_in_the_queue_is_never_asked)
+TEST_WITH(begin, NULL, what_was_cancelled_in_the_queue_is_never_asked)
 {
     struct occupation occupation;
     struct watcher    one, first, second;
 
-    begin();
     occupy(&occupation);
     watcher_start(&one, expect_name("one.example"));
     watcher_start(&first, expect_name("two.example"));
@@ -608,7 +598,7 @@ TEST(what_was_cancelled_in_the_queue_is_never_asked)
 }
 
 /* While it waits in the queue, the look-up is in the memory of one of those who want to know. */
-TEST(whoever_of_them_stays_is_told)
+TEST_WITH(NULL, NULL, whoever_of_them_stays_is_told)
 {
     enum { SHARERS = 4 };
     static const int orders[][SHARERS] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 0, 2, 1, 3 }, { 1, 0, 3, 2 } };
@@ -639,13 +629,12 @@ TEST(whoever_of_them_stays_is_told)
     }
 }
 
-TEST(who_has_gone_is_freed_at_once_and_not_told)
+TEST_WITH(begin, NULL, who_has_gone_is_freed_at_once_and_not_told)
 {
     static struct listener   listener, staying;
     SCNetworkReachabilityRef gone, stays;
     SCRunLoopRef             loop = SCRunLoopCreate();
 
-    begin();
     gone = expect_name("hang.example");
     stays = expect_name("hang.example");
     memset(&listener, 0, sizeof listener);
@@ -672,11 +661,10 @@ TEST(who_has_gone_is_freed_at_once_and_not_told)
     assert_int_equal(atomic_load(&staying.references), 0);
 }
 
-TEST(unscheduled_it_is_as_if_it_had_never_been_looked_up)
+TEST_WITH(begin, NULL, unscheduled_it_is_as_if_it_had_never_been_looked_up)
 {
     struct watcher watcher;
 
-    begin();
     watcher_schedule(&watcher, expect_name("name.example"));
     EXPECT_CHANGE(&watcher, HERE);
     EXPECT_REASON(watcher.target, None);
@@ -695,15 +683,11 @@ TEST(a_quick_name_that_is_stuck_keeps_no_other_waiting)
 {
     struct watcher stuck, other;
 
-    begin();
     write_hosts("127.0.0.1 hang.in.hosts other.in.hosts\n");
     watcher_start(&stuck, expect_name("hang.in.hosts"));
     assert_true(resolver_await_hanging(1));
     watcher_schedule(&other, expect_name("other.in.hosts"));
     EXPECT_CHANGE(&other, HERE);
-    watcher_stop(&other);
-    watcher_stop(&stuck);
-    finish();
 }
 
 static struct watcher robbed;
@@ -719,7 +703,6 @@ TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody)
 {
     struct watcher quick;
 
-    begin();
     write_hosts("127.0.0.1 hang.quick\n");
     watcher_schedule(&quick, expect_name("name.example")); /* so that they are read */
     await_answer(&quick);
@@ -729,13 +712,10 @@ TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody)
     threads.before = be_robbed;
     watcher_schedule(&quick, expect_name("hang.quick"));
     assert_true(resolver_await_hanging(2));
-    watcher_stop(&quick);
-    watcher_stop(&robbed);
-    finish();
 }
 
 /* A clock that was set back must not make look-ups come in a circle, nor need a file have settled. */
-TEST(a_file_of_the_future_is_looked_at_once)
+TEST_WITH(NULL, NULL, a_file_of_the_future_is_looked_at_once)
 {
     const struct timespec times[2] = { { .tv_sec = time(NULL) + 3600 }, { .tv_sec = time(NULL) + 3600 } };
 
@@ -789,7 +769,7 @@ static void expect_new_address(struct watcher *watcher)
 static const struct resolver_reply replies_of_before[] = { { .hangs = true, .addresses = LOCAL },
                                                            { .hangs = true, .error = EAI_NONAME } };
 
-TEST(who_joins_a_look_up_of_before_a_change_has_the_answer_of_after)
+TEST_WITH(NULL, NULL, who_joins_a_look_up_of_before_a_change_has_the_answer_of_after)
 {
     for (size_t i = 0; i < 2; i++) {
         struct watcher first, joining;
@@ -806,7 +786,7 @@ TEST(who_joins_a_look_up_of_before_a_change_has_the_answer_of_after)
 }
 
 /* Nobody was there to hear of it. */
-TEST(who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after)
+TEST_WITH(NULL, NULL, who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after)
 {
     for (size_t i = 0; i < 2; i++) {
         struct watcher watcher;
@@ -846,12 +826,11 @@ static void reschedule_inside(SCNetworkReachabilityRef target, SCNetworkReachabi
                 "not rescheduled inside its callback");
 }
 
-TEST(a_target_may_end_inside_its_callback)
+TEST_WITH(begin, NULL, a_target_may_end_inside_its_callback)
 {
     static struct listener   released, rescheduled;
     SCNetworkReachabilityRef first, second;
 
-    begin();
     first = expect_name("name.example");
     second = expect_name("other.example");
     memset(&released, 0, sizeof released);
@@ -983,7 +962,6 @@ TEST(a_target_may_end_while_its_answer_comes)
 {
     SCNetworkReachabilityRef settlers[2];
 
-    begin();
     storm.loop = SCRunLoopCreate();
     assert_non_null(storm.loop);
     atomic_store(&storm.over, false);
@@ -1000,7 +978,6 @@ TEST(a_target_may_end_while_its_answer_comes)
     SCRunLoopWakeUp(storm.loop);
     pthread_join(storm.driver, NULL);
     SCRunLoopRelease(storm.loop);
-    finish();
 }
 
 /* A failure first, and whatever is asked while that is told hangs. */
@@ -1011,7 +988,7 @@ static struct resolver_reply fail_then_hang(const char *name)
     return usual(name);
 }
 
-TEST(who_comes_back_while_it_is_told_is_told_only_of_the_new_look_up)
+TEST_WITH(NULL, NULL, who_comes_back_while_it_is_told_is_told_only_of_the_new_look_up)
 {
     static struct listener   listener;
     SCNetworkReachabilityRef target;
@@ -1092,13 +1069,12 @@ static size_t heap(void)
 #endif
 }
 
-TEST(nothing_is_left_of_names)
+TEST_WITH(begin, NULL, nothing_is_left_of_names)
 {
     const unsigned     count = 1000 / slowness();
     struct descriptors before;
     size_t             bytes = 0;
 
-    begin();
     descriptors_read(&before);
     for (int i = 0; i < 4; i++) {
         resolver_begin(usual);
@@ -1122,7 +1098,6 @@ TEST(without_a_thread_it_is_tried_again)
 {
     struct watcher watcher;
 
-    begin();
     threads.meanwhile = NULL;
     atomic_store(&threads.refused, 0);
     atomic_store(&threads.none, true);
@@ -1132,8 +1107,6 @@ TEST(without_a_thread_it_is_tried_again)
     EXPECT_REASON(watcher.target, NamePending);
     atomic_store(&threads.none, false);
     EXPECT_CHANGE(&watcher, HERE);
-    watcher_stop(&watcher);
-    finish();
 }
 
 static struct {
@@ -1170,7 +1143,6 @@ TEST(of_two_that_get_no_thread_at_a_time_each_is_tried_again)
     struct watcher first, other;
     pthread_t      thread;
 
-    begin();
     prepare(&first, "first.example");
     prepare(&other, "other.example");
     finish();
@@ -1193,7 +1165,6 @@ TEST(of_two_that_get_no_thread_at_a_time_each_is_tried_again)
     watcher_stop(&first);
     watcher_stop(&other);
     pthread_barrier_destroy(&refusals.both);
-    finish();
 }
 
 static struct watcher joining;
@@ -1208,7 +1179,6 @@ TEST(who_joins_one_that_gets_no_thread_is_tried_again_too)
 {
     struct watcher first;
 
-    begin();
     prepare(&first, "name.example");
     prepare(&joining, "name.example");
     finish();
@@ -1220,9 +1190,6 @@ TEST(who_joins_one_that_gets_no_thread_is_tried_again_too)
     atomic_store(&threads.none, false);
     EXPECT_END(&first, HERE);
     EXPECT_END(&joining, HERE);
-    watcher_stop(&first);
-    watcher_stop(&joining);
-    finish();
 }
 
 /* It relies on a thread that is only being started for another, who gives up when that fails. */
@@ -1230,7 +1197,6 @@ TEST(who_waits_for_another_ones_thread_is_tried_again_too)
 {
     struct watcher first;
 
-    begin();
     write_hosts("127.0.0.1 first.example other.example\n");
     prepare(&first, "first.example");
     prepare(&joining, "other.example");
@@ -1245,9 +1211,6 @@ TEST(who_waits_for_another_ones_thread_is_tried_again_too)
     assert_true(names_is_looking(joining.target));
     EXPECT_END(&joining, HERE);
     schedule(first.target, first.loop);
-    watcher_stop(&first);
-    watcher_stop(&joining);
-    finish();
 }
 
 static struct {
@@ -1272,7 +1235,6 @@ static void start_one_more(void)
 
 TEST(the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started)
 {
-    begin();
     for (size_t i = 0; i < 3; i++) {
         char name[] = "name-0.example";
 
@@ -1292,7 +1254,6 @@ TEST(the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started)
     watcher_stop(&joining);
     for (size_t i = 0; i < 3; i++)
         watcher_stop(&starters.watchers[i]);
-    finish();
 }
 
 #define MANY_ADDRESSES 37 /* so many that what they take is told by its size */
@@ -1321,7 +1282,7 @@ static void lack(size_t least, size_t most, int times)
 }
 
 /* Neither for a look-up, nor for what another one found. */
-TEST(without_memory_it_is_tried_again)
+TEST_WITH(NULL, NULL, without_memory_it_is_tried_again)
 {
     struct watcher unasked, untold;
     char           name[1025];
@@ -1357,7 +1318,7 @@ TEST(without_memory_it_is_tried_again)
 /* ---- Time ------------------------------------------------------------------------------------------------------- */
 
 /* What is to be done later is not forgotten when the loop that was to do it is left. */
-TEST(a_retry_moves_to_another_loop)
+TEST_WITH(NULL, NULL, a_retry_moves_to_another_loop)
 {
     struct watcher watcher;
     SCRunLoopRef   first;
@@ -1380,7 +1341,6 @@ TEST(changes_that_keep_coming_keep_no_name_from_being_resolved)
 {
     struct watcher watcher;
 
-    begin();
     namespace_add_pair();
     watcher_start(&watcher, expect_name("hang.example"));
     assert_true(resolver_await_hanging(1));
@@ -1395,8 +1355,6 @@ TEST(changes_that_keep_coming_keep_no_name_from_being_resolved)
     }
     assert_int_equal(watcher.flags, HERE);
     EXPECT(watcher.target, HERE, None);
-    watcher_stop(&watcher);
-    finish();
 }
 
 /* ---- Fork ------------------------------------------------------------------------------------------------------- */
@@ -1420,7 +1378,7 @@ static void resolve_in_child(SCNetworkReachabilityRef inherited)
     assert_int_equal(resolver_calls(NULL), 1);
 }
 
-TEST(a_child_looks_up_on_its_own_and_the_parent_goes_on)
+TEST_WITH(NULL, NULL, a_child_looks_up_on_its_own_and_the_parent_goes_on)
 {
     struct occupation        occupation;
     struct watcher           queued;
@@ -1459,7 +1417,7 @@ static struct resolver_reply answered(const char *name)
     return (struct resolver_reply){ .addresses = answer };
 }
 
-TEST(every_reply_comes_to_something)
+TEST_WITH(NULL, NULL, every_reply_comes_to_something)
 {
     static const struct {
         const char *answer, *addresses; /* the resolver's, and ours */
@@ -1512,7 +1470,7 @@ TEST(every_reply_comes_to_something)
     }
 }
 
-TEST(more_than_64_addresses_are_as_many_as_64)
+TEST_WITH(NULL, NULL, more_than_64_addresses_are_as_many_as_64)
 {
     struct sockaddr_storage addresses[128];
     struct watcher          watcher;
@@ -1536,7 +1494,7 @@ TEST(more_than_64_addresses_are_as_many_as_64)
     }
 }
 
-TEST(every_error_has_its_reason)
+TEST_WITH(NULL, NULL, every_error_has_its_reason)
 {
     static const struct {
         const char *name;
@@ -1591,7 +1549,6 @@ TEST(no_signal_is_taken_by_a_resolver)
     struct occupation occupation;
     sigset_t          one, mask, pending;
 
-    begin();
     sigaction(SIGUSR1, &action, &before);
     sigemptyset(&one);
     sigaddset(&one, SIGUSR1);
@@ -1607,7 +1564,6 @@ TEST(no_signal_is_taken_by_a_resolver)
     assert_int_equal(atomic_load(&signalled), syscall(SYS_gettid));
     sigaction(SIGUSR1, &before, NULL);
     vacate(&occupation);
-    finish();
 }
 
 /* ---- Network namespaces ----------------------------------------------------------------------------------------- */
@@ -1670,11 +1626,10 @@ static bool await_death(void)
     return true;
 }
 
-TEST(a_namespace_dies_with_its_last_target)
+TEST_WITH(begin, NULL, a_namespace_dies_with_its_last_target)
 {
     struct inhabitant inhabitant;
 
-    begin();
     live(&inhabitant, "name.example");
     assert_true(resolver_await_calls(NULL, 1));
     assert_true(resolver_await_threads(0));
@@ -1748,7 +1703,6 @@ TEST(no_call_waits_for_a_look_up)
     pthread_t         thread;
     struct timespec   end;
 
-    begin();
     write_hosts("127.0.0.1 hang.quick\n");
     occupy(&occupation);
     watcher_start(&quick, expect_name("hang.quick"));
@@ -1766,7 +1720,6 @@ TEST(no_call_waits_for_a_look_up)
     SCRunLoopRelease(unwaiting.loop);
     watcher_stop(&quick);
     vacate(&occupation);
-    finish();
 }
 
 static void *end_at_once(void *unused)
@@ -1792,4 +1745,4 @@ static void start(void)
     MUST(sem_init(&gate.open, 0, 0) == 0);
 }
 
-UNIT(.start = start, .cleanup = end_test)
+UNIT(.setup = begin, .teardown = finish, .start = start, .cleanup = end_test)

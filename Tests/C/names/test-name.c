@@ -58,7 +58,6 @@ TEST(a_name_has_the_flags_of_its_address)
 {
     struct watcher watcher;
 
-    names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     EXPECT(watcher.target, R, None);
     EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
@@ -67,41 +66,35 @@ TEST(a_name_has_the_flags_of_its_address)
     EXPECT_GATEWAY(watcher.target, "192.0.2.1");
     EXPECT_SOURCE(watcher.target, "192.0.2.2");
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, NULL, 0), 1);
-    watcher_stop(&watcher);
 }
 
 TEST(a_name_with_an_ipv6_address_alone_goes_by_that)
 {
     struct watcher watcher;
 
-    names_begin();
     NAMES_RESOLVE(&watcher, "v6only.test", R);
     EXPECT_ADDRESSES(watcher.target, "2001:db8:1::7");
     EXPECT_GATEWAY(watcher.target, "2001:db8::1");
     namespace_ip("-6 route delete default");
     EXPECT_CHANGE(&watcher, 0);
     EXPECT(watcher.target, 0, NoRoute);
-    watcher_stop(&watcher);
 }
 
 TEST(a_name_on_link_is_direct_and_one_of_ours_is_local)
 {
     struct watcher watcher;
 
-    names_begin();
     nameserver_move(names_server, "192.0.2.9");
     NAMES_RESOLVE(&watcher, "moves.test", R | D);
     watcher_stop(&watcher);
     nameserver_move(names_server, "192.0.2.2");
     NAMES_RESOLVE(&watcher, "moves.test", R | L | D);
-    watcher_stop(&watcher);
 }
 
 TEST(the_resolvers_order_is_kept)
 {
     struct watcher watcher;
 
-    names_begin();
     NAMES_RESOLVE(&watcher, "two.test", R);
     EXPECT_ADDRESSES(watcher.target, "203.0.113.7 198.51.100.7");
     EXPECT_DESTINATION(watcher.target, "203.0.113.7");
@@ -109,7 +102,6 @@ TEST(the_resolvers_order_is_kept)
     NAMES_RESOLVE(&watcher, "ok.test", R);
     EXPECT_ADDRESSES(watcher.target, "2001:db8:1::7 198.51.100.7"); /* RFC 6724 */
     EXPECT_DESTINATION(watcher.target, "2001:db8:1::7");
-    watcher_stop(&watcher);
 }
 
 /* And the path names that one, before and after. */
@@ -117,7 +109,6 @@ TEST(the_first_usable_address_counts)
 {
     struct watcher watcher;
 
-    names_begin();
     namespace_add_second_pair();
     namespace_ip("route add 198.51.100.0/24 via 203.0.113.1");
     namespace_ip("route add 203.0.113.7/32 via 192.0.2.1");
@@ -136,31 +127,26 @@ TEST(the_first_usable_address_counts)
     EXPECT_CHANGE(&watcher, R);
     EXPECT_DESTINATION(watcher.target, "203.0.113.7");
     assert_int_equal(names_asked("two.test"), 1); /* no business of the server's */
-    watcher_stop(&watcher);
 }
 
 TEST(a_family_without_a_route_counts_as_none)
 {
     struct watcher watcher;
 
-    names_begin();
     namespace_ip("-6 route delete default");
     NAMES_RESOLVE(&watcher, "ok.test", R);
     EXPECT_DESTINATION(watcher.target, "198.51.100.7");
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, NULL, 0), 2);
-    watcher_stop(&watcher);
 }
 
 TEST(a_name_that_is_not_there_is_not_found)
 {
-    names_begin();
     EXPECT_FAILURE("nx.test", NameNotFound);
     EXPECT_FAILURE("nodata.test", NameNotFound);
 }
 
 TEST(a_server_that_fails_or_refuses_is_a_failure)
 {
-    names_begin();
     EXPECT_FAILURE("servfail.test", NameServerFailure);
     EXPECT_FAILURE("refused.test", NameServerFailure);
     nameserver_stop(names_server); /* nobody listens there */
@@ -169,7 +155,6 @@ TEST(a_server_that_fails_or_refuses_is_a_failure)
 
 TEST(a_server_that_is_silent_is_a_failure)
 {
-    names_begin();
     etc_set_servers("192.0.2.2", 1);
     EXPECT_FAILURE("drop.test", NameServerFailure);
 }
@@ -178,12 +163,10 @@ TEST(a_slow_answer_is_waited_for)
 {
     struct watcher watcher;
 
-    names_begin();
     watcher_schedule(&watcher, names_target("slow200.test"));
     EXPECT(watcher.target, R | L | D, NamePending);
     EXPECT_CHANGE(&watcher, R);
     EXPECT(watcher.target, R, None);
-    watcher_stop(&watcher);
 }
 
 TEST(a_truncated_answer_is_asked_for_over_tcp)
@@ -191,15 +174,13 @@ TEST(a_truncated_answer_is_asked_for_over_tcp)
     struct sockaddr_storage addresses[64];
     struct watcher          watcher;
 
-    names_begin();
     NAMES_RESOLVE(&watcher, "trunc.test", R);
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, addresses, 64), 60);
     assert_int_equal(expect_path_of(watcher.target).addressCount, 60);
     assert_true(nameserver_count_tcp(names_server) > 0);
-    watcher_stop(&watcher);
 }
 
-TEST(a_server_may_have_an_ipv6_address)
+TEST_WITH(NULL, NULL, a_server_may_have_an_ipv6_address)
 {
     static const char *const servers[] = { "::1", "2001:db8::2" };
 
@@ -214,7 +195,7 @@ TEST(a_server_may_have_an_ipv6_address)
     }
 }
 
-TEST(a_server_without_a_route_is_unreachable)
+TEST_WITH(NULL, NULL, a_server_without_a_route_is_unreachable)
 {
     struct watcher watcher;
 
@@ -226,26 +207,22 @@ TEST(a_server_without_a_route_is_unreachable)
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
     EXPECT(watcher.target, R, None);
-    watcher_stop(&watcher);
 }
 
 TEST(a_server_that_is_back_is_asked_again)
 {
     struct watcher watcher;
 
-    names_begin();
     nameserver_stop(names_server);
     NAMES_RESOLVE(&watcher, "v4only.test", 0);
     nameserver_start(names_server);
     EXPECT_CHANGE(&watcher, R); /* a second after the failure, or a little more */
-    watcher_stop(&watcher);
 }
 
 TEST(a_name_that_appears_is_found_when_the_resolver_changes)
 {
     struct watcher watcher;
 
-    names_begin();
     nameserver_move(names_server, "");
     NAMES_RESOLVE(&watcher, "moves.test", 0);
     EXPECT(watcher.target, 0, NameNotFound);
@@ -253,14 +230,12 @@ TEST(a_name_that_appears_is_found_when_the_resolver_changes)
     touch_resolv_conf();
     EXPECT_CHANGE(&watcher, R);
     EXPECT(watcher.target, R, None);
-    watcher_stop(&watcher);
 }
 
 TEST(a_name_that_ceases_to_be_is_not_found)
 {
     struct watcher watcher;
 
-    names_begin();
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
     nameserver_move(names_server, "");
@@ -268,14 +243,12 @@ TEST(a_name_that_ceases_to_be_is_not_found)
     EXPECT_CHANGE(&watcher, 0);
     EXPECT(watcher.target, 0, NameNotFound);
     EXPECT_ADDRESSES(watcher.target, "");
-    watcher_stop(&watcher);
 }
 
 TEST(addresses_outlast_a_server_that_fails)
 {
     struct watcher watcher;
 
-    names_begin();
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
     nameserver_move(names_server, NULL);
@@ -285,7 +258,6 @@ TEST(addresses_outlast_a_server_that_fails)
     EXPECT_QUIET(&watcher);
     EXPECT(watcher.target, R, None);
     EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
-    watcher_stop(&watcher);
 }
 
 /* ---- Without a server ------------------------------------------------------------------------------------------- */
@@ -294,7 +266,6 @@ TEST(a_literal_answers_at_once_and_calls_nobody)
 {
     static const char *const literals[] = { "198.51.100.7", "198.51.25607", "0xc6.51.100.7", "2001:db8:1::7" };
 
-    names_begin();
     for (size_t i = 0; i < 4; i++) {
         struct watcher watcher;
 
@@ -307,7 +278,7 @@ TEST(a_literal_answers_at_once_and_calls_nobody)
     assert_int_equal(names_count_threads(), 0);
 }
 
-TEST(localhost_is_reachable_offline)
+TEST_WITH(NULL, NULL, localhost_is_reachable_offline)
 {
     static const char *const names[] = { "localhost", "LOCALHOST.", "a.localhost" };
 
@@ -326,7 +297,7 @@ TEST(localhost_is_reachable_offline)
     assert_int_equal(names_count_threads(), 0);
 }
 
-TEST(names_in_hosts_need_no_server_and_no_network)
+TEST_WITH(NULL, NULL, names_in_hosts_need_no_server_and_no_network)
 {
     struct watcher watcher;
 
@@ -353,7 +324,6 @@ TEST(names_that_cannot_be_are_not_found)
                                          " ",         "ok..test", "x\ny",     "\xff\xfe" };
     char                     label[70], whole[1025];
 
-    names_begin();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         EXPECT_FAILURE(names[i], NameNotFound);
     memset(label, 'x', sizeof label);
@@ -396,7 +366,6 @@ static const char *name_without_an_answer(void)
 
 TEST(until_then_the_flags_are_those_of_the_path_to_the_server)
 {
-    names_begin();
     namespace_ip("neighbour add 192.0.2.53 lladdr 02:00:00:00:00:01 dev a"); /* who says nothing */
     namespace_ip("neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev a");
     namespace_ip("neighbour add fe80::53 lladdr 02:00:00:00:00:01 dev a");
@@ -416,7 +385,6 @@ TEST(unscheduled_names_are_not_looked_up)
 {
     SCNetworkReachabilityRef target;
 
-    names_begin();
     target = names_target("ok.test");
     EXPECT(target, R | L | D, NamePending);
     EXPECT_ADDRESSES(target, "");
@@ -429,7 +397,6 @@ TEST(a_server_on_this_machine_stands_for_the_default_path)
 {
     static const char *const servers[] = { "127.0.0.53", "127.0.0.1 ::1", "" };
 
-    names_begin();
     for (size_t i = 0; i < 3; i++) {
         etc_set_servers(servers[i], 2);
         EXPECT_PENDING(R);
@@ -444,7 +411,6 @@ TEST(a_server_on_this_machine_stands_for_the_default_path)
 
 TEST(behind_a_stub_the_upstream_servers_count)
 {
-    names_begin();
     etc_set_servers("127.0.0.53", 2);
     etc_make_directory("/run/systemd");
     etc_make_directory("/run/systemd/resolve");
@@ -458,7 +424,6 @@ TEST(behind_a_stub_the_upstream_servers_count)
 
 TEST(a_server_on_this_machine_beside_others_does_not_count)
 {
-    names_begin();
     namespace_ip("route delete default");
     namespace_ip("-6 route delete default");
     etc_set_servers("127.0.0.1 203.0.113.53", 2);
@@ -471,7 +436,6 @@ TEST(the_flags_of_a_pending_name_follow_the_network)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_set_servers("127.0.0.1", 30);
     watcher_schedule(&watcher, names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
@@ -491,7 +455,6 @@ TEST(the_flags_of_a_pending_name_follow_the_resolver)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_set_servers("127.0.0.1", 30);
     watcher_schedule(&watcher, names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
@@ -510,7 +473,6 @@ TEST(a_name_that_is_unscheduled_is_pending_again)
 {
     struct watcher watcher;
 
-    names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     SCNetworkReachabilityRetain(watcher.target);
     watcher_stop(&watcher);
@@ -519,7 +481,6 @@ TEST(a_name_that_is_unscheduled_is_pending_again)
     watcher_schedule(&watcher, watcher.target);
     EXPECT_CHANGE(&watcher, R);
     assert_int_equal(names_asked("v4only.test"), 2); /* looked up anew */
-    watcher_stop(&watcher);
 }
 
 /* ---- Who is told ------------------------------------------------------------------------------------------------ */
@@ -534,7 +495,6 @@ TEST(a_name_that_was_scheduled_calls_exactly_once)
         { "nx.test", 0 },     { "servfail.test", 0 }, { "localhost", R | L | D },
     };
 
-    names_begin();
     etc_write(ETC_HOSTS, "192.0.2.2 here.test\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (int asks = 0; asks < 2; asks++) {
@@ -557,7 +517,6 @@ TEST(one_that_was_answered_before_the_first_pass_calls_once_too)
 {
     struct watcher watcher;
 
-    names_begin();
     for (int asks = 0; asks < 2; asks++) {
         watcher_schedule(&watcher, names_target("v4only.test"));
         names_await_answer(watcher.target);
@@ -574,7 +533,6 @@ TEST(a_late_callback_gets_no_first_answer)
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = SCRunLoopCreate();
 
-    names_begin();
     assert_int_equal(sem_init(&told.called, 0, 0), 0);
     told.calls = 0;
     target = names_target("v4only.test");
@@ -597,7 +555,6 @@ TEST(a_name_without_a_callback_is_fetched_once)
     SCNetworkReachabilityRef   target;
     SCRunLoopRef               loop = SCRunLoopCreate();
 
-    names_begin();
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     target = names_target("v4only.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -616,10 +573,8 @@ TEST(a_name_that_has_its_answer_keeps_no_thread)
 {
     struct watcher watcher;
 
-    names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     names_await_no_thread();
-    watcher_stop(&watcher);
 }
 
 TEST(a_change_of_the_addresses_alone_is_told)
@@ -627,7 +582,6 @@ TEST(a_change_of_the_addresses_alone_is_told)
     static const char *const addresses[] = { "198.51.100.8", "198.51.100.8 203.0.113.9", "203.0.113.9" };
     struct watcher           watcher;
 
-    names_begin();
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
     for (size_t i = 0; i < 3; i++) {
@@ -637,14 +591,12 @@ TEST(a_change_of_the_addresses_alone_is_told)
         EXPECT_ADDRESSES(watcher.target, addresses[i]);
     }
     EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
 }
 
 TEST(the_same_answer_is_not_told)
 {
     struct watcher watcher;
 
-    names_begin();
     NAMES_RESOLVE(&watcher, "ok.test", R);
     for (unsigned count = 2; count < 5; count++) {
         touch_resolv_conf();
@@ -653,7 +605,6 @@ TEST(the_same_answer_is_not_told)
     }
     EXPECT_QUIET(&watcher);
     assert_int_equal(watcher.calls, 1);
-    watcher_stop(&watcher);
 }
 
 /* Servers that take turns with the order of addresses change it all the time. */
@@ -661,7 +612,6 @@ TEST(another_order_alone_is_not_told)
 {
     struct watcher watcher;
 
-    names_begin();
     NAMES_RESOLVE(&watcher, "turns.test", R);
     EXPECT_ADDRESSES(watcher.target, "203.0.113.7 198.51.100.7");
     touch_resolv_conf();
@@ -671,10 +621,9 @@ TEST(another_order_alone_is_not_told)
     assert_int_equal(watcher.calls, 1);
     EXPECT_ADDRESSES(watcher.target, "198.51.100.7 203.0.113.7");
     EXPECT_DESTINATION(watcher.target, "198.51.100.7");
-    watcher_stop(&watcher);
 }
 
-TEST(addresses_that_come_and_go_unreachable_are_told)
+TEST_WITH(NULL, NULL, addresses_that_come_and_go_unreachable_are_told)
 {
     struct watcher watcher;
 
@@ -690,14 +639,12 @@ TEST(addresses_that_come_and_go_unreachable_are_told)
     etc_write(ETC_HOSTS, "203.0.113.7 other.test\n");
     EXPECT_CHANGE(&watcher, 0);
     EXPECT(watcher.target, 0, NameNotFound);
-    watcher_stop(&watcher);
 }
 
 TEST(a_late_answer_is_thrown_away)
 {
     struct watcher watcher;
 
-    names_begin();
     watcher_schedule(&watcher, names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
@@ -713,14 +660,12 @@ TEST(a_late_answer_is_thrown_away)
     EXPECT(watcher.target, R | L | D, NamePending);
     nameserver_let_go(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
-    watcher_stop(&watcher);
 }
 
 TEST(a_target_may_go_while_it_is_looked_up)
 {
     struct watcher watcher;
 
-    names_begin();
     watcher_schedule(&watcher, names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
@@ -749,7 +694,6 @@ TEST(hosts_edited_in_place_is_read_anew)
 {
     struct watcher watcher;
 
-    names_begin();
     begin_with_an_address_elsewhere(&watcher);
     etc_write(ETC_HOSTS, ELSEWHERE " v4only.test\n");
     expect_elsewhere(&watcher);
@@ -759,7 +703,6 @@ TEST(hosts_replaced_by_renaming_is_read_anew)
 {
     struct watcher watcher;
 
-    names_begin();
     begin_with_an_address_elsewhere(&watcher);
     etc_replace(ETC_HOSTS, ELSEWHERE " v4only.test\n");
     expect_elsewhere(&watcher);
@@ -769,7 +712,6 @@ TEST(hosts_that_is_mounted_and_edited_in_place_is_read_anew)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_write(ETC_ASIDE "hosts", "# of the container\n");
     etc_mount(ETC_HOSTS, ETC_ASIDE "hosts");
     begin_with_an_address_elsewhere(&watcher);
@@ -782,7 +724,6 @@ TEST(a_link_on_the_way_to_hosts_may_turn)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_make_directory("/run/own"); /* of which nothing is known */
     etc_make_directory("/run/own/a");
     etc_make_directory("/run/own/b");
@@ -799,7 +740,6 @@ TEST(a_directory_on_the_way_to_hosts_may_be_replaced)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_make_directory("/run/own"); /* of which nothing is known */
     etc_make_directory("/run/own/a");
     etc_make_directory("/run/own/b");
@@ -816,7 +756,6 @@ TEST(links_without_end_are_no_hosts)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_link("/run/circle", "circle/on");
     etc_link(ETC_HOSTS, "/run/circle/hosts");
     begin_with_an_address_elsewhere(&watcher);
@@ -828,7 +767,6 @@ TEST(hosts_that_appears_is_read)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_remove(ETC_HOSTS);
     begin_with_an_address_elsewhere(&watcher);
     etc_write(ETC_HOSTS, ELSEWHERE " v4only.test\n");
@@ -839,14 +777,12 @@ TEST(nsswitch_decides_whom_to_ask)
 {
     struct watcher watcher;
 
-    names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     etc_replace(ETC_NSSWITCH, "hosts: files\n");
     EXPECT_CHANGE(&watcher, 0);
     EXPECT(watcher.target, 0, NameNotFound);
     etc_replace(ETC_NSSWITCH, "hosts: files dns\n");
     EXPECT_CHANGE(&watcher, R);
-    watcher_stop(&watcher);
 }
 
 #define AT(address) "nameserver " address "\noptions timeout:1 attempts:1\n"
@@ -863,7 +799,6 @@ TEST(resolv_conf_edited_in_place_is_read_anew)
 {
     struct watcher watcher;
 
-    names_begin();
     begin_with_another_server(&watcher, "192.0.2.3");
     etc_write(ETC_RESOLV_CONF, AT("192.0.2.3"));
     expect_elsewhere(&watcher);
@@ -873,7 +808,6 @@ TEST(resolv_conf_replaced_by_renaming_is_read_anew)
 {
     struct watcher watcher;
 
-    names_begin();
     begin_with_another_server(&watcher, "192.0.2.3");
     etc_replace(ETC_RESOLV_CONF, AT("192.0.2.3"));
     expect_elsewhere(&watcher);
@@ -883,7 +817,6 @@ TEST(resolv_conf_that_is_mounted_and_edited_in_place_is_read_anew)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_write(ETC_ASIDE "resolv.conf", AT("192.0.2.2"));
     etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
     begin_with_another_server(&watcher, "192.0.2.30");
@@ -895,7 +828,6 @@ TEST(another_link_to_resolv_conf_is_followed)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_write(ETC_ASIDE "one", AT("192.0.2.2"));
     etc_write(ETC_ASIDE "other", AT("192.0.2.30"));
     etc_link(ETC_RESOLV_CONF, ETC_ASIDE "one");
@@ -908,7 +840,6 @@ TEST(each_link_on_the_way_is_followed)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_write(ETC_ASIDE "one", AT("192.0.2.2"));
     etc_write(ETC_ASIDE "other", AT("192.0.2.30"));
     etc_make_directory(ETC_ASIDE "between");
@@ -919,7 +850,7 @@ TEST(each_link_on_the_way_is_followed)
     expect_elsewhere(&watcher);
 }
 
-TEST(what_resolv_conf_is_a_link_to_is_watched)
+TEST_WITH(NULL, NULL, what_resolv_conf_is_a_link_to_is_watched)
 {
     struct watcher watcher;
 
@@ -941,7 +872,6 @@ TEST(resolv_conf_that_goes_and_comes_back_is_read_anew)
 {
     struct watcher watcher;
 
-    names_begin();
     begin_with_another_server(&watcher, "192.0.2.3");
     etc_remove(ETC_RESOLV_CONF); /* the server at 127.0.0.1 then */
     EXPECT_CHANGE(&watcher, R);
@@ -950,14 +880,12 @@ TEST(resolv_conf_that_goes_and_comes_back_is_read_anew)
     etc_write(ETC_RESOLV_CONF, AT("192.0.2.3"));
     EXPECT_CHANGE(&watcher, R);
     EXPECT_ADDRESSES(watcher.target, "203.0.113.10");
-    watcher_stop(&watcher);
 }
 
 TEST(other_servers_upstream_are_asked)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_set_servers("127.0.0.53", 5);
     etc_make_directory("/run/systemd");
     etc_make_directory("/run/systemd/resolve");
@@ -971,7 +899,6 @@ TEST(an_upstream_file_that_appears_is_watched)
 {
     struct watcher watcher;
 
-    names_begin();
     etc_set_servers("127.0.0.53", 5);
     begin_with_another_server(&watcher, "192.0.2.3");
     etc_make_directory("/run/systemd");
@@ -984,14 +911,12 @@ TEST(other_files_are_nobodys_business)
 {
     struct watcher watcher;
 
-    names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     etc_write("/etc/resolv.conf.bak", "nameserver 192.0.2.53\n");
     etc_replace("/etc/motd", "hello\n");
     EXPECT_QUIET(&watcher);
     assert_int_equal(names_asked("v4only.test"), 1);
     assert_false(names_is_looking(watcher.target));
-    watcher_stop(&watcher);
 }
 
 /* ---- Networks --------------------------------------------------------------------------------------------------- */
@@ -1022,17 +947,17 @@ static void the_default_route_is_lost_and_regained(const char *server, bool stay
     watcher_stop(&watcher);
 }
 
-TEST(with_the_default_route_a_name_comes_and_goes)
+TEST_WITH(NULL, NULL, with_the_default_route_a_name_comes_and_goes)
 {
     the_default_route_is_lost_and_regained("192.0.2.1", true);
 }
 
-TEST(with_the_default_route_a_name_and_its_server_come_and_go)
+TEST_WITH(NULL, NULL, with_the_default_route_a_name_and_its_server_come_and_go)
 {
     the_default_route_is_lost_and_regained("198.51.100.53", false);
 }
 
-TEST(an_address_that_moved_meanwhile_is_noticed)
+TEST_WITH(NULL, NULL, an_address_that_moved_meanwhile_is_noticed)
 {
     struct watcher watcher;
 
@@ -1047,14 +972,12 @@ TEST(an_address_that_moved_meanwhile_is_noticed)
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_END(&watcher, R | D);
     EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
-    watcher_stop(&watcher);
 }
 
 TEST(another_default_route_asks_anew)
 {
     struct watcher watcher;
 
-    names_begin();
     namespace_add_second_pair();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     namespace_ip("route replace default via 203.0.113.1");
@@ -1066,10 +989,9 @@ TEST(another_default_route_asks_anew)
     names_settle(&watcher);
     namespace_ip("-6 route delete default");
     names_drive_until(&watcher, "v4only.test", 4);
-    watcher_stop(&watcher);
 }
 
-TEST(another_way_to_the_server_asks_anew)
+TEST_WITH(NULL, NULL, another_way_to_the_server_asks_anew)
 {
     struct watcher watcher;
 
@@ -1080,14 +1002,12 @@ TEST(another_way_to_the_server_asks_anew)
     assert_int_equal(names_asked("v4only.test"), 1); /* the same way */
     namespace_ip("route replace 198.51.100.53/32 dev a");
     names_drive_until(&watcher, "v4only.test", 2);
-    watcher_stop(&watcher);
 }
 
 TEST(what_happens_elsewhere_in_the_network_asks_nobody)
 {
     struct watcher watcher;
 
-    names_begin();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     namespace_ip("route add 203.0.113.0/24 via 192.0.2.1");
     namespace_ip("address add 192.0.2.77/24 dev a");
@@ -1097,10 +1017,9 @@ TEST(what_happens_elsewhere_in_the_network_asks_nobody)
     EXPECT_QUIET(&watcher);
     assert_int_equal(names_asked("v4only.test"), 1);
     assert_false(names_is_looking(watcher.target));
-    watcher_stop(&watcher);
 }
 
-TEST(a_change_between_scheduling_and_the_first_pass_asks_anew)
+TEST_WITH(NULL, NULL, a_change_between_scheduling_and_the_first_pass_asks_anew)
 {
     struct watcher watcher;
 
@@ -1113,7 +1032,6 @@ TEST(a_change_between_scheduling_and_the_first_pass_asks_anew)
     assert_true(SCRunLoopPerform(watcher.loop, 0) >= 0);
     assert_true(names_is_looking(watcher.target) || names_asked("v4only.test") > 0);
     EXPECT_END(&watcher, R);
-    watcher_stop(&watcher);
 }
 
 /* What was found is better than nothing, and is asked for once more. */
@@ -1121,7 +1039,6 @@ TEST(a_network_that_never_rests_does_not_keep_a_name_pending)
 {
     struct watcher watcher;
 
-    names_begin();
     watcher_schedule(&watcher, names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
@@ -1135,7 +1052,6 @@ TEST(a_network_that_never_rests_does_not_keep_a_name_pending)
     nameserver_let_go(names_server, "held");
     names_settle(&watcher);
     EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
 }
 
 /* ---- Several targets, loops, namespaces ------------------------------------------------------------------------- */
@@ -1144,7 +1060,6 @@ TEST(targets_of_one_name_share_a_look_up)
 {
     struct watcher watchers[3]; /* each on a loop of its own */
 
-    names_begin();
     for (size_t i = 0; i < 3; i++)
         watcher_schedule(&watchers[i], names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
@@ -1164,7 +1079,6 @@ TEST(targets_of_one_name_on_one_loop_are_each_told)
     SCNetworkReachabilityRef other;
     struct watcher           watcher;
 
-    names_begin();
     watcher_schedule(&watcher, names_target("held.test"));
     other = names_target("held.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
@@ -1178,7 +1092,6 @@ TEST(targets_of_one_name_on_one_loop_are_each_told)
     assert_int_equal(names_asked("held.test"), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(other);
-    watcher_stop(&watcher);
 }
 
 /* One look-up goes on for those who are left. */
@@ -1186,7 +1099,6 @@ TEST(one_of_two_may_go)
 {
     struct watcher stays, goes;
 
-    names_begin();
     watcher_schedule(&goes, names_target("held.test"));
     watcher_schedule(&stays, names_target("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
@@ -1195,7 +1107,6 @@ TEST(one_of_two_may_go)
     nameserver_let_go(names_server, "held");
     EXPECT_CHANGE(&stays, R);
     assert_int_equal(goes.calls, 0);
-    watcher_stop(&stays);
 }
 
 TEST(a_target_on_two_loops_is_told_once)
@@ -1203,7 +1114,6 @@ TEST(a_target_on_two_loops_is_told_once)
     SCRunLoopRef   other = SCRunLoopCreate();
     struct watcher watcher;
 
-    names_begin();
     nameserver_move(names_server, "198.51.100.7");
     watcher_schedule(&watcher, names_target("moves.test"));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
@@ -1217,7 +1127,6 @@ TEST(a_target_on_two_loops_is_told_once)
     EXPECT_QUIET(&watcher);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     SCRunLoopRelease(other);
-    watcher_stop(&watcher);
 }
 
 static void let_moves_go(struct nameserver *server)
@@ -1232,7 +1141,6 @@ TEST(each_network_namespace_asks_its_own_server)
     struct nameserver *first;
     struct watcher     watchers[2];
 
-    names_begin();
     first = names_server;
     nameserver_move(first, "198.51.100.7");
     watcher_schedule(&watchers[0], names_target("heldmoves.test"));
@@ -1256,7 +1164,6 @@ TEST(a_name_may_be_bound_to_an_interface)
 {
     struct watcher watcher;
 
-    names_begin();
     watcher_schedule(&watcher, names_bound_target("v4only.test", "c", 0));
     EXPECT_CHANGE(&watcher, 0);
     EXPECT(watcher.target, 0, InterfaceMissing);
@@ -1267,14 +1174,12 @@ TEST(a_name_may_be_bound_to_an_interface)
     namespace_ip("route add default via 203.0.113.1 metric 100");
     EXPECT_CHANGE(&watcher, R);
     EXPECT_INTERFACE(watcher.target, "c");
-    watcher_stop(&watcher);
 }
 
 TEST(a_name_may_have_a_routing_mark)
 {
     struct watcher watcher;
 
-    names_begin();
     namespace_ip("rule add fwmark 7 prohibit");
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     watcher_stop(&watcher);
@@ -1283,7 +1188,6 @@ TEST(a_name_may_have_a_routing_mark)
     EXPECT(watcher.target, 0, RouteProhibited);
     namespace_ip("rule delete fwmark 7");
     EXPECT_CHANGE(&watcher, R);
-    watcher_stop(&watcher);
 }
 
 /* ---- Schedulers ------------------------------------------------------------------------------------------------- */
@@ -1305,7 +1209,6 @@ TEST(a_name_may_be_on_a_scheduler)
     const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
     SCNetworkReachabilityRef             target;
 
-    names_begin();
     assert_int_equal(sem_init(&told.called, 0, 0), 0);
     told.calls = 0;
     nameserver_move(names_server, "198.51.100.7");
@@ -1337,7 +1240,6 @@ TEST(many_names_on_a_dead_server_take_four_threads_and_keep_nobody_waiting)
     struct watcher            watcher;
     char                      name[32];
 
-    names_begin();
     assert_non_null(targets);
     etc_write(ETC_HOSTS, "192.0.2.9 here.test\n");
     etc_set_servers("192.0.2.2", 1);
@@ -1366,7 +1268,6 @@ TEST(what_is_looked_up_for_the_first_time_goes_before_what_is_tried_again)
     static const char *const names[] = { "held1.test", "held2.test", "held3.test" };
     struct watcher           stuck[3], first, again;
 
-    names_begin();
     etc_set_servers("192.0.2.2", 30);
     NAMES_RESOLVE(&again, "v4only.test", R);
     for (size_t i = 0; i < 3; i++) { /* nobody is left for other names */
@@ -1447,7 +1348,6 @@ TEST(a_child_looks_names_up_itself)
     pid_t          child;
 
     require_threads();
-    names_begin();
     etc_set_servers("192.0.2.2", 30); /* the parent's wait for the child's */
     begin_stuck(watchers);
     await_stuck(1);
@@ -1470,7 +1370,6 @@ TEST(a_process_may_end_during_a_look_up)
     pid_t child;
 
     require_threads();
-    names_begin();
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     if (child_fork(&child)) {
         struct watcher watcher;
@@ -1488,4 +1387,4 @@ TEST(a_process_may_end_during_a_look_up)
     child_expect_end(child);
 }
 
-UNIT(.cleanup = names_end, .end = names_end_group)
+UNIT(.setup = names_begin, .cleanup = names_end, .end = names_end_group)

@@ -196,7 +196,6 @@ TEST(a_resolved_name_is_asked_for_every_5_minutes)
         assert_true(asks_at("v4only.test", (i + 1) * 300));
     }
     assert_int_equal(watcher.calls, 1); /* the same answer */
-    watcher_stop(&watcher);
 }
 
 TEST(one_that_was_not_found_is_too)
@@ -208,7 +207,6 @@ TEST(one_that_was_not_found_is_too)
     assert_true(asks_at("moves.test", 300));
     assert_int_equal(watcher.calls, 2);
     assert_int_equal(watcher.flags, R);
-    watcher_stop(&watcher);
 }
 
 TEST(an_address_that_moved_is_noticed_then)
@@ -223,7 +221,6 @@ TEST(an_address_that_moved_is_noticed_then)
     assert_true(asks_at("moves.test", 300));
     assert_int_equal(watcher.calls, 2);
     EXPECT_ADDRESSES(watcher.target, "198.51.100.8");
-    watcher_stop(&watcher);
 }
 
 TEST(what_became_due_while_the_machine_slept_is_due)
@@ -232,7 +229,6 @@ TEST(what_became_due_while_the_machine_slept_is_due)
     assert_true(asks_at("v4only.test", 8 * 3600));
     assert_false(asks_at("v4only.test", 8 * 3600 + 299.999));
     assert_true(asks_at("v4only.test", 8 * 3600 + 300));
-    watcher_stop(&watcher);
 }
 
 TEST(an_unscheduled_name_is_left_alone)
@@ -244,7 +240,6 @@ TEST(an_unscheduled_name_is_left_alone)
     names_settle(&watcher);
     assert_int_equal(names_asked("v4only.test"), 2);
     assert_int_equal(watcher.calls, 2);
-    watcher_stop(&watcher);
 }
 
 /* ---- Trying again ----------------------------------------------------------------------------------------------- */
@@ -262,7 +257,6 @@ TEST(after_a_failure_it_is_tried_again_less_and_less_often)
     }
     assert_int_equal(watcher.calls, 1);
     EXPECT(watcher.target, 0, NameServerFailure);
-    watcher_stop(&watcher);
 }
 
 TEST(an_answer_ends_that)
@@ -285,7 +279,6 @@ TEST(an_answer_ends_that)
     assert_true(asks_at("moves.test", 310));
     EXPECT(watcher.target, R, None);
     assert_int_equal(watcher.calls, 2);
-    watcher_stop(&watcher);
 }
 
 /* At once, while the clock stands; and then it begins with a second again. */
@@ -306,7 +299,6 @@ TEST(a_change_does_not_wait_for_the_clock)
     namespace_ip("route replace prohibit default");
     assert_true(asks_at("servfail.test", 7));
     assert_int_equal(watcher.calls, 1);
-    watcher_stop(&watcher);
 }
 
 TEST(a_server_that_can_be_reached_again_is_asked_at_once)
@@ -323,7 +315,6 @@ TEST(a_server_that_can_be_reached_again_is_asked_at_once)
     assert_true(asks_at("v4only.test", 0));
     EXPECT(watcher.target, R, None);
     assert_int_equal(watcher.calls, 2);
-    watcher_stop(&watcher);
 }
 
 /* ---- Several loops ---------------------------------------------------------------------------------------------- */
@@ -340,7 +331,6 @@ TEST(whichever_loop_is_left_goes_on)
     assert_false(asks_at("servfail.test", 0.999));
     assert_true(asks_at("servfail.test", 1));
     assert_true(asks_at("servfail.test", 3));
-    watcher_stop(&watcher);
 }
 
 TEST(with_two_loops_it_is_asked_once)
@@ -356,7 +346,6 @@ TEST(with_two_loops_it_is_asked_once)
     assert_int_equal(names_asked("v4only.test"), 2);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     SCRunLoopRelease(other);
-    watcher_stop(&watcher);
 }
 
 /* ---- Results that come late ------------------------------------------------------------------------------------- */
@@ -410,7 +399,6 @@ TEST(an_answer_that_comes_after_a_newer_one_is_thrown_away)
     EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
     assert_false(asks_at("moves.test", 299.999));
     assert_true(asks_at("moves.test", 300));
-    watcher_stop(&watcher);
 }
 
 TEST(an_answer_that_comes_before_the_newer_one_is_thrown_away)
@@ -434,7 +422,6 @@ TEST(an_answer_that_comes_before_the_newer_one_is_thrown_away)
     names_settle(&watcher);
     assert_int_equal(watcher.calls, 1);
     EXPECT(watcher.target, R, None);
-    watcher_stop(&watcher);
 }
 
 /* Nobody drives the loop meanwhile, the second has the same addresses in another order, and the flags are those of
@@ -457,7 +444,6 @@ TEST(a_second_answer_does_not_take_the_first_ones_callback_away)
     assert_int_equal(watcher.calls, 1);
     assert_int_equal(watcher.flags, R);
     EXPECT_ADDRESSES(watcher.target, "198.51.100.7 203.0.113.7");
-    watcher_stop(&watcher);
 }
 
 TEST(an_answer_may_come_after_the_target_has_gone)
@@ -485,7 +471,6 @@ TEST(without_a_thread_it_is_tried_again)
     assert_true(asks_at("v4only.test", 3));
     assert_int_equal(watcher.calls, 1);
     EXPECT(watcher.target, R, None);
-    watcher_stop(&watcher);
 }
 
 TEST(without_inotify_files_are_looked_at_when_it_is_time)

@@ -138,7 +138,6 @@ TEST(a_second_look_follows_5_ms_after_a_link_changed)
     assert_int_equal(pass_at(6), 1);
     assert_int_equal(pass_at(7), 0);
     assert_int_equal(pass_at(1000), 0);
-    watcher_stop(&watcher);
 }
 
 TEST(each_change_puts_the_second_look_off)
@@ -149,7 +148,6 @@ TEST(each_change_puts_the_second_look_off)
     assert_int_equal(pass_at(8.9), 0);
     assert_int_equal(pass_at(9), 1);
     assert_int_equal(pass_at(100), 0);
-    watcher_stop(&watcher);
 }
 
 TEST(a_stream_of_changes_puts_it_off_for_50_ms_at_most)
@@ -164,7 +162,6 @@ TEST(a_stream_of_changes_puts_it_off_for_50_ms_at_most)
         assert_int_equal(pass_at(start + 50), 1);
     }
     assert_int_equal(pass_at(1000), 0);
-    watcher_stop(&watcher);
 }
 
 TEST(a_route_that_changed_takes_no_second_look)
@@ -173,7 +170,6 @@ TEST(a_route_that_changed_takes_no_second_look)
     namespace_ip("route add 192.0.2.8/30 dev a");
     assert_int_equal(pass_at(0), 1);
     assert_int_equal(pass_at(1000), 0);
-    watcher_stop(&watcher);
 }
 
 /* ---- The end of a route ----------------------------------------------------------------------------------------- */
@@ -199,7 +195,6 @@ TEST(a_route_is_asked_for_again_when_it_has_ended)
     ticks = 0;
     assert_int_equal(pass_at(1050), 1);
     assert_int_equal(pass_at(9999), 0);
-    watcher_stop(&watcher);
 }
 
 /* At 250 Hz, told 100 at 0, the route may end 0.001 s after 1; and 0 is told from 12 ms before that. */
@@ -209,7 +204,6 @@ TEST(in_its_last_moments_it_is_said_never_to_end)
     touch_link_when_ticks_are(989, 0);
     assert_int_equal(pass_at(1050), 1);
     assert_int_equal(pass_at(9999), 0);
-    watcher_stop(&watcher);
 }
 
 /* The target may have been scheduled in just these moments. */
@@ -218,7 +212,6 @@ TEST(at_the_first_look_never_has_to_be_said_twice)
     begin_with_end_after(0);
     assert_int_equal(pass_at(100), 1);
     assert_int_equal(pass_at(9999), 0);
-    watcher_stop(&watcher);
 }
 
 TEST(a_route_that_was_renewed_is_asked_for_at_its_new_end)
@@ -227,7 +220,6 @@ TEST(a_route_that_was_renewed_is_asked_for_at_its_new_end)
     touch_link_when_ticks_are(500, 200);
     assert_int_equal(pass_at(2500), 0);
     assert_int_equal(pass_at(2550), 1);
-    watcher_stop(&watcher);
 }
 
 TEST(a_route_that_ends_no_more_is_not_asked_for)
@@ -235,7 +227,6 @@ TEST(a_route_that_ends_no_more_is_not_asked_for)
     begin_with_end_after(100);
     touch_link_when_ticks_are(500, 0);
     assert_int_equal(pass_at(9999), 0);
-    watcher_stop(&watcher);
 }
 
 /* ---- Trying again ----------------------------------------------------------------------------------------------- */
@@ -270,5 +261,4 @@ TEST(a_kernel_that_cannot_be_asked_is_tried_less_and_less_often)
         namespace_ip("route delete 192.0.2.8/30 dev a");
         assert_true(tries_at(time += 60001));
     }
-    watcher_stop(&watcher);
 }

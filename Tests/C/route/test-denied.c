@@ -31,13 +31,6 @@
 #define POLL 2.0 /* seconds between one look of the library's and the next */
 #define SOON 2.5 /* seconds until a change must have been noticed */
 
-static void begin(void)
-{
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
-}
-
 static void impose(enum denial denial)
 {
     if (!denial_impose(denial))
@@ -95,7 +88,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_path_names_what_a_socket_knows)
     const struct sockaddr_in *const source = (const struct sockaddr_in *)&path.source;
     char                            description[1024];
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     target = expect_target("198.51.100.7");
     path = expect_path_of(target);
@@ -130,7 +122,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, no_flag_is_set_that_a_socket_does_not_know)
                  { "::ffff:192.0.2.2", R | L } };
     int tun;
 
-    begin();
     tun = namespace_add_tun("t0");
     if (tun >= 0) {
         namespace_ip("link set dev t0 up");
@@ -153,7 +144,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_was_asked_for_is_named)
     SCNetworkReachabilityRef  scoped, bound, any;
     SCNetworkReachabilityPath path;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("link set dev a mtu 1400");
     scoped = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
@@ -210,7 +200,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_was_asked_for_tells_why_it_is
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, an_index_that_no_interface_has_is_missing)
 {
-    begin();
     EXPECT_ONCE(SCNetworkReachabilityCreateWithName(NULL, "fe80::1%4711"), 0, InterfaceMissing);
 }
 
@@ -220,7 +209,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_asked_there)
     struct sockaddr_storage  address;
     unsigned                 index;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     there = expect_target("198.51.100.7");
     missing = expect_bound("198.51.100.7", "z");
@@ -264,7 +252,6 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, descriptors_used_up_are_no_answer)
     unsigned long            count;
     double                   started;
 
-    begin();
     targets[0] = expect_target("192.0.2.9");
     targets[1] = expect_target("2001:db8::9");
     targets[2] = expect_target("0.0.0.0");
@@ -288,7 +275,6 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, descriptors_used_up_are_no_answer)
     }
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_SOON(&watcher, R);
-    watcher_stop(&watcher);
 }
 
 /* Of the calling thread. */
@@ -310,7 +296,6 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, a_routing_mark_that_may_not_be_set_is_no_answe
     SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
     SCNetworkReachabilityRef      target;
 
-    begin();
     options.remoteAddress = (const struct sockaddr *)&address;
     options.routingMark = 7;
     target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
@@ -350,7 +335,6 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_asked_where_it_i
     SCNetworkReachabilityRef   target;
     bool                       answered[2];
 
-    begin();
     hide_proc();
     target = expect_target("192.0.2.9");
     answered[0] = SCNetworkReachabilityGetFlags(target, &flags[0]);
@@ -371,7 +355,6 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_is_asked_where_it_is_after_proc_has_g
     bool                       answered;
     int                        status;
 
-    begin();
     target = expect_target("192.0.2.9");
     hide_proc();
     set_capabilities(~UINT32_C(0));
@@ -443,7 +426,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
     unsigned long            count;
     double                   until;
 
-    begin();
     target = target_that_notes("198.51.100.7", &told);
     descriptors_read(&descriptors);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -477,7 +459,6 @@ TEST_DENIED(DENIAL_CONNECT, path_changes_are_told_to_those_who_ask_for_them)
 {
     struct watcher plain, whole, reason;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("route add unreachable 203.0.113.0/24");
     watcher_start(&plain, expect_target("198.51.100.7"));
@@ -491,9 +472,6 @@ TEST_DENIED(DENIAL_CONNECT, path_changes_are_told_to_those_who_ask_for_them)
     EXPECT_SOON(&reason, 0);
     EXPECT(reason.target, 0, RouteProhibited);
     EXPECT_QUIET(&plain);
-    watcher_stop(&plain);
-    watcher_stop(&whole);
-    watcher_stop(&reason);
 }
 
 TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_there)
@@ -503,7 +481,6 @@ TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_there)
     struct descriptors       descriptors;
     int                      there;
 
-    begin();
     there = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     assert_true(there >= 0);
     target = expect_target("198.51.100.7");
@@ -525,7 +502,6 @@ TEST_DENIED(DENIAL_BIND_AND_OPTIONS, a_kernel_that_may_only_be_asked_is_polled)
 {
     struct watcher near, far;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     watcher_start(&near, expect_target("192.0.2.9"));
     watcher_start(&far, expect_target("198.51.100.7"));
@@ -540,8 +516,6 @@ TEST_DENIED(DENIAL_BIND_AND_OPTIONS, a_kernel_that_may_only_be_asked_is_polled)
     namespace_await_running("a", true);
     EXPECT_SOON(&near, R | D);
     EXPECT_SOON(&far, R);
-    watcher_stop(&near);
-    watcher_stop(&far);
 }
 
 /* One way to be told is enough. */
@@ -549,7 +523,6 @@ static void expect_no_polling(void)
 {
     struct watcher watcher;
 
-    begin();
     watcher_start(&watcher, expect_target("192.0.2.9"));
     EXPECT(watcher.target, R | D, None);
     namespace_ip("link set dev b down");
@@ -614,7 +587,6 @@ TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
     struct told                          told = { 0 };
     SCNetworkReachabilityRef             target;
 
-    begin();
     assert_int_equal(sem_init(&handed.given, 0, 0), 0);
     target = target_that_notes("198.51.100.7", &told);
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
@@ -643,7 +615,6 @@ TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_go_on_with_the_kernel)
     struct watcher           early, late;
     SCNetworkReachabilityRef asked, fresh;
 
-    begin();
     asked = expect_target("192.0.2.9");
     watcher_start(&early, expect_target("198.51.100.7"));
     impose(DENIAL_SOCKET_EPERM);
@@ -674,7 +645,6 @@ TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_go_on_with_the_kernel)
 /* That the address is ours is found out by other means; a rule that looks at it is missed. */
 TEST_DENIED(DENIAL_SOCKET_ENOSYS, a_pair_does_without_binding)
 {
-    begin();
     namespace_ip("address add fe80::2/64 dev a nodad");
     namespace_await_addresses();
     namespace_ip("route add default via 192.0.2.1");
@@ -693,7 +663,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, without_ipv6_there_is_no_route)
 {
     SCNetworkReachabilityRef localhost;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     impose(DENIAL_IPV6);
     EXPECT_ADDRESS("2001:db8::9", 0, NoRoute);
@@ -712,7 +681,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, without_any_socket_there_is_no_answer)
 {
     SCNetworkReachabilityRef ipv4, ipv6, any, bound, pair;
 
-    begin();
     ipv4 = expect_target("192.0.2.9");
     ipv6 = expect_target("2001:db8::9");
     any = expect_target("::");
@@ -738,7 +706,6 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, only_a_bound_target_needs_the_device)
 {
     SCNetworkReachabilityRef bound;
 
-    begin();
     namespace_ip("address add fe80::2/64 dev a nodad");
     namespace_await_addresses();
     bound = expect_bound("192.0.2.9", "a");
@@ -752,8 +719,9 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, only_a_bound_target_needs_the_device)
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_goes_while_it_is_asked_is_missing)
 {
-    begin();
     impose(DENIAL_DEVICE_GONE);
     EXPECT_BOUND("192.0.2.9", "a", 0, InterfaceMissing);
     EXPECT_BOUND("0.0.0.0", "a", 0, InterfaceMissing);
 }
+
+UNIT(.setup = namespace_require_pair)

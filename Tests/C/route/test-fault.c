@@ -51,7 +51,6 @@ TEST(a_question_that_failed_is_put_again_though_others_went_well)
     struct watcher           watcher;
     SCNetworkReachabilityRef other;
 
-    begin();
     watcher_start(&watcher, expect_target("198.51.100.1"));
     other = expect_target("198.51.100.2");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
@@ -65,14 +64,12 @@ TEST(a_question_that_failed_is_put_again_though_others_went_well)
     EXPECT_CHANGE(&watcher, 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(other);
-    watcher_stop(&watcher);
 }
 
 TEST(an_error_in_the_middle_of_the_events_is_told_and_made_good)
 {
     struct watcher watcher = { 0 };
 
-    begin();
     watcher_start(&watcher, expect_target("198.51.100.1"));
     namespace_ip("route del default");
     /* With it goes the message, so that nothing else tells of the change. */
@@ -83,7 +80,6 @@ TEST(an_error_in_the_middle_of_the_events_is_told_and_made_good)
     if (watcher.calls == 0)
         EXPECT_CHANGE(&watcher, 0);
     assert_int_equal(watcher.flags, 0);
-    watcher_stop(&watcher);
 }
 
 TEST(a_kernel_without_ipv6_has_no_ipv6_route)
@@ -91,7 +87,6 @@ TEST(a_kernel_without_ipv6_has_no_ipv6_route)
     SCNetworkReachabilityFlags flags = 0;
     SCNetworkReachabilityRef   localhost;
 
-    begin();
     localhost = SCNetworkReachabilityCreateWithName(NULL, "localhost");
     namespace_ip("link set lo up");
     faults_send = send_without_ipv6;
@@ -109,7 +104,6 @@ TEST(messages_lost_in_front_of_an_answer_do_not_spoil_it)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     target = expect_target("198.51.100.1");
     EXPECT(target, R, None);
     faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS });
@@ -123,7 +117,6 @@ TEST(a_failure_to_ask_writes_nothing)
     SCNetworkReachabilityRef   target;
     SCNetworkReachabilityFlags flags = 77;
 
-    begin();
     target = expect_target("198.51.100.1");
     faults_arm(&(struct fault){ .function = "recvfrom", .error = EBADF });
     assert_false(SCNetworkReachabilityGetFlags(target, &flags));
@@ -148,7 +141,6 @@ TEST(to_tell_of_a_change_takes_no_memory)
     static const char *const functions[] = { "malloc", "calloc", "realloc" };
     struct watcher           address, any;
 
-    begin();
     namespace_ip("link set dev lo up");
     watcher_start(&address, expect_option("198.51.100.1", kSCNetworkReachabilityOptionNotifyPath));
     watcher_start(&any, expect_target("0.0.0.0"));
@@ -166,8 +158,6 @@ TEST(to_tell_of_a_change_takes_no_memory)
             faults_disarm();
             assert_int_equal(faults_struck(), 0);
         }
-    watcher_stop(&address);
-    watcher_stop(&any);
 }
 
 /* ---- Dumps ------------------------------------------------------------------------------------------------------ */
@@ -234,7 +224,7 @@ static int count_interfaces(void)
     return total;
 }
 
-TEST(an_interrupted_dump_is_read_to_its_end)
+TEST_WITH(NULL, NULL, an_interrupted_dump_is_read_to_its_end)
 {
     static _Alignas(struct nlmsghdr) char buffer[NETLINK_BUFFER_SIZE];
     _Alignas(struct nlmsghdr) char        request[MESSAGE_REQUEST_SIZE];
@@ -256,7 +246,7 @@ TEST(an_interrupted_dump_is_read_to_its_end)
     end_many();
 }
 
-TEST(links_that_come_meanwhile_keep_nobody_from_an_answer)
+TEST_WITH(NULL, NULL, links_that_come_meanwhile_keep_nobody_from_an_answer)
 {
     struct link bridge;
 
@@ -292,7 +282,6 @@ TEST(a_database_that_cannot_be_read_is_not_an_empty_one)
     };
     struct pppd pppd;
 
-    begin();
     etc_require("127.0.0.1");
     etc_write("/run/pppd2.tdb", "TDB file\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -302,3 +291,5 @@ TEST(a_database_that_cannot_be_read_is_not_an_empty_one)
         assert_int_equal(pppd.kept, rows[i].error == 0);
     }
 }
+
+UNIT(.setup = begin)

@@ -12,14 +12,6 @@
 #define MADE_UP "out of an interface that no route leaves, IPv4 makes a route up for a socket"
 #define PREFIX  "a socket does not tell how long the prefix was that matched"
 
-/* What most tests start with: lo, and the pair a-b with an address on a. */
-static void begin(void)
-{
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
-}
-
 static void lose_carrier(void)
 {
     namespace_ip("link set dev b down");
@@ -32,7 +24,6 @@ TEST(a_gateway_makes_it_reachable)
 {
     SCNetworkReachabilityRef ipv4, ipv6;
 
-    begin();
     ipv4 = expect_target("198.51.100.7");
     ipv6 = expect_target("2001:db8:1::7");
     EXPECT(ipv4, 0, NoRoute);
@@ -53,14 +44,12 @@ TEST(a_gateway_makes_it_reachable)
 
 TEST(a_neighbour_is_direct)
 {
-    begin();
     EXPECT_ADDRESS("192.0.2.9", R | D, None);
     EXPECT_ADDRESS("2001:db8::9", R | D, None);
 }
 
 TEST(a_mapped_address_is_the_ipv4_address)
 {
-    begin();
     EXPECT_ADDRESS("::ffff:192.0.2.9", R | D, None);
     EXPECT_ADDRESS("::ffff:198.51.100.7", 0, NoRoute);
 }
@@ -69,7 +58,6 @@ TEST(ipv4_by_way_of_an_ipv6_hop_is_not_direct)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     namespace_ip("route add 0.0.0.0/0 via inet6 fe80::1 dev a");
     target = expect_target("198.51.100.7");
     EXPECT(target, R, None);
@@ -79,9 +67,8 @@ TEST(ipv4_by_way_of_an_ipv6_hop_is_not_direct)
     EXPECT_BOUND("198.51.100.7", "a", R, None);
 }
 
-TEST(an_empty_namespace_reaches_nothing)
+TEST_WITH(namespace_require, NULL, an_empty_namespace_reaches_nothing)
 {
-    namespace_require();
     EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
     EXPECT_ADDRESS("2001:db8::1", 0, NoRoute);
     EXPECT_ADDRESS("0.0.0.0", 0, NoRoute);
@@ -92,7 +79,6 @@ TEST(an_empty_namespace_reaches_nothing)
 
 TEST(a_throw_route_is_no_route)
 {
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("route add throw 198.51.100.0/24");
     namespace_ip("-6 route add default via 2001:db8::1");
@@ -103,7 +89,6 @@ TEST(a_throw_route_is_no_route)
 
 TEST(refusing_routes_tell_their_kind)
 {
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
     namespace_ip("route add unreachable 198.51.100.0/26");
@@ -126,7 +111,6 @@ TEST(refusing_routes_tell_their_kind)
 
 TEST(own_addresses_are_local_and_direct)
 {
-    begin();
     EXPECT_ADDRESS("192.0.2.2", R | L | D, None);
     EXPECT_ADDRESS("2001:db8::2", R | L | D, None);
     EXPECT_ADDRESS("127.0.0.1", R | L | D, None);
@@ -137,7 +121,6 @@ TEST(own_addresses_are_local_and_direct)
 /* The kernel would have packets to it carry the first address of its net. */
 TEST(a_second_address_of_a_net_is_an_own_one_too)
 {
-    begin();
     namespace_ip("address add 192.0.2.3/24 dev a");
     namespace_ip("address add 2001:db8::3/64 dev a nodad");
     namespace_await_addresses();
@@ -151,21 +134,18 @@ TEST(a_second_address_of_a_net_is_an_own_one_too)
     EXPECT_PAIR("192.0.2.255", "192.0.2.9", 0, LocalAddressNotAssigned);
 }
 
-TEST(loopback_that_went_down_is_an_interface_down)
+TEST_WITH(namespace_require_lo, NULL, loopback_that_went_down_is_an_interface_down)
 {
-    namespace_require();
-    namespace_ip("link set dev lo up");
     EXPECT_ADDRESS("127.0.0.1", R | L | D, None);
     namespace_ip("link set dev lo down");
     EXPECT_ADDRESS("127.0.0.1", 0, InterfaceDown);
 }
 
-TEST(loopback_that_was_never_up_is_not_reached_by_a_default_route)
+TEST_WITH(namespace_require, NULL, loopback_that_was_never_up_is_not_reached_by_a_default_route)
 {
     SCNetworkReachabilityFlags flags;
     SCNetworkReachabilityRef   target;
 
-    namespace_require();
     namespace_add_pair();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
@@ -181,7 +161,6 @@ TEST(loopback_that_was_never_up_is_not_reached_by_a_default_route)
 
 TEST(an_own_address_outlives_its_interface_going_down)
 {
-    begin();
     namespace_ip("link set dev a down");
     EXPECT_ADDRESS("192.0.2.2", R | L | D, None);
     EXPECT_ADDRESS("192.0.2.9", 0, NoRoute);
@@ -201,7 +180,6 @@ TEST(a_default_route_makes_the_default_path)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     EXPECT_DEFAULT(0, NoRoute);
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_DEFAULT(R, None);
@@ -215,14 +193,12 @@ TEST(a_default_route_makes_the_default_path)
 
 TEST(a_default_route_without_gateway_is_direct)
 {
-    begin();
     namespace_ip("route add default dev a");
     EXPECT_DEFAULT(R | D, None);
 }
 
 TEST(two_halves_make_a_default_path)
 {
-    begin();
     namespace_ip("route add 0.0.0.0/1 via 192.0.2.1");
     namespace_ip("route add 128.0.0.0/1 via 192.0.2.1");
     EXPECT_DEFAULT(R, None);
@@ -230,7 +206,6 @@ TEST(two_halves_make_a_default_path)
 
 TEST(two_ipv6_halves_make_a_default_path)
 {
-    begin();
     namespace_ip("-6 route add ::/1 via 2001:db8::1");
     namespace_ip("-6 route add 8000::/1 via 2001:db8::1");
     EXPECT_DEFAULT(R, None);
@@ -238,7 +213,6 @@ TEST(two_ipv6_halves_make_a_default_path)
 
 TEST(a_blackhole_of_net_zero_does_not_hide_the_default_path)
 {
-    begin();
     namespace_ip("route add blackhole 0.0.0.0/8");
     EXPECT_DEFAULT(0, NoRoute);
     namespace_ip("route add default via 192.0.2.1");
@@ -247,14 +221,14 @@ TEST(a_blackhole_of_net_zero_does_not_hide_the_default_path)
     EXPECT_DEFAULT(R, None);
 }
 
-TEST(nothing_about_one_net_hides_the_default_path)
+TEST_WITH(NULL, NULL, nothing_about_one_net_hides_the_default_path)
 {
     static const char *const refusals[] = { "route add throw 0.0.0.0/8",         "route add prohibit 0.0.0.0/8",
                                             "rule add to 0.0.0.0/8 unreachable", "rule add to 0.0.0.0/8 prohibit",
                                             "route add throw 128.0.0.0/8",       "route add blackhole 128.0.0.0/8" };
 
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        begin();
+        namespace_require_pair();
         namespace_ip("%s", refusals[i]);
         EXPECT_DEFAULT(0, NoRoute);
         namespace_ip("route add default via 192.0.2.1");
@@ -268,21 +242,20 @@ TEST(nothing_about_one_net_hides_the_default_path)
 TEST(a_route_to_net_zero_is_no_default_path)
 {
     denial_require_netlink(PREFIX);
-    begin();
     namespace_ip("route add 0.0.0.0/8 dev lo");
     EXPECT_DEFAULT(0, NoRoute);
     namespace_ip("-6 route add default via 2001:db8::1");
     EXPECT_DEFAULT(R, None);
 }
 
-TEST(nothing_about_one_ipv6_net_hides_the_default_path)
+TEST_WITH(NULL, NULL, nothing_about_one_ipv6_net_hides_the_default_path)
 {
     static const char *const refusals[] = { "-6 route add throw 2000::/16", "-6 route add unreachable 2001::/32",
                                             "-6 rule add to ::/8 prohibit", "-6 route add blackhole 8000::/16",
                                             "-6 rule add to 8000::/16 unreachable" };
 
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        begin();
+        namespace_require_pair();
         namespace_ip("%s", refusals[i]);
         namespace_ip("-6 route add default via 2001:db8::1");
         EXPECT_DEFAULT(R, None);
@@ -294,7 +267,6 @@ TEST(nothing_about_one_ipv6_net_hides_the_default_path)
 TEST(a_route_to_a_net_is_no_default_path)
 {
     denial_require_netlink(PREFIX);
-    begin();
     namespace_ip("route add 0.0.0.0/2 via 192.0.2.1");
     namespace_ip("route add 128.0.0.0/2 via 192.0.2.1");
     EXPECT_DEFAULT(0, NoRoute);
@@ -302,14 +274,12 @@ TEST(a_route_to_a_net_is_no_default_path)
 
 TEST(a_route_to_an_ipv6_net_is_no_default_path)
 {
-    begin();
     namespace_ip("-6 route add 2000::/3 via 2001:db8::1");
     EXPECT_DEFAULT(0, NoRoute);
 }
 
 TEST(an_unreachable_default_tells_its_reason)
 {
-    begin();
     namespace_ip("route add unreachable default metric 4000");
     EXPECT_DEFAULT(0, RouteUnreachable);
     namespace_ip("route add default via 192.0.2.1 metric 100");
@@ -320,7 +290,6 @@ TEST(an_ipv6_default_is_a_default_path)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     namespace_ip("-6 route add default via fe80::1 dev a");
     EXPECT_DEFAULT(R, None);
     target = expect_target("::");
@@ -333,7 +302,6 @@ TEST(usable_ipv4_comes_before_usable_ipv6)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     namespace_add_second_pair();
     target = expect_target("::");
     namespace_ip("-6 route add default via 2001:db8:c::1");
@@ -350,7 +318,6 @@ TEST(usable_ipv4_comes_before_usable_ipv6)
 
 TEST(the_reason_is_that_of_the_family_with_a_route)
 {
-    begin();
     namespace_ip("-6 route add unreachable default");
     EXPECT_DEFAULT(0, RouteUnreachable);
     namespace_ip("route add prohibit default");
@@ -360,7 +327,6 @@ TEST(the_reason_is_that_of_the_family_with_a_route)
 TEST(the_reason_is_that_of_the_family_whose_route_has_no_carrier)
 {
     denial_require_netlink(CARRIER);
-    begin();
     namespace_ip("-6 route add default via 2001:db8::1");
     lose_carrier();
     EXPECT_DEFAULT(0, NoCarrier);
@@ -372,7 +338,6 @@ TEST(a_policy_table_can_hold_the_default_path)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1 table 100");
     EXPECT_DEFAULT(0, NoRoute);
     namespace_ip("rule add from all lookup 100");
@@ -387,7 +352,6 @@ TEST(a_local_default_never_makes_the_default_path_local)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     namespace_ip("route add local default dev lo");
     target = expect_target("0.0.0.0");
     assert_int_equal(expect_flags_of(target) & L, 0);
@@ -398,7 +362,6 @@ TEST(a_local_default_never_makes_the_default_path_local)
 
 TEST(refusing_rules_tell_what_the_kernel_tells)
 {
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
     namespace_ip("rule add to 198.51.100.0/26 unreachable");
@@ -420,7 +383,6 @@ TEST(a_routing_mark_takes_its_table)
     const struct sockaddr_storage address = expect_sockaddr("198.51.100.7"), any = expect_sockaddr("0.0.0.0");
     SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1 table 100");
     namespace_ip("rule add fwmark 7 lookup 100");
     EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
@@ -441,7 +403,6 @@ TEST(a_routing_mark_takes_its_ipv6_table)
     const struct sockaddr_storage address = expect_sockaddr("2001:db8:1::7");
     SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
 
-    begin();
     namespace_ip("-6 route add default via 2001:db8::1 table 100");
     namespace_ip("-6 rule add fwmark 7 lookup 100");
     EXPECT_ADDRESS("2001:db8:1::7", 0, NoRoute);
@@ -456,7 +417,6 @@ TEST(an_interface_that_goes_down_takes_its_routes)
 {
     SCNetworkReachabilityRef ipv4, ipv6, any;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
     ipv4 = expect_target("198.51.100.7");
@@ -479,7 +439,6 @@ TEST(a_lost_carrier_ends_reachability_while_the_route_stands)
     SCNetworkReachabilityRef ipv4, ipv6, any;
 
     denial_require_netlink(CARRIER);
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
     ipv4 = expect_target("198.51.100.7");
@@ -510,7 +469,6 @@ TEST(a_dormant_link_has_no_carrier)
     SCNetworkReachabilityRef target;
 
     denial_require_netlink(CARRIER);
-    begin();
     target = expect_target("192.0.2.9");
     EXPECT(target, R | D, None);
     lose_carrier();
@@ -529,7 +487,6 @@ TEST(a_link_above_one_without_carrier_has_none)
     SCNetworkReachabilityRef target;
 
     denial_require_netlink(CARRIER);
-    begin();
     if (!namespace_try_ip("link add name m link a type macvlan"))
         SKIP("this kernel has no macvlan");
     namespace_ip("link set dev m up");
@@ -548,7 +505,6 @@ TEST(another_metric_does_not_help_against_a_lost_carrier)
     SCNetworkReachabilityRef ipv4, ipv6, any;
 
     denial_require_netlink(CARRIER);
-    begin();
     namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
     namespace_ip("route add default via 203.0.113.1 metric 20");
@@ -571,7 +527,6 @@ TEST(the_kernel_told_to_ignore_dead_links_takes_the_other_metric)
 {
     SCNetworkReachabilityRef ipv4, ipv6, any;
 
-    begin();
     namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
     namespace_ip("route add default via 203.0.113.1 metric 20");
@@ -630,7 +585,6 @@ static void add_two_legs(void)
 TEST(the_leg_that_has_a_carrier_counts)
 {
     denial_require_netlink(CARRIER);
-    begin();
     namespace_add_second_pair();
     add_two_legs();
     lose_carrier();
@@ -647,7 +601,6 @@ TEST(the_leg_that_has_a_carrier_counts)
 
 TEST(the_leg_whose_interface_is_up_counts)
 {
-    begin();
     namespace_add_second_pair();
     add_two_legs();
     namespace_ip("link set dev a down");
@@ -660,7 +613,6 @@ TEST(a_bound_target_takes_its_own_leg)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     namespace_add_second_pair();
     add_two_legs();
     for (int i = 0; i < 2; i++) {
@@ -723,24 +675,22 @@ static void check_nexthop_objects(void)
 
 TEST(routes_may_lead_to_nexthop_objects)
 {
-    begin();
     check_nexthop_objects();
 }
 
 TEST(nexthop_objects_need_not_be_spelled_out_in_routes)
 {
-    begin();
     namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
     check_nexthop_objects();
 }
 
-TEST(only_nexthop_objects_out_of_the_interface_count)
+TEST_WITH(NULL, NULL, only_nexthop_objects_out_of_the_interface_count)
 {
     SCNetworkReachabilityRef target;
 
     denial_require_netlink(MADE_UP);
     for (int spelled_out = 0; spelled_out < 2; spelled_out++) {
-        begin();
+        namespace_require_pair();
         namespace_sysctl("net.ipv4.nexthop_compat_mode", spelled_out ? "1" : "0");
         namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
         namespace_ip("route add default nhid 1");
@@ -781,14 +731,12 @@ static void check_nexthop_group(void)
 
 TEST(the_living_member_of_a_nexthop_group_counts)
 {
-    begin();
     namespace_add_second_pair();
     check_nexthop_group();
 }
 
 TEST(the_living_member_counts_in_a_group_that_is_not_spelled_out)
 {
-    begin();
     namespace_add_second_pair();
     namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
     check_nexthop_group();
@@ -804,11 +752,11 @@ static void expect_unreachable(const char *address)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_nexthop_group_without_a_carrier_is_of_no_use)
+TEST_WITH(NULL, NULL, a_nexthop_group_without_a_carrier_is_of_no_use)
 {
     denial_require_netlink(CARRIER);
     for (int spelled_out = 0; spelled_out < 2; spelled_out++) {
-        begin();
+        namespace_require_pair();
         namespace_add_second_pair();
         namespace_sysctl("net.ipv4.nexthop_compat_mode", spelled_out ? "1" : "0");
         add_nexthop_groups();
@@ -823,7 +771,6 @@ TEST(a_nexthop_group_without_a_carrier_is_of_no_use)
 
 TEST(a_blackhole_nexthop_is_a_blackhole)
 {
-    begin();
     namespace_ip("nexthop add id 1 blackhole");
     namespace_ip("route add 198.51.100.0/24 nhid 1");
     namespace_ip("-6 nexthop add id 2 blackhole");
@@ -834,12 +781,10 @@ TEST(a_blackhole_nexthop_is_a_blackhole)
 
 /* ---- IPv6 sources ----------------------------------------------------------------------------------------------- */
 
-TEST(a_tentative_address_is_no_source)
+TEST_WITH(namespace_require_lo, NULL, a_tentative_address_is_no_source)
 {
     SCNetworkReachabilityRef target, global;
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
     namespace_ip("link add name a type veth peer name b");
     namespace_sysctl("net.ipv6.conf.a.addr_gen_mode", "1"); /* no link-local address */
     namespace_sysctl("net.ipv6.conf.b.addr_gen_mode", "1");
@@ -861,12 +806,11 @@ TEST(a_tentative_address_is_no_source)
     SCNetworkReachabilityRelease(global);
 }
 
-TEST(a_duplicate_address_is_no_source)
+TEST_WITH(namespace_require, NULL, a_duplicate_address_is_no_source)
 {
     SCNetworkReachabilityRef target;
     struct namespace_other   other;
 
-    namespace_require();
     namespace_other_open(&other);
     namespace_ip("link set dev lo up");
     namespace_ip("link add name a type veth peer name b");
@@ -891,7 +835,6 @@ TEST(another_interface_may_lend_its_address)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     namespace_ip("link add name c type veth peer name d");
     namespace_sysctl("net.ipv6.conf.c.addr_gen_mode", "1");
     namespace_ip("link set dev d up");
@@ -904,12 +847,10 @@ TEST(another_interface_may_lend_its_address)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_link_local_source_does_not_reach_a_global_address)
+TEST_WITH(namespace_require_lo, NULL, a_link_local_source_does_not_reach_a_global_address)
 {
     SCNetworkReachabilityRef target;
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
     namespace_ip("link add name a type veth peer name b");
     namespace_ip("link set dev b up");
@@ -935,7 +876,6 @@ TEST(a_link_local_address_needs_its_scope)
     const struct sockaddr_storage plain = expect_sockaddr("fe80::1");
     SCNetworkReachabilityRef      target;
 
-    begin();
     (void)plain;
     EXPECT_ADDRESS("fe80::1", 0, NoRoute);
     EXPECT_ADDRESS("fe80::1%a", R | D, None);
@@ -951,7 +891,6 @@ TEST(a_link_local_address_needs_its_scope)
 
 TEST(broadcasts_are_direct)
 {
-    begin();
     namespace_ip("address delete 192.0.2.2/24 dev a");
     namespace_ip("address add 192.0.2.2/24 broadcast + dev a");
     EXPECT_ADDRESS("192.0.2.255", R | D, None);
@@ -961,7 +900,6 @@ TEST(broadcasts_are_direct)
 
 TEST(multicast_is_direct_where_it_is_routed)
 {
-    begin();
     EXPECT_ADDRESS("239.1.2.3", 0, NoRoute);
     namespace_ip("route add 224.0.0.0/4 dev a");
     EXPECT_ADDRESS("239.1.2.3", R | D, None);
@@ -973,7 +911,6 @@ TEST(multicast_is_direct_where_it_is_routed)
 TEST(only_multicast_routes_out_of_the_interface_count)
 {
     denial_require_netlink(MADE_UP);
-    begin();
     EXPECT_BOUND("239.1.2.3", "a", 0, NoRoute);
     namespace_ip("route add 224.0.0.0/4 dev a");
     EXPECT_BOUND("239.1.2.3", "a", R | D, None);
@@ -987,7 +924,6 @@ TEST(a_tunnel_is_transient_and_never_direct)
     SCNetworkReachabilityRef target, any;
     int                      tun;
 
-    begin();
     tun = namespace_add_tun("t0");
     if (tun < 0)
         SKIP("no /dev/net/tun here");
@@ -1018,7 +954,6 @@ TEST(a_pair_needs_its_local_address)
 {
     SCNetworkReachabilityRef ipv4, ipv6;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
     ipv4 = expect_pair("192.0.2.3", "198.51.100.7");
@@ -1042,7 +977,6 @@ TEST(a_pair_needs_its_local_address)
 
 TEST(a_pair_asks_with_its_source)
 {
-    begin();
     namespace_ip("address add 192.0.2.3/24 dev a");
     namespace_ip("address add 2001:db8::3/64 dev a nodad");
     namespace_await_addresses();
@@ -1062,7 +996,6 @@ TEST(a_pair_asks_with_its_source)
 
 TEST(an_equal_pair_that_is_owned_is_local)
 {
-    begin();
     EXPECT_PAIR("192.0.2.2", "192.0.2.2", R | L | D, None);
     EXPECT_PAIR("2001:db8::2", "2001:db8::2", R | L | D, None);
     EXPECT_PAIR("192.0.2.9", "192.0.2.9", 0, LocalAddressNotAssigned);
@@ -1070,7 +1003,6 @@ TEST(an_equal_pair_that_is_owned_is_local)
 
 TEST(half_a_pair_is_a_question_too)
 {
-    begin();
     EXPECT_PAIR("192.0.2.2", NULL, R | L | D, None);
     EXPECT_PAIR("192.0.2.9", NULL, 0, LocalAddressNotAssigned);
     EXPECT_PAIR(NULL, "192.0.2.9", R | D, None);
@@ -1081,7 +1013,6 @@ TEST(half_a_pair_is_a_question_too)
 
 TEST(a_pair_may_be_link_local)
 {
-    begin();
     namespace_ip("address add fe80::2/64 dev a nodad");
     namespace_await_addresses();
     EXPECT_PAIR("fe80::2%a", "fe80::1%a", R | D, None);
@@ -1091,7 +1022,6 @@ TEST(a_pair_may_be_link_local)
 
 TEST(a_link_local_source_must_be_that_of_its_own_interface)
 {
-    begin();
     namespace_ip("address add fe80::2/64 dev a nodad");
     namespace_await_addresses();
     EXPECT_PAIR("fe80::2%b", "fe80::1%b", 0, LocalAddressNotAssigned);
@@ -1102,7 +1032,6 @@ TEST(a_link_local_source_must_be_that_of_its_own_interface)
 TEST(only_routes_out_of_the_interface_count)
 {
     denial_require_netlink(MADE_UP);
-    begin();
     namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_BOUND("198.51.100.7", "a", R, None);
@@ -1118,7 +1047,6 @@ TEST(only_routes_out_of_the_interface_count)
 
 TEST(only_ipv6_routes_out_of_the_interface_count)
 {
-    begin();
     namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8::1");
     EXPECT_BOUND("2001:db8:1::7", "a", R, None);
@@ -1133,7 +1061,6 @@ TEST(a_route_behind_another_metric_counts_out_of_its_interface)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
     namespace_ip("route add default via 203.0.113.1 metric 20");
@@ -1147,7 +1074,6 @@ TEST(a_route_behind_another_metric_counts_out_of_its_interface)
 
 TEST(an_own_address_is_local_out_of_its_own_interface)
 {
-    begin();
     EXPECT_BOUND("192.0.2.2", "a", R | L | D, None);
     EXPECT_BOUND("2001:db8::2", "a", R | L | D, None);
     EXPECT_BOUND("127.0.0.1", "lo", R | L | D, None);
@@ -1156,13 +1082,11 @@ TEST(an_own_address_is_local_out_of_its_own_interface)
 TEST(an_own_address_is_not_reached_out_of_another_interface)
 {
     denial_require_netlink(MADE_UP);
-    begin();
     EXPECT_BOUND("192.0.2.2", "b", 0, NoRoute);
 }
 
 TEST(a_bound_target_without_carrier_says_so)
 {
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     lose_carrier();
     EXPECT_BOUND("198.51.100.7", "a", 0, NoCarrier);
@@ -1170,11 +1094,10 @@ TEST(a_bound_target_without_carrier_says_so)
     EXPECT_BOUND("2001:db8::9", "a", 0, NoCarrier);
 }
 
-TEST(a_bound_target_follows_the_name)
+TEST_WITH(namespace_require, NULL, a_bound_target_follows_the_name)
 {
     SCNetworkReachabilityRef target, zone;
 
-    namespace_require();
     target = expect_bound("192.0.2.9", "a");
     zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
     EXPECT(target, 0, InterfaceMissing);
@@ -1210,7 +1133,6 @@ TEST(a_bound_target_follows_the_name)
 TEST(a_bound_target_honours_refusing_routes)
 {
     denial_require_netlink(MADE_UP);
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("route add blackhole 198.51.100.0/26");
     namespace_ip("route add prohibit 198.51.100.64/26");
@@ -1220,3 +1142,5 @@ TEST(a_bound_target_honours_refusing_routes)
     EXPECT_BOUND("198.51.100.130", "a", 0, NoRoute);
     EXPECT_BOUND("198.51.100.200", "a", R, None);
 }
+
+UNIT(.setup = namespace_require_pair)

@@ -72,12 +72,7 @@ static void begin(void)
 
 static void end(void)
 {
-    for_each_part(i)
-    {
-        if (world.watchers[i].target != NULL)
-            watcher_stop(&world.watchers[i]);
-        close(world.parts[i]);
-    }
+    for_each_part(i) close(world.parts[i]);
     SCRunLoopRelease(world.loop);
     close(world.home);
 }
@@ -197,16 +192,12 @@ static void follow(SCNetworkReachabilityRef (*make)(int, const char *))
 
 TEST(a_change_is_heard_of_by_the_targets_of_its_namespace_alone)
 {
-    begin();
     follow(make_on_the_way);
-    end();
 }
 
 TEST(it_does_not_matter_which_threads_made_them)
 {
-    begin();
     follow(make_on_a_thread);
-    end();
 }
 
 /* Runs the work on the library's thread. */
@@ -250,7 +241,6 @@ TEST(a_scheduler_is_told_of_all_of_them)
     SCNetworkReachabilityRef targets[PARTS];
     struct writer            writers[PARTS];
 
-    begin();
     for_each_part(i)
     {
         SCNetworkReachabilityContext context = { .info = &told[i] };
@@ -280,7 +270,6 @@ TEST(a_scheduler_is_told_of_all_of_them)
         SCNetworkReachabilityRelease(targets[i]);
         writer_close(&writers[i]);
     }
-    end();
 }
 
 TEST(one_address_means_something_else_in_each)
@@ -289,7 +278,6 @@ TEST(one_address_means_something_else_in_each)
     static const SCNetworkReachabilityReason reasons[PARTS] = { 0, 0, kSCNetworkReachabilityReasonRouteBlackhole };
     SCNetworkReachabilityRef                 targets[PARTS];
 
-    begin();
     IP(world.parts[1], "address delete 192.0.2.2/24 dev a");
     IP(world.parts[1], "address add 192.0.2.1/24 dev a");
     IP(world.parts[2], "address delete 192.0.2.2/24 dev a");
@@ -309,12 +297,10 @@ TEST(one_address_means_something_else_in_each)
     EXPECT_ADDRESS("192.0.2.2", 0, NoRoute); /* at home there is nothing */
     EXPECT_QUIET(&world.watchers[0]);
     for_each_part(i) SCNetworkReachabilityRelease(targets[i]);
-    end();
 }
 
 TEST(an_interface_is_renamed_in_one_of_them)
 {
-    begin();
     for_each_part(i)
         watcher_schedule_on(&world.watchers[i], THERE(world.parts[i], expect_bound("192.0.2.9", "a")), world.loop);
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
@@ -341,7 +327,6 @@ TEST(an_interface_is_renamed_in_one_of_them)
         EXPECT_FRESH(world.parts[i], expect_bound("192.0.2.9", "a"), R | D);
     }
     EXPECT_QUIET(&world.watchers[0]);
-    end();
 }
 
 /* "c", whose peer stays in the first namespace. */
@@ -352,7 +337,6 @@ static void move(int from, int to)
 
 TEST(an_interface_wanders_from_one_to_the_next)
 {
-    begin();
     namespace_go(world.parts[0]);
     namespace_add_second_pair();
     namespace_go(world.home);
@@ -376,7 +360,6 @@ TEST(an_interface_wanders_from_one_to_the_next)
         EXPECT(world.watchers[other].target, 0, InterfaceMissing);
         EXPECT_QUIET(&world.watchers[other]);
     }
-    end();
 }
 
 /* ---- Asked from elsewhere --------------------------------------------------------------------------------------- */
@@ -426,7 +409,6 @@ TEST(names_of_interfaces_are_those_of_the_target_s_namespace)
 {
     SCNetworkReachabilityRef zoned[PARTS], bound[PARTS];
 
-    begin();
     for_each_part(i)
     {
         add_z(i);
@@ -457,7 +439,6 @@ TEST(names_of_interfaces_are_those_of_the_target_s_namespace)
         expect_over_z(bound[i], index_in(i));
         SCNetworkReachabilityRelease(bound[i]);
     }
-    end();
 }
 
 struct question_abroad {
@@ -488,7 +469,6 @@ TEST(threads_of_all_namespaces_may_ask_at_once)
     struct question_abroad questions[PARTS];
     pthread_t              threads[PARTS];
 
-    begin();
     for_each_part(i)
     {
         add_z(i);
@@ -504,7 +484,6 @@ TEST(threads_of_all_namespaces_may_ask_at_once)
     for_each_part(i) assert_int_equal(pthread_join(threads[i], NULL), 0);
     for_each_part(i) assert_true(questions[i].right);
     SCNetworkReachabilityRelease(questions[0].target);
-    end();
 }
 
 #define EXPECT_HOME() \
@@ -522,7 +501,6 @@ TEST(no_call_moves_the_calling_thread)
     struct writer             writer;
     struct stat               home;
 
-    begin();
     assert_int_equal(fstat(world.home, &home), 0);
     namespace_go(world.parts[0]);
     assert_int_equal(writer_open(&writer), 0);
@@ -541,7 +519,6 @@ TEST(no_call_moves_the_calling_thread)
     EXPECT_HOME();
     watcher->target = NULL;
     writer_close(&writer);
-    end();
 }
 
 /* ---- The death of a namespace ----------------------------------------------------------------------------------- */
@@ -587,12 +564,11 @@ static void end_alone(void)
     close(world.home);
 }
 
-TEST(a_namespace_dies_when_its_last_target_is_released)
+TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_released)
 {
     SCNetworkReachabilityRef first, second;
     int                      fd;
 
-    begin_alone();
     fd = mortal_open("w");
     first = make_on_the_way(fd, "192.0.2.9");
     second = THERE(fd, expect_bound("fe80::1", "x"));
@@ -604,15 +580,13 @@ TEST(a_namespace_dies_when_its_last_target_is_released)
     EXPECT(second, 0, NoRoute);
     SCNetworkReachabilityRelease(second);
     namespace_await_gone("w");
-    end_alone();
 }
 
-TEST(a_namespace_dies_when_its_last_target_is_unscheduled)
+TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_unscheduled)
 {
     SCNetworkReachabilityRef target;
     int                      fd;
 
-    begin_alone();
     fd = mortal_open("w");
     target = make_on_the_way(fd, "192.0.2.9");
     close(fd);
@@ -623,17 +597,15 @@ TEST(a_namespace_dies_when_its_last_target_is_unscheduled)
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, world.loop, kSCRunLoopDefaultMode));
     namespace_await_gone("w");
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
-    end_alone();
 }
 
 /* Never driven, and on two loops. */
-TEST(a_namespace_dies_with_its_last_schedule)
+TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_its_last_schedule)
 {
     SCRunLoopRef             second = SCRunLoopCreate();
     SCNetworkReachabilityRef target;
     int                      fd;
 
-    begin_alone();
     fd = mortal_open("w");
     target = make_on_the_way(fd, "192.0.2.9");
     close(fd);
@@ -645,7 +617,6 @@ TEST(a_namespace_dies_with_its_last_schedule)
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second, kSCRunLoopDefaultMode));
     namespace_await_gone("w");
     SCRunLoopRelease(second);
-    end_alone();
 }
 
 static void release_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -658,14 +629,13 @@ static void release_inside(SCNetworkReachabilityRef target, SCNetworkReachabilit
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_namespace_dies_when_its_last_target_is_released_in_its_own_callback)
+TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_released_in_its_own_callback)
 {
     int                          calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
     SCNetworkReachabilityRef     target;
     int                          fd;
 
-    begin_alone();
     fd = mortal_open("w");
     target = make_on_the_way(fd, "127.0.0.1");
     assert_true(SCNetworkReachabilitySetCallback(target, release_inside, &context));
@@ -677,15 +647,13 @@ TEST(a_namespace_dies_when_its_last_target_is_released_in_its_own_callback)
     assert_int_equal(SCRunLoopPerform(world.loop, 10), 1);
     assert_int_equal(calls, 1);
     namespace_await_gone("w");
-    end_alone();
 }
 
-TEST(a_namespace_dies_without_the_thread_that_made_the_target)
+TEST_WITH(begin_alone, end_alone, a_namespace_dies_without_the_thread_that_made_the_target)
 {
     SCNetworkReachabilityRef target;
     int                      fd;
 
-    begin_alone();
     fd = mortal_open("w");
     target = make_on_a_thread(fd, "192.0.2.9");
     close(fd);
@@ -697,7 +665,6 @@ TEST(a_namespace_dies_without_the_thread_that_made_the_target)
     expect_alive("w");
     SCNetworkReachabilityRelease(target);
     namespace_await_gone("w");
-    end_alone();
 }
 
 /* Leaves a target behind, scheduled on the loop that ends with it. */
@@ -714,13 +681,12 @@ static void *leave_scheduled(void *argument)
     return left ? argument : NULL;
 }
 
-TEST(a_namespace_dies_with_the_thread_whose_loop_had_its_last_target)
+TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_the_thread_whose_loop_had_its_last_target)
 {
     struct creation creation = { .address = "192.0.2.9" };
     void           *left = NULL;
     pthread_t       thread;
 
-    begin_alone();
     creation.fd = mortal_open("w");
     assert_int_equal(pthread_create(&thread, NULL, leave_scheduled, &creation), 0);
     assert_int_equal(pthread_join(thread, &left), 0);
@@ -728,7 +694,6 @@ TEST(a_namespace_dies_with_the_thread_whose_loop_had_its_last_target)
     expect_alive("w"); /* our descriptor holds it */
     close(creation.fd);
     namespace_await_gone("w");
-    end_alone();
 }
 
 struct release {
@@ -745,12 +710,11 @@ static void release_on_the_scheduler(SCNetworkReachabilityRef target, SCNetworkR
     sem_post(&release->done);
 }
 
-TEST(a_namespace_dies_when_its_last_target_leaves_its_scheduler)
+TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_leaves_its_scheduler)
 {
     struct release               release = { .right = false };
     SCNetworkReachabilityContext context = { .info = &release };
 
-    begin_alone();
     assert_int_equal(sem_init(&release.done, 0, 0), 0);
     for (int inside = 0; inside < 2; inside++) {
         const int                fd = mortal_open("w");
@@ -774,15 +738,13 @@ TEST(a_namespace_dies_when_its_last_target_leaves_its_scheduler)
         namespace_await_gone("w");
     }
     sem_destroy(&release.done);
-    end_alone();
 }
 
 /* A namespace may get the number of one that has died: nothing of the old one is left in the books. */
-TEST(many_namespaces_come_and_go)
+TEST_WITH(begin_alone, end_alone, many_namespaces_come_and_go)
 {
     struct descriptors before;
 
-    begin_alone();
     descriptors_read(&before);
     for (int i = 0; i < 8; i++) {
         const int                fd = mortal_open("w");
@@ -797,7 +759,6 @@ TEST(many_namespaces_come_and_go)
         namespace_await_gone("w");
     }
     descriptors_expect(&before);
-    end_alone();
 }
 
 /* ---- Without the right to go there, and without /proc ----------------------------------------------------------- */
@@ -978,16 +939,12 @@ static void live_as_nobody(void)
 
 TEST(without_privilege_a_foreign_target_is_asked_and_not_scheduled)
 {
-    begin();
     run_in_child(live_without_capability);
-    end();
 }
 
 TEST(so_it_is_for_another_user)
 {
-    begin();
     run_in_child(live_as_nobody);
-    end();
 }
 
 static void hide_proc(void)
@@ -1025,9 +982,7 @@ static void live_without_proc(void)
 
 TEST(without_proc_the_process_has_one_namespace)
 {
-    begin();
     run_in_child(live_without_proc);
-    end();
 }
 
 /* As a daemon does that locks itself in once it has begun. */
@@ -1047,9 +1002,7 @@ static void lock_oneself_in(void)
 
 TEST(a_target_stays_usable_when_proc_and_privilege_are_given_up)
 {
-    begin();
     run_in_child(lock_oneself_in);
-    end();
 }
 
 static void find_proc(void)
@@ -1069,7 +1022,7 @@ static void find_proc(void)
 
 TEST(a_target_stays_usable_when_proc_appears)
 {
-    begin();
     run_in_child(find_proc);
-    end();
 }
+
+UNIT(.setup = begin, .teardown = end)

@@ -51,9 +51,7 @@ static unsigned begin(struct writer *writer, struct watcher *watcher)
 {
     unsigned index;
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    namespace_require_pair();
     check(writer_open(writer), "writer");
     check(writer_route(writer, WRITER_ADD, &default_route), "default route");
     index = writer_index("a");

@@ -505,7 +505,6 @@ TEST(no_answer_is_stale_after_an_address_was_deleted)
     struct writer writer;
     char          prefix[32];
 
-    begin();
     add_second_pair();
     check(writer_open(&writer), "writer");
     check(writer_batch(&writer), "batch");
@@ -522,7 +521,6 @@ TEST(no_answer_is_stale_after_an_address_was_deleted)
 
 TEST(no_answer_is_stale_after_a_link_went_down)
 {
-    begin();
     add_second_pair();
     namespace_ip("route add default via 203.0.113.1");
     namespace_ip("route add 198.51.100.0/24 dev a");
@@ -534,7 +532,6 @@ TEST(no_loss_is_told_of_when_a_link_comes_back)
     struct way ways[] = { { "a scheduled target", start_target, hear_losses, stop_target, 0, 0 },
                           { "one that is asked", start_asking, ask_for_losses, stop_asking, 0, 0 } };
 
-    begin();
     namespace_add_second_pair(); /* with IPv6, which has more to do before the kernel tells */
     link_c = writer_index("c");
     link_d = writer_index("d");
@@ -553,4 +550,4 @@ static void start(void)
     MUST(sched_getaffinity(0, sizeof given, &given) == 0);
 }
 
-UNIT(.start = start)
+UNIT(.setup = begin, .start = start)

@@ -140,9 +140,7 @@ TEST(ipv4_out_of_an_interface_without_a_default_route)
         { "192.0.2.127", "c", 0, "c" },         { "192.0.2.127", "lo", 0, "" },
     };
 
-    begin();
     EXPECT_ROWS(rows);
-    end();
 }
 
 /* Multicast is on-link even where its route has a gateway. */
@@ -157,10 +155,8 @@ TEST(ipv4_out_of_an_interface_with_a_default_route)
         { "192.0.2.127", "a", R | D, "a" },
     };
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_ROWS(rows);
-    end();
 }
 
 TEST(ipv4_multicast_has_a_route_of_its_own)
@@ -170,11 +166,9 @@ TEST(ipv4_multicast_has_a_route_of_its_own)
         { "239.1.2.3", "c", R | D, "c" },    { "239.1.2.3", "a", R | D, "a" },
     };
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("route add 224.0.0.0/4 dev c");
     EXPECT_ROWS(rows);
-    end();
 }
 
 /* A scope counts where the address needs one, as for the kernel. Without one, sendto(2) takes some interface for
@@ -191,14 +185,12 @@ TEST(ipv6_with_and_without_a_scope)
     SCNetworkReachabilityRef target;
     char                     name[IF_NAMESIZE];
 
-    begin();
     EXPECT_ROWS(rows);
     target = expect_target("ff02::fb");
     EXPECT(target, R | D, None);
     EXPECT_INTERFACE(target, find_way_out("ff02::fb", NULL, name));
     SCNetworkReachabilityRelease(target);
     EXPECT_ADDRESS("fe80::1", 0, NoRoute);
-    end();
 }
 
 /* ---- Zones ------------------------------------------------------------------------------------------------------ */
@@ -244,7 +236,6 @@ TEST(a_zone_is_a_name_or_a_number)
     static const char *const addresses[] = { "fe80::1", "ff02::1", "ff02::fb", "ff01::1" };
     const char              *interfaces[] = { "a", "c" };
 
-    begin();
     for (size_t i = 0; i < 8; i++) {
         const char    *address = addresses[i / 2], *interface = interfaces[i % 2];
         const uint32_t index = if_nametoindex(interface);
@@ -263,7 +254,6 @@ TEST(a_zone_is_a_name_or_a_number)
             SCNetworkReachabilityRelease(target);
         }
     }
-    end();
 }
 
 /* The address needs no scope: its zone only says out of which interface. */
@@ -271,20 +261,17 @@ TEST(a_zone_of_a_global_address_is_no_part_of_it)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     target = named("2001:db8::9%a");
     EXPECT(target, R | D, None);
     expect_scope(target, 0);
     SCNetworkReachabilityRelease(target);
     EXPECT_ONCE(named("2001:db8::9%c"), 0, NoRoute);
-    end();
 }
 
 TEST(a_zone_by_number_waits_for_its_interface)
 {
     struct watcher unicast, multicast;
 
-    begin();
     watcher_start(&unicast, named("fe80::1%77"));
     watcher_start(&multicast, named("ff02::fb%77"));
     EXPECT(unicast.target, 0, InterfaceMissing);
@@ -307,16 +294,12 @@ TEST(a_zone_by_number_waits_for_its_interface)
     EXPECT_END(&unicast, 0);
     EXPECT_END(&multicast, 0);
     EXPECT(unicast.target, 0, InterfaceMissing);
-    watcher_stop(&unicast);
-    watcher_stop(&multicast);
-    end();
 }
 
 TEST(a_zone_by_name_waits_for_its_interface)
 {
     struct watcher unicast, multicast;
 
-    begin();
     watcher_start(&unicast, named("fe80::1%z"));
     watcher_start(&multicast, named("ff02::fb%z"));
     EXPECT(unicast.target, 0, InterfaceMissing);
@@ -340,16 +323,12 @@ TEST(a_zone_by_name_waits_for_its_interface)
     EXPECT_END(&unicast, R | D);
     EXPECT_END(&multicast, R | D);
     expect_scope(unicast.target, if_nametoindex("z"));
-    watcher_stop(&unicast);
-    watcher_stop(&multicast);
-    end();
 }
 
 TEST(two_interfaces_are_refused)
 {
     char zone_a[40];
 
-    begin();
     assert_null(named_and_bound("fe80::1%a", "c"));
     assert_int_equal(SCError(), kSCStatusInvalidArgument);
     assert_null(named_and_bound("ff02::fb%nosuch", "a"));
@@ -363,5 +342,6 @@ TEST(two_interfaces_are_refused)
     EXPECT_BOUND("fe80::1%a", "c", 0, NoRoute);
     EXPECT_BOUND("ff02::1%c", "a", 0, NoRoute);
     EXPECT_BOUND("fe80::1%a", "nosuch", 0, InterfaceMissing);
-    end();
 }
+
+UNIT(.setup = begin, .teardown = end)

@@ -12,9 +12,7 @@
 
 static void begin(void)
 {
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
+    namespace_require_pair();
     namespace_add_second_pair();
 }
 
@@ -120,7 +118,6 @@ TEST(its_routes_come_and_go)
     EXPECT_CHANGE(&watcher, 0);
     namespace_ip("rule delete priority 5");
     EXPECT_CHANGE(&watcher, R | D);
-    watcher_stop(&watcher);
 }
 
 /* Nobody else listens here. */
@@ -132,7 +129,6 @@ TEST(a_target_that_is_scheduled_on_an_old_tunnel_ends_right)
     add_tunnel("remote 198.51.100.9");
     watcher_schedule(&watcher, expect_target(INNER));
     EXPECT_END(&watcher, 0);
-    watcher_stop(&watcher);
 }
 
 TEST(one_may_lie_in_another)
@@ -151,7 +147,6 @@ TEST(one_may_lie_in_another)
     EXPECT_CHANGE(&watcher, 0);
     namespace_ip("link set dev a up");
     EXPECT_END(&watcher, R | D);
-    watcher_stop(&watcher);
 }
 
 TEST(the_default_path_may_be_a_tunnel)
@@ -166,7 +161,6 @@ TEST(the_default_path_may_be_a_tunnel)
     assert_int_equal(expect_flags_of(watcher.target), R);
     namespace_ip("link set dev a down");
     EXPECT_CHANGE(&watcher, 0);
-    watcher_stop(&watcher);
 }
 
 /* A dead tunnel is no better than a dead link: what else there is counts. */
@@ -263,5 +257,4 @@ TEST(other_routes_do_not_matter)
     namespace_ip("route add 198.51.100.8/31 via 192.0.2.1");
     EXPECT_QUIET(&watcher);
     assert_true(count_queries(target) > before);
-    watcher_stop(&watcher);
 }

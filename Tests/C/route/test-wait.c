@@ -230,7 +230,6 @@ TEST(they_ask_for_nothing_that_waits)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     waits = 0;
     make_calls(second.loop); /* when nothing is known of any link */
     make_calls(second.loop);
@@ -245,7 +244,6 @@ TEST(they_ask_for_nothing_that_waits)
     assert_true(waits >= 3); /* all links, and the barrier */
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second.loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(target);
-    end();
 }
 
 /* A link that is down is looked at for each question, as it may be up by now; at its flags alone. */
@@ -253,7 +251,6 @@ TEST(a_link_that_is_down_is_asked_for_its_hardware_once)
 {
     SCNetworkReachabilityRef target;
 
-    begin();
     namespace_ip("link set dev b down");
     namespace_await_running("a", false);
     target = expect_target("198.51.100.7");
@@ -265,7 +262,6 @@ TEST(a_link_that_is_down_is_asked_for_its_hardware_once)
     assert_int_equal(expect_flags_of(target), 0);
     assert_int_equal(hardware_looks, 1);
     SCNetworkReachabilityRelease(target);
-    end();
 }
 
 /* At each place where the library may wait: GetPath's first look at an interface, the first pass of a loop, a link's
@@ -276,7 +272,6 @@ TEST(they_are_not_kept_by_those_who_wait)
     SCNetworkReachabilityRef                    served;
     const double                                limit = watcher_now() + PATIENCE;
 
-    begin();
     second.unscheduled = expect_target("192.0.2.9");
     second.scheduled = expect_target("2001:db8::9");
     served = expect_target("198.51.100.7");
@@ -303,7 +298,6 @@ TEST(they_are_not_kept_by_those_who_wait)
     SCNetworkReachabilityRelease(second.scheduled);
     SCNetworkReachabilityRelease(second.unscheduled);
     SCNetworkReachabilityRelease(served);
-    end();
 }
 
 /* ---- The kernel's part ------------------------------------------------------------------------------------------ */
@@ -424,12 +418,11 @@ static double make_timed_calls(double until)
     return longest;
 }
 
-TEST(they_return_while_the_kernel_holds_the_lock)
+TEST_WITH(begin, NULL, they_return_while_the_kernel_holds_the_lock)
 {
     double waited = 0, longest = 0;
     bool   is_held = false, is_short = false;
 
-    begin();
     for (int i = 0; i < TRIES && !is_short; i++) {
         pthread_t holder, waiter;
 
@@ -453,3 +446,5 @@ TEST(they_return_while_the_kernel_holds_the_lock)
         fail_msg("the last try: RTNL was held for %.1f ms, and a call slept for %.1f ms", waited * 1000,
                  longest * 1000);
 }
+
+UNIT(.setup = begin, .teardown = end)

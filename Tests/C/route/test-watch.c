@@ -11,13 +11,6 @@
 #include "support/watcher.h"
 #include "support/writer.h"
 
-static void begin(void)
-{
-    namespace_require();
-    namespace_ip("link set dev lo up");
-    namespace_add_pair();
-}
-
 /* What a target that was never scheduled says. */
 #define EXPECT_FRESH(address, flags) \
     do { \
@@ -28,14 +21,14 @@ static void begin(void)
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
 
-TEST(a_default_route_is_added_replaced_and_deleted)
+TEST_WITH(NULL, NULL, a_default_route_is_added_replaced_and_deleted)
 {
     static const char *const addresses[] = { "198.51.100.7", "0.0.0.0", "::" };
 
     for (size_t i = 0; i < 3; i++) {
         struct watcher watcher;
 
-        begin();
+        namespace_require_pair();
         namespace_add_second_pair();
         watcher_start(&watcher, expect_target(addresses[i]));
         namespace_ip("route add default via 192.0.2.1");
@@ -58,14 +51,14 @@ TEST(a_default_route_is_added_replaced_and_deleted)
     }
 }
 
-TEST(an_ipv6_default_route_is_added_replaced_and_deleted)
+TEST_WITH(NULL, NULL, an_ipv6_default_route_is_added_replaced_and_deleted)
 {
     static const char *const addresses[] = { "2001:db8:1::7", "0.0.0.0", "::" };
 
     for (size_t i = 0; i < 3; i++) {
         struct watcher watcher;
 
-        begin();
+        namespace_require_pair();
         namespace_add_second_pair();
         watcher_start(&watcher, expect_target(addresses[i]));
         namespace_ip("-6 route add default via 2001:db8::1");
@@ -88,7 +81,6 @@ TEST(a_route_of_the_other_family_changes_nothing)
 {
     struct watcher ipv4, ipv6;
 
-    begin();
     watcher_start(&ipv4, expect_target("198.51.100.7"));
     watcher_start(&ipv6, expect_target("2001:db8:1::7"));
     namespace_ip("route add default via 192.0.2.1");
@@ -97,15 +89,12 @@ TEST(a_route_of_the_other_family_changes_nothing)
     namespace_ip("-6 route add default via 2001:db8::1");
     EXPECT_CHANGE(&ipv6, R);
     EXPECT_QUIET(&ipv4);
-    watcher_stop(&ipv4);
-    watcher_stop(&ipv6);
 }
 
 TEST(a_longer_prefix_takes_over_and_gives_back)
 {
     struct watcher ipv4, ipv6;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
     watcher_start(&ipv4, expect_target("198.51.100.7"));
@@ -122,22 +111,18 @@ TEST(a_longer_prefix_takes_over_and_gives_back)
     namespace_ip("-6 route add unreachable 2001:db8:1::8/128");
     EXPECT_QUIET(&ipv4);
     EXPECT_QUIET(&ipv6);
-    watcher_stop(&ipv4);
-    watcher_stop(&ipv6);
 }
 
 TEST(a_route_in_another_table_counts_when_a_rule_leads_there)
 {
     struct watcher watcher;
 
-    begin();
     namespace_ip("rule add from all lookup 100");
     watcher_start(&watcher, expect_target("198.51.100.7"));
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1 table 100");
     EXPECT_CHANGE(&watcher, R);
     namespace_ip("route flush table 100");
     EXPECT_CHANGE(&watcher, 0);
-    watcher_stop(&watcher);
 }
 
 /* Each step changes the answer or, where the default path is asked about, must not. */
@@ -145,7 +130,6 @@ TEST(the_halves_of_a_default_route_come_and_go)
 {
     struct watcher any;
 
-    begin();
     watcher_start(&any, expect_target("0.0.0.0"));
     namespace_ip("route add blackhole 0.0.0.0/8");
     namespace_ip("-6 route add unreachable 2001::/32");
@@ -165,14 +149,12 @@ TEST(the_halves_of_a_default_route_come_and_go)
     namespace_ip("-6 route delete 8000::/1");
     EXPECT_CHANGE(&any, 0);
     EXPECT_FRESH("0.0.0.0", 0);
-    watcher_stop(&any);
 }
 
 TEST(a_policy_rule_is_added_and_deleted)
 {
     struct watcher ipv4, ipv6, any;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
     watcher_start(&ipv4, expect_target("198.51.100.7"));
@@ -191,9 +173,6 @@ TEST(a_policy_rule_is_added_and_deleted)
     EXPECT_CHANGE(&any, R);
     namespace_ip("-6 rule delete from all prohibit priority 100");
     EXPECT_CHANGE(&ipv6, R);
-    watcher_stop(&ipv4);
-    watcher_stop(&ipv6);
-    watcher_stop(&any);
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
@@ -202,7 +181,6 @@ TEST(a_link_goes_down_and_up)
 {
     struct watcher near, far, any, ipv6;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     watcher_start(&near, expect_target("192.0.2.9"));
     watcher_start(&far, expect_target("198.51.100.7"));
@@ -221,17 +199,12 @@ TEST(a_link_goes_down_and_up)
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&far, R);
     EXPECT_CHANGE(&any, R);
-    watcher_stop(&near);
-    watcher_stop(&far);
-    watcher_stop(&any);
-    watcher_stop(&ipv6);
 }
 
 TEST(the_peer_takes_the_carrier_away_and_gives_it_back)
 {
     struct watcher near, far, any, ipv6;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
     watcher_start(&near, expect_target("192.0.2.9"));
@@ -250,10 +223,6 @@ TEST(the_peer_takes_the_carrier_away_and_gives_it_back)
     EXPECT_CHANGE(&any, R);
     EXPECT_CHANGE(&ipv6, R);
     EXPECT_FRESH("198.51.100.7", R);
-    watcher_stop(&near);
-    watcher_stop(&far);
-    watcher_stop(&any);
-    watcher_stop(&ipv6);
 }
 
 /* IPv6 has its addresses and routes come and go with each of these, in messages of their own. Without it there is the
@@ -262,7 +231,6 @@ TEST(without_ipv6_the_link_alone_tells)
 {
     struct watcher near, far, any;
 
-    begin();
     namespace_sysctl("net.ipv6.conf.all.disable_ipv6", "1");
     namespace_ip("route add default via 192.0.2.1");
     watcher_start(&near, expect_target("192.0.2.9"));
@@ -281,16 +249,12 @@ TEST(without_ipv6_the_link_alone_tells)
     EXPECT_CHANGE(&far, 0);
     EXPECT_CHANGE(&any, 0);
     EXPECT_FRESH("198.51.100.7", 0);
-    watcher_stop(&near);
-    watcher_stop(&far);
-    watcher_stop(&any);
 }
 
 TEST(a_device_is_deleted)
 {
     struct watcher near, far, own, ipv6;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     watcher_start(&near, expect_target("192.0.2.9"));
     watcher_start(&far, expect_target("198.51.100.7"));
@@ -306,10 +270,6 @@ TEST(a_device_is_deleted)
     EXPECT_END(&near, R | D);
     EXPECT_END(&own, R | L | D);
     EXPECT_END(&ipv6, R | D);
-    watcher_stop(&near);
-    watcher_stop(&far);
-    watcher_stop(&own);
-    watcher_stop(&ipv6);
 }
 
 TEST(a_device_moves_to_another_namespace)
@@ -317,7 +277,6 @@ TEST(a_device_moves_to_another_namespace)
     struct watcher         near, bound;
     struct namespace_other other;
 
-    begin();
     namespace_other_open(&other);
     watcher_start(&near, expect_target("192.0.2.9"));
     watcher_start(&bound, expect_bound("192.0.2.9", "a"));
@@ -336,7 +295,6 @@ TEST(a_tun_is_closed)
     struct watcher near, any;
     int            tun;
 
-    begin();
     tun = namespace_add_tun("t0");
     if (tun < 0)
         SKIP("no /dev/net/tun here");
@@ -350,15 +308,12 @@ TEST(a_tun_is_closed)
     EXPECT_CHANGE(&near, 0);
     EXPECT_CHANGE(&any, 0);
     EXPECT_FRESH("203.0.113.9", 0);
-    watcher_stop(&near);
-    watcher_stop(&any);
 }
 
 TEST(the_kernel_is_told_to_ignore_dead_links)
 {
     struct watcher ipv4, ipv6;
 
-    begin();
     namespace_add_second_pair();
     namespace_ip("route add default via 192.0.2.1 metric 10");
     namespace_ip("route add default via 203.0.113.1 metric 20");
@@ -377,8 +332,6 @@ TEST(the_kernel_is_told_to_ignore_dead_links)
     EXPECT_FRESH("2001:db8:1::7", R);
     namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "0");
     EXPECT_CHANGE(&ipv4, 0);
-    watcher_stop(&ipv4);
-    watcher_stop(&ipv6);
 }
 
 /* ---- Addresses -------------------------------------------------------------------------------------------------- */
@@ -387,7 +340,6 @@ TEST(the_last_address_is_deleted)
 {
     struct watcher near, far, any, own;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     watcher_start(&near, expect_target("192.0.2.9"));
     watcher_start(&far, expect_target("198.51.100.7"));
@@ -403,17 +355,12 @@ TEST(the_last_address_is_deleted)
     namespace_ip("address add 192.0.2.2/24 dev a");
     EXPECT_CHANGE(&near, R | D);
     EXPECT_CHANGE(&own, R | L | D);
-    watcher_stop(&near);
-    watcher_stop(&far);
-    watcher_stop(&any);
-    watcher_stop(&own);
 }
 
 TEST(the_last_ipv6_source_is_deleted)
 {
     struct watcher far, own;
 
-    begin();
     namespace_ip("-6 route add default via fe80::1 dev a");
     watcher_start(&far, expect_target("2001:db8:1::7"));
     watcher_start(&own, expect_target("2001:db8::2"));
@@ -425,15 +372,12 @@ TEST(the_last_ipv6_source_is_deleted)
     namespace_ip("address add 2001:db8::2/64 dev a nodad");
     EXPECT_CHANGE(&far, R);
     EXPECT_END(&own, R | L | D);
-    watcher_stop(&far);
-    watcher_stop(&own);
 }
 
 TEST(ipv6_is_switched_off_and_on)
 {
     struct watcher near, far;
 
-    begin();
     namespace_ip("-6 route add default via 2001:db8::1");
     watcher_start(&near, expect_target("2001:db8::9"));
     watcher_start(&far, expect_target("::"));
@@ -444,16 +388,12 @@ TEST(ipv6_is_switched_off_and_on)
     namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "0");
     namespace_ip("address add 2001:db8::2/64 dev a nodad");
     EXPECT_END(&near, R | D);
-    watcher_stop(&near);
-    watcher_stop(&far);
 }
 
-TEST(a_tentative_address_becomes_a_source)
+TEST_WITH(namespace_require_lo, NULL, a_tentative_address_becomes_a_source)
 {
     struct watcher far;
 
-    namespace_require();
-    namespace_ip("link set dev lo up");
     namespace_ip("link add name a type veth peer name b");
     namespace_sysctl("net.ipv6.conf.a.addr_gen_mode", "1");
     namespace_sysctl("net.ipv6.conf.b.addr_gen_mode", "1");
@@ -466,14 +406,12 @@ TEST(a_tentative_address_becomes_a_source)
     watcher_start(&far, expect_target("2001:db8:1::7"));
     EXPECT_CHANGE(&far, R);
     EXPECT_FRESH("2001:db8:1::7", R);
-    watcher_stop(&far);
 }
 
 TEST(the_local_address_of_a_pair_comes_and_goes)
 {
     struct watcher ipv4, ipv6;
 
-    begin();
     watcher_start(&ipv4, expect_pair("192.0.2.3", "192.0.2.9"));
     watcher_start(&ipv6, expect_pair("2001:db8::3", "2001:db8::9"));
     namespace_ip("address add 192.0.2.3/24 dev a");
@@ -486,15 +424,12 @@ TEST(the_local_address_of_a_pair_comes_and_goes)
     namespace_ip("address delete 2001:db8::3/64 dev a");
     EXPECT_CHANGE(&ipv6, 0);
     EXPECT(ipv6.target, 0, LocalAddressNotAssigned);
-    watcher_stop(&ipv4);
-    watcher_stop(&ipv6);
 }
 
-TEST(loopback_goes_down_and_up)
+TEST_WITH(namespace_require, NULL, loopback_goes_down_and_up)
 {
     struct watcher ipv4, ipv6;
 
-    namespace_require();
     watcher_start(&ipv4, expect_target("127.0.0.1"));
     watcher_start(&ipv6, expect_target("::1"));
     namespace_ip("link set dev lo up");
@@ -506,8 +441,6 @@ TEST(loopback_goes_down_and_up)
     namespace_ip("link set dev lo up");
     EXPECT_CHANGE(&ipv4, R | L | D);
     EXPECT_CHANGE(&ipv6, R | L | D);
-    watcher_stop(&ipv4);
-    watcher_stop(&ipv6);
 }
 
 /* ---- Nexthop objects -------------------------------------------------------------------------------------------- */
@@ -547,14 +480,12 @@ static void check_nexthop(void)
 
 TEST(a_nexthop_object_is_replaced_and_deleted)
 {
-    begin();
     namespace_add_second_pair();
     check_nexthop();
 }
 
 TEST(a_nexthop_object_is_replaced_and_deleted_without_compatible_messages)
 {
-    begin();
     namespace_add_second_pair();
     namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
     check_nexthop();
@@ -564,7 +495,6 @@ TEST(a_nexthop_object_loses_its_carrier)
 {
     struct watcher ipv4, ipv6;
 
-    begin();
     namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
     namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
     namespace_ip("route add default nhid 1");
@@ -576,8 +506,6 @@ TEST(a_nexthop_object_loses_its_carrier)
     EXPECT_CHANGE(&ipv6, 0);
     EXPECT_FRESH("198.51.100.7", 0);
     EXPECT_FRESH("2001:db8:1::7", 0);
-    watcher_stop(&ipv4);
-    watcher_stop(&ipv6);
 }
 
 /* ---- Expiry ----------------------------------------------------------------------------------------------------- */
@@ -587,7 +515,6 @@ TEST(an_ipv6_route_expires)
     struct watcher far, any;
     double         started;
 
-    begin();
     namespace_ip("-6 route add default via 2001:db8::1 expires 2");
     started = watcher_now();
     watcher_start(&far, expect_target("2001:db8:1::7"));
@@ -601,8 +528,6 @@ TEST(an_ipv6_route_expires)
     assert_true(watcher_now() - started < 2.5);
     EXPECT_FRESH("2001:db8:1::7", 0);
     EXPECT_FRESH("::", 0);
-    watcher_stop(&far);
-    watcher_stop(&any);
 }
 
 TEST(an_ipv6_route_that_is_renewed_expires_later)
@@ -610,7 +535,6 @@ TEST(an_ipv6_route_that_is_renewed_expires_later)
     struct watcher far;
     double         started;
 
-    begin();
     watcher_start(&far, expect_target("2001:db8:1::7"));
     namespace_ip("-6 route add default via 2001:db8::1 expires 1");
     EXPECT_CHANGE(&far, R);
@@ -619,7 +543,6 @@ TEST(an_ipv6_route_that_is_renewed_expires_later)
     EXPECT_CHANGE(&far, 0);
     assert_true(watcher_now() - started > 1.5);
     assert_true(watcher_now() - started < 2.5);
-    watcher_stop(&far);
 }
 
 TEST(an_ipv6_route_that_expires_leaves_the_way_to_the_next)
@@ -627,7 +550,6 @@ TEST(an_ipv6_route_that_expires_leaves_the_way_to_the_next)
     struct watcher far;
     double         started;
 
-    begin();
     namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10 expires 1");
@@ -637,7 +559,6 @@ TEST(an_ipv6_route_that_expires_leaves_the_way_to_the_next)
     EXPECT_CHANGE(&far, R);
     EXPECT_INTERFACE(far.target, "c");
     assert_true(watcher_now() - started < 1.5);
-    watcher_stop(&far);
 }
 
 /* A target may be reachable no longer, be it for another reason, when its route expires. */
@@ -646,7 +567,6 @@ TEST(an_ipv6_route_expires_while_there_is_no_carrier)
     struct watcher far;
     double         started;
 
-    begin();
     namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
     namespace_ip("-6 route add default via 2001:db8::1 metric 10 expires 1");
@@ -658,16 +578,14 @@ TEST(an_ipv6_route_expires_while_there_is_no_carrier)
     EXPECT_CHANGE(&far, R); /* by the other route, which was hidden until then */
     EXPECT_INTERFACE(far.target, "c");
     assert_true(watcher_now() - started < 1.5);
-    watcher_stop(&far);
 }
 
 /* ---- Bound to an interface -------------------------------------------------------------------------------------- */
 
-TEST(the_interface_of_a_bound_target_is_made_renamed_and_deleted)
+TEST_WITH(namespace_require, NULL, the_interface_of_a_bound_target_is_made_renamed_and_deleted)
 {
     struct watcher ipv4, ipv6;
 
-    namespace_require();
     watcher_start(&ipv4, expect_bound("192.0.2.9", "a"));
     watcher_start(&ipv6, expect_bound("fe80::9", "a"));
     EXPECT(ipv4.target, 0, InterfaceMissing);
@@ -693,15 +611,12 @@ TEST(the_interface_of_a_bound_target_is_made_renamed_and_deleted)
     namespace_add_pair(); /* with another index */
     EXPECT_END(&ipv4, R | D);
     EXPECT_END(&ipv6, R | D);
-    watcher_stop(&ipv4);
-    watcher_stop(&ipv6);
 }
 
 TEST(another_interface_takes_the_name)
 {
     struct watcher watcher;
 
-    begin();
     namespace_add_second_pair();
     watcher_start(&watcher, expect_bound("203.0.113.9", "a"));
     EXPECT(watcher.target, 0, NoRoute);
@@ -711,7 +626,6 @@ TEST(another_interface_takes_the_name)
     namespace_ip("link set dev c name a");
     namespace_ip("link set dev a up");
     EXPECT_END(&watcher, R | D);
-    watcher_stop(&watcher);
 }
 
 /* ---- Nothing that matters --------------------------------------------------------------------------------------- */
@@ -720,7 +634,6 @@ TEST(what_does_not_change_the_answer_calls_nobody)
 {
     struct watcher ipv4, ipv6, any, own;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
     watcher_start(&ipv4, expect_target("198.51.100.7"));
@@ -745,10 +658,6 @@ TEST(what_does_not_change_the_answer_calls_nobody)
     namespace_ip("route delete default"); /* they are awake all the same */
     EXPECT_CHANGE(&ipv4, 0);
     EXPECT_QUIET(&any); /* over IPv6 now, with equal flags and interface */
-    watcher_stop(&ipv4);
-    watcher_stop(&ipv6);
-    watcher_stop(&any);
-    watcher_stop(&own);
 }
 
 /* A view that hears of the same, and whether it ever took a link for gone. An answer would not tell: the link would be
@@ -788,7 +697,6 @@ TEST(a_bridge_port_that_leaves_lives_on)
     struct watcher         watcher;
     int                    listener, error = 0;
 
-    begin();
     namespace_add_second_pair();
     namespace_ip("link add name br type bridge");
     namespace_ip("link set dev br up");
@@ -807,7 +715,6 @@ TEST(a_bridge_port_that_leaves_lives_on)
     EXPECT_QUIET(&watcher);
     assert_int_equal(expect_flags_of(watcher.target), R | D);
     EXPECT_FRESH("203.0.113.9", R | D);
-    watcher_stop(&watcher);
 }
 
 static void ignore(void *info, const struct message *message)
@@ -825,7 +732,6 @@ TEST(a_link_that_is_up_by_now_is_not_reported_as_lost)
     struct path             path;
     int                     error = 0;
 
-    begin();
     questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("link set dev b down");
@@ -849,7 +755,6 @@ TEST(notify_path_tells_of_gateway_source_and_reason)
 {
     struct watcher plain, whole, ipv6;
 
-    begin();
     namespace_ip("address add 192.0.2.3/24 dev a");
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
@@ -880,9 +785,6 @@ TEST(notify_path_tells_of_gateway_source_and_reason)
     namespace_ip("link set dev a mtu 1400");
     EXPECT_QUIET(&whole);
     EXPECT_QUIET(&ipv6);
-    watcher_stop(&plain);
-    watcher_stop(&whole);
-    watcher_stop(&ipv6);
 }
 
 static SCNetworkReachabilityPath last_path_of(SCNetworkReachabilityRef target)
@@ -899,7 +801,6 @@ TEST(the_last_path_is_that_of_the_last_callback)
     SCNetworkReachabilityPath asked, last;
     struct watcher            watcher, plain;
 
-    begin();
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     watcher_start(&watcher, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
     watcher_start(&plain, expect_target("198.51.100.7"));
@@ -918,8 +819,6 @@ TEST(the_last_path_is_that_of_the_last_callback)
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     assert_int_equal(last_path_of(watcher.target).flags, R); /* as it is not watched */
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    watcher_stop(&watcher);
-    watcher_stop(&plain);
 }
 
 TEST(notify_path_of_the_default_path)
@@ -928,7 +827,6 @@ TEST(notify_path_of_the_default_path)
     const struct sockaddr_storage address = expect_sockaddr("0.0.0.0");
     SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
 
-    begin();
     namespace_ip("route add default via 192.0.2.1");
     options.remoteAddress = (const struct sockaddr *)&address;
     options.interfaceName = "a";
@@ -945,8 +843,6 @@ TEST(notify_path_of_the_default_path)
     EXPECT_CHANGE(&any, R);
     EXPECT_SOURCE(any.target, "192.0.2.3");
     EXPECT_CHANGE(&bound, R);
-    watcher_stop(&any);
-    watcher_stop(&bound);
 }
 
 /* ---- Namespaces ------------------------------------------------------------------------------------------------- */
@@ -970,7 +866,6 @@ TEST(a_target_stays_in_the_namespace_it_was_made_in)
     struct watcher            watcher;
     struct opening            opening;
 
-    begin();
     namespace_aside(open_writer, &opening);
     assert_int_equal(opening.error, 0); /* it stays, too */
     watcher_start(&watcher, expect_target("198.51.100.7"));
@@ -992,3 +887,5 @@ TEST(a_target_stays_in_the_namespace_it_was_made_in)
     watcher_stop(&watcher);
     writer_close(&opening.writer);
 }
+
+UNIT(.setup = namespace_require_pair)

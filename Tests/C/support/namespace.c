@@ -75,6 +75,18 @@ void namespace_require(void)
         SKIP("no network namespace can be made here");
 }
 
+void namespace_require_lo(void)
+{
+    namespace_require();
+    namespace_ip("link set dev lo up");
+}
+
+void namespace_require_pair(void)
+{
+    namespace_require_lo();
+    namespace_add_pair();
+}
+
 bool namespace_enter_mounts(void)
 {
     return unshare(CLONE_NEWNS) == 0 && mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;

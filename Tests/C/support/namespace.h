@@ -13,6 +13,8 @@ bool namespace_enter(void);
 
 /* The same, at the start of a test, which is skipped where this machine does not allow it. */
 void namespace_require(void);
+void namespace_require_lo(void);   /* with lo up */
+void namespace_require_pair(void); /* with lo up, and namespace_add_pair */
 
 /* Puts the process into a mount namespace of its own as well: what it mounts nobody else sees. False: this machine does
  * not allow it. */

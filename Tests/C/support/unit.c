@@ -3,6 +3,7 @@
 #include "support/unit.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,60 @@ void unit_add_part(struct unit_part *part)
 
 /* ---- One test ---------------------------------------------------------------------------------------------------- */
 
+struct unit_deferral {
+    struct unit_deferral *next;
+    void (*undo)(void *argument);
+    void *argument;
+};
+
+static struct unit_deferral *deferrals; /* the last one first */
+static pthread_mutex_t       deferrals_lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct unit_deferral *unit_defer(void (*undo)(void *argument), void *argument)
+{
+    struct unit_deferral *deferral = malloc(sizeof *deferral);
+
+    if (deferral == NULL)
+        abort();
+    pthread_mutex_lock(&deferrals_lock);
+    *deferral = (struct unit_deferral){ deferrals, undo, argument };
+    deferrals = deferral;
+    pthread_mutex_unlock(&deferrals_lock);
+    return deferral;
+}
+
+void *unit_cancel(struct unit_deferral *deferral)
+{
+    void *argument = NULL;
+
+    pthread_mutex_lock(&deferrals_lock);
+    for (struct unit_deferral **place = &deferrals; *place != NULL; place = &(*place)->next)
+        if (*place == deferral) {
+            *place = deferral->next;
+            argument = deferral->argument;
+            free(deferral);
+            break;
+        }
+    pthread_mutex_unlock(&deferrals_lock);
+    return argument;
+}
+
+static void undo_deferred(void)
+{
+    while (deferrals != NULL) {
+        const struct unit_deferral last = *deferrals;
+
+        unit_cancel(deferrals);
+        last.undo(last.argument);
+    }
+}
+
+static void drop_deferred(void)
+{
+    while (deferrals != NULL)
+        unit_cancel(deferrals);
+}
+
 static void call(void (*function)(void))
 {
     if (function != NULL)
@@ -57,8 +112,10 @@ static void test_body(void **state)
 
     if (refusal != NULL)
         SKIP("%s", refusal);
+    drop_deferred();
     call(test->uses_unit ? unit.setup : test->setup);
     test->run(test->row);
+    undo_deferred();
     call(test->uses_unit ? unit.teardown : test->teardown);
 }
 

@@ -67,6 +67,12 @@ struct unit {
     } \
     static int part(void)
 
+/* Has something done at the end of the test, before its tear-down: what was deferred last comes first. Nothing is done in
+ * a test that has failed or was skipped. */
+struct unit_deferral;
+struct unit_deferral *unit_defer(void (*undo)(void *argument), void *argument);
+void                 *unit_cancel(struct unit_deferral *deferral); /* returns the argument */
+
 /* Announces a skip as Tests/run counts it, and skips. */
 #define SKIP(...) \
     do { \

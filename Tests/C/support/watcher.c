@@ -2,6 +2,7 @@
 #include "support/watcher.h"
 #include "support/idle.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #include "support/patience.h"
@@ -27,15 +28,35 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
         watcher->disagreed = true;
 }
 
+/* What a watcher holds: at the end of a test that itself may be gone. */
+struct scheduled {
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef             loop;
+};
+
+static void stop_scheduled(void *argument)
+{
+    struct scheduled *scheduled = argument;
+
+    SCNetworkReachabilityUnscheduleFromRunLoop(scheduled->target, scheduled->loop, kSCRunLoopDefaultMode);
+    SCNetworkReachabilityRelease(scheduled->target);
+    SCRunLoopRelease(scheduled->loop);
+    free(scheduled);
+}
+
 void watcher_schedule_on(struct watcher *watcher, SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
     SCNetworkReachabilityContext context = { .info = watcher };
+    struct scheduled            *scheduled = malloc(sizeof *scheduled);
 
+    assert_non_null(scheduled);
     *watcher = (struct watcher){ .target = target, .loop = SCRunLoopRetain(loop) };
     assert_non_null(watcher->loop);
     assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, watcher->loop, kSCRunLoopDefaultMode))
         fail_msg("not scheduled: %s", SCErrorString(SCError()));
+    *scheduled = (struct scheduled){ target, watcher->loop };
+    watcher->stop = unit_defer(stop_scheduled, scheduled);
 }
 
 void watcher_schedule(struct watcher *watcher, SCNetworkReachabilityRef target)
@@ -54,6 +75,7 @@ void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target)
 
 void watcher_stop(struct watcher *watcher)
 {
+    free(unit_cancel(watcher->stop));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher->target, watcher->loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(watcher->target);
     SCRunLoopRelease(watcher->loop);

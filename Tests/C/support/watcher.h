@@ -12,9 +12,11 @@ struct watcher {
     int                        calls;
     SCNetworkReachabilityFlags flags;     /* the last call's argument */
     bool                       disagreed; /* GetFlags inside a call answered otherwise */
+    struct unit_deferral      *stop;
 };
 
-/* Takes over the reference to the target and schedules it. The watcher stays where it is. */
+/* Takes over the reference to the target and schedules it, until watcher_stop or the end of the test. The watcher stays
+ * where it is. */
 void watcher_schedule(struct watcher *watcher, SCNetworkReachabilityRef target);
 
 /* The same on a loop that others are on as well. An expectation then also says that none of those was called. */
