@@ -12,14 +12,6 @@
 
 static struct bench bench, second;
 
-static SCNetworkReachabilityRef name_target(const char *name)
-{
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
-
-    assert_non_null(target);
-    return target;
-}
-
 /* Changes from here on are noticed by a loop that was driven before. */
 static void bench_start(enum bench_way way, const char *address)
 {
@@ -38,7 +30,7 @@ TEST_EACH(an_address_that_was_just_scheduled_calls_nobody, bench_rows)
         bench_expect_idle(&bench);
         bench_close(&bench);
     }
-    bench_open(&bench, row->way, name_target("192.0.2.9"));
+    bench_open(&bench, row->way, expect_name("192.0.2.9"));
     bench_expect_idle(&bench);
 }
 
@@ -46,7 +38,7 @@ TEST_EACH(an_address_that_was_just_scheduled_calls_nobody, bench_rows)
 TEST_EACH(a_name_that_was_just_scheduled_calls_once, bench_rows)
 {
     for (int asks = 0; asks < 2; asks++) {
-        bench_open(&bench, row->way, name_target("localhost"));
+        bench_open(&bench, row->way, expect_name("localhost"));
         if (asks)
             assert_int_equal(expect_flags_of(bench.target), R | L | D);
         bench_expect_call(&bench, R | L | D);
@@ -57,7 +49,7 @@ TEST_EACH(a_name_that_was_just_scheduled_calls_once, bench_rows)
 
 TEST_EACH(scheduling_a_name_again_calls_again, bench_rows)
 {
-    bench_open(&bench, row->way, name_target("localhost"));
+    bench_open(&bench, row->way, expect_name("localhost"));
     for (int i = 0; i < 3; i++) {
         bench_expect_call(&bench, R | L | D);
         bench_expect_idle(&bench);
@@ -118,7 +110,7 @@ TEST_EACH(a_late_callback_gets_no_replay, bench_rows)
 
 TEST_EACH(a_late_callback_gets_no_announcement_of_a_name, bench_rows)
 {
-    bench_open_silent(&bench, row->way, name_target("localhost"));
+    bench_open_silent(&bench, row->way, expect_name("localhost"));
     bench_expect_idle(&bench);
     bench_set_callback(&bench);
     bench_expect_idle(&bench);
@@ -813,7 +805,7 @@ TEST(changes_that_cancel_out_are_not_queued)
 
 TEST(a_scheduled_name_is_queued_once)
 {
-    bench_open_silent(&bench, BENCH_LOOP, name_target("localhost"));
+    bench_open_silent(&bench, BENCH_LOOP, expect_name("localhost"));
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
     assert_ptr_equal(SCRunLoopCopyNextChange(bench.loop, NULL), bench.target);
@@ -867,7 +859,7 @@ TEST(a_schedule_made_by_another_thread_wakes_the_loop)
 {
     pthread_t thread;
 
-    bench_open(&bench, BENCH_LOOP, name_target("localhost"));
+    bench_open(&bench, BENCH_LOOP, expect_name("localhost"));
     assert_true(bench_unschedule(&bench));
     assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
     assert_int_equal(pthread_create(&thread, NULL, schedule_elsewhere, NULL), 0);

@@ -15,107 +15,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "support/bench.h"
 #include "support/namespace.h"
 #include "support/patience.h"
-#include "support/queue.h"
-#include "support/witness.h"
 
-/* A target with a queue, and what it was told. */
-struct bench {
-    struct queue               queue;
-    SCNetworkReachabilityRef   target;
-    int                        calls;
-    SCNetworkReachabilityFlags flags;
-    bool                       elsewhere; /* a call came where no work of the queue's was run */
-    void (*inside)(struct bench *bench);  /* done in each call */
-    struct queue *other;
-    SCRunLoopRef  loop;
-    int           result;
-};
-
-static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    struct bench *bench = info;
-
-    bench->calls++;
-    bench->flags = flags;
-    if (!queue_is_here(&bench->queue) || target != bench->target)
-        bench->elsewhere = true;
-    if (bench->inside != NULL)
-        bench->inside(bench);
-}
-
-static void set_callback(struct bench *bench)
-{
-    SCNetworkReachabilityContext context = { .info = bench };
-
-    assert_true(SCNetworkReachabilitySetCallback(bench->target, called, &context));
-}
-
-static void schedule(struct bench *bench)
-{
-    if (!queue_set(&bench->queue, bench->target))
-        fail_msg("not scheduled: %s", SCErrorString(SCError()));
-}
-
-static bool unschedule(struct bench *bench)
-{
-    return SCNetworkReachabilitySetScheduler(bench->target, NULL);
-}
-
-/* For the test's own thread to run its work. */
-static void bench_open(struct bench *bench, SCNetworkReachabilityRef target)
-{
-    memset(bench, 0, sizeof *bench);
-    queue_open(&bench->queue, 0);
-    bench->target = target;
-    set_callback(bench);
-    schedule(bench);
-}
-
-static void bench_close(struct bench *bench)
-{
-    (void)unschedule(bench);
-    while (queue_run(&bench->queue))
-        continue;
-    witness_settle(); /* no perform is under way any more, which would have its own reference */
-    assert_int_equal(atomic_load(&bench->queue.references), 0);
-    assert_false(bench->elsewhere);
-    SCNetworkReachabilityRelease(bench->target);
-    queue_close(&bench->queue);
-}
-
-/* The one work that waits is run, and calls: with these flags. */
-static void expect_call(struct bench *bench, SCNetworkReachabilityFlags flags)
-{
-    const int before = bench->calls;
-
-    assert_int_equal(queue_count(&bench->queue), 1);
-    assert_true(queue_run(&bench->queue));
-    assert_int_equal(bench->calls, before + 1);
-    assert_int_equal(bench->flags, flags);
-}
-
-/* What has happened so far brought no work about. */
-static void expect_idle(struct bench *bench)
-{
-    witness_settle();
-    assert_int_equal(queue_count(&bench->queue), 0);
-}
-
-static void expect_refused(SCBoolean answer)
-{
-    assert_false(answer);
-    assert_int_equal(SCError(), kSCStatusInvalidArgument);
-}
-
-static SCNetworkReachabilityRef name_target(const char *name)
-{
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
-
-    assert_non_null(target);
-    return target;
-}
+static struct bench bench;
 
 /* ---- What was asked for before it was told ---------------------------------------------------------------------- */
 
@@ -136,14 +40,13 @@ static void ask_for_last_path(SCNetworkReachabilityRef target)
 TEST(who_asked_in_between_is_told_that_it_has_passed)
 {
     static void (*const ways[])(SCNetworkReachabilityRef) = { ask_for_flags, ask_for_last_path };
-    struct bench bench;
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        bench_open(&bench, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
+        bench_open(&bench, BENCH_SCHEDULER, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
         witness_appear();
         ways[i](bench.target);
         witness_vanish();
-        expect_call(&bench, 0);
+        bench_expect_call(&bench, 0);
         witness_appear();
         witness_vanish();
         assert_true(queue_run(&bench.queue));
@@ -157,36 +60,32 @@ TEST(who_asked_in_between_is_told_that_it_has_passed)
 TEST(a_scheduler_without_perform_is_refused)
 {
     SCNetworkReachabilityScheduler scheduler;
-    struct bench                   bench;
 
-    bench_open(&bench, expect_target(FAR));
-    assert_true(unschedule(&bench));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    assert_true(bench_unschedule(&bench));
     scheduler = queue_scheduler(&bench.queue);
     scheduler.perform = NULL;
-    expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
+    bench_expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
     assert_int_equal(atomic_load(&bench.queue.releases), 1); /* no hook was called for that one */
     witness_appear();
     assert_int_equal(expect_flags_of(bench.target), R);
     assert_int_equal(queue_performs(&bench.queue), 0);
-    schedule(&bench); /* it was not on anything */
-    bench_close(&bench);
+    bench_schedule(&bench); /* it was not on anything */
 }
 
 TEST(a_scheduler_of_another_version_is_refused)
 {
     SCNetworkReachabilityScheduler scheduler;
-    struct bench                   bench;
 
-    bench_open(&bench, expect_target(FAR));
-    assert_true(unschedule(&bench));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    assert_true(bench_unschedule(&bench));
     scheduler = queue_scheduler(&bench.queue);
     for (long version = -1; version <= 1; version += 2) {
         scheduler.version = version;
-        expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
+        bench_expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
     }
     assert_int_equal(atomic_load(&bench.queue.releases), 1);
-    schedule(&bench);
-    bench_close(&bench);
+    bench_schedule(&bench);
 }
 
 TEST_WITH(NULL, NULL, no_target_is_refused)
@@ -194,60 +93,55 @@ TEST_WITH(NULL, NULL, no_target_is_refused)
     struct queue queue;
 
     queue_open(&queue, 0);
-    expect_refused(queue_set(&queue, NULL));
-    expect_refused(SCNetworkReachabilitySetScheduler(NULL, NULL));
+    bench_expect_refused(queue_set(&queue, NULL));
+    bench_expect_refused(SCNetworkReachabilitySetScheduler(NULL, NULL));
     assert_int_equal(atomic_load(&queue.releases), 0);
     queue_close(&queue);
 }
 
 TEST(null_is_refused_where_there_is_no_scheduler)
 {
-    struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    bench_open(&bench, expect_target(FAR));
-    assert_true(unschedule(&bench));
-    expect_refused(unschedule(&bench));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    assert_true(bench_unschedule(&bench));
+    bench_expect_refused(bench_unschedule(&bench));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
-    expect_refused(unschedule(&bench));
+    bench_expect_refused(bench_unschedule(&bench));
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     witness_appear();
     assert_int_equal(SCRunLoopPerform(loop, 5), 1); /* it is still on the loop */
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
     bench.elsewhere = false;
-    bench_close(&bench);
     SCRunLoopRelease(loop);
 }
 
 TEST(a_second_scheduler_is_refused)
 {
-    struct bench bench;
     struct queue other;
 
     queue_open(&other, 0);
-    bench_open(&bench, expect_target(FAR));
-    expect_refused(queue_set(&other, bench.target));
-    expect_refused(queue_set(&bench.queue, bench.target));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    bench_expect_refused(queue_set(&other, bench.target));
+    bench_expect_refused(queue_set(&bench.queue, bench.target));
     assert_int_equal(atomic_load(&bench.queue.references), 1);
     assert_int_equal(atomic_load(&other.references), 0);
     witness_appear();
-    expect_call(&bench, R);
-    assert_true(unschedule(&bench)); /* once: the refused ones do not count */
-    expect_refused(unschedule(&bench));
+    bench_expect_call(&bench, R);
+    assert_true(bench_unschedule(&bench)); /* once: the refused ones do not count */
+    bench_expect_refused(bench_unschedule(&bench));
     assert_int_equal(queue_performs(&other), 0);
-    bench_close(&bench);
     queue_close(&other);
 }
 
 TEST(a_target_on_a_loop_is_refused_a_scheduler)
 {
-    struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    bench_open(&bench, expect_target(FAR));
-    assert_true(unschedule(&bench));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    assert_true(bench_unschedule(&bench));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopCommonModes));
-    expect_refused(queue_set(&bench.queue, bench.target));
+    bench_expect_refused(queue_set(&bench.queue, bench.target));
     assert_int_equal(atomic_load(&bench.queue.references), 0);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     witness_appear();
@@ -255,22 +149,19 @@ TEST(a_target_on_a_loop_is_refused_a_scheduler)
     assert_int_equal(queue_performs(&bench.queue), 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopCommonModes));
     bench.elsewhere = false;
-    bench_close(&bench);
     SCRunLoopRelease(loop);
 }
 
 TEST(a_target_on_a_scheduler_is_refused_a_loop)
 {
-    struct bench bench;
     SCRunLoopRef loop = SCRunLoopCreate();
 
-    bench_open(&bench, expect_target(FAR));
-    expect_refused(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
-    expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    bench_expect_refused(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
     witness_appear();
-    expect_call(&bench, R);
+    bench_expect_call(&bench, R);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    bench_close(&bench);
     SCRunLoopRelease(loop);
 }
 
@@ -308,7 +199,7 @@ TEST(who_comes_second_gives_back_what_was_retained)
     rival.releases = 0;
     queue_open(&rival.queue, 0);
     rival.target = expect_target(FAR);
-    expect_refused(SCNetworkReachabilitySetScheduler(rival.target, &late));
+    bench_expect_refused(SCNetworkReachabilitySetScheduler(rival.target, &late));
     assert_int_equal(rival.releases, 1);
     assert_int_equal(atomic_load(&rival.queue.references), 1);
     assert_true(SCNetworkReachabilitySetScheduler(rival.target, NULL));
@@ -362,7 +253,6 @@ static SCNetworkReachabilityRef begin_with_hooks(bool retain, bool release)
     SCNetworkReachabilityRef       target;
 
     memset(&hooks, 0, sizeof hooks);
-    witness_open();
     scheduler.retain = retain ? retain_hook : NULL;
     scheduler.release = release ? release_hook : NULL;
     target = expect_target(FAR);
@@ -376,10 +266,10 @@ static SCNetworkReachabilityRef begin_with_hooks(bool retain, bool release)
 static void end_with_hooks(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityRelease(target);
-    witness_close();
+    witness_vanish();
 }
 
-TEST_WITH(NULL, NULL, what_retain_returns_is_kept)
+TEST(what_retain_returns_is_kept)
 {
     SCNetworkReachabilityRef target = begin_with_hooks(true, true);
 
@@ -393,7 +283,7 @@ TEST_WITH(NULL, NULL, what_retain_returns_is_kept)
     end_with_hooks(target);
 }
 
-TEST_WITH(NULL, NULL, hooks_may_be_missing)
+TEST(hooks_may_be_missing)
 {
     for (int i = 0; i < 3; i++) {
         const bool               retain = i == 1, release = i == 2;
@@ -407,7 +297,7 @@ TEST_WITH(NULL, NULL, hooks_may_be_missing)
     }
 }
 
-TEST_WITH(NULL, NULL, the_scheduler_is_released_after_the_last_work)
+TEST(the_scheduler_is_released_after_the_last_work)
 {
     SCNetworkReachabilityRef target = begin_with_hooks(true, true);
 
@@ -425,7 +315,7 @@ static void unschedule_in_call(SCNetworkReachabilityRef target, SCNetworkReachab
     call_hook(target, flags, info);
 }
 
-TEST_WITH(NULL, NULL, a_scheduler_is_released_after_the_work_that_unscheduled)
+TEST(a_scheduler_is_released_after_the_work_that_unscheduled)
 {
     SCNetworkReachabilityRef target = begin_with_hooks(true, true);
 
@@ -437,80 +327,22 @@ TEST_WITH(NULL, NULL, a_scheduler_is_released_after_the_work_that_unscheduled)
 
 /* ---- When, and with what ---------------------------------------------------------------------------------------- */
 
-TEST(an_address_that_was_just_scheduled_calls_nobody)
+TEST(a_name_scheduled_again_before_its_work_runs_calls_once)
 {
-    static const char *const addresses[] = { FAR, "192.0.2.9", "0.0.0.0" };
-
-    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
-        struct bench bench;
-
-        bench_open(&bench, expect_target(addresses[i]));
-        expect_idle(&bench);
-        assert_int_equal(queue_performs(&bench.queue), 0);
-        bench_close(&bench);
-    }
-}
-
-TEST(a_name_that_was_just_scheduled_calls_once)
-{
-    for (int asks = 0; asks < 2; asks++) {
-        struct bench bench;
-
-        bench_open(&bench, name_target("localhost"));
-        if (asks)
-            assert_int_equal(expect_flags_of(bench.target), R | L | D);
-        queue_await(&bench.queue, 1);
-        expect_call(&bench, R | L | D);
-        expect_idle(&bench);
-        assert_int_equal(bench.calls, 1);
-        bench_close(&bench);
-    }
-}
-
-TEST(a_name_that_is_scheduled_again_calls_again)
-{
-    struct bench bench;
-
-    bench_open(&bench, name_target("localhost"));
-    for (unsigned long i = 1; i <= 3; i++) {
-        queue_await(&bench.queue, i);
-        expect_call(&bench, R | L | D);
-        assert_true(unschedule(&bench));
-        schedule(&bench);
-    }
-    queue_await(&bench.queue, 4);
-    assert_true(unschedule(&bench)); /* before it was told */
-    schedule(&bench);
-    queue_await(&bench.queue, 5);
+    bench_open(&bench, BENCH_SCHEDULER, expect_name("localhost"));
+    queue_await(&bench.queue, 1);
+    assert_true(bench_unschedule(&bench));
+    bench_schedule(&bench);
+    queue_await(&bench.queue, 2);
     assert_true(queue_run(&bench.queue)); /* the old work has nothing to say any more */
-    assert_int_equal(bench.calls, 3);
-    expect_call(&bench, R | L | D);
-    bench_close(&bench);
-}
-
-TEST(a_change_is_told_where_the_work_is_run)
-{
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
-    witness_appear();
     assert_int_equal(bench.calls, 0);
-    expect_call(&bench, R);
-    witness_attach();
-    expect_call(&bench, R | D);
-    witness_vanish();
-    expect_call(&bench, 0);
-    expect_idle(&bench);
-    assert_false(bench.elsewhere);
-    bench_close(&bench);
+    bench_expect_call(&bench, R | L | D);
 }
 
 TEST(flags_are_the_latest_evaluation)
 {
-    struct bench bench;
-
     witness_appear();
-    bench_open(&bench, expect_target(FAR));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     assert_int_equal(expect_flags_of(bench.target), R); /* evaluated before it returned */
     witness_vanish();
     assert_int_equal(expect_flags_of(bench.target), 0);
@@ -518,170 +350,7 @@ TEST(flags_are_the_latest_evaluation)
     assert_int_equal(expect_flags_of(bench.target), R | D);
     assert_int_equal(expect_path_of(bench.target).flags, R | D);
     assert_int_equal(bench.calls, 0); /* nobody ran the work */
-    expect_call(&bench, R | D);
-    bench_close(&bench);
-}
-
-TEST(there_and_back_again_calls_nobody)
-{
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
-    witness_appear();
-    witness_vanish();
-    assert_true(queue_run(&bench.queue)); /* handed over for the first, it finds nothing to say */
-    expect_idle(&bench);
-    assert_int_equal(bench.calls, 0);
-    witness_appear(); /* and none is in its way */
-    expect_call(&bench, R);
-    bench_close(&bench);
-}
-
-TEST(many_changes_are_one_work_with_the_last_value)
-{
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
-    for (int i = 0; i < 20; i++) {
-        witness_appear();
-        witness_vanish();
-    }
-    witness_attach();
-    assert_int_equal(queue_performs(&bench.queue), 1);
-    expect_call(&bench, R | D);
-    expect_idle(&bench);
-    assert_int_equal(bench.calls, 1);
-    bench_close(&bench);
-}
-
-static void change_inside(struct bench *bench)
-{
-    SCNetworkReachabilityFlags before = expect_flags_of(bench->target);
-
-    assert_int_equal(before, bench->flags); /* the value at the beginning: nobody changes anything but us */
-    bench->inside = NULL;
-    witness_vanish();
-    bench->result = (int)expect_flags_of(bench->target);
-}
-
-TEST(what_changes_during_a_call_is_told_by_another)
-{
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
-    bench.inside = change_inside;
-    bench.result = -1;
-    witness_appear();
-    witness_attach(); /* while the work waits: what counts is the beginning of the delivery */
-    assert_true(queue_run(&bench.queue));
-    assert_int_equal(bench.flags, R | D);
-    assert_int_equal(bench.result, 0); /* GetFlags inside was newer */
-    queue_await(&bench.queue, 2);
-    expect_call(&bench, 0);
-    expect_idle(&bench);
-    bench_close(&bench);
-}
-
-static void change_back_inside(struct bench *bench)
-{
-    bench->inside = NULL;
-    witness_vanish();
-    witness_appear();
-}
-
-TEST(there_and_back_again_during_a_call_calls_nobody)
-{
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
-    bench.inside = change_back_inside;
-    witness_appear();
-    expect_call(&bench, R);
-    expect_idle(&bench);
-    assert_int_equal(queue_performs(&bench.queue), 1);
-    bench_close(&bench);
-}
-
-TEST(a_late_callback_gets_no_replay)
-{
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
-    assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
-    witness_appear();
-    assert_int_equal(queue_performs(&bench.queue), 0); /* there was nobody to call */
-    set_callback(&bench);
-    expect_idle(&bench);
-    witness_vanish();
-    expect_call(&bench, 0);
-    bench_close(&bench);
-}
-
-TEST(a_late_callback_gets_no_announcement_of_a_name)
-{
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
-    assert_true(unschedule(&bench));
-    SCNetworkReachabilityRelease(bench.target);
-    bench.target = name_target("localhost");
-    schedule(&bench);
-    witness_settle();
-    set_callback(&bench);
-    expect_idle(&bench);
-    namespace_ip("link set dev lo down");
-    witness_settle();
-    expect_call(&bench, 0);
-    bench_close(&bench);
-}
-
-TEST(a_change_of_interface_alone_is_told)
-{
-    struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "203.0.113.1" };
-    struct bench        bench;
-
-    namespace_add_second_pair();
-    witness_appear();
-    bench_open(&bench, expect_target(FAR));
-    expect_idle(&bench);
-    assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
-    witness_settle();
-    expect_call(&bench, R);
-    EXPECT_INTERFACE(bench.target, "c");
-    bench_close(&bench);
-}
-
-TEST(with_notify_path_another_gateway_is_told_too)
-{
-    struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.77" };
-    struct bench        plain, path;
-
-    witness_appear();
-    bench_open(&plain, expect_target(FAR));
-    bench_open(&path, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
-    assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
-    witness_settle();
-    expect_call(&path, R);
-    EXPECT_GATEWAY(path.target, "192.0.2.77");
-    expect_idle(&plain);
-    bench_close(&path);
-    bench_close(&plain);
-}
-
-TEST(a_change_that_nobody_was_scheduled_for_is_not_told)
-{
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
-    assert_true(unschedule(&bench));
-    witness_appear();
-    assert_int_equal(expect_flags_of(bench.target), R); /* asked for */
-    schedule(&bench);
-    expect_idle(&bench);
-    assert_int_equal(queue_performs(&bench.queue), 0);
-    witness_vanish();
-    expect_call(&bench, 0);
-    bench_close(&bench);
+    bench_expect_call(&bench, R | D);
 }
 
 TEST(each_of_many_targets_has_work_of_its_own)
@@ -690,198 +359,66 @@ TEST(each_of_many_targets_has_work_of_its_own)
     static struct bench benches[MANY];
 
     for (size_t i = 0; i < MANY; i++)
-        bench_open(&benches[i], expect_target(i % 2 == 0 ? FAR : OTHER_FAR));
+        bench_open(&benches[i], BENCH_SCHEDULER, expect_target(i % 2 == 0 ? FAR : OTHER_FAR));
     for (int round = 0; round < 3; round++) {
         witness_appear();
         for (size_t i = MANY; i-- > 0;)
-            expect_call(&benches[i], R);
+            bench_expect_call(&benches[i], R);
         witness_vanish();
         for (size_t i = 0; i < MANY; i++)
-            expect_call(&benches[i], 0);
+            bench_expect_call(&benches[i], 0);
     }
-    for (size_t i = 0; i < MANY; i++)
-        bench_close(&benches[i]);
 }
 
 /* ---- Ending ----------------------------------------------------------------------------------------------------- */
 
 TEST(work_that_waits_does_nothing_after_unscheduling)
 {
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     witness_appear();
     assert_int_equal(queue_count(&bench.queue), 1);
-    assert_true(unschedule(&bench));
+    assert_true(bench_unschedule(&bench));
     assert_true(queue_run(&bench.queue));
     assert_int_equal(bench.calls, 0);
-    bench_close(&bench);
 }
 
 TEST(work_that_waits_calls_nobody_after_the_callback_was_cleared)
 {
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     witness_appear();
     assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
     assert_true(queue_run(&bench.queue));
     assert_int_equal(bench.calls, 0);
-    set_callback(&bench);
-    expect_idle(&bench); /* that change is past */
+    bench_set_callback(&bench);
+    bench_expect_idle(&bench); /* that change is past */
     witness_vanish();
-    expect_call(&bench, 0);
-    bench_close(&bench);
-}
-
-static void unschedule_inside(struct bench *bench)
-{
-    witness_vanish(); /* which must not be told any more */
-    bench->result = unschedule(bench);
-}
-
-TEST(a_callback_may_unschedule_itself)
-{
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
-    bench.inside = unschedule_inside;
-    witness_appear();
-    expect_call(&bench, R);
-    assert_true(bench.result);
-    expect_idle(&bench);
-    witness_appear();
-    expect_idle(&bench);
-    expect_refused(unschedule(&bench));
-    bench_close(&bench);
-}
-
-static void clear_inside(struct bench *bench)
-{
-    witness_vanish();
-    bench->result = SCNetworkReachabilitySetCallback(bench->target, NULL, NULL);
-}
-
-TEST(a_callback_may_clear_itself)
-{
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
-    bench.inside = clear_inside;
-    witness_appear();
-    expect_call(&bench, R);
-    assert_true(bench.result);
-    expect_idle(&bench);
-    assert_int_equal(expect_flags_of(bench.target), 0); /* it is still watched */
-    bench_close(&bench);
-}
-
-static int freed;
-
-static void count_freed(const void *info)
-{
-    (void)info;
-    freed++;
-}
-
-static void let_go_inside(struct bench *bench)
-{
-    assert_true(unschedule(bench));
-    SCNetworkReachabilityRelease(bench->target);
-    bench->result = freed;
-}
-
-TEST(a_callback_may_release_the_last_reference)
-{
-    SCNetworkReachabilityContext context = { .release = count_freed };
-    struct bench                 bench;
-
-    freed = 0;
-    bench_open(&bench, expect_target(FAR));
-    context.info = &bench;
-    assert_true(SCNetworkReachabilitySetCallback(bench.target, called, &context));
-    bench.inside = let_go_inside;
-    witness_appear();
-    expect_call(&bench, R);
-    assert_int_equal(bench.result, 0); /* not under its own feet */
-    assert_int_equal(freed, 1);
-    bench.target = NULL;
-    bench_close(&bench);
-}
-
-TEST(a_scheduled_target_keeps_itself_alive)
-{
-    SCNetworkReachabilityContext context = { .release = count_freed };
-    struct bench                 bench;
-
-    freed = 0;
-    bench_open(&bench, expect_target(FAR));
-    context.info = &bench;
-    assert_true(SCNetworkReachabilitySetCallback(bench.target, called, &context));
-    SCNetworkReachabilityRelease(bench.target);
-    witness_appear();
-    expect_call(&bench, R);
-    assert_int_equal(freed, 0);
-    witness_vanish();
-    assert_true(unschedule(&bench)); /* the work that waits does not keep it */
-    assert_int_equal(freed, 1);
-    assert_true(queue_run(&bench.queue));
-    assert_int_equal(bench.calls, 1);
-    bench.target = NULL;
-    bench_close(&bench);
+    bench_expect_call(&bench, 0);
 }
 
 /* ---- Anew ------------------------------------------------------------------------------------------------------- */
 
-static void again_inside(struct bench *bench)
-{
-    bench->inside = NULL;
-    witness_vanish();
-    assert_true(unschedule(bench));
-    schedule(bench); /* which evaluates: that it vanished is known, and no news */
-    bench->result = (int)expect_flags_of(bench->target);
-}
-
-TEST(a_callback_may_set_the_same_scheduler_anew)
-{
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
-    bench.inside = again_inside;
-    bench.result = -1;
-    witness_appear();
-    expect_call(&bench, R);
-    assert_int_equal(bench.result, 0);
-    expect_idle(&bench);
-    assert_int_equal(atomic_load(&bench.queue.references), 1);
-    witness_attach();
-    expect_call(&bench, R | D);
-    bench_close(&bench);
-}
-
 /* The change comes while the call lasts: it must not be made before that has returned, though elsewhere. */
-static void move_inside(struct bench *bench)
+static void move_inside(struct bench *in)
 {
-    bench->inside = NULL;
-    assert_true(unschedule(bench));
-    assert_true(queue_set(bench->other, bench->target));
+    in->inside = NULL;
+    assert_true(bench_unschedule(in));
+    assert_true(queue_set(in->more, in->target));
     witness_vanish();
-    while (queue_run(bench->other))
+    while (queue_run(in->more))
         continue;
-    bench->result = bench->calls;
+    in->result = in->calls;
 }
 
 TEST(a_callback_may_move_to_another_scheduler)
 {
-    struct bench bench;
     struct queue other;
 
     queue_open(&other, 0);
-    bench_open(&bench, expect_target(FAR));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     bench.inside = move_inside;
-    bench.other = &other;
+    bench.more = &other;
     witness_appear();
-    expect_call(&bench, R);
+    bench_expect_call(&bench, R);
     assert_int_equal(bench.result, 1); /* calls do not overlap, whoever runs them */
     assert_int_equal(atomic_load(&bench.queue.references), 0);
     assert_false(bench.elsewhere);
@@ -891,31 +428,28 @@ TEST(a_callback_may_move_to_another_scheduler)
     assert_int_equal(bench.calls, 2);
     assert_int_equal(bench.flags, 0);
     bench.elsewhere = false;
-    assert_true(unschedule(&bench));
+    assert_true(bench_unschedule(&bench));
     assert_int_equal(atomic_load(&other.references), 0);
-    bench_close(&bench);
     queue_close(&other);
 }
 
-static void move_to_loop_inside(struct bench *bench)
+static void move_to_loop_inside(struct bench *in)
 {
-    bench->inside = NULL;
-    assert_true(unschedule(bench));
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench->target, bench->loop, kSCRunLoopDefaultMode));
+    in->inside = NULL;
+    assert_true(bench_unschedule(in));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(in->target, in->loop, kSCRunLoopDefaultMode));
     witness_vanish();
-    bench->result = SCRunLoopPerform(bench->loop, 0);
+    in->result = SCRunLoopPerform(in->loop, 0);
 }
 
 TEST(a_callback_may_move_to_a_run_loop)
 {
-    struct bench bench;
-
-    bench_open(&bench, expect_target(FAR));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     bench.loop = SCRunLoopCreate();
     bench.inside = move_to_loop_inside;
     bench.result = -1;
     witness_appear();
-    expect_call(&bench, R);
+    bench_expect_call(&bench, R);
     assert_int_equal(bench.result, 0);
     assert_false(bench.elsewhere);
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
@@ -923,30 +457,27 @@ TEST(a_callback_may_move_to_a_run_loop)
     assert_int_equal(queue_count(&bench.queue), 0);
     bench.elsewhere = false;
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(bench.loop);
-    bench_close(&bench);
 }
 
 static void move_to_queue(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    struct bench *bench = info;
+    struct bench *in = info;
 
     (void)flags;
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, bench->loop, kSCRunLoopDefaultMode));
-    assert_true(queue_set(&bench->queue, target));
-    set_callback(bench);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, in->loop, kSCRunLoopDefaultMode));
+    assert_true(queue_set(&in->queue, target));
+    bench_set_callback(in);
     witness_vanish();
-    bench->result = queue_run(&bench->queue);
+    in->result = queue_run(&in->queue);
 }
 
 TEST(a_callback_on_a_run_loop_may_move_to_a_scheduler)
 {
     SCNetworkReachabilityContext context = { 0 };
-    struct bench                 bench;
 
-    bench_open(&bench, expect_target(FAR));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     bench.loop = SCRunLoopCreate();
-    assert_true(unschedule(&bench));
+    assert_true(bench_unschedule(&bench));
     context.info = &bench;
     assert_true(SCNetworkReachabilitySetCallback(bench.target, move_to_queue, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
@@ -955,9 +486,7 @@ TEST(a_callback_on_a_run_loop_may_move_to_a_scheduler)
     assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
     assert_int_equal(bench.calls, 0);
     queue_await(&bench.queue, 1);
-    expect_call(&bench, 0);
-    SCRunLoopRelease(bench.loop);
-    bench_close(&bench);
+    bench_expect_call(&bench, 0);
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
@@ -993,7 +522,6 @@ static void await(sem_t *semaphore)
 
 static void held_open(void)
 {
-    witness_open();
     queue_open(&held.queue, QUEUE_THREADS);
     assert_int_equal(sem_init(&held.entered, 0, 0), 0);
     assert_int_equal(sem_init(&held.go_on, 0, 0), 0);
@@ -1014,10 +542,9 @@ static void held_close(void)
     assert_int_equal(atomic_load(&held.overlaps), 0);
     assert_int_equal(atomic_load(&held.elsewhere), 0);
     SCNetworkReachabilityRelease(held.target);
-    witness_close();
 }
 
-TEST_WITH(NULL, NULL, calls_do_not_overlap_on_a_concurrent_scheduler)
+TEST(calls_do_not_overlap_on_a_concurrent_scheduler)
 {
     held_open();
     for (int i = 0; i < 10; i++) {
@@ -1037,7 +564,7 @@ TEST_WITH(NULL, NULL, calls_do_not_overlap_on_a_concurrent_scheduler)
     held_close();
 }
 
-TEST_WITH(NULL, NULL, another_thread_that_unschedules_does_not_wait_for_the_call_in_flight)
+TEST(another_thread_that_unschedules_does_not_wait_for_the_call_in_flight)
 {
     held_open();
     witness_vanish();
@@ -1051,7 +578,7 @@ TEST_WITH(NULL, NULL, another_thread_that_unschedules_does_not_wait_for_the_call
     assert_int_equal(atomic_load(&held.calls), 1);
 }
 
-TEST_WITH(NULL, NULL, another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_flight)
+TEST(another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_flight)
 {
     held_open();
     witness_vanish();
@@ -1064,7 +591,7 @@ TEST_WITH(NULL, NULL, another_thread_that_clears_the_callback_does_not_wait_for_
     assert_int_equal(atomic_load(&held.calls), 1);
 }
 
-TEST_WITH(NULL, NULL, another_thread_may_let_go_of_everything_during_a_call)
+TEST(another_thread_may_let_go_of_everything_during_a_call)
 {
     held_open();
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
@@ -1105,7 +632,6 @@ static void change_many_times(unsigned threads)
     const int                 rounds = under != NULL && strcmp(under, "plain") != 0 ? 500 : 5000;
     SCNetworkReachabilityRef  target;
 
-    witness_open();
     memset(&many, 0, sizeof many);
     assert_int_equal(sem_init(&many.called, 0, 0), 0);
     queue_open(&many.queue, threads);
@@ -1131,15 +657,14 @@ static void change_many_times(unsigned threads)
     SCNetworkReachabilityRelease(target);
     queue_close(&many.queue);
     assert_int_equal(atomic_load(&many.queue.references), 0);
-    witness_close();
 }
 
-TEST_WITH(NULL, NULL, the_last_call_of_many_is_right_on_one_thread)
+TEST(the_last_call_of_many_is_right_on_one_thread)
 {
     change_many_times(1);
 }
 
-TEST_WITH(NULL, NULL, the_last_call_of_many_is_right_on_a_pool_of_threads)
+TEST(the_last_call_of_many_is_right_on_a_pool_of_threads)
 {
     change_many_times(QUEUE_THREADS);
 }
@@ -1204,13 +729,12 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
     const struct sigaction counting = { .sa_handler = count_system_call };
     struct sigaction       before;
     struct asking          asking = { 0 };
-    struct bench           bench;
     pthread_t              thread;
 
     if (under != NULL && strcmp(under, "clang") != 0)
         SKIP("%s makes system calls of its own", under);
     witness_open();
-    bench_open(&bench, expect_target(FAR));
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     witness_appear();
     asking.target = bench.target;
     assert_int_equal(sigaction(SIGSYS, &counting, &before), 0);
@@ -1222,8 +746,6 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
         assert_int_equal(asking.calls, 0);
         assert_int_equal(asking.flags, R);
     }
-    bench_close(&bench);
-    witness_close();
     if (asking.error != 0)
         SKIP("no seccomp filter here: %s", strerror(asking.error));
 }

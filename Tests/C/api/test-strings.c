@@ -255,7 +255,7 @@ TEST_WITH(NULL, names_end, a_name_tells_whether_it_was_asked_for_and_what_came_o
 
     names_begin();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        SCNetworkReachabilityRef target = SCNetworkReachabilityRetain(names_target(rows[i].name));
+        SCNetworkReachabilityRef target = SCNetworkReachabilityRetain(expect_name(rows[i].name));
 
         EXPECT_RESOLVER(target, "not asked");
         watcher_schedule(&watcher, target);
@@ -272,7 +272,7 @@ TEST_WITH(NULL, names_end, a_name_tells_that_it_is_asked_for_just_now)
     struct watcher watcher;
 
     names_begin();
-    watcher_schedule(&watcher, names_target("held.test"));
+    watcher_schedule(&watcher, expect_name("held.test"));
     EXPECT_RESOLVER(watcher.target, "asked, not answered yet");
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);

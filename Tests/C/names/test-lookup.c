@@ -245,15 +245,6 @@ static void finish(void)
     assert_true(resolver_has_its_lists());
 }
 
-static SCNetworkReachabilityRef expect_name(const char *name)
-{
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
-
-    if (target == NULL)
-        fail_msg("%s: %s", name, SCErrorString(SCError()));
-    return target;
-}
-
 /* Waits for the first callback. */
 static void await_answer(struct watcher *watcher)
 {

@@ -163,7 +163,7 @@ TEST(a_slow_answer_is_waited_for)
 {
     struct watcher watcher;
 
-    watcher_schedule(&watcher, names_target("slow200.test"));
+    watcher_schedule(&watcher, expect_name("slow200.test"));
     EXPECT(watcher.target, R | L | D, NamePending);
     EXPECT_CHANGE(&watcher, R);
     EXPECT(watcher.target, R, None);
@@ -269,7 +269,7 @@ TEST(a_literal_answers_at_once_and_calls_nobody)
     for (size_t i = 0; i < 4; i++) {
         struct watcher watcher;
 
-        watcher_schedule(&watcher, names_target(literals[i]));
+        watcher_schedule(&watcher, expect_name(literals[i]));
         EXPECT(watcher.target, R, None);
         EXPECT_QUIET(&watcher);
         watcher_stop(&watcher);
@@ -288,7 +288,7 @@ TEST_WITH(NULL, NULL, localhost_is_reachable_offline)
     for (size_t i = 0; i < 3; i++) {
         struct watcher watcher;
 
-        EXPECT_ONCE(names_target(names[i]), R | L | D, None);
+        EXPECT_ONCE(expect_name(names[i]), R | L | D, None);
         NAMES_RESOLVE(&watcher, names[i], R | L | D);
         EXPECT_ADDRESSES(watcher.target, "127.0.0.1 ::1");
         EXPECT_QUIET(&watcher);
@@ -344,8 +344,8 @@ TEST(names_that_cannot_be_are_not_found)
     do { \
         struct watcher pending; \
         const char    *name = name_without_an_answer(); \
-        EXPECT_ONCE(names_target(name), flags, NamePending); \
-        watcher_schedule(&pending, names_target(name)); \
+        EXPECT_ONCE(expect_name(name), flags, NamePending); \
+        watcher_schedule(&pending, expect_name(name)); \
         EXPECT(pending.target, flags, NamePending); \
         EXPECT_ADDRESSES(pending.target, ""); \
         EXPECT_QUIET(&pending); \
@@ -385,7 +385,7 @@ TEST(unscheduled_names_are_not_looked_up)
 {
     SCNetworkReachabilityRef target;
 
-    target = names_target("ok.test");
+    target = expect_name("ok.test");
     EXPECT(target, R | L | D, NamePending);
     EXPECT_ADDRESSES(target, "");
     assert_int_equal(names_count_threads(), 0);
@@ -437,7 +437,7 @@ TEST(the_flags_of_a_pending_name_follow_the_network)
     struct watcher watcher;
 
     etc_set_servers("127.0.0.1", 30);
-    watcher_schedule(&watcher, names_target("held.test"));
+    watcher_schedule(&watcher, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     EXPECT_QUIET(&watcher);
     namespace_ip("-6 route delete default");
@@ -456,7 +456,7 @@ TEST(the_flags_of_a_pending_name_follow_the_resolver)
     struct watcher watcher;
 
     etc_set_servers("127.0.0.1", 30);
-    watcher_schedule(&watcher, names_target("held.test"));
+    watcher_schedule(&watcher, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     EXPECT(watcher.target, R, NamePending);
     EXPECT_QUIET(&watcher);
@@ -500,7 +500,7 @@ TEST(a_name_that_was_scheduled_calls_exactly_once)
         for (int asks = 0; asks < 2; asks++) {
             struct watcher watcher;
 
-            watcher_schedule(&watcher, names_target(rows[i].name));
+            watcher_schedule(&watcher, expect_name(rows[i].name));
             if (asks) {
                 (void)expect_flags_of(watcher.target);
                 (void)expect_path_of(watcher.target);
@@ -518,7 +518,7 @@ TEST(one_that_was_answered_before_the_first_pass_calls_once_too)
     struct watcher watcher;
 
     for (int asks = 0; asks < 2; asks++) {
-        watcher_schedule(&watcher, names_target("v4only.test"));
+        watcher_schedule(&watcher, expect_name("v4only.test"));
         names_await_answer(watcher.target);
         EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
         assert_int_equal(expect_flags_of(watcher.target), R | L | D); /* the last evaluation */
@@ -535,7 +535,7 @@ TEST(a_late_callback_gets_no_first_answer)
 
     assert_int_equal(sem_init(&told.called, 0, 0), 0);
     told.calls = 0;
-    target = names_target("v4only.test");
+    target = expect_name("v4only.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     names_await_answer(target);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
@@ -556,7 +556,7 @@ TEST(a_name_without_a_callback_is_fetched_once)
     SCRunLoopRef               loop = SCRunLoopCreate();
 
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
-    target = names_target("v4only.test");
+    target = expect_name("v4only.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(loop, 5), 0);
     assert_ptr_equal(SCRunLoopCopyNextChange(loop, &flags), target);
@@ -645,7 +645,7 @@ TEST(a_late_answer_is_thrown_away)
 {
     struct watcher watcher;
 
-    watcher_schedule(&watcher, names_target("held.test"));
+    watcher_schedule(&watcher, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
@@ -666,7 +666,7 @@ TEST(a_target_may_go_while_it_is_looked_up)
 {
     struct watcher watcher;
 
-    watcher_schedule(&watcher, names_target("held.test"));
+    watcher_schedule(&watcher, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     watcher_stop(&watcher); /* the last reference */
@@ -1025,7 +1025,7 @@ TEST_WITH(NULL, NULL, a_change_between_scheduling_and_the_first_pass_asks_anew)
 
     names_begin_far("198.51.100.53");
     namespace_ip("route delete default");
-    watcher_schedule(&watcher, names_target("v4only.test"));
+    watcher_schedule(&watcher, expect_name("v4only.test"));
     names_await_answer(watcher.target); /* it has failed; the next try would be in a second */
     EXPECT(watcher.target, 0, NameServerUnreachable);
     namespace_ip("route add default via 192.0.2.1");
@@ -1039,7 +1039,7 @@ TEST(a_network_that_never_rests_does_not_keep_a_name_pending)
 {
     struct watcher watcher;
 
-    watcher_schedule(&watcher, names_target("held.test"));
+    watcher_schedule(&watcher, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     EXPECT_QUIET(&watcher);
@@ -1061,7 +1061,7 @@ TEST(targets_of_one_name_share_a_look_up)
     struct watcher watchers[3]; /* each on a loop of its own */
 
     for (size_t i = 0; i < 3; i++)
-        watcher_schedule(&watchers[i], names_target("held.test"));
+        watcher_schedule(&watchers[i], expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     nameserver_let_go(names_server, "held");
@@ -1079,8 +1079,8 @@ TEST(targets_of_one_name_on_one_loop_are_each_told)
     SCNetworkReachabilityRef other;
     struct watcher           watcher;
 
-    watcher_schedule(&watcher, names_target("held.test"));
-    other = names_target("held.test");
+    watcher_schedule(&watcher, expect_name("held.test"));
+    other = expect_name("held.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
@@ -1099,8 +1099,8 @@ TEST(one_of_two_may_go)
 {
     struct watcher stays, goes;
 
-    watcher_schedule(&goes, names_target("held.test"));
-    watcher_schedule(&stays, names_target("held.test"));
+    watcher_schedule(&goes, expect_name("held.test"));
+    watcher_schedule(&stays, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     watcher_stop(&goes);
@@ -1115,7 +1115,7 @@ TEST(a_target_on_two_loops_is_told_once)
     struct watcher watcher;
 
     nameserver_move(names_server, "198.51.100.7");
-    watcher_schedule(&watcher, names_target("moves.test"));
+    watcher_schedule(&watcher, expect_name("moves.test"));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     EXPECT_CHANGE(&watcher, R);
     assert_int_equal(idle_perform(other), 0);
@@ -1143,10 +1143,10 @@ TEST(each_network_namespace_asks_its_own_server)
 
     first = names_server;
     nameserver_move(first, "198.51.100.7");
-    watcher_schedule(&watchers[0], names_target("heldmoves.test"));
+    watcher_schedule(&watchers[0], expect_name("heldmoves.test"));
     names_begin_another();
     nameserver_move(names_server, "192.0.2.9");
-    watcher_schedule(&watchers[1], names_target("heldmoves.test")); /* while the other is looked up */
+    watcher_schedule(&watchers[1], expect_name("heldmoves.test")); /* while the other is looked up */
     let_moves_go(names_server);
     let_moves_go(first);
     EXPECT_CHANGE(&watchers[0], R); /* the thread is in the other one */
@@ -1212,7 +1212,7 @@ TEST(a_name_may_be_on_a_scheduler)
     assert_int_equal(sem_init(&told.called, 0, 0), 0);
     told.calls = 0;
     nameserver_move(names_server, "198.51.100.7");
-    target = names_target("moves.test");
+    target = expect_name("moves.test");
     assert_true(SCNetworkReachabilitySetCallback(target, tell, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     await_call(R);
@@ -1246,7 +1246,7 @@ TEST(many_names_on_a_dead_server_take_four_threads_and_keep_nobody_waiting)
     nameserver_silence(names_server, true);
     for (int i = 0; i < count; i++) {
         snprintf(name, sizeof name, "many%d.test", i);
-        targets[i] = names_target(name);
+        targets[i] = expect_name(name);
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
     }
     assert_true(names_count_threads() <= 3);
@@ -1271,14 +1271,14 @@ TEST(what_is_looked_up_for_the_first_time_goes_before_what_is_tried_again)
     etc_set_servers("192.0.2.2", 30);
     NAMES_RESOLVE(&again, "v4only.test", R);
     for (size_t i = 0; i < 3; i++) { /* nobody is left for other names */
-        watcher_schedule(&stuck[i], names_target(names[i]));
+        watcher_schedule(&stuck[i], expect_name(names[i]));
         nameserver_await(names_server, names[i], NAMESERVER_A, 1);
         nameserver_await(names_server, names[i], NAMESERVER_AAAA, 1);
     }
     namespace_ip("route replace default via 192.0.2.111");
     assert_int_equal(idle_perform(again.loop), 0);
     assert_true(names_is_looking(again.target));
-    watcher_schedule(&first, names_target("held4.test"));
+    watcher_schedule(&first, expect_name("held4.test"));
     names_await_threads(3); /* who sorts is done with it */
     for (size_t i = 0; i < 3; i++)
         watcher_stop(&stuck[i]); /* they would be looked up again, as the network changed */
@@ -1328,7 +1328,7 @@ static void begin_stuck(struct watcher watchers[STUCK])
         char name[32];
 
         snprintf(name, sizeof name, "held%d.test", i);
-        watcher_schedule(&watchers[i], names_target(name));
+        watcher_schedule(&watchers[i], expect_name(name));
     }
 }
 
@@ -1374,7 +1374,7 @@ TEST(a_process_may_end_during_a_look_up)
     if (child_fork(&child)) {
         struct watcher watcher;
 
-        watcher_schedule(&watcher, names_target("held.test"));
+        watcher_schedule(&watcher, expect_name("held.test"));
         close(ends[1]);
         assert_int_equal(read(ends[0], &byte, 1), 0); /* the parent saw the question */
         if (is_under("asan"))

@@ -175,7 +175,7 @@ static void begin_anew(void)
 static void begin_with(const char *name)
 {
     begin();
-    watcher_schedule(&watcher, names_target(name));
+    watcher_schedule(&watcher, expect_name(name));
     names_settle(&watcher);
     assert_int_equal(watcher.calls, 1);
     assert_int_equal(names_asked(name), 1);
@@ -213,7 +213,7 @@ TEST(an_address_that_moved_is_noticed_then)
 {
     begin();
     nameserver_move(names_server, "198.51.100.7");
-    watcher_schedule(&watcher, names_target("moves.test"));
+    watcher_schedule(&watcher, expect_name("moves.test"));
     names_settle(&watcher);
     nameserver_move(names_server, "198.51.100.8");
     assert_false(asks_at("moves.test", 299.999));
@@ -263,7 +263,7 @@ TEST(an_answer_ends_that)
 {
     begin();
     nameserver_move(names_server, NULL);
-    watcher_schedule(&watcher, names_target("moves.test"));
+    watcher_schedule(&watcher, expect_name("moves.test"));
     names_settle(&watcher);
     assert_true(asks_at("moves.test", 1));
     assert_true(asks_at("moves.test", 3));
@@ -307,7 +307,7 @@ TEST(a_server_that_can_be_reached_again_is_asked_at_once)
     set_clock(0);
     names_begin_far("198.51.100.53");
     namespace_ip("route delete default");
-    watcher_schedule(&watcher, names_target("v4only.test"));
+    watcher_schedule(&watcher, expect_name("v4only.test"));
     names_settle(&watcher);
     EXPECT(watcher.target, 0, NameServerUnreachable);
     assert_int_equal(watcher.calls, 1);
@@ -375,7 +375,7 @@ static void begin_detained(const char *name)
     begin();
     detain();
     nameserver_move(names_server, "198.51.100.7");
-    watcher_schedule(&watcher, names_target(name));
+    watcher_schedule(&watcher, expect_name(name));
     if (strncmp(name, "held", 4) == 0) {
         nameserver_await(names_server, name, NAMESERVER_A, 1);
         nameserver_await(names_server, name, NAMESERVER_AAAA, 1);
@@ -431,7 +431,7 @@ TEST(a_second_answer_does_not_take_the_first_ones_callback_away)
     begin();
     etc_set_servers("127.0.0.1", 5);
     detain();
-    watcher_schedule(&watcher, names_target("turns.test"));
+    watcher_schedule(&watcher, expect_name("turns.test"));
     await_detained();
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
     etc_write(ETC_HOSTS, "# touched\n");
@@ -459,7 +459,7 @@ TEST(without_a_thread_it_is_tried_again)
 {
     begin();
     threads_fail = true;
-    watcher_schedule(&watcher, names_target("v4only.test"));
+    watcher_schedule(&watcher, expect_name("v4only.test"));
     assert_false(names_is_looking(watcher.target));
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
     EXPECT(watcher.target, R | L | D, NamePending);
@@ -478,7 +478,7 @@ TEST(without_inotify_files_are_looked_at_when_it_is_time)
     begin_anew();
     inotify_fails = true;
     nameserver_move(names_server, "198.51.100.7");
-    watcher_schedule(&watcher, names_target("moves.test"));
+    watcher_schedule(&watcher, expect_name("moves.test"));
     names_settle(&watcher);
     assert_int_equal(watcher.calls, 1);
     etc_write(ETC_HOSTS, "192.0.2.9 moves.test\n");
@@ -497,7 +497,7 @@ TEST(without_inotify_files_are_looked_at_when_it_is_time)
 TEST(without_descriptors_it_is_looked_for_other_servers_until_there_are_some)
 {
     begin();
-    watcher_schedule(&watcher, names_target("held.test"));
+    watcher_schedule(&watcher, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     EXPECT(watcher.target, R | L | D, NamePending);
@@ -527,10 +527,10 @@ TEST(without_watches_files_are_looked_at_by_each_that_is_scheduled)
 
     begin_anew();
     watches_fail = true;
-    watcher_schedule(&watcher, names_target("held.test"));
+    watcher_schedule(&watcher, expect_name("held.test"));
     before = expect_flags_of(watcher.target);
     etc_set_servers("203.0.113.53", 1);
-    other = names_target("held0.test");
+    other = expect_name("held0.test");
     assert_true(expect_flags_of(other) != before);
     before = expect_flags_of(other);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
@@ -563,7 +563,7 @@ TEST(who_comes_next_takes_over_what_is_there)
     begin_pause();
     instances = 0;
     for (int i = 0; i < 3; i++) {
-        watcher_schedule(&watcher, names_target("v4only.test"));
+        watcher_schedule(&watcher, expect_name("v4only.test"));
         names_settle(&watcher);
         watcher_stop(&watcher);
     }
@@ -575,7 +575,7 @@ TEST(one_thread_closes_for_all)
 {
     begin_pause();
     for (int i = 0; i < 3; i++) {
-        watcher_schedule(&watcher, names_target("v4only.test"));
+        watcher_schedule(&watcher, expect_name("v4only.test"));
         names_settle(&watcher);
         names_await_threads(0);
         threads = 0;
@@ -588,11 +588,11 @@ TEST(one_thread_closes_for_all)
 TEST(what_changed_in_between_is_known)
 {
     begin_pause();
-    watcher_schedule(&watcher, names_target("v4only.test"));
+    watcher_schedule(&watcher, expect_name("v4only.test"));
     names_settle(&watcher);
     watcher_stop(&watcher);
     etc_write(ETC_HOSTS, "192.0.2.9 v4only.test\n");
-    watcher_schedule(&watcher, names_target("v4only.test"));
+    watcher_schedule(&watcher, expect_name("v4only.test"));
     names_settle(&watcher);
     EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
     etc_replace(ETC_HOSTS, "192.0.2.10 v4only.test\n");
@@ -605,7 +605,7 @@ TEST(what_changed_in_between_is_known)
 /* A name whose server is silent has nothing to look at the files for: what changes has to be told. */
 static void begin_held(void)
 {
-    watcher_schedule(&watcher, names_target("held.test"));
+    watcher_schedule(&watcher, expect_name("held.test"));
 }
 
 static void expect_heard(SCNetworkReachabilityFlags before)
@@ -681,12 +681,12 @@ TEST(a_number_that_the_program_has_by_now_is_left_alone)
         int waiting = 0;
 
         begin_pause();
-        watcher_schedule(&watcher, names_target("v4only.test"));
+        watcher_schedule(&watcher, expect_name("v4only.test"));
         names_settle(&watcher);
         watcher_stop(&watcher);
         number = take_its_number();
         if (comes_next) {
-            watcher_schedule(&watcher, names_target("v4only.test"));
+            watcher_schedule(&watcher, expect_name("v4only.test"));
             names_settle(&watcher);
             watcher_stop(&watcher);
         }

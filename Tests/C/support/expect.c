@@ -38,6 +38,15 @@ static SCNetworkReachabilityRef made(SCNetworkReachabilityRef target)
     return target;
 }
 
+SCNetworkReachabilityRef expect_name(const char *name)
+{
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
+
+    if (target == NULL)
+        fail_msg("%s: %s", name, SCErrorString(SCError()));
+    return target;
+}
+
 SCNetworkReachabilityRef expect_target(const char *address)
 {
     const struct sockaddr_storage storage = expect_sockaddr(address);

@@ -23,6 +23,7 @@ struct sockaddr_storage expect_sockaddr(const char *text);
 
 /* Targets; a failure to make one fails the test. */
 SCNetworkReachabilityRef expect_target(const char *address);
+SCNetworkReachabilityRef expect_name(const char *name);
 SCNetworkReachabilityRef expect_pair(const char *local, const char *remote);
 SCNetworkReachabilityRef expect_bound(const char *address, const char *interface);
 SCNetworkReachabilityRef expect_option(const char *address, uint32_t option);

@@ -99,15 +99,6 @@ void names_end_group(void)
 
 /* ---- Targets ---------------------------------------------------------------------------------------------------- */
 
-SCNetworkReachabilityRef names_target(const char *name)
-{
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, name);
-
-    if (target == NULL)
-        fail_msg("%s: %s", name, SCErrorString(SCError()));
-    return target;
-}
-
 SCNetworkReachabilityRef names_bound_target(const char *name, const char *interface, uint32_t mark)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;

@@ -29,14 +29,13 @@ void names_end(void);
 /* After the last test: waits for the thread that closes what was watched, too, which ends 50 ms later. */
 void names_end_group(void);
 
-/* A target; with something to be bound to ("" and 0: nothing). */
-SCNetworkReachabilityRef names_target(const char *name);
+/* A target that is bound to something ("" and 0: nothing). */
 SCNetworkReachabilityRef names_bound_target(const char *name, const char *interface, uint32_t mark);
 
 /* Schedules a name, and has its first answer: the only callback, with these flags. */
 #define NAMES_RESOLVE(watcher, name, flags) \
     do { \
-        watcher_schedule(watcher, names_target(name)); \
+        watcher_schedule(watcher, expect_name(name)); \
         EXPECT_CHANGE(watcher, flags); \
     } while (0)
 
