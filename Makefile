@@ -61,19 +61,20 @@ OBJECTS  = $(SOURCES:CSources/%.c=$(BUILD)/objects/%.o)
 HEADERS  = $(sort $(wildcard include/reachability/*.h))
 STATIC   = $(BUILD)/libreachability.a
 
-# Test programs are Tests/C/test-NOUN.c; what they share is every other .c file there. They link the static library, in
-# which hidden symbols can still be reached. Benchmarks are built in the same way, and share the tests' netlink writer and
-# resolver.
-PURE_TESTS    = $(addprefix $(BUILD)/tests/test-,address conffile linkinfo links message path tdb)
-TESTS         = $(patsubst Tests/C/%.c,$(BUILD)/tests/%,$(sort $(wildcard Tests/C/test-*.c)))
-TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out Tests/C/test-%.c Tests/C/faults.c,$(sort $(wildcard Tests/C/*.c))))
-# Programs about calls that fail link a copy of the library that calls faulty_NAME for each function of faults.c's.
+# Test programs are Tests/C/FLOOR/test-NOUN.c; Tests/C/support is linked into all of them. They link the static library,
+# in which hidden symbols are visible. Benchmarks are built in the same way, and share the tests' netlink writer
+# and resolver.
+TEST_SOURCES  = $(sort $(wildcard Tests/C/*/test-*.c))
+TESTS         = $(addprefix $(BUILD)/tests/,$(notdir $(TEST_SOURCES:.c=)))
+PURE_TESTS    = $(addprefix $(BUILD)/tests/,$(notdir $(patsubst %.c,%,$(wildcard Tests/C/pure/test-*.c))))
+TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c,$(sort $(wildcard Tests/C/support/*.c))))
+# Programs about calls that fail link a copy of the library that calls faulty_NAME for each function in faults.c.
 FAULT_TESTS   = $(filter $(BUILD)/tests/test-fault% $(BUILD)/tests/test-denied%,$(TESTS))
-FAULTS        = $(BUILD)/objects/tests/faults.o
+FAULTS        = $(BUILD)/objects/tests/support/faults.o
 FAULTY        = $(BUILD)/objects/tests/faulty.a
 BENCHMARKS    = $(patsubst Benchmarks/%.c,$(BUILD)/benchmarks/%,$(sort $(wildcard Benchmarks/benchmark-*.c)))
 BENCH_SHARED  = $(patsubst Benchmarks/%.c,$(BUILD)/objects/benchmarks/%.o,$(filter-out Benchmarks/benchmark-%.c,$(sort $(wildcard Benchmarks/*.c)))) \
-                $(BUILD)/objects/tests/writer.o $(BUILD)/objects/tests/resolver.o
+                $(BUILD)/objects/tests/support/writer.o $(BUILD)/objects/tests/support/resolver.o
 TEST_CPPFLAGS = $(ALL_CPPFLAGS) -ITests/C
 TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes \
                 -Wmissing-prototypes $(WERROR) $(MNL_CFLAGS) $(CFLAGS)
@@ -165,14 +166,17 @@ define link_test
 	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -pthread -o $@ $^ $(TEST_LIBS)
 endef
 
-$(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(TEST_SHARED) $(STATIC)
+# The object of a program comes first, and has a folder that the program has not.
+$(foreach source,$(TEST_SOURCES),$(eval $(BUILD)/tests/$(notdir $(source:.c=)): $(source:Tests/C/%.c=$(BUILD)/objects/tests/%.o)))
+
+$(filter-out $(FAULT_TESTS),$(TESTS)): $(TEST_SHARED) $(STATIC)
 	$(link_test)
 
-$(FAULT_TESTS): $(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(TEST_SHARED) $(FAULTS) $(FAULTY)
+$(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
 	$(link_test)
 
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
-$(BUILD)/tests/test-device: TEST_LDFLAGS = -Wl,--wrap=open
+$(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=stat \
@@ -344,4 +348,4 @@ clean:
 	rm -rf $(BUILD)
 	if [ -d .build ]; then rm -rf .build; fi
 
--include $(OBJECTS:.o=.d) $(wildcard $(BUILD)/objects/tests/*.d $(BUILD)/objects/benchmarks/*.d)
+-include $(OBJECTS:.o=.d) $(wildcard $(BUILD)/objects/tests/*/*.d $(BUILD)/objects/benchmarks/*.d)

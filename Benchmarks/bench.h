@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "writer.h"
+#include "support/writer.h"
 
 /* Whether --short is an argument, or BENCH_SHORT is set: few blocks, and no ratio makes the benchmark fail. Any other
  * argument ends the program with status 64. */

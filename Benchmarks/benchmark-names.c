@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "resolver.h"
+#include "support/resolver.h"
 
 #define BLOCKS       41
 #define BLOCKS_SHORT 5

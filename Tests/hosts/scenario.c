@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "writer.h"
+#include "support/writer.h"
 
 #define TOGGLES     1000 /* of each kind */
 #define STAY        20   /* changes during which a callback does not return, so that another could overtake it */

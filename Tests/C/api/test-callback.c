@@ -1,0 +1,870 @@
+/* SPDX-License-Identifier: MIT */
+/* When a target is called back, with what, and what may be done meanwhile. Most rules are the same however callbacks are
+ * delivered, and are tested in each way; then come those of run loops. Those of schedulers are in test-scheduler.c. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/bench.h"
+#include "support/idle.h"
+#include "support/namespace.h"
+#include "support/watcher.h"
+
+static struct bench bench, second;
+
+/* Changes from here on are noticed by a loop that was driven before. */
+static void bench_start(enum bench_way way, const char *address)
+{
+    bench_open(&bench, way, expect_target(address));
+    bench_expect_idle(&bench);
+}
+
+/* ---- When ------------------------------------------------------------------------------------------------------- */
+
+TEST_EACH(an_address_that_was_just_scheduled_calls_nobody, bench_rows)
+{
+    static const char *const addresses[] = { FAR, "192.0.2.9", "0.0.0.0" };
+
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
+        bench_open(&bench, row->way, expect_target(addresses[i]));
+        bench_expect_idle(&bench);
+        bench_close(&bench);
+    }
+    bench_open(&bench, row->way, expect_name("192.0.2.9"));
+    bench_expect_idle(&bench);
+}
+
+/* One that need not be looked up; for the others see test-name.c. */
+TEST_EACH(a_name_that_was_just_scheduled_calls_once, bench_rows)
+{
+    for (int asks = 0; asks < 2; asks++) {
+        bench_open(&bench, row->way, expect_name("localhost"));
+        if (asks)
+            assert_int_equal(expect_flags_of(bench.target), R | L | D);
+        bench_expect_call(&bench, R | L | D);
+        bench_expect_idle(&bench);
+        bench_close(&bench);
+    }
+}
+
+TEST_EACH(scheduling_a_name_again_calls_again, bench_rows)
+{
+    bench_open(&bench, row->way, expect_name("localhost"));
+    for (int i = 0; i < 3; i++) {
+        bench_expect_call(&bench, R | L | D);
+        bench_expect_idle(&bench);
+        assert_true(bench_unschedule(&bench));
+        bench_schedule(&bench);
+    }
+}
+
+TEST_EACH(each_change_is_told, bench_rows)
+{
+    bench_start(row->way, FAR);
+    witness_appear();
+    assert_int_equal(bench.calls, 0);
+    bench_expect_call(&bench, R);
+    assert_int_equal(expect_flags_of(bench.target), R);
+    witness_attach();
+    bench_expect_call(&bench, R | D);
+    witness_vanish();
+    bench_expect_call(&bench, 0);
+    bench_expect_idle(&bench);
+}
+
+TEST_EACH(there_and_back_again_calls_nobody, bench_rows)
+{
+    bench_start(row->way, FAR);
+    witness_appear();
+    witness_vanish();
+    bench_expect_quiet(&bench); /* a work was handed over for the first, and finds nothing to say */
+    witness_appear();           /* and none is in its way */
+    bench_expect_call(&bench, R);
+}
+
+TEST_EACH(many_changes_are_one_callback_with_the_last_value, bench_rows)
+{
+    bench_start(row->way, FAR);
+    for (int i = 0; i < 20; i++) {
+        witness_appear();
+        witness_vanish();
+    }
+    witness_attach();
+    if (row->way != BENCH_LOOP)
+        assert_int_equal(queue_performs(&bench.queue), 1);
+    bench_expect_call(&bench, R | D);
+    bench_expect_idle(&bench);
+}
+
+TEST_EACH(a_late_callback_gets_no_replay, bench_rows)
+{
+    bench_open_silent(&bench, row->way, expect_target(FAR));
+    witness_appear();
+    bench_expect_idle(&bench);
+    assert_int_equal(expect_flags_of(bench.target), R);
+    bench_set_callback(&bench);
+    bench_expect_idle(&bench);
+    witness_vanish();
+    bench_expect_call(&bench, 0);
+}
+
+TEST_EACH(a_late_callback_gets_no_announcement_of_a_name, bench_rows)
+{
+    bench_open_silent(&bench, row->way, expect_name("localhost"));
+    bench_expect_idle(&bench);
+    bench_set_callback(&bench);
+    bench_expect_idle(&bench);
+    namespace_ip("link set dev lo down");
+    witness_settle();
+    bench_expect_call(&bench, 0);
+}
+
+TEST_EACH(a_change_of_interface_alone_is_told, bench_rows)
+{
+    const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "203.0.113.1" };
+
+    namespace_add_second_pair();
+    witness_appear();
+    bench_start(row->way, FAR);
+    assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
+    witness_settle();
+    bench_expect_call(&bench, R);
+    EXPECT_INTERFACE(bench.target, "c");
+}
+
+TEST_EACH(with_notify_path_another_gateway_is_told_too, bench_rows)
+{
+    const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.77" };
+
+    witness_appear();
+    bench_start(row->way, FAR);
+    bench_open(&second, row->way, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
+    bench_expect_idle(&second);
+    assert_int_equal(writer_route(&witness.writer, WRITER_REPLACE, &route), 0);
+    witness_settle();
+    bench_expect_call(&second, R);
+    EXPECT_GATEWAY(second.target, "192.0.2.77");
+    bench_expect_idle(&bench);
+}
+
+TEST_EACH(a_change_that_nobody_was_scheduled_for_is_not_told, bench_rows)
+{
+    bench_start(row->way, FAR);
+    assert_true(bench_unschedule(&bench));
+    witness_appear();
+    bench_expect_idle(&bench);
+    assert_int_equal(expect_flags_of(bench.target), R); /* asked for */
+    bench_schedule(&bench);
+    bench_expect_idle(&bench);
+    witness_vanish();
+    bench_expect_call(&bench, 0);
+}
+
+static int freed;
+
+static void count_freed(const void *info)
+{
+    (void)info;
+    freed++;
+}
+
+/* From here on the release of the bench is counted. */
+static void count_releases(void)
+{
+    SCNetworkReachabilityContext context = { .info = &bench, .release = count_freed };
+
+    freed = 0;
+    assert_true(SCNetworkReachabilitySetCallback(bench.target, bench_called, &context));
+}
+
+TEST_EACH(a_scheduled_target_keeps_itself_alive, bench_rows)
+{
+    bench_start(row->way, FAR);
+    count_releases();
+    SCNetworkReachabilityRelease(bench.target);
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_int_equal(freed, 0);
+    witness_vanish();
+    assert_true(bench_unschedule(&bench)); /* a work that waits does not keep it */
+    assert_int_equal(freed, 1);
+    bench.target = NULL;
+    if (row->way != BENCH_LOOP)
+        assert_true(queue_run(&bench.queue));
+    assert_int_equal(bench.calls, 1);
+}
+
+/* ---- Inside a callback ------------------------------------------------------------------------------------------ */
+
+static void clear_inside(struct bench *in)
+{
+    witness_vanish();
+    in->result = SCNetworkReachabilitySetCallback(in->target, NULL, NULL);
+}
+
+TEST_EACH(a_callback_may_clear_itself, bench_rows)
+{
+    bench_start(row->way, FAR);
+    bench.inside = clear_inside;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_true(bench.result);
+    bench_expect_idle(&bench);
+    assert_int_equal(expect_flags_of(bench.target), 0); /* it is still watched */
+}
+
+static void unschedule_inside(struct bench *in)
+{
+    witness_vanish(); /* which must not be told any more */
+    in->result = bench_unschedule(in);
+}
+
+TEST_EACH(a_callback_may_unschedule_itself, bench_rows)
+{
+    bench_start(row->way, FAR);
+    bench.inside = unschedule_inside;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_true(bench.result);
+    bench_expect_idle(&bench);
+    witness_appear();
+    bench_expect_idle(&bench);
+    bench_expect_refused(bench_unschedule(&bench));
+}
+
+static void let_go_inside(struct bench *in)
+{
+    assert_true(bench_unschedule(in));
+    SCNetworkReachabilityRelease(in->target);
+    SCRunLoopRelease(in->loop);
+    in->result = freed;
+}
+
+TEST_EACH(a_callback_may_release_the_last_reference, bench_rows)
+{
+    bench_start(row->way, FAR);
+    count_releases();
+    bench.inside = let_go_inside;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    bench.target = NULL;
+    bench.loop = NULL;
+    assert_int_equal(bench.result, 0); /* not under its own feet */
+    assert_int_equal(freed, 1);
+}
+
+static void schedule_again_inside(struct bench *in)
+{
+    in->inside = NULL;
+    witness_vanish();
+    assert_true(bench_unschedule(in));
+    bench_schedule(in); /* which evaluates: that it vanished is known, and no news */
+    in->result = (int)expect_flags_of(in->target);
+}
+
+TEST_EACH(a_callback_may_unschedule_and_schedule_again, bench_rows)
+{
+    bench_start(row->way, FAR);
+    bench.inside = schedule_again_inside;
+    bench.result = -1;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_int_equal(bench.result, 0);
+    bench_expect_idle(&bench);
+    if (row->way != BENCH_LOOP)
+        assert_int_equal(atomic_load(&bench.queue.references), 1);
+    witness_attach();
+    bench_expect_call(&bench, R | D);
+}
+
+static void change_inside(struct bench *in)
+{
+    in->inside = NULL;
+    assert_int_equal(expect_flags_of(in->target), in->flags);
+    witness_vanish();
+    in->result = (int)expect_flags_of(in->target);
+}
+
+TEST_EACH(what_changes_during_a_call_is_told_by_another, bench_rows)
+{
+    bench_start(row->way, FAR);
+    bench.inside = change_inside;
+    witness_appear();
+    witness_attach(); /* before the delivery begins: so that is what counts */
+    bench_expect_call(&bench, R | D);
+    /* On a loop GetFlags is constant for the whole of a call, as nothing else drives the loop. */
+    assert_int_equal(bench.result, row->way == BENCH_LOOP ? R | D : 0);
+    bench_expect_call(&bench, 0);
+    bench_expect_idle(&bench);
+}
+
+static void change_back_inside(struct bench *in)
+{
+    in->inside = NULL;
+    witness_vanish();
+    witness_appear();
+}
+
+TEST_EACH(there_and_back_again_during_a_call_calls_nobody, bench_rows)
+{
+    bench_start(row->way, FAR);
+    bench.inside = change_back_inside;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    bench_expect_idle(&bench);
+}
+
+/* ---- Before the first pass of a run loop ------------------------------------------------------------------------ */
+
+TEST(a_change_between_scheduling_and_the_first_pass_is_told)
+{
+    struct watcher watcher;
+
+    watcher_schedule(&watcher, expect_target(FAR));
+    witness_appear();
+    assert_int_equal(expect_flags_of(watcher.target), 0); /* what the loop saw when it was last driven */
+    EXPECT_CHANGE(&watcher, R);
+}
+
+/* ---- Contexts --------------------------------------------------------------------------------------------------- */
+
+/* What the hooks are given and give: `first`, as set; `kept`, what retain makes of it. */
+static struct {
+    char        first, kept, extra;
+    int         retains, releases;
+    int         open;        /* retained, not yet released */
+    int         open_inside; /* during the last call */
+    int         releases_inside;
+    const void *released, *passed;
+    char        order[64];
+} hooks;
+
+static const void *retain_hook(const void *info)
+{
+    hooks.retains++;
+    hooks.open++;
+    strncat(hooks.order, "+", 2);
+    return info == &hooks.first ? &hooks.kept : info == &hooks.kept ? &hooks.extra : info;
+}
+
+static void release_hook(const void *info)
+{
+    hooks.releases++;
+    hooks.open--;
+    hooks.released = info;
+    strncat(hooks.order, "-", 2);
+}
+
+static void hooked(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    hooks.passed = info;
+    hooks.open_inside = hooks.open;
+    hooks.releases_inside = hooks.releases;
+    strncat(hooks.order, "c", 2);
+}
+
+static void replacing(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    assert_true(SCNetworkReachabilitySetCallback(target, hooked, NULL));
+    hooked(target, flags, info);
+}
+
+/* One change is delivered under this context, which is then replaced, and the target released. */
+static void use_context(SCNetworkReachabilityCallBack callout, bool retain, bool release)
+{
+    SCNetworkReachabilityContext context = { .info = &hooks.first,
+                                             .retain = retain ? retain_hook : NULL,
+                                             .release = release ? release_hook : NULL };
+    SCNetworkReachabilityRef     target;
+    SCRunLoopRef                 loop = SCRunLoopCreate();
+
+    memset(&hooks, 0, sizeof hooks);
+    target = expect_target(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(target, callout, &context));
+    memset(&context, 0xff, sizeof context); /* it was copied */
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(target);
+    SCRunLoopRelease(loop);
+}
+
+TEST(with_both_hooks_each_delivery_retains_and_releases)
+{
+    use_context(hooked, true, true);
+    assert_string_equal(hooks.order, "++c--");
+    assert_ptr_equal(hooks.passed, &hooks.extra);
+    assert_ptr_equal(hooks.released, &hooks.kept);
+    assert_int_equal(hooks.open_inside, 2);
+}
+
+TEST(with_release_alone_it_is_called_once_at_the_end)
+{
+    use_context(hooked, false, true);
+    assert_string_equal(hooks.order, "c-");
+    assert_ptr_equal(hooks.passed, &hooks.first);
+    assert_ptr_equal(hooks.released, &hooks.first);
+}
+
+TEST(with_retain_alone_its_value_is_passed)
+{
+    use_context(hooked, true, false);
+    assert_string_equal(hooks.order, "+c");
+    assert_ptr_equal(hooks.passed, &hooks.kept);
+}
+
+TEST(with_no_hook_the_info_is_passed)
+{
+    use_context(hooked, false, false);
+    assert_string_equal(hooks.order, "c");
+    assert_ptr_equal(hooks.passed, &hooks.first);
+}
+
+TEST(release_alone_waits_for_the_call_in_flight)
+{
+    use_context(replacing, false, true);
+    assert_string_equal(hooks.order, "c-");
+    assert_int_equal(hooks.releases_inside, 0);
+    assert_int_equal(hooks.releases, 1);
+}
+
+TEST(replacing_inside_the_call_leaves_it_its_own_reference)
+{
+    use_context(replacing, true, true);
+    assert_string_equal(hooks.order, "++-c-");
+    assert_int_equal(hooks.open_inside, 1);
+    assert_ptr_equal(hooks.released, &hooks.extra);
+}
+
+TEST(the_new_context_is_retained_before_the_old_is_released)
+{
+    SCNetworkReachabilityContext context = { .info = &hooks.first, .retain = retain_hook, .release = release_hook };
+    SCNetworkReachabilityRef     target;
+
+    memset(&hooks, 0, sizeof hooks);
+    target = expect_target(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(target, hooked, &context));
+    assert_string_equal(hooks.order, "+");
+    assert_true(SCNetworkReachabilitySetCallback(target, hooked, &context));
+    assert_string_equal(hooks.order, "++-");
+    assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
+    assert_string_equal(hooks.order, "++--");
+    assert_true(SCNetworkReachabilitySetCallback(target, NULL, &context)); /* there is nobody to give it to */
+    assert_string_equal(hooks.order, "++--");
+    assert_true(SCNetworkReachabilitySetCallback(target, hooked, &context));
+    assert_string_equal(hooks.order, "++--+");
+    SCNetworkReachabilityRelease(target);
+    assert_string_equal(hooks.order, "++--+-");
+}
+
+TEST(without_a_context_info_is_null)
+{
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    memset(&hooks, 0, sizeof hooks);
+    hooks.passed = &hooks;
+    target = expect_target(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(target, hooked, NULL));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    assert_null(hooks.passed);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(target);
+    SCRunLoopRelease(loop);
+}
+
+TEST(a_context_of_another_version_is_refused_and_changes_nothing)
+{
+    SCNetworkReachabilityContext context = {
+        .version = 1, .info = &hooks.first, .retain = retain_hook, .release = release_hook
+    };
+    struct watcher watcher;
+
+    memset(&hooks, 0, sizeof hooks);
+    watcher_start(&watcher, expect_target(FAR));
+    bench_expect_refused(SCNetworkReachabilitySetCallback(watcher.target, hooked, &context));
+    context.version = -1;
+    bench_expect_refused(SCNetworkReachabilitySetCallback(watcher.target, NULL, &context));
+    assert_string_equal(hooks.order, "");
+    witness_appear();
+    EXPECT_CHANGE(&watcher, R);
+}
+
+static SCNetworkReachabilityRef reentrant_target;
+
+static void asking_release_hook(const void *info)
+{
+    SCNetworkReachabilityFlags flags;
+
+    release_hook(info);
+    assert_true(SCNetworkReachabilityGetFlags(reentrant_target, &flags));
+    assert_true(SCNetworkReachabilitySetCallback(reentrant_target, NULL, NULL));
+}
+
+TEST(a_hook_may_call_the_library)
+{
+    SCNetworkReachabilityContext context = { .info = &hooks.first, .release = asking_release_hook };
+
+    memset(&hooks, 0, sizeof hooks);
+    reentrant_target = expect_target(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(reentrant_target, hooked, &context));
+    assert_true(SCNetworkReachabilitySetCallback(reentrant_target, hooked, NULL));
+    assert_string_equal(hooks.order, "-");
+    SCNetworkReachabilityRelease(reentrant_target);
+}
+
+/* ---- Inside a callback on a run loop --------------------------------------------------------------------------- */
+
+static void unschedule_the_other(struct bench *in)
+{
+    in->result = bench_unschedule(in->more);
+}
+
+TEST(a_callback_may_unschedule_a_target_whose_call_is_due)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    bench_open_on(&bench, loop, expect_target(FAR));
+    bench_open_on(&second, loop, expect_target(OTHER_FAR));
+    bench.inside = second.inside = unschedule_the_other;
+    bench.more = &second;
+    second.more = &bench;
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    assert_int_equal(bench.calls + second.calls, 1);
+    assert_int_equal(idle_perform(loop), 0);
+    assert_int_equal(bench.calls + second.calls, 1);
+    SCRunLoopRelease(loop);
+}
+
+/* A change inside the first call, and a nested pass: the other target is told, this one is not a second time. */
+static void perform_inside(struct bench *in)
+{
+    in->inside = NULL;
+    witness_vanish();
+    in->result = SCRunLoopPerform(in->loop, 5);
+}
+
+TEST(a_nested_pass_delivers_other_targets_only)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    witness_appear();
+    bench_open_on(&bench, loop, expect_target(FAR));
+    bench_open_on(&second, loop, expect_target(OTHER_FAR));
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    namespace_ip("route add unreachable " FAR "/32");
+    bench.inside = perform_inside;
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    assert_int_equal(bench.calls, 1);
+    assert_int_equal(bench.result, 1);
+    assert_int_equal(second.calls, 1);
+    assert_int_equal(second.flags, 0);
+    SCRunLoopRelease(loop);
+}
+
+/* The one that is being delivered changes again: told after the call has returned, with the last value. */
+static void change_and_perform_inside(struct bench *in)
+{
+    in->inside = NULL;
+    witness_vanish();
+    in->result = SCRunLoopPerform(in->loop, 0);
+    in->result = in->result == 0 ? in->calls : -1;
+}
+
+TEST(what_changes_during_a_call_is_told_after_it)
+{
+    bench_start(BENCH_LOOP, FAR);
+    bench.inside = change_and_perform_inside;
+    witness_appear();
+    while (bench.calls < 2)
+        assert_true(SCRunLoopPerform(bench.loop, 5) > 0);
+    assert_int_equal(bench.result, 1);
+    assert_int_equal(bench.flags, 0);
+    assert_int_equal(idle_perform(bench.loop), 0);
+}
+
+/* ---- Schedules -------------------------------------------------------------------------------------------------- */
+
+TEST(scheduling_twice_takes_two_unschedules)
+{
+    bench_start(BENCH_LOOP, FAR);
+    bench_schedule(&bench);
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
+    assert_int_equal(idle_perform(bench.loop), 0);
+    assert_true(bench_unschedule(&bench));
+    witness_vanish();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
+    assert_true(bench_unschedule(&bench));
+    bench_expect_refused(bench_unschedule(&bench));
+    witness_appear();
+    assert_int_equal(idle_perform(bench.loop), 0);
+    assert_int_equal(bench.calls, 2);
+}
+
+TEST(a_schedule_ends_in_the_mode_in_which_it_was_made)
+{
+    char common[] = kSCRunLoopCommonModes; /* modes are compared as text */
+
+    bench_start(BENCH_LOOP, FAR);
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, common));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, "another mode"));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, NULL));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, bench.loop, common));
+    assert_true(bench_unschedule(&bench));
+    bench_expect_refused(bench_unschedule(&bench));
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1); /* still scheduled, in the other one */
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, kSCRunLoopCommonModes));
+    witness_vanish();
+    assert_int_equal(idle_perform(bench.loop), 0);
+}
+
+TEST(unscheduling_from_a_loop_that_is_not_there_is_refused)
+{
+    SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
+
+    bench_open_on(&bench, loop, expect_target(FAR));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, NULL, kSCRunLoopDefaultMode));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, (SCRunLoopRef)(uintptr_t)bench.target,
+                                                                    kSCRunLoopDefaultMode));
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    SCRunLoopRelease(loop);
+    SCRunLoopRelease(other);
+}
+
+TEST(of_several_loops_the_first_to_see_a_change_tells_it)
+{
+    SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
+
+    bench_open_on(&bench, loop, expect_target(FAR));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, other, kSCRunLoopDefaultMode));
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    assert_int_equal(idle_perform(other), 0);
+    witness_vanish();
+    assert_int_equal(SCRunLoopPerform(other, 5), 1);
+    assert_int_equal(idle_perform(loop), 0);
+    assert_int_equal(bench.calls, 2);
+    assert_true(bench_unschedule(&bench));
+    witness_appear();
+    assert_int_equal(idle_perform(loop), 0);
+    assert_int_equal(SCRunLoopPerform(other, 5), 1);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(loop);
+    SCRunLoopRelease(other);
+}
+
+/* A target whose call is due on this loop is taken off it before that: the other loop makes the call. */
+TEST(a_call_that_is_due_moves_on_when_its_loop_is_left)
+{
+    SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
+
+    bench_open_on(&bench, loop, expect_target(FAR));
+    bench_open_on(&second, loop, expect_target(OTHER_FAR));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, other, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(second.target, other, kSCRunLoopDefaultMode));
+    bench.inside = second.inside = unschedule_the_other;
+    bench.more = &second;
+    second.more = &bench;
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    assert_int_equal(bench.calls + second.calls, 1);
+    bench.inside = second.inside = NULL;
+    assert_int_equal(SCRunLoopPerform(other, 5), 1);
+    assert_int_equal(bench.calls, 1);
+    assert_int_equal(second.calls, 1);
+    assert_int_equal(idle_perform(other), 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, other, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(second.target, other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(loop);
+    SCRunLoopRelease(other);
+}
+
+TEST(a_target_may_be_scheduled_on_a_loop_nobody_refers_to)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    bench_open_on(&bench, loop, expect_target(FAR));
+    SCRunLoopRelease(bench.loop);
+    bench.loop = NULL;
+    SCRunLoopRelease(loop); /* the schedule keeps it */
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
+}
+
+TEST(the_flags_of_an_unscheduled_target_are_asked_for_again)
+{
+    bench_start(BENCH_LOOP, FAR);
+    witness_appear();
+    assert_int_equal(expect_flags_of(bench.target), 0);
+    assert_int_equal(expect_path_of(bench.target).flags, R);
+    assert_true(bench_unschedule(&bench));
+    assert_int_equal(expect_flags_of(bench.target), R);
+}
+
+#define MANY 300
+
+TEST(each_of_many_targets_is_called_once)
+{
+    static struct bench benches[MANY];
+    SCRunLoopRef        loop = SCRunLoopCreate();
+    int                 calls = 0;
+
+    for (size_t i = 0; i < MANY; i++)
+        bench_open_on(&benches[i], loop, expect_target(i % 2 == 0 ? FAR : OTHER_FAR));
+    witness_appear();
+    while (calls < MANY) {
+        const int made = SCRunLoopPerform(loop, 5);
+
+        assert_true(made > 0);
+        calls += made;
+    }
+    assert_int_equal(idle_perform(loop), 0);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_int_equal(benches[i].calls, 1);
+        assert_int_equal(benches[i].flags, R);
+    }
+    SCRunLoopRelease(loop);
+}
+
+/* ---- CopyNextChange --------------------------------------------------------------------------------------------- */
+
+TEST(a_changed_target_is_fetched_once_with_its_flags)
+{
+    SCNetworkReachabilityFlags flags = 99;
+
+    bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
+    assert_null(SCRunLoopCopyNextChange(bench.loop, &flags));
+    assert_int_equal(flags, 99);
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0); /* early: there is something to fetch */
+    witness_vanish();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    assert_ptr_equal(SCRunLoopCopyNextChange(bench.loop, &flags), bench.target);
+    assert_int_equal(flags, R);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, &flags));
+    SCNetworkReachabilityRelease(bench.target); /* Copy */
+    witness_vanish();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    assert_ptr_equal(SCRunLoopCopyNextChange(bench.loop, NULL), bench.target);
+    SCNetworkReachabilityRelease(bench.target);
+}
+
+TEST(nothing_is_queued_before_the_first_fetch)
+{
+    bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
+    witness_appear();
+    assert_int_equal(idle_perform(bench.loop), 0);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+    witness_vanish();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    assert_ptr_equal(SCRunLoopCopyNextChange(bench.loop, NULL), bench.target);
+    SCNetworkReachabilityRelease(bench.target);
+}
+
+TEST(unscheduling_takes_a_change_out_of_the_queue)
+{
+    bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+}
+
+TEST(a_target_with_a_callback_is_not_queued)
+{
+    bench_start(BENCH_LOOP, FAR);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+}
+
+TEST(changes_that_cancel_out_are_not_queued)
+{
+    bench_open_silent(&bench, BENCH_LOOP, expect_target(FAR));
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+    witness_appear();
+    witness_vanish();
+    assert_int_equal(idle_perform(bench.loop), 0);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+}
+
+TEST(a_scheduled_name_is_queued_once)
+{
+    bench_open_silent(&bench, BENCH_LOOP, expect_name("localhost"));
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 0);
+    assert_ptr_equal(SCRunLoopCopyNextChange(bench.loop, NULL), bench.target);
+    SCNetworkReachabilityRelease(bench.target);
+    assert_int_equal(idle_perform(bench.loop), 0);
+    assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
+}
+
+/* ---- Threads ---------------------------------------------------------------------------------------------------- */
+
+static void *end_with_a_schedule(void *argument)
+{
+    SCNetworkReachabilityRef *targets = argument;
+    SCRunLoopRef              loop = SCRunLoopGetCurrent();
+
+    for (int i = 0; i < 2; i++)
+        if (!SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode))
+            return NULL;
+    /* Twice, which one ending of the thread undoes. */
+    return SCNetworkReachabilityScheduleWithRunLoop(targets[0], loop, kSCRunLoopDefaultMode) ? loop : NULL;
+}
+
+TEST(a_thread_that_ends_takes_its_schedules_with_it)
+{
+    SCNetworkReachabilityContext context = { .info = &hooks.first, .release = release_hook };
+    SCNetworkReachabilityRef     targets[2];
+    pthread_t                    thread;
+    void                        *loop;
+
+    memset(&hooks, 0, sizeof hooks);
+    targets[0] = expect_target(FAR);
+    targets[1] = expect_target(OTHER_FAR);
+    assert_true(SCNetworkReachabilitySetCallback(targets[1], hooked, &context));
+    assert_int_equal(pthread_create(&thread, NULL, end_with_a_schedule, targets), 0);
+    assert_int_equal(pthread_join(thread, &loop), 0);
+    assert_non_null(loop);
+    witness_appear();
+    assert_int_equal(expect_flags_of(targets[0]), R); /* asked for: it is scheduled no longer */
+    SCNetworkReachabilityRelease(targets[1]);
+    assert_string_equal(hooks.order, "-"); /* nothing else held it */
+    SCNetworkReachabilityRelease(targets[0]);
+}
+
+static void *schedule_elsewhere(void *unused)
+{
+    bench_schedule(&bench);
+    return unused;
+}
+
+TEST(a_schedule_made_by_another_thread_wakes_the_loop)
+{
+    pthread_t thread;
+
+    bench_open(&bench, BENCH_LOOP, expect_name("localhost"));
+    assert_true(bench_unschedule(&bench));
+    assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, schedule_elsewhere, NULL), 0);
+    bench_expect_call(&bench, R | L | D);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+UNIT(.setup = witness_open)

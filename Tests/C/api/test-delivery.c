@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Deliveries at the edges: contexts replaced as one begins, callbacks that schedule anew, several loops, what a pass
+ * leaves behind. */
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "support/namespace.h"
+#include "support/watcher.h"
+
+/* ---- A context whose object dies ---- */
+
+struct object {
+    sem_t begun, replaced;
+    int   references, revived;
+};
+
+/* Called first when the context is set, then when the delivery begins: there the other thread replaces the context. */
+static const void *hold(const void *info)
+{
+    struct object *object = (struct object *)(uintptr_t)info;
+
+    if (object->references == 1) {
+        sem_post(&object->begun);
+        sem_wait(&object->replaced);
+        if (object->references == 0)
+            object->revived++;
+    }
+    object->references++;
+    return info;
+}
+
+static void let_go(const void *info)
+{
+    ((struct object *)(uintptr_t)info)->references--;
+}
+
+static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    (void)info;
+}
+
+struct replacement {
+    struct object           *object;
+    SCNetworkReachabilityRef target;
+};
+
+static void *replace(void *argument)
+{
+    struct replacement *replacement = argument;
+
+    sem_wait(&replacement->object->begun);
+    SCNetworkReachabilitySetCallback(replacement->target, NULL, NULL);
+    sem_post(&replacement->object->replaced);
+    return NULL;
+}
+
+TEST(a_context_that_is_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
+{
+    struct object                object = { 0 };
+    SCNetworkReachabilityContext context = { 0, &object, hold, let_go, NULL };
+    struct replacement           replacement = { &object, NULL };
+    SCRunLoopRef                 loop = SCRunLoopCreate();
+    pthread_t                    thread;
+
+    replacement.target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    sem_init(&object.begun, 0, 0);
+    sem_init(&object.replaced, 0, 0);
+    assert_true(SCNetworkReachabilitySetCallback(replacement.target, ignore, &context));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(replacement.target, loop, kSCRunLoopDefaultMode));
+    assert_int_equal(pthread_create(&thread, NULL, replace, &replacement), 0);
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    pthread_join(thread, NULL);
+    assert_int_equal(object.revived, 0);
+    assert_int_equal(object.references, 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(replacement.target, loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(replacement.target);
+    SCRunLoopRelease(loop);
+    sem_destroy(&object.begun);
+    sem_destroy(&object.replaced);
+}
+
+/* ---- A callback that schedules anew ---- */
+
+struct restart {
+    SCRunLoopRef loop;
+    int          calls;
+};
+
+static void start_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct restart *restart = info;
+
+    (void)flags;
+    if (++restart->calls > 1000)
+        return;
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, restart->loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, restart->loop, kSCRunLoopDefaultMode));
+}
+
+TEST(a_callback_that_schedules_anew_does_not_keep_a_pass_from_ending)
+{
+    struct restart               restart = { .loop = SCRunLoopCreate() };
+    SCNetworkReachabilityContext context = { 0, &restart, NULL, NULL, NULL };
+    SCNetworkReachabilityRef     target;
+
+    target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    assert_true(SCNetworkReachabilitySetCallback(target, start_again, &context));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, restart.loop, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(restart.loop, 0), 1);
+    assert_int_equal(SCRunLoopPerform(restart.loop, 0), 1);
+    assert_int_equal(restart.calls, 2);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, restart.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(target);
+    SCRunLoopRelease(restart.loop);
+}
+
+/* ---- Several loops ---- */
+
+TEST(a_second_loop_evaluates_before_it_returns)
+{
+    SCRunLoopRef             first = SCRunLoopCreate(), second = SCRunLoopCreate();
+    SCNetworkReachabilityRef target;
+
+    target = expect_target("198.51.100.1");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, first, kSCRunLoopDefaultMode));
+    assert_int_equal(expect_flags_of(target), 0);
+    namespace_ip("route add default via 192.0.2.1");
+    assert_int_equal(expect_flags_of(target), 0); /* nobody drove the first */
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, second, kSCRunLoopDefaultMode));
+    assert_int_equal(expect_flags_of(target), R);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, first, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(target);
+    SCRunLoopRelease(first);
+    SCRunLoopRelease(second);
+}
+
+/* ---- What a pass leaves behind ---- */
+
+TEST(a_pass_that_did_all_there_was_leaves_nothing_to_poll_for)
+{
+    struct watcher watcher = { 0 };
+    struct pollfd  ready = { .events = POLLIN };
+
+    watcher_start(&watcher, expect_target("198.51.100.1"));
+    ready.fd = SCRunLoopGetFileDescriptor(watcher.loop);
+    namespace_ip("route add default via 192.0.2.1");
+    assert_int_equal(poll(&ready, 1, 5000), 1);
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 1);
+    assert_int_equal(poll(&ready, 1, 0), 0);
+}
+
+static void unschedule(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)flags;
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
+    if (info != NULL)
+        SCRunLoopStop(SCRunLoopGetCurrent());
+}
+
+static SCRunLoopRunResult run_until_unscheduled(void *stop)
+{
+    SCNetworkReachabilityContext context = { 0, stop, NULL, NULL, NULL };
+    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    SCRunLoopRunResult           result;
+
+    assert_true(SCNetworkReachabilitySetCallback(target, unschedule, &context));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
+    result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 5, 1);
+    SCNetworkReachabilityRelease(target);
+    return result;
+}
+
+/* A thread's own loop ends with the thread, and is not left open as the main thread's would be. */
+static void on_a_thread(void *(*work)(void *), int results[3])
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, work, results), 0);
+    pthread_join(thread, NULL);
+}
+
+static void *run_three_times(void *argument)
+{
+    int *results = argument;
+
+    results[0] = run_until_unscheduled(NULL);
+    results[1] = run_until_unscheduled(results); /* not NULL: stop */
+    results[2] = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 5, 1);
+    return NULL;
+}
+
+TEST(a_run_that_made_a_call_says_so_though_nothing_is_left)
+{
+    int results[3];
+
+    on_a_thread(run_three_times, results);
+    assert_int_equal(results[0], kSCRunLoopRunHandledSource);
+    assert_int_equal(results[1], kSCRunLoopRunStopped);
+    assert_int_equal(results[2], kSCRunLoopRunFinished);
+}
+
+static void *stop_and_wake(void *argument)
+{
+    SCRunLoopRef loop = SCRunLoopGetCurrent();
+    int         *results = argument;
+
+    SCRunLoopWakeUp(loop);
+    SCRunLoopStop(loop);
+    results[0] = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 5, 0);
+    results[1] = SCRunLoopPerform(loop, -1);
+    results[2] = SCRunLoopPerform(loop, 0);
+    return NULL;
+}
+
+TEST_WITH(NULL, NULL, a_wake_up_is_not_lost_to_a_run_that_was_stopped)
+{
+    int results[3];
+
+    on_a_thread(stop_and_wake, results);
+    assert_int_equal(results[0], kSCRunLoopRunStopped);
+    assert_int_equal(results[1], 0);
+    assert_int_equal(results[2], 0);
+}
+
+static void *keep_own_loop(void *argument)
+{
+    *(SCRunLoopRef *)argument = SCRunLoopRetain(SCRunLoopGetCurrent());
+    return NULL;
+}
+
+TEST(a_loop_whose_thread_has_ended_takes_no_target)
+{
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef             loop = NULL;
+    pthread_t                thread;
+
+    target = expect_target("192.0.2.9");
+    assert_int_equal(pthread_create(&thread, NULL, keep_own_loop, &loop), 0);
+    pthread_join(thread, NULL);
+    assert_false(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    assert_int_equal(SCError(), kSCStatusInvalidArgument);
+    assert_int_equal(expect_flags_of(target), R | D);
+    SCNetworkReachabilityRelease(target);
+    SCRunLoopRelease(loop);
+}
+
+UNIT(.setup = namespace_require_pair)

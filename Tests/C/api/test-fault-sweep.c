@@ -1,0 +1,877 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each call of the library's fails: the first, then the second, and so on until none is left to fail; with each errno
+ * that makes sense, alone or with all that follow. Whoever asked is then told so, with nothing written and nothing
+ * leaked, or has the right answer; and what is told of an event is right in the end, though no other event follows.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/descriptors.h"
+#include "support/faults.h"
+#include "support/names.h"
+#include "support/watcher.h"
+#include "support/writer.h"
+
+#define PATIENCE 10.0 /* seconds until the library has failed to make good what failed: the end of a wait is too late */
+#define MANY     500  /* calls: no scenario makes as many */
+
+/* ---- Sweeping --------------------------------------------------------------------------------------------------- */
+
+static const struct fault ways[] = {
+    { .error = ENOMEM },
+    { .error = ENOMEM, .loses = true },
+    { .error = ENOMEM, .count = FAULT_LASTS },
+#define MEMORY_WAYS 3 /* those above */
+    { .error = ENOBUFS, .loses = true },
+    { .error = ENOBUFS, .count = 20 }, /* until they are read, lost messages are told of once for each loss */
+    { .error = EACCES, .count = FAULT_LASTS },
+    { .error = EAGAIN },
+    { .error = EINTR, .count = 3 },
+#define EVENT_WAYS 8 /* those above: on an event nothing is opened, and it takes a moment to ask again */
+    { .error = EAGAIN, .count = FAULT_LASTS },
+    { .error = ENOBUFS },
+    { .error = EMFILE },
+    { .error = EMFILE, .count = FAULT_LASTS },
+    { .error = EPERM },
+    { .error = EPERM, .count = FAULT_LASTS },
+    { .error = EACCES },
+    { .error = EINTR },
+};
+#define WAYS (sizeof ways / sizeof ways[0])
+
+static struct fault fault;    /* the one under way */
+static const char  *function; /* the call that it met; NULL: none */
+static bool         sweeping, struck;
+
+static struct descriptors before; /* open when the scenario began */
+
+static unsigned step(void)
+{
+    const char *under = getenv("TEST_UNDER");
+
+    return under != NULL && strcmp(under, "valgrind") == 0 ? 4 : 1;
+}
+
+static void fault_begin(void)
+{
+    SCNetworkReachabilityGetFlags(NULL, NULL); /* SCError() is what no fault brings about */
+    faults_arm(&fault);
+}
+
+static void fault_end(void)
+{
+    function = faults_disarm();
+    struck = struck || function != NULL;
+}
+
+/* What a call of the library's answers while the fault is armed. */
+#define UNDER_FAULT(call) \
+    ({ \
+        fault_begin(); \
+        __typeof__(call) answer = (call); \
+        fault_end(); \
+        answer; \
+    })
+
+/* Whether a call had a reason to fail and told it. What is interrupted goes on. */
+static bool is_refused(void)
+{
+    const int status = SCError();
+
+    if (function == NULL || fault.error == EINTR)
+        return false;
+    return status == kSCStatusReachabilityUnknown ||
+           (status > 0 && status < 1000 && status != EINTR && status != EAGAIN);
+}
+
+static void expect_refused(void)
+{
+    if (!is_refused())
+        fail_msg("refused with %d", SCError());
+}
+
+/* A thread that closes something gives the memory back last. */
+static void await_blocks(long blocks)
+{
+    const double end = watcher_now() + PATIENCE;
+
+    while (faults_blocks() != blocks && watcher_now() < end)
+        sched_yield();
+    assert_int_equal(faults_blocks(), blocks);
+}
+
+/* Runs a scenario until nothing is left in it to fail. */
+static void sweep(size_t way_count, void (*scenario)(void))
+{
+    long blocks;
+
+    sweeping = true;
+    for (size_t i = 0; i < way_count; i++) {
+        fault = ways[i];
+        for (fault.nth = 1, struck = true; struck; fault.nth += step()) {
+            assert_true(fault.nth < MANY);
+            struck = false;
+            descriptors_read(&before);
+            blocks = faults_blocks();
+            scenario();
+            names_await_no_thread();
+            descriptors_await(&before);
+            await_blocks(blocks);
+        }
+    }
+    sweeping = false;
+}
+
+#define NAME "name.test" /* it is in hosts: no server is needed */
+
+/* ---- The network ------------------------------------------------------------------------------------------------ */
+
+static struct writer             writer = { .fd = -1 };
+static unsigned                  peer; /* the other end of the link that all routes leave over */
+static const struct writer_route defaults[] = { { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" },
+                                                { .prefix = "::/0", .gateway = "2001:db8::1" } };
+
+static void check(int error)
+{
+    if (error != 0)
+        fail_msg("writer: %s", strerror(error));
+}
+
+static void add_defaults(void)
+{
+    check(writer_route(&writer, WRITER_ADD, &defaults[0]));
+    check(writer_route(&writer, WRITER_ADD, &defaults[1]));
+}
+
+static void delete_defaults(void)
+{
+    check(writer_route(&writer, WRITER_DELETE, &defaults[0]));
+    check(writer_route(&writer, WRITER_DELETE, &defaults[1]));
+}
+
+/* At the start of a test, as only that may be skipped. */
+static void begin(void)
+{
+    namespace_require();
+    etc_require("192.0.2.53");
+    etc_write(ETC_HOSTS, "192.0.2.9 " NAME "\n");
+    namespace_ip("link set dev lo up");
+    namespace_add_pair();
+    check(writer_open(&writer));
+    peer = writer_index("b");
+    add_defaults();
+}
+
+static void end(void)
+{
+    faults_disarm();
+    writer_close(&writer);
+    if (sweeping)
+        print_error("at call %u, %s%s%s, in %s\n", fault.nth, strerror(fault.error), fault.count > 1 ? ", lasting" : "",
+                    fault.loses ? ", with what was received" : "", function != NULL ? function : "none");
+    sweeping = false;
+}
+
+/* ---- Targets ---------------------------------------------------------------------------------------------------- */
+
+static const struct kind {
+    const char *name, *local, *remote, *interface;
+    uint32_t    options;
+} kinds[] = {
+    { .remote = "198.51.100.1" },
+    { .remote = "2001:db8:1::1" },
+    { .remote = "0.0.0.0" },
+    { .local = "192.0.2.2", .remote = "198.51.100.1" },
+    { .remote = "198.51.100.1", .interface = "a", .options = kSCNetworkReachabilityOptionNotifyPath },
+    { .remote = "2001:db8:1::1", .interface = "a" },
+    { .name = "localhost" },
+    { .name = NAME },
+};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+#define FAR   3 /* the first of them: reachable over the default routes alone */
+
+static const struct kind        *kind;
+static SCNetworkReachabilityPath right; /* what is true of it */
+
+static SCNetworkReachabilityRef make(void)
+{
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    struct sockaddr_storage      local, remote;
+
+    options.nodename = kind->name;
+    options.interfaceName = kind->interface;
+    options.options = kind->options;
+    if (kind->local != NULL) {
+        local = expect_sockaddr(kind->local);
+        options.localAddress = (const struct sockaddr *)&local;
+    }
+    if (kind->remote != NULL) {
+        remote = expect_sockaddr(kind->remote);
+        options.remoteAddress = (const struct sockaddr *)&remote;
+    }
+    return SCNetworkReachabilityCreateWithOptions(NULL, &options);
+}
+
+/* Without a fault. */
+static SCNetworkReachabilityRef made(void)
+{
+    SCNetworkReachabilityRef target = make();
+
+    assert_non_null(target);
+    return target;
+}
+
+/* What the library has read of the resolver's files it keeps. */
+static void have_files_read(SCNetworkReachabilityRef target)
+{
+    SCRunLoopRef loop;
+
+    descriptors_read(&before);
+    loop = SCRunLoopCreate();
+    assert_non_null(loop);
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(loop);
+    names_await_no_thread();
+    descriptors_await(&before);
+}
+
+/* The same for the first so many kinds of target. */
+static void sweep_kinds(size_t kind_count, size_t way_count, void (*scenario)(void))
+{
+    for (kind = kinds; kind < kinds + kind_count; kind++) {
+        SCNetworkReachabilityRef target = made();
+
+        have_files_read(target);
+        right = expect_path_of(target);
+        SCNetworkReachabilityRelease(target);
+        sweep(way_count, scenario);
+    }
+}
+
+/* Whether what failed read like a sandbox's refusal. Then a socket may be asked, which knows less (test-denied). */
+static bool is_denied(void)
+{
+    return function != NULL && (fault.error == EPERM || fault.error == EACCES);
+}
+
+/* Whether that was a file: one that is not for us is as one that is not there, and then the default path is told. */
+static bool is_file_denied(void)
+{
+    return is_denied() && (strcmp(function, "stat") == 0 || strcmp(function, "open") == 0);
+}
+
+static void expect_right_flags(SCNetworkReachabilityFlags flags)
+{
+    if (is_denied())
+        assert_int_equal(flags & R, right.flags & R);
+    else
+        assert_int_equal(flags, right.flags);
+}
+
+/* The type of the interface may stay unknown: nothing hangs on it. */
+static void expect_right_path(SCNetworkReachabilityPath path)
+{
+    if (is_file_denied() || (is_denied() && path.evidence == kSCNetworkReachabilityEvidenceSocket)) {
+        expect_right_flags(path.flags);
+        assert_int_equal(path.reason, right.reason);
+        return;
+    }
+    if (path.interfaceType == kSCNetworkReachabilityInterfaceTypeWiredEthernet)
+        path.interfaceType = right.interfaceType;
+    assert_memory_equal(&path, &right, sizeof path);
+}
+
+static SCBoolean schedule(SCNetworkReachabilityRef target, SCRunLoopRef loop)
+{
+    return SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode);
+}
+
+static SCBoolean unschedule(SCNetworkReachabilityRef target, SCRunLoopRef loop)
+{
+    return SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode);
+}
+
+/* Whatever a fault did, without one everything is as if it had never been. */
+static void expect_sound(SCNetworkReachabilityRef target)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    assert_non_null(loop);
+    assert_int_equal(expect_flags_of(target), right.flags);
+    expect_right_path(expect_path_of(target));
+    if (!schedule(target, loop))
+        fail_msg("not scheduled: %s", SCErrorString(SCError()));
+    assert_int_equal(expect_flags_of(target), right.flags);
+    assert_true(unschedule(target, loop));
+    SCRunLoopRelease(loop);
+}
+
+/* ---- A thread's own loop ---------------------------------------------------------------------------------------- */
+
+/* The tests of this section come first: in this process no other has used the library. */
+/* Threads report failures here: cmocka's asserts are for the test's own. */
+static const char *complaint;
+
+static void complain_if(bool wrong, const char *what)
+{
+    if (wrong && complaint == NULL)
+        complaint = what;
+}
+
+static void *use_current(void *target)
+{
+    SCRunLoopRef       loop = UNDER_FAULT(SCRunLoopGetCurrent());
+    SCRunLoopRunResult result;
+
+    complain_if(loop == NULL && !is_refused(), "no loop, and no reason");
+    loop = SCRunLoopGetCurrent();
+    complain_if(loop == NULL, "no loop, though nothing fails any more");
+    complain_if(loop != SCRunLoopGetCurrent(), "another loop");
+    if (complaint != NULL || !schedule(target, loop)) {
+        complain_if(true, "not scheduled");
+        return NULL;
+    }
+    result = UNDER_FAULT(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0));
+    complain_if(result == -1 ? !is_refused() : result != kSCRunLoopRunTimedOut, "another result of a run");
+    result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0);
+    complain_if(result != kSCRunLoopRunTimedOut, "another result of a run, though nothing fails any more");
+    return NULL; /* the thread's end unschedules */
+}
+
+static void *use_main(void *unused)
+{
+    SCRunLoopRef loop = UNDER_FAULT(SCRunLoopGetMain());
+
+    complain_if(loop == NULL && !is_refused(), "no main loop, and no reason");
+    complain_if(SCRunLoopGetMain() == NULL, "no main loop, though nothing fails any more");
+    complain_if(loop != NULL && loop != SCRunLoopGetMain(), "another main loop");
+    return unused;
+}
+
+enum outcome { DONE, STRUCK, WRONG };
+
+static bool same_descriptors(const struct descriptors *then)
+{
+    struct descriptors now;
+
+    descriptors_read(&now);
+    return memcmp(now.open, then->open, sizeof now.open) == 0;
+}
+
+static _Noreturn void run_first(void *(*use)(void *))
+{
+    SCNetworkReachabilityRef target;
+    pthread_t                thread;
+    const long               blocks = faults_blocks();
+
+    target = make();
+    complain_if(target == NULL || pthread_create(&thread, NULL, use, (void *)(uintptr_t)target) != 0, "no thread");
+    if (complaint == NULL)
+        pthread_join(thread, NULL);
+    SCNetworkReachabilityRelease(target);
+    if (use == use_current)
+        complain_if(faults_blocks() != blocks || !same_descriptors(&before), "something is left");
+    if (complaint != NULL)
+        fprintf(stderr, "%s\n", complaint);
+    _exit(complaint != NULL ? WRONG : struck ? STRUCK : DONE);
+}
+
+static void *(*first_use)(void *);
+
+/* In a process that has not used the library: what it makes once is made there. */
+static void run_apart(void)
+{
+    const pid_t child = fork();
+    int         status;
+
+    assert_true(child >= 0);
+    if (child == 0)
+        run_first(first_use);
+    while (waitpid(child, &status, 0) < 0)
+        assert_int_equal(errno, EINTR);
+    assert_true(WIFEXITED(status));
+    assert_int_not_equal(WEXITSTATUS(status), WRONG);
+    struck = WEXITSTATUS(status) == STRUCK;
+}
+
+TEST(a_thread_has_its_loop_or_is_told_why_not)
+{
+    kind = kinds;
+    first_use = use_current;
+    sweep(WAYS, run_apart);
+}
+
+TEST(the_main_loop_is_there_or_it_is_told_why_not)
+{
+    kind = kinds;
+    first_use = use_main;
+    sweep(WAYS, run_apart);
+}
+
+/* ---- Asking ----------------------------------------------------------------------------------------------------- */
+
+static void create(void)
+{
+    SCNetworkReachabilityRef target = UNDER_FAULT(make());
+
+    if (target == NULL)
+        expect_refused();
+    else
+        expect_sound(target);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_target_is_made_whole_or_not_at_all)
+{
+    sweep_kinds(KINDS, WAYS, create);
+}
+
+static void get_flags(void)
+{
+    SCNetworkReachabilityRef   target = made();
+    SCNetworkReachabilityFlags flags = 77;
+
+    if (UNDER_FAULT(SCNetworkReachabilityGetFlags(target, &flags))) {
+        expect_right_flags(flags);
+    } else {
+        expect_refused();
+        assert_int_equal(flags, 77);
+    }
+    expect_sound(target);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(flags_are_right_or_not_told)
+{
+    sweep_kinds(KINDS, WAYS, get_flags);
+}
+
+static void get_path(void)
+{
+    SCNetworkReachabilityRef  target = made();
+    SCNetworkReachabilityPath path, untouched;
+
+    memset(&untouched, 77, sizeof untouched);
+    untouched.size = sizeof untouched;
+    path = untouched;
+    if (UNDER_FAULT(SCNetworkReachabilityGetPath(target, &path))) {
+        expect_right_path(path);
+    } else {
+        expect_refused();
+        assert_memory_equal(&path, &untouched, sizeof path);
+    }
+    expect_sound(target);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_path_is_right_or_not_told)
+{
+    sweep_kinds(KINDS, WAYS, get_path);
+}
+
+static void get_description(void)
+{
+    static const char        start[] = "<SCNetworkReachability";
+    SCNetworkReachabilityRef target = made();
+    char                     text[1024] = "", flags[64], wanted[128];
+    const size_t             length = UNDER_FAULT(SCNetworkReachabilityGetDescription(target, text, sizeof text));
+
+    assert_int_equal(length, strlen(text));
+    assert_memory_equal(text, start, strlen(start));
+    SCNetworkReachabilityFlagsGetString(right.flags, flags, sizeof flags);
+    snprintf(wanted, sizeof wanted, "\n  flags: %s\n", flags);
+    if (strstr(text, "\n  flags: ") != NULL && strstr(text, wanted) == NULL && !is_file_denied() &&
+        !(is_denied() && strstr(text, "(from a UDP socket)") != NULL))
+        fail_msg("%s", text);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_description_says_nothing_wrong)
+{
+    sweep_kinds(KINDS, WAYS, get_description);
+}
+
+/* ---- Loops and hooks -------------------------------------------------------------------------------------------- */
+
+static const void *hold(const void *info)
+{
+    ++*(int *)(uintptr_t)info;
+    return info;
+}
+
+static void let_go(const void *info)
+{
+    --*(int *)(uintptr_t)info;
+}
+
+static SCNetworkReachabilityFlags told;
+static int                        tellings, held; /* held: references to the context of made_with_callback */
+
+static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)info;
+    told = flags;
+    tellings++;
+}
+
+static SCBoolean set_callback(SCNetworkReachabilityRef target, int *references)
+{
+    SCNetworkReachabilityContext context = { .info = references, .retain = hold, .release = let_go };
+
+    return SCNetworkReachabilitySetCallback(target, called, &context);
+}
+
+static SCNetworkReachabilityRef made_with_callback(void)
+{
+    SCNetworkReachabilityRef target = made();
+
+    held = tellings = 0;
+    assert_true(set_callback(target, &held));
+    return target;
+}
+
+static void replace_callback(void)
+{
+    SCNetworkReachabilityRef target = made();
+    int                      old = 0, fresh = 0;
+
+    assert_true(set_callback(target, &old));
+    if (UNDER_FAULT(set_callback(target, &fresh))) {
+        assert_int_equal(old, 0);
+        assert_int_equal(fresh, 1);
+    } else {
+        expect_refused();
+        assert_int_equal(old, 1);
+        assert_int_equal(fresh, 0);
+    }
+    SCNetworkReachabilityRelease(target);
+    assert_int_equal(old + fresh, 0);
+}
+
+TEST(a_callback_is_replaced_or_stays)
+{
+    sweep_kinds(1, WAYS, replace_callback);
+}
+
+static SCRunLoopRef create_and_retain(void)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    assert_ptr_equal(SCRunLoopRetain(loop), loop);
+    SCRunLoopRelease(loop);
+    return loop;
+}
+
+static void create_loop(void)
+{
+    SCRunLoopRef loop = UNDER_FAULT(create_and_retain());
+
+    if (loop == NULL) {
+        expect_refused();
+        return;
+    }
+    assert_true(SCRunLoopGetFileDescriptor(loop) >= 0);
+    SCRunLoopWakeUp(loop);
+    assert_int_equal(SCRunLoopPerform(loop, PATIENCE), 0);
+    SCRunLoopRelease(loop);
+}
+
+TEST(a_loop_is_made_whole_or_not_at_all)
+{
+    sweep(WAYS, create_loop);
+}
+
+/* ---- Being told ------------------------------------------------------------------------------------------------- */
+
+/* Without a fault, and without another event. */
+static void await(SCNetworkReachabilityRef target, SCRunLoopRef loop, SCNetworkReachabilityFlags flags)
+{
+    const double end = watcher_now() + PATIENCE;
+
+    while (expect_flags_of(target) != flags && watcher_now() < end)
+        assert_true(SCRunLoopPerform(loop, end - watcher_now()) >= 0);
+    if (expect_flags_of(target) != flags || watcher_now() >= end)
+        fail_msg("it never heard that the flags are 0x%08x", (unsigned)flags);
+}
+
+/* What comes from here on is heard. */
+static void expect_hears(SCNetworkReachabilityRef target, SCRunLoopRef loop)
+{
+    await(target, loop, right.flags);
+    delete_defaults();
+    await(target, loop, 0);
+    add_defaults();
+    await(target, loop, right.flags);
+}
+
+static SCBoolean stop(SCNetworkReachabilityRef target, SCRunLoopRef loop)
+{
+    const SCBoolean stopped = unschedule(target, loop);
+
+    SCRunLoopRelease(loop);
+    SCNetworkReachabilityRelease(target);
+    return stopped;
+}
+
+static void schedule_and_hear(void)
+{
+    SCNetworkReachabilityRef target = made_with_callback();
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    assert_non_null(loop);
+    if (!UNDER_FAULT(schedule(target, loop))) {
+        expect_refused();
+        assert_int_equal(expect_flags_of(target), right.flags);
+        assert_true(schedule(target, loop));
+    }
+    assert_true(SCRunLoopPerform(loop, 0) >= 0);
+    if (!is_denied())
+        expect_hears(target, loop);
+    assert_true(stop(target, loop));
+}
+
+TEST(who_is_scheduled_hears_everything)
+{
+    sweep_kinds(FAR, WAYS, schedule_and_hear);
+}
+
+static void schedule_and_stop(void)
+{
+    SCNetworkReachabilityRef target = made_with_callback();
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    assert_non_null(loop);
+    assert_true(schedule(target, loop));
+    assert_true(UNDER_FAULT(stop(target, loop)));
+    names_await_no_thread(); /* one that has a result in hand may be the last to let go */
+    assert_int_equal(held, 0);
+}
+
+TEST(unscheduling_and_releasing_never_fail)
+{
+    sweep_kinds(KINDS, WAYS, schedule_and_stop);
+}
+
+static int home, abroad; /* network namespaces */
+
+static void schedule_from_abroad(void)
+{
+    SCNetworkReachabilityRef target = made_with_callback();
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    assert_non_null(loop);
+    assert_int_equal(setns(abroad, CLONE_NEWNET), 0);
+    if (!UNDER_FAULT(schedule(target, loop))) {
+        expect_refused();
+        assert_int_equal(expect_flags_of(target), right.flags);
+        assert_true(schedule(target, loop));
+    }
+    assert_true(SCRunLoopPerform(loop, 0) >= 0);
+    if (!is_denied())
+        expect_hears(target, loop);
+    assert_true(stop(target, loop));
+    assert_int_equal(setns(home, CLONE_NEWNET), 0);
+}
+
+/* Where no namespace can be told (EPERM, EACCES) the process is taken to have one; for want of memory it is not. */
+static void create_and_go_abroad(void)
+{
+    SCNetworkReachabilityRef target = UNDER_FAULT(make());
+    SCRunLoopRef             loop;
+
+    if (target == NULL) {
+        expect_refused();
+        return;
+    }
+    loop = SCRunLoopCreate();
+    assert_non_null(loop);
+    assert_true(set_callback(target, &held));
+    assert_int_equal(setns(abroad, CLONE_NEWNET), 0);
+    assert_true(schedule(target, loop));
+    expect_hears(target, loop);
+    assert_true(stop(target, loop));
+    assert_int_equal(setns(home, CLONE_NEWNET), 0);
+}
+
+TEST(who_is_scheduled_from_another_namespace_hears_everything)
+{
+    home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    namespace_require();
+    abroad = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    assert_true(home >= 0 && abroad >= 0);
+    assert_int_equal(setns(home, CLONE_NEWNET), 0);
+    sweep_kinds(1, WAYS, schedule_from_abroad);
+    sweep_kinds(1, MEMORY_WAYS, create_and_go_abroad);
+    close(home);
+    close(abroad);
+}
+
+/* ---- Events ----------------------------------------------------------------------------------------------------- */
+
+/* What happens, and what makes it undone. */
+static void (*happen)(SCRunLoopRef loop), (*undo)(void);
+
+/* One pass under a fault, after something happened; the callback comes all the same. */
+static void hear_an_event(void)
+{
+    SCNetworkReachabilityRef target = made_with_callback();
+    SCRunLoopRef             loop = SCRunLoopCreate();
+    double                   until;
+
+    assert_non_null(loop);
+    assert_true(schedule(target, loop));
+    assert_true(SCRunLoopPerform(loop, 0) >= 0);
+    assert_int_equal(tellings, 0);
+    happen(loop);
+    if (UNDER_FAULT(SCRunLoopPerform(loop, 0)) < 0)
+        expect_refused();
+    until = watcher_now() + PATIENCE;
+    while ((tellings == 0 || told != 0) && watcher_now() < until)
+        assert_true(SCRunLoopPerform(loop, until - watcher_now()) >= 0);
+    if (tellings != 1 || told != 0 || expect_flags_of(target) != 0 || watcher_now() >= until)
+        fail_msg("told %d times, at last of 0x%08x", tellings, (unsigned)told);
+    assert_int_equal(held, 1);
+    undo();
+    await(target, loop, right.flags);
+    assert_true(stop(target, loop));
+    assert_int_equal(held, 0);
+}
+
+static void lose_defaults(SCRunLoopRef loop)
+{
+    (void)loop;
+    delete_defaults();
+}
+
+TEST(a_lost_route_is_told_in_the_end)
+{
+    happen = lose_defaults;
+    undo = add_defaults;
+    sweep_kinds(FAR, EVENT_WAYS, hear_an_event);
+}
+
+static void lose_carrier(SCRunLoopRef loop)
+{
+    (void)loop;
+    check(writer_link_up(&writer, peer, false));
+    namespace_await_running("a", false);
+}
+
+static void regain_carrier(void)
+{
+    check(writer_link_up(&writer, peer, true));
+    namespace_await_running("a", true);
+}
+
+TEST(a_lost_carrier_is_told_in_the_end)
+{
+    happen = lose_carrier;
+    undo = regain_carrier;
+    sweep_kinds(1, EVENT_WAYS, hear_an_event);
+}
+
+/* The socket on which the library hears of routes. */
+static int find_event_socket(void)
+{
+    struct descriptors now;
+    int                found = -1;
+
+    descriptors_read(&now);
+    for (int fd = 0; fd <= now.highest; fd++) {
+        struct sockaddr_nl address = { 0 };
+        socklen_t          length = sizeof address;
+
+        if (!now.open[fd] || before.open[fd] || getsockname(fd, (struct sockaddr *)&address, &length) != 0 ||
+            address.nl_family != AF_NETLINK || (address.nl_groups & RTMGRP_IPV4_ROUTE) == 0)
+            continue;
+        assert_int_equal(found, -1);
+        found = fd;
+    }
+    assert_true(found >= 0);
+    return found;
+}
+
+static unsigned drops(int fd)
+{
+    uint32_t  figures[SK_MEMINFO_VARS];
+    socklen_t length = sizeof figures;
+
+    assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_MEMINFO, figures, &length), 0);
+    return figures[SK_MEMINFO_DROPS];
+}
+
+/* What tells of it is lost: the queue holds next to nothing. */
+static void lose_carrier_and_messages(SCRunLoopRef loop)
+{
+    const struct writer_route other = { .prefix = "203.0.113.0/24", .gateway = "192.0.2.1" };
+    const int                 fd = find_event_socket(), smallest = 1;
+    unsigned                  dropped;
+
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &smallest, sizeof smallest), 0);
+    for (int i = 0; i < 10; i++) {
+        check(writer_route(&writer, WRITER_ADD, &other));
+        check(writer_route(&writer, WRITER_DELETE, &other));
+    }
+    dropped = drops(fd);
+    lose_carrier(loop);
+    assert_true(dropped > 0 && drops(fd) > dropped);
+}
+
+TEST(lost_messages_are_made_good_in_the_end)
+{
+    happen = lose_carrier_and_messages;
+    undo = regain_carrier;
+    sweep_kinds(1, EVENT_WAYS, hear_an_event);
+}
+
+/* ---- Fetching --------------------------------------------------------------------------------------------------- */
+
+static SCNetworkReachabilityRef perform_and_fetch(SCRunLoopRef loop, SCNetworkReachabilityFlags *flags)
+{
+    return SCRunLoopPerform(loop, 0) < 0 ? NULL : SCRunLoopCopyNextChange(loop, flags);
+}
+
+static void fetch_an_event(void)
+{
+    SCNetworkReachabilityRef   target = made(), changed;
+    SCNetworkReachabilityFlags flags = 77;
+    SCRunLoopRef               loop = SCRunLoopCreate();
+
+    assert_non_null(loop);
+    assert_true(schedule(target, loop));
+    assert_true(SCRunLoopPerform(loop, 0) >= 0);
+    assert_null(SCRunLoopCopyNextChange(loop, &flags));
+    delete_defaults();
+    changed = UNDER_FAULT(perform_and_fetch(loop, &flags));
+    if (changed == NULL) {
+        assert_int_equal(flags, 77);
+        assert_int_equal(SCRunLoopPerform(loop, PATIENCE), 0);
+        changed = SCRunLoopCopyNextChange(loop, &flags);
+    }
+    assert_ptr_equal(changed, target);
+    assert_int_equal(flags, 0);
+    SCNetworkReachabilityRelease(changed);
+    add_defaults();
+    await(target, loop, right.flags);
+    assert_true(stop(target, loop));
+}
+
+TEST(a_change_is_fetched_in_the_end)
+{
+    sweep_kinds(1, EVENT_WAYS, fetch_an_event);
+}
+
+UNIT(.setup = begin, .cleanup = end)

@@ -1,0 +1,765 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Schedulers that do wrong: work that is run at once, late, never, twice or by many threads at a time, and a `perform`
+ * that itself calls the library. It is always safe, and it never makes a call that is not its own.
+ */
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/namespace.h"
+#include "support/patience.h"
+#include "support/queue.h"
+#include "support/witness.h"
+
+#define MANY 1000
+
+static SCNetworkReachabilityRef name_target(void)
+{
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+
+    assert_non_null(target);
+    return target;
+}
+
+static void await(sem_t *semaphore)
+{
+    patience_await(semaphore, "nothing came");
+}
+
+/* How many calls a target got, and how many of them where they must not come. */
+struct listener {
+    const struct queue *queue; /* NULL: anywhere */
+    atomic_int          calls, elsewhere;
+    sem_t               called;
+};
+
+static void hear(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct listener *listener = info;
+
+    (void)target;
+    (void)flags;
+    atomic_fetch_add(&listener->elsewhere, listener->queue != NULL && !queue_is_here(listener->queue));
+    atomic_fetch_add(&listener->calls, 1);
+    sem_post(&listener->called);
+}
+
+static void listener_set(struct listener *listener, const struct queue *queue, SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityContext context = { .info = listener };
+
+    memset(listener, 0, sizeof *listener);
+    listener->queue = queue;
+    assert_int_equal(sem_init(&listener->called, 0, 0), 0);
+    assert_true(SCNetworkReachabilitySetCallback(target, hear, &context));
+}
+
+static void run(const struct queue_work *work)
+{
+    work->run(work->argument);
+}
+
+/* A target whose work waits in the queue. */
+static SCNetworkReachabilityRef make_due(struct queue *queue, struct listener *listener)
+{
+    SCNetworkReachabilityRef target = name_target();
+    const unsigned long      before = queue_performs(queue);
+
+    listener_set(listener, queue, target);
+    assert_true(queue_set(queue, target));
+    queue_await(queue, before + 1);
+    return target;
+}
+
+/* Others come, are told, and go. */
+static void come_and_go(int count)
+{
+    struct queue    queue;
+    struct listener listener;
+
+    queue_open(&queue, 0);
+    for (int i = 0; i < count; i++) {
+        SCNetworkReachabilityRef target = make_due(&queue, &listener);
+
+        assert_true(queue_run(&queue));
+        assert_int_equal(atomic_load(&listener.calls), 1);
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+        SCNetworkReachabilityRelease(target);
+    }
+    witness_settle();
+    assert_int_equal(atomic_load(&queue.references), 0);
+    queue_close(&queue);
+}
+
+/* ---- At once ---------------------------------------------------------------------------------------------------- */
+
+static struct {
+    char  name[16];
+    bool  all_blocked;
+    int   calls, inside, overlaps;
+    sem_t called;
+} at_once;
+
+static void perform_at_once(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    work(argument);
+}
+
+static void look_at_the_thread(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    sigset_t blocked;
+
+    (void)target;
+    (void)flags;
+    (void)info;
+    pthread_getname_np(pthread_self(), at_once.name, sizeof at_once.name);
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    at_once.all_blocked = true;
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        const bool can_be = number != SIGKILL && number != SIGSTOP && (number < 32 || number >= SIGRTMIN);
+
+        if (can_be && sigismember(&blocked, number) == 0)
+            at_once.all_blocked = false;
+    }
+    sem_post(&at_once.called);
+}
+
+TEST(work_that_is_run_at_once_calls_on_the_librarys_thread)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
+    SCNetworkReachabilityRef             target;
+
+    memset(&at_once, 0, sizeof at_once);
+    assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
+    target = name_target();
+    assert_true(SCNetworkReachabilitySetCallback(target, look_at_the_thread, NULL));
+    assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+    await(&at_once.called);
+    assert_string_equal(at_once.name, "reachability");
+    assert_true(at_once.all_blocked);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+}
+
+/* Each time it is told of the name anew. It must not keep others from being told. */
+static void start_over(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
+
+    (void)flags;
+    (void)info;
+    at_once.overlaps += at_once.inside++ != 0;
+    at_once.calls++;
+    SCNetworkReachabilitySetScheduler(target, NULL);
+    SCNetworkReachabilitySetScheduler(target, &scheduler);
+    at_once.inside--;
+    sem_post(&at_once.called);
+}
+
+TEST(a_call_at_once_that_sets_its_scheduler_anew_lets_others_be_called)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
+    SCNetworkReachabilityRef             target;
+
+    memset(&at_once, 0, sizeof at_once);
+    assert_int_equal(sem_init(&at_once.called, 0, 0), 0);
+    target = name_target();
+    assert_true(SCNetworkReachabilitySetCallback(target, start_over, NULL));
+    assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+    for (int i = 0; i < 100; i++)
+        await(&at_once.called);
+    witness_settle();
+    /* It is on a scheduler almost always. */
+    assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
+    witness_settle();
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    assert_int_equal(at_once.overlaps, 0);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* ---- Late ------------------------------------------------------------------------------------------------------- */
+
+TEST(work_may_be_run_after_everything_is_gone)
+{
+    struct queue      queue;
+    struct listener   listener;
+    struct queue_work work;
+
+    queue_open(&queue, 0);
+    for (int others = 0; others <= MANY; others += MANY) {
+        SCNetworkReachabilityRef target = make_due(&queue, &listener);
+
+        assert_true(queue_take(&queue, &work));
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+        SCNetworkReachabilityRelease(target);
+        come_and_go(others);
+        assert_int_equal(atomic_load(&queue.references), 1);
+        run(&work);
+        assert_int_equal(atomic_load(&queue.references), 0);
+        assert_int_equal(atomic_load(&listener.calls), 0);
+    }
+    queue_close(&queue);
+}
+
+TEST(work_may_be_run_when_the_target_is_on_another_scheduler)
+{
+    struct queue             first, second;
+    struct listener          listener;
+    struct queue_work        work;
+    SCNetworkReachabilityRef target;
+
+    queue_open(&first, 0);
+    queue_open(&second, 0);
+    target = make_due(&first, &listener);
+    assert_true(queue_take(&first, &work));
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    listener.queue = &second;
+    assert_true(queue_set(&second, target));
+    queue_await(&second, 1);
+    witness_settle();
+    run(&work);
+    assert_int_equal(atomic_load(&listener.calls), 0);
+    assert_int_equal(atomic_load(&first.references), 0);
+    assert_true(queue_run(&second));
+    assert_int_equal(atomic_load(&listener.calls), 1);
+    assert_int_equal(atomic_load(&listener.elsewhere), 0);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+    queue_close(&first);
+    queue_close(&second);
+}
+
+/* ---- Never ------------------------------------------------------------------------------------------------------ */
+
+TEST(a_target_whose_work_is_never_run_is_called_no_more)
+{
+    struct queue             queue;
+    struct listener          listener;
+    struct queue_work        lost;
+    SCNetworkReachabilityRef target;
+
+    queue_open(&queue, 0);
+    target = expect_target(FAR);
+    listener_set(&listener, &queue, target);
+    assert_true(queue_set(&queue, target));
+    witness_appear();
+    assert_true(queue_take(&queue, &lost));
+    witness_vanish();
+    witness_appear();
+    assert_int_equal(queue_performs(&queue), 1);
+    assert_int_equal(expect_flags_of(target), R);
+    /* Until it is put on a scheduler anew. */
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    assert_true(queue_set(&queue, target));
+    witness_vanish();
+    assert_true(queue_run(&queue));
+    assert_int_equal(atomic_load(&listener.calls), 1);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+    queue_close(&queue);
+}
+
+static atomic_int freed;
+
+static void count_freed(const void *info)
+{
+    (void)info;
+    atomic_fetch_add(&freed, 1);
+}
+
+static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    (void)info;
+}
+
+static atomic_int performs;
+
+static void perform_never(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    (void)work;
+    (void)argument;
+    atomic_fetch_add(&performs, 1);
+}
+
+/* Targets whose work is never run come and go. */
+static void lose(int count)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_never };
+    SCNetworkReachabilityContext         context = { .release = count_freed };
+
+    for (int i = 0; i < count; i++) {
+        SCNetworkReachabilityRef target = name_target();
+        const int                before = atomic_load(&performs);
+
+        assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
+        assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+        witness_settle();
+        assert_int_equal(atomic_load(&performs), before + 1);
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+        SCNetworkReachabilityRelease(target);
+    }
+}
+
+/* valgrind's and the sanitizers' heaps are not asked; in their runs the leak check looks at what is lost. */
+static long heap(void)
+{
+#ifdef __GLIBC__
+    const struct mallinfo2 info = mallinfo2();
+
+    return (long)(info.uordblks + info.hblkhd);
+#else
+    return 0;
+#endif
+}
+
+TEST(of_what_is_never_run_one_calls_argument_stays)
+{
+    const long limit = 256; /* bytes for each: a handover, not a target or a schedule */
+    long       before;
+
+    lose(100);
+    atomic_store(&freed, 0);
+    before = heap();
+    lose(MANY);
+    assert_int_equal(atomic_load(&freed), MANY);
+    if (heap() > before + limit * MANY)
+        fail_msg("%ld bytes stay of each", (heap() - before) / MANY);
+}
+
+/* ---- Twice ------------------------------------------------------------------------------------------------------ */
+
+TEST(work_that_is_run_a_second_time_does_nothing)
+{
+    struct queue             queue;
+    struct listener          listener;
+    struct queue_work        work;
+    SCNetworkReachabilityRef target;
+
+    queue_open(&queue, 0);
+    target = make_due(&queue, &listener);
+    assert_true(queue_take(&queue, &work));
+    listener.queue = NULL;
+    run(&work);
+    run(&work);
+    assert_int_equal(atomic_load(&listener.calls), 1);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    run(&work);
+    SCNetworkReachabilityRelease(target);
+    run(&work);
+    witness_settle(); /* perform has returned, which had a reference of its own */
+    assert_int_equal(atomic_load(&queue.references), 0);
+    come_and_go(MANY);
+    run(&work);
+    assert_int_equal(atomic_load(&listener.calls), 1);
+    assert_int_equal(atomic_load(&queue.releases), 1);
+    queue_close(&queue);
+}
+
+static struct queue_work again;
+
+static void run_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    run(&again);
+    hear(target, flags, info);
+}
+
+TEST(work_that_is_run_inside_itself_does_nothing)
+{
+    struct queue             queue;
+    struct listener          listener;
+    SCNetworkReachabilityRef target;
+
+    queue_open(&queue, 0);
+    target = make_due(&queue, &listener);
+    listener.queue = NULL;
+    assert_true(
+        SCNetworkReachabilitySetCallback(target, run_again, &(SCNetworkReachabilityContext){ .info = &listener }));
+    assert_true(queue_take(&queue, &again));
+    run(&again);
+    assert_int_equal(atomic_load(&listener.calls), 1);
+    witness_settle();
+    assert_int_equal(atomic_load(&queue.releases), 0); /* the inner run gave nothing back that was not its own */
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+    assert_int_equal(atomic_load(&queue.releases), 1);
+    queue_close(&queue);
+}
+
+/* Its second run comes while the next work of the same target waits, or lasts. */
+TEST(a_second_run_is_not_the_first_of_the_next_work)
+{
+    struct queue             queue;
+    struct listener          listener;
+    struct queue_work        work;
+    SCNetworkReachabilityRef target;
+
+    queue_open(&queue, 0);
+    target = expect_target(FAR);
+    listener_set(&listener, &queue, target);
+    assert_true(queue_set(&queue, target));
+    witness_appear();
+    assert_true(queue_take(&queue, &work));
+    listener.queue = NULL;
+    run(&work);
+    witness_vanish();
+    assert_int_equal(atomic_load(&listener.calls), 1);
+    assert_int_equal(queue_count(&queue), 1);
+    run(&work);
+    assert_int_equal(atomic_load(&listener.calls), 1);
+    assert_true(queue_run(&queue));
+    assert_int_equal(atomic_load(&listener.calls), 2);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+    assert_int_equal(atomic_load(&queue.references), 0);
+    queue_close(&queue);
+}
+
+/* However many come after it: at any time one of their works waits in a place that was used before. */
+TEST(a_second_run_never_makes_another_targets_call)
+{
+    enum { OTHERS = 100 };
+    static struct listener   listeners[OTHERS];
+    SCNetworkReachabilityRef others[OTHERS];
+    struct queue             queue, other_queue;
+    struct listener          listener;
+    struct queue_work        work;
+    SCNetworkReachabilityRef target;
+
+    queue_open(&queue, 0);
+    queue_open(&other_queue, 0);
+    target = make_due(&queue, &listener);
+    assert_true(queue_take(&queue, &work));
+    listener.queue = NULL;
+    run(&work);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < OTHERS; i++)
+            others[i] = make_due(&other_queue, &listeners[i]);
+        witness_settle();
+        run(&work);
+        for (int i = 0; i < OTHERS; i++) {
+            assert_int_equal(atomic_load(&listeners[i].calls), 0);
+            assert_true(queue_run(&other_queue));
+        }
+        for (int i = 0; i < OTHERS; i++) {
+            assert_int_equal(atomic_load(&listeners[i].calls), 1);
+            assert_int_equal(atomic_load(&listeners[i].elsewhere), 0);
+            assert_true(SCNetworkReachabilitySetScheduler(others[i], NULL));
+            SCNetworkReachabilityRelease(others[i]);
+        }
+    }
+    assert_int_equal(atomic_load(&other_queue.references), 0);
+    queue_close(&queue);
+    queue_close(&other_queue);
+}
+
+/* ---- Many threads ----------------------------------------------------------------------------------------------- */
+
+#define RUNNERS 4
+
+static struct {
+    pthread_barrier_t together;
+    struct queue_work work;
+    bool              over;
+} crowd;
+
+/* Long enough for the others to come while it lasts. */
+static void hear_slowly(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    for (int i = 0; i < 3; i++)
+        sched_yield();
+    hear(target, flags, info);
+}
+
+static void *run_together(void *unused)
+{
+    for (;;) {
+        pthread_barrier_wait(&crowd.together);
+        if (crowd.over)
+            return unused;
+        run(&crowd.work);
+        pthread_barrier_wait(&crowd.together);
+    }
+}
+
+TEST(of_many_threads_that_run_a_work_one_makes_the_call)
+{
+    struct queue             queue;
+    struct listener          listener;
+    SCNetworkReachabilityRef target;
+    pthread_t                threads[RUNNERS];
+
+    queue_open(&queue, 0);
+    crowd.over = false;
+    assert_int_equal(pthread_barrier_init(&crowd.together, NULL, RUNNERS + 1), 0);
+    for (int i = 0; i < RUNNERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_together, NULL), 0);
+    for (int i = 0; i < MANY; i++) {
+        const bool gone = i % 4 == 3;
+
+        target = make_due(&queue, &listener);
+        listener.queue = NULL;
+        assert_true(SCNetworkReachabilitySetCallback(target, hear_slowly,
+                                                     &(SCNetworkReachabilityContext){ .info = &listener }));
+        assert_true(queue_take(&queue, &crowd.work));
+        if (gone)
+            assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+        pthread_barrier_wait(&crowd.together);
+        pthread_barrier_wait(&crowd.together);
+        assert_int_equal(atomic_load(&listener.calls), gone ? 0 : 1);
+        if (!gone)
+            assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+        SCNetworkReachabilityRelease(target);
+    }
+    crowd.over = true;
+    pthread_barrier_wait(&crowd.together);
+    for (int i = 0; i < RUNNERS; i++)
+        pthread_join(threads[i], NULL);
+    witness_settle();
+    assert_int_equal(atomic_load(&queue.references), 0);
+    assert_int_equal(atomic_load(&queue.releases), MANY);
+    queue_close(&queue);
+    pthread_barrier_destroy(&crowd.together);
+}
+
+/* ---- What perform may do ---------------------------------------------------------------------------------------- */
+
+static struct {
+    SCNetworkReachabilityRef target;
+    struct queue             queue; /* where the work goes after all */
+    struct queue             other;
+    SCRunLoopRef             loop;
+    void (*inside)(void);
+    int   refused;
+    sem_t performed;
+} busy;
+
+static void perform_busily(void *info, void (*work)(void *argument), void *argument)
+{
+    const SCNetworkReachabilityScheduler plain = queue_scheduler(&busy.queue);
+
+    (void)info;
+    if (busy.inside != NULL)
+        busy.inside();
+    plain.perform(&busy.queue, work, argument);
+    sem_post(&busy.performed);
+}
+
+static void check(SCBoolean done)
+{
+    busy.refused += !done;
+}
+
+/* Its hooks count in the queue; its perform does something first. */
+static void busy_open(void (*inside)(void), struct listener *listener)
+{
+    SCNetworkReachabilityScheduler scheduler;
+
+    witness_open();
+    memset(&busy, 0, sizeof busy);
+    queue_open(&busy.queue, 0);
+    queue_open(&busy.other, 0);
+    busy.loop = SCRunLoopCreate();
+    busy.inside = inside;
+    assert_int_equal(sem_init(&busy.performed, 0, 0), 0);
+    scheduler = queue_scheduler(&busy.queue);
+    scheduler.perform = perform_busily;
+    busy.target = expect_target(FAR);
+    listener_set(listener, NULL, busy.target);
+    assert_true(SCNetworkReachabilitySetScheduler(busy.target, &scheduler));
+    witness_appear();
+    await(&busy.performed);
+    assert_int_equal(busy.refused, 0);
+}
+
+static void busy_close(void)
+{
+    if (busy.target != NULL)
+        (void)SCNetworkReachabilitySetScheduler(busy.target, NULL);
+    while (queue_run(&busy.queue) || queue_run(&busy.other))
+        continue;
+    SCNetworkReachabilityRelease(busy.target);
+    witness_settle();
+    assert_int_equal(atomic_load(&busy.queue.references), 0);
+    assert_int_equal(atomic_load(&busy.other.references), 0);
+    SCRunLoopRelease(busy.loop);
+    queue_close(&busy.queue);
+    queue_close(&busy.other);
+    witness_close();
+}
+
+static void unschedule_in_perform(void)
+{
+    check(SCNetworkReachabilitySetScheduler(busy.target, NULL));
+}
+
+TEST_WITH(NULL, NULL, perform_may_unschedule)
+{
+    struct listener listener;
+
+    busy_open(unschedule_in_perform, &listener);
+    assert_int_equal(atomic_load(&busy.queue.references), 1);
+    assert_true(queue_run(&busy.queue));
+    assert_int_equal(atomic_load(&listener.calls), 0);
+    assert_int_equal(atomic_load(&busy.queue.references), 0);
+    busy_close();
+}
+
+static void let_go_in_perform(void)
+{
+    unschedule_in_perform();
+    SCNetworkReachabilityRelease(busy.target);
+    busy.target = NULL;
+}
+
+TEST_WITH(NULL, NULL, perform_may_release_the_last_reference)
+{
+    struct listener listener;
+
+    busy_open(let_go_in_perform, &listener);
+    assert_true(queue_run(&busy.queue));
+    assert_int_equal(atomic_load(&listener.calls), 0);
+    busy_close();
+}
+
+static void move_in_perform(void)
+{
+    unschedule_in_perform();
+    check(queue_set(&busy.other, busy.target));
+}
+
+TEST_WITH(NULL, NULL, perform_may_set_another_scheduler)
+{
+    struct listener listener;
+
+    busy_open(move_in_perform, &listener);
+    assert_true(queue_run(&busy.queue)); /* scheduling anew evaluated: there is no news */
+    assert_int_equal(atomic_load(&listener.calls), 0);
+    listener.queue = &busy.other;
+    witness_vanish();
+    assert_true(queue_run(&busy.other));
+    assert_int_equal(atomic_load(&listener.calls), 1);
+    assert_int_equal(atomic_load(&listener.elsewhere), 0);
+    busy_close();
+}
+
+static void again_in_perform(void)
+{
+    SCNetworkReachabilityScheduler scheduler = queue_scheduler(&busy.queue);
+
+    busy.inside = NULL;
+    scheduler.perform = perform_busily;
+    unschedule_in_perform();
+    check(SCNetworkReachabilitySetScheduler(busy.target, &scheduler));
+}
+
+TEST_WITH(NULL, NULL, perform_may_set_the_same_scheduler_anew)
+{
+    struct listener listener;
+
+    busy_open(again_in_perform, &listener);
+    witness_vanish();
+    assert_int_equal(queue_count(&busy.queue), 2);
+    assert_true(queue_run(&busy.queue));
+    assert_int_equal(atomic_load(&listener.calls), 0);
+    assert_true(queue_run(&busy.queue));
+    assert_int_equal(atomic_load(&listener.calls), 1);
+    assert_int_equal(atomic_load(&busy.queue.references), 1);
+    busy_close();
+}
+
+static void move_to_loop_in_perform(void)
+{
+    unschedule_in_perform();
+    check(SCNetworkReachabilityScheduleWithRunLoop(busy.target, busy.loop, kSCRunLoopDefaultMode));
+}
+
+TEST_WITH(NULL, NULL, perform_may_schedule_on_a_run_loop)
+{
+    struct listener listener;
+
+    busy_open(move_to_loop_in_perform, &listener);
+    assert_true(queue_run(&busy.queue));
+    assert_int_equal(SCRunLoopPerform(busy.loop, 0), 0);
+    assert_int_equal(atomic_load(&listener.calls), 0);
+    witness_vanish();
+    assert_int_equal(SCRunLoopPerform(busy.loop, 5), 1);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(busy.target, busy.loop, kSCRunLoopDefaultMode));
+    busy_close();
+}
+
+static void clear_in_perform(void)
+{
+    check(SCNetworkReachabilitySetCallback(busy.target, NULL, NULL));
+}
+
+TEST_WITH(NULL, NULL, perform_may_clear_the_callback)
+{
+    struct listener listener;
+
+    busy_open(clear_in_perform, &listener);
+    assert_true(queue_run(&busy.queue));
+    assert_int_equal(atomic_load(&listener.calls), 0);
+    busy_close();
+}
+
+static struct listener replacement;
+
+static void replace_in_perform(void)
+{
+    busy.inside = NULL;
+    check(SCNetworkReachabilitySetCallback(busy.target, hear, &(SCNetworkReachabilityContext){ .info = &replacement }));
+}
+
+TEST_WITH(NULL, NULL, perform_may_replace_the_callback)
+{
+    struct listener listener;
+
+    memset(&replacement, 0, sizeof replacement);
+    assert_int_equal(sem_init(&replacement.called, 0, 0), 0);
+    busy_open(replace_in_perform, &listener);
+    assert_true(queue_run(&busy.queue));
+    witness_vanish();
+    assert_true(queue_run(&busy.queue));
+    assert_int_equal(atomic_load(&listener.calls), 0);
+    assert_true(atomic_load(&replacement.calls) > 0);
+    busy_close();
+}
+
+static void ask_in_perform(void)
+{
+    SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
+    SCNetworkReachabilityFlags flags;
+    SCNetworkReachabilityRef   fresh;
+    char                       text[512];
+
+    check(SCNetworkReachabilityGetFlags(busy.target, &flags) && flags == R);
+    check(SCNetworkReachabilityGetPath(busy.target, &path) && path.flags == R);
+    check(SCNetworkReachabilityGetDescription(busy.target, text, sizeof text) > 0);
+    SCNetworkReachabilityRelease(SCNetworkReachabilityRetain(busy.target));
+    fresh = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    check(queue_set(&busy.other, fresh));
+    check(SCNetworkReachabilitySetScheduler(fresh, NULL));
+    SCNetworkReachabilityRelease(fresh);
+}
+
+TEST_WITH(NULL, NULL, perform_may_make_every_call)
+{
+    struct listener listener;
+
+    busy_open(ask_in_perform, &listener);
+    assert_true(queue_run(&busy.queue));
+    assert_int_equal(atomic_load(&listener.calls), 1);
+    busy_close();
+}
+
+UNIT(.setup = witness_open)

@@ -1,0 +1,753 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Targets on schedulers that do as they should. Most tests run the work themselves, when they like: they know when the
+ * library has handed it over, and nothing is left to chance. What schedulers do wrong is test-scheduler-work.c's.
+ */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support/bench.h"
+#include "support/namespace.h"
+#include "support/patience.h"
+
+static struct bench bench;
+
+/* ---- What was asked for before it was told ---------------------------------------------------------------------- */
+
+static void ask_for_flags(SCNetworkReachabilityRef target)
+{
+    assert_int_equal(expect_flags_of(target), R);
+}
+
+static void ask_for_last_path(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    assert_true(SCNetworkReachabilityGetLastPath(target, &path));
+    assert_int_equal(path.flags, R);
+}
+
+/* A change and the change back before the work is run: who has asked in between has seen what no longer is. */
+TEST(who_asked_in_between_is_told_that_it_has_passed)
+{
+    static void (*const ways[])(SCNetworkReachabilityRef) = { ask_for_flags, ask_for_last_path };
+
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        bench_open(&bench, BENCH_SCHEDULER, expect_option(FAR, kSCNetworkReachabilityOptionNotifyPath));
+        witness_appear();
+        ways[i](bench.target);
+        witness_vanish();
+        bench_expect_call(&bench, 0);
+        witness_appear();
+        witness_vanish();
+        assert_true(queue_run(&bench.queue));
+        assert_int_equal(bench.calls, 1); /* nobody has seen that */
+        bench_close(&bench);
+    }
+}
+
+/* ---- What is refused -------------------------------------------------------------------------------------------- */
+
+TEST(a_scheduler_without_perform_is_refused)
+{
+    SCNetworkReachabilityScheduler scheduler;
+
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    assert_true(bench_unschedule(&bench));
+    scheduler = queue_scheduler(&bench.queue);
+    scheduler.perform = NULL;
+    bench_expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
+    assert_int_equal(atomic_load(&bench.queue.releases), 1); /* no hook was called for that one */
+    witness_appear();
+    assert_int_equal(expect_flags_of(bench.target), R);
+    assert_int_equal(queue_performs(&bench.queue), 0);
+    bench_schedule(&bench); /* it was not on anything */
+}
+
+TEST(a_scheduler_of_another_version_is_refused)
+{
+    SCNetworkReachabilityScheduler scheduler;
+
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    assert_true(bench_unschedule(&bench));
+    scheduler = queue_scheduler(&bench.queue);
+    for (long version = -1; version <= 1; version += 2) {
+        scheduler.version = version;
+        bench_expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
+    }
+    assert_int_equal(atomic_load(&bench.queue.releases), 1);
+    bench_schedule(&bench);
+}
+
+TEST_WITH(NULL, NULL, no_target_is_refused)
+{
+    struct queue queue;
+
+    queue_open(&queue, 0);
+    bench_expect_refused(queue_set(&queue, NULL));
+    bench_expect_refused(SCNetworkReachabilitySetScheduler(NULL, NULL));
+    assert_int_equal(atomic_load(&queue.releases), 0);
+    queue_close(&queue);
+}
+
+TEST(null_is_refused_where_there_is_no_scheduler)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    assert_true(bench_unschedule(&bench));
+    bench_expect_refused(bench_unschedule(&bench));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
+    bench_expect_refused(bench_unschedule(&bench));
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1); /* it is still on the loop */
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
+    bench.elsewhere = false;
+    SCRunLoopRelease(loop);
+}
+
+TEST(a_second_scheduler_is_refused)
+{
+    struct queue other;
+
+    queue_open(&other, 0);
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    bench_expect_refused(queue_set(&other, bench.target));
+    bench_expect_refused(queue_set(&bench.queue, bench.target));
+    assert_int_equal(atomic_load(&bench.queue.references), 1);
+    assert_int_equal(atomic_load(&other.references), 0);
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_true(bench_unschedule(&bench)); /* once: the refused ones do not count */
+    bench_expect_refused(bench_unschedule(&bench));
+    assert_int_equal(queue_performs(&other), 0);
+    queue_close(&other);
+}
+
+TEST(a_target_on_a_loop_is_refused_a_scheduler)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    assert_true(bench_unschedule(&bench));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopCommonModes));
+    bench_expect_refused(queue_set(&bench.queue, bench.target));
+    assert_int_equal(atomic_load(&bench.queue.references), 0);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    assert_int_equal(queue_performs(&bench.queue), 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopCommonModes));
+    bench.elsewhere = false;
+    SCRunLoopRelease(loop);
+}
+
+TEST(a_target_on_a_scheduler_is_refused_a_loop)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    bench_expect_refused(SCNetworkReachabilityScheduleWithRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
+    bench_expect_refused(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    SCRunLoopRelease(loop);
+}
+
+static struct {
+    struct queue             queue;
+    SCNetworkReachabilityRef target;
+    int                      releases;
+} rival;
+
+static const void *retain_and_be_late(const void *info)
+{
+    assert_true(queue_set(&rival.queue, rival.target));
+    return info;
+}
+
+static void count_release(const void *info)
+{
+    (void)info;
+    rival.releases++;
+}
+
+static void perform_never(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    (void)work;
+    (void)argument;
+}
+
+TEST(who_comes_second_gives_back_what_was_retained)
+{
+    const SCNetworkReachabilityScheduler late = { .retain = retain_and_be_late,
+                                                  .release = count_release,
+                                                  .perform = perform_never };
+
+    rival.releases = 0;
+    queue_open(&rival.queue, 0);
+    rival.target = expect_target(FAR);
+    bench_expect_refused(SCNetworkReachabilitySetScheduler(rival.target, &late));
+    assert_int_equal(rival.releases, 1);
+    assert_int_equal(atomic_load(&rival.queue.references), 1);
+    assert_true(SCNetworkReachabilitySetScheduler(rival.target, NULL));
+    assert_int_equal(rival.releases, 1);
+    assert_int_equal(atomic_load(&rival.queue.references), 0);
+    SCNetworkReachabilityRelease(rival.target);
+    queue_close(&rival.queue);
+}
+
+/* ---- The scheduler's own hooks ---------------------------------------------------------------------------------- */
+
+static struct {
+    char              first, kept;
+    const void       *retained, *released, *performed;
+    struct queue_work work;
+    char              order[16];
+} hooks;
+
+static const void *retain_hook(const void *info)
+{
+    hooks.retained = info;
+    strncat(hooks.order, "+", 2);
+    return &hooks.kept;
+}
+
+static void release_hook(const void *info)
+{
+    hooks.released = info;
+    strncat(hooks.order, "-", 2);
+}
+
+static void perform_hook(void *info, void (*work)(void *argument), void *argument)
+{
+    hooks.performed = info;
+    hooks.work = (struct queue_work){ .run = work, .argument = argument };
+    strncat(hooks.order, "p", 2);
+}
+
+static void call_hook(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    (void)info;
+    strncat(hooks.order, "c", 2);
+}
+
+/* A target on a scheduler with these hooks, whose work waits in `hooks`. */
+static SCNetworkReachabilityRef begin_with_hooks(bool retain, bool release)
+{
+    SCNetworkReachabilityScheduler scheduler = { .info = &hooks.first, .perform = perform_hook };
+    SCNetworkReachabilityRef       target;
+
+    memset(&hooks, 0, sizeof hooks);
+    scheduler.retain = retain ? retain_hook : NULL;
+    scheduler.release = release ? release_hook : NULL;
+    target = expect_target(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(target, call_hook, NULL));
+    assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+    memset(&scheduler, 0xff, sizeof scheduler); /* it was copied */
+    witness_appear();
+    return target;
+}
+
+static void end_with_hooks(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityRelease(target);
+    witness_vanish();
+}
+
+TEST(what_retain_returns_is_kept)
+{
+    SCNetworkReachabilityRef target = begin_with_hooks(true, true);
+
+    hooks.work.run(hooks.work.argument);
+    assert_string_equal(hooks.order, "+pc");
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    assert_string_equal(hooks.order, "+pc-");
+    assert_ptr_equal(hooks.retained, &hooks.first);
+    assert_ptr_equal(hooks.performed, &hooks.kept);
+    assert_ptr_equal(hooks.released, &hooks.kept);
+    end_with_hooks(target);
+}
+
+TEST(hooks_may_be_missing)
+{
+    for (int i = 0; i < 3; i++) {
+        const bool               retain = i == 1, release = i == 2;
+        SCNetworkReachabilityRef target = begin_with_hooks(retain, release);
+
+        assert_ptr_equal(hooks.performed, retain ? &hooks.kept : &hooks.first);
+        hooks.work.run(hooks.work.argument);
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+        assert_string_equal(hooks.order, retain ? "+pc" : release ? "pc-" : "pc");
+        end_with_hooks(target);
+    }
+}
+
+TEST(the_scheduler_is_released_after_the_last_work)
+{
+    SCNetworkReachabilityRef target = begin_with_hooks(true, true);
+
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    assert_string_equal(hooks.order, "+p");
+    end_with_hooks(target);
+    assert_string_equal(hooks.order, "+p");
+    hooks.work.run(hooks.work.argument);
+    assert_string_equal(hooks.order, "+p-");
+}
+
+static void unschedule_in_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    call_hook(target, flags, info);
+}
+
+TEST(a_scheduler_is_released_after_the_work_that_unscheduled)
+{
+    SCNetworkReachabilityRef target = begin_with_hooks(true, true);
+
+    assert_true(SCNetworkReachabilitySetCallback(target, unschedule_in_call, NULL));
+    hooks.work.run(hooks.work.argument);
+    assert_string_equal(hooks.order, "+pc-");
+    end_with_hooks(target);
+}
+
+/* ---- When, and with what ---------------------------------------------------------------------------------------- */
+
+TEST(a_name_scheduled_again_before_its_work_runs_calls_once)
+{
+    bench_open(&bench, BENCH_SCHEDULER, expect_name("localhost"));
+    queue_await(&bench.queue, 1);
+    assert_true(bench_unschedule(&bench));
+    bench_schedule(&bench);
+    queue_await(&bench.queue, 2);
+    assert_true(queue_run(&bench.queue)); /* the old work has nothing to say any more */
+    assert_int_equal(bench.calls, 0);
+    bench_expect_call(&bench, R | L | D);
+}
+
+TEST(flags_are_the_latest_evaluation)
+{
+    witness_appear();
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    assert_int_equal(expect_flags_of(bench.target), R); /* evaluated before it returned */
+    witness_vanish();
+    assert_int_equal(expect_flags_of(bench.target), 0);
+    witness_attach();
+    assert_int_equal(expect_flags_of(bench.target), R | D);
+    assert_int_equal(expect_path_of(bench.target).flags, R | D);
+    assert_int_equal(bench.calls, 0); /* nobody ran the work */
+    bench_expect_call(&bench, R | D);
+}
+
+TEST(each_of_many_targets_has_work_of_its_own)
+{
+    enum { MANY = 300 };
+    static struct bench benches[MANY];
+
+    for (size_t i = 0; i < MANY; i++)
+        bench_open(&benches[i], BENCH_SCHEDULER, expect_target(i % 2 == 0 ? FAR : OTHER_FAR));
+    for (int round = 0; round < 3; round++) {
+        witness_appear();
+        for (size_t i = MANY; i-- > 0;)
+            bench_expect_call(&benches[i], R);
+        witness_vanish();
+        for (size_t i = 0; i < MANY; i++)
+            bench_expect_call(&benches[i], 0);
+    }
+}
+
+/* ---- Ending ----------------------------------------------------------------------------------------------------- */
+
+TEST(work_that_waits_does_nothing_after_unscheduling)
+{
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    witness_appear();
+    assert_int_equal(queue_count(&bench.queue), 1);
+    assert_true(bench_unschedule(&bench));
+    assert_true(queue_run(&bench.queue));
+    assert_int_equal(bench.calls, 0);
+}
+
+TEST(work_that_waits_calls_nobody_after_the_callback_was_cleared)
+{
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    witness_appear();
+    assert_true(SCNetworkReachabilitySetCallback(bench.target, NULL, NULL));
+    assert_true(queue_run(&bench.queue));
+    assert_int_equal(bench.calls, 0);
+    bench_set_callback(&bench);
+    bench_expect_idle(&bench); /* that change is past */
+    witness_vanish();
+    bench_expect_call(&bench, 0);
+}
+
+/* ---- Anew ------------------------------------------------------------------------------------------------------- */
+
+/* The change comes while the call lasts: it must not be made before that has returned, though elsewhere. */
+static void move_inside(struct bench *in)
+{
+    in->inside = NULL;
+    assert_true(bench_unschedule(in));
+    assert_true(queue_set(in->more, in->target));
+    witness_vanish();
+    while (queue_run(in->more))
+        continue;
+    in->result = in->calls;
+}
+
+TEST(a_callback_may_move_to_another_scheduler)
+{
+    struct queue other;
+
+    queue_open(&other, 0);
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    bench.inside = move_inside;
+    bench.more = &other;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_int_equal(bench.result, 1); /* calls do not overlap, whoever runs them */
+    assert_int_equal(atomic_load(&bench.queue.references), 0);
+    assert_false(bench.elsewhere);
+    witness_settle();
+    assert_int_equal(queue_count(&bench.queue), 0);
+    assert_true(queue_run(&other));
+    assert_int_equal(bench.calls, 2);
+    assert_int_equal(bench.flags, 0);
+    bench.elsewhere = false;
+    assert_true(bench_unschedule(&bench));
+    assert_int_equal(atomic_load(&other.references), 0);
+    queue_close(&other);
+}
+
+static void move_to_loop_inside(struct bench *in)
+{
+    in->inside = NULL;
+    assert_true(bench_unschedule(in));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(in->target, in->loop, kSCRunLoopDefaultMode));
+    witness_vanish();
+    in->result = SCRunLoopPerform(in->loop, 0);
+}
+
+TEST(a_callback_may_move_to_a_run_loop)
+{
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    bench.loop = SCRunLoopCreate();
+    bench.inside = move_to_loop_inside;
+    bench.result = -1;
+    witness_appear();
+    bench_expect_call(&bench, R);
+    assert_int_equal(bench.result, 0);
+    assert_false(bench.elsewhere);
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
+    assert_int_equal(bench.flags, 0);
+    assert_int_equal(queue_count(&bench.queue), 0);
+    bench.elsewhere = false;
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
+}
+
+static void move_to_queue(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct bench *in = info;
+
+    (void)flags;
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, in->loop, kSCRunLoopDefaultMode));
+    assert_true(queue_set(&in->queue, target));
+    bench_set_callback(in);
+    witness_vanish();
+    in->result = queue_run(&in->queue);
+}
+
+TEST(a_callback_on_a_run_loop_may_move_to_a_scheduler)
+{
+    SCNetworkReachabilityContext context = { 0 };
+
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    bench.loop = SCRunLoopCreate();
+    assert_true(bench_unschedule(&bench));
+    context.info = &bench;
+    assert_true(SCNetworkReachabilitySetCallback(bench.target, move_to_queue, &context));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(bench.target, bench.loop, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(bench.loop, 0), 0);
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1);
+    assert_int_equal(bench.calls, 0);
+    queue_await(&bench.queue, 1);
+    bench_expect_call(&bench, 0);
+}
+
+/* ---- Threads ---------------------------------------------------------------------------------------------------- */
+
+/* A call that is held up inside, on a queue with threads of its own. */
+static struct {
+    struct queue                        queue;
+    SCNetworkReachabilityRef            target;
+    sem_t                               entered, go_on;
+    atomic_int                          calls, inside, overlaps, elsewhere;
+    _Atomic(SCNetworkReachabilityFlags) flags;
+} held;
+
+static void hold_up(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)info;
+    if (atomic_fetch_add(&held.inside, 1) != 0)
+        atomic_fetch_add(&held.overlaps, 1);
+    if (!queue_is_here(&held.queue))
+        atomic_fetch_add(&held.elsewhere, 1);
+    atomic_store(&held.flags, flags);
+    atomic_fetch_add(&held.calls, 1);
+    sem_post(&held.entered);
+    sem_wait(&held.go_on);
+    atomic_fetch_sub(&held.inside, 1);
+}
+
+static void await(sem_t *semaphore)
+{
+    patience_await(semaphore, "no callback came");
+}
+
+static void held_open(void)
+{
+    queue_open(&held.queue, QUEUE_THREADS);
+    assert_int_equal(sem_init(&held.entered, 0, 0), 0);
+    assert_int_equal(sem_init(&held.go_on, 0, 0), 0);
+    atomic_store(&held.calls, 0);
+    atomic_store(&held.overlaps, 0);
+    atomic_store(&held.elsewhere, 0);
+    held.target = expect_target(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(held.target, hold_up, NULL));
+    assert_true(queue_set(&held.queue, held.target));
+    witness_appear();
+    await(&held.entered);
+}
+
+static void held_close(void)
+{
+    queue_close(&held.queue);
+    assert_int_equal(atomic_load(&held.queue.references), 0);
+    assert_int_equal(atomic_load(&held.overlaps), 0);
+    assert_int_equal(atomic_load(&held.elsewhere), 0);
+    SCNetworkReachabilityRelease(held.target);
+}
+
+TEST(calls_do_not_overlap_on_a_concurrent_scheduler)
+{
+    held_open();
+    for (int i = 0; i < 10; i++) {
+        witness_vanish();
+        witness_appear();
+    }
+    witness_vanish();
+    assert_int_equal(atomic_load(&held.calls), 1);
+    assert_int_equal(queue_performs(&held.queue), 1); /* nothing is handed over while a call lasts */
+    sem_post(&held.go_on);
+    await(&held.entered);
+    assert_int_equal(atomic_load(&held.flags), 0);
+    sem_post(&held.go_on);
+    witness_settle();
+    assert_int_equal(atomic_load(&held.calls), 2);
+    assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
+    held_close();
+}
+
+TEST(another_thread_that_unschedules_does_not_wait_for_the_call_in_flight)
+{
+    held_open();
+    witness_vanish();
+    assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
+    assert_int_equal(atomic_load(&held.inside), 1);
+    assert_int_equal(atomic_load(&held.queue.references), 1); /* it goes on where it is */
+    assert_int_equal(expect_flags_of(held.target), 0);
+    sem_post(&held.go_on);
+    witness_appear();
+    held_close();
+    assert_int_equal(atomic_load(&held.calls), 1);
+}
+
+TEST(another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_flight)
+{
+    held_open();
+    witness_vanish();
+    assert_true(SCNetworkReachabilitySetCallback(held.target, NULL, NULL));
+    assert_int_equal(atomic_load(&held.inside), 1);
+    sem_post(&held.go_on);
+    witness_appear();
+    assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
+    held_close();
+    assert_int_equal(atomic_load(&held.calls), 1);
+}
+
+TEST(another_thread_may_let_go_of_everything_during_a_call)
+{
+    held_open();
+    assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
+    SCNetworkReachabilityRelease(held.target);
+    held.target = NULL;
+    sem_post(&held.go_on);
+    held_close();
+    assert_int_equal(atomic_load(&held.calls), 1);
+}
+
+/* ---- Many changes ----------------------------------------------------------------------------------------------- */
+
+static struct {
+    struct queue                        queue;
+    atomic_int                          calls, inside, overlaps, elsewhere, never;
+    _Atomic(SCNetworkReachabilityFlags) last;
+    sem_t                               called;
+} many;
+
+static void note(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)info;
+    atomic_fetch_add(&many.overlaps, atomic_fetch_add(&many.inside, 1) != 0);
+    atomic_fetch_add(&many.elsewhere, !queue_is_here(&many.queue));
+    atomic_fetch_add(&many.never, flags != 0 && flags != R);
+    atomic_store(&many.last, flags);
+    atomic_fetch_add(&many.calls, 1);
+    atomic_fetch_sub(&many.inside, 1);
+    sem_post(&many.called);
+}
+
+/* Without a pause, so that changes come at every moment of a delivery. */
+static void change_many_times(unsigned threads)
+{
+    const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
+    const char               *under = getenv("TEST_UNDER");
+    const int                 rounds = under != NULL && strcmp(under, "plain") != 0 ? 500 : 5000;
+    SCNetworkReachabilityRef  target;
+
+    memset(&many, 0, sizeof many);
+    assert_int_equal(sem_init(&many.called, 0, 0), 0);
+    queue_open(&many.queue, threads);
+    target = expect_target(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(target, note, NULL));
+    assert_true(queue_set(&many.queue, target));
+    for (int i = 0; i < rounds; i++) {
+        assert_int_equal(writer_route(&witness.writer, WRITER_ADD, &route), 0);
+        assert_int_equal(writer_route(&witness.writer, WRITER_DELETE, &route), 0);
+    }
+    assert_int_equal(writer_route(&witness.writer, WRITER_ADD, &route), 0);
+    witness_settle();
+    assert_int_equal(expect_flags_of(target), R);
+    while (atomic_load(&many.last) != R)
+        await(&many.called);
+    witness_settle();
+    assert_int_equal(atomic_load(&many.last), R);
+    assert_int_equal(atomic_load(&many.overlaps), 0);
+    assert_int_equal(atomic_load(&many.elsewhere), 0);
+    assert_int_equal(atomic_load(&many.never), 0);
+    assert_int_equal(queue_most(&many.queue), 1);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+    queue_close(&many.queue);
+    assert_int_equal(atomic_load(&many.queue.references), 0);
+}
+
+TEST(the_last_call_of_many_is_right_on_one_thread)
+{
+    change_many_times(1);
+}
+
+TEST(the_last_call_of_many_is_right_on_a_pool_of_threads)
+{
+    change_many_times(QUEUE_THREADS);
+}
+
+/* ---- GetFlags ask nobody ---------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t system_calls;
+static sigjmp_buf            enough;
+
+/* What is not made does not do what the caller waits for: a few are all that has to be seen. */
+static void count_system_call(int signal)
+{
+    (void)signal;
+    if (++system_calls > 10)
+        siglongjmp(enough, 1);
+}
+
+struct asking {
+    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityFlags flags;
+    int                        error, calls, control;
+};
+
+/* From here on a system call of this thread's that it does not need to end is counted, and not made. */
+static int count_system_calls(void)
+{
+    static const int fine[] = { SYS_rt_sigreturn, SYS_exit, SYS_futex, SYS_madvise, SYS_munmap, SYS_rt_sigprocmask };
+    enum { FINE = sizeof fine / sizeof fine[0] };
+    struct sock_filter filter[2 * FINE + 2] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+    struct sock_fprog  program = { .len = 2 * FINE + 2, .filter = filter };
+
+    for (int i = 0; i < FINE; i++) {
+        filter[1 + 2 * i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)fine[i], 0, 1);
+        filter[2 + 2 * i] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    }
+    filter[2 * FINE + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        return errno;
+    return 0;
+}
+
+static void *ask(void *argument)
+{
+    struct asking *asking = argument;
+
+    asking->error = count_system_calls();
+    if (asking->error != 0)
+        return NULL;
+    if (sigsetjmp(enough, 1) == 0)
+        for (int i = 0; i < 1000; i++)
+            SCNetworkReachabilityGetFlags(asking->target, &asking->flags);
+    asking->calls = system_calls;
+    if (asking->calls == 0)
+        syscall(SYS_getppid);
+    asking->control = system_calls - asking->calls;
+    return NULL;
+}
+
+TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
+{
+    const char            *under = getenv("TEST_UNDER");
+    const struct sigaction counting = { .sa_handler = count_system_call };
+    struct sigaction       before;
+    struct asking          asking = { 0 };
+    pthread_t              thread;
+
+    if (under != NULL && strcmp(under, "clang") != 0)
+        SKIP("%s makes system calls of its own", under);
+    witness_open();
+    bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
+    witness_appear();
+    asking.target = bench.target;
+    assert_int_equal(sigaction(SIGSYS, &counting, &before), 0);
+    assert_int_equal(pthread_create(&thread, NULL, ask, &asking), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(sigaction(SIGSYS, &before, NULL), 0);
+    if (asking.error == 0) {
+        assert_int_equal(asking.control, 1);
+        assert_int_equal(asking.calls, 0);
+        assert_int_equal(asking.flags, R);
+    }
+    if (asking.error != 0)
+        SKIP("no seccomp filter here: %s", strerror(asking.error));
+}
+
+UNIT(.setup = witness_open)

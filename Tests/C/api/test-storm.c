@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One thread drives a loop, or one or several run the work of a scheduler, while another changes a route without a
+ * pause, so that callbacks are always coming. A third ends them, in each of the ways there are, thousands of times:
+ * after that at most the call in flight is still made, and a context is released as often as it was retained.
+ *
+ * Then one target on several loops, driven by as many threads: each change is told once, and in its order.
+ *
+ * TEST_STORM_ROUNDS: how often (default 20000 on loops, and as often on schedulers).
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "support/expect.h"
+#include "support/idle.h"
+#include "support/namespace.h"
+#include "support/patience.h"
+#include "support/program.h"
+#include "support/queue.h"
+#include "support/writer.h"
+
+#define ROUNDS   20000
+#define PATIENCE 20 /* seconds until what must happen has failed to */
+
+static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
+
+static unsigned rounds_wanted(void)
+{
+    const char *text = getenv("TEST_STORM_ROUNDS"), *under = getenv("TEST_UNDER");
+
+    if (text != NULL && atoi(text) > 0)
+        return (unsigned)atoi(text);
+    /* These run one thread at a time, and each twenty or a hundred times slower. */
+    if (under != NULL && strcmp(under, "valgrind") == 0)
+        return ROUNDS / 200;
+    return under != NULL && strcmp(under, "helgrind") == 0 ? ROUNDS / 500 : ROUNDS;
+}
+
+/* Threads of a test report failures here: cmocka's asserts are for the test's own thread. */
+static _Atomic(const char *) complaint;
+
+static void complain_if(bool wrong, const char *what)
+{
+    if (wrong)
+        atomic_store(&complaint, what);
+}
+
+static void expect_no_complaint(void)
+{
+    const char *what = atomic_load(&complaint);
+
+    if (what != NULL)
+        fail_msg("%s", what);
+}
+
+static void check(int error, const char *what)
+{
+    if (error != 0)
+        fail_msg("%s: %s", what, strerror(error));
+}
+
+/* ---- The storm -------------------------------------------------------------------------------------------------- */
+
+/* Where calls are made. */
+enum place { LOOP, SERIAL, POOL };
+
+static const struct {
+    const char *name;
+    enum place  place;
+} places[] = { { "on_a_loop", LOOP }, { "on_a_serial_scheduler", SERIAL }, { "on_a_pool", POOL } };
+
+static struct {
+    enum place               place;
+    SCRunLoopRef             loop;
+    struct queue             queue;
+    struct writer            writer;
+    SCNetworkReachabilityRef keeper; /* scheduled too: else sockets, and a thread, would come and go with each round */
+    pthread_t                driver, changer;
+    atomic_bool              over;
+    bool                     raging;
+} storm;
+
+static void *drive(void *loop)
+{
+    while (!atomic_load(&storm.over))
+        complain_if(SCRunLoopPerform(loop, -1) < 0, "SCRunLoopPerform failed");
+    return NULL;
+}
+
+static void *change(void *unused)
+{
+    while (!atomic_load(&storm.over)) {
+        complain_if(writer_route(&storm.writer, WRITER_ADD, &default_route) != 0, "the route could not be added");
+        complain_if(writer_route(&storm.writer, WRITER_DELETE, &default_route) != 0, "the route could not be deleted");
+    }
+    return unused;
+}
+
+static sem_t news; /* a call was made, or a context or a scheduler released */
+
+static void release_queue(const void *info)
+{
+    queue_scheduler(&storm.queue).release(info);
+    sem_post(&news);
+}
+
+static void schedule(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityScheduler scheduler = queue_scheduler(&storm.queue);
+
+    scheduler.release = release_queue;
+    if (target == storm.keeper) { /* which is not counted */
+        scheduler.retain = NULL;
+        scheduler.release = NULL;
+    }
+    if (storm.place == LOOP)
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+    else
+        assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+}
+
+static void unschedule(SCNetworkReachabilityRef target)
+{
+    if (storm.place == LOOP)
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, storm.loop, kSCRunLoopDefaultMode));
+    else
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+}
+
+static void storm_begin(enum place place)
+{
+    namespace_require_pair();
+    check(writer_open(&storm.writer), "writer");
+    atomic_store(&storm.over, false);
+    storm.place = place;
+    if (place == LOOP) {
+        storm.loop = SCRunLoopCreate();
+        assert_non_null(storm.loop);
+        assert_int_equal(pthread_create(&storm.driver, NULL, drive, storm.loop), 0);
+    } else {
+        queue_open(&storm.queue, place == SERIAL ? 1 : QUEUE_THREADS);
+    }
+    storm.keeper = expect_target("127.0.0.1");
+    schedule(storm.keeper);
+    assert_int_equal(pthread_create(&storm.changer, NULL, change, NULL), 0);
+    storm.raging = true;
+}
+
+static void storm_end(void)
+{
+    storm.raging = false;
+    atomic_store(&storm.over, true);
+    pthread_join(storm.changer, NULL);
+    if (storm.place == LOOP) {
+        SCRunLoopWakeUp(storm.loop);
+        pthread_join(storm.driver, NULL);
+        SCRunLoopRelease(storm.loop);
+    } else {
+        queue_close(&storm.queue);
+    }
+    writer_close(&storm.writer);
+    expect_no_complaint();
+}
+
+/* After a test that failed: its storm must not rage through the next one. */
+static void calm(void)
+{
+    if (storm.raging) {
+        atomic_store(&storm.over, true);
+        pthread_join(storm.changer, NULL);
+        if (storm.place == LOOP) {
+            SCRunLoopWakeUp(storm.loop);
+            pthread_join(storm.driver, NULL);
+        }
+    }
+    storm.raging = false;
+    atomic_store(&complaint, NULL);
+}
+
+/* ---- Ending callbacks ------------------------------------------------------------------------------------------- */
+
+/* What a context points at. Static, so that a call that comes when it must not is seen instead of crashing. */
+struct listener {
+    atomic_int references; /* those of the library */
+    atomic_int releases, calls, inside;
+};
+
+static const void *retain_listener(const void *info)
+{
+    atomic_fetch_add(&((struct listener *)(uintptr_t)info)->references, 1);
+    return info;
+}
+
+static void release_listener(const void *info)
+{
+    struct listener *listener = (struct listener *)(uintptr_t)info;
+
+    atomic_fetch_add(&listener->releases, 1);
+    complain_if(atomic_fetch_sub(&listener->references, 1) <= 0, "released more often than retained");
+    sem_post(&news);
+}
+
+/* Release without retain: once, and not while a call is under way. */
+static void release_listener_alone(const void *info)
+{
+    struct listener *listener = (struct listener *)(uintptr_t)info;
+
+    complain_if(atomic_load(&listener->inside) != 0, "released during a call");
+    complain_if(atomic_fetch_add(&listener->releases, 1) != 0, "released twice");
+    atomic_store(&listener->references, 0);
+    sem_post(&news);
+}
+
+static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct listener           *listener = info;
+    SCNetworkReachabilityFlags inside;
+
+    complain_if(atomic_fetch_add(&listener->inside, 1) != 0, "two calls at a time");
+    complain_if(storm.place != LOOP && !queue_is_here(&storm.queue), "a call where the scheduler runs no work");
+    complain_if(atomic_load(&listener->references) <= 0, "a call with a context that was released");
+    complain_if(flags != 0 && flags != R, "flags that never were");
+    complain_if(!SCNetworkReachabilityGetFlags(target, &inside), "GetFlags failed during a call");
+    atomic_fetch_add(&listener->calls, 1);
+    atomic_fetch_sub(&listener->inside, 1);
+    sem_post(&news);
+}
+
+/* Waits without taking processor time from the storm. */
+static void await(const atomic_int *value, bool wanted)
+{
+    while ((atomic_load(value) != 0) != wanted)
+        patience_await(&news, wanted ? "no callback came" : "not all that was retained is released");
+}
+
+enum ending { UNSCHEDULE, CLEAR, REPLACE, RELEASE, ENDINGS };
+
+/* Ends the callbacks to a listener. What the target needs after that is still done by the caller. */
+static void end_callbacks(enum ending ending, SCNetworkReachabilityRef target, struct listener *next)
+{
+    SCNetworkReachabilityContext context = { .info = next, .retain = retain_listener, .release = release_listener };
+
+    switch (ending) {
+    case CLEAR:
+        assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
+        break;
+    case REPLACE:
+        assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+        break;
+    default:
+        unschedule(target);
+    }
+}
+
+static void end_one(enum ending ending, bool both_hooks)
+{
+    static struct listener       listener, next;
+    SCNetworkReachabilityRef     target = expect_target("198.51.100.7");
+    SCNetworkReachabilityContext context = { .info = &listener,
+                                             .retain = both_hooks ? retain_listener : NULL,
+                                             .release = both_hooks ? release_listener : release_listener_alone };
+    int                          calls;
+
+    memset(&listener, 0, sizeof listener);
+    memset(&next, 0, sizeof next);
+    atomic_store(&listener.references, both_hooks ? 0 : 1);
+    assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+    schedule(target);
+    await(&listener.calls, true);
+    end_callbacks(ending, target, &next);
+    calls = atomic_load(&listener.calls);
+    if (ending == RELEASE) {
+        SCNetworkReachabilityRelease(target);
+    } else if (ending == REPLACE) {
+        await(&next.calls, true);
+        unschedule(target);
+        SCNetworkReachabilityRelease(target);
+        await(&next.references, false);
+    } else {
+        if (ending == CLEAR)
+            unschedule(target);
+        SCNetworkReachabilityRelease(target);
+    }
+    /* Released on whichever thread was last. From then on nothing of the library's knows the listener. */
+    await(&listener.references, false);
+    if (storm.place != LOOP)
+        await(&storm.queue.references, false); /* nor the queue */
+    if (atomic_load(&listener.calls) > calls + 1)
+        fail_msg("%d calls after it had ended", atomic_load(&listener.calls) - calls);
+    expect_no_complaint();
+}
+
+static void end_many(enum place place, enum ending ending)
+{
+    const unsigned rounds = rounds_wanted() / ENDINGS / (place == LOOP ? 1 : 2);
+
+    storm_begin(place);
+    for (unsigned i = 0; i < rounds; i++) {
+        if (i == rounds / 10 * 9) { /* from here on they do */
+            unschedule(storm.keeper);
+            SCNetworkReachabilityRelease(storm.keeper);
+        }
+        end_one(ending, i % 2 == 0);
+    }
+    storm_end();
+}
+
+TEST_EACH(nothing_but_the_call_in_flight_comes_after_unscheduling, places)
+{
+    end_many(row->place, UNSCHEDULE);
+}
+
+TEST_EACH(nothing_but_the_call_in_flight_comes_after_clearing_the_callback, places)
+{
+    end_many(row->place, CLEAR);
+}
+
+TEST_EACH(nothing_but_the_call_in_flight_comes_after_replacing_the_callback, places)
+{
+    end_many(row->place, REPLACE);
+}
+
+TEST_EACH(a_target_may_be_released_while_it_is_delivered, places)
+{
+    end_many(row->place, RELEASE);
+}
+
+/* ---- Callbacks that come and go --------------------------------------------------------------------------------- */
+
+/* One target all the while: whether there is a call to hand over changes at every moment of a delivery. */
+TEST_EACH(calls_come_nowhere_else_while_the_callback_comes_and_goes, places)
+{
+    static struct listener       listener;
+    const unsigned               rounds = rounds_wanted() * 10;
+    SCNetworkReachabilityRef     target;
+    SCNetworkReachabilityContext context = { .info = &listener,
+                                             .retain = retain_listener,
+                                             .release = release_listener };
+
+    storm_begin(row->place);
+    memset(&listener, 0, sizeof listener);
+    target = expect_target("198.51.100.7");
+    schedule(target);
+    for (unsigned i = 0; i < rounds && atomic_load(&complaint) == NULL; i++) {
+        assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+        if (i % 100 == 0)
+            await(&listener.calls, true);
+        assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
+        if (i % 100 == 0) {
+            await(&listener.references, false);
+            atomic_store(&listener.calls, 0);
+        }
+    }
+    unschedule(target);
+    SCNetworkReachabilityRelease(target);
+    await(&listener.references, false);
+    if (storm.place != LOOP)
+        await(&storm.queue.references, false);
+    unschedule(storm.keeper);
+    SCNetworkReachabilityRelease(storm.keeper);
+    storm_end();
+}
+
+/* ---- What is queued --------------------------------------------------------------------------------------------- */
+
+/* Two targets see the same change. The first to be called waits inside, so that the other's call is surely queued. */
+static struct {
+    SCNetworkReachabilityRef targets[2];
+    atomic_int               first; /* which one was called; -1: none yet */
+    sem_t                    entered, go_on;
+} queued;
+
+static void wait_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    int none = -1;
+
+    (void)flags;
+    (void)info;
+    if (atomic_compare_exchange_strong(&queued.first, &none, target == queued.targets[0] ? 0 : 1)) {
+        sem_post(&queued.entered);
+        sem_wait(&queued.go_on);
+    } else {
+        complain_if(true, "a call that was queued was made after it had ended");
+    }
+}
+
+static void end_queued(enum ending ending)
+{
+    SCNetworkReachabilityContext context = { 0 };
+    SCNetworkReachabilityRef     other;
+
+    atomic_store(&queued.first, -1);
+    for (int i = 0; i < 2; i++) {
+        queued.targets[i] = expect_target("198.51.100.7");
+        assert_true(SCNetworkReachabilitySetCallback(queued.targets[i], wait_inside, &context));
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(queued.targets[i], storm.loop, kSCRunLoopDefaultMode));
+    }
+    assert_int_equal(pthread_create(&storm.driver, NULL, drive, storm.loop), 0);
+    check(writer_route(&storm.writer, WRITER_ADD, &default_route), "default route");
+    patience_await(&queued.entered, "no callback came");
+    other = queued.targets[1 - atomic_load(&queued.first)];
+    end_callbacks(ending, other, NULL);
+    if (ending == RELEASE)
+        SCNetworkReachabilityRelease(other);
+    atomic_store(&storm.over, true);
+    sem_post(&queued.go_on);
+    SCRunLoopWakeUp(storm.loop);
+    pthread_join(storm.driver, NULL);
+    /* The loop has been through the queue; what would be left is left for this. */
+    SCRunLoopPerform(storm.loop, 0);
+    atomic_store(&storm.over, false);
+    for (int i = 0; i < 2; i++) {
+        const bool is_other = queued.targets[i] == other;
+
+        if (!is_other || ending == CLEAR)
+            assert_true(
+                SCNetworkReachabilityUnscheduleFromRunLoop(queued.targets[i], storm.loop, kSCRunLoopDefaultMode));
+        if (!is_other || ending != RELEASE)
+            SCNetworkReachabilityRelease(queued.targets[i]);
+    }
+    check(writer_route(&storm.writer, WRITER_DELETE, &default_route), "default route");
+    expect_no_complaint();
+}
+
+TEST(what_is_queued_is_dropped_when_another_thread_ends_it)
+{
+    static const enum ending endings[] = { UNSCHEDULE, CLEAR, RELEASE };
+
+    namespace_require_pair();
+    check(writer_open(&storm.writer), "writer");
+    storm.loop = SCRunLoopCreate();
+    assert_non_null(storm.loop);
+    atomic_store(&storm.over, false);
+    storm.place = LOOP;
+    assert_int_equal(sem_init(&queued.entered, 0, 0), 0);
+    assert_int_equal(sem_init(&queued.go_on, 0, 0), 0);
+    for (unsigned i = 0; i < rounds_wanted() / 20; i++)
+        end_queued(endings[i % 3]);
+    SCRunLoopRelease(storm.loop);
+    writer_close(&storm.writer);
+}
+
+/* ---- Several loops ---------------------------------------------------------------------------------------------- */
+
+#define LOOPS 4 /* more than processors: threads are held up in the middle of everything */
+
+static struct {
+    SCRunLoopRef loops[LOOPS];
+    pthread_t    threads[LOOPS];
+    atomic_uint  calls; /* how many changes have been told */
+    atomic_int   inside;
+} several;
+
+/* What the target is after each change, over and over. */
+static const SCNetworkReachabilityFlags cycle[] = { R, R | D, 0 };
+
+static void told(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    unsigned number;
+
+    (void)target;
+    (void)info;
+    complain_if(atomic_fetch_add(&several.inside, 1) != 0, "calls on two loops at a time");
+    number = atomic_fetch_add(&several.calls, 1);
+    complain_if(flags != cycle[number % 3], "a change that was told before, or out of turn");
+    if (number % 8 == 0)
+        sched_yield(); /* the next change is made while this call lasts */
+    atomic_fetch_sub(&several.inside, 1);
+}
+
+/* The better of two routes comes second and goes last. None is replaced by another: while that happens the kernel can
+ * answer that there is none, though there is one before and after. */
+static void make_change(struct writer *writer, unsigned number, unsigned index)
+{
+    const struct writer_route far = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1", .metric = 20 };
+    const struct writer_route direct = { .prefix = "0.0.0.0/0", .index = index, .metric = 10 };
+
+    if (number % 3 == 0) {
+        check(writer_route(writer, WRITER_ADD, &far), "default route");
+    } else if (number % 3 == 1) {
+        check(writer_route(writer, WRITER_ADD, &direct), "on-link default route");
+    } else {
+        check(writer_route(writer, WRITER_DELETE, &far), "default route deleted");
+        check(writer_route(writer, WRITER_DELETE, &direct), "on-link default route deleted");
+    }
+}
+
+/* The next change follows while the loops that were slower still have the last one to ask about. */
+TEST(several_loops_tell_each_change_once_and_in_order)
+{
+    SCNetworkReachabilityRef target;
+    struct writer            writer;
+    const unsigned           rounds = rounds_wanted();
+    unsigned                 index;
+
+    namespace_require_pair();
+    index = writer_index("a");
+    check(writer_open(&writer), "writer");
+    target = expect_target("198.51.100.7");
+    assert_true(SCNetworkReachabilitySetCallback(target, told, NULL));
+    atomic_store(&storm.over, false);
+    atomic_store(&several.calls, 0);
+    for (int i = 0; i < LOOPS; i++) {
+        several.loops[i] = SCRunLoopCreate();
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, several.loops[i], kSCRunLoopDefaultMode));
+        assert_int_equal(pthread_create(&several.threads[i], NULL, drive, several.loops[i]), 0);
+    }
+    for (unsigned i = 0; i < rounds && atomic_load(&complaint) == NULL; i++) {
+        const time_t end = time(NULL) + PATIENCE;
+
+        make_change(&writer, i, index);
+        while (atomic_load(&several.calls) <= i && atomic_load(&complaint) == NULL) {
+            complain_if(time(NULL) > end, "a change was not told");
+            sched_yield();
+        }
+    }
+    expect_no_complaint();
+    atomic_store(&storm.over, true);
+    for (int i = 0; i < LOOPS; i++) {
+        SCRunLoopWakeUp(several.loops[i]);
+        pthread_join(several.threads[i], NULL);
+        while (idle_perform(several.loops[i]) > 0)
+            continue;
+    }
+    expect_no_complaint();
+    assert_int_equal(atomic_load(&several.calls), rounds);
+    assert_int_equal(expect_flags_of(target), cycle[(rounds - 1) % 3]);
+    for (int i = 0; i < LOOPS; i++) {
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, several.loops[i], kSCRunLoopDefaultMode));
+        SCRunLoopRelease(several.loops[i]);
+    }
+    SCNetworkReachabilityRelease(target);
+    writer_close(&writer);
+}
+
+static void start(void)
+{
+    MUST(sem_init(&news, 0, 0) == 0);
+}
+
+UNIT(.start = start, .cleanup = calm)

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* Every call from many threads at once, while the network changes. What a sanitizer sees counts as much as the end. */
+#include <linux/rtnetlink.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/expect.h"
+#include "support/idle.h"
+#include "support/namespace.h"
+#include "support/writer.h"
+
+#define TARGETS 4
+#define LOOPS   2
+#define CHANGES 3000
+
+/* Valgrind runs one thread at a time, and each twenty times slower, with helgrind a hundred times. */
+static int changes(void)
+{
+    const char *under = getenv("TEST_UNDER");
+
+    if (under != NULL && strcmp(under, "helgrind") == 0)
+        return CHANGES / 300;
+    return under != NULL && strcmp(under, "valgrind") == 0 ? CHANGES / 20 : CHANGES;
+}
+
+static struct shared {
+    SCNetworkReachabilityRef            targets[TARGETS];
+    SCRunLoopRef                        loops[LOOPS];
+    atomic_bool                         done;
+    atomic_int                          inside[TARGETS];
+    atomic_int                          overlaps, calls, retains, releases;
+    _Atomic(SCNetworkReachabilityFlags) last[TARGETS];
+} shared;
+
+static const void *count_retain(const void *info)
+{
+    shared.retains++;
+    return info;
+}
+
+static void count_release(const void *info)
+{
+    (void)info;
+    shared.releases++;
+}
+
+static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    const size_t number = (size_t)((atomic_int *)info - shared.inside);
+
+    (void)target;
+    if (shared.inside[number]++ != 0)
+        shared.overlaps++;
+    for (int i = 0; i < 3; i++)
+        sched_yield(); /* so that another loop's thread can come in between */
+    shared.calls++;
+    shared.last[number] = flags;
+    shared.inside[number]--;
+}
+
+static void set_callback(size_t number)
+{
+    SCNetworkReachabilityContext context = { .info = &shared.inside[number],
+                                             .retain = count_retain,
+                                             .release = count_release };
+
+    assert_true(SCNetworkReachabilitySetCallback(shared.targets[number], called, &context));
+}
+
+static void *drive(void *loop)
+{
+    while (!shared.done)
+        SCRunLoopPerform(loop, 0.01);
+    return NULL;
+}
+
+static void *ask(void *unused)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+    struct sockaddr_storage   address;
+    char                      text[512];
+
+    for (size_t i = 0; !shared.done; i++) {
+        const SCNetworkReachabilityRef target = SCNetworkReachabilityRetain(shared.targets[i % TARGETS]);
+
+        (void)expect_flags_of(target);
+        (void)SCNetworkReachabilityGetPath(target, &path);
+        (void)SCNetworkReachabilityGetDescription(target, text, sizeof text);
+        (void)SCNetworkReachabilityGetResolvedAddresses(target, &address, 1);
+        SCNetworkReachabilityRelease(target);
+    }
+    return unused;
+}
+
+static void *replace_callbacks(void *unused)
+{
+    for (size_t i = 0; !shared.done; i++) {
+        if (i % 3 == 0)
+            SCNetworkReachabilitySetCallback(shared.targets[i % TARGETS], NULL, NULL);
+        else
+            set_callback(i % TARGETS);
+    }
+    return unused;
+}
+
+static void *reschedule(void *unused)
+{
+    for (size_t i = 0; !shared.done; i++) {
+        const SCNetworkReachabilityRef target = shared.targets[i % TARGETS];
+        const SCRunLoopRef             loop = shared.loops[i / TARGETS % LOOPS];
+
+        if (SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopCommonModes))
+            SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopCommonModes);
+    }
+    return unused;
+}
+
+static void *come_and_go(void *unused)
+{
+    while (!shared.done) {
+        SCNetworkReachabilityRef target = expect_target("198.51.100.9");
+        SCRunLoopRef             loop = SCRunLoopCreate();
+
+        SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode);
+        SCRunLoopPerform(loop, 0);
+        SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode);
+        SCNetworkReachabilityRelease(target);
+        SCRunLoopRelease(loop);
+    }
+    return unused;
+}
+
+static void *wake(void *unused)
+{
+    for (size_t i = 0; !shared.done; i++)
+        SCRunLoopWakeUp(shared.loops[i % LOOPS]);
+    return unused;
+}
+
+static void *fetch(void *unused)
+{
+    for (size_t i = 0; !shared.done; i++)
+        SCNetworkReachabilityRelease(SCRunLoopCopyNextChange(shared.loops[i % LOOPS], NULL));
+    return unused;
+}
+
+/* Toggles a route while they run, and lets each loop settle. */
+static void storm(void *(*const bodies[])(void *), size_t count)
+{
+    const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
+    pthread_t                 threads[LOOPS + 8];
+    size_t                    started = 0;
+    struct writer             writer;
+
+    shared.done = false;
+    assert_int_equal(writer_open(&writer), 0);
+    for (size_t i = 0; i < LOOPS; i++)
+        assert_int_equal(pthread_create(&threads[started++], NULL, drive, shared.loops[i]), 0);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[started++], NULL, bodies[i], NULL), 0);
+    for (int i = 0; i < changes(); i++) {
+        assert_int_equal(writer_route(&writer, WRITER_ADD, &route), 0);
+        assert_int_equal(writer_route(&writer, WRITER_DELETE, &route), 0);
+    }
+    assert_int_equal(writer_route(&writer, WRITER_ADD, &route), 0);
+    shared.done = true;
+    for (size_t i = 0; i < started; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    writer_close(&writer);
+}
+
+static void begin(void)
+{
+    static const char *const addresses[TARGETS] = { "198.51.100.7", "198.51.100.8", "192.0.2.9", "0.0.0.0" };
+
+    namespace_require_pair();
+    memset(&shared, 0, sizeof shared);
+    for (size_t i = 0; i < LOOPS; i++)
+        shared.loops[i] = SCRunLoopCreate();
+    for (size_t i = 0; i < TARGETS; i++) {
+        shared.targets[i] = expect_target(addresses[i]);
+        set_callback(i);
+        for (size_t j = 0; j < LOOPS; j++)
+            assert_true(
+                SCNetworkReachabilityScheduleWithRunLoop(shared.targets[i], shared.loops[j], kSCRunLoopDefaultMode));
+    }
+}
+
+/* Whatever happened, the last word is right, no call overlapped another, and what was retained is released. */
+static void end(void)
+{
+    static const SCNetworkReachabilityFlags settled[TARGETS] = { R, R, R | D, 0 };
+
+    for (size_t i = 0; i < LOOPS; i++)
+        while (idle_perform(shared.loops[i]) > 0)
+            continue;
+    assert_int_equal(shared.overlaps, 0);
+    for (size_t i = 0; i < TARGETS; i++) {
+        assert_int_equal(expect_flags_of(shared.targets[i]), settled[i]);
+        for (size_t j = 0; j < LOOPS; j++)
+            assert_true(
+                SCNetworkReachabilityUnscheduleFromRunLoop(shared.targets[i], shared.loops[j], kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(shared.targets[i]);
+    }
+    for (size_t i = 0; i < LOOPS; i++)
+        SCRunLoopRelease(shared.loops[i]);
+    assert_int_equal(shared.retains, shared.releases);
+}
+
+TEST(two_loops_share_targets)
+{
+    storm(NULL, 0);
+    for (size_t i = 0; i < LOOPS; i++)
+        while (idle_perform(shared.loops[i]) > 0)
+            continue;
+    assert_true(shared.calls > 0);
+    assert_int_equal(shared.last[0], R);
+    assert_int_equal(shared.last[1], R);
+}
+
+TEST(everybody_asks)
+{
+    static void *(*const bodies[])(void *) = { ask, ask };
+
+    storm(bodies, 2);
+}
+
+TEST(callbacks_are_replaced_under_way)
+{
+    static void *(*const bodies[])(void *) = { replace_callbacks, replace_callbacks };
+
+    storm(bodies, 2);
+}
+
+TEST(schedules_come_and_go_under_way)
+{
+    static void *(*const bodies[])(void *) = { reschedule, reschedule };
+
+    storm(bodies, 2);
+}
+
+TEST(targets_and_loops_come_and_go_under_way)
+{
+    static void *(*const bodies[])(void *) = { come_and_go, come_and_go };
+
+    storm(bodies, 2);
+}
+
+TEST(all_of_it_at_once)
+{
+    static void *(*const bodies[])(void *) = { ask, replace_callbacks, reschedule, come_and_go, wake, fetch };
+
+    storm(bodies, sizeof bodies / sizeof bodies[0]);
+}
+
+UNIT(.setup = begin, .teardown = end)

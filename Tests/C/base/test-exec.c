@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* What a process that uses the library hands on to the programs that it starts: nothing. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/busy.h"
+#include "support/descriptors.h"
+#include "support/namespace.h"
+#include "support/program.h"
+#include "support/unit.h"
+
+#define LOOKS 100000
+
+/* ---- Parts ------------------------------------------------------------------------------------------------------ */
+
+/* Prints the descriptors that it was given. */
+PART(list)
+{
+    DIR *folder = opendir("/proc/self/fd");
+
+    MUST(folder != NULL);
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        const int fd = atoi(entry->d_name);
+        char      what[256];
+        ssize_t   length;
+
+        if (fd <= 2 || fd == dirfd(folder))
+            continue;
+        length = readlinkat(dirfd(folder), entry->d_name, what, sizeof what - 1);
+        printf("%d: %.*s\n", fd, (int)length, what);
+    }
+    closedir(folder);
+    return 0;
+}
+
+/* Of all descriptors that are open now, the new program gets this one, so that it is known to look. */
+#define HANDED_ON "100: /dev/null\n"
+
+static void hand_on(void)
+{
+    for (int fd = 3; fd < DESCRIPTORS; fd++)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    MUST(dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 100) == 100);
+}
+
+PART(become_a_list)
+{
+    struct descriptors before, after;
+    int                opened = 0;
+
+    hand_on();
+    descriptors_read(&before);
+    busy_begin();
+    descriptors_read(&after);
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
+        if (after.open[fd] && !before.open[fd]) {
+            MUST((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+            opened++;
+        }
+    /* Three loops of three descriptors, the shared views and ways back of two namespaces, four monitors with two
+     * sockets each. */
+    MUST(opened >= 3 * 3 + 2 + 2 + 4 * 2);
+    execl(program_path(), program_path(), "list", NULL);
+    return 1;
+}
+
+static atomic_bool done;
+
+/* Each opens and closes one kind of descriptor and does little else, so that it is often seen in between. */
+static void *make_loops(void *unused)
+{
+    while (!done) {
+        SCRunLoopRef loop = SCRunLoopCreate();
+
+        MUST(loop != NULL);
+        SCRunLoopRelease(loop);
+    }
+    return unused;
+}
+
+static void *make_targets(void *unused)
+{
+    MUST(unshare(CLONE_NEWNET) == 0); /* its own: each target opens all that it needs */
+    while (!done) {
+        SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+
+        MUST(target != NULL);
+        SCNetworkReachabilityRelease(target);
+    }
+    return unused;
+}
+
+static void *make_schedules(void *away)
+{
+    SCNetworkReachabilityRef near, far;
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    MUST(unshare(CLONE_NEWNET) == 0);
+    far = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+    MUST(setns(*(const int *)away, CLONE_NEWNET) == 0);
+    near = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+    MUST(near != NULL && far != NULL && loop != NULL);
+    for (int i = 0; !done; i++) {
+        const SCNetworkReachabilityRef target = i % 8 == 0 ? far : near; /* over there it takes a thread */
+
+        MUST(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+        MUST(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    }
+    SCNetworkReachabilityRelease(near);
+    SCNetworkReachabilityRelease(far);
+    SCRunLoopRelease(loop);
+    return away;
+}
+
+/* What a program would be given that is started at any of these moments. */
+PART(look_meanwhile)
+{
+    static void *(*const bodies[])(void *) = { make_loops, make_targets, make_schedules };
+    pthread_t threads[3];
+    int       away;
+
+    hand_on();
+    away = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    for (size_t i = 0; i < 3; i++)
+        MUST(pthread_create(&threads[i], NULL, bodies[i], &away) == 0);
+    for (int i = 0; i < LOOKS; i++)
+        for (int fd = 3; fd < 30; fd++) {
+            const int flags = fcntl(fd, F_GETFD);
+
+            MUST(flags < 0 || (flags & FD_CLOEXEC) != 0);
+        }
+    done = true;
+    for (size_t i = 0; i < 3; i++)
+        MUST(pthread_join(threads[i], NULL) == 0);
+    return 0;
+}
+
+/* ---- Tests ------------------------------------------------------------------------------------------------------ */
+
+TEST(a_program_that_is_started_gets_no_descriptor_of_ours)
+{
+    EXPECT_PROGRAM(become_a_list, 0, HANDED_ON);
+}
+
+TEST(none_even_if_it_is_started_while_they_are_being_opened)
+{
+    EXPECT_PROGRAM(look_meanwhile, 0, "");
+}
+
+UNIT(.setup = namespace_require_lo)

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* A process ends, however it likes to, while targets are scheduled: with the status it has chosen, at once, without a
+ * word, and may use the library to the last. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/busy.h"
+#include "support/namespace.h"
+#include "support/program.h"
+#include "support/unit.h"
+#include "support/writer.h"
+
+#define THREADS 3
+
+static int chosen = 7; /* the status that a part ends with */
+
+/* ---- Ways to end ------------------------------------------------------------------------------------------------ */
+
+PART(by_exit)
+{
+    busy_begin();
+    exit(chosen);
+}
+
+PART(by_return)
+{
+    busy_begin();
+    return chosen;
+}
+
+PART(by_quick_exit)
+{
+    busy_begin();
+    quick_exit(chosen);
+}
+
+PART(at_once)
+{
+    busy_begin();
+    _exit(chosen);
+}
+
+/* The process ends with its last thread, and with 0. That may be the library's, which has nothing left to do. */
+PART(by_pthread_exit)
+{
+    busy_begin();
+    busy_leave_scheduler();
+    pthread_exit(NULL);
+}
+
+/* ---- What is called at the end ---------------------------------------------------------------------------------- */
+
+static bool says_so, own_loop_ended;
+
+static void use_it_once_more(void)
+{
+    busy_end(own_loop_ended);
+    dprintf(1, "used\n");
+}
+
+static void ask_it_once_more(void)
+{
+    SCNetworkReachabilityFlags flags;
+
+    for (int i = 0; i < BUSY_TARGETS; i++)
+        MUST(SCNetworkReachabilityGetFlags(busy.targets[i], &flags));
+    dprintf(1, "asked\n");
+}
+
+/* As the destructors of a C++ program's statics are, which come after all that main() has registered. */
+__attribute__((destructor)) static void at_the_very_end(void)
+{
+    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityFlags flags;
+
+    if (!says_so)
+        return;
+    target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+    MUST(target != NULL);
+    MUST(SCNetworkReachabilityGetFlags(target, &flags));
+    SCNetworkReachabilityRelease(target);
+    dprintf(1, "made\n");
+}
+
+/* The one that is registered first is called last. */
+static void register_uses(void)
+{
+    says_so = true;
+    MUST(atexit(use_it_once_more) == 0);
+    busy_begin();
+    MUST(atexit(ask_it_once_more) == 0);
+}
+
+PART(by_exit_with_uses)
+{
+    register_uses();
+    exit(chosen);
+}
+
+PART(by_return_with_uses)
+{
+    register_uses();
+    return chosen;
+}
+
+PART(by_pthread_exit_with_uses)
+{
+    own_loop_ended = true;
+    register_uses();
+    busy_leave_scheduler();
+    pthread_exit(NULL);
+}
+
+PART(by_quick_exit_with_uses)
+{
+    MUST(at_quick_exit(use_it_once_more) == 0);
+    busy_begin();
+    MUST(at_quick_exit(ask_it_once_more) == 0);
+    quick_exit(chosen);
+}
+
+/* ---- With other threads in the library -------------------------------------------------------------------------- */
+
+static pthread_barrier_t barrier;
+
+static void *drive(void *unused)
+{
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+
+    MUST(target != NULL);
+    MUST(SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
+    pthread_barrier_wait(&barrier);
+    SCRunLoopRun(); /* for ever: nobody stops it */
+    return unused;
+}
+
+static void *drive_other(void *unused)
+{
+    pthread_barrier_wait(&barrier);
+    SCRunLoopPerform(busy.loop, -1);
+    return unused;
+}
+
+static void *use(void *unused)
+{
+    pthread_barrier_wait(&barrier);
+    for (;;) {
+        SCNetworkReachabilityRef   target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+        SCRunLoopRef               loop = SCRunLoopCreate();
+        SCNetworkReachabilityFlags flags;
+
+        MUST(target != NULL && loop != NULL);
+        MUST(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+        MUST(SCRunLoopPerform(loop, 0) == 0);
+        MUST(SCNetworkReachabilityGetFlags(busy.targets[BUSY_ASKED], &flags));
+        MUST(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(target);
+        SCRunLoopRelease(loop);
+    }
+    return unused;
+}
+
+static void start(void *(*const bodies[THREADS])(void *))
+{
+    pthread_t thread;
+
+    busy_begin();
+    MUST(pthread_barrier_init(&barrier, NULL, THREADS + 1) == 0);
+    for (int i = 0; i < THREADS; i++) {
+        MUST(pthread_create(&thread, NULL, bodies[i], NULL) == 0);
+        MUST(pthread_detach(thread) == 0);
+    }
+    pthread_barrier_wait(&barrier);
+}
+
+PART(while_others_drive)
+{
+    start((void *(*const[THREADS])(void *)){ drive, drive, drive_other });
+    return chosen;
+}
+
+PART(while_others_use_it)
+{
+    start((void *(*const[THREADS])(void *)){ use, use, use });
+    return chosen;
+}
+
+static void *end_it(void *unused)
+{
+    exit(chosen);
+    return unused;
+}
+
+PART(by_another_thread)
+{
+    pthread_t thread;
+
+    register_uses();
+    MUST(pthread_create(&thread, NULL, end_it, NULL) == 0);
+    SCRunLoopRun(); /* until a handler unschedules what is there */
+    for (;;)
+        pause();
+}
+
+static void end_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    (void)info;
+    exit(chosen);
+}
+
+PART(by_a_callback)
+{
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "host.example");
+
+    register_uses();
+    MUST(SCNetworkReachabilitySetCallback(target, end_inside, NULL));
+    MUST(SCNetworkReachabilityScheduleWithRunLoop(target, busy.own, kSCRunLoopDefaultMode));
+    SCRunLoopRun();
+    return 1;
+}
+
+static pthread_t main_thread;
+
+static void *outlive(void *unused)
+{
+    SCRunLoopRef own = SCRunLoopGetCurrent();
+
+    MUST(pthread_join(main_thread, NULL) == 0);
+    MUST(own != busy.own);
+    MUST(!SCNetworkReachabilityScheduleWithRunLoop(busy.targets[BUSY_ASKED], busy.own, kSCRunLoopDefaultMode));
+    MUST(SCError() == kSCStatusInvalidArgument);
+    MUST(SCNetworkReachabilityScheduleWithRunLoop(busy.targets[BUSY_ASKED], own, kSCRunLoopDefaultMode));
+    MUST(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0) == kSCRunLoopRunTimedOut);
+    busy_leave_scheduler();
+    return unused;
+}
+
+PART(by_the_last_of_several_threads)
+{
+    pthread_t thread;
+
+    own_loop_ended = true;
+    main_thread = pthread_self();
+    register_uses();
+    MUST(pthread_create(&thread, NULL, outlive, NULL) == 0);
+    MUST(pthread_detach(thread) == 0);
+    pthread_exit(NULL);
+}
+
+/* The thread sanitizer waits at each exit, else for a second. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "atexit_sleep_ms=50";
+}
+
+/* ---- Tests ------------------------------------------------------------------------------------------------------ */
+
+#define USES "asked\nused\nmade\n"
+
+TEST(a_process_that_exits_does_so_with_its_status)
+{
+    EXPECT_PROGRAM(by_exit, chosen, "");
+    EXPECT_PROGRAM(by_return, chosen, "");
+    EXPECT_PROGRAM(by_quick_exit, chosen, "");
+    EXPECT_PROGRAM(at_once, chosen, "");
+}
+
+TEST(exit_handlers_may_go_on_using_what_there_is)
+{
+    EXPECT_PROGRAM(by_exit_with_uses, chosen, USES);
+    EXPECT_PROGRAM(by_return_with_uses, chosen, USES);
+    EXPECT_PROGRAM(by_quick_exit_with_uses, chosen, "asked\nused\n");
+}
+
+static bool runs_under(const char *tool)
+{
+    const char *under = getenv("TEST_UNDER");
+
+    return under != NULL && strcmp(under, tool) == 0;
+}
+
+TEST(other_threads_may_be_inside_the_library)
+{
+    for (int i = 0; i < 10; i++) {
+        EXPECT_PROGRAM(while_others_drive, chosen, "");
+        EXPECT_PROGRAM(while_others_use_it, chosen, "");
+    }
+}
+
+TEST(another_thread_may_end_it_while_the_main_one_drives)
+{
+    EXPECT_PROGRAM(by_another_thread, chosen, USES);
+}
+
+TEST(a_callback_may_end_it)
+{
+    EXPECT_PROGRAM(by_a_callback, chosen, USES);
+}
+
+TEST(the_main_thread_may_end_before_the_process)
+{
+    if (runs_under("tsan"))
+        SKIP("a main thread that ends leaves every program hanging under gcc's thread sanitizer");
+    for (int i = 0; i < 10; i++) {
+        EXPECT_PROGRAM(by_pthread_exit, 0, "");
+        EXPECT_PROGRAM(by_pthread_exit_with_uses, 0, USES);
+        EXPECT_PROGRAM(by_the_last_of_several_threads, 0, USES);
+    }
+}
+
+UNIT(.setup = namespace_require_lo)

@@ -1,0 +1,1645 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork(2): a child can do what it likes with what it inherited, and end as it likes, and the parent hears on. The child
+ * begins anew. Most tests have a parent that listens in one of four ways, and children that come in between.
+ */
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/child.h"
+#include "support/descriptors.h"
+#include "support/expect.h"
+#include "support/namespace.h"
+#include "support/program.h"
+#include "support/watcher.h"
+#include "support/writer.h"
+
+extern char **environ;
+
+#define PATIENCE 30.0 /* seconds until what must come has failed to */
+
+static const char        *program;                   /* this one's path, to be executed */
+static char               at_start[DESCRIPTORS + 1]; /* the descriptors that it was started with: '1' each */
+static struct writer      writer;
+static unsigned           link_a;
+static struct descriptors before; /* those that are open and not the library's */
+
+static bool is_under(const char *tool)
+{
+    const char *under = getenv("TEST_UNDER");
+
+    return under != NULL && strcmp(under, tool) == 0;
+}
+
+/* gcc's thread sanitizer cannot follow a child of a process that had several threads. */
+static void require_threads(void)
+{
+    if (is_under("tsan"))
+        SKIP("the thread sanitizer cannot follow a fork among threads");
+}
+
+static void begin(void)
+{
+    namespace_require_pair();
+    link_a = writer_index("a");
+    assert_int_equal(writer_open(&writer), 0);
+    descriptors_read(&before);
+}
+
+static void finish(void)
+{
+    writer_close(&writer);
+}
+
+/* 198.51.NUMBER.0/24 */
+static void change_route(struct writer *by, enum writer_action action, unsigned number)
+{
+    char                prefix[32];
+    struct writer_route route = { .prefix = prefix, .gateway = "192.0.2.1" };
+
+    snprintf(prefix, sizeof prefix, "198.51.%u.0/24", number);
+    assert_int_equal(writer_route(by, action, &route), 0);
+}
+
+static SCNetworkReachabilityRef target_behind(unsigned number)
+{
+    char address[32];
+
+    snprintf(address, sizeof address, "198.51.%u.7", number);
+    return expect_target(address);
+}
+
+/* ---- Listening -------------------------------------------------------------------------------------------------- */
+
+enum way {
+    OWN_LOOP,     /* the calling thread's, with RunInMode */
+    MADE_LOOP,    /* one of nobody's, driven by the caller */
+    THREADS_LOOP, /* one of nobody's, driven by another thread */
+    SCHEDULER,    /* its work is run by the caller */
+    WAYS
+};
+
+/* Up to which way to listen where another thread may be at work when a child is forked: the address sanitizer's
+ * allocator, locked by that thread, stays so in the child. */
+static enum way last_way(void)
+{
+    return is_under("tsan") || is_under("asan") ? MADE_LOOP : SCHEDULER;
+}
+
+struct ear {
+    enum way                 way;
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef             loop; /* NULL: a scheduler */
+    pthread_t                driver;
+    atomic_bool              done;
+    sem_t                    called, handed;
+    void (*work)(void *argument);
+    void                               *argument;
+    atomic_bool                         released;
+    atomic_int                          calls;
+    int                                 heard; /* of these calls */
+    _Atomic(SCNetworkReachabilityFlags) flags;
+
+    /* What the next callback, and the next perform, does first. */
+    void (*_Atomic inside)(struct ear *ear);
+    void (*_Atomic performing)(struct ear *ear);
+    /* What became of a fork there, 0 in the child, and of the call that drove the loop. */
+    _Atomic(pid_t) child;
+    atomic_bool    forked;
+    int            result, error;
+};
+
+static bool wait_for(sem_t *semaphore, double seconds)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_REALTIME, &time);
+    time.tv_nsec += (long)((seconds - (double)(long)seconds) * 1e9);
+    time.tv_sec += (long)seconds + time.tv_nsec / 1000000000;
+    time.tv_nsec %= 1000000000;
+    while (sem_timedwait(semaphore, &time) != 0)
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
+static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct ear *ear = info;
+    void (*inside)(struct ear *) = atomic_exchange(&ear->inside, NULL);
+
+    (void)target;
+    if (inside != NULL)
+        inside(ear);
+    ear->flags = flags;
+    ear->calls++;
+    sem_post(&ear->called);
+}
+
+/* At most one piece of work is waiting for a target. */
+static void perform(void *info, void (*work)(void *), void *argument)
+{
+    struct ear *ear = info;
+    void (*performing)(struct ear *) = atomic_exchange(&ear->performing, NULL);
+
+    if (performing != NULL)
+        performing(ear);
+    ear->work = work;
+    ear->argument = argument;
+    sem_post(&ear->handed);
+}
+
+static void note_release(const void *info)
+{
+    struct ear *ear = (struct ear *)(uintptr_t)info;
+
+    ear->released = true;
+    sem_post(&ear->handed);
+}
+
+/* What inherited objects are good for, and that a child begins anew: below. */
+static void expect_inherited(struct ear *ear);
+static void expect_a_new_life(unsigned number);
+
+/* A child that was forked inside a callback, and has returned from that and from the call that drove the loop. */
+static void end_if_child(struct ear *ear)
+{
+    if (!ear->forked || ear->child != 0)
+        return;
+    switch (ear->way) {
+    case OWN_LOOP:
+        assert_int_equal(ear->result, -1);
+        assert_int_equal(ear->error, ECHILD);
+        break;
+    case SCHEDULER:
+        break;
+    default:
+        assert_int_equal(ear->result, 1);
+    }
+    expect_inherited(ear);
+    expect_a_new_life(60);
+    child_end();
+}
+
+static void *drive(void *argument)
+{
+    struct ear *ear = argument;
+
+    while (!ear->done) {
+        ear->result = SCRunLoopPerform(ear->loop, -1);
+        end_if_child(ear);
+    }
+    return NULL;
+}
+
+/* Takes over the reference to the target. The ear stays where it is. */
+static void ear_open(struct ear *ear, enum way way, SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityContext   context = { .info = ear };
+    SCNetworkReachabilityScheduler scheduler = { .info = ear, .release = note_release, .perform = perform };
+
+    memset(ear, 0, sizeof *ear);
+    ear->way = way;
+    ear->target = target;
+    sem_init(&ear->called, 0, 0);
+    sem_init(&ear->handed, 0, 0);
+    assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+    if (way == SCHEDULER) {
+        if (!SCNetworkReachabilitySetScheduler(target, &scheduler))
+            fail_msg("not on a scheduler: %s", SCErrorString(SCError()));
+        return;
+    }
+    ear->loop = way == OWN_LOOP ? SCRunLoopRetain(SCRunLoopGetCurrent()) : SCRunLoopCreate();
+    assert_non_null(ear->loop);
+    if (!SCNetworkReachabilityScheduleWithRunLoop(target, ear->loop, kSCRunLoopDefaultMode))
+        fail_msg("not scheduled: %s", SCErrorString(SCError()));
+    if (way == THREADS_LOOP)
+        assert_int_equal(pthread_create(&ear->driver, NULL, drive, ear), 0);
+    else
+        assert_int_equal(SCRunLoopPerform(ear->loop, 0), 0);
+}
+
+static void ear_wait(struct ear *ear, double seconds)
+{
+    switch (ear->way) {
+    case OWN_LOOP:
+        ear->result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, seconds, true);
+        ear->error = SCError();
+        break;
+    case MADE_LOOP:
+        ear->result = SCRunLoopPerform(ear->loop, seconds);
+        break;
+    case THREADS_LOOP:
+        wait_for(&ear->called, seconds);
+        break;
+    default:
+        if (wait_for(&ear->handed, seconds))
+            ear->work(ear->argument);
+    }
+    end_if_child(ear);
+}
+
+#define EXPECT_HEARD(ear, flags) expect_heard(ear, flags, __LINE__)
+static void expect_heard(struct ear *ear, SCNetworkReachabilityFlags flags, int line)
+{
+    const double end = watcher_now() + PATIENCE;
+
+    while (ear->calls == ear->heard || ear->flags != flags) {
+        if (watcher_now() >= end)
+            fail_msg("line %d: no callback with 0x%x in way %d; 0x%x after %d calls", line, (unsigned)flags,
+                     (int)ear->way, (unsigned)ear->flags, ear->calls);
+        ear_wait(ear, end - watcher_now());
+    }
+    ear->heard = ear->calls;
+    assert_int_equal(expect_flags_of(ear->target), flags);
+}
+
+static void ear_close(struct ear *ear)
+{
+    if (ear->way == SCHEDULER) {
+        assert_true(SCNetworkReachabilitySetScheduler(ear->target, NULL));
+        while (wait_for(&ear->handed, PATIENCE) && !ear->released)
+            ear->work(ear->argument);
+        assert_true(ear->released);
+    } else {
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(ear->target, ear->loop, kSCRunLoopDefaultMode));
+    }
+    if (ear->way == THREADS_LOOP) {
+        ear->done = true;
+        SCRunLoopWakeUp(ear->loop);
+        pthread_join(ear->driver, NULL);
+    }
+    SCNetworkReachabilityRelease(ear->target);
+    SCRunLoopRelease(ear->loop);
+    sem_destroy(&ear->called);
+    sem_destroy(&ear->handed);
+}
+
+/* It hears a route come and go. */
+static void expect_hearing(struct ear *ear, struct writer *by, unsigned number)
+{
+    change_route(by, WRITER_ADD, number);
+    EXPECT_HEARD(ear, R);
+    change_route(by, WRITER_DELETE, number);
+    EXPECT_HEARD(ear, 0);
+}
+
+/* ---- What a child can do ---------------------------------------------------------------------------------------- */
+
+/* The call sets SCError() to ECHILD. */
+#define EXPECT_REFUSED(succeeded) \
+    do { \
+        SCNetworkReachabilityFlagsGetString(0, NULL, 1); \
+        assert_int_equal(SCError(), kSCStatusInvalidArgument); \
+        assert_false(succeeded); \
+        assert_int_equal(SCError(), ECHILD); \
+    } while (0)
+
+static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    (void)info;
+}
+
+static void expect_target_refused(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+    SCNetworkReachabilityFlags     flags = 0xdeadbeef;
+    SCNetworkReachabilityPath      path, untouched;
+    struct sockaddr_storage        address;
+    char                           text[64] = "untouched";
+    SCRunLoopRef                   loop = SCRunLoopCreate();
+
+    memset(&untouched, 0x5a, sizeof untouched);
+    untouched.size = sizeof untouched;
+    path = untouched;
+    memcpy(&address, &untouched.source, sizeof address);
+    EXPECT_REFUSED(SCNetworkReachabilityGetFlags(target, &flags));
+    assert_int_equal(flags, 0xdeadbeef);
+    EXPECT_REFUSED(SCNetworkReachabilityGetPath(target, &path));
+    assert_memory_equal(&path, &untouched, sizeof path);
+    EXPECT_REFUSED(SCNetworkReachabilityGetResolvedAddresses(target, &address, 1));
+    assert_memory_equal(&address, &untouched.source, sizeof address);
+    EXPECT_REFUSED(SCNetworkReachabilityGetDescription(target, text, sizeof text));
+    assert_string_equal(text, "untouched");
+    EXPECT_REFUSED(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    EXPECT_REFUSED(SCNetworkReachabilitySetCallback(target, NULL, NULL));
+    EXPECT_REFUSED(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    EXPECT_REFUSED(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    EXPECT_REFUSED(SCNetworkReachabilitySetScheduler(target, &scheduler));
+    EXPECT_REFUSED(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCRunLoopRelease(loop);
+}
+
+static void expect_loop_refused(SCRunLoopRef loop)
+{
+    SCNetworkReachabilityFlags flags = 0xdeadbeef;
+    SCNetworkReachabilityRef   target = expect_target("192.0.2.9");
+
+    EXPECT_REFUSED(SCRunLoopGetFileDescriptor(loop) >= 0);
+    EXPECT_REFUSED(SCRunLoopPerform(loop, 0) >= 0);
+    EXPECT_REFUSED(SCRunLoopPerform(loop, -1) >= 0);
+    EXPECT_REFUSED(SCRunLoopCopyNextChange(loop, &flags) != NULL);
+    assert_int_equal(flags, 0xdeadbeef);
+    EXPECT_REFUSED((SCRunLoopStop(loop), false));
+    EXPECT_REFUSED((SCRunLoopWakeUp(loop), false));
+    EXPECT_REFUSED(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopCommonModes));
+    EXPECT_REFUSED(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopCommonModes));
+    SCNetworkReachabilityRelease(target);
+}
+
+/* Every call is refused, but for Retain and Release. */
+static void expect_inherited(struct ear *ear)
+{
+    expect_target_refused(ear->target);
+    EXPECT_REFUSED(SCNetworkReachabilityUnscheduleFromRunLoop(ear->target, ear->loop, kSCRunLoopDefaultMode));
+    assert_ptr_equal(SCNetworkReachabilityRetain(ear->target), ear->target);
+    SCNetworkReachabilityRelease(ear->target);
+    if (ear->loop == NULL)
+        return;
+    expect_loop_refused(ear->loop);
+    assert_ptr_equal(SCRunLoopRetain(ear->loop), ear->loop);
+    SCRunLoopRelease(ear->loop);
+}
+
+static int count_threads(void)
+{
+    char  line[256];
+    int   count = -1;
+    FILE *status = fopen("/proc/self/status", "re");
+
+    assert_non_null(status);
+    while (fgets(line, sizeof line, status) != NULL && sscanf(line, "Threads: %d", &count) != 1)
+        continue;
+    fclose(status);
+    return count;
+}
+
+/* Those that have ended are counted for a moment longer. */
+static void await_threads(int count)
+{
+    const double end = watcher_now() + PATIENCE;
+
+    if (is_under("tsan")) /* which has one of its own */
+        return;
+    while (count_threads() != count && watcher_now() < end)
+        sched_yield();
+    assert_int_equal(count_threads(), count);
+}
+
+static void expect_a_new_life_in(enum way way, struct writer *by, unsigned number)
+{
+    struct ear ear;
+
+    ear_open(&ear, way, target_behind(number));
+    expect_hearing(&ear, by, number);
+    await_threads(way == SCHEDULER || way == THREADS_LOOP ? 2 : 1);
+    ear_close(&ear);
+}
+
+/* In a child, which has one thread, everything works in every way, and leaves nothing behind but the own loop. */
+static void expect_a_new_life(unsigned number)
+{
+    struct descriptors       then;
+    struct writer            own;
+    SCNetworkReachabilityRef target = target_behind(number);
+
+    EXPECT(target, 0, NoRoute);
+    SCNetworkReachabilityRelease(target);
+    assert_non_null(SCRunLoopGetCurrent());
+    descriptors_read(&then);
+    assert_int_equal(writer_open(&own), 0);
+    for (enum way way = OWN_LOOP; way < WAYS; way++)
+        expect_a_new_life_in(way, &own, number);
+    writer_close(&own);
+    descriptors_await(&then);
+}
+
+/* ---- How children end ------------------------------------------------------------------------------------------- */
+
+static void leave(struct ear *changing, struct ear *expiring)
+{
+    (void)changing;
+    (void)expiring;
+}
+
+static void call_everything_and_release(struct ear *ear)
+{
+    expect_inherited(ear);
+    SCNetworkReachabilityRelease(ear->target);
+    SCRunLoopRelease(ear->loop);
+}
+
+static void call_everything_and_release_both(struct ear *changing, struct ear *expiring)
+{
+    call_everything_and_release(changing);
+    call_everything_and_release(expiring);
+}
+
+static void end_now(void)
+{
+    _exit(0);
+}
+
+static void end_with_exit(void)
+{
+    /* Called first. The leak check that would follow still waits for the parent's threads. */
+    if (is_under("asan"))
+        atexit(end_now);
+    exit(0);
+}
+
+/* Whether others than those have outlived exec. */
+PART(compare_descriptors)
+{
+    return strcmp(program_argument, at_start) != 0;
+}
+
+static void execute(void)
+{
+    execl(program, program, "compare_descriptors", at_start, (char *)NULL);
+    _exit(127);
+}
+
+static void live_and_be_killed(void)
+{
+    struct ear mine[WAYS];
+
+    for (enum way way = OWN_LOOP; way < WAYS; way++)
+        if (!is_under("tsan") || way < THREADS_LOOP)
+            ear_open(&mine[way], way, target_behind(61));
+    raise(SIGKILL);
+}
+
+static const struct {
+    void (*prepare)(struct ear *changing, struct ear *expiring);
+    void (*end)(void);
+    bool is_killed;
+} endings[] = {
+    { call_everything_and_release_both, end_now }, { leave, end_with_exit }, { leave, end_now }, { leave, execute },
+    { leave, live_and_be_killed, true },
+};
+
+#define ENDINGS (sizeof endings / sizeof endings[0])
+
+/* While children come and go, routes' changes and their expiry are heard of. */
+static void hear_on(enum way first, enum way last)
+{
+    struct writer_route route = { .prefix = "2001:db8:e::/64", .index = link_a, .expires = 1000 };
+    struct ear          changing[WAYS], expiring[WAYS];
+    pid_t               child;
+
+    assert_int_equal(writer_route(&writer, WRITER_ADD, &route), 0);
+    for (enum way way = first; way <= last; way++) {
+        ear_open(&changing[way], way, target_behind(way));
+        ear_open(&expiring[way], way, expect_target("2001:db8:e::7"));
+    }
+    route.expires = 1; /* once all of them know it, however long that took */
+    assert_int_equal(writer_route(&writer, WRITER_REPLACE, &route), 0);
+    for (size_t i = 0; i < ENDINGS; i++) {
+        if (child_fork(&child)) {
+            for (enum way way = first; way <= last; way++)
+                endings[i].prepare(&changing[way], &expiring[way]);
+            endings[i].end();
+        }
+        if (endings[i].is_killed)
+            child_expect_killed(child);
+        else
+            child_expect_end(child);
+        for (enum way way = first; way <= last; way++)
+            expect_hearing(&changing[way], &writer, way);
+    }
+    for (enum way way = first; way <= last; way++) {
+        EXPECT_HEARD(&expiring[way], 0);
+        ear_close(&changing[way]);
+        ear_close(&expiring[way]);
+    }
+}
+
+static void hear_on_where_the_caller_drives(void)
+{
+    hear_on(OWN_LOOP, MADE_LOOP);
+}
+
+TEST(a_loop_hears_on_however_a_child_ends)
+{
+    child_run(hear_on_where_the_caller_drives);
+}
+
+TEST(another_threads_loop_and_a_scheduler_hear_on_however_a_child_ends)
+{
+    require_threads();
+    hear_on(THREADS_LOOP, SCHEDULER);
+    descriptors_await(&before);
+}
+
+/* ---- Descriptors ------------------------------------------------------------------------------------------------ */
+
+static void have_none_of_the_parents(void)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+    struct ear   ears[WAYS + 1];
+    pid_t        child;
+
+    for (enum way way = OWN_LOOP; way <= last_way(); way++)
+        ear_open(&ears[way], way, target_behind(1));
+    if (child_fork(&child)) {
+        descriptors_expect(&before);
+        expect_a_new_life(2);
+        execute();
+    }
+    child_expect_end(child);
+    for (enum way way = OWN_LOOP; way <= last_way(); way++)
+        ear_close(&ears[way]);
+    SCRunLoopRelease(other);
+}
+
+TEST(a_child_has_none_of_the_parents_descriptors_and_leaves_none_to_exec)
+{
+    child_run(have_none_of_the_parents);
+}
+
+static sem_t held_up, go_on;
+
+static void hold_up(struct ear *ear)
+{
+    (void)ear;
+    sem_post(&held_up);
+    sem_wait(&go_on);
+}
+
+/* Whether there is something to do for who drives the loop. */
+static bool is_readable(SCRunLoopRef loop)
+{
+    struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
+
+    return poll(&poller, 1, 0) == 1;
+}
+
+static void fork_while_something_is_queued(struct ear *ear)
+{
+    pid_t child;
+
+    if (child_fork(&child)) {
+        expect_inherited(ear);
+        expect_a_new_life(2);
+        call_everything_and_release(ear);
+        child_end();
+    }
+    child_expect_end(child);
+}
+
+static void lose_nothing(enum way way)
+{
+    struct ear ear;
+
+    ear_open(&ear, way, target_behind(1));
+    assert_false(is_readable(ear.loop));
+    change_route(&writer, WRITER_ADD, 1);
+    assert_true(is_readable(ear.loop));
+    fork_while_something_is_queued(&ear);
+    assert_true(is_readable(ear.loop));
+    assert_int_equal(ear.calls, 0);
+    EXPECT_HEARD(&ear, R);
+    assert_int_equal(ear.calls, 1);
+    change_route(&writer, WRITER_DELETE, 1);
+    ear_close(&ear);
+}
+
+static void lose_nothing_on_the_own_loop(void)
+{
+    lose_nothing(OWN_LOOP);
+}
+
+TEST(what_is_queued_at_a_fork_is_heard_afterwards)
+{
+    child_run(lose_nothing_on_the_own_loop);
+    lose_nothing(MADE_LOOP);
+    descriptors_expect(&before);
+}
+
+static void lose_nothing_elsewhere(enum way way)
+{
+    struct ear ears[2];
+
+    sem_init(&held_up, 0, 0);
+    sem_init(&go_on, 0, 0);
+    ear_open(&ears[0], way, target_behind(1));
+    ear_open(&ears[1], way, target_behind(3));
+    if (way == THREADS_LOOP)
+        ears[0].inside = hold_up;
+    else
+        ears[0].performing = hold_up;
+    change_route(&writer, WRITER_ADD, 1);
+    assert_true(wait_for(&held_up, PATIENCE));
+    /* Nobody reads this before the thread goes on. With a loop for each, only the first one's thread is held up. */
+    change_route(&writer, way == THREADS_LOOP ? WRITER_DELETE : WRITER_ADD, way == THREADS_LOOP ? 1 : 3);
+    fork_while_something_is_queued(&ears[0]);
+    sem_post(&go_on);
+    if (way == THREADS_LOOP) {
+        EXPECT_HEARD(&ears[0], 0);
+    } else {
+        EXPECT_HEARD(&ears[1], R);
+        EXPECT_HEARD(&ears[0], R);
+        change_route(&writer, WRITER_DELETE, 1);
+        change_route(&writer, WRITER_DELETE, 3);
+    }
+    for (size_t i = 0; i < 2; i++)
+        ear_close(&ears[i]);
+    sem_destroy(&held_up);
+    sem_destroy(&go_on);
+}
+
+TEST(what_is_queued_for_another_thread_at_a_fork_is_heard_afterwards)
+{
+    require_threads();
+    lose_nothing_elsewhere(THREADS_LOOP);
+    lose_nothing_elsewhere(SCHEDULER);
+    descriptors_await(&before);
+}
+
+/* ---- In the child ----------------------------------------------------------------------------------------------- */
+
+static int retained, let_go;
+
+static const void *count_retain(const void *info)
+{
+    retained++;
+    return info;
+}
+
+static void count_release(const void *info)
+{
+    (void)info;
+    let_go++;
+}
+
+TEST(everything_inherited_can_only_be_retained_and_released)
+{
+    SCNetworkReachabilityContext context = { 0, &retained, count_retain, count_release, NULL };
+    SCNetworkReachabilityRef     targets[3];
+    SCRunLoopRef                 loop;
+    struct ear                   ear;
+    pid_t                        child;
+
+    retained = let_go = 0;
+    loop = SCRunLoopCreate();
+    targets[0] = expect_target("192.0.2.9");
+    targets[1] = SCNetworkReachabilityCreateWithName(NULL, "example.com");
+    targets[2] = expect_pair("192.0.2.2", "192.0.2.9");
+    for (size_t i = 0; i < 3; i++)
+        assert_true(SCNetworkReachabilitySetCallback(targets[i], ignore, &context));
+    ear_open(&ear, MADE_LOOP, target_behind(1));
+    if (child_fork(&child)) {
+        for (size_t i = 0; i < 3; i++) {
+            expect_target_refused(targets[i]);
+            assert_ptr_equal(SCNetworkReachabilityRetain(targets[i]), targets[i]);
+            SCNetworkReachabilityRelease(targets[i]);
+            assert_int_equal(let_go, i);
+            SCNetworkReachabilityRelease(targets[i]);
+            assert_int_equal(let_go, i + 1);
+        }
+        assert_int_equal(retained, 3);
+        expect_loop_refused(loop);
+        assert_ptr_equal(SCRunLoopRetain(loop), loop);
+        SCRunLoopRelease(loop);
+        SCRunLoopRelease(loop);
+        expect_a_new_life(2);
+        call_everything_and_release(&ear);
+        child_end();
+    }
+    child_expect_end(child);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(expect_flags_of(targets[i]), i == 1 ? 0 : R | D);
+        SCNetworkReachabilityRelease(targets[i]);
+        assert_int_equal(let_go, i + 1);
+    }
+    expect_hearing(&ear, &writer, 1);
+    ear_close(&ear);
+    SCRunLoopRelease(loop);
+    descriptors_expect(&before);
+}
+
+static void find_new_loops(void)
+{
+    const SCRunLoopRef own = SCRunLoopGetCurrent(), main_loop = SCRunLoopGetMain();
+    pid_t              child;
+
+    assert_ptr_equal(own, main_loop);
+    if (child_fork(&child)) {
+        assert_ptr_not_equal(SCRunLoopGetMain(), main_loop);
+        assert_ptr_not_equal(SCRunLoopGetCurrent(), own);
+        assert_ptr_equal(SCRunLoopGetCurrent(), SCRunLoopGetMain());
+        assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, false), kSCRunLoopRunFinished);
+        SCRunLoopRun();
+        /* It was lent to the caller, who may still have it. */
+        expect_loop_refused(own);
+        expect_a_new_life(1);
+        child_end();
+    }
+    child_expect_end(child);
+    assert_ptr_equal(SCRunLoopGetCurrent(), own);
+    assert_ptr_equal(SCRunLoopGetMain(), own);
+    expect_a_new_life(1);
+}
+
+TEST(a_child_has_loops_of_its_own)
+{
+    child_run(find_new_loops);
+}
+
+static void *fork_elsewhere(void *argument)
+{
+    const SCRunLoopRef main_loop = argument, own = SCRunLoopGetCurrent();
+    pid_t             *child = malloc(sizeof *child);
+
+    if (child_fork(child)) { /* whose main thread this is */
+        assert_ptr_not_equal(SCRunLoopGetCurrent(), own);
+        assert_ptr_not_equal(SCRunLoopGetCurrent(), main_loop);
+        assert_ptr_equal(SCRunLoopGetCurrent(), SCRunLoopGetMain());
+        expect_loop_refused(own);
+        expect_loop_refused(main_loop);
+        expect_a_new_life(1);
+        child_end();
+    }
+    return child;
+}
+
+static void fork_on_another_thread(void)
+{
+    pthread_t thread;
+    void     *child;
+
+    assert_int_equal(pthread_create(&thread, NULL, fork_elsewhere, SCRunLoopGetMain()), 0);
+    assert_int_equal(pthread_join(thread, &child), 0);
+    child_expect_end(*(pid_t *)child);
+    free(child);
+}
+
+TEST(a_child_of_another_thread_has_that_ones_loop_as_its_main_one)
+{
+    require_threads();
+    child_run(fork_on_another_thread);
+}
+
+TEST(a_child_begins_anew_and_its_end_disturbs_nothing)
+{
+    struct ear ear;
+    pid_t      child;
+
+    ear_open(&ear, MADE_LOOP, target_behind(1));
+    if (child_fork(&child)) {
+        expect_a_new_life(2);
+        child_end();
+    }
+    child_expect_end(child);
+    expect_hearing(&ear, &writer, 1);
+    if (child_fork(&child)) {
+        expect_a_new_life(2);
+        live_and_be_killed();
+    }
+    child_expect_killed(child);
+    expect_hearing(&ear, &writer, 1);
+    ear_close(&ear);
+    descriptors_expect(&before);
+}
+
+/* Children of children, each of which hears in each way before, while and after the next one lives. They share one
+ * writer, which is in use by one of them at a time. */
+static void have_children(struct ear *inherited, size_t count, unsigned depth)
+{
+    const enum way last = last_way();
+    struct ear     ears[WAYS];
+    pid_t          child;
+
+    descriptors_expect(&before);
+    for (size_t i = 0; i < count; i++)
+        expect_inherited(&inherited[i]);
+    if (depth == 0) {
+        expect_a_new_life(2);
+        return;
+    }
+    for (enum way way = OWN_LOOP; way <= last; way++)
+        ear_open(&ears[way], way, target_behind(10 * depth + way));
+    for (enum way way = OWN_LOOP; way <= last; way++)
+        change_route(&writer, WRITER_ADD, 10 * depth + way);
+    if (child_fork(&child)) {
+        have_children(ears, (size_t)last + 1, depth - 1);
+        child_end();
+    }
+    child_expect_end(child);
+    for (enum way way = OWN_LOOP; way <= last; way++) {
+        EXPECT_HEARD(&ears[way], R);
+        change_route(&writer, WRITER_DELETE, 10 * depth + way);
+        EXPECT_HEARD(&ears[way], 0);
+        ear_close(&ears[way]);
+    }
+}
+
+TEST(grandchildren_begin_anew_likewise)
+{
+    struct ear ear;
+    pid_t      child;
+
+    ear_open(&ear, MADE_LOOP, target_behind(1));
+    if (child_fork(&child)) {
+        have_children(&ear, 1, 3);
+        child_end();
+    }
+    child_expect_end(child);
+    expect_hearing(&ear, &writer, 1);
+    ear_close(&ear);
+    descriptors_expect(&before);
+}
+
+/* ---- In callbacks ----------------------------------------------------------------------------------------------- */
+
+/* True in the child. */
+static bool fork_at(struct ear *ear)
+{
+    pid_t child;
+
+    (void)child_fork(&child);
+    ear->child = child;
+    ear->forked = true;
+    return child == 0;
+}
+
+static void fork_and_return(struct ear *ear)
+{
+    if (fork_at(ear)) {
+        descriptors_expect(&before);
+        expect_inherited(ear);
+    }
+}
+
+static void fork_and_live(struct ear *ear)
+{
+    if (fork_at(ear)) {
+        expect_inherited(ear);
+        expect_a_new_life(60);
+        child_end();
+    }
+}
+
+static void fork_and_execute(struct ear *ear)
+{
+    if (fork_at(ear))
+        execute();
+}
+
+static void vfork_and_execute(struct ear *ear)
+{
+    const pid_t child = vfork();
+
+    if (child == 0)
+        execute();
+    ear->child = child;
+    ear->forked = true;
+}
+
+static pid_t spawn(void)
+{
+    char *const arguments[] = { (char *)(uintptr_t)program, "compare_descriptors", at_start, NULL };
+    pid_t       child;
+
+    if (posix_spawn(&child, program, NULL, NULL, arguments, environ) != 0)
+        abort();
+    return child;
+}
+
+static void spawn_at(struct ear *ear)
+{
+    ear->child = spawn();
+    ear->forked = true;
+}
+
+static void expect_child_and_hearing(struct ear *ear)
+{
+    assert_true(ear->forked);
+    child_expect_end(ear->child);
+    ear->forked = false;
+    change_route(&writer, WRITER_DELETE, 1);
+    EXPECT_HEARD(ear, 0);
+    expect_hearing(ear, &writer, 1);
+}
+
+/* In callbacks, then, where there is a scheduler, in `perform`, which is on the library's thread. */
+static void fork_inside(enum way way)
+{
+    static void (*const forks[])(struct ear *) = { fork_and_live, fork_and_execute, vfork_and_execute, spawn_at,
+                                                   fork_and_return };
+    const size_t count = sizeof forks / sizeof forks[0];
+    struct ear   ear;
+
+    ear_open(&ear, way, target_behind(1));
+    for (size_t i = 0; i < (way == SCHEDULER ? 2 * count - 1 : count); i++) {
+        if (i < count)
+            ear.inside = forks[i];
+        else
+            ear.performing = forks[i - count];
+        change_route(&writer, WRITER_ADD, 1);
+        EXPECT_HEARD(&ear, R);
+        expect_child_and_hearing(&ear);
+    }
+    ear_close(&ear);
+}
+
+static void fork_inside_with_the_own_loop(void)
+{
+    fork_inside(OWN_LOOP);
+}
+
+TEST(a_child_can_return_from_a_callback_or_execute_or_end_there)
+{
+    child_run(fork_inside_with_the_own_loop);
+    fork_inside(MADE_LOOP);
+    descriptors_expect(&before);
+}
+
+TEST(a_child_can_return_from_a_callback_on_another_thread_or_execute_or_end_there)
+{
+    require_threads();
+    fork_inside(THREADS_LOOP);
+    descriptors_expect(&before);
+}
+
+TEST(a_child_can_return_from_a_schedulers_callback_or_execute_or_end_there)
+{
+    require_threads();
+    fork_inside(SCHEDULER);
+    descriptors_await(&before);
+}
+
+/* The library's thread is all that the child has. When it ends, the child does. */
+static void fork_and_return_on_the_librarys_thread(struct ear *ear)
+{
+    fork_and_return(ear);
+    if (ear->child == 0)
+        atexit(end_now); /* else what the parent's other threads had would count as leaks */
+}
+
+TEST(a_child_that_returns_on_the_librarys_thread_ends)
+{
+    struct ear ear;
+
+    require_threads();
+    ear_open(&ear, SCHEDULER, target_behind(1));
+    ear.performing = fork_and_return_on_the_librarys_thread;
+    change_route(&writer, WRITER_ADD, 1);
+    EXPECT_HEARD(&ear, R);
+    expect_child_and_hearing(&ear);
+    ear_close(&ear);
+    descriptors_await(&before);
+}
+
+/* In the parent the run ends, in the child it cannot go on. */
+static void fork_and_stop(struct ear *ear)
+{
+    fork_and_return(ear);
+    SCRunLoopStop(ear->loop);
+}
+
+static void run_until_the_fork(void)
+{
+    struct ear ear;
+
+    ear_open(&ear, OWN_LOOP, target_behind(1));
+    ear.inside = fork_and_stop;
+    change_route(&writer, WRITER_ADD, 1);
+    SCRunLoopRun();
+    if (ear.forked && ear.child == 0) {
+        expect_inherited(&ear);
+        child_end();
+    }
+    expect_child_and_hearing(&ear);
+    ear_close(&ear);
+}
+
+TEST(a_run_without_limit_ends_in_a_child)
+{
+    child_run(run_until_the_fork);
+}
+
+static void nest(struct ear *ear)
+{
+    const SCRunLoopRunResult result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, PATIENCE, true);
+
+    /* Inside it, the other ear of the array was called. */
+    if (ear[1].forked && ear[1].child == 0) {
+        assert_int_equal(result, -1);
+        assert_int_equal(SCError(), ECHILD);
+    } else if (result != kSCRunLoopRunHandledSource) {
+        abort();
+    }
+}
+
+/* The inner callback forks: then both runs end in the child. */
+static void fork_in_a_nested_run(void)
+{
+    struct ear ears[2];
+
+    ear_open(&ears[0], OWN_LOOP, target_behind(1));
+    ear_open(&ears[1], OWN_LOOP, target_behind(2));
+    ears[0].inside = nest;
+    ears[1].inside = fork_and_return;
+    change_route(&writer, WRITER_ADD, 1);
+    change_route(&writer, WRITER_ADD, 2);
+    ear_wait(&ears[0], PATIENCE);
+    ears[1].result = ears[0].result;
+    ears[1].error = ears[0].error;
+    end_if_child(&ears[1]);
+    EXPECT_HEARD(&ears[0], R);
+    EXPECT_HEARD(&ears[1], R);
+    change_route(&writer, WRITER_DELETE, 2);
+    EXPECT_HEARD(&ears[1], 0);
+    ears[0].forked = ears[1].forked;
+    ears[0].child = ears[1].child;
+    expect_child_and_hearing(&ears[0]);
+    for (size_t i = 0; i < 2; i++)
+        ear_close(&ears[i]);
+}
+
+TEST(nested_runs_end_in_a_child)
+{
+    child_run(fork_in_a_nested_run);
+}
+
+/* ---- In hooks --------------------------------------------------------------------------------------------------- */
+
+static pid_t hook_child;
+static int   hooks_until_fork;
+
+static void fork_in_hook(void)
+{
+    if (hooks_until_fork-- == 0)
+        (void)child_fork(&hook_child);
+}
+
+static const void *fork_in_retain(const void *info)
+{
+    fork_in_hook();
+    return count_retain(info);
+}
+
+static void fork_in_release(const void *info)
+{
+    fork_in_hook();
+    count_release(info);
+}
+
+static void end_if_hooks_child(SCNetworkReachabilityRef target)
+{
+    if (hook_child != 0)
+        return;
+    assert_int_equal(retained, let_go);
+    if (target != NULL)
+        expect_target_refused(target);
+    expect_a_new_life(60);
+    child_end();
+}
+
+TEST(a_child_of_a_contexts_hook_is_refused)
+{
+    SCNetworkReachabilityContext context = { 0, &retained, fork_in_retain, fork_in_release, NULL };
+    SCNetworkReachabilityRef     target;
+    SCBoolean                    set;
+
+    target = target_behind(1);
+    retained = let_go = 0;
+
+    hook_child = -1;
+    hooks_until_fork = 0;
+    set = SCNetworkReachabilitySetCallback(target, ignore, &context);
+    if (hook_child == 0) {
+        assert_false(set);
+        assert_int_equal(SCError(), ECHILD);
+    }
+    end_if_hooks_child(target);
+    child_expect_end(hook_child);
+    assert_true(set);
+
+    hook_child = -1;
+    hooks_until_fork = 1; /* the new one's retain, then the old one's release */
+    assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
+    if (hook_child == 0)
+        SCNetworkReachabilityRelease(target);
+    end_if_hooks_child(NULL);
+    child_expect_end(hook_child);
+
+    hook_child = -1;
+    hooks_until_fork = 0;
+    SCNetworkReachabilityRelease(target);
+    end_if_hooks_child(NULL);
+    child_expect_end(hook_child);
+    assert_int_equal(retained, let_go);
+    descriptors_expect(&before);
+}
+
+TEST(a_child_of_a_schedulers_hook_is_refused)
+{
+    SCNetworkReachabilityScheduler scheduler = { 0, &retained, fork_in_retain, fork_in_release, perform };
+    SCNetworkReachabilityRef       target;
+    SCBoolean                      set;
+
+    require_threads();
+    target = target_behind(1);
+    retained = let_go = 0;
+
+    hook_child = -1;
+    hooks_until_fork = 0;
+    set = SCNetworkReachabilitySetScheduler(target, &scheduler);
+    if (hook_child == 0) {
+        assert_false(set);
+        assert_int_equal(SCError(), ECHILD);
+    }
+    end_if_hooks_child(target);
+    child_expect_end(hook_child);
+    assert_true(set);
+
+    hook_child = -1;
+    hooks_until_fork = 0;
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    end_if_hooks_child(target);
+    child_expect_end(hook_child);
+    assert_int_equal(retained, let_go);
+    SCNetworkReachabilityRelease(target);
+    descriptors_await(&before);
+}
+
+/* ---- Work in a scheduler's hands -------------------------------------------------------------------------------- */
+
+TEST(work_that_was_handed_over_before_a_fork_does_nothing_in_the_child)
+{
+    struct ear ear;
+    pid_t      child;
+
+    require_threads();
+    ear_open(&ear, SCHEDULER, target_behind(1));
+    for (int unscheduled = 0; unscheduled < 2; unscheduled++) {
+        change_route(&writer, unscheduled ? WRITER_DELETE : WRITER_ADD, 1);
+        assert_true(wait_for(&ear.handed, PATIENCE));
+        if (unscheduled)
+            assert_true(SCNetworkReachabilitySetScheduler(ear.target, NULL));
+        if (child_fork(&child)) {
+            const int calls = ear.calls;
+
+            ear.work(ear.argument);
+            ear.work(ear.argument);
+            assert_int_equal(ear.calls, calls);
+            expect_inherited(&ear);
+            expect_a_new_life(2);
+            ear.work(ear.argument);
+            assert_int_equal(ear.calls, calls);
+            call_everything_and_release(&ear);
+            child_end();
+        }
+        child_expect_end(child);
+        ear.work(ear.argument);
+        assert_int_equal(ear.calls, 1);
+    }
+    assert_true(ear.released);
+    SCNetworkReachabilityRelease(ear.target);
+    descriptors_await(&before);
+}
+
+/* ---- A program's own fork handlers ------------------------------------------------------------------------------ */
+
+/* Registered before the library was called for the first time. NULL: nothing to do. */
+static void (*handlers[3])(void);
+
+static void before_fork(void)
+{
+    if (handlers[0] != NULL)
+        handlers[0]();
+}
+
+static void after_fork(void)
+{
+    if (handlers[1] != NULL)
+        handlers[1]();
+}
+
+static void after_fork_in_child(void)
+{
+    if (handlers[2] != NULL)
+        handlers[2]();
+}
+
+static SCNetworkReachabilityRef handled;
+static SCRunLoopRef             handled_loop;
+
+static void stop_listening(void)
+{
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(handled, handled_loop, kSCRunLoopDefaultMode));
+    EXPECT_ADDRESS("192.0.2.9", R | D, None);
+}
+
+static void start_listening(void)
+{
+    EXPECT_ADDRESS("192.0.2.9", R | D, None);
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(handled, handled_loop, kSCRunLoopDefaultMode));
+}
+
+static void begin_anew(void)
+{
+    alarm((unsigned)PATIENCE);
+    expect_target_refused(handled);
+    expect_loop_refused(handled_loop);
+    SCNetworkReachabilityRelease(handled);
+    SCRunLoopRelease(handled_loop);
+    handled = expect_target("198.51.1.7");
+    handled_loop = SCRunLoopCreate();
+    start_listening();
+}
+
+static void call_in_handlers(void)
+{
+    pid_t child;
+
+    handled = target_behind(1);
+    handled_loop = SCRunLoopCreate();
+    start_listening();
+    handlers[0] = stop_listening;
+    handlers[1] = start_listening;
+    handlers[2] = begin_anew;
+    if (child_fork(&child)) {
+        handlers[0] = handlers[1] = handlers[2] = NULL;
+        assert_int_equal(SCRunLoopPerform(handled_loop, 0), 0);
+        stop_listening();
+        SCNetworkReachabilityRelease(handled);
+        SCRunLoopRelease(handled_loop);
+        descriptors_expect(&before);
+        expect_a_new_life(2);
+        child_end();
+    }
+    handlers[0] = handlers[1] = handlers[2] = NULL;
+    child_expect_end(child);
+    assert_int_equal(SCRunLoopPerform(handled_loop, 0), 0);
+    stop_listening();
+    SCNetworkReachabilityRelease(handled);
+    SCRunLoopRelease(handled_loop);
+    descriptors_expect(&before);
+}
+
+TEST(a_programs_own_fork_handlers_may_call_the_library)
+{
+    child_run(call_in_handlers);
+}
+
+/* ---- Other threads in the middle of something ------------------------------------------------------------------- */
+
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void  __real_free(void *memory);
+void  __wrap_free(void *memory);
+
+/* Of the library's calls, too: see the Makefile. The next thread that lets memory grow is held up before it has noted
+ * where that is now; what it has given back must not be given back a second time. */
+static atomic_bool   realloc_is_held_up;
+static void *_Atomic given_back;
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    void  *fresh;
+    size_t usable;
+
+    if (!atomic_exchange(&realloc_is_held_up, false))
+        return __real_realloc(memory, size);
+    usable = memory == NULL ? 0 : malloc_usable_size(memory); /* where messages were lost, the table begins anew */
+    fresh = malloc(size);
+    if (fresh == NULL)
+        abort();
+    if (memory != NULL)
+        memcpy(fresh, memory, usable < size ? usable : size);
+    given_back = memory;
+    hold_up(NULL);
+    return fresh;
+}
+
+void __wrap_free(void *memory)
+{
+    if (memory != NULL && memory == given_back)
+        abort();
+    __real_free(memory);
+}
+
+/* From here on a thread that makes the library ask, in whatever call, is held up where it notes new links. They are
+ * made by a writer of their own, as another thread may still be waiting for the verdict on its change. */
+static void prepare_to_hold_up(void)
+{
+    struct writer own;
+    char          names[2][16];
+
+    assert_int_equal(writer_open(&own), 0);
+    sem_init(&held_up, 0, 0);
+    sem_init(&go_on, 0, 0);
+    for (int i = 0; i < 9; i++) { /* the table of links has to grow */
+        snprintf(names[0], sizeof names[0], "x%d", i);
+        snprintf(names[1], sizeof names[1], "y%d", i);
+        assert_int_equal(writer_link_add_pair(&own, names[0], names[1]), 0);
+    }
+    writer_close(&own);
+    realloc_is_held_up = true;
+}
+
+static void let_go_on(pthread_t thread)
+{
+    sem_post(&go_on);
+    pthread_join(thread, NULL);
+    __real_free(atomic_exchange(&given_back, NULL));
+    sem_destroy(&held_up);
+    sem_destroy(&go_on);
+}
+
+static void *ask_once(void *target)
+{
+    SCNetworkReachabilityFlags flags;
+
+    (void)SCNetworkReachabilityGetFlags(target, &flags);
+    return NULL;
+}
+
+TEST(a_child_releases_what_another_thread_was_changing)
+{
+    SCNetworkReachabilityRef target;
+    pthread_t                thread;
+    pid_t                    child;
+
+    require_threads();
+    target = expect_target("192.0.2.9");
+    EXPECT(target, R | D, None);
+    prepare_to_hold_up();
+    assert_int_equal(pthread_create(&thread, NULL, ask_once, (void *)(uintptr_t)target), 0);
+    assert_true(wait_for(&held_up, PATIENCE));
+    if (child_fork(&child)) {
+        expect_target_refused(target);
+        SCNetworkReachabilityRelease(target);
+        expect_a_new_life(2);
+        child_end();
+    }
+    let_go_on(thread);
+    child_expect_end(child);
+    EXPECT(target, R | D, None);
+    SCNetworkReachabilityRelease(target);
+    descriptors_expect(&before);
+}
+
+static pthread_t scheduling;
+
+static void *schedule_once(void *ear)
+{
+    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef target = ((struct ear *)ear)->target;
+
+    if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) ||
+        !SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode))
+        abort();
+    SCRunLoopRelease(loop);
+    return NULL;
+}
+
+/* Another thread has the target locked, and that of the namespace. */
+static void fork_and_return_while_locked(struct ear *ear)
+{
+    prepare_to_hold_up();
+    if (pthread_create(&scheduling, NULL, schedule_once, ear) != 0 || !wait_for(&held_up, PATIENCE))
+        abort();
+    fork_and_return(ear);
+    if (ear->child != 0)
+        let_go_on(scheduling);
+}
+
+TEST_WITH(NULL, NULL, a_child_that_returns_from_a_callback_takes_no_lock_that_another_thread_has)
+{
+    static const enum way ways[] = { MADE_LOOP, THREADS_LOOP };
+    struct ear            ear;
+
+    require_threads();
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        begin();
+        ear_open(&ear, ways[i], target_behind(1));
+        ear.inside = fork_and_return_while_locked;
+        change_route(&writer, WRITER_ADD, 1);
+        EXPECT_HEARD(&ear, R);
+        expect_child_and_hearing(&ear);
+        ear_close(&ear);
+        descriptors_await(&before);
+        finish();
+    }
+}
+
+#define FORKERS 2
+
+static struct {
+    SCNetworkReachabilityRef asked, watched, abroad;
+    SCRunLoopRef             loop;
+    atomic_bool              done;
+    atomic_int               calls, children;
+    sem_t                    performed;
+    _Atomic(pid_t)           service; /* the library's thread */
+} storm;
+
+static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    (void)info;
+    storm.calls++;
+}
+
+static void *ask(void *unused)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+    char                      text[512];
+
+    while (!storm.done) {
+        (void)expect_flags_of(storm.asked);
+        (void)SCNetworkReachabilityGetPath(storm.watched, &path);
+        (void)SCNetworkReachabilityGetDescription(storm.watched, text, sizeof text);
+        assert_true(SCNetworkReachabilitySetCallback(storm.watched, count_call, NULL));
+    }
+    return unused;
+}
+
+static void *drive_storm(void *unused)
+{
+    while (!storm.done)
+        SCRunLoopPerform(storm.loop, 0.01);
+    return unused;
+}
+
+static void come_and_go_once(SCNetworkReachabilityRef target)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCRunLoopPerform(loop, 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(loop);
+}
+
+static void *come_and_go(void *unused)
+{
+    while (!storm.done) {
+        SCNetworkReachabilityRef target = target_behind(1);
+
+        come_and_go_once(target);
+        SCNetworkReachabilityRelease(target);
+    }
+    return unused;
+}
+
+/* Away from the targets' network namespace, so that a thread goes there for each socket. */
+static void *come_and_go_abroad(void *unused)
+{
+    assert_true(namespace_enter());
+    while (!storm.done)
+        come_and_go_once(storm.abroad);
+    return unused;
+}
+
+static void work_at_once(void *info, void (*work)(void *), void *argument)
+{
+    (void)info;
+    storm.service = gettid();
+    work(argument);
+    sem_post(&storm.performed);
+}
+
+/* The library's thread comes and goes with the target. */
+static void *come_and_go_on_schedulers(void *unused)
+{
+    SCNetworkReachabilityScheduler scheduler = { .perform = work_at_once };
+
+    while (!storm.done) {
+        SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+
+        assert_true(SCNetworkReachabilitySetCallback(target, count_call, NULL));
+        assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+        assert_true(wait_for(&storm.performed, PATIENCE)); /* there is one callback to begin with, for a name */
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+        SCNetworkReachabilityRelease(target);
+        while (tgkill(getpid(), storm.service, 0) == 0 && !storm.done)
+            sched_yield();
+    }
+    return unused;
+}
+
+static void *change_routes(void *unused)
+{
+    while (!storm.done) {
+        change_route(&writer, WRITER_ADD, 1);
+        change_route(&writer, WRITER_DELETE, 1);
+    }
+    return unused;
+}
+
+static int forks(void)
+{
+    return is_under("valgrind") ? 4 : 150;
+}
+
+static void live_in_a_storm(unsigned number)
+{
+    pid_t grandchild;
+
+    descriptors_expect(&before);
+    expect_target_refused(storm.asked);
+    expect_target_refused(storm.watched);
+    expect_loop_refused(storm.loop);
+    SCNetworkReachabilityRelease(storm.asked);
+    SCNetworkReachabilityRelease(storm.watched);
+    SCNetworkReachabilityRelease(storm.abroad);
+    SCRunLoopRelease(storm.loop);
+    expect_a_new_life(number);
+    if (number % 10 == 0 && child_fork(&grandchild)) {
+        descriptors_expect(&before);
+        expect_a_new_life(number);
+        child_end();
+    }
+    if (number % 10 == 0)
+        child_expect_end(grandchild);
+    child_end();
+}
+
+/* Every tenth is another program: no handler runs, and no descriptor may be there that exec leaves open. */
+static void *fork_in_a_storm(void *first_number)
+{
+    for (int i = 0; i < forks(); i++) {
+        pid_t child;
+
+        if (i % 10 == 5)
+            child = spawn();
+        else if (child_fork(&child))
+            live_in_a_storm((unsigned)(uintptr_t)first_number + (unsigned)i % 100);
+        child_expect_end(child);
+        storm.children++;
+    }
+    return NULL;
+}
+
+TEST_WITH(NULL, NULL, a_child_forked_in_a_storm_of_calls_begins_anew)
+{
+    static void *(*const bodies[])(
+        void *) = { ask, drive_storm, come_and_go, come_and_go_abroad, come_and_go_on_schedulers, change_routes };
+    pthread_t threads[sizeof bodies / sizeof bodies[0]], forkers[FORKERS];
+
+    require_threads();
+    if (is_under("asan"))
+        SKIP("the address sanitizer's allocator, locked by another thread at a fork, stays so in the child");
+    begin();
+    memset(&storm, 0, sizeof storm);
+    sem_init(&storm.performed, 0, 0);
+    storm.asked = expect_target("192.0.2.9");
+    storm.watched = target_behind(1);
+    storm.abroad = target_behind(1);
+    storm.loop = SCRunLoopCreate();
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(storm.watched, storm.loop, kSCRunLoopDefaultMode));
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, bodies[i], NULL), 0);
+    for (uintptr_t i = 0; i < FORKERS; i++)
+        assert_int_equal(pthread_create(&forkers[i], NULL, fork_in_a_storm, (void *)(10 + 110 * i)), 0);
+    for (size_t i = 0; i < FORKERS; i++)
+        pthread_join(forkers[i], NULL);
+    storm.done = true;
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(storm.children, FORKERS * forks());
+    assert_true(storm.calls > 0);
+    EXPECT(storm.asked, R | D, None);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(storm.watched, storm.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(storm.asked);
+    SCNetworkReachabilityRelease(storm.watched);
+    SCNetworkReachabilityRelease(storm.abroad);
+    SCRunLoopRelease(storm.loop);
+    sem_destroy(&storm.performed);
+    descriptors_await(&before);
+    finish();
+}
+
+static void start(void)
+{
+    program = program_path();
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    descriptors_read(&before);
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
+        at_start[fd] = before.open[fd] ? '1' : '0';
+}
+
+UNIT(.setup = begin, .teardown = finish, .start = start)

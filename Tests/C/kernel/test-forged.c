@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages that anybody with root in the namespace can send to our sockets: none of them is believed. */
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/namespace.h"
+#include "support/watcher.h"
+
+#define PORTS 64
+
+/* The addresses of all rtnetlink sockets of this namespace, which are all ours. */
+static size_t find_ports(uint32_t ports[PORTS])
+{
+    FILE    *file = fopen("/proc/thread-self/net/netlink", "re");
+    char     line[256];
+    size_t   count = 0;
+    unsigned protocol, port;
+
+    assert_non_null(file);
+    while (count < PORTS && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "%*s %u %u", &protocol, &port) == 2 && protocol == NETLINK_ROUTE && port != 0)
+            ports[count++] = port;
+    fclose(file);
+    return count;
+}
+
+static int open_forger(void)
+{
+    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* What a forger would say: a link is gone, or down; the default route is gone; an error, an end, nonsense. */
+struct forgery {
+    struct nlmsghdr header;
+    union {
+        struct ifinfomsg link;
+        struct rtmsg     route;
+        struct nlmsgerr  error;
+    } payload;
+};
+
+static struct forgery forge(uint16_t type, unsigned index)
+{
+    struct forgery forgery = { .header = { .nlmsg_len = sizeof forgery, .nlmsg_type = type, .nlmsg_seq = 1 } };
+
+    if (type == RTM_DELROUTE)
+        forgery.payload.route = (struct rtmsg){ .rtm_family = AF_INET,
+                                                .rtm_table = RT_TABLE_MAIN,
+                                                .rtm_type = RTN_UNICAST };
+    else if (type == NLMSG_ERROR || type == NLMSG_DONE)
+        forgery.payload.error.error = -ENETUNREACH;
+    else
+        forgery.payload.link = (struct ifinfomsg){ .ifi_index = (int)index, .ifi_type = ARPHRD_ETHER };
+    return forgery;
+}
+
+static const uint16_t types[] = {
+    RTM_DELLINK, RTM_NEWLINK, RTM_DELROUTE, RTM_NEWROUTE, NLMSG_ERROR, NLMSG_DONE, 0xffff
+};
+
+/* How many of the forgeries were taken in by a socket. A connected one refuses. */
+static size_t send_forgeries(int fd, uint32_t port, uint32_t groups, unsigned index)
+{
+    const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = port, .nl_groups = groups };
+    size_t                   taken = 0;
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        for (uint32_t sequence = 0; sequence < 4; sequence++) {
+            struct forgery forgery = forge(types[i], index);
+
+            forgery.header.nlmsg_seq = sequence;
+            taken += sendto(fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to) >= 0;
+        }
+    }
+    /* Cut short, and empty. */
+    taken += sendto(fd, types, 3, 0, (const struct sockaddr *)&to, sizeof to) >= 0;
+    taken += sendto(fd, NULL, 0, 0, (const struct sockaddr *)&to, sizeof to) >= 0;
+    return taken;
+}
+
+static void begin(struct watcher *watcher)
+{
+    namespace_require_pair();
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_start(watcher, expect_target("198.51.100.7"));
+    EXPECT_QUIET(watcher);
+}
+
+static void expect_untouched(struct watcher *watcher, SCNetworkReachabilityRef unscheduled)
+{
+    EXPECT_QUIET(watcher);
+    assert_int_equal(watcher->calls, 0);
+    EXPECT(watcher->target, R, None);
+    EXPECT(unscheduled, R, None);
+    EXPECT_INTERFACE(watcher->target, "a");
+    namespace_ip("route delete default");
+    EXPECT_CHANGE(watcher, 0);
+    EXPECT(unscheduled, 0, NoRoute);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(watcher, R);
+}
+
+TEST(forged_messages_to_our_sockets_are_not_believed)
+{
+    struct watcher           watcher;
+    SCNetworkReachabilityRef unscheduled;
+    uint32_t                 ports[PORTS];
+    size_t                   count, taken = 0;
+    int                      fd;
+
+    begin(&watcher);
+    unscheduled = expect_target("198.51.100.8");
+    EXPECT(unscheduled, R, None);
+    count = find_ports(ports);
+    assert_true(count >= 2);
+    fd = open_forger();
+    for (size_t i = 0; i < count; i++)
+        taken += send_forgeries(fd, ports[i], 0, if_nametoindex("a"));
+    assert_true(taken > 0); /* or the test proves nothing */
+    expect_untouched(&watcher, unscheduled);
+    close(fd);
+    SCNetworkReachabilityRelease(unscheduled);
+}
+
+TEST(forged_messages_to_our_groups_are_not_believed)
+{
+    struct watcher           watcher;
+    SCNetworkReachabilityRef unscheduled;
+    int                      fd;
+
+    begin(&watcher);
+    unscheduled = expect_target("198.51.100.8");
+    EXPECT(unscheduled, R, None);
+    fd = open_forger();
+    assert_true(send_forgeries(fd, 0, RTMGRP_LINK, if_nametoindex("a")) > 0);
+    assert_true(send_forgeries(fd, 0, RTMGRP_IPV4_ROUTE, if_nametoindex("a")) > 0);
+    expect_untouched(&watcher, unscheduled);
+    close(fd);
+    SCNetworkReachabilityRelease(unscheduled);
+}
+
+TEST(our_request_sockets_take_nothing_from_others)
+{
+    const struct forgery forgery = forge(NLMSG_ERROR, 0);
+    struct watcher       watcher;
+    uint32_t             ports[PORTS];
+    size_t               count, refused = 0;
+    int                  fd;
+
+    begin(&watcher);
+    count = find_ports(ports);
+    fd = open_forger();
+    for (size_t i = 0; i < count; i++) {
+        const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = ports[i] };
+
+        refused += sendto(fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to) < 0 &&
+                   errno == ECONNREFUSED;
+    }
+    assert_true(refused > 0);
+    close(fd);
+}
+
+/* The queue full of forgeries: real messages are lost, and the library finds its way back. */
+TEST(a_flood_of_forged_messages_hides_no_change)
+{
+    const struct forgery forgery = forge(RTM_DELLINK, 0x7fffffff);
+    struct watcher       watcher;
+    uint32_t             ports[PORTS];
+    size_t               count, full = 0;
+    int                  fd;
+
+    begin(&watcher);
+    count = find_ports(ports);
+    fd = open_forger();
+    for (size_t i = 0; i < count; i++) {
+        const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = ports[i] };
+        ssize_t                  sent;
+
+        do
+            sent = sendto(fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to);
+        while (sent >= 0);
+        full += errno == EAGAIN;
+    }
+    assert_true(full > 0);
+    namespace_ip("route delete default"); /* of which there is no room to tell */
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R);
+    close(fd);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* What kind of device packets leave over, as sysfs tells it: types and flags. The devices of Tests/VM are real; here
+ * they only say what they are, in a sysfs of the test's own. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "support/namespace.h"
+#include "support/pretend.h"
+#include "support/watcher.h"
+
+#define PEER "192.0.2.9"
+
+int         __real_open(const char *path, int flags, ...);
+int         __wrap_open(const char *path, int flags, ...);
+static bool counts;
+static int  opened; /* by the library, on this thread */
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    opened += counts;
+    return __real_open(path, flags);
+}
+
+static void begin(void)
+{
+    namespace_require_pair();
+    pretend_require();
+}
+
+static void expect_peer(SCNetworkReachabilityFlags flags, SCNetworkReachabilityInterfaceType type)
+{
+    SCNetworkReachabilityRef target = expect_target(PEER);
+
+    EXPECT(target, flags, None);
+    assert_int_equal(expect_path_of(target).interfaceType, type);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST_WITH(NULL, NULL, a_device_is_what_its_driver_says)
+{
+    static const struct {
+        const char                        *type;
+        SCNetworkReachabilityFlags         flags;
+        SCNetworkReachabilityInterfaceType expected;
+    } rows[] = {
+        { "wwan", R | W | T, kSCNetworkReachabilityInterfaceTypeCellular },
+        { "wlan", R | D, kSCNetworkReachabilityInterfaceTypeWiFi },
+        { "wlan0", R | D, kSCNetworkReachabilityInterfaceTypeVirtual },
+        { "gadget", R | D, kSCNetworkReachabilityInterfaceTypeVirtual },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin();
+        pretend_type("a", rows[i].type);
+        expect_peer(rows[i].flags, rows[i].expected);
+    }
+}
+
+TEST(its_own_address_is_no_more_cellular_than_any)
+{
+    SCNetworkReachabilityRef target;
+
+    pretend_type("a", "wwan");
+    target = expect_target("192.0.2.2");
+    EXPECT(target, R | L | D, None);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST_WITH(NULL, NULL, what_a_modem_carries_is_cellular)
+{
+    static const char *const kinds[] = { "macvlan", "macvtap", "ipvlan", "vlan id 5" };
+    int                      made = 0;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        begin();
+        pretend_type("a", "wwan");
+        if (!namespace_try_ip("link add name m link a type %s", kinds[i]))
+            continue;
+        made++;
+        namespace_ip("link set dev m up");
+        namespace_ip("address flush dev a");
+        namespace_ip("address add 192.0.2.3/24 dev m");
+        namespace_await_running("m", true);
+        expect_peer(R | W | T, kSCNetworkReachabilityInterfaceTypeCellular);
+    }
+    if (made == 0)
+        SKIP("this kernel has none of the kinds");
+}
+
+/* A bridge is what its ports are: the best of those that have a carrier. */
+TEST(a_bridge_follows_its_ports)
+{
+    struct watcher watcher;
+
+    namespace_add_second_pair();
+    pretend_type("a", "wwan");
+    pretend_type("c", "wlan");
+    namespace_ip("address flush dev a");
+    namespace_ip("link add name br type bridge");
+    namespace_ip("link set dev a master br");
+    namespace_ip("link set dev br up");
+    namespace_ip("address add 192.0.2.2/24 dev br");
+    namespace_await_running("br", true);
+    watcher_start(&watcher, expect_target(PEER));
+    assert_int_equal(expect_flags_of(watcher.target), R | W | T);
+    EXPECT_TYPE(watcher.target, Cellular);
+    namespace_ip("link set dev c master br");
+    EXPECT_CHANGE(&watcher, R | D);
+    EXPECT_TYPE(watcher.target, WiFi);
+    namespace_ip("link set dev d down");
+    EXPECT_CHANGE(&watcher, R | W | T);
+    EXPECT_TYPE(watcher.target, Cellular);
+    namespace_ip("link set dev d up");
+    EXPECT_CHANGE(&watcher, R | D);
+    namespace_ip("link set dev c nomaster");
+    EXPECT_CHANGE(&watcher, R | W | T);
+    namespace_ip("link set dev a nomaster");
+    EXPECT_END(&watcher, 0); /* a bridge without a port has no carrier */
+    namespace_ip("link set dev a master br");
+    EXPECT_END(&watcher, R | W | T);
+}
+
+/* It is looked at before its first port comes. */
+TEST(a_bridge_without_a_port_is_looked_at_again)
+{
+    struct watcher watcher;
+
+    pretend_type("a", "wwan");
+    namespace_ip("address flush dev a");
+    namespace_ip("link add name br type bridge");
+    namespace_ip("link set dev br up");
+    namespace_ip("address add 192.0.2.2/24 dev br");
+    watcher_start(&watcher, expect_target(PEER));
+    assert_int_equal(expect_flags_of(watcher.target), R | D); /* it has a carrier until it loses one */
+    namespace_ip("link set dev a master br");
+    EXPECT_END(&watcher, R | W | T);
+}
+
+/* It is looked at when an answer first hangs on it, and not when something else happens. */
+TEST(no_event_is_a_reason_to_look_again)
+{
+    struct watcher watcher;
+
+    namespace_add_second_pair();
+    pretend_type("a", "wwan");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R | W | T);
+    counts = true;
+    namespace_ip("route delete default");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R | W | T);
+    namespace_ip("link set dev c mtu 1400");
+    namespace_ip("link set dev d down");
+    namespace_ip("link set dev b down");
+    EXPECT_END(&watcher, 0);
+    namespace_ip("link set dev b up");
+    EXPECT_END(&watcher, R | W | T);
+    counts = false;
+    assert_int_equal(opened, 0);
+}
+
+TEST(an_interface_that_comes_in_anothers_place_is_looked_at_anew)
+{
+    struct watcher watcher;
+
+    pretend_type("a", "wwan");
+    watcher_start(&watcher, expect_target(PEER));
+    assert_int_equal(expect_flags_of(watcher.target), R | W | T);
+    namespace_ip("link delete dev a");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_add_pair();
+    EXPECT_END(&watcher, R | D);
+    EXPECT_TYPE(watcher.target, Virtual);
+}
+
+/* sysfs goes on showing the namespace in which it was mounted, with an interface of the same name and index. */
+TEST(the_sysfs_of_another_namespace_is_not_believed)
+{
+    struct watcher watcher;
+
+    pretend_type("a", "wwan");
+    expect_peer(R | W | T, kSCNetworkReachabilityInterfaceTypeCellular);
+    namespace_require();
+    namespace_add_pair();
+    watcher_start(&watcher, expect_target(PEER));
+    assert_int_equal(expect_flags_of(watcher.target), R | D);
+    EXPECT_TYPE(watcher.target, Virtual);
+    expect_peer(R | D, kSCNetworkReachabilityInterfaceTypeVirtual);
+    EXPECT_QUIET(&watcher);
+}
+
+/* There rtnetlink is asked for what carries it. */
+TEST_WITH(NULL, NULL, without_sysfs_what_carries_it_is_found_all_the_same)
+{
+    SCNetworkReachabilityRef target;
+    const int                tun = (namespace_require(), namespace_add_tun("t"));
+
+    if (tun < 0)
+        SKIP("no /dev/net/tun here");
+    namespace_ip("link set dev t up");
+    namespace_add_pair();
+    if (!namespace_try_ip("link add name m link a type macvlan"))
+        SKIP("this kernel has no macvlan");
+    namespace_ip("link set dev m up");
+    namespace_ip("link add name br type bridge");
+    namespace_ip("link set dev m master br");
+    namespace_ip("link set dev br up");
+    namespace_ip("address add 198.51.100.2/24 dev br");
+    namespace_await_running("br", true);
+    target = expect_target("198.51.100.7");
+    EXPECT(target, R | D, None);
+    EXPECT_TYPE(target, Virtual);
+    SCNetworkReachabilityRelease(target);
+    close(tun);
+}
+
+UNIT(.setup = begin)

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* A ppp link, and what pppd notes of it in a database of the test's own. Real ones are in Tests/VM; here a tun device
+ * has their hardware type. */
+#include <linux/if_arp.h>
+#include <linux/if_tun.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/etc.h"
+#include "support/namespace.h"
+#include "support/notes.h"
+#include "support/watcher.h"
+
+#define DATABASE "/run/pppd2.tdb"
+#define LATER    "/run/pppd/pppd2.tdb"
+
+enum { C = kSCNetworkReachabilityFlagsConnectionRequired, ON_TRAFFIC = kSCNetworkReachabilityFlagsConnectionOnTraffic };
+
+/* With 10.9.0.1, up, and the default route. Returns what keeps it. */
+static int begin(void)
+{
+    int tun;
+
+    namespace_require();
+    etc_require("127.0.0.1");
+    tun = namespace_add_tun("ppp0");
+    if (tun < 0 || ioctl(tun, TUNSETLINK, ARPHRD_PPP) != 0)
+        SKIP("no /dev/net/tun here");
+    namespace_ip("address add 10.9.0.1 peer 10.9.0.2 dev ppp0");
+    namespace_ip("link set dev ppp0 up");
+    namespace_await_running("ppp0", true);
+    namespace_ip("route add default dev ppp0");
+    return tun;
+}
+
+static void write_notes(const char *path, const struct notes *notes)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(notes->bytes, notes->length, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void add_note(struct notes *notes, uint32_t chain, unsigned pid, const char *what)
+{
+    char key[16], value[512];
+
+    snprintf(key, sizeof key, "pppd%u", pid);
+    snprintf(value, sizeof value, "ORIG_UID=0;PPPLOGNAME=root;PPPD_PID=%u;IFNAME=ppp0;%s", pid, what);
+    notes_add(notes, chain, key, value);
+    notes_add(notes, chain, "IFNAME=ppp0", key);
+}
+
+/* What a pppd of this number notes. */
+static void note(const char *path, unsigned pid, const char *what)
+{
+    struct notes notes;
+
+    notes_begin(&notes, 7);
+    add_note(&notes, 3, pid, what);
+    write_notes(path, &notes);
+}
+
+TEST(it_is_idle_until_pppd_says_otherwise)
+{
+    static const struct {
+        const char                *note;
+        SCNetworkReachabilityFlags flags;
+    } rows[] = {
+        { "UNIT=0", R | T | C | ON_TRAFFIC },
+        { "UNIT=0;SPEED=38400", R | T | C | ON_TRAFFIC }, /* it is dialled for the first time */
+        { "UNIT=0;SPEED=38400;IPLOCAL=10.9.0.1;IPREMOTE=10.9.0.2", R | T },
+        { "UNIT=0;SPEED=38400;LLLOCAL=fe80::1;LLREMOTE=fe80::2", R | T }, /* by IPv6 alone */
+        { "UNIT=0;IPLOCAL=10.9.0.1;IPREMOTE=10.9.0.2;CONNECT_TIME=3;BYTES_SENT=0", R | T | C | ON_TRAFFIC },
+        { "IPLOCAL=;XIPLOCAL=1;CONNECT_TIMES=4", R | T },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCNetworkReachabilityRef target;
+        const int                tun = begin();
+
+        note(DATABASE, (unsigned)getpid(), rows[i].note);
+        target = expect_target("198.51.100.7");
+        EXPECT(target, rows[i].flags, None);
+        EXPECT_TYPE(target, PointToPoint);
+        SCNetworkReachabilityRelease(target);
+        target = expect_target("0.0.0.0");
+        EXPECT(target, rows[i].flags, None);
+        SCNetworkReachabilityRelease(target);
+        close(tun);
+    }
+}
+
+/* No database, one of somebody else's link, of a pppd that was killed, or no database at all. */
+TEST(without_a_note_it_is_connected)
+{
+    SCNetworkReachabilityRef target;
+    const int                tun = begin();
+
+    target = expect_target("198.51.100.7");
+    EXPECT(target, R | T, None);
+    etc_write(DATABASE, "");
+    EXPECT(target, R | T, None);
+    etc_write(DATABASE, "TDB file\n");
+    EXPECT(target, R | T, None);
+    note(DATABASE, 4000000, "UNIT=0");
+    EXPECT(target, R | T, None);
+    note(DATABASE, (unsigned)getpid(), "UNIT=0");
+    namespace_ip("link set dev ppp0 down");
+    namespace_ip("link set dev ppp0 name ppp1");
+    namespace_ip("link set dev ppp1 up");
+    namespace_ip("route add default dev ppp1");
+    EXPECT(target, R | T, None);
+    SCNetworkReachabilityRelease(target);
+    close(tun);
+}
+
+/* One that was killed, and one of another network namespace, may have left or have a link of the same name. */
+TEST(others_by_that_name_do_not_make_it_idle)
+{
+    static const char *const connected = "IPLOCAL=10.9.0.1", *const idle = "UNIT=0";
+    SCNetworkReachabilityRef target;
+    struct notes             notes;
+    const int                tun = begin();
+
+    target = expect_target("198.51.100.7");
+    for (uint32_t chain = 0; chain < 2; chain++) {
+        notes_begin(&notes, 2);
+        add_note(&notes, chain, (unsigned)getpid(), connected);
+        add_note(&notes, 1 - chain, (unsigned)getppid(), idle);
+        write_notes(DATABASE, &notes);
+        EXPECT(target, R | T, None);
+        notes_begin(&notes, 2);
+        add_note(&notes, chain, (unsigned)getpid(), idle);
+        add_note(&notes, 1 - chain, 4000000, connected);
+        write_notes(DATABASE, &notes);
+        EXPECT(target, R | T | C | ON_TRAFFIC, None);
+    }
+    SCNetworkReachabilityRelease(target);
+    close(tun);
+}
+
+TEST(the_database_of_newer_ones_is_read_as_well)
+{
+    SCNetworkReachabilityRef target;
+    const int                tun = begin();
+
+    etc_make_directory("/run/pppd");
+    note(LATER, (unsigned)getpid(), "UNIT=0");
+    target = expect_target("198.51.100.7");
+    EXPECT(target, R | T | C | ON_TRAFFIC, None);
+    SCNetworkReachabilityRelease(target);
+    close(tun);
+}
+
+/* Nobody tells of it: it is looked at every two seconds. */
+TEST(dialling_is_noticed)
+{
+    struct watcher watcher;
+    const int      tun = begin();
+
+    note(DATABASE, (unsigned)getpid(), "UNIT=0");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    assert_int_equal(expect_flags_of(watcher.target), R | T | C | ON_TRAFFIC);
+    note(DATABASE, (unsigned)getpid(), "UNIT=0;IPLOCAL=10.9.0.1");
+    EXPECT_CHANGE(&watcher, R | T);
+    note(DATABASE, (unsigned)getpid(), "UNIT=0;IPLOCAL=10.9.0.1;CONNECT_TIME=3");
+    EXPECT_CHANGE(&watcher, R | T | C | ON_TRAFFIC);
+    watcher_stop(&watcher);
+    close(tun);
+}
+
+/* A link comes before its first note, and while a note is replaced it is not there. */
+TEST(a_note_that_comes_late_is_noticed)
+{
+    struct watcher watcher;
+    const int      tun = begin();
+
+    note(DATABASE, 4000000, "UNIT=0"); /* somebody else's */
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    assert_int_equal(expect_flags_of(watcher.target), R | T);
+    note(DATABASE, (unsigned)getpid(), "UNIT=0");
+    EXPECT_CHANGE(&watcher, R | T | C | ON_TRAFFIC);
+    watcher_stop(&watcher);
+    close(tun);
+}
+
+/* The driver of the tty is a link in sysfs. */
+TEST(a_modem_is_told_by_the_driver_of_its_tty)
+{
+    static const struct {
+        const char                *note, *driver;
+        SCNetworkReachabilityFlags flags;
+    } rows[] = {
+        { "IPLOCAL=10.9.0.1;DEVICE=/dev/ttyUSB0", "option1", R | T | W },
+        { "DEVICE=/dev/ttyUSB0", "qcserial", R | T | W | C | ON_TRAFFIC },
+        { "IPLOCAL=10.9.0.1;DEVICE=/dev/ttyUSB0", "ftdi_sio", R | T }, /* a cable to something */
+        { "IPLOCAL=10.9.0.1;DEVICE=/dev/ttyS9", "option1", R | T },
+        { "IPLOCAL=10.9.0.1;DEVICE=ttyUSB0", "option1", R | T },
+        { "IPLOCAL=10.9.0.1;DEVICE=/dev/a-name-of-very-many-characters-and-some-more", "option1", R | T },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCNetworkReachabilityRef target;
+        char                     driver[64];
+        const int                tun = begin();
+
+        etc_make_directory("/run/tty");
+        etc_make_directory("/run/tty/ttyUSB0");
+        etc_make_directory("/run/tty/ttyUSB0/device");
+        snprintf(driver, sizeof driver, "../../../bus/usb-serial/drivers/%s", rows[i].driver);
+        etc_link("/run/tty/ttyUSB0/device/driver", driver);
+        if (mount("/run/tty", "/sys/class/tty", "none", MS_BIND, NULL) != 0)
+            SKIP("nothing can be mounted in /sys here");
+        note(DATABASE, (unsigned)getpid(), rows[i].note);
+        target = expect_target("198.51.100.7");
+        EXPECT(target, rows[i].flags, None);
+        SCNetworkReachabilityRelease(target);
+        assert_int_equal(umount("/sys/class/tty"), 0);
+        close(tun);
+    }
+}

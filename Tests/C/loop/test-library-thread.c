@@ -1,0 +1,719 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The library's one thread: when there is one, what waits for it (nothing), and what it must leave alone.
+ *
+ * Started with an argument, this program is one that a test starts, see "Other programs" below.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/descriptors.h"
+#include "support/namespace.h"
+#include "support/patience.h"
+#include "support/program.h"
+#include "support/queue.h"
+#include "support/watcher.h"
+#include "support/witness.h"
+
+#define PATIENCE 20 /* seconds until what must happen has failed to */
+
+extern char **environ;
+
+static SCNetworkReachabilityRef name_target(void)
+{
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+
+    assert_non_null(target);
+    return target;
+}
+
+static void await(sem_t *semaphore)
+{
+    patience_await(semaphore, "nothing came");
+}
+
+/* ---- Threads of this process ------------------------------------------------------------------------------------ */
+
+/* How many there are of this name (NULL: of any), and one of them. */
+static int count_threads(const char *name, pid_t *ret_one)
+{
+    DIR           *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    int            count = 0;
+
+    if (tasks == NULL)
+        return -1;
+    while ((entry = readdir(tasks)) != NULL) {
+        char  path[300], text[32] = "";
+        FILE *file;
+
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+        if (entry->d_name[0] == '.' || (file = fopen(path, "re")) == NULL)
+            continue; /* it ended a moment ago */
+        if (fgets(text, sizeof text, file) != NULL) {
+            text[strcspn(text, "\n")] = '\0';
+            if (name == NULL || strcmp(text, name) == 0) {
+                count++;
+                if (ret_one != NULL)
+                    *ret_one = (pid_t)atoi(entry->d_name);
+            }
+        }
+        fclose(file);
+    }
+    closedir(tasks);
+    return count;
+}
+
+static int others; /* threads of this program: one that has just started has not got its name yet */
+
+static bool await_threads(int wanted, pid_t *ret_one)
+{
+    const double end = watcher_now() + PATIENCE;
+
+    while (count_threads("reachability", ret_one) != wanted || count_threads(NULL, NULL) != others + wanted) {
+        if (watcher_now() > end)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+/* Soon there are so many of the library's. */
+static void expect_threads(int wanted)
+{
+    if (!await_threads(wanted, NULL))
+        fail_msg("%d threads of %d, not %d of %d", count_threads("reachability", NULL), count_threads(NULL, NULL),
+                 wanted, others + wanted);
+}
+
+static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    atomic_fetch_add((atomic_int *)info, 1);
+}
+
+static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    (void)info;
+}
+
+/* ---- From the first to the last --------------------------------------------------------------------------------- */
+
+TEST(it_starts_with_the_first_and_ends_after_the_last)
+{
+    SCNetworkReachabilityRef first, second;
+    struct descriptors       before;
+    struct queue             queue;
+
+    expect_threads(0);
+    descriptors_read(&before);
+    queue_open(&queue, 0);
+    for (int i = 0; i < 3; i++) {
+        first = name_target();
+        second = name_target();
+        assert_int_equal(count_threads("reachability", NULL), 0);
+        assert_true(queue_set(&queue, first));
+        expect_threads(1);
+        assert_true(queue_set(&queue, second));
+        assert_true(SCNetworkReachabilitySetScheduler(first, NULL));
+        expect_threads(1);
+        assert_true(SCNetworkReachabilitySetScheduler(second, NULL));
+        expect_threads(0);
+        SCNetworkReachabilityRelease(first);
+        SCNetworkReachabilityRelease(second);
+    }
+    descriptors_expect(&before);
+    queue_close(&queue);
+}
+
+TEST(it_is_the_only_one_for_many_targets)
+{
+    enum { MANY = 100 };
+    static struct queue      queues[MANY];
+    SCNetworkReachabilityRef targets[MANY];
+
+    expect_threads(0);
+    for (int i = 0; i < MANY; i++) {
+        queue_open(&queues[i], 0);
+        targets[i] = name_target();
+        assert_true(queue_set(&queues[i], targets[i]));
+    }
+    expect_threads(1);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(count_threads("reachability", NULL), 1);
+        assert_true(SCNetworkReachabilitySetScheduler(targets[i], NULL));
+        SCNetworkReachabilityRelease(targets[i]);
+        queue_close(&queues[i]);
+    }
+    expect_threads(0);
+}
+
+#define STARTERS 6
+
+static struct {
+    struct queue      queue;
+    pthread_barrier_t together;
+    atomic_int        refused;
+    int               rounds;
+} race;
+
+static void *start_together(void *unused)
+{
+    for (int i = 0; i < race.rounds; i++) {
+        SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+
+        pthread_barrier_wait(&race.together);
+        if (!queue_set(&race.queue, target))
+            atomic_fetch_add(&race.refused, 1);
+        pthread_barrier_wait(&race.together);
+        pthread_barrier_wait(&race.together); /* the test has counted */
+        if (!SCNetworkReachabilitySetScheduler(target, NULL))
+            atomic_fetch_add(&race.refused, 1);
+        SCNetworkReachabilityRelease(target);
+        pthread_barrier_wait(&race.together);
+        pthread_barrier_wait(&race.together); /* and again */
+    }
+    return unused;
+}
+
+TEST(of_threads_that_are_first_together_one_starts_it)
+{
+    pthread_t threads[STARTERS];
+
+    expect_threads(0);
+    queue_open(&race.queue, 0);
+    race.rounds = getenv("TEST_UNDER") != NULL ? 20 : 200;
+    atomic_store(&race.refused, 0);
+    others += STARTERS;
+    assert_int_equal(pthread_barrier_init(&race.together, NULL, STARTERS + 1), 0);
+    for (int i = 0; i < STARTERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, start_together, NULL), 0);
+    for (int i = 0; i < race.rounds; i++) {
+        pthread_barrier_wait(&race.together);
+        pthread_barrier_wait(&race.together);
+        expect_threads(1); /* those that came too late have ended */
+        pthread_barrier_wait(&race.together);
+        pthread_barrier_wait(&race.together);
+        expect_threads(0);
+        pthread_barrier_wait(&race.together);
+    }
+    for (int i = 0; i < STARTERS; i++)
+        pthread_join(threads[i], NULL);
+    others -= STARTERS;
+    assert_int_equal(atomic_load(&race.refused), 0);
+    assert_int_equal(atomic_load(&race.queue.references), 0);
+    pthread_barrier_destroy(&race.together);
+    queue_close(&race.queue);
+}
+
+/* The last goes while the next comes: the thread is kept, or another one is started, and in the end none is left. */
+TEST(it_may_be_wanted_again_while_it_ends)
+{
+    const int                    rounds = getenv("TEST_UNDER") != NULL ? 100 : 2000;
+    atomic_int                   calls = 0;
+    SCNetworkReachabilityContext context = { .info = &calls };
+    SCNetworkReachabilityRef     target;
+    struct descriptors           before;
+    struct queue                 queue;
+
+    expect_threads(0);
+    descriptors_read(&before);
+    queue_open(&queue, 0);
+    target = name_target();
+    assert_true(SCNetworkReachabilitySetCallback(target, count_call, &context));
+    for (int i = 0; i < rounds; i++) {
+        struct queue_work work;
+
+        assert_true(queue_set(&queue, target));
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+        while (queue_take(&queue, &work))
+            work.run(work.argument);
+    }
+    SCNetworkReachabilityRelease(target);
+    expect_threads(0);
+    queue_close(&queue); /* a work that came late */
+    assert_int_equal(atomic_load(&queue.references), 0);
+    assert_int_equal(atomic_load(&calls), 0);
+    descriptors_expect(&before);
+}
+
+TEST(it_ends_though_a_work_waits)
+{
+    atomic_int                   calls = 0;
+    SCNetworkReachabilityContext context = { .info = &calls };
+    SCNetworkReachabilityRef     target;
+    struct queue                 queue;
+
+    expect_threads(0);
+    queue_open(&queue, 0);
+    target = name_target();
+    assert_true(SCNetworkReachabilitySetCallback(target, count_call, &context));
+    assert_true(queue_set(&queue, target));
+    queue_await(&queue, 1);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+    expect_threads(0);
+    assert_int_equal(atomic_load(&queue.references), 1);
+    assert_true(queue_run(&queue));
+    assert_int_equal(atomic_load(&queue.references), 0);
+    assert_int_equal(atomic_load(&calls), 0);
+    queue_close(&queue);
+}
+
+static void perform_at_once(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    work(argument);
+}
+
+static void unschedule(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)flags;
+    SCNetworkReachabilitySetScheduler(target, NULL);
+    SCNetworkReachabilityRelease(target);
+    sem_post(info);
+}
+
+TEST(it_ends_when_the_last_is_unscheduled_on_itself)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
+    SCNetworkReachabilityContext         context = { 0 };
+    sem_t                                called;
+
+    expect_threads(0);
+    context.info = &called;
+    assert_int_equal(sem_init(&called, 0, 0), 0);
+    for (int i = 0; i < 100; i++) {
+        SCNetworkReachabilityRef target = name_target();
+
+        assert_true(SCNetworkReachabilitySetCallback(target, unschedule, &context));
+        assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+        await(&called);
+    }
+    expect_threads(0);
+}
+
+TEST_WITH(NULL, NULL, run_loops_start_no_thread)
+{
+    struct watcher watcher;
+    int            before;
+
+    namespace_require_pair();
+    expect_threads(0);
+    before = count_threads(NULL, NULL);
+    watcher_start(&watcher, expect_target(FAR));
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R);
+    assert_int_equal(count_threads(NULL, NULL), before);
+}
+
+/* ---- Nothing waits for it --------------------------------------------------------------------------------------- */
+
+static struct {
+    SCNetworkReachabilityRef target, other;
+    struct queue             queue;
+    sem_t                    entered, go_on, made;
+    int                      refused;
+} stuck;
+
+static void perform_stuck(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    sem_post(&stuck.entered);
+    sem_wait(&stuck.go_on);
+    work(argument);
+}
+
+static void check(SCBoolean done)
+{
+    stuck.refused += !done;
+}
+
+static void *make_calls(void *unused)
+{
+    SCNetworkReachabilityFlags flags;
+    SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
+    SCNetworkReachabilityRef   fresh = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    char                       text[512];
+
+    for (int i = 0; i < 2; i++) {
+        const SCNetworkReachabilityRef target = i == 0 ? stuck.other : fresh;
+
+        check(queue_set(&stuck.queue, target));
+        check(SCNetworkReachabilityGetFlags(target, &flags));
+        check(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+        check(SCNetworkReachabilityGetPath(target, &path));
+        check(SCNetworkReachabilityGetDescription(target, text, sizeof text) > 0);
+        check(SCNetworkReachabilitySetScheduler(target, NULL));
+    }
+    SCNetworkReachabilityRelease(fresh);
+    /* And the one whose work it is. */
+    check(SCNetworkReachabilityGetFlags(stuck.target, &flags));
+    check(SCNetworkReachabilitySetCallback(stuck.target, NULL, NULL));
+    check(SCNetworkReachabilitySetScheduler(stuck.target, NULL));
+    check(queue_set(&stuck.queue, stuck.target));
+    check(SCNetworkReachabilitySetScheduler(stuck.target, NULL));
+    SCNetworkReachabilityRelease(stuck.target);
+    sem_post(&stuck.made);
+    return unused;
+}
+
+TEST(no_call_waits_for_it)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_stuck };
+    pthread_t                            thread;
+
+    memset(&stuck, 0, sizeof stuck);
+    queue_open(&stuck.queue, 0);
+    assert_int_equal(sem_init(&stuck.entered, 0, 0), 0);
+    assert_int_equal(sem_init(&stuck.go_on, 0, 0), 0);
+    assert_int_equal(sem_init(&stuck.made, 0, 0), 0);
+    stuck.target = name_target();
+    stuck.other = expect_target(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(stuck.target, ignore, NULL));
+    assert_true(SCNetworkReachabilitySetScheduler(stuck.target, &scheduler));
+    await(&stuck.entered);
+    assert_int_equal(pthread_create(&thread, NULL, make_calls, NULL), 0);
+    patience_await(&stuck.made, "a call waits for the thread");
+    pthread_join(thread, NULL);
+    assert_int_equal(stuck.refused, 0);
+    assert_int_equal(count_threads("reachability", NULL), 1);
+    sem_post(&stuck.go_on);
+    expect_threads(0);
+    SCNetworkReachabilityRelease(stuck.other);
+    queue_close(&stuck.queue);
+    assert_int_equal(atomic_load(&stuck.queue.references), 0);
+}
+
+/* ---- Signals ---------------------------------------------------------------------------------------------------- */
+
+static pthread_t  main_thread;
+static atomic_int signals, elsewhere;
+
+static void handle(int number)
+{
+    (void)number;
+    atomic_fetch_add(&signals, 1);
+    if (!pthread_equal(pthread_self(), main_thread))
+        atomic_fetch_add(&elsewhere, 1);
+}
+
+TEST_WITH(NULL, NULL, signals_sent_to_the_process_never_run_on_it)
+{
+    static const int numbers[] = { SIGUSR1, SIGTERM, SIGALRM, SIGCHLD, SIGWINCH, SIGHUP };
+    enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
+    const struct sigaction handling = { .sa_handler = handle };
+    struct sigaction       before[NUMBERS];
+    sigset_t               some, mask, pending;
+
+    witness_open(); /* while nothing is blocked: the thread must not have that from us */
+    expect_threads(1);
+    main_thread = pthread_self();
+    atomic_store(&signals, 0);
+    atomic_store(&elsewhere, 0);
+    sigemptyset(&some);
+    for (int i = 0; i < NUMBERS; i++) {
+        sigaddset(&some, numbers[i]);
+        assert_int_equal(sigaction(numbers[i], &handling, &before[i]), 0);
+    }
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &some, &mask), 0);
+    for (int i = 0; i < NUMBERS; i++)
+        assert_int_equal(kill(getpid(), numbers[i]), 0);
+    witness_settle(); /* it has run meanwhile, and would have been the one to take them */
+    assert_int_equal(atomic_load(&signals), 0);
+    assert_int_equal(sigpending(&pending), 0);
+    for (int i = 0; i < NUMBERS; i++)
+        assert_int_equal(sigismember(&pending, numbers[i]), 1);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &mask, NULL), 0);
+    assert_int_equal(atomic_load(&signals), NUMBERS);
+    assert_int_equal(atomic_load(&elsewhere), 0);
+    for (int i = 0; i < NUMBERS; i++)
+        assert_int_equal(sigaction(numbers[i], &before[i], NULL), 0);
+    witness_close();
+}
+
+/* ---- Network namespaces ----------------------------------------------------------------------------------------- */
+
+static struct {
+    struct queue queue;
+    sem_t        there, leave;
+    pid_t        thread;
+    bool         failed;
+} abroad;
+
+/* Starts the library's thread from a namespace of its own. */
+static void *live_abroad(void *unused)
+{
+    SCNetworkReachabilityRef target = NULL;
+
+    abroad.thread = gettid();
+    if (!namespace_enter() || (target = SCNetworkReachabilityCreateWithName(NULL, "localhost")) == NULL ||
+        !queue_set(&abroad.queue, target))
+        abroad.failed = true;
+    sem_post(&abroad.there);
+    sem_wait(&abroad.leave);
+    if (!abroad.failed && !SCNetworkReachabilitySetScheduler(target, NULL))
+        abroad.failed = true;
+    SCNetworkReachabilityRelease(target);
+    return unused;
+}
+
+/* A pair's far end, d, was there. When the namespace dies, so does the pair. */
+static void expect_death(void)
+{
+    const double end = watcher_now() + PATIENCE;
+
+    while (writer_index("c") != 0) {
+        if (watcher_now() > end)
+            fail_msg("the namespace lives on");
+        sched_yield();
+    }
+}
+
+TEST_WITH(namespace_require_lo, NULL, it_keeps_no_namespace_alive_that_no_target_is_in)
+{
+    SCNetworkReachabilityRef target;
+    pthread_t                thread;
+
+    namespace_add_second_pair();
+    expect_threads(0);
+    abroad.failed = false;
+    queue_open(&abroad.queue, 0);
+    assert_int_equal(sem_init(&abroad.there, 0, 0), 0);
+    assert_int_equal(sem_init(&abroad.leave, 0, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, live_abroad, NULL), 0);
+    others++;
+    await(&abroad.there);
+    assert_false(abroad.failed);
+    namespace_ip("link set dev d netns %d", (int)abroad.thread);
+    target = expect_target("127.0.0.1");
+    assert_true(queue_set(&abroad.queue, target));
+    expect_threads(1);
+    assert_int_not_equal(writer_index("c"), 0);
+    sem_post(&abroad.leave);
+    pthread_join(thread, NULL);
+    others--;
+    assert_false(abroad.failed);
+    expect_death();
+    assert_int_equal(count_threads("reachability", NULL), 1);
+    assert_int_equal(expect_flags_of(target), R | L | D);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+    queue_close(&abroad.queue);
+}
+
+TEST_WITH(namespace_require_lo, NULL, it_does_not_stay_where_the_main_thread_was_when_it_started)
+{
+    SCNetworkReachabilityRef there, here;
+    struct queue             queue;
+    pid_t                    thread;
+    int                      home;
+
+    namespace_add_second_pair();
+    home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    assert_true(home >= 0);
+    expect_threads(0);
+    queue_open(&queue, 0);
+    assert_true(namespace_enter());
+    there = name_target();
+    assert_true(queue_set(&queue, there));
+    assert_true(await_threads(1, &thread));
+    assert_int_equal(setns(home, CLONE_NEWNET), 0);
+    close(home);
+    namespace_ip("link set dev d netns %d", (int)thread);
+    here = name_target();
+    assert_true(queue_set(&queue, here));
+    assert_int_not_equal(writer_index("c"), 0);
+    assert_true(SCNetworkReachabilitySetScheduler(there, NULL));
+    SCNetworkReachabilityRelease(there);
+    expect_death();
+    assert_true(SCNetworkReachabilitySetScheduler(here, NULL));
+    SCNetworkReachabilityRelease(here);
+    queue_close(&queue);
+}
+
+/* ---- Other programs --------------------------------------------------------------------------------------------- */
+
+static double processor_time(pid_t thread)
+{
+    const clockid_t clock = (clockid_t)((~(unsigned)thread << 3) | 6); /* the kernel's, of a thread by its number */
+    struct timespec time;
+
+    return clock_gettime(clock, &time) != 0 ? -1 : (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static int complain(const char *what)
+{
+    fprintf(stderr, "%s\n", what);
+    return 1;
+}
+
+/* Closes what it never opened; perhaps other things are there afterwards, which are always readable. The thread is
+ * inside perform meanwhile: inside epoll_wait it would sleep on. How much processor time it takes is measured over a
+ * second. */
+static int close_everything(bool reuse)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform_stuck };
+    SCNetworkReachabilityRef             target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    double                               before, spent;
+    pid_t                                thread = 0;
+    int                                  zero;
+
+    if (sem_init(&stuck.entered, 0, 0) != 0 || sem_init(&stuck.go_on, 0, 0) != 0)
+        return complain("no semaphore");
+    if (!SCNetworkReachabilitySetCallback(target, ignore, NULL) ||
+        !SCNetworkReachabilitySetScheduler(target, &scheduler))
+        return complain("not scheduled");
+    while (sem_wait(&stuck.entered) != 0)
+        continue;
+    if (!await_threads(1, &thread))
+        return complain("no thread");
+    /* Bare system calls: a sanitizer has a point when it complains of such a program. */
+    syscall(SYS_close_range, 3, ~0u, 0);
+    zero = reuse ? open("/dev/zero", O_RDONLY) : -1;
+    for (int fd = zero + 1; reuse && fd < 64; fd++)
+        syscall(SYS_dup3, zero, fd, 0);
+    before = processor_time(thread);
+    sem_post(&stuck.go_on);
+    poll(NULL, 0, 1000); /* the time over which it is measured */
+    spent = processor_time(thread) - before;
+    if (before < 0 || spent > 0.1) {
+        fprintf(stderr, "in one second it ran for %.3f s\n", spent);
+        return 1;
+    }
+    if (!SCNetworkReachabilitySetScheduler(target, NULL))
+        return complain("not unscheduled");
+    SCNetworkReachabilityRelease(target);
+    return await_threads(0, NULL) ? 0 : complain("the thread does not end");
+}
+
+PART(close_descriptors)
+{
+    _exit(close_everything(false));
+}
+
+PART(replace_descriptors)
+{
+    _exit(close_everything(true));
+}
+
+/* Ends as programs do, with all that there is. */
+PART(leave)
+{
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    static struct queue      queue;
+
+    queue_open(&queue, 1);
+    return SCNetworkReachabilitySetCallback(target, NULL, NULL) && queue_set(&queue, target) ? 0 : 1;
+}
+
+static void require_lo(void)
+{
+    namespace_require_lo();
+}
+
+TEST_WITH(require_lo, NULL, closing_its_descriptors_does_not_make_it_spin)
+{
+    EXPECT_PROGRAM(close_descriptors, 0, "");
+}
+
+TEST_WITH(require_lo, NULL, others_in_the_place_of_its_descriptors_do_not_make_it_spin)
+{
+    EXPECT_PROGRAM(replace_descriptors, 0, "");
+}
+
+TEST_WITH(require_lo, NULL, a_program_may_end_while_it_runs)
+{
+    const int rounds = getenv("TEST_UNDER") != NULL ? 2 : 20; /* a sanitizer waits a second before it ends */
+
+    for (int i = 0; i < rounds; i++)
+        EXPECT_PROGRAM(leave, 0, "");
+}
+
+static struct {
+    pthread_t caller;
+    int       here, elsewhere;
+} hooks;
+
+static void note_hook(const void *info)
+{
+    (void)info;
+    if (pthread_equal(pthread_self(), hooks.caller))
+        hooks.here++;
+    else
+        hooks.elsewhere++;
+}
+
+static void drop_work(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    (void)work;
+    (void)argument;
+}
+
+/* The thread may have a target in hand for a moment: it never becomes its last user. */
+TEST_WITH(require_lo, NULL, a_context_goes_where_the_last_user_goes)
+{
+    const int                            rounds = getenv("TEST_UNDER") != NULL ? 500 : 20000;
+    const SCNetworkReachabilityScheduler scheduler = { .perform = drop_work };
+    SCNetworkReachabilityContext         context = { .info = &hooks, .release = note_hook };
+    SCNetworkReachabilityRef             other;
+
+    hooks.caller = pthread_self();
+    other = name_target();
+    assert_true(SCNetworkReachabilitySetScheduler(other, &scheduler));
+    for (int i = 0; i < rounds; i++) {
+        SCNetworkReachabilityRef target = expect_target("127.0.0.1");
+
+        assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
+        assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+        for (int j = i % 50; j > 0; j--)
+            (void)expect_flags_of(target); /* it begins with it by now, or has not */
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+        SCNetworkReachabilityRelease(target);
+        assert_int_equal(hooks.here, i + 1);
+    }
+    assert_int_equal(hooks.elsewhere, 0);
+    assert_true(SCNetworkReachabilitySetScheduler(other, NULL));
+    SCNetworkReachabilityRelease(other);
+    expect_threads(0);
+}
+
+static void *note_thread(void *ret)
+{
+    *(pid_t *)ret = gettid();
+    return NULL;
+}
+
+/* A sanitizer's own thread comes with the first. That one itself may be listed for a moment after it was joined. */
+static void start(void)
+{
+    pthread_t thread;
+    pid_t     first;
+    char      path[64];
+
+    MUST(pthread_create(&thread, NULL, note_thread, &first) == 0);
+    MUST(pthread_join(thread, NULL) == 0);
+    snprintf(path, sizeof path, "/proc/self/task/%d", (int)first);
+    while (access(path, F_OK) == 0)
+        sched_yield();
+    others = count_threads(NULL, NULL);
+}
+
+UNIT(.setup = namespace_require, .start = start)

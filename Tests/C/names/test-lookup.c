@@ -1,0 +1,1739 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Look-ups of names, with a resolver of the test's own (resolver.h), so that they hang, answer and fail when the test
+ * wants them to: how many threads there are, who is asked and told, in what order, and what is left when nobody wants
+ * to know any more.
+ *
+ * TEST_STORM_ROUNDS: how often targets are ended while their answer comes (default 2000).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/child.h"
+#include "support/descriptors.h"
+#include "support/etc.h"
+#include "support/idle.h"
+#include "support/names.h"
+#include "support/namespace.h"
+#include "support/program.h"
+#include "support/resolver.h"
+#include "support/watcher.h"
+
+#define ROUNDS   2000
+#define NAMES    10000
+#define PATIENCE 20 /* seconds until what must happen has failed to */
+
+static bool is_under(const char *tool)
+{
+    const char *under = getenv("TEST_UNDER");
+
+    return under != NULL && strcmp(under, tool) == 0;
+}
+
+/* Slower by what, so that as much can be done less often. */
+static unsigned slowness(void)
+{
+    return is_under("valgrind") ? 20 : is_under("tsan") || is_under("asan") ? 4 : 1;
+}
+
+static unsigned rounds_wanted(void)
+{
+    const char *text = getenv("TEST_STORM_ROUNDS");
+
+    return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : ROUNDS / (is_under("valgrind") ? 20 : 1);
+}
+
+/* Threads of a test report failures here: cmocka's asserts are for the test's own thread. */
+static _Atomic(const char *) complaint;
+
+static void complain_if(bool wrong, const char *what)
+{
+    if (wrong)
+        atomic_store(&complaint, what);
+}
+
+static void expect_no_complaint(void)
+{
+    const char *what = atomic_load(&complaint);
+
+    if (what == NULL)
+        what = resolver_complaint();
+    if (what != NULL)
+        fail_msg("%s", what);
+}
+
+static void await_semaphore(sem_t *semaphore, const char *what)
+{
+    struct timespec end;
+    int             result;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += PATIENCE;
+    do
+        result = sem_timedwait(semaphore, &end);
+    while (result != 0 && errno == EINTR);
+    if (result != 0)
+        fail_msg("%s", what);
+}
+
+/* ---- What the library calls ------------------------------------------------------------------------------------- */
+
+int   __real_stat(const char *path, struct stat *status);
+int   __wrap_stat(const char *path, struct stat *status);
+int   __real_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int   __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+int   __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
+int   __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
+
+/* A mere pause is none: each test waits until no thread is left. */
+int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
+{
+    return count == 0 ? 0 : __real_poll(polled, count, milliseconds);
+}
+
+/* Where a resolver's thread that is about to tell of a failure looks whether a server can be reached. */
+static struct {
+    atomic_bool closed;
+    sem_t       reached, open;
+} gate;
+
+int __wrap_stat(const char *path, struct stat *status)
+{
+    char name[16] = "";
+
+    if (strcmp(path, "/etc/resolv.conf") == 0 && atomic_load(&gate.closed) &&
+        pthread_getname_np(pthread_self(), name, sizeof name) == 0 && strcmp(name, "reach-resolver") == 0 &&
+        atomic_exchange(&gate.closed, false)) {
+        sem_post(&gate.reached);
+        sem_wait(&gate.open);
+    }
+    return __real_stat(path, status);
+}
+
+/* Threads are counted, and may not be had; `meanwhile` runs inside. */
+static struct {
+    atomic_bool none;
+    void (*meanwhile)(void);
+    void (*_Atomic before)(void); /* the next one that can be had, once */
+    atomic_int refused, started;
+} threads;
+
+int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    void (*before)(void) = atomic_exchange(&threads.before, NULL);
+
+    if (before != NULL)
+        before();
+    if (!atomic_load(&threads.none)) {
+        atomic_fetch_add(&threads.started, 1);
+        return __real_pthread_create(ret, attributes, run, argument);
+    }
+    atomic_fetch_add(&threads.refused, 1);
+    if (threads.meanwhile != NULL)
+        threads.meanwhile();
+    return EAGAIN;
+}
+
+/* There is no memory for pieces of these sizes, so many times. */
+static struct {
+    atomic_size_t least, most;
+    atomic_int    times;
+} dearth;
+
+static bool is_lacking(size_t size)
+{
+    return size >= dearth.least && size <= dearth.most && atomic_load(&dearth.times) > 0 &&
+           atomic_fetch_sub(&dearth.times, 1) > 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return is_lacking(size) ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return is_lacking(count * size) ? NULL : __real_calloc(count, size);
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------ */
+
+#define LOCAL "127.0.0.1"
+#define HERE  (R | L | D) /* what that is */
+
+/* By the name's beginning. */
+static struct resolver_reply usual(const char *name)
+{
+    static const struct {
+        const char *beginning;
+        int         error;
+    } errors[] = { { "again", EAI_AGAIN },       { "fail", EAI_FAIL },         { "noname", EAI_NONAME },
+                   { "nodata", EAI_NODATA },     { "family", EAI_ADDRFAMILY }, { "memory", EAI_MEMORY },
+                   { "system", EAI_SYSTEM },     { "flags", EAI_BADFLAGS },    { "service", EAI_SERVICE },
+                   { "socktype", EAI_SOCKTYPE }, { "overflow", EAI_OVERFLOW }, { "idn", EAI_IDN_ENCODE },
+                   { "proto", EAI_FAMILY },      { "unknown", -4711 } };
+
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (strncmp(name, errors[i].beginning, strlen(errors[i].beginning)) == 0)
+            return (struct resolver_reply){ .error = errors[i].error };
+    return (struct resolver_reply){ .hangs = strncmp(name, "hang", 4) == 0, .addresses = LOCAL };
+}
+
+static int                      threads_at_start; /* of the process: a sanitizer has one, too */
+static SCNetworkReachabilityRef holder;
+
+static int count_threads(void)
+{
+    struct stat status;
+
+    assert_int_equal(__real_stat("/proc/self/task", &status), 0);
+    return (int)status.st_nlink - 2;
+}
+
+/* Those of the resolver's, and the one that closes what was watched: nobody is told when it has. */
+static void await_no_thread(void)
+{
+    const time_t end = time(NULL) + PATIENCE;
+
+    while (count_threads() > threads_at_start) {
+        if (time(NULL) > end)
+            fail_msg("%d threads are left", count_threads() - threads_at_start);
+        sched_yield();
+    }
+}
+
+/* After a test that failed in the middle the next one finds nothing of it. */
+static void end_test(void)
+{
+    atomic_store(&threads.none, false);
+    atomic_store(&dearth.times, 0);
+    if (atomic_exchange(&gate.closed, false))
+        sem_post(&gate.open);
+    resolver_let_go(NULL);
+    SCNetworkReachabilityRelease(holder);
+    holder = NULL;
+    assert_true(resolver_await_threads(0));
+}
+
+/* Every look-up has ended, and with it the threads; nothing is watched. */
+static void finish(void)
+{
+    resolver_let_go(NULL);
+    if (!resolver_await_threads(0))
+        fail_msg("%u threads are left", resolver_threads());
+    await_no_thread();
+    expect_no_complaint();
+    assert_true(resolver_has_its_lists());
+}
+
+/* Waits for the first callback. */
+static void await_answer(struct watcher *watcher)
+{
+    while (watcher->calls == 0)
+        if (SCRunLoopPerform(watcher->loop, PATIENCE) != 1)
+            fail_msg("no answer");
+}
+
+static void expect_reason(SCNetworkReachabilityRef target, SCNetworkReachabilityReason reason)
+{
+    const SCNetworkReachabilityPath path = expect_path_of(target);
+
+    if (path.reason != reason)
+        fail_msg("wanted %s, got %s", SCNetworkReachabilityReasonString(reason),
+                 SCNetworkReachabilityReasonString(path.reason));
+}
+
+#define EXPECT_REASON(target, word) expect_reason(target, kSCNetworkReachabilityReason##word)
+
+/* As if they had been so for long: else they are read anew for a moment. */
+static void write_hosts(const char *text)
+{
+    const struct timespec long_ago[2] = { { 0 }, { 0 } };
+
+    etc_write(ETC_HOSTS, text);
+    assert_int_equal(utimensat(AT_FDCWD, ETC_HOSTS, long_ago, 0), 0);
+}
+
+/* Else a thread reads them first, and hands on what is not in them. Kept for as long as there is a name. */
+static void have_hosts_read(void)
+{
+    struct watcher watcher;
+
+    write_hosts("");
+    SCNetworkReachabilityRelease(holder);
+    holder = expect_name("holder.example");
+    resolver_begin(usual);
+    watcher_schedule(&watcher, expect_name("name.example"));
+    await_answer(&watcher);
+    watcher_stop(&watcher);
+    if (!resolver_await_threads(0))
+        fail_msg("%u threads are left", resolver_threads());
+    await_no_thread();
+}
+
+static void begin_with(resolver_rule *rule)
+{
+    namespace_require_lo();
+    etc_require("192.0.2.53");
+    atomic_store(&complaint, NULL);
+    have_hosts_read();
+    resolver_begin(rule);
+}
+
+static void begin(void)
+{
+    begin_with(usual);
+}
+
+/* What a callback's context points at. Static memory, so that a call that comes when it must not is seen. */
+struct listener {
+    atomic_int references, calls, inside;
+};
+
+static sem_t news; /* a call was made, or a context released */
+
+static const void *retain_listener(const void *info)
+{
+    atomic_fetch_add(&((struct listener *)(uintptr_t)info)->references, 1);
+    return info;
+}
+
+static void release_listener(const void *info)
+{
+    complain_if(atomic_fetch_sub(&((struct listener *)(uintptr_t)info)->references, 1) <= 0,
+                "released more often than retained");
+    sem_post(&news);
+}
+
+static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct listener           *listener = info;
+    SCNetworkReachabilityFlags inside;
+
+    (void)flags;
+    complain_if(atomic_fetch_add(&listener->inside, 1) != 0, "two calls at a time");
+    complain_if(atomic_load(&listener->references) <= 0, "a call with a context that was released");
+    complain_if(!SCNetworkReachabilityGetFlags(target, &inside), "GetFlags failed during a call");
+    atomic_fetch_add(&listener->calls, 1);
+    atomic_fetch_sub(&listener->inside, 1);
+    sem_post(&news);
+}
+
+static void listen_to(struct listener *listener, SCNetworkReachabilityRef target,
+                      SCNetworkReachabilityCallBack callback)
+{
+    SCNetworkReachabilityContext context = { .info = listener, .retain = retain_listener, .release = release_listener };
+
+    assert_true(SCNetworkReachabilitySetCallback(target, callback, &context));
+}
+
+static void schedule(SCNetworkReachabilityRef target, SCRunLoopRef loop)
+{
+    if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode))
+        fail_msg("not scheduled: %s", SCErrorString(SCError()));
+}
+
+static void unschedule(SCNetworkReachabilityRef target, SCRunLoopRef loop)
+{
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+}
+
+/* Drives a loop until a listener has been called so often. */
+static void drive_until(SCRunLoopRef loop, const struct listener *listener, int calls)
+{
+    const double end = watcher_now() + PATIENCE;
+
+    while (atomic_load(&listener->calls) < calls) {
+        if (watcher_now() > end)
+            fail_msg("%d calls instead of %d", atomic_load(&listener->calls), calls);
+        assert_true(SCRunLoopPerform(loop, 1) >= 0);
+    }
+}
+
+/* ---- Very many names -------------------------------------------------------------------------------------------- */
+
+/* From being scheduled to the callback. */
+static double time_of(const char *name)
+{
+    struct watcher watcher;
+    const double   start = watcher_now();
+    double         time;
+
+    watcher_schedule(&watcher, expect_name(name));
+    while (watcher.calls == 0 && watcher_now() < start + PATIENCE)
+        SCRunLoopPerform(watcher.loop, 1);
+    time = watcher_now() - start;
+    if (watcher.calls == 0)
+        fail_msg("%s was not answered", name);
+    EXPECT(watcher.target, HERE, None);
+    watcher_stop(&watcher);
+    return time;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median_time_of(const char *name)
+{
+    double times[21];
+
+    for (size_t i = 0; i < 21; i++)
+        times[i] = time_of(name);
+    qsort(times, 21, sizeof times[0], compare);
+    return times[10];
+}
+
+TEST_WITH(begin, NULL, many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting)
+{
+    const unsigned            count = NAMES / slowness();
+    SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
+    SCRunLoopRef              loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef  stuck;
+    double                    alone, behind;
+    unsigned                  calls;
+
+    write_hosts("127.0.0.1 quick.example\n127.0.0.1 hang.in.hosts\n");
+    alone = median_time_of("quick.example");
+    for (unsigned i = 0; i < count; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "hang-%u.example", i);
+        targets[i] = expect_name(name);
+        schedule(targets[i], loop);
+    }
+    assert_true(resolver_await_hanging(3));
+    behind = median_time_of("quick.example");
+    print_message("| a name from /etc/hosts: alone %.2f ms, behind %u others %.2f ms\n", alone * 1e3, count,
+                  behind * 1e3);
+    assert_true(behind < alone * 4 + 0.005);
+    assert_true(behind < 0.05 * slowness());
+    calls = resolver_calls(NULL);
+    stuck = expect_name("hang.in.hosts");
+    schedule(stuck, loop);
+    assert_true(resolver_await_hanging(4));
+    assert_true(resolver_await_threads(4));
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    for (unsigned i = 0; i < count; i++) {
+        unschedule(targets[i], loop);
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    unschedule(stuck, loop);
+    SCNetworkReachabilityRelease(stuck);
+    SCRunLoopRelease(loop);
+    free(targets);
+    /* Those that are stuck remain, and nothing is asked for nobody. */
+    assert_true(resolver_await_threads(4));
+    finish();
+    assert_int_equal(resolver_calls(NULL), calls + 1);
+}
+
+TEST_WITH(begin, NULL, many_names_that_answer_are_all_told)
+{
+    const unsigned            count = NAMES / 4 / slowness();
+    SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
+    SCRunLoopRef              loop = SCRunLoopCreate();
+    static struct listener    listener;
+
+    memset(&listener, 0, sizeof listener);
+    for (unsigned i = 0; i < count; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "ok-%u.example", i);
+        targets[i] = expect_name(name);
+        listen_to(&listener, targets[i], called);
+        schedule(targets[i], loop);
+    }
+    drive_until(loop, &listener, (int)count);
+    for (unsigned i = 0; i < count; i++) {
+        assert_int_equal(expect_flags_of(targets[i]), HERE);
+        unschedule(targets[i], loop);
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    assert_int_equal(atomic_load(&listener.calls), (int)count);
+    SCRunLoopRelease(loop);
+    free(targets);
+    finish();
+    assert_int_equal(atomic_load(&listener.references), 0);
+    assert_int_equal(resolver_calls(NULL), count);
+}
+
+/* ---- Who is asked, and when ------------------------------------------------------------------------------------- */
+
+/* Names that take all threads but the one for quick ones. */
+struct occupation {
+    struct watcher watchers[3];
+};
+
+static void occupy(struct occupation *ret)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "hang-%u.occupies", i);
+        watcher_schedule(&ret->watchers[i], expect_name(name));
+    }
+    assert_true(resolver_await_hanging(3));
+}
+
+static void vacate(struct occupation *occupation)
+{
+    for (unsigned i = 0; i < 3; i++)
+        watcher_stop(&occupation->watchers[i]);
+}
+
+static void drive_on(struct watcher *watcher)
+{
+    assert_true(idle_perform(watcher->loop) >= 0);
+}
+
+TEST(first_look_ups_go_before_repeated_ones)
+{
+    struct occupation occupation;
+    struct watcher    repeated, sentinel, first;
+
+    namespace_add_pair();
+    write_hosts("127.0.0.1 sentinel\n");
+    watcher_schedule(&repeated, expect_name("noname.repeated"));
+    EXPECT_CHANGE(&repeated, 0);
+    watcher_schedule(&sentinel, expect_name("sentinel"));
+    EXPECT_CHANGE(&sentinel, HERE);
+    occupy(&occupation);
+    assert_int_equal(resolver_calls(NULL), 5);
+    /* Both are looked up again: the first of them has been queued when the other is asked for. */
+    namespace_ip("route add default via 192.0.2.1");
+    while (!names_is_looking(repeated.target))
+        drive_on(&repeated);
+    while (resolver_calls("sentinel") < 2)
+        drive_on(&sentinel);
+    watcher_schedule(&first, expect_name("first.example"));
+    resolver_let_go("hang-0.occupies");
+    assert_true(resolver_await_calls(NULL, 8));
+    assert_string_equal(resolver_call(6), "first.example");
+    assert_string_equal(resolver_call(7), "noname.repeated");
+    vacate(&occupation);
+}
+
+TEST_WITH(begin, NULL, a_look_up_is_shared_by_all_who_want_it)
+{
+    enum { SHARERS = 50 };
+    struct watcher sharers[SHARERS], elsewhere, otherwise;
+
+    atomic_store(&threads.started, 0);
+    for (int i = 0; i < SHARERS; i++) {
+        watcher_start(&sharers[i], expect_name("hang.example"));
+        assert_true(resolver_await_hanging(1)); /* while it is in a queue, each may look for somebody to take it */
+    }
+    watcher_start(&otherwise, expect_name("hang.example.org"));
+    assert_true(resolver_await_hanging(2));
+    assert_int_equal(resolver_calls(NULL), 2);
+    /* Another namespace may have another answer. */
+    namespace_require();
+    watcher_start(&elsewhere, expect_name("hang.example"));
+    assert_true(resolver_await_hanging(3));
+    assert_int_equal(resolver_calls("hang.example"), 2);
+    assert_int_equal(atomic_load(&threads.started), 3);
+    resolver_let_go("hang.example");
+    for (int i = 0; i < SHARERS; i++) {
+        EXPECT_CHANGE(&sharers[i], HERE);
+        watcher_stop(&sharers[i]);
+    }
+    EXPECT_CHANGE(&elsewhere, 0); /* lo is down there */
+    watcher_stop(&elsewhere);
+    EXPECT_REASON(otherwise.target, NamePending);
+    watcher_stop(&otherwise);
+    finish();
+    assert_int_equal(resolver_calls(NULL), 3);
+}
+
+TEST_WITH(begin, NULL, what_was_cancelled_in_the_queue_is_never_asked)
+{
+    struct occupation occupation;
+    struct watcher    one, first, second;
+
+    occupy(&occupation);
+    watcher_start(&one, expect_name("one.example"));
+    watcher_start(&first, expect_name("two.example"));
+    watcher_start(&second, expect_name("two.example"));
+    watcher_stop(&one);
+    watcher_stop(&first); /* the other still wants to know */
+    resolver_let_go(NULL);
+    EXPECT_CHANGE(&second, HERE);
+    watcher_stop(&second);
+    vacate(&occupation);
+    finish();
+    assert_int_equal(resolver_calls("one.example"), 0);
+    assert_int_equal(resolver_calls("two.example"), 1);
+}
+
+/* A waiter may leave while the look-up is queued, also the one that started it. */
+TEST_WITH(NULL, NULL, whoever_of_them_stays_is_told)
+{
+    enum { SHARERS = 4 };
+    static const int orders[][SHARERS] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 0, 2, 1, 3 }, { 1, 0, 3, 2 } };
+
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        const int         last = orders[i][SHARERS - 1];
+        struct occupation occupation;
+        struct watcher    sharers[SHARERS], before, after;
+
+        begin();
+        occupy(&occupation);
+        watcher_start(&before, expect_name("before.example"));
+        for (int j = 0; j < SHARERS; j++)
+            watcher_start(&sharers[j], expect_name("shared.example"));
+        watcher_start(&after, expect_name("after.example"));
+        for (int j = 0; j < SHARERS - 1; j++)
+            watcher_stop(&sharers[orders[i][j]]);
+        resolver_let_go(NULL);
+        EXPECT_CHANGE(&sharers[last], HERE);
+        EXPECT_CHANGE(&before, HERE);
+        EXPECT_CHANGE(&after, HERE);
+        watcher_stop(&sharers[last]);
+        watcher_stop(&before);
+        watcher_stop(&after);
+        vacate(&occupation);
+        finish();
+        assert_int_equal(resolver_calls("shared.example"), 1);
+    }
+}
+
+TEST_WITH(begin, NULL, who_has_gone_is_freed_at_once_and_not_told)
+{
+    static struct listener   listener, staying;
+    SCNetworkReachabilityRef gone, stays;
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    gone = expect_name("hang.example");
+    stays = expect_name("hang.example");
+    memset(&listener, 0, sizeof listener);
+    memset(&staying, 0, sizeof staying);
+    listen_to(&listener, gone, called);
+    listen_to(&staying, stays, called);
+    schedule(gone, loop);
+    schedule(stays, loop);
+    assert_true(resolver_await_hanging(1));
+    unschedule(gone, loop);
+    SCNetworkReachabilityRelease(gone);
+    assert_int_equal(atomic_load(&listener.references), 0);
+    /* One that has left and come back is told. */
+    unschedule(stays, loop);
+    schedule(stays, loop);
+    resolver_let_go(NULL);
+    drive_until(loop, &staying, 1);
+    unschedule(stays, loop);
+    SCNetworkReachabilityRelease(stays);
+    SCRunLoopRelease(loop);
+    finish();
+    assert_int_equal(atomic_load(&listener.calls), 0);
+    assert_int_equal(atomic_load(&staying.calls), 1);
+    assert_int_equal(atomic_load(&staying.references), 0);
+}
+
+TEST_WITH(begin, NULL, unscheduled_it_is_as_if_it_had_never_been_looked_up)
+{
+    struct watcher watcher;
+
+    watcher_schedule(&watcher, expect_name("name.example"));
+    EXPECT_CHANGE(&watcher, HERE);
+    EXPECT_REASON(watcher.target, None);
+    unschedule(watcher.target, watcher.loop);
+    EXPECT(watcher.target, 0, NamePending);
+    assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, NULL, 0), 0);
+    schedule(watcher.target, watcher.loop);
+    EXPECT_END(&watcher, HERE);
+    watcher_stop(&watcher);
+    finish();
+    assert_int_equal(resolver_calls(NULL), 2);
+}
+
+/* A second name from /etc/hosts need not wait for the first while there are threads to be had. */
+TEST(a_quick_name_that_is_stuck_keeps_no_other_waiting)
+{
+    struct watcher stuck, other;
+
+    write_hosts("127.0.0.1 hang.in.hosts other.in.hosts\n");
+    watcher_start(&stuck, expect_name("hang.in.hosts"));
+    assert_true(resolver_await_hanging(1));
+    watcher_schedule(&other, expect_name("other.in.hosts"));
+    EXPECT_CHANGE(&other, HERE);
+}
+
+static struct watcher robbed;
+
+static void be_robbed(void)
+{
+    watcher_schedule(&robbed, expect_name("hang.example"));
+    assert_true(resolver_await_calls("hang.quick", 1));
+}
+
+/* The one thread is started for what is quick; before it is there, the other one's takes that. */
+TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody)
+{
+    struct watcher quick;
+
+    write_hosts("127.0.0.1 hang.quick\n");
+    watcher_schedule(&quick, expect_name("name.example")); /* so that they are read */
+    await_answer(&quick);
+    watcher_stop(&quick);
+    finish();
+    resolver_begin(usual);
+    threads.before = be_robbed;
+    watcher_schedule(&quick, expect_name("hang.quick"));
+    assert_true(resolver_await_hanging(2));
+}
+
+/* A clock that was set back must not make look-ups come in a circle, nor need a file have settled. */
+TEST_WITH(NULL, NULL, a_file_of_the_future_is_looked_at_once)
+{
+    const struct timespec times[2] = { { .tv_sec = time(NULL) + 3600 }, { .tv_sec = time(NULL) + 3600 } };
+
+    for (int is_future = 0; is_future < 2; is_future++) {
+        struct watcher watcher;
+
+        begin();
+        etc_write(ETC_HOSTS, "127.0.0.1 name.example\n");
+        if (is_future)
+            assert_int_equal(utimensat(AT_FDCWD, ETC_HOSTS, times, 0), 0);
+        watcher_schedule(&watcher, expect_name("name.example"));
+        EXPECT_CHANGE(&watcher, HERE);
+        EXPECT_QUIET(&watcher);
+        watcher_stop(&watcher);
+        finish();
+        assert_int_equal(resolver_calls(NULL), 1);
+    }
+}
+
+/* ---- Before a change and after it ------------------------------------------------------------------------------- */
+
+static struct {
+    struct resolver_reply reply;
+    atomic_int            times; /* a look-up that hangs says what it comes to when it is let go */
+} before_it;
+
+static struct resolver_reply first_of_before(const char *name)
+{
+    if (strcmp(name, "moves.example") == 0 && atomic_fetch_add(&before_it.times, 1) < 2)
+        return before_it.reply;
+    return (struct resolver_reply){ .addresses = "127.0.0.2" };
+}
+
+/* Its first look-up is under way, and will have the answer of before. */
+static void begin_before(struct watcher *ret, struct resolver_reply reply)
+{
+    before_it.reply = reply;
+    atomic_store(&before_it.times, 0);
+    begin_with(first_of_before);
+    watcher_start(ret, expect_name("moves.example"));
+    assert_true(resolver_await_hanging(1));
+}
+
+static void expect_new_address(struct watcher *watcher)
+{
+    names_settle(watcher);
+    EXPECT_ADDRESSES(watcher->target, "127.0.0.2");
+    watcher_stop(watcher);
+}
+
+static const struct resolver_reply replies_of_before[] = { { .hangs = true, .addresses = LOCAL },
+                                                           { .hangs = true, .error = EAI_NONAME } };
+
+TEST_WITH(NULL, NULL, who_joins_a_look_up_of_before_a_change_has_the_answer_of_after)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct watcher first, joining;
+
+        begin_before(&first, replies_of_before[i]);
+        etc_write(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
+        assert_int_equal(watcher_pass(&first), 0);
+        watcher_schedule_on(&joining, expect_name("moves.example"), first.loop);
+        resolver_let_go("moves.example");
+        expect_new_address(&joining);
+        expect_new_address(&first);
+        finish();
+    }
+}
+
+/* Nobody was there to hear of it. */
+TEST_WITH(NULL, NULL, who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct watcher watcher;
+
+        begin_before(&watcher, replies_of_before[i]);
+        unschedule(watcher.target, watcher.loop);
+        etc_write(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
+        schedule(watcher.target, watcher.loop);
+        resolver_let_go("moves.example");
+        expect_new_address(&watcher);
+        finish();
+        assert_int_equal(resolver_calls(NULL), 2);
+    }
+}
+
+/* ---- Ending inside the callback --------------------------------------------------------------------------------- */
+
+static SCRunLoopRef inner_loop;
+
+static void release_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    called(target, flags, info);
+    complain_if(!SCNetworkReachabilityUnscheduleFromRunLoop(target, inner_loop, kSCRunLoopDefaultMode),
+                "not unscheduled inside its callback");
+    SCNetworkReachabilityRelease(target);
+}
+
+static void reschedule_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    const struct listener *listener = info;
+
+    called(target, flags, info);
+    if (atomic_load(&listener->calls) == 3)
+        return;
+    complain_if(!SCNetworkReachabilityUnscheduleFromRunLoop(target, inner_loop, kSCRunLoopDefaultMode) ||
+                    !SCNetworkReachabilityScheduleWithRunLoop(target, inner_loop, kSCRunLoopDefaultMode),
+                "not rescheduled inside its callback");
+}
+
+TEST_WITH(begin, NULL, a_target_may_end_inside_its_callback)
+{
+    static struct listener   released, rescheduled;
+    SCNetworkReachabilityRef first, second;
+
+    first = expect_name("name.example");
+    second = expect_name("other.example");
+    memset(&released, 0, sizeof released);
+    memset(&rescheduled, 0, sizeof rescheduled);
+    inner_loop = SCRunLoopCreate();
+    listen_to(&released, first, release_inside);
+    schedule(first, inner_loop);
+    drive_until(inner_loop, &released, 1);
+    listen_to(&rescheduled, second, reschedule_inside);
+    schedule(second, inner_loop);
+    drive_until(inner_loop, &rescheduled, 3);
+    unschedule(second, inner_loop);
+    SCNetworkReachabilityRelease(second);
+    SCRunLoopRelease(inner_loop);
+    finish();
+    assert_int_equal(atomic_load(&released.references), 0);
+    assert_int_equal(atomic_load(&rescheduled.references), 0);
+    assert_int_equal(atomic_load(&rescheduled.calls), 3);
+    assert_int_equal(resolver_calls(NULL), 4);
+}
+
+/* ---- Ending while the answer comes ------------------------------------------------------------------------------ */
+
+static struct {
+    SCRunLoopRef loop;
+    pthread_t    driver;
+    atomic_bool  over;
+} storm;
+
+static void *drive(void *loop)
+{
+    while (!atomic_load(&storm.over))
+        complain_if(SCRunLoopPerform(loop, -1) < 0, "SCRunLoopPerform failed");
+    return NULL;
+}
+
+static void run_at_once(void *info, void (*work)(void *), void *argument)
+{
+    (void)info;
+    work(argument);
+}
+
+static const SCNetworkReachabilityScheduler at_once = { .perform = run_at_once };
+
+static void storm_schedule(SCNetworkReachabilityRef target, bool on_scheduler)
+{
+    if (!on_scheduler)
+        schedule(target, storm.loop);
+    else if (!SCNetworkReachabilitySetScheduler(target, &at_once))
+        fail_msg("not on a scheduler: %s", SCErrorString(SCError()));
+}
+
+static void storm_unschedule(SCNetworkReachabilityRef target, bool on_scheduler)
+{
+    if (on_scheduler)
+        assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    else
+        unschedule(target, storm.loop);
+}
+
+/* Waits without taking processor time from the storm. */
+static void await(const atomic_int *value, int least, int most, const char *what)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += PATIENCE;
+    while (atomic_load(value) < least || atomic_load(value) > most)
+        if (sem_timedwait(&news, &end) != 0 && errno == ETIMEDOUT)
+            fail_msg("%s", what);
+}
+
+/* A little time, another one in each round, for the look-up to get somewhere. */
+static void spin(unsigned round)
+{
+    for (volatile unsigned i = (round * 2654435761u) % 60000; i > 0; i--)
+        continue;
+}
+
+enum ending { RELEASE, RESCHEDULE, CLEAR, SHARE, ENDINGS };
+
+static void end_one(unsigned round, enum ending ending, bool on_scheduler)
+{
+    static const char *const names[] = { "name.example", "again.example", "noname.example" };
+    static struct listener   listener;
+    SCNetworkReachabilityRef target = expect_name(names[round % 3]), sharer = NULL;
+    int                      calls;
+
+    memset(&listener, 0, sizeof listener);
+    listen_to(&listener, target, called);
+    storm_schedule(target, on_scheduler);
+    if (ending == SHARE) {
+        sharer = expect_name(names[round % 3]);
+        storm_schedule(sharer, !on_scheduler);
+    }
+    spin(round);
+    if (ending == CLEAR)
+        assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
+    if (ending == RESCHEDULE) {
+        storm_unschedule(target, on_scheduler);
+        calls = atomic_load(&listener.calls);
+        storm_schedule(target, on_scheduler);
+        await(&listener.calls, calls + 1, INT32_MAX, "no callback after it was scheduled anew");
+    }
+    storm_unschedule(target, on_scheduler);
+    calls = atomic_load(&listener.calls);
+    SCNetworkReachabilityRelease(target);
+    if (sharer != NULL) {
+        storm_unschedule(sharer, !on_scheduler);
+        SCNetworkReachabilityRelease(sharer);
+    }
+    await(&listener.references, 0, 0, "the context was not released");
+    if (atomic_load(&listener.calls) > calls + 1)
+        fail_msg("%d calls after it had ended", atomic_load(&listener.calls) - calls);
+    expect_no_complaint();
+}
+
+/* So that a round is not the beginning and the end of all: for an inotify(7) descriptor to be closed takes the kernel
+ * milliseconds. */
+static SCNetworkReachabilityRef settle(bool on_scheduler)
+{
+    SCNetworkReachabilityRef settler = expect_name("name.settler");
+
+    storm_schedule(settler, on_scheduler);
+    return settler;
+}
+
+TEST(a_target_may_end_while_its_answer_comes)
+{
+    SCNetworkReachabilityRef settlers[2];
+
+    storm.loop = SCRunLoopCreate();
+    assert_non_null(storm.loop);
+    atomic_store(&storm.over, false);
+    assert_int_equal(pthread_create(&storm.driver, NULL, drive, storm.loop), 0);
+    for (int i = 0; i < 2; i++)
+        settlers[i] = settle(i != 0);
+    for (unsigned round = 0; round < rounds_wanted(); round++)
+        end_one(round, (enum ending)(round / 2 % ENDINGS), round % 2 != 0);
+    for (int i = 0; i < 2; i++) {
+        storm_unschedule(settlers[i], i != 0);
+        SCNetworkReachabilityRelease(settlers[i]);
+    }
+    atomic_store(&storm.over, true);
+    SCRunLoopWakeUp(storm.loop);
+    pthread_join(storm.driver, NULL);
+    SCRunLoopRelease(storm.loop);
+}
+
+/* A failure first, and whatever is asked while that is told hangs. */
+static struct resolver_reply fail_then_hang(const char *name)
+{
+    if (resolver_call(1)[0] == '\0')
+        return (struct resolver_reply){ .error = EAI_AGAIN };
+    return usual(name);
+}
+
+TEST_WITH(NULL, NULL, who_comes_back_while_it_is_told_is_told_only_of_the_new_look_up)
+{
+    static struct listener   listener;
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    begin_with(fail_then_hang);
+    target = expect_name("hang.example");
+    namespace_add_pair();
+    memset(&listener, 0, sizeof listener);
+    listen_to(&listener, target, called);
+    atomic_store(&gate.closed, true);
+    schedule(target, loop);
+    await_semaphore(&gate.reached, "the failure is not told");
+    unschedule(target, loop);
+    schedule(target, loop);
+    assert_true(resolver_await_hanging(1));
+    sem_post(&gate.open);
+    assert_true(resolver_await_threads(1));
+    /* The failure is of before: nothing of it is seen. */
+    EXPECT_REASON(target, NamePending);
+    /* It has to be looked up again, for which the present look-up is waited. */
+    namespace_ip("route add default via 192.0.2.1");
+    while (idle_perform(loop) > 0)
+        continue;
+    assert_int_equal(resolver_calls(NULL), 2);
+    atomic_store(&listener.calls, 0);
+    resolver_let_go(NULL);
+    drive_until(loop, &listener, 1);
+    EXPECT(target, HERE, None);
+    unschedule(target, loop);
+    SCNetworkReachabilityRelease(target);
+    SCRunLoopRelease(loop);
+    finish();
+    assert_int_equal(atomic_load(&listener.references), 0);
+}
+
+/* ---- What is left behind ---------------------------------------------------------------------------------------- */
+
+static void use_names(unsigned count, bool stuck)
+{
+    SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
+    SCRunLoopRef              loop = SCRunLoopCreate();
+    static struct listener    listener;
+
+    memset(&listener, 0, sizeof listener);
+    for (unsigned i = 0; i < count; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "%s-%u.example", stuck ? "hang" : i % 5 == 0 ? "noname" : "ok", i);
+        targets[i] = expect_name(name);
+        listen_to(&listener, targets[i], called);
+        schedule(targets[i], loop);
+    }
+    if (stuck)
+        assert_true(resolver_await_hanging(3));
+    else
+        drive_until(loop, &listener, (int)count);
+    for (unsigned i = 0; i < count; i++) {
+        unschedule(targets[i], loop);
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    /* Where nobody is being told, at once. */
+    assert_true(stuck ? atomic_load(&listener.references) == 0 : resolver_await_threads(0));
+    assert_int_equal(atomic_load(&listener.references), 0);
+    SCRunLoopRelease(loop);
+    free(targets);
+}
+
+/* valgrind's and the sanitizers' heaps are not asked; in their runs the leak check looks at what is lost. */
+static size_t heap(void)
+{
+#ifdef __GLIBC__
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+TEST_WITH(begin, NULL, nothing_is_left_of_names)
+{
+    const unsigned     count = 1000 / slowness();
+    struct descriptors before;
+    size_t             bytes = 0;
+
+    descriptors_read(&before);
+    for (int i = 0; i < 4; i++) {
+        resolver_begin(usual);
+        use_names(count, false);
+        descriptors_await(&before);
+        use_names(count, true);
+        assert_true(resolver_await_threads(3));
+        finish();
+        descriptors_expect(&before);
+        if (i == 1)
+            bytes = heap();
+    }
+    /* What a thread keeps at hand for itself counts, too. */
+    if (heap() > bytes + 4096)
+        fail_msg("%zu bytes are left of %u names", heap() - bytes, 4 * count);
+}
+
+/* ---- What cannot be had ----------------------------------------------------------------------------------------- */
+
+TEST(without_a_thread_it_is_tried_again)
+{
+    struct watcher watcher;
+
+    threads.meanwhile = NULL;
+    atomic_store(&threads.refused, 0);
+    atomic_store(&threads.none, true);
+    watcher_schedule(&watcher, expect_name("name.example"));
+    assert_int_equal(atomic_load(&threads.refused), 1);
+    EXPECT_QUIET(&watcher);
+    EXPECT_REASON(watcher.target, NamePending);
+    atomic_store(&threads.none, false);
+    EXPECT_CHANGE(&watcher, HERE);
+}
+
+static struct {
+    pthread_barrier_t both;
+    pthread_t         first;
+    sem_t             first_is_back;
+} refusals;
+
+static void be_refused_together(void)
+{
+    pthread_barrier_wait(&refusals.both);
+    if (!pthread_equal(pthread_self(), refusals.first))
+        sem_wait(&refusals.first_is_back);
+}
+
+static void *schedule_elsewhere(void *watcher)
+{
+    struct watcher *other = watcher;
+
+    complain_if(!SCNetworkReachabilityScheduleWithRunLoop(other->target, other->loop, kSCRunLoopDefaultMode),
+                "not scheduled");
+    return NULL;
+}
+
+static void prepare(struct watcher *ret, const char *name)
+{
+    watcher_schedule(ret, expect_name(name));
+    unschedule(ret->target, ret->loop);
+}
+
+/* The first could believe that the other one's thread will see to it. */
+TEST(of_two_that_get_no_thread_at_a_time_each_is_tried_again)
+{
+    struct watcher first, other;
+    pthread_t      thread;
+
+    prepare(&first, "first.example");
+    prepare(&other, "other.example");
+    finish();
+    assert_int_equal(pthread_barrier_init(&refusals.both, NULL, 2), 0);
+    assert_int_equal(sem_init(&refusals.first_is_back, 0, 0), 0);
+    refusals.first = pthread_self();
+    threads.meanwhile = be_refused_together;
+    resolver_begin(usual);
+    first.calls = other.calls = 0;
+    atomic_store(&threads.none, true);
+    assert_int_equal(__real_pthread_create(&thread, NULL, schedule_elsewhere, &other), 0);
+    schedule(first.target, first.loop);
+    sem_post(&refusals.first_is_back);
+    pthread_join(thread, NULL);
+    atomic_store(&threads.none, false);
+    unschedule(other.target, other.loop);
+    EXPECT_END(&first, HERE);
+    schedule(other.target, other.loop);
+    EXPECT_END(&other, HERE);
+    watcher_stop(&first);
+    watcher_stop(&other);
+    pthread_barrier_destroy(&refusals.both);
+}
+
+static struct watcher joining;
+
+static void join_meanwhile(void)
+{
+    threads.meanwhile = NULL;
+    schedule(joining.target, joining.loop);
+}
+
+TEST(who_joins_one_that_gets_no_thread_is_tried_again_too)
+{
+    struct watcher first;
+
+    prepare(&first, "name.example");
+    prepare(&joining, "name.example");
+    finish();
+    resolver_begin(usual);
+    first.calls = joining.calls = 0;
+    threads.meanwhile = join_meanwhile;
+    atomic_store(&threads.none, true);
+    schedule(first.target, first.loop);
+    atomic_store(&threads.none, false);
+    EXPECT_END(&first, HERE);
+    EXPECT_END(&joining, HERE);
+}
+
+/* It relies on a thread that is only being started for another, who gives up when that fails. */
+TEST(who_waits_for_another_ones_thread_is_tried_again_too)
+{
+    struct watcher first;
+
+    write_hosts("127.0.0.1 first.example other.example\n");
+    prepare(&first, "first.example");
+    prepare(&joining, "other.example");
+    finish();
+    resolver_begin(usual);
+    joining.calls = 0;
+    threads.meanwhile = join_meanwhile;
+    atomic_store(&threads.none, true);
+    schedule(first.target, first.loop);
+    unschedule(first.target, first.loop);
+    atomic_store(&threads.none, false);
+    assert_true(names_is_looking(joining.target));
+    EXPECT_END(&joining, HERE);
+    schedule(first.target, first.loop);
+}
+
+static struct {
+    struct watcher watchers[3];
+    unsigned       starting;
+} starters;
+
+/* Each while the one before is being started; and while they all are, the quick thread has a name that is not quick. */
+static void start_one_more(void)
+{
+    if (++starters.starting < 3) {
+        schedule(starters.watchers[starters.starting].target, starters.watchers[starters.starting].loop);
+        return;
+    }
+    threads.meanwhile = NULL;
+    atomic_store(&threads.none, false);
+    write_hosts("# anew\n");
+    schedule(joining.target, joining.loop);
+    assert_true(resolver_await_calls("name-0.example", 1));
+    atomic_store(&threads.none, true);
+}
+
+TEST(the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started)
+{
+    for (size_t i = 0; i < 3; i++) {
+        char name[] = "name-0.example";
+
+        name[5] = (char)('0' + i);
+        prepare(&starters.watchers[i], name);
+    }
+    prepare(&joining, "other.example");
+    finish();
+    resolver_begin(usual);
+    starters.starting = 0;
+    joining.calls = 0;
+    threads.meanwhile = start_one_more;
+    atomic_store(&threads.none, true);
+    schedule(starters.watchers[0].target, starters.watchers[0].loop);
+    atomic_store(&threads.none, false);
+    EXPECT_END(&joining, HERE);
+    watcher_stop(&joining);
+    for (size_t i = 0; i < 3; i++)
+        watcher_stop(&starters.watchers[i]);
+}
+
+#define MANY_ADDRESSES 37 /* so many that what they take is told by its size */
+
+static char many_addresses[128 * 16];
+
+static void list_addresses(unsigned count)
+{
+    size_t length = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        length += (size_t)snprintf(many_addresses + length, sizeof many_addresses - length, "127.0.0.%u ", i + 1);
+}
+
+static struct resolver_reply many(const char *name)
+{
+    (void)name;
+    return (struct resolver_reply){ .addresses = many_addresses };
+}
+
+static void lack(size_t least, size_t most, int times)
+{
+    dearth.least = least;
+    dearth.most = most;
+    atomic_store(&dearth.times, times);
+}
+
+/* Neither for a look-up, nor for what another one found. */
+TEST_WITH(NULL, NULL, without_memory_it_is_tried_again)
+{
+    struct watcher unasked, untold;
+    char           name[1025];
+
+    begin_with(many);
+    list_addresses(MANY_ADDRESSES);
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    prepare(&unasked, name);
+    prepare(&untold, "name.example");
+    finish();
+    resolver_begin(many);
+    unasked.calls = untold.calls = 0;
+    lack(sizeof name + 48, sizeof name + 128, 1); /* a look-up holds its name */
+    schedule(unasked.target, unasked.loop);
+    assert_int_equal(atomic_load(&dearth.times), 0);
+    assert_int_equal(resolver_calls(NULL), 0);
+    lack(MANY_ADDRESSES * 40, MANY_ADDRESSES * 80, 1);
+    schedule(untold.target, untold.loop);
+    assert_true(resolver_await_calls("name.example", 1));
+    assert_true(resolver_await_threads(0));
+    assert_int_equal(atomic_load(&dearth.times), 0);
+    EXPECT_REASON(untold.target, NamePending);
+    EXPECT_END(&unasked, HERE);
+    EXPECT_END(&untold, HERE);
+    assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(untold.target, NULL, 0), MANY_ADDRESSES);
+    assert_int_equal(resolver_calls(NULL), 3);
+    watcher_stop(&unasked);
+    watcher_stop(&untold);
+    finish();
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------------------- */
+
+/* What is to be done later is not forgotten when the loop that was to do it is left. */
+TEST_WITH(NULL, NULL, a_retry_moves_to_another_loop)
+{
+    struct watcher watcher;
+    SCRunLoopRef   first;
+
+    begin_with(fail_then_hang);
+    watcher_schedule(&watcher, expect_name("name.example"));
+    first = watcher.loop;
+    await_answer(&watcher);
+    watcher.loop = SCRunLoopCreate();
+    schedule(watcher.target, watcher.loop);
+    unschedule(watcher.target, first);
+    SCRunLoopRelease(first);
+    EXPECT_CHANGE(&watcher, HERE);
+    watcher_stop(&watcher);
+    finish();
+}
+
+/* An answer is worth something, also when it has to be asked for anew. */
+TEST(changes_that_keep_coming_keep_no_name_from_being_resolved)
+{
+    struct watcher watcher;
+
+    namespace_add_pair();
+    watcher_start(&watcher, expect_name("hang.example"));
+    assert_true(resolver_await_hanging(1));
+    for (unsigned i = 1; i < 4 && watcher.calls == 0; i++) {
+        namespace_ip("route %s default via 192.0.2.1", i % 2 != 0 ? "add" : "delete");
+        while (idle_perform(watcher.loop) > 0)
+            continue;
+        resolver_let_go("hang.example");
+        assert_true(resolver_await_calls("hang.example", i + 1));
+        assert_true(resolver_await_hanging(1));
+        (void)idle_perform(watcher.loop);
+    }
+    assert_int_equal(watcher.flags, HERE);
+    EXPECT(watcher.target, HERE, None);
+}
+
+/* ---- Fork ------------------------------------------------------------------------------------------------------- */
+
+static void resolve_in_child(SCNetworkReachabilityRef inherited)
+{
+    SCNetworkReachabilityFlags flags;
+    struct watcher             watcher;
+
+    resolver_begin(usual);
+    assert_false(SCNetworkReachabilityGetFlags(inherited, &flags));
+    assert_int_equal(SCError(), ECHILD);
+    SCNetworkReachabilityRelease(inherited);
+    watcher_schedule(&watcher, expect_name("hang-0.occupies")); /* as the parent does, to no avail */
+    assert_true(resolver_await_hanging(1));
+    resolver_let_go(NULL);
+    EXPECT_CHANGE(&watcher, HERE);
+    watcher_stop(&watcher);
+    finish();
+    /* What the parent had in its queue is the parent's. */
+    assert_int_equal(resolver_calls(NULL), 1);
+}
+
+TEST_WITH(NULL, NULL, a_child_looks_up_on_its_own_and_the_parent_goes_on)
+{
+    struct occupation        occupation;
+    struct watcher           queued;
+    SCNetworkReachabilityRef inherited;
+    pid_t                    child;
+
+    if (is_under("tsan"))
+        SKIP("the thread sanitizer allows no thread after a fork");
+    begin();
+    occupy(&occupation);
+    watcher_start(&queued, expect_name("queued.example"));
+    inherited = SCNetworkReachabilityRetain(queued.target);
+    if (child_fork(&child)) {
+        resolve_in_child(inherited);
+        child_end();
+    }
+    SCNetworkReachabilityRelease(inherited);
+    child_expect_end(child);
+    assert_int_equal(resolver_calls(NULL), 3);
+    resolver_let_go(NULL);
+    EXPECT_CHANGE(&queued, HERE);
+    watcher_stop(&queued);
+    for (int i = 0; i < 3; i++)
+        EXPECT_CHANGE(&occupation.watchers[i], HERE);
+    vacate(&occupation);
+    finish();
+}
+
+/* ---- What comes of a look-up ------------------------------------------------------------------------------------ */
+
+static const char *answer;
+
+static struct resolver_reply answered(const char *name)
+{
+    (void)name;
+    return (struct resolver_reply){ .addresses = answer };
+}
+
+TEST_WITH(NULL, NULL, every_reply_comes_to_something)
+{
+    static const struct {
+        const char *answer, *addresses; /* the resolver's, and ours */
+        bool        found;
+    } table[] = {
+        { "", "", false },
+        { "unix", "", false },
+        { "unix unix unix", "", false },
+        { "192.0.2.7", "192.0.2.7", true },
+        { "unix 192.0.2.7 unix 2001:db8::7 unix", "192.0.2.7 2001:db8::7", true },
+        { "::ffff:192.0.2.7", "192.0.2.7", true },
+        { "fe80::7%2", "fe80::7%2", true },
+        { "fe80::7%77", "fe80::7%77", true },
+        { "fe80::7", "fe80::7", true },
+        { "2001:db8::7%2", "2001:db8::7", true }, /* needs none */
+        { "ff02::1%2", "ff02::1%2", true },
+        { "2001:db8::9 2001:db8::8 192.0.2.9 192.0.2.8", "2001:db8::9 2001:db8::8 192.0.2.9 192.0.2.8", true },
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct sockaddr_storage addresses[16];
+        struct watcher          watcher;
+        char                    text[1024] = "";
+        size_t                  count;
+
+        begin_with(answered);
+        answer = table[i].answer;
+        watcher_schedule(&watcher, expect_name("name.example"));
+        await_answer(&watcher);
+        count = SCNetworkReachabilityGetResolvedAddresses(watcher.target, addresses, 16);
+        for (size_t n = 0; n < count; n++) {
+            char                       host[NI_MAXHOST];
+            const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)&addresses[n];
+            const bool                 scoped = addresses[n].ss_family == AF_INET6 && in6->sin6_scope_id != 0;
+            struct sockaddr_storage    plain = addresses[n];
+
+            ((struct sockaddr_in6 *)(void *)&plain)->sin6_scope_id = 0;
+            assert_int_equal(
+                getnameinfo((const struct sockaddr *)&plain, sizeof *in6, host, sizeof host, NULL, 0, NI_NUMERICHOST),
+                0);
+            snprintf(text + strlen(text), sizeof text - strlen(text), scoped ? "%s%s%%%u" : "%s%s", n > 0 ? " " : "",
+                     host, in6->sin6_scope_id);
+        }
+        assert_string_equal(text, table[i].addresses);
+        assert_int_equal(expect_path_of(watcher.target).addressCount, count);
+        if (!table[i].found)
+            EXPECT(watcher.target, 0, NameNotFound);
+        watcher_stop(&watcher);
+        finish();
+    }
+}
+
+TEST_WITH(NULL, NULL, more_than_64_addresses_are_as_many_as_64)
+{
+    struct sockaddr_storage addresses[128];
+    struct watcher          watcher;
+
+    for (unsigned count = 63; count <= 120; count += count < 66 ? 1 : 54) {
+        const unsigned kept = count < 64 ? count : 64;
+
+        begin_with(many);
+        list_addresses(count);
+        watcher_schedule(&watcher, expect_name("name.example"));
+        EXPECT_CHANGE(&watcher, HERE);
+        assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, addresses, 128), kept);
+        assert_int_equal(expect_path_of(watcher.target).addressCount, kept);
+        for (unsigned i = 0; i < kept; i++) {
+            const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)&addresses[i];
+
+            assert_int_equal(ntohl(in->sin_addr.s_addr), INADDR_LOOPBACK + i);
+        }
+        watcher_stop(&watcher);
+        finish();
+    }
+}
+
+TEST_WITH(NULL, NULL, every_error_has_its_reason)
+{
+    static const struct {
+        const char *name;
+        bool        exists; /* or may */
+    } table[] = { { "noname", false }, { "nodata", false },  { "family", false },  { "again", true },
+                  { "fail", true },    { "memory", true },   { "system", true },   { "flags", true },
+                  { "service", true }, { "socktype", true }, { "overflow", true }, { "proto", true },
+                  { "unknown", true } };
+    struct watcher watchers[3];
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        begin();
+        namespace_add_pair();
+        namespace_ip("link set dev lo up");
+        for (int server = 0; server < 3; server++) {
+            static const char *const texts[] = {
+                "nameserver 192.0.2.53\n",   /* can be reached */
+                "nameserver 198.51.100.1\n", /* cannot */
+                "nameserver 127.0.0.53\n",   /* on this machine: the default path, which there is none */
+            };
+
+            etc_write(ETC_RESOLV_CONF, texts[server]);
+            watcher_schedule(&watchers[server], expect_name(table[i].name));
+            await_answer(&watchers[server]);
+            assert_int_equal(watchers[server].flags, 0);
+            if (!table[i].exists)
+                EXPECT(watchers[server].target, 0, NameNotFound);
+            else if (server == 0)
+                EXPECT(watchers[server].target, 0, NameServerFailure);
+            else
+                EXPECT(watchers[server].target, 0, NameServerUnreachable);
+            watcher_stop(&watchers[server]);
+        }
+        finish();
+    }
+}
+
+/* ---- Signals ---------------------------------------------------------------------------------------------------- */
+
+static atomic_long signalled;
+
+static void note_signal(int number)
+{
+    (void)number;
+    atomic_store(&signalled, (long)syscall(SYS_gettid));
+}
+
+/* That each of them has all signals blocked, the resolver looks at in every test. */
+TEST(no_signal_is_taken_by_a_resolver)
+{
+    struct sigaction  action = { .sa_handler = note_signal }, before;
+    struct occupation occupation;
+    sigset_t          one, mask, pending;
+
+    sigaction(SIGUSR1, &action, &before);
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    occupy(&occupation);
+    pthread_sigmask(SIG_BLOCK, &one, &mask);
+    kill(getpid(), SIGUSR1);
+    resolver_let_go(NULL);
+    EXPECT_CHANGE(&occupation.watchers[0], HERE);
+    sigpending(&pending);
+    assert_int_equal(sigismember(&pending, SIGUSR1), 1);
+    assert_int_equal(atomic_load(&signalled), 0);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    assert_int_equal(atomic_load(&signalled), syscall(SYS_gettid));
+    sigaction(SIGUSR1, &before, NULL);
+    vacate(&occupation);
+}
+
+/* ---- Network namespaces ----------------------------------------------------------------------------------------- */
+
+struct inhabitant {
+    const char              *name;
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef             loop;
+    pid_t                    thread;
+    sem_t                    made, moved;
+};
+
+/* In a namespace of its own, which nothing but the target keeps once the thread has ended. */
+static void *inhabit(void *argument)
+{
+    struct inhabitant *inhabitant = argument;
+
+    complain_if(!namespace_enter(), "no namespace");
+    inhabitant->thread = (pid_t)syscall(SYS_gettid);
+    inhabitant->target = SCNetworkReachabilityCreateWithName(NULL, inhabitant->name);
+    complain_if(inhabitant->target == NULL || !SCNetworkReachabilityScheduleWithRunLoop(
+                                                  inhabitant->target, inhabitant->loop, kSCRunLoopDefaultMode),
+                "not scheduled");
+    sem_post(&inhabitant->made);
+    sem_wait(&inhabitant->moved);
+    return NULL;
+}
+
+static void live(struct inhabitant *ret, const char *name)
+{
+    pthread_t thread;
+
+    *ret = (struct inhabitant){ .name = name, .loop = SCRunLoopCreate() };
+    assert_int_equal(sem_init(&ret->made, 0, 0), 0);
+    assert_int_equal(sem_init(&ret->moved, 0, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, inhabit, ret), 0);
+    await_semaphore(&ret->made, "no target was made there");
+    expect_no_complaint();
+    namespace_ip("link add name c type veth peer name d");
+    namespace_ip("link set dev d netns %d", ret->thread);
+    sem_post(&ret->moved);
+    pthread_join(thread, NULL);
+}
+
+static void leave(struct inhabitant *inhabitant)
+{
+    unschedule(inhabitant->target, inhabitant->loop);
+    SCNetworkReachabilityRelease(inhabitant->target);
+    SCRunLoopRelease(inhabitant->loop);
+}
+
+/* When a namespace dies, so does the veth in it, and with it its peer. */
+static bool await_death(void)
+{
+    const time_t end = time(NULL) + PATIENCE;
+
+    while (access("/sys/class/net/c", F_OK) == 0 || namespace_try_ip("link show dev c"))
+        if (time(NULL) > end)
+            return false;
+    return true;
+}
+
+TEST_WITH(begin, NULL, a_namespace_dies_with_its_last_target)
+{
+    struct inhabitant inhabitant;
+
+    live(&inhabitant, "name.example");
+    assert_true(resolver_await_calls(NULL, 1));
+    assert_true(resolver_await_threads(0));
+    assert_true(namespace_try_ip("link show dev c"));
+    leave(&inhabitant);
+    assert_true(await_death());
+    /* A look-up that is stuck keeps it, and no longer than that. */
+    live(&inhabitant, "hang.example");
+    assert_true(resolver_await_hanging(1));
+    leave(&inhabitant);
+    assert_true(namespace_try_ip("link show dev c"));
+    finish();
+    assert_true(await_death());
+}
+
+/* ---- Waiting ---------------------------------------------------------------------------------------------------- */
+
+static struct {
+    SCRunLoopRef          loop;
+    unsigned              rounds;
+    sem_t                 done;
+    _Atomic(const char *) call; /* the one that is being made */
+} unwaiting;
+
+#define MAKE_CALL(text, expression) \
+    do { \
+        atomic_store(&unwaiting.call, text); \
+        complain_if(!(expression), text " failed"); \
+    } while (0)
+
+static void *make_every_call(void *unused)
+{
+    for (unsigned i = 0; i < unwaiting.rounds; i++) {
+        SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
+        SCNetworkReachabilityFlags flags;
+        SCNetworkReachabilityRef   target;
+        struct sockaddr_storage    address;
+        char                       name[64], description[512];
+
+        snprintf(name, sizeof name, i % 2 == 0 ? "hang.shared" : "hang-%u.example", i);
+        MAKE_CALL("Create", (target = SCNetworkReachabilityCreateWithName(NULL, name)) != NULL);
+        for (int where = 0; where < 3; where++) {
+            if (where == 1)
+                MAKE_CALL("Schedule",
+                          SCNetworkReachabilityScheduleWithRunLoop(target, unwaiting.loop, kSCRunLoopDefaultMode));
+            if (where == 2)
+                MAKE_CALL("SetScheduler", SCNetworkReachabilitySetScheduler(target, &at_once));
+            MAKE_CALL("GetFlags", SCNetworkReachabilityGetFlags(target, &flags));
+            MAKE_CALL("GetPath", SCNetworkReachabilityGetPath(target, &path) &&
+                                     path.reason == kSCNetworkReachabilityReasonNamePending);
+            MAKE_CALL("GetResolvedAddresses", SCNetworkReachabilityGetResolvedAddresses(target, &address, 1) == 0);
+            MAKE_CALL("GetDescription",
+                      SCNetworkReachabilityGetDescription(target, description, sizeof description) > 0);
+            MAKE_CALL("Perform", SCRunLoopPerform(unwaiting.loop, 0) == 0);
+            if (where == 1)
+                MAKE_CALL("Unschedule",
+                          SCNetworkReachabilityUnscheduleFromRunLoop(target, unwaiting.loop, kSCRunLoopDefaultMode));
+            if (where == 2)
+                MAKE_CALL("SetScheduler(NULL)", SCNetworkReachabilitySetScheduler(target, NULL));
+        }
+        MAKE_CALL("Release", (SCNetworkReachabilityRelease(target), true));
+    }
+    sem_post(&unwaiting.done);
+    return unused;
+}
+
+TEST(no_call_waits_for_a_look_up)
+{
+    struct occupation occupation;
+    struct watcher    quick;
+    pthread_t         thread;
+    struct timespec   end;
+
+    write_hosts("127.0.0.1 hang.quick\n");
+    occupy(&occupation);
+    watcher_start(&quick, expect_name("hang.quick"));
+    assert_true(resolver_await_hanging(4));
+    unwaiting.loop = SCRunLoopCreate();
+    unwaiting.rounds = 400 / slowness();
+    assert_int_equal(sem_init(&unwaiting.done, 0, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, make_every_call, NULL), 0);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += PATIENCE;
+    if (sem_timedwait(&unwaiting.done, &end) != 0)
+        fail_msg("%s waits", atomic_load(&unwaiting.call));
+    pthread_join(thread, NULL);
+    assert_true(resolver_calls(NULL) == 4);
+    SCRunLoopRelease(unwaiting.loop);
+    watcher_stop(&quick);
+    vacate(&occupation);
+}
+
+static void *end_at_once(void *unused)
+{
+    return unused;
+}
+
+/* A sanitizer's own thread comes with the first. */
+static void note_threads(void)
+{
+    pthread_t thread;
+
+    if (__real_pthread_create(&thread, NULL, end_at_once, NULL) == 0)
+        pthread_join(thread, NULL);
+    threads_at_start = count_threads();
+}
+
+static void start(void)
+{
+    note_threads();
+    MUST(sem_init(&news, 0, 0) == 0);
+    MUST(sem_init(&gate.reached, 0, 0) == 0);
+    MUST(sem_init(&gate.open, 0, 0) == 0);
+}
+
+UNIT(.setup = begin, .teardown = finish, .start = start, .cleanup = end_test)

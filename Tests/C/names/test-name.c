@@ -1,0 +1,1390 @@
+/* SPDX-License-Identifier: MIT */
+/* Host names: what each answer of a name server makes of a target, what is said before there is one, who is told, and
+ * when the server is asked anew. When that is by the clock, see test-refresh.c. */
+#include <fcntl.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/child.h"
+#include "support/idle.h"
+#include "support/names.h"
+#include "support/patience.h"
+
+/* Sets resolv.conf to what it is, in another length: a change. */
+static void touch_resolv_conf(void)
+{
+    static unsigned count;
+    char            text[128];
+
+    snprintf(text, sizeof text, "# %0*d\nnameserver 192.0.2.2\noptions timeout:5 attempts:1\n", (int)(++count % 20) + 1,
+             0);
+    etc_write(ETC_RESOLV_CONF, text);
+}
+
+/* The first answer, and nothing but it, of a name that ends without an address. */
+#define EXPECT_FAILURE(name, reason) \
+    do { \
+        struct watcher failed; \
+        NAMES_RESOLVE(&failed, name, 0); \
+        EXPECT(failed.target, 0, reason); \
+        EXPECT_ADDRESSES(failed.target, ""); \
+        EXPECT_QUIET(&failed); \
+        watcher_stop(&failed); \
+    } while (0)
+
+/* What callbacks were told that have no watcher. */
+static struct {
+    sem_t                      called;
+    atomic_int                 calls;
+    SCNetworkReachabilityFlags flags;
+} told;
+
+static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)info;
+    told.calls++;
+    told.flags = flags;
+    sem_post(&told.called);
+}
+
+/* ---- Answers ---------------------------------------------------------------------------------------------------- */
+
+TEST(a_name_has_the_flags_of_its_address)
+{
+    struct watcher watcher;
+
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+    EXPECT(watcher.target, R, None);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+    EXPECT_DESTINATION(watcher.target, "198.51.100.7");
+    EXPECT_INTERFACE(watcher.target, "a");
+    EXPECT_GATEWAY(watcher.target, "192.0.2.1");
+    EXPECT_SOURCE(watcher.target, "192.0.2.2");
+    assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, NULL, 0), 1);
+}
+
+TEST(a_name_with_an_ipv6_address_alone_goes_by_that)
+{
+    struct watcher watcher;
+
+    NAMES_RESOLVE(&watcher, "v6only.test", R);
+    EXPECT_ADDRESSES(watcher.target, "2001:db8:1::7");
+    EXPECT_GATEWAY(watcher.target, "2001:db8::1");
+    namespace_ip("-6 route delete default");
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT(watcher.target, 0, NoRoute);
+}
+
+TEST(a_name_on_link_is_direct_and_one_of_ours_is_local)
+{
+    struct watcher watcher;
+
+    nameserver_move(names_server, "192.0.2.9");
+    NAMES_RESOLVE(&watcher, "moves.test", R | D);
+    watcher_stop(&watcher);
+    nameserver_move(names_server, "192.0.2.2");
+    NAMES_RESOLVE(&watcher, "moves.test", R | L | D);
+}
+
+TEST(the_resolvers_order_is_kept)
+{
+    struct watcher watcher;
+
+    NAMES_RESOLVE(&watcher, "two.test", R);
+    EXPECT_ADDRESSES(watcher.target, "203.0.113.7 198.51.100.7");
+    EXPECT_DESTINATION(watcher.target, "203.0.113.7");
+    watcher_stop(&watcher);
+    NAMES_RESOLVE(&watcher, "ok.test", R);
+    EXPECT_ADDRESSES(watcher.target, "2001:db8:1::7 198.51.100.7"); /* RFC 6724 */
+    EXPECT_DESTINATION(watcher.target, "2001:db8:1::7");
+}
+
+/* And the path names that one, before and after. */
+TEST(the_first_usable_address_counts)
+{
+    struct watcher watcher;
+
+    namespace_add_second_pair();
+    namespace_ip("route add 198.51.100.0/24 via 203.0.113.1");
+    namespace_ip("route add 203.0.113.7/32 via 192.0.2.1");
+    NAMES_RESOLVE(&watcher, "two.test", R);
+    EXPECT_INTERFACE(watcher.target, "a");
+    namespace_ip("route replace prohibit 203.0.113.7/32");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_DESTINATION(watcher.target, "198.51.100.7");
+    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_GATEWAY(watcher.target, "203.0.113.1");
+    EXPECT_ADDRESSES(watcher.target, "203.0.113.7 198.51.100.7");
+    namespace_ip("route add prohibit 198.51.100.7/32");
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT(watcher.target, 0, RouteProhibited);
+    namespace_ip("route replace 203.0.113.7/32 via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_DESTINATION(watcher.target, "203.0.113.7");
+    assert_int_equal(names_asked("two.test"), 1); /* no business of the server's */
+}
+
+TEST(a_family_without_a_route_counts_as_none)
+{
+    struct watcher watcher;
+
+    namespace_ip("-6 route delete default");
+    NAMES_RESOLVE(&watcher, "ok.test", R);
+    EXPECT_DESTINATION(watcher.target, "198.51.100.7");
+    assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, NULL, 0), 2);
+}
+
+TEST(a_name_that_is_not_there_is_not_found)
+{
+    EXPECT_FAILURE("nx.test", NameNotFound);
+    EXPECT_FAILURE("nodata.test", NameNotFound);
+}
+
+TEST(a_server_that_fails_or_refuses_is_a_failure)
+{
+    EXPECT_FAILURE("servfail.test", NameServerFailure);
+    EXPECT_FAILURE("refused.test", NameServerFailure);
+    nameserver_stop(names_server); /* nobody listens there */
+    EXPECT_FAILURE("ok.test", NameServerFailure);
+}
+
+TEST(a_server_that_is_silent_is_a_failure)
+{
+    etc_set_servers("192.0.2.2", 1);
+    EXPECT_FAILURE("drop.test", NameServerFailure);
+}
+
+TEST(a_slow_answer_is_waited_for)
+{
+    struct watcher watcher;
+
+    watcher_schedule(&watcher, expect_name("slow200.test"));
+    EXPECT(watcher.target, R | L | D, NamePending);
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT(watcher.target, R, None);
+}
+
+TEST(a_truncated_answer_is_asked_for_over_tcp)
+{
+    struct sockaddr_storage addresses[64];
+    struct watcher          watcher;
+
+    NAMES_RESOLVE(&watcher, "trunc.test", R);
+    assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, addresses, 64), 60);
+    assert_int_equal(expect_path_of(watcher.target).addressCount, 60);
+    assert_true(nameserver_count_tcp(names_server) > 0);
+}
+
+TEST_WITH(NULL, NULL, a_server_may_have_an_ipv6_address)
+{
+    static const char *const servers[] = { "::1", "2001:db8::2" };
+
+    for (size_t i = 0; i < 2; i++) {
+        struct watcher watcher;
+
+        names_begin();
+        etc_set_servers(servers[i], 5);
+        NAMES_RESOLVE(&watcher, "v4only.test", R);
+        watcher_stop(&watcher);
+        names_end();
+    }
+}
+
+TEST_WITH(NULL, NULL, a_server_without_a_route_is_unreachable)
+{
+    struct watcher watcher;
+
+    names_begin_far("198.51.100.53");
+    namespace_ip("route delete default");
+    NAMES_RESOLVE(&watcher, "v4only.test", 0);
+    EXPECT(watcher.target, 0, NameServerUnreachable);
+    EXPECT_QUIET(&watcher);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT(watcher.target, R, None);
+}
+
+TEST(a_server_that_is_back_is_asked_again)
+{
+    struct watcher watcher;
+
+    nameserver_stop(names_server);
+    NAMES_RESOLVE(&watcher, "v4only.test", 0);
+    nameserver_start(names_server);
+    EXPECT_CHANGE(&watcher, R); /* a second after the failure, or a little more */
+}
+
+TEST(a_name_that_appears_is_found_when_the_resolver_changes)
+{
+    struct watcher watcher;
+
+    nameserver_move(names_server, "");
+    NAMES_RESOLVE(&watcher, "moves.test", 0);
+    EXPECT(watcher.target, 0, NameNotFound);
+    nameserver_move(names_server, "198.51.100.7");
+    touch_resolv_conf();
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT(watcher.target, R, None);
+}
+
+TEST(a_name_that_ceases_to_be_is_not_found)
+{
+    struct watcher watcher;
+
+    nameserver_move(names_server, "198.51.100.7");
+    NAMES_RESOLVE(&watcher, "moves.test", R);
+    nameserver_move(names_server, "");
+    touch_resolv_conf();
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT(watcher.target, 0, NameNotFound);
+    EXPECT_ADDRESSES(watcher.target, "");
+}
+
+TEST(addresses_outlast_a_server_that_fails)
+{
+    struct watcher watcher;
+
+    nameserver_move(names_server, "198.51.100.7");
+    NAMES_RESOLVE(&watcher, "moves.test", R);
+    nameserver_move(names_server, NULL);
+    touch_resolv_conf();
+    names_drive_until(&watcher, "moves.test", 2);
+    names_settle(&watcher);
+    EXPECT_QUIET(&watcher);
+    EXPECT(watcher.target, R, None);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+}
+
+/* ---- Without a server ------------------------------------------------------------------------------------------- */
+
+TEST(a_literal_answers_at_once_and_calls_nobody)
+{
+    static const char *const literals[] = { "198.51.100.7", "198.51.25607", "0xc6.51.100.7", "2001:db8:1::7" };
+
+    for (size_t i = 0; i < 4; i++) {
+        struct watcher watcher;
+
+        watcher_schedule(&watcher, expect_name(literals[i]));
+        EXPECT(watcher.target, R, None);
+        EXPECT_QUIET(&watcher);
+        watcher_stop(&watcher);
+    }
+    assert_int_equal(nameserver_count(names_server, NULL, NAMESERVER_A), 0);
+    assert_int_equal(names_count_threads(), 0);
+}
+
+TEST_WITH(NULL, NULL, localhost_is_reachable_offline)
+{
+    static const char *const names[] = { "localhost", "LOCALHOST.", "a.localhost" };
+
+    namespace_require();
+    etc_require("192.0.2.2");
+    namespace_ip("link set dev lo up");
+    for (size_t i = 0; i < 3; i++) {
+        struct watcher watcher;
+
+        EXPECT_ONCE(expect_name(names[i]), R | L | D, None);
+        NAMES_RESOLVE(&watcher, names[i], R | L | D);
+        EXPECT_ADDRESSES(watcher.target, "127.0.0.1 ::1");
+        EXPECT_QUIET(&watcher);
+        watcher_stop(&watcher);
+    }
+    assert_int_equal(names_count_threads(), 0);
+}
+
+TEST_WITH(NULL, NULL, names_in_hosts_need_no_server_and_no_network)
+{
+    struct watcher watcher;
+
+    namespace_require();
+    etc_require("192.0.2.2");
+    namespace_ip("link set dev lo up");
+    etc_write(ETC_HOSTS, "127.0.0.1 me # myself\n203.0.113.7 Box.test box\n2001:db8:9::1 six\n");
+    NAMES_RESOLVE(&watcher, "me", R | L | D);
+    EXPECT_ADDRESSES(watcher.target, "127.0.0.1");
+    watcher_stop(&watcher);
+    NAMES_RESOLVE(&watcher, "box.test", 0);
+    EXPECT(watcher.target, 0, NoRoute);
+    EXPECT_ADDRESSES(watcher.target, "203.0.113.7");
+    watcher_stop(&watcher);
+    NAMES_RESOLVE(&watcher, "six", 0);
+    EXPECT_ADDRESSES(watcher.target, "2001:db8:9::1");
+    watcher_stop(&watcher);
+    EXPECT_FAILURE("other.test", NameServerUnreachable);
+}
+
+TEST(names_that_cannot_be_are_not_found)
+{
+    static const char *const names[] = { "https://x", "a b",      "ok.test/", "ok.test/path",
+                                         " ",         "ok..test", "x\ny",     "\xff\xfe" };
+    char                     label[70], whole[1025];
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        EXPECT_FAILURE(names[i], NameNotFound);
+    memset(label, 'x', sizeof label);
+    label[sizeof label - 1] = '\0';
+    EXPECT_FAILURE(label, NameNotFound);
+    memset(whole, 'x', sizeof whole);
+    whole[sizeof whole - 1] = '\0';
+    EXPECT_FAILURE(whole, NameNotFound);
+    for (size_t i = 1; i < 1024; i += 2)
+        whole[i] = '.';
+    EXPECT_FAILURE(whole, NameNotFound);
+}
+
+/* ---- Before there is an answer ---------------------------------------------------------------------------------- */
+
+/* Of an unscheduled target; and of a scheduled one, while the server says nothing. */
+#define EXPECT_PENDING(flags) \
+    do { \
+        struct watcher pending; \
+        const char    *name = name_without_an_answer(); \
+        EXPECT_ONCE(expect_name(name), flags, NamePending); \
+        watcher_schedule(&pending, expect_name(name)); \
+        EXPECT(pending.target, flags, NamePending); \
+        EXPECT_ADDRESSES(pending.target, ""); \
+        EXPECT_QUIET(&pending); \
+        EXPECT(pending.target, flags, NamePending); \
+        watcher_stop(&pending); \
+        nameserver_let_go(names_server, name); /* if it was asked in time, nobody has to wait for it to be given up */ \
+    } while (0)
+
+/* Another one each time. */
+static const char *name_without_an_answer(void)
+{
+    static char     name[32];
+    static unsigned count;
+
+    snprintf(name, sizeof name, "held%u.test", ++count);
+    return name;
+}
+
+TEST(until_then_the_flags_are_those_of_the_path_to_the_server)
+{
+    namespace_ip("neighbour add 192.0.2.53 lladdr 02:00:00:00:00:01 dev a"); /* who says nothing */
+    namespace_ip("neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev a");
+    namespace_ip("neighbour add fe80::53 lladdr 02:00:00:00:00:01 dev a");
+    etc_set_servers("192.0.2.53", 2);
+    EXPECT_PENDING(R | D);
+    etc_set_servers("203.0.113.53", 2);
+    EXPECT_PENDING(R);
+    etc_set_servers("fe80::53%a", 2);
+    EXPECT_PENDING(R | D);
+    namespace_ip("route add unreachable 203.0.113.53/32");
+    etc_set_servers("203.0.113.53 192.0.2.53", 2); /* the first that can be reached counts */
+    EXPECT_PENDING(R | D);
+    assert_int_equal(nameserver_count(names_server, NULL, NAMESERVER_A), 0);
+}
+
+TEST(unscheduled_names_are_not_looked_up)
+{
+    SCNetworkReachabilityRef target;
+
+    target = expect_name("ok.test");
+    EXPECT(target, R | L | D, NamePending);
+    EXPECT_ADDRESSES(target, "");
+    assert_int_equal(names_count_threads(), 0);
+    assert_int_equal(nameserver_count(names_server, NULL, NAMESERVER_A), 0);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_server_on_this_machine_stands_for_the_default_path)
+{
+    static const char *const servers[] = { "127.0.0.53", "127.0.0.1 ::1", "" };
+
+    for (size_t i = 0; i < 3; i++) {
+        etc_set_servers(servers[i], 2);
+        EXPECT_PENDING(R);
+    }
+    namespace_ip("route delete default");
+    namespace_ip("-6 route delete default");
+    EXPECT_PENDING(0);
+    namespace_ip("route add default dev a");
+    etc_remove(ETC_RESOLV_CONF);
+    EXPECT_PENDING(R | D);
+}
+
+TEST(behind_a_stub_the_upstream_servers_count)
+{
+    etc_set_servers("127.0.0.53", 2);
+    etc_make_directory("/run/systemd");
+    etc_make_directory("/run/systemd/resolve");
+    etc_write(ETC_UPSTREAM, "nameserver 192.0.2.53\n");
+    EXPECT_PENDING(R | D);
+    etc_write(ETC_UPSTREAM, "# none\n");
+    EXPECT_PENDING(R);
+    etc_write(ETC_UPSTREAM, "nameserver 127.0.0.54\n");
+    EXPECT_PENDING(R);
+}
+
+TEST(a_server_on_this_machine_beside_others_does_not_count)
+{
+    namespace_ip("route delete default");
+    namespace_ip("-6 route delete default");
+    etc_set_servers("127.0.0.1 203.0.113.53", 2);
+    EXPECT_PENDING(0);
+    namespace_ip("route add 203.0.113.53/32 via 192.0.2.1");
+    EXPECT_PENDING(R);
+}
+
+TEST(the_flags_of_a_pending_name_follow_the_network)
+{
+    struct watcher watcher;
+
+    etc_set_servers("127.0.0.1", 30);
+    watcher_schedule(&watcher, expect_name("held.test"));
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    EXPECT_QUIET(&watcher);
+    namespace_ip("-6 route delete default");
+    namespace_ip("route delete default");
+    EXPECT_END(&watcher, 0);
+    EXPECT(watcher.target, 0, NamePending);
+    namespace_ip("route add default dev a");
+    EXPECT_CHANGE(&watcher, R | D);
+    EXPECT(watcher.target, R | D, NamePending);
+    watcher_stop(&watcher);
+    nameserver_let_go(names_server, "");
+}
+
+TEST(the_flags_of_a_pending_name_follow_the_resolver)
+{
+    struct watcher watcher;
+
+    etc_set_servers("127.0.0.1", 30);
+    watcher_schedule(&watcher, expect_name("held.test"));
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    EXPECT(watcher.target, R, NamePending);
+    EXPECT_QUIET(&watcher);
+    etc_set_servers("192.0.2.53", 30);
+    EXPECT_CHANGE(&watcher, R | D);
+    EXPECT(watcher.target, R | D, NamePending);
+    etc_set_servers("192.0.2.2", 30);
+    EXPECT_CHANGE(&watcher, R | L | D);
+    watcher_stop(&watcher);
+    nameserver_let_go(names_server, "");
+}
+
+TEST(a_name_that_is_unscheduled_is_pending_again)
+{
+    struct watcher watcher;
+
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+    SCNetworkReachabilityRetain(watcher.target);
+    watcher_stop(&watcher);
+    EXPECT(watcher.target, R | L | D, NamePending);
+    EXPECT_ADDRESSES(watcher.target, "");
+    watcher_schedule(&watcher, watcher.target);
+    EXPECT_CHANGE(&watcher, R);
+    assert_int_equal(names_asked("v4only.test"), 2); /* looked up anew */
+}
+
+/* ---- Who is told ------------------------------------------------------------------------------------------------ */
+
+TEST(a_name_that_was_scheduled_calls_exactly_once)
+{
+    static const struct {
+        const char                *name;
+        SCNetworkReachabilityFlags flags;
+    } rows[] = {
+        { "v4only.test", R }, { "ok.test", R },       { "here.test", R | L | D }, /* as before the answer */
+        { "nx.test", 0 },     { "servfail.test", 0 }, { "localhost", R | L | D },
+    };
+
+    etc_write(ETC_HOSTS, "192.0.2.2 here.test\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int asks = 0; asks < 2; asks++) {
+            struct watcher watcher;
+
+            watcher_schedule(&watcher, expect_name(rows[i].name));
+            if (asks) {
+                (void)expect_flags_of(watcher.target);
+                (void)expect_path_of(watcher.target);
+            }
+            EXPECT_CHANGE(&watcher, rows[i].flags);
+            EXPECT_QUIET(&watcher);
+            assert_int_equal(watcher.calls, 1);
+            watcher_stop(&watcher);
+        }
+    }
+}
+
+TEST(one_that_was_answered_before_the_first_pass_calls_once_too)
+{
+    struct watcher watcher;
+
+    for (int asks = 0; asks < 2; asks++) {
+        watcher_schedule(&watcher, expect_name("v4only.test"));
+        names_await_answer(watcher.target);
+        EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+        assert_int_equal(expect_flags_of(watcher.target), R | L | D); /* the last evaluation */
+        EXPECT_CHANGE(&watcher, R);
+        EXPECT_QUIET(&watcher);
+        watcher_stop(&watcher);
+    }
+}
+
+TEST(a_late_callback_gets_no_first_answer)
+{
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    assert_int_equal(sem_init(&told.called, 0, 0), 0);
+    told.calls = 0;
+    target = expect_name("v4only.test");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    names_await_answer(target);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    assert_true(SCNetworkReachabilitySetCallback(target, tell, NULL));
+    assert_int_equal(idle_perform(loop), 0);
+    namespace_ip("route replace prohibit default");
+    assert_int_equal(SCRunLoopPerform(loop, 5), 1);
+    assert_int_equal(told.flags, 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(target);
+    SCRunLoopRelease(loop);
+}
+
+TEST(a_name_without_a_callback_is_fetched_once)
+{
+    SCNetworkReachabilityFlags flags = 0;
+    SCNetworkReachabilityRef   target;
+    SCRunLoopRef               loop = SCRunLoopCreate();
+
+    assert_null(SCRunLoopCopyNextChange(loop, NULL));
+    target = expect_name("v4only.test");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(loop, 5), 0);
+    assert_ptr_equal(SCRunLoopCopyNextChange(loop, &flags), target);
+    assert_int_equal(flags, R);
+    SCNetworkReachabilityRelease(target);
+    assert_int_equal(idle_perform(loop), 0);
+    assert_null(SCRunLoopCopyNextChange(loop, NULL));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(target);
+    SCRunLoopRelease(loop);
+}
+
+TEST(a_name_that_has_its_answer_keeps_no_thread)
+{
+    struct watcher watcher;
+
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+    names_await_no_thread();
+}
+
+TEST(a_change_of_the_addresses_alone_is_told)
+{
+    static const char *const addresses[] = { "198.51.100.8", "198.51.100.8 203.0.113.9", "203.0.113.9" };
+    struct watcher           watcher;
+
+    nameserver_move(names_server, "198.51.100.7");
+    NAMES_RESOLVE(&watcher, "moves.test", R);
+    for (size_t i = 0; i < 3; i++) {
+        nameserver_move(names_server, addresses[i]);
+        touch_resolv_conf();
+        EXPECT_CHANGE(&watcher, R);
+        EXPECT_ADDRESSES(watcher.target, addresses[i]);
+    }
+    EXPECT_QUIET(&watcher);
+}
+
+TEST(the_same_answer_is_not_told)
+{
+    struct watcher watcher;
+
+    NAMES_RESOLVE(&watcher, "ok.test", R);
+    for (unsigned count = 2; count < 5; count++) {
+        touch_resolv_conf();
+        names_drive_until(&watcher, "ok.test", count);
+        names_settle(&watcher);
+    }
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(watcher.calls, 1);
+}
+
+/* Servers that take turns with the order of addresses change it all the time. */
+TEST(another_order_alone_is_not_told)
+{
+    struct watcher watcher;
+
+    NAMES_RESOLVE(&watcher, "turns.test", R);
+    EXPECT_ADDRESSES(watcher.target, "203.0.113.7 198.51.100.7");
+    touch_resolv_conf();
+    names_drive_until(&watcher, "turns.test", 2);
+    names_settle(&watcher);
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7 203.0.113.7");
+    EXPECT_DESTINATION(watcher.target, "198.51.100.7");
+}
+
+TEST_WITH(NULL, NULL, addresses_that_come_and_go_unreachable_are_told)
+{
+    struct watcher watcher;
+
+    namespace_require();
+    etc_require("192.0.2.2");
+    NAMES_RESOLVE(&watcher, "box.test", 0);
+    EXPECT(watcher.target, 0, NameServerUnreachable);
+    etc_write(ETC_HOSTS, "203.0.113.7 box.test\n");
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT_ADDRESSES(watcher.target, "203.0.113.7");
+    EXPECT(watcher.target, 0, NoRoute);
+    etc_write(ETC_NSSWITCH, "hosts: files\n");
+    etc_write(ETC_HOSTS, "203.0.113.7 other.test\n");
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT(watcher.target, 0, NameNotFound);
+}
+
+TEST(a_late_answer_is_thrown_away)
+{
+    struct watcher watcher;
+
+    watcher_schedule(&watcher, expect_name("held.test"));
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    nameserver_let_go(names_server, "held");
+    names_await_no_thread();
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(watcher.calls, 0);
+    EXPECT(watcher.target, R | L | D, NamePending);
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 2);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 2);
+    EXPECT(watcher.target, R | L | D, NamePending);
+    nameserver_let_go(names_server, "held");
+    EXPECT_CHANGE(&watcher, R);
+}
+
+TEST(a_target_may_go_while_it_is_looked_up)
+{
+    struct watcher watcher;
+
+    watcher_schedule(&watcher, expect_name("held.test"));
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    watcher_stop(&watcher); /* the last reference */
+    nameserver_let_go(names_server, "held");
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------ */
+
+#define ELSEWHERE "203.0.113.9"
+
+static void begin_with_an_address_elsewhere(struct watcher *watcher)
+{
+    NAMES_RESOLVE(watcher, "v4only.test", R);
+    EXPECT_ADDRESSES(watcher->target, "198.51.100.7");
+}
+
+static void expect_elsewhere(struct watcher *watcher)
+{
+    EXPECT_CHANGE(watcher, R);
+    EXPECT_ADDRESSES(watcher->target, ELSEWHERE);
+    watcher_stop(watcher);
+}
+
+TEST(hosts_edited_in_place_is_read_anew)
+{
+    struct watcher watcher;
+
+    begin_with_an_address_elsewhere(&watcher);
+    etc_write(ETC_HOSTS, ELSEWHERE " v4only.test\n");
+    expect_elsewhere(&watcher);
+}
+
+TEST(hosts_replaced_by_renaming_is_read_anew)
+{
+    struct watcher watcher;
+
+    begin_with_an_address_elsewhere(&watcher);
+    etc_replace(ETC_HOSTS, ELSEWHERE " v4only.test\n");
+    expect_elsewhere(&watcher);
+}
+
+TEST(hosts_that_is_mounted_and_edited_in_place_is_read_anew)
+{
+    struct watcher watcher;
+
+    etc_write(ETC_ASIDE "hosts", "# of the container\n");
+    etc_mount(ETC_HOSTS, ETC_ASIDE "hosts");
+    begin_with_an_address_elsewhere(&watcher);
+    etc_write(ETC_ASIDE "hosts", ELSEWHERE " v4only.test\n");
+    expect_elsewhere(&watcher);
+}
+
+/* As with the directories of a configuration's versions, of which a link says which is current. */
+TEST(a_link_on_the_way_to_hosts_may_turn)
+{
+    struct watcher watcher;
+
+    etc_make_directory("/run/own"); /* of which nothing is known */
+    etc_make_directory("/run/own/a");
+    etc_make_directory("/run/own/b");
+    etc_write("/run/own/a/hosts", "# none\n");
+    etc_write("/run/own/b/hosts", ELSEWHERE " v4only.test\n");
+    etc_link("/run/own/current", "a");
+    etc_link(ETC_HOSTS, "../run/own/current/hosts");
+    begin_with_an_address_elsewhere(&watcher);
+    etc_link("/run/own/current", "/run/own/b");
+    expect_elsewhere(&watcher);
+}
+
+TEST(a_directory_on_the_way_to_hosts_may_be_replaced)
+{
+    struct watcher watcher;
+
+    etc_make_directory("/run/own"); /* of which nothing is known */
+    etc_make_directory("/run/own/a");
+    etc_make_directory("/run/own/b");
+    etc_write("/run/own/a/hosts", "# none\n");
+    etc_write("/run/own/b/hosts", ELSEWHERE " v4only.test\n");
+    etc_link(ETC_HOSTS, "/run/own/a/hosts");
+    begin_with_an_address_elsewhere(&watcher);
+    assert_int_equal(renameat2(AT_FDCWD, "/run/own/a", AT_FDCWD, "/run/own/b", RENAME_EXCHANGE), 0);
+    expect_elsewhere(&watcher);
+}
+
+/* More links than are followed, and one to itself: no error, and nothing that never ends. */
+TEST(links_without_end_are_no_hosts)
+{
+    struct watcher watcher;
+
+    etc_link("/run/circle", "circle/on");
+    etc_link(ETC_HOSTS, "/run/circle/hosts");
+    begin_with_an_address_elsewhere(&watcher);
+    etc_replace(ETC_HOSTS, ELSEWHERE " v4only.test\n");
+    expect_elsewhere(&watcher);
+}
+
+TEST(hosts_that_appears_is_read)
+{
+    struct watcher watcher;
+
+    etc_remove(ETC_HOSTS);
+    begin_with_an_address_elsewhere(&watcher);
+    etc_write(ETC_HOSTS, ELSEWHERE " v4only.test\n");
+    expect_elsewhere(&watcher);
+}
+
+TEST(nsswitch_decides_whom_to_ask)
+{
+    struct watcher watcher;
+
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+    etc_replace(ETC_NSSWITCH, "hosts: files\n");
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT(watcher.target, 0, NameNotFound);
+    etc_replace(ETC_NSSWITCH, "hosts: files dns\n");
+    EXPECT_CHANGE(&watcher, R);
+}
+
+#define AT(address) "nameserver " address "\noptions timeout:1 attempts:1\n"
+
+static void begin_with_another_server(struct watcher *watcher, const char *address)
+{
+    namespace_ip("address add %s/32 dev lo", address);
+    nameserver_move(names_server, "198.51.100.7");
+    NAMES_RESOLVE(watcher, "moves.test", R);
+    nameserver_move(names_server, ELSEWHERE);
+}
+
+TEST(resolv_conf_edited_in_place_is_read_anew)
+{
+    struct watcher watcher;
+
+    begin_with_another_server(&watcher, "192.0.2.3");
+    etc_write(ETC_RESOLV_CONF, AT("192.0.2.3"));
+    expect_elsewhere(&watcher);
+}
+
+TEST(resolv_conf_replaced_by_renaming_is_read_anew)
+{
+    struct watcher watcher;
+
+    begin_with_another_server(&watcher, "192.0.2.3");
+    etc_replace(ETC_RESOLV_CONF, AT("192.0.2.3"));
+    expect_elsewhere(&watcher);
+}
+
+TEST(resolv_conf_that_is_mounted_and_edited_in_place_is_read_anew)
+{
+    struct watcher watcher;
+
+    etc_write(ETC_ASIDE "resolv.conf", AT("192.0.2.2"));
+    etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+    begin_with_another_server(&watcher, "192.0.2.30");
+    etc_write(ETC_ASIDE "resolv.conf", AT("192.0.2.30"));
+    expect_elsewhere(&watcher);
+}
+
+TEST(another_link_to_resolv_conf_is_followed)
+{
+    struct watcher watcher;
+
+    etc_write(ETC_ASIDE "one", AT("192.0.2.2"));
+    etc_write(ETC_ASIDE "other", AT("192.0.2.30"));
+    etc_link(ETC_RESOLV_CONF, ETC_ASIDE "one");
+    begin_with_another_server(&watcher, "192.0.2.30");
+    etc_link(ETC_RESOLV_CONF, "../run/aside/other");
+    expect_elsewhere(&watcher);
+}
+
+TEST(each_link_on_the_way_is_followed)
+{
+    struct watcher watcher;
+
+    etc_write(ETC_ASIDE "one", AT("192.0.2.2"));
+    etc_write(ETC_ASIDE "other", AT("192.0.2.30"));
+    etc_make_directory(ETC_ASIDE "between");
+    etc_link(ETC_ASIDE "between/resolv.conf", "../one");
+    etc_link(ETC_RESOLV_CONF, ETC_ASIDE "between/resolv.conf");
+    begin_with_another_server(&watcher, "192.0.2.30");
+    etc_link(ETC_ASIDE "between/resolv.conf", "../other");
+    expect_elsewhere(&watcher);
+}
+
+TEST_WITH(NULL, NULL, what_resolv_conf_is_a_link_to_is_watched)
+{
+    struct watcher watcher;
+
+    for (int renames = 0; renames < 2; renames++) {
+        names_begin();
+        etc_write(ETC_ASIDE "one", AT("192.0.2.2"));
+        etc_link(ETC_RESOLV_CONF, ETC_ASIDE "one");
+        begin_with_another_server(&watcher, "192.0.2.30");
+        if (renames)
+            etc_replace(ETC_ASIDE "one", AT("192.0.2.30"));
+        else
+            etc_write(ETC_ASIDE "one", AT("192.0.2.30"));
+        expect_elsewhere(&watcher);
+        names_end();
+    }
+}
+
+TEST(resolv_conf_that_goes_and_comes_back_is_read_anew)
+{
+    struct watcher watcher;
+
+    begin_with_another_server(&watcher, "192.0.2.3");
+    etc_remove(ETC_RESOLV_CONF); /* the server at 127.0.0.1 then */
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_ADDRESSES(watcher.target, ELSEWHERE);
+    nameserver_move(names_server, "203.0.113.10");
+    etc_write(ETC_RESOLV_CONF, AT("192.0.2.3"));
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_ADDRESSES(watcher.target, "203.0.113.10");
+}
+
+TEST(other_servers_upstream_are_asked)
+{
+    struct watcher watcher;
+
+    etc_set_servers("127.0.0.53", 5);
+    etc_make_directory("/run/systemd");
+    etc_make_directory("/run/systemd/resolve");
+    etc_write(ETC_UPSTREAM, "nameserver 192.0.2.53\n");
+    begin_with_another_server(&watcher, "192.0.2.3");
+    etc_replace(ETC_UPSTREAM, "nameserver 192.0.2.153\n");
+    expect_elsewhere(&watcher);
+}
+
+TEST(an_upstream_file_that_appears_is_watched)
+{
+    struct watcher watcher;
+
+    etc_set_servers("127.0.0.53", 5);
+    begin_with_another_server(&watcher, "192.0.2.3");
+    etc_make_directory("/run/systemd");
+    etc_make_directory("/run/systemd/resolve");
+    etc_replace(ETC_UPSTREAM, "nameserver 192.0.2.53\n");
+    expect_elsewhere(&watcher);
+}
+
+TEST(other_files_are_nobodys_business)
+{
+    struct watcher watcher;
+
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+    etc_write("/etc/resolv.conf.bak", "nameserver 192.0.2.53\n");
+    etc_replace("/etc/motd", "hello\n");
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(names_asked("v4only.test"), 1);
+    assert_false(names_is_looking(watcher.target));
+}
+
+/* ---- Networks --------------------------------------------------------------------------------------------------- */
+
+/* The old addresses count at once, and are asked for anew both times, when the server can be. */
+static void the_default_route_is_lost_and_regained(const char *server, bool stays)
+{
+    struct watcher watcher;
+
+    names_begin_far(server);
+    etc_set_servers(server, 1);
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+    namespace_ip("route delete default");
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT(watcher.target, 0, NoRoute);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+    if (stays)
+        names_drive_until(&watcher, "v4only.test", 2);
+    names_settle(&watcher);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+    EXPECT_QUIET(&watcher);
+    nameserver_silence(names_server, true); /* so that nothing but the old addresses can be the reason */
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT(watcher.target, R, None);
+    names_drive_until(&watcher, "v4only.test", stays ? 3 : 2);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+    watcher_stop(&watcher);
+}
+
+TEST_WITH(NULL, NULL, with_the_default_route_a_name_comes_and_goes)
+{
+    the_default_route_is_lost_and_regained("192.0.2.1", true);
+}
+
+TEST_WITH(NULL, NULL, with_the_default_route_a_name_and_its_server_come_and_go)
+{
+    the_default_route_is_lost_and_regained("198.51.100.53", false);
+}
+
+TEST_WITH(NULL, NULL, an_address_that_moved_meanwhile_is_noticed)
+{
+    struct watcher watcher;
+
+    names_begin_far("198.51.100.53");
+    nameserver_move(names_server, "198.51.100.7");
+    NAMES_RESOLVE(&watcher, "moves.test", R);
+    namespace_ip("link set dev a down");
+    EXPECT_END(&watcher, 0);
+    nameserver_move(names_server, "192.0.2.9");
+    namespace_ip("link set dev a up");
+    namespace_await_running("a", true);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_END(&watcher, R | D);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
+}
+
+TEST(another_default_route_asks_anew)
+{
+    struct watcher watcher;
+
+    namespace_add_second_pair();
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+    namespace_ip("route replace default via 203.0.113.1");
+    EXPECT_CHANGE(&watcher, R);
+    names_drive_until(&watcher, "v4only.test", 2);
+    names_settle(&watcher);
+    namespace_ip("-6 route replace default via 2001:db8:c::1");
+    names_drive_until(&watcher, "v4only.test", 3);
+    names_settle(&watcher);
+    namespace_ip("-6 route delete default");
+    names_drive_until(&watcher, "v4only.test", 4);
+}
+
+TEST_WITH(NULL, NULL, another_way_to_the_server_asks_anew)
+{
+    struct watcher watcher;
+
+    names_begin_far("198.51.100.53");
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+    namespace_ip("route add 198.51.100.53/32 via 192.0.2.1 src 192.0.2.2 mtu 1400");
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(names_asked("v4only.test"), 1); /* the same way */
+    namespace_ip("route replace 198.51.100.53/32 dev a");
+    names_drive_until(&watcher, "v4only.test", 2);
+}
+
+TEST(what_happens_elsewhere_in_the_network_asks_nobody)
+{
+    struct watcher watcher;
+
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+    namespace_ip("route add 203.0.113.0/24 via 192.0.2.1");
+    namespace_ip("address add 192.0.2.77/24 dev a");
+    namespace_ip("address replace 192.0.2.2/24 dev a valid_lft 3600 preferred_lft 3600"); /* as DHCP does */
+    namespace_ip("link set dev a alias cable");
+    namespace_ip("link add name x type veth peer name y");
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(names_asked("v4only.test"), 1);
+    assert_false(names_is_looking(watcher.target));
+}
+
+TEST_WITH(NULL, NULL, a_change_between_scheduling_and_the_first_pass_asks_anew)
+{
+    struct watcher watcher;
+
+    names_begin_far("198.51.100.53");
+    namespace_ip("route delete default");
+    watcher_schedule(&watcher, expect_name("v4only.test"));
+    names_await_answer(watcher.target); /* it has failed; the next try would be in a second */
+    EXPECT(watcher.target, 0, NameServerUnreachable);
+    namespace_ip("route add default via 192.0.2.1");
+    assert_true(SCRunLoopPerform(watcher.loop, 0) >= 0);
+    assert_true(names_is_looking(watcher.target) || names_asked("v4only.test") > 0);
+    EXPECT_END(&watcher, R);
+}
+
+/* What was found is better than nothing, and is asked for once more. */
+TEST(a_network_that_never_rests_does_not_keep_a_name_pending)
+{
+    struct watcher watcher;
+
+    watcher_schedule(&watcher, expect_name("held.test"));
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    EXPECT_QUIET(&watcher);
+    namespace_ip("route replace default via 192.0.2.111");
+    EXPECT_QUIET(&watcher);
+    nameserver_let_go(names_server, "held");
+    EXPECT_CHANGE(&watcher, R);
+    names_drive_until(&watcher, "held.test", 2);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 2);
+    nameserver_let_go(names_server, "held");
+    names_settle(&watcher);
+    EXPECT_QUIET(&watcher);
+}
+
+/* ---- Several targets, loops, namespaces ------------------------------------------------------------------------- */
+
+TEST(targets_of_one_name_share_a_look_up)
+{
+    struct watcher watchers[3]; /* each on a loop of its own */
+
+    for (size_t i = 0; i < 3; i++)
+        watcher_schedule(&watchers[i], expect_name("held.test"));
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    nameserver_let_go(names_server, "held");
+    for (size_t i = 0; i < 3; i++) {
+        EXPECT_CHANGE(&watchers[i], R);
+        EXPECT_QUIET(&watchers[i]);
+    }
+    assert_int_equal(names_asked("held.test"), 1);
+    for (size_t i = 0; i < 3; i++)
+        watcher_stop(&watchers[i]);
+}
+
+TEST(targets_of_one_name_on_one_loop_are_each_told)
+{
+    SCNetworkReachabilityRef other;
+    struct watcher           watcher;
+
+    watcher_schedule(&watcher, expect_name("held.test"));
+    other = expect_name("held.test");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    nameserver_let_go(names_server, "held");
+    EXPECT_CHANGE(&watcher, R);
+    names_await_answer(other); /* they are told one after the other */
+    names_settle(&watcher);
+    EXPECT(other, R, None);
+    assert_int_equal(names_asked("held.test"), 1);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(other);
+}
+
+/* One look-up goes on for those who are left. */
+TEST(one_of_two_may_go)
+{
+    struct watcher stays, goes;
+
+    watcher_schedule(&goes, expect_name("held.test"));
+    watcher_schedule(&stays, expect_name("held.test"));
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    watcher_stop(&goes);
+    nameserver_let_go(names_server, "held");
+    EXPECT_CHANGE(&stays, R);
+    assert_int_equal(goes.calls, 0);
+}
+
+TEST(a_target_on_two_loops_is_told_once)
+{
+    SCRunLoopRef   other = SCRunLoopCreate();
+    struct watcher watcher;
+
+    nameserver_move(names_server, "198.51.100.7");
+    watcher_schedule(&watcher, expect_name("moves.test"));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    EXPECT_CHANGE(&watcher, R);
+    assert_int_equal(idle_perform(other), 0);
+    assert_int_equal(names_asked("moves.test"), 1);
+    nameserver_move(names_server, "198.51.100.8");
+    touch_resolv_conf();
+    assert_int_equal(SCRunLoopPerform(other, 5), 1);
+    assert_int_equal(watcher.calls, 2);
+    EXPECT_QUIET(&watcher);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(other);
+}
+
+static void let_moves_go(struct nameserver *server)
+{
+    nameserver_await(server, "heldmoves.test", NAMESERVER_A, 1);
+    nameserver_await(server, "heldmoves.test", NAMESERVER_AAAA, 1);
+    nameserver_let_go(server, "held");
+}
+
+TEST(each_network_namespace_asks_its_own_server)
+{
+    struct nameserver *first;
+    struct watcher     watchers[2];
+
+    first = names_server;
+    nameserver_move(first, "198.51.100.7");
+    watcher_schedule(&watchers[0], expect_name("heldmoves.test"));
+    names_begin_another();
+    nameserver_move(names_server, "192.0.2.9");
+    watcher_schedule(&watchers[1], expect_name("heldmoves.test")); /* while the other is looked up */
+    let_moves_go(names_server);
+    let_moves_go(first);
+    EXPECT_CHANGE(&watchers[0], R); /* the thread is in the other one */
+    EXPECT_CHANGE(&watchers[1], R | D);
+    EXPECT_ADDRESSES(watchers[0].target, "198.51.100.7");
+    EXPECT_ADDRESSES(watchers[1].target, "192.0.2.9");
+    assert_int_equal(nameserver_count(first, "heldmoves.test", NAMESERVER_A), 1);
+    assert_int_equal(names_asked("heldmoves.test"), 1);
+    for (size_t i = 0; i < 2; i++)
+        watcher_stop(&watchers[i]);
+    nameserver_close(first);
+}
+
+TEST(a_name_may_be_bound_to_an_interface)
+{
+    struct watcher watcher;
+
+    watcher_schedule(&watcher, names_bound_target("v4only.test", "c", 0));
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT(watcher.target, 0, InterfaceMissing);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+    namespace_add_second_pair();
+    EXPECT_QUIET(&watcher);
+    EXPECT(watcher.target, 0, NoRoute);
+    namespace_ip("route add default via 203.0.113.1 metric 100");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_INTERFACE(watcher.target, "c");
+}
+
+TEST(a_name_may_have_a_routing_mark)
+{
+    struct watcher watcher;
+
+    namespace_ip("rule add fwmark 7 prohibit");
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+    watcher_stop(&watcher);
+    watcher_schedule(&watcher, names_bound_target("v4only.test", "", 7));
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT(watcher.target, 0, RouteProhibited);
+    namespace_ip("rule delete fwmark 7");
+    EXPECT_CHANGE(&watcher, R);
+}
+
+/* ---- Schedulers ------------------------------------------------------------------------------------------------- */
+
+static void run_at_once(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    work(argument);
+}
+
+static void await_call(SCNetworkReachabilityFlags flags)
+{
+    patience_await(&told.called, "no callback on the scheduler");
+    assert_int_equal(told.flags, flags);
+}
+
+TEST(a_name_may_be_on_a_scheduler)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
+    SCNetworkReachabilityRef             target;
+
+    assert_int_equal(sem_init(&told.called, 0, 0), 0);
+    told.calls = 0;
+    nameserver_move(names_server, "198.51.100.7");
+    target = expect_name("moves.test");
+    assert_true(SCNetworkReachabilitySetCallback(target, tell, NULL));
+    assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+    await_call(R);
+    EXPECT(target, R, None);
+    nameserver_move(names_server, "192.0.2.9");
+    touch_resolv_conf();
+    await_call(R | D);
+    EXPECT_ADDRESSES(target, "192.0.2.9");
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    assert_int_equal(told.calls, 2);
+    EXPECT(target, R | L | D, NamePending);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* ---- Many ------------------------------------------------------------------------------------------------------- */
+
+#define MANY 10000
+
+TEST(many_names_on_a_dead_server_take_four_threads_and_keep_nobody_waiting)
+{
+    const char *const         under = getenv("TEST_UNDER");
+    const int                 count = under == NULL || strcmp(under, "clang") == 0 ? MANY : MANY / 20;
+    SCNetworkReachabilityRef *targets = calloc((size_t)count, sizeof *targets);
+    SCRunLoopRef              loop = SCRunLoopCreate();
+    struct watcher            watcher;
+    char                      name[32];
+
+    assert_non_null(targets);
+    etc_write(ETC_HOSTS, "192.0.2.9 here.test\n");
+    etc_set_servers("192.0.2.2", 1);
+    nameserver_silence(names_server, true);
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "many%d.test", i);
+        targets[i] = expect_name(name);
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+    }
+    assert_true(names_count_threads() <= 3);
+    NAMES_RESOLVE(&watcher, "here.test", R | D); /* it can be had at once, and is */
+    assert_true(names_count_threads() <= 4);
+    watcher_stop(&watcher);
+    EXPECT(targets[count - 1], R | L | D, NamePending);
+    for (int i = 0; i < count; i++) {
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    assert_true(nameserver_count(names_server, NULL, NAMESERVER_A) < 100);
+    free(targets);
+    SCRunLoopRelease(loop);
+}
+
+TEST(what_is_looked_up_for_the_first_time_goes_before_what_is_tried_again)
+{
+    static const char *const names[] = { "held1.test", "held2.test", "held3.test" };
+    struct watcher           stuck[3], first, again;
+
+    etc_set_servers("192.0.2.2", 30);
+    NAMES_RESOLVE(&again, "v4only.test", R);
+    for (size_t i = 0; i < 3; i++) { /* nobody is left for other names */
+        watcher_schedule(&stuck[i], expect_name(names[i]));
+        nameserver_await(names_server, names[i], NAMESERVER_A, 1);
+        nameserver_await(names_server, names[i], NAMESERVER_AAAA, 1);
+    }
+    namespace_ip("route replace default via 192.0.2.111");
+    assert_int_equal(idle_perform(again.loop), 0);
+    assert_true(names_is_looking(again.target));
+    watcher_schedule(&first, expect_name("held4.test"));
+    names_await_threads(3); /* who sorts is done with it */
+    for (size_t i = 0; i < 3; i++)
+        watcher_stop(&stuck[i]); /* they would be looked up again, as the network changed */
+    nameserver_let_go(names_server, "held1");
+    nameserver_await(names_server, "held4.test", NAMESERVER_A, 1);
+    nameserver_await(names_server, "held4.test", NAMESERVER_AAAA, 1);
+    assert_int_equal(names_asked("v4only.test"), 1);
+    nameserver_let_go(names_server, "held");
+    EXPECT_CHANGE(&first, R);
+    names_drive_until(&again, "v4only.test", 2);
+    watcher_stop(&first);
+    watcher_stop(&again);
+    nameserver_let_go(names_server, "");
+}
+
+/* ---- Fork ------------------------------------------------------------------------------------------------------- */
+
+static bool is_under(const char *tool)
+{
+    const char *under = getenv("TEST_UNDER");
+
+    return under != NULL && strcmp(under, tool) == 0;
+}
+
+static void require_threads(void)
+{
+    if (is_under("tsan"))
+        SKIP("the thread sanitizer cannot follow a fork among threads");
+}
+
+#define STUCK 3
+
+static void await_stuck(unsigned count)
+{
+    for (int i = 0; i < STUCK; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "held%d.test", i);
+        nameserver_await(names_server, name, NAMESERVER_A, count);
+        nameserver_await(names_server, name, NAMESERVER_AAAA, count);
+    }
+}
+
+static void begin_stuck(struct watcher watchers[STUCK])
+{
+    for (int i = 0; i < STUCK; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "held%d.test", i);
+        watcher_schedule(&watchers[i], expect_name(name));
+    }
+}
+
+static void end_stuck(struct watcher watchers[STUCK])
+{
+    for (int i = 0; i < STUCK; i++) {
+        EXPECT_CHANGE(&watchers[i], R);
+        watcher_stop(&watchers[i]);
+    }
+}
+
+/* The parent's look-ups are not the child's. Their threads' stacks are, and the C library uses them again, with all
+ * that its resolver left there. */
+TEST(a_child_looks_names_up_itself)
+{
+    struct watcher watchers[STUCK];
+    pid_t          child;
+
+    require_threads();
+    etc_set_servers("192.0.2.2", 30); /* the parent's wait for the child's */
+    begin_stuck(watchers);
+    await_stuck(1);
+    if (child_fork(&child)) {
+        begin_stuck(watchers); /* other targets */
+        end_stuck(watchers);
+        child_end();
+    }
+    await_stuck(2);
+    nameserver_let_go(names_server, "held");
+    child_expect_end(child);
+    end_stuck(watchers);
+    assert_int_equal(names_asked("held0.test"), 2);
+}
+
+TEST(a_process_may_end_during_a_look_up)
+{
+    int   ends[2];
+    char  byte;
+    pid_t child;
+
+    require_threads();
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    if (child_fork(&child)) {
+        struct watcher watcher;
+
+        watcher_schedule(&watcher, expect_name("held.test"));
+        close(ends[1]);
+        assert_int_equal(read(ends[0], &byte, 1), 0); /* the parent saw the question */
+        if (is_under("asan"))
+            child_end(); /* its check for leaks does not see what the parent's other threads had */
+        exit(0);
+    }
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    close(ends[0]);
+    close(ends[1]);
+    child_expect_end(child);
+}
+
+UNIT(.setup = names_begin, .cleanup = names_end, .end = names_end_group)

@@ -1,0 +1,716 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When names are asked for anew by the clock, and what else needs the system to misbehave at the right moment. The
+ * library's clock is the test's own and stands still between two passes; the resolver's goes on. The calls are wrapped
+ * at link time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pure/question.h"
+#include "support/names.h"
+#include "support/patience.h"
+
+#define START    1000.0 /* seconds */
+#define PATIENCE 10     /* likewise, until what must happen has failed to */
+
+int   __real_clock_gettime(clockid_t clock, struct timespec *now);
+int   __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int   __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
+int   __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int   __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int   __real_open(const char *path, int flags, ...);
+int   __wrap_open(const char *path, int flags, ...);
+int   __real_inotify_add_watch(int fd, const char *path, uint32_t events);
+int   __wrap_inotify_add_watch(int fd, const char *path, uint32_t events);
+int   __real_inotify_init1(int flags);
+int   __wrap_inotify_init1(int flags);
+int   __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
+int   __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+static _Atomic int64_t now_is; /* nanoseconds; on any thread, as names are looked up on their own */
+static atomic_bool     threads_fail, inotify_fails, watches_fail;
+static atomic_uint     threads, instances; /* how many were asked for */
+static atomic_bool     open_fails;         /* of resolv.conf */
+static pthread_t       test_thread;
+static atomic_bool     detains; /* the next resolver thread that has an answer */
+static sem_t           detained, released;
+static atomic_bool     pauses; /* what nobody watches is not closed yet */
+static sem_t           pause_over;
+static int             pipe_ends[2];
+
+/* CLOCK_BOOTTIME, which goes on while the machine sleeps, is the only one that the library goes by. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    const int64_t time = now_is;
+
+    if (clock != CLOCK_BOOTTIME)
+        return __real_clock_gettime(clock, now);
+    now->tv_sec = time / 1000000000;
+    now->tv_nsec = time % 1000000000;
+    return 0;
+}
+
+/* Nothing goes off: each pass is the test's. */
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
+{
+    (void)fd;
+    (void)flags;
+    (void)value;
+    (void)old;
+    return 0;
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    atomic_fetch_add(&threads, 1);
+    return threads_fail ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    if (!open_fails || strcmp(path, ETC_RESOLV_CONF) != 0)
+        return __real_open(path, flags);
+    errno = EMFILE;
+    return -1;
+}
+
+int __wrap_inotify_init1(int flags)
+{
+    atomic_fetch_add(&instances, 1);
+    if (!inotify_fails)
+        return __real_inotify_init1(flags);
+    errno = EMFILE;
+    return -1;
+}
+
+int __wrap_inotify_add_watch(int fd, const char *path, uint32_t events)
+{
+    if (!watches_fail)
+        return __real_inotify_add_watch(fd, path, events);
+    errno = ENOSPC;
+    return -1;
+}
+
+int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
+{
+    if (count != 0 || pthread_equal(pthread_self(), test_thread) || !pauses)
+        return __real_poll(polled, count, milliseconds);
+    sem_wait(&pause_over);
+    return 0;
+}
+
+/* Of a resolver thread: it has an answer, and tells it to somebody. */
+void *__wrap_calloc(size_t count, size_t size)
+{
+    bool expected = true;
+
+    if (size == sizeof(struct question) && !pthread_equal(pthread_self(), test_thread) &&
+        atomic_compare_exchange_strong(&detains, &expected, false)) {
+        sem_post(&detained);
+        sem_wait(&released);
+    }
+    return __real_calloc(count, size);
+}
+
+static struct watcher watcher;
+
+static void set_clock(double seconds)
+{
+    now_is = (int64_t)((START + seconds) * 1e9 + 0.5);
+}
+
+/* Has the loop do what is due when the clock says so, in seconds from the start. */
+static void drive_at(double seconds)
+{
+    struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
+
+    set_clock(seconds);
+    do
+        assert_true(SCRunLoopPerform(watcher.loop, 0) >= 0);
+    while (poll(&poller, 1, 0) > 0);
+}
+
+/* Whether the name is asked for then. Drives the loop until that is done. */
+static bool asks_at(const char *name, double seconds)
+{
+    const unsigned before = names_asked(name);
+    bool           asks;
+
+    drive_at(seconds);
+    asks = names_is_looking(watcher.target) || names_asked(name) != before;
+    names_settle(&watcher);
+    return asks;
+}
+
+static void begin(void)
+{
+    threads_fail = inotify_fails = watches_fail = open_fails = false;
+    set_clock(0);
+    names_begin();
+}
+
+/* And nothing is left that a test before has watched. */
+static void begin_anew(void)
+{
+    names_await_no_thread();
+    begin();
+}
+
+/* Schedules the name, and waits for its first answer. */
+static void begin_with(const char *name)
+{
+    begin();
+    watcher_schedule(&watcher, expect_name(name));
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    assert_int_equal(names_asked(name), 1);
+}
+
+static void touch_resolv_conf(void)
+{
+    etc_replace(ETC_RESOLV_CONF, "# again\nnameserver 192.0.2.2\noptions timeout:5 attempts:1\n");
+}
+
+/* ---- Refreshing ------------------------------------------------------------------------------------------------- */
+
+TEST(a_resolved_name_is_asked_for_every_5_minutes)
+{
+    begin_with("v4only.test");
+    for (int i = 0; i < 3; i++) {
+        assert_false(asks_at("v4only.test", i * 300 + 299.999));
+        assert_true(asks_at("v4only.test", (i + 1) * 300));
+    }
+    assert_int_equal(watcher.calls, 1); /* the same answer */
+}
+
+TEST(one_that_was_not_found_is_too)
+{
+    begin_with("moves.test");
+    assert_int_equal(watcher.flags, 0);
+    assert_false(asks_at("moves.test", 299.999));
+    nameserver_move(names_server, "198.51.100.7");
+    assert_true(asks_at("moves.test", 300));
+    assert_int_equal(watcher.calls, 2);
+    assert_int_equal(watcher.flags, R);
+}
+
+TEST(an_address_that_moved_is_noticed_then)
+{
+    begin();
+    nameserver_move(names_server, "198.51.100.7");
+    watcher_schedule(&watcher, expect_name("moves.test"));
+    names_settle(&watcher);
+    nameserver_move(names_server, "198.51.100.8");
+    assert_false(asks_at("moves.test", 299.999));
+    assert_int_equal(watcher.calls, 1);
+    assert_true(asks_at("moves.test", 300));
+    assert_int_equal(watcher.calls, 2);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.8");
+}
+
+TEST(what_became_due_while_the_machine_slept_is_due)
+{
+    begin_with("v4only.test");
+    assert_true(asks_at("v4only.test", 8 * 3600));
+    assert_false(asks_at("v4only.test", 8 * 3600 + 299.999));
+    assert_true(asks_at("v4only.test", 8 * 3600 + 300));
+}
+
+TEST(an_unscheduled_name_is_left_alone)
+{
+    begin_with("v4only.test");
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    assert_false(asks_at("v4only.test", 1000));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    names_settle(&watcher);
+    assert_int_equal(names_asked("v4only.test"), 2);
+    assert_int_equal(watcher.calls, 2);
+}
+
+/* ---- Trying again ----------------------------------------------------------------------------------------------- */
+
+TEST(after_a_failure_it_is_tried_again_less_and_less_often)
+{
+    static const double delays[] = { 1, 2, 4, 8, 16, 32, 60, 60 };
+    double              now = 0;
+
+    begin_with("servfail.test");
+    for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
+        now += delays[i];
+        assert_false(asks_at("servfail.test", now - 0.001));
+        assert_true(asks_at("servfail.test", now));
+    }
+    assert_int_equal(watcher.calls, 1);
+    EXPECT(watcher.target, 0, NameServerFailure);
+}
+
+TEST(an_answer_ends_that)
+{
+    begin();
+    nameserver_move(names_server, NULL);
+    watcher_schedule(&watcher, expect_name("moves.test"));
+    names_settle(&watcher);
+    assert_true(asks_at("moves.test", 1));
+    assert_true(asks_at("moves.test", 3));
+    nameserver_move(names_server, "198.51.100.7");
+    assert_true(asks_at("moves.test", 7));
+    assert_int_equal(watcher.flags, R);
+    nameserver_move(names_server, NULL);
+    assert_false(asks_at("moves.test", 306.999));
+    assert_true(asks_at("moves.test", 307)); /* fails; what was known stands */
+    assert_false(asks_at("moves.test", 307.999));
+    assert_true(asks_at("moves.test", 308));
+    assert_false(asks_at("moves.test", 309.999));
+    assert_true(asks_at("moves.test", 310));
+    EXPECT(watcher.target, R, None);
+    assert_int_equal(watcher.calls, 2);
+}
+
+/* At once, while the clock stands; and then it begins with a second again. */
+TEST(a_change_does_not_wait_for_the_clock)
+{
+    begin_with("servfail.test");
+    assert_true(asks_at("servfail.test", 1));
+    assert_true(asks_at("servfail.test", 3));
+    assert_false(asks_at("servfail.test", 3));
+    touch_resolv_conf();
+    assert_true(asks_at("servfail.test", 3));
+    assert_false(asks_at("servfail.test", 3.999));
+    assert_true(asks_at("servfail.test", 4));
+    assert_true(asks_at("servfail.test", 6));
+    namespace_ip("route replace default via 192.0.2.111");
+    assert_true(asks_at("servfail.test", 6));
+    assert_true(asks_at("servfail.test", 7));
+    namespace_ip("route replace prohibit default");
+    assert_true(asks_at("servfail.test", 7));
+    assert_int_equal(watcher.calls, 1);
+}
+
+TEST(a_server_that_can_be_reached_again_is_asked_at_once)
+{
+    threads_fail = inotify_fails = watches_fail = false;
+    set_clock(0);
+    names_begin_far("198.51.100.53");
+    namespace_ip("route delete default");
+    watcher_schedule(&watcher, expect_name("v4only.test"));
+    names_settle(&watcher);
+    EXPECT(watcher.target, 0, NameServerUnreachable);
+    assert_int_equal(watcher.calls, 1);
+    namespace_ip("route add default via 192.0.2.1");
+    assert_true(asks_at("v4only.test", 0));
+    EXPECT(watcher.target, R, None);
+    assert_int_equal(watcher.calls, 2);
+}
+
+/* ---- Several loops ---------------------------------------------------------------------------------------------- */
+
+TEST(whichever_loop_is_left_goes_on)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+
+    begin_with("servfail.test");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(watcher.loop);
+    watcher.loop = other;
+    assert_false(asks_at("servfail.test", 0.999));
+    assert_true(asks_at("servfail.test", 1));
+    assert_true(asks_at("servfail.test", 3));
+}
+
+TEST(with_two_loops_it_is_asked_once)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+
+    begin_with("v4only.test");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(other, 0), 0);
+    assert_true(asks_at("v4only.test", 300));
+    assert_int_equal(SCRunLoopPerform(other, 0), 0);
+    names_settle(&watcher);
+    assert_int_equal(names_asked("v4only.test"), 2);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(other);
+}
+
+/* ---- Results that come late ------------------------------------------------------------------------------------- */
+
+static void reschedule(void)
+{
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+}
+
+/* The next answer is kept from its target until it is released. */
+static void detain(void)
+{
+    sem_init(&detained, 0, 0);
+    sem_init(&released, 0, 0);
+    detains = true;
+}
+
+static void await_detained(void)
+{
+    patience_await(&detained, "no answer came to be detained");
+}
+
+/* Schedules a name whose look-up is done, and detained. */
+static void begin_detained(const char *name)
+{
+    begin();
+    detain();
+    nameserver_move(names_server, "198.51.100.7");
+    watcher_schedule(&watcher, expect_name(name));
+    if (strncmp(name, "held", 4) == 0) {
+        nameserver_await(names_server, name, NAMESERVER_A, 1);
+        nameserver_await(names_server, name, NAMESERVER_AAAA, 1);
+        nameserver_let_go(names_server, "held");
+    }
+    await_detained();
+}
+
+TEST(an_answer_that_comes_after_a_newer_one_is_thrown_away)
+{
+    begin_detained("moves.test");
+    nameserver_move(names_server, "192.0.2.9");
+    reschedule();
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    EXPECT(watcher.target, R | D, None);
+    sem_post(&released);
+    names_await_no_thread();
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
+    assert_false(asks_at("moves.test", 299.999));
+    assert_true(asks_at("moves.test", 300));
+}
+
+TEST(an_answer_that_comes_before_the_newer_one_is_thrown_away)
+{
+    begin_detained("held.test");
+    reschedule();
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 2);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 2);
+    sem_post(&released);
+    while (names_count_threads() > 1)
+        (void)poll(NULL, 0, 1);
+    assert_true(names_is_looking(watcher.target));
+    EXPECT(watcher.target, R | L | D, NamePending);
+    touch_resolv_conf(); /* so that it wants to look again, and must not yet */
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    assert_int_equal(names_asked("held.test"), 2);
+    nameserver_let_go(names_server, "held");
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 3);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 3);
+    nameserver_let_go(names_server, "held");
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    EXPECT(watcher.target, R, None);
+}
+
+/* Nobody drives the loop meanwhile, the second has the same addresses in another order, and the flags are those of
+ * before: still it was scheduled, and has an answer. */
+TEST(a_second_answer_does_not_take_the_first_ones_callback_away)
+{
+    begin();
+    etc_set_servers("127.0.0.1", 5);
+    detain();
+    watcher_schedule(&watcher, expect_name("turns.test"));
+    await_detained();
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    etc_write(ETC_HOSTS, "# touched\n");
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    EXPECT(watcher.target, R, NamePending);
+    sem_post(&released);
+    names_await_answer(watcher.target);
+    assert_int_equal(names_asked("turns.test"), 2);
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    assert_int_equal(watcher.flags, R);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7 203.0.113.7");
+}
+
+TEST(an_answer_may_come_after_the_target_has_gone)
+{
+    begin_detained("moves.test");
+    watcher_stop(&watcher);
+    sem_post(&released);
+}
+
+/* ---- Scarcity --------------------------------------------------------------------------------------------------- */
+
+TEST(without_a_thread_it_is_tried_again)
+{
+    begin();
+    threads_fail = true;
+    watcher_schedule(&watcher, expect_name("v4only.test"));
+    assert_false(names_is_looking(watcher.target));
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    EXPECT(watcher.target, R | L | D, NamePending);
+    set_clock(1);
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    assert_false(names_is_looking(watcher.target));
+    threads_fail = false;
+    assert_false(asks_at("v4only.test", 2.999));
+    assert_true(asks_at("v4only.test", 3));
+    assert_int_equal(watcher.calls, 1);
+    EXPECT(watcher.target, R, None);
+}
+
+TEST(without_inotify_files_are_looked_at_when_it_is_time)
+{
+    begin_anew();
+    inotify_fails = true;
+    nameserver_move(names_server, "198.51.100.7");
+    watcher_schedule(&watcher, expect_name("moves.test"));
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 1);
+    etc_write(ETC_HOSTS, "192.0.2.9 moves.test\n");
+    set_clock(299);
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    set_clock(300);
+    (void)SCRunLoopPerform(watcher.loop, 0);
+    names_settle(&watcher);
+    assert_int_equal(watcher.calls, 2);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
+    watcher_stop(&watcher);
+    inotify_fails = false;
+}
+
+/* The servers are others, and they are not known for a while: until then it goes by those of before. */
+TEST(without_descriptors_it_is_looked_for_other_servers_until_there_are_some)
+{
+    begin();
+    watcher_schedule(&watcher, expect_name("held.test"));
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    EXPECT(watcher.target, R | L | D, NamePending);
+    etc_replace(ETC_RESOLV_CONF, "nameserver 203.0.113.53\noptions timeout:1 attempts:1\n");
+    open_fails = true;
+    for (int second = 0; second < 2; second++) {
+        set_clock(second);
+        assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+        assert_int_equal(expect_flags_of(watcher.target), R | L | D);
+    }
+    open_fails = false;
+    drive_at(1.999);
+    assert_int_equal(watcher.calls, 0);
+    drive_at(2);
+    assert_int_equal(watcher.calls, 1);
+    assert_int_equal(watcher.flags, R);
+    EXPECT(watcher.target, R, NamePending);
+    watcher_stop(&watcher);
+    nameserver_let_go(names_server, "held");
+}
+
+/* The user has all the watches that there may be: nothing is heard of the files, so nothing is known without a look. */
+TEST(without_watches_files_are_looked_at_by_each_that_is_scheduled)
+{
+    SCNetworkReachabilityRef   other;
+    SCNetworkReachabilityFlags before;
+
+    begin_anew();
+    watches_fail = true;
+    watcher_schedule(&watcher, expect_name("held.test"));
+    before = expect_flags_of(watcher.target);
+    etc_set_servers("203.0.113.53", 1);
+    other = expect_name("held0.test");
+    assert_true(expect_flags_of(other) != before);
+    before = expect_flags_of(other);
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    assert_int_equal(expect_flags_of(other), before);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(other);
+    watcher_stop(&watcher);
+    nameserver_let_go(names_server, "held");
+    watches_fail = false;
+}
+
+/* ---- One after another ------------------------------------------------------------------------------------------ */
+
+static void begin_pause(void)
+{
+    begin_anew();
+    sem_init(&pause_over, 0, 0);
+    pauses = true;
+}
+
+static void end_pause(void)
+{
+    pauses = false;
+    sem_post(&pause_over);
+    names_await_no_thread();
+}
+
+TEST(who_comes_next_takes_over_what_is_there)
+{
+    begin_pause();
+    instances = 0;
+    for (int i = 0; i < 3; i++) {
+        watcher_schedule(&watcher, expect_name("v4only.test"));
+        names_settle(&watcher);
+        watcher_stop(&watcher);
+    }
+    assert_int_equal(instances, 1);
+    end_pause();
+}
+
+TEST(one_thread_closes_for_all)
+{
+    begin_pause();
+    for (int i = 0; i < 3; i++) {
+        watcher_schedule(&watcher, expect_name("v4only.test"));
+        names_settle(&watcher);
+        names_await_threads(0);
+        threads = 0;
+        watcher_stop(&watcher);
+        assert_int_equal(threads, i == 0 ? 1 : 0);
+    }
+    end_pause();
+}
+
+TEST(what_changed_in_between_is_known)
+{
+    begin_pause();
+    watcher_schedule(&watcher, expect_name("v4only.test"));
+    names_settle(&watcher);
+    watcher_stop(&watcher);
+    etc_write(ETC_HOSTS, "192.0.2.9 v4only.test\n");
+    watcher_schedule(&watcher, expect_name("v4only.test"));
+    names_settle(&watcher);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
+    etc_replace(ETC_HOSTS, "192.0.2.10 v4only.test\n");
+    names_settle(&watcher);
+    EXPECT_ADDRESSES(watcher.target, "192.0.2.10");
+    watcher_stop(&watcher);
+    end_pause();
+}
+
+/* A name whose server is silent has nothing to look at the files for: what changes has to be told. */
+static void begin_held(void)
+{
+    watcher_schedule(&watcher, expect_name("held.test"));
+}
+
+static void expect_heard(SCNetworkReachabilityFlags before)
+{
+    const double end = watcher_now() + patience_of(PATIENCE);
+
+    while (expect_flags_of(watcher.target) == before && watcher_now() < end)
+        assert_true(SCRunLoopPerform(watcher.loop, 0.01) >= 0);
+    assert_true(expect_flags_of(watcher.target) != before);
+    watcher_stop(&watcher);
+    nameserver_let_go(names_server, "held");
+    end_pause();
+}
+
+/* Which is not told. */
+TEST(what_was_mounted_in_between_is_watched)
+{
+    SCNetworkReachabilityFlags before;
+
+    begin_pause();
+    begin_held();
+    watcher_stop(&watcher);
+    etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.2\noptions timeout:1 attempts:1\n");
+    etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+    begin_held();
+    before = expect_flags_of(watcher.target);
+    etc_write(ETC_ASIDE "resolv.conf", "nameserver 203.0.113.53\noptions timeout:1 attempts:1\n");
+    expect_heard(before);
+}
+
+/* There were no more watches, and there are some by now. */
+TEST(who_comes_next_hears_though_the_last_did_not)
+{
+    SCNetworkReachabilityFlags before;
+
+    begin_pause();
+    watches_fail = true;
+    begin_held();
+    watcher_stop(&watcher);
+    watches_fail = false;
+    begin_held();
+    before = expect_flags_of(watcher.target);
+    etc_set_servers("203.0.113.53", 1);
+    expect_heard(before);
+}
+
+/* ---- What is not ours any more ---------------------------------------------------------------------------------- */
+
+/* As closefrom(3) does it. Answers the program's own file that has the number by now. */
+static int take_its_number(void)
+{
+    int ours = -1;
+
+    for (int fd = 3; fd < 64 && ours < 0; fd++) {
+        char path[32], what[32] = "";
+
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, what, sizeof what - 1) > 0 && strcmp(what, "anon_inode:inotify") == 0)
+            ours = fd;
+    }
+    assert_true(ours >= 0);
+    assert_int_equal(dup3(pipe_ends[0], ours, O_CLOEXEC), ours);
+    return ours;
+}
+
+TEST(a_number_that_the_program_has_by_now_is_left_alone)
+{
+    int number;
+
+    assert_int_equal(pipe2(pipe_ends, O_CLOEXEC), 0);
+    assert_int_equal(write(pipe_ends[1], "own", 3), 3);
+    for (int comes_next = 0; comes_next < 2; comes_next++) {
+        int waiting = 0;
+
+        begin_pause();
+        watcher_schedule(&watcher, expect_name("v4only.test"));
+        names_settle(&watcher);
+        watcher_stop(&watcher);
+        number = take_its_number();
+        if (comes_next) {
+            watcher_schedule(&watcher, expect_name("v4only.test"));
+            names_settle(&watcher);
+            watcher_stop(&watcher);
+        }
+        end_pause();
+        assert_int_equal(ioctl(number, FIONREAD, &waiting), 0);
+        assert_int_equal(waiting, 3);
+        close(number);
+        names_end();
+    }
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+}
+
+/* Of one that failed, too. */
+static void end_test(void)
+{
+    if (pauses)
+        end_pause();
+    names_end();
+}
+
+static void start(void)
+{
+    test_thread = pthread_self();
+}
+
+UNIT(.start = start, .cleanup = end_test, .end = names_end_group)

@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes from the kernel, and bytes that the kernel would never send: each ends in a value or in nothing. No kernel. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if.h>
+#include <linux/if_arp.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/message.h"
+#include "support/exact.h"
+
+/* A message under construction. */
+struct bytes {
+    _Alignas(struct nlmsghdr) unsigned char at[1024];
+    size_t length;
+};
+
+static struct nlmsghdr *header_of(struct bytes *bytes)
+{
+    return (struct nlmsghdr *)(void *)bytes->at;
+}
+
+static void append(struct bytes *bytes, const void *data, size_t length)
+{
+    assert_true(bytes->length + length + 4 <= sizeof bytes->at);
+    if (length > 0)
+        memcpy(bytes->at + bytes->length, data, length);
+    bytes->length += length;
+    while (bytes->length % 4 != 0)
+        bytes->at[bytes->length++] = 0;
+    header_of(bytes)->nlmsg_len = (uint32_t)bytes->length;
+}
+
+static void start(struct bytes *bytes, uint16_t type, const void *payload, size_t length)
+{
+    const struct nlmsghdr header = { .nlmsg_type = type, .nlmsg_seq = 7, .nlmsg_pid = 42 };
+
+    memset(bytes, 0, sizeof *bytes);
+    append(bytes, &header, sizeof header);
+    append(bytes, payload, length);
+}
+
+/* One attribute, with the length that it claims to have. */
+static void put_claiming(struct bytes *bytes, uint16_t type, const void *data, size_t length, uint16_t claimed)
+{
+    const struct nlattr attribute = { .nla_len = claimed, .nla_type = type };
+
+    append(bytes, &attribute, sizeof attribute);
+    append(bytes, data, length);
+}
+
+static void put(struct bytes *bytes, uint16_t type, const void *data, size_t length)
+{
+    put_claiming(bytes, type, data, length, (uint16_t)(sizeof(struct nlattr) + length));
+}
+
+static void put_u32(struct bytes *bytes, uint16_t type, uint32_t value)
+{
+    put(bytes, type, &value, sizeof value);
+}
+
+static void put_text(struct bytes *bytes, uint16_t type, const char *text)
+{
+    put(bytes, type, text, strlen(text) + 1);
+}
+
+/* Opens a nest and closes it, by its offset. */
+static size_t nest(struct bytes *bytes, uint16_t type)
+{
+    const size_t offset = bytes->length;
+
+    put(bytes, type, NULL, 0);
+    return offset;
+}
+
+static void unnest(struct bytes *bytes, size_t offset)
+{
+    ((struct nlattr *)(void *)(bytes->at + offset))->nla_len = (uint16_t)(bytes->length - offset);
+}
+
+static size_t parse(const struct bytes *bytes, size_t length, struct message *ret)
+{
+    void        *exact = exact_copy(bytes->at, length);
+    const size_t step = message_parse(exact, length, ret);
+
+    if (ret->kind == MESSAGE_ROUTE) {
+        struct route_leg leg;
+
+        while (route_next_leg(&ret->route, &leg))
+            continue;
+    }
+    ret->route.legs = NULL;
+    free(exact);
+    return step;
+}
+
+static struct message parsed(struct bytes *bytes)
+{
+    struct message message;
+
+    assert_int_equal(parse(bytes, bytes->length, &message), bytes->length);
+    assert_int_equal(message.sequence, 7);
+    assert_int_equal(message.port, 42);
+    return message;
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
+
+static void start_link(struct bytes *bytes, uint16_t type, int family, int index)
+{
+    const struct ifinfomsg info = { .ifi_family = (unsigned char)family,
+                                    .ifi_type = ARPHRD_ETHER,
+                                    .ifi_index = index,
+                                    .ifi_flags = IFF_UP | IFF_RUNNING };
+
+    start(bytes, type, &info, sizeof info);
+}
+
+static void make_link(struct bytes *bytes)
+{
+    size_t nested;
+
+    start_link(bytes, RTM_NEWLINK, AF_UNSPEC, 3);
+    put_text(bytes, IFLA_IFNAME, "veth0");
+    put_u32(bytes, IFLA_MTU, 1500);
+    nested = nest(bytes, IFLA_LINKINFO);
+    put_text(bytes, IFLA_INFO_KIND, "veth");
+    unnest(bytes, nested);
+}
+
+TEST(a_link_is_read)
+{
+    struct bytes   bytes;
+    struct message message;
+
+    make_link(&bytes);
+    message = parsed(&bytes);
+    assert_int_equal(message.kind, MESSAGE_LINK);
+    assert_int_equal(message.link.index, 3);
+    assert_int_equal(message.link.flags, IFF_UP | IFF_RUNNING);
+    assert_int_equal(message.link.hardware, ARPHRD_ETHER);
+    assert_true(message.link.has_name);
+    assert_string_equal(message.link.name, "veth0");
+    assert_true(message.link.has_mtu);
+    assert_int_equal(message.link.mtu, 1500);
+    assert_true(message.link.info.has_kind);
+    assert_string_equal(message.link.info.kind, "veth");
+}
+
+TEST(what_a_partial_link_message_does_not_say_is_not_there)
+{
+    struct bytes   bytes;
+    struct message message;
+
+    start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
+    put_text(&bytes, IFLA_WIRELESS, "whatever");
+    message = parsed(&bytes);
+    assert_int_equal(message.kind, MESSAGE_LINK);
+    assert_false(message.link.has_name);
+    assert_false(message.link.has_mtu);
+    assert_false(message.link.info.has_kind);
+}
+
+TEST(a_link_that_is_gone_is_read)
+{
+    struct bytes   bytes;
+    struct message message;
+
+    start_link(&bytes, RTM_DELLINK, AF_UNSPEC, 3);
+    message = parsed(&bytes);
+    assert_int_equal(message.kind, MESSAGE_LINK_GONE);
+    assert_int_equal(message.link.index, 3);
+}
+
+TEST(a_bridge_port_that_leaves_is_not_a_link_that_is_gone)
+{
+    struct bytes bytes;
+
+    start_link(&bytes, RTM_DELLINK, AF_BRIDGE, 3);
+    assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
+    start_link(&bytes, RTM_NEWLINK, AF_BRIDGE, 3);
+    assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
+    start_link(&bytes, RTM_NEWLINK, AF_INET6, 3);
+    assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
+}
+
+TEST(a_link_without_an_index_is_none)
+{
+    struct bytes bytes;
+
+    start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 0);
+    assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
+    start_link(&bytes, RTM_DELLINK, AF_UNSPEC, -1);
+    assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
+}
+
+TEST(link_attributes_of_a_wrong_length_are_not_there)
+{
+    struct bytes   bytes;
+    struct message message;
+    size_t         nested;
+
+    start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
+    put(&bytes, IFLA_MTU, "\1\2", 2);
+    put(&bytes, IFLA_IFNAME, "", 0);
+    message = parsed(&bytes);
+    assert_int_equal(message.kind, MESSAGE_LINK);
+    assert_false(message.link.has_mtu);
+    assert_false(message.link.has_name);
+
+    start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
+    put(&bytes, IFLA_MTU, "\1\2\3\4\5\6\7\10", 8);
+    put_text(&bytes, IFLA_IFNAME, "a-name-of-16-byt");
+    nested = nest(&bytes, IFLA_LINKINFO);
+    put_text(&bytes, IFLA_INFO_KIND, "a-kind-with-a-very-long-name");
+    unnest(&bytes, nested);
+    message = parsed(&bytes);
+    assert_false(message.link.has_mtu);
+    assert_false(message.link.has_name);
+    assert_false(message.link.info.has_kind);
+
+    /* Without the NUL, as long as it fits. */
+    start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
+    put(&bytes, IFLA_IFNAME, "abcdefghijklmno", 15);
+    message = parsed(&bytes);
+    assert_true(message.link.has_name);
+    assert_string_equal(message.link.name, "abcdefghijklmno");
+}
+
+TEST(a_kind_outside_of_its_nest_is_not_read)
+{
+    struct bytes   bytes;
+    struct message message;
+    size_t         nested;
+
+    start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
+    nested = nest(&bytes, IFLA_LINKINFO);
+    put_claiming(&bytes, IFLA_INFO_KIND, "veth", 5, 200); /* longer than its nest */
+    unnest(&bytes, nested);
+    message = parsed(&bytes);
+    assert_int_equal(message.kind, MESSAGE_LINK);
+    assert_false(message.link.info.has_kind);
+}
+
+/* ---- Routes ----------------------------------------------------------------------------------------------------- */
+
+static void start_route(struct bytes *bytes, uint16_t type, int family, int length)
+{
+    const struct rtmsg info = { .rtm_family = (unsigned char)family,
+                                .rtm_dst_len = (unsigned char)length,
+                                .rtm_table = RT_TABLE_MAIN,
+                                .rtm_type = RTN_UNICAST };
+
+    start(bytes, type, &info, sizeof info);
+}
+
+static const unsigned char destination[4] = { 198, 51, 100, 7 }, gateway[4] = { 192, 0, 2, 1 },
+                           source[4] = { 192, 0, 2, 2 };
+
+static void make_route(struct bytes *bytes)
+{
+    const struct rta_cacheinfo cache = { .rta_expires = 200 };
+    size_t                     nested;
+
+    start_route(bytes, RTM_NEWROUTE, AF_INET, 24);
+    put_u32(bytes, RTA_TABLE, 1000);
+    put(bytes, RTA_DST, destination, 4);
+    put_u32(bytes, RTA_OIF, 3);
+    put(bytes, RTA_PREFSRC, source, 4);
+    put(bytes, RTA_GATEWAY, gateway, 4);
+    put_u32(bytes, RTA_NH_ID, 9);
+    nested = nest(bytes, RTA_METRICS);
+    put_u32(bytes, RTAX_MTU, 1400);
+    unnest(bytes, nested);
+    put(bytes, RTA_CACHEINFO, &cache, sizeof cache);
+}
+
+static void expect_text(const struct address *address, const char *wanted)
+{
+    char text[46];
+
+    address_format(address, text);
+    assert_string_equal(text, wanted);
+}
+
+TEST(a_route_is_read)
+{
+    struct bytes   bytes;
+    struct message message;
+
+    make_route(&bytes);
+    message = parsed(&bytes);
+    assert_int_equal(message.kind, MESSAGE_ROUTE);
+    assert_int_equal(message.route.family, AF_INET);
+    assert_int_equal(message.route.prefix_length, 24);
+    assert_int_equal(message.route.type, RTN_UNICAST);
+    assert_int_equal(message.route.table, 1000);
+    assert_int_equal(message.route.oif, 3);
+    assert_int_equal(message.route.mtu, 1400);
+    assert_int_equal(message.route.expires, 200);
+    expect_text(&message.route.destination, "198.51.100.7");
+    expect_text(&message.route.source, "192.0.2.2");
+    assert_true(message.route.has_gateway);
+    expect_text(&message.route.gateway, "192.0.2.1");
+    header_of(&bytes)->nlmsg_type = RTM_DELROUTE;
+    assert_int_equal(parsed(&bytes).kind, MESSAGE_ROUTE);
+}
+
+TEST(a_small_table_number_is_in_the_header)
+{
+    struct bytes bytes;
+
+    start_route(&bytes, RTM_NEWROUTE, AF_INET, 0);
+    assert_int_equal(parsed(&bytes).route.table, RT_TABLE_MAIN);
+    assert_int_equal(parsed(&bytes).route.destination.family, AF_UNSPEC);
+    assert_false(parsed(&bytes).route.has_gateway);
+}
+
+TEST(a_hop_of_another_family_is_a_gateway)
+{
+    struct {
+        uint16_t      family;
+        unsigned char address[16];
+    } via = { .family = AF_INET6, .address = { 0xfe, 0x80, [15] = 1 } };
+    struct bytes   bytes;
+    struct message message;
+
+    start_route(&bytes, RTM_NEWROUTE, AF_INET, 0);
+    put(&bytes, RTA_VIA, &via, sizeof via);
+    message = parsed(&bytes);
+    assert_true(message.route.has_gateway);
+    expect_text(&message.route.gateway, "fe80::1");
+
+    /* Of a family that nobody knows, or with bytes that do not fit it: a hop all the same. */
+    via.family = AF_UNIX;
+    start_route(&bytes, RTM_NEWROUTE, AF_INET, 0);
+    put(&bytes, RTA_VIA, &via, sizeof via);
+    message = parsed(&bytes);
+    assert_true(message.route.has_gateway);
+    assert_int_equal(message.route.gateway.family, AF_UNSPEC);
+
+    start_route(&bytes, RTM_NEWROUTE, AF_INET, 0);
+    put(&bytes, RTA_VIA, &via, 1);
+    assert_false(parsed(&bytes).route.has_gateway);
+    start_route(&bytes, RTM_NEWROUTE, AF_INET, 0);
+    put(&bytes, RTA_VIA, &via, 2);
+    assert_int_equal(parsed(&bytes).kind, MESSAGE_ROUTE);
+}
+
+TEST(route_attributes_of_a_wrong_length_are_not_there)
+{
+    static const uint16_t      types[] = { RTA_DST,   RTA_PREFSRC,   RTA_GATEWAY, RTA_OIF,
+                                           RTA_NH_ID, RTA_CACHEINFO, RTA_METRICS, RTA_MULTIPATH };
+    static const unsigned char ones[64] = { 1, 1, 1, 1, 1 };
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        for (size_t length = 0; length < 64; length++) {
+            struct bytes   bytes;
+            struct message message;
+
+            start_route(&bytes, RTM_NEWROUTE, AF_INET, 24);
+            put(&bytes, types[i], ones, length);
+            message = parsed(&bytes);
+            assert_int_equal(message.kind, MESSAGE_ROUTE);
+            assert_int_equal(message.route.destination.family,
+                             types[i] == RTA_DST && length == 4 ? AF_INET : AF_UNSPEC);
+            assert_int_equal(message.route.source.family, types[i] == RTA_PREFSRC && length == 4 ? AF_INET : AF_UNSPEC);
+            assert_int_equal(message.route.has_gateway, types[i] == RTA_GATEWAY && length == 4);
+            assert_int_equal(message.route.oif, types[i] == RTA_OIF && length == 4 ? 0x01010101 : 0);
+        }
+    }
+}
+
+TEST(a_route_that_has_expired_does_not_expire_later)
+{
+    const struct rta_cacheinfo cache = { .rta_expires = -5 };
+    struct bytes               bytes;
+
+    start_route(&bytes, RTM_NEWROUTE, AF_INET6, 0);
+    put(&bytes, RTA_CACHEINFO, &cache, sizeof cache);
+    assert_int_equal(parsed(&bytes).route.expires, 0);
+}
+
+/* ---- Legs ------------------------------------------------------------------------------------------------------- */
+
+struct leg_bytes {
+    struct rtnexthop hop;
+    struct nlattr    attribute;
+    unsigned char    address[4];
+};
+
+static struct leg_bytes leg_via(uint32_t oif, unsigned char last)
+{
+    return (struct leg_bytes){ .hop = { .rtnh_len = sizeof(struct leg_bytes), .rtnh_ifindex = (int)oif },
+                               .attribute = { .nla_len = 8, .nla_type = RTA_GATEWAY },
+                               .address = { 192, 0, 2, last } };
+}
+
+/* The legs of a route that has these bytes for a multipath attribute. */
+static size_t count_legs(const void *data, size_t length, struct route_leg *ret_last)
+{
+    struct bytes   bytes;
+    struct message message;
+    size_t         count = 0;
+
+    start_route(&bytes, RTM_NEWROUTE, AF_INET, 0);
+    put(&bytes, RTA_MULTIPATH, data, length);
+    assert_int_equal(message_parse(bytes.at, bytes.length, &message), bytes.length);
+    while (route_next_leg(&message.route, ret_last))
+        count++;
+    return count;
+}
+
+TEST(legs_are_read_one_by_one)
+{
+    struct leg_bytes legs[2];
+    struct route_leg leg;
+    struct route     none = { 0 };
+
+    legs[0] = leg_via(3, 1);
+    legs[1] = leg_via(5, 9);
+    legs[1].hop.rtnh_flags = RTNH_F_LINKDOWN;
+    assert_int_equal(count_legs(legs, sizeof legs[0], &leg), 1);
+    assert_int_equal(leg.oif, 3);
+    assert_int_equal(leg.flags, 0);
+    expect_text(&leg.gateway, "192.0.2.1");
+    assert_int_equal(count_legs(legs, sizeof legs, &leg), 2);
+    assert_int_equal(leg.oif, 5);
+    assert_int_equal(leg.flags, RTNH_F_LINKDOWN);
+    assert_true(leg.has_gateway);
+    expect_text(&leg.gateway, "192.0.2.9");
+    assert_false(route_next_leg(&none, &leg));
+}
+
+TEST(legs_with_a_bad_length_end_the_list)
+{
+    struct leg_bytes legs[2];
+    struct route_leg leg;
+
+    for (unsigned length = 0; length <= 64; length++) {
+        legs[0] = leg_via(3, 1);
+        legs[1] = leg_via(5, 9);
+        legs[1].hop.rtnh_len = (unsigned short)length;
+        /* A short one leaves bytes that may, or may not, look like another. */
+        if (length < sizeof(struct rtnexthop) || length > sizeof legs[0])
+            assert_int_equal(count_legs(legs, sizeof legs, &leg), 1);
+        else
+            assert_true(count_legs(legs, sizeof legs, &leg) >= 2);
+        legs[0].hop.rtnh_len = (unsigned short)length;
+        (void)count_legs(legs, sizeof legs, &leg); /* comes to an end, and reads nothing beyond */
+    }
+    for (size_t length = 0; length < sizeof legs; length++)
+        (void)count_legs(legs, length, &leg);
+}
+
+TEST(a_leg_without_gateway_is_on_link)
+{
+    struct leg_bytes leg_bytes = leg_via(3, 1);
+    struct route_leg leg;
+
+    leg_bytes.hop.rtnh_len = sizeof leg_bytes.hop;
+    assert_int_equal(count_legs(&leg_bytes.hop, sizeof leg_bytes.hop, &leg), 1);
+    assert_false(leg.has_gateway);
+    leg_bytes.attribute.nla_len = 200; /* longer than its leg */
+    leg_bytes.hop.rtnh_len = sizeof leg_bytes;
+    assert_int_equal(count_legs(&leg_bytes, sizeof leg_bytes, &leg), 1);
+    assert_false(leg.has_gateway);
+}
+
+/* ---- Ends, and the rest ----------------------------------------------------------------------------------------- */
+
+TEST(errors_and_ends_tell_their_errno)
+{
+    static const struct {
+        int error, wanted;
+    } rows[] = {
+        { 0, 0 }, { -ENETUNREACH, ENETUNREACH }, { -EACCES, EACCES }, { 5, 0 }, { -4096, 0 }, { INT32_MIN, 0 }
+    };
+    struct message message;
+    struct bytes   bytes;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct nlmsgerr payload = { .error = rows[i].error };
+
+        start(&bytes, NLMSG_ERROR, &payload, sizeof payload);
+        assert_int_equal(parsed(&bytes).kind, MESSAGE_ERROR);
+        assert_int_equal(parsed(&bytes).error, rows[i].wanted);
+        start(&bytes, NLMSG_DONE, &rows[i].error, sizeof rows[i].error);
+        assert_int_equal(message_error(header_of(&bytes)), rows[i].wanted);
+    }
+    start(&bytes, NLMSG_DONE, NULL, 0);
+    assert_int_equal(message_error(header_of(&bytes)), 0);
+    start(&bytes, NLMSG_ERROR, "\1\2", 2);
+    header_of(&bytes)->nlmsg_len = sizeof(struct nlmsghdr) + 2;
+    assert_int_equal(parse(&bytes, bytes.length, &message), bytes.length);
+    assert_int_equal(message.kind, MESSAGE_OTHER);
+    assert_int_equal(message_error(header_of(&bytes)), EBADMSG);
+}
+
+TEST(kinds_follow_from_types)
+{
+    static const struct {
+        uint16_t          type;
+        enum message_kind kind;
+    } rows[] = {
+        { RTM_NEWADDR, MESSAGE_ADDRESS },    { RTM_DELADDR, MESSAGE_ADDRESS },    { RTM_NEWRULE, MESSAGE_RULE },
+        { RTM_DELRULE, MESSAGE_RULE },       { RTM_NEWNEXTHOP, MESSAGE_NEXTHOP }, { RTM_DELNEXTHOP, MESSAGE_NEXTHOP },
+        { RTM_NEWNETCONF, MESSAGE_NETCONF }, { RTM_DELNETCONF, MESSAGE_NETCONF }, { RTM_NEWNEIGH, MESSAGE_OTHER },
+        { NLMSG_NOOP, MESSAGE_OTHER },       { 0xffff, MESSAGE_OTHER },
+    };
+    struct bytes bytes;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        start(&bytes, rows[i].type, "payload", 8);
+        assert_int_equal(parsed(&bytes).kind, rows[i].kind);
+        start(&bytes, rows[i].type, NULL, 0);
+        assert_int_equal(parsed(&bytes).kind, rows[i].kind);
+    }
+}
+
+TEST(messages_follow_one_another)
+{
+    struct bytes   first, second;
+    unsigned char *both;
+    struct message message;
+    size_t         step;
+
+    make_link(&first);
+    make_route(&second);
+    both = malloc(first.length + second.length);
+    assert_non_null(both);
+    memcpy(both, first.at, first.length);
+    memcpy(both + first.length, second.at, second.length);
+    step = message_parse(both, first.length + second.length, &message);
+    assert_int_equal(step, first.length);
+    assert_int_equal(message.kind, MESSAGE_LINK);
+    assert_int_equal(message_parse(both + step, second.length, &message), second.length);
+    assert_int_equal(message.kind, MESSAGE_ROUTE);
+    free(both);
+}
+
+/* ---- Nonsense --------------------------------------------------------------------------------------------------- */
+
+/* Cut short: a message that is not whole is none, and nothing beyond its end is read. */
+TEST(a_message_that_is_cut_short_is_none)
+{
+    struct bytes   bytes[2];
+    struct message message;
+
+    make_link(&bytes[0]);
+    make_route(&bytes[1]);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t length = 0; length < bytes[i].length; length++)
+            assert_int_equal(parse(&bytes[i], length, &message), 0);
+}
+
+/* Cut short, with a header that says so: what is whole is read, and nothing beyond. */
+TEST(a_message_that_is_short_has_less_in_it)
+{
+    struct bytes   whole, bytes;
+    struct message message;
+
+    for (int i = 0; i < 2; i++) {
+        if (i == 0)
+            make_link(&whole);
+        else
+            make_route(&whole);
+        for (size_t length = sizeof(struct nlmsghdr); length < whole.length; length++) {
+            bytes = whole;
+            header_of(&bytes)->nlmsg_len = (uint32_t)length;
+            assert_int_equal(parse(&bytes, length, &message), length);
+            if (length < sizeof(struct nlmsghdr) + (i == 0 ? sizeof(struct ifinfomsg) : sizeof(struct rtmsg)))
+                assert_int_equal(message.kind, MESSAGE_OTHER);
+        }
+    }
+}
+
+TEST(a_header_that_lies_about_its_length_ends_the_datagram)
+{
+    static const uint32_t lengths[] = { 0, 1, 15, 0x7fffffff, 0xffffffff, 0xfffffffd };
+    struct bytes          bytes;
+    struct message        message;
+
+    make_link(&bytes);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        header_of(&bytes)->nlmsg_len = lengths[i];
+        assert_int_equal(parse(&bytes, bytes.length, &message), 0);
+    }
+    header_of(&bytes)->nlmsg_len = (uint32_t)bytes.length + 1;
+    assert_int_equal(parse(&bytes, bytes.length, &message), 0);
+}
+
+/* Every byte of every message, changed to some values: no crash, no read beyond, and always an end. */
+TEST(no_byte_can_be_changed_to_harm)
+{
+    static const unsigned char values[] = { 0, 1, 3, 4, 5, 8, 0x7f, 0x80, 0xfe, 0xff };
+    struct leg_bytes           legs[2];
+    struct bytes               whole[3], bytes;
+    struct message             message;
+
+    legs[0] = leg_via(3, 1);
+    legs[1] = leg_via(5, 9);
+    make_link(&whole[0]);
+    make_route(&whole[1]);
+    start_route(&whole[2], RTM_NEWROUTE, AF_INET, 0);
+    put(&whole[2], RTA_MULTIPATH, legs, sizeof legs);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t at = 0; at < whole[i].length; at++)
+            for (size_t value = 0; value < sizeof values; value++) {
+                bytes = whole[i];
+                bytes.at[at] = values[value];
+                (void)parse(&bytes, bytes.length, &message);
+            }
+}
+
+/* ---- Requests --------------------------------------------------------------------------------------------------- */
+
+TEST(requests_fit_their_buffer_and_say_what_was_asked)
+{
+    _Alignas(struct nlmsghdr) unsigned char buffer[MESSAGE_REQUEST_SIZE];
+    const struct nlmsghdr                  *header = (const struct nlmsghdr *)(const void *)buffer;
+    const struct rtmsg                     *info = (const struct rtmsg *)(const void *)(buffer + NLMSG_HDRLEN);
+    const struct ifinfomsg                 *link = (const struct ifinfomsg *)(const void *)(buffer + NLMSG_HDRLEN);
+    struct route_request                    request = { .oif = 3, .mark = 7, .fib_match = true };
+    size_t                                  length;
+
+    request.destination = address_make(AF_INET6, "0123456789abcdef", 16);
+    request.source = address_make(AF_INET6, "fedcba9876543210", 16);
+    length = message_put_route_query(buffer, 77, &request);
+    assert_true(length <= MESSAGE_REQUEST_SIZE);
+    assert_int_equal(header->nlmsg_len, length);
+    assert_int_equal(header->nlmsg_seq, 77);
+    assert_int_equal(header->nlmsg_type, RTM_GETROUTE);
+    assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST);
+    assert_int_equal(info->rtm_family, AF_INET6);
+    assert_int_equal(info->rtm_dst_len, 128);
+    assert_int_equal(info->rtm_src_len, 128);
+    assert_true((info->rtm_flags & RTM_F_FIB_MATCH) != 0);
+
+    request = (struct route_request){ .destination = address_make(AF_INET, destination, 4) };
+    length = message_put_route_query(buffer, 78, &request);
+    assert_int_equal(info->rtm_dst_len, 32);
+    assert_int_equal(info->rtm_src_len, 0);
+    assert_int_equal(info->rtm_flags & RTM_F_FIB_MATCH, 0);
+    assert_int_equal(length, NLMSG_HDRLEN + sizeof *info + 8); /* the destination, and nothing else */
+
+    length = message_put_link_query(buffer, 79, 12);
+    assert_true(length <= MESSAGE_REQUEST_SIZE);
+    assert_int_equal(header->nlmsg_type, RTM_GETLINK);
+    assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST);
+    assert_int_equal(link->ifi_index, 12);
+    length = message_put_link_dump(buffer);
+    assert_true(length <= MESSAGE_REQUEST_SIZE);
+    assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
+    assert_int_equal(link->ifi_index, 0);
+}

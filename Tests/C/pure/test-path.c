@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* What a route and a link mean: flags, reason, rank, difference. No kernel. */
+#include <errno.h>
+#include <linux/if.h>
+#include <linux/if_arp.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pure/link_table.h"
+#include "pure/path.h"
+#include "support/literal.h"
+#include "support/unit.h"
+
+enum {
+    T = kSCNetworkReachabilityFlagsTransientConnection,
+    R = kSCNetworkReachabilityFlagsReachable,
+    C = kSCNetworkReachabilityFlagsConnectionRequired,
+    ON_TRAFFIC = kSCNetworkReachabilityFlagsConnectionOnTraffic,
+    INTERVENTION = kSCNetworkReachabilityFlagsInterventionRequired,
+    ON_DEMAND = kSCNetworkReachabilityFlagsConnectionOnDemand,
+    L = kSCNetworkReachabilityFlagsIsLocalAddress,
+    D = kSCNetworkReachabilityFlagsIsDirect,
+    W = kSCNetworkReachabilityFlagsIsWWAN
+};
+#define REASON(reason) kSCNetworkReachabilityReason##reason
+
+#define UP (IFF_UP | IFF_RUNNING)
+
+TEST(a_route_and_a_link_make_a_path)
+{
+    static const struct {
+        const char                 *destination, *gateway, *source;
+        uint8_t                     type;
+        uint32_t                    link_flags;
+        uint16_t                    hardware;
+        const char                 *kind; /* NULL: the link is gone */
+        bool                        source_chosen;
+        SCNetworkReachabilityFlags  flags;
+        SCNetworkReachabilityReason reason;
+    } rows[] = {
+        /* Gateways and neighbours. */
+        { "198.51.100.7", "192.0.2.1", "192.0.2.2", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, R, REASON(None) },
+        { "198.51.100.7", "fe80::1", "192.0.2.2", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, R, REASON(None) },
+        { "192.0.2.9", NULL, "192.0.2.2", RTN_UNICAST, UP, ARPHRD_ETHER, "veth", false, R | D, REASON(None) },
+        { "192.0.2.9", NULL, NULL, RTN_UNICAST, UP, ARPHRD_ETHER, "", false, R | D, REASON(None) },
+        { "192.0.2.255", NULL, NULL, RTN_BROADCAST, UP, ARPHRD_ETHER, "", false, R | D, REASON(None) },
+        { "224.0.0.1", NULL, NULL, RTN_MULTICAST, UP, ARPHRD_ETHER, "", false, R | D, REASON(None) },
+        /* Own addresses. */
+        { "192.0.2.2", NULL, "192.0.2.2", RTN_LOCAL, UP | IFF_LOOPBACK, ARPHRD_LOOPBACK, "", false, R | L | D,
+          REASON(None) },
+        { "::1", NULL, "::1", RTN_LOCAL, UP | IFF_LOOPBACK, ARPHRD_LOOPBACK, "", false, R | L | D, REASON(None) },
+        { "2001:db8::2", NULL, NULL, RTN_LOCAL, UP | IFF_LOOPBACK, ARPHRD_LOOPBACK, "", false, R | L | D,
+          REASON(None) },
+        { "127.0.0.1", NULL, "127.0.0.1", RTN_LOCAL, IFF_LOOPBACK, ARPHRD_LOOPBACK, "", false, 0,
+          REASON(InterfaceDown) },
+        /* Links that carry nothing. */
+        { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, 0, ARPHRD_ETHER, "", false, 0, REASON(InterfaceDown) },
+        { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, IFF_RUNNING, ARPHRD_ETHER, "", false, 0,
+          REASON(InterfaceDown) },
+        { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, IFF_UP, ARPHRD_ETHER, "", false, 0, REASON(NoCarrier) },
+        { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, IFF_UP, ARPHRD_NONE, "wwan", false, 0, REASON(NoCarrier) },
+        { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, UP, ARPHRD_ETHER, NULL, false, 0, REASON(NoRoute) },
+        /* Routes that refuse, whatever the link. */
+        { "198.51.100.7", NULL, NULL, RTN_UNREACHABLE, UP, ARPHRD_ETHER, "", false, 0, REASON(RouteUnreachable) },
+        { "198.51.100.7", NULL, NULL, RTN_PROHIBIT, UP, ARPHRD_ETHER, "", false, 0, REASON(RouteProhibited) },
+        { "198.51.100.7", NULL, NULL, RTN_BLACKHOLE, UP, ARPHRD_ETHER, NULL, false, 0, REASON(RouteBlackhole) },
+        { "198.51.100.7", NULL, NULL, RTN_THROW, UP, ARPHRD_ETHER, "", false, 0, REASON(NoRoute) },
+        /* Point-to-point: never direct. */
+        { "198.51.100.7", NULL, NULL, RTN_UNICAST, UP | IFF_POINTOPOINT, ARPHRD_PPP, "ppp", false, R | T,
+          REASON(None) },
+        { "198.51.100.7", NULL, NULL, RTN_UNICAST, UP | IFF_POINTOPOINT, ARPHRD_NONE, "tun", false, R | T,
+          REASON(None) },
+        { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, UP, ARPHRD_NONE, "xfrm", false, R | T, REASON(None) },
+        { "198.51.100.7", NULL, NULL, RTN_UNICAST, UP, ARPHRD_ETHER, "tun", false, R | D, REASON(None) },
+        /* Cellular. */
+        { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, UP | IFF_POINTOPOINT, ARPHRD_NONE, "wwan", false, R | W | T,
+          REASON(None) },
+        { "198.51.100.7", NULL, NULL, RTN_UNICAST, UP, ARPHRD_RAWIP, "rmnet", false, R | W | T, REASON(None) },
+        /* IPv6 sources. */
+        { "2001:db8:1::7", "fe80::1", "2001:db8::2", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, R, REASON(None) },
+        { "2001:db8:1::7", "fe80::1", "::1", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, 0, REASON(NoSourceAddress) },
+        { "2001:db8:1::7", "fe80::1", NULL, RTN_UNICAST, UP, ARPHRD_ETHER, "", false, 0, REASON(NoSourceAddress) },
+        { "2001:db8:1::7", "fe80::1", "fe80::2", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, 0, REASON(NoSourceAddress) },
+        { "2001:db8:1::7", "fe80::1", NULL, RTN_UNICAST, UP, ARPHRD_ETHER, "", true, R, REASON(None) },
+        { "fe80::1", NULL, "fe80::2", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, R | D, REASON(None) },
+        { "fe80::1", NULL, "::1", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, 0, REASON(NoSourceAddress) },
+        { "ff02::1", NULL, "fe80::2", RTN_MULTICAST, UP, ARPHRD_ETHER, "", false, R | D, REASON(None) },
+        { "2001:db8:1::7", NULL, NULL, RTN_UNICAST, IFF_UP, ARPHRD_ETHER, "", false, 0, REASON(NoCarrier) },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct address destination = make(rows[i].destination);
+        struct route         route = { .family = destination.family,
+                                       .type = rows[i].type,
+                                       .oif = 3,
+                                       .table = 254,
+                                       .has_gateway = rows[i].gateway != NULL,
+                                       .gateway = make(rows[i].gateway),
+                                       .source = make(rows[i].source),
+                                       .expires = 17 };
+        struct link          link = {
+                     .index = 3, .flags = rows[i].link_flags, .hardware = rows[i].hardware, .mtu = 1500, .name = "wwan0"
+        };
+        struct link_table links = LINK_TABLE_EMPTY;
+        struct path       path;
+
+        if (rows[i].kind != NULL) {
+            snprintf(link.kind, sizeof link.kind, "%s", rows[i].kind);
+            assert_int_equal(link_table_put(&links, &link), 0);
+        }
+        path_evaluate(&destination, rows[i].source_chosen, &route, link_table_find(&links, 3), &path);
+        link_table_clear(&links);
+        if (path.flags != rows[i].flags || path.reason != rows[i].reason)
+            fail_msg("row %zu, %s: flags 0x%x, reason %u", i, rows[i].destination, path.flags, path.reason);
+        assert_int_equal(path.index, 3);
+        assert_int_equal(path.table, 254);
+        assert_int_equal(path.dependencies.expires, 17);
+        assert_true(address_equal(&path.gateway, &route.gateway));
+    }
+}
+
+TEST(the_mtu_of_the_route_comes_first)
+{
+    const struct address destination = make("198.51.100.7");
+    const struct link    link = { .index = 3, .flags = UP, .hardware = ARPHRD_ETHER, .mtu = 1500, .name = "eth0" };
+    struct route         route = { .family = AF_INET, .type = RTN_UNICAST, .oif = 3 };
+    struct path          path;
+
+    path_evaluate(&destination, false, &route, &link, &path);
+    assert_int_equal(path.mtu, 1500);
+    assert_string_equal(path.name, "eth0");
+    route.mtu = 1400;
+    path_evaluate(&destination, false, &route, &link, &path);
+    assert_int_equal(path.mtu, 1400);
+}
+
+TEST(a_source_makes_a_path)
+{
+    static const struct {
+        const char                 *destination, *source;
+        bool                        chosen;
+        SCNetworkReachabilityFlags  flags;
+        SCNetworkReachabilityReason reason;
+    } rows[] = {
+        { "198.51.100.7", "192.0.2.2", false, R, REASON(None) },
+        { "198.51.100.7", "192.0.2.2", true, R, REASON(None) },
+        { "198.51.100.7", NULL, false, R, REASON(None) },
+        { "192.0.2.255", "192.0.2.2", false, R, REASON(None) },
+        { "239.1.2.3", "192.0.2.2", false, R, REASON(None) },
+        /* Own addresses. */
+        { "192.0.2.2", "192.0.2.2", false, R | L, REASON(None) },
+        { "192.0.2.2", "192.0.2.2", true, R | L, REASON(None) },
+        { "127.0.0.1", "127.0.0.1", false, R | L, REASON(None) },
+        { "127.8.9.10", "127.0.0.1", false, R | L, REASON(None) },
+        { "127.0.0.1", "192.0.2.2", true, R | L, REASON(None) },
+        { "::1", "::1", false, R | L, REASON(None) },
+        { "2001:db8::2", "2001:db8::2", false, R | L, REASON(None) },
+        { "fe80::2", "fe80::2", false, R | L, REASON(None) },
+        /* IPv6 sources, and those that do not reach far enough. */
+        { "2001:db8:1::7", "2001:db8::2", false, R, REASON(None) },
+        { "2001:db8:1::7", "fe80::2", false, 0, REASON(NoSourceAddress) },
+        { "2001:db8:1::7", "::1", false, 0, REASON(NoSourceAddress) },
+        { "2001:db8:1::7", NULL, false, 0, REASON(NoSourceAddress) },
+        { "2001:db8:1::7", "fe80::2", true, R, REASON(None) },
+        { "fe80::1", "fe80::2", false, R, REASON(None) },
+        { "fe80::1", "2001:db8::2", false, R, REASON(None) },
+        { "fe80::1", "::1", false, 0, REASON(NoSourceAddress) },
+        { "ff02::1", "fe80::2", false, R, REASON(None) },
+        { "ff05::1", "2001:db8::2", false, R, REASON(None) },
+        { "ff02::1", "::1", false, 0, REASON(NoSourceAddress) },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct address destination = make(rows[i].destination), source = make(rows[i].source);
+        const struct path    path = path_from_source(&destination, rows[i].chosen, &source);
+
+        if (path.flags != rows[i].flags || path.reason != rows[i].reason)
+            fail_msg("row %zu, %s: flags 0x%x, reason %u", i, rows[i].destination, path.flags, path.reason);
+        assert_true(address_equal(&path.destination, &destination));
+        assert_true(address_equal(&path.source, &source));
+        /* A socket tells nothing of these. */
+        assert_int_equal(path.gateway.family, AF_UNSPEC);
+        assert_int_equal(path.index | path.mtu | path.table | path.dependencies.expires, 0);
+        assert_string_equal(path.name, "");
+    }
+}
+
+TEST(errors_of_a_query_are_answers_or_not)
+{
+    static const struct {
+        int                         error;
+        bool                        bound, is_answer;
+        SCNetworkReachabilityReason reason;
+    } rows[] = {
+        { ENETUNREACH, false, true, REASON(NoRoute) },
+        { ENETUNREACH, true, true, REASON(NoRoute) },
+        { EHOSTUNREACH, false, true, REASON(RouteUnreachable) },
+        { EHOSTUNREACH, true, true, REASON(NoRoute) },
+        { EACCES, false, true, REASON(RouteProhibited) },
+        { EINVAL, false, true, REASON(RouteBlackhole) },
+        { ENODEV, true, true, REASON(InterfaceMissing) },
+        { EAFNOSUPPORT, false, true, REASON(NoRoute) },
+        { EOPNOTSUPP, false, true, REASON(NoRoute) },
+        { ENOMEM, false, false, 0 },
+        { ENOBUFS, false, false, 0 },
+        { EIO, false, false, 0 },
+        { EPERM, false, false, 0 },
+        { 0, false, false, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct path path = { .flags = 99, .reason = 99 };
+
+        assert_int_equal(path_from_error(rows[i].error, rows[i].bound, &path), rows[i].is_answer);
+        assert_int_equal(path.flags, rows[i].is_answer ? 0 : 99);
+        assert_int_equal(path.reason, rows[i].is_answer ? rows[i].reason : 99);
+    }
+}
+
+/* AFNetworking's: usable = R and (not c, or ((on traffic or on demand) and not i)). Of every combination. */
+TEST(rank_is_the_formula_that_everybody_uses)
+{
+    for (unsigned bits = 0; bits < 64; bits++) {
+        const struct path path = { .flags = (bits & 1 ? R : 0u) | (bits & 2 ? C : 0u) | (bits & 4 ? ON_TRAFFIC : 0u) |
+                                            (bits & 8 ? ON_DEMAND : 0u) | (bits & 16 ? INTERVENTION : 0u) |
+                                            (bits & 32 ? D | T | W : 0u) };
+        const bool reachable = bits & 1, required = bits & 2, automatic = bits & (4 | 8), intervention = bits & 16;
+        const bool usable = reachable && (!required || (automatic && !intervention));
+
+        assert_int_equal(path_is_usable(&path), usable);
+        assert_int_equal(path_rank(&path), usable ? 2 : reachable ? 1 : 0);
+    }
+}
+
+TEST(paths_differ_in_flags_and_interface_or_in_more)
+{
+    const struct path base = { .flags = R,
+                               .reason = 0,
+                               .index = 3,
+                               .mtu = 1500,
+                               .table = 254,
+                               .source = make("192.0.2.2"),
+                               .gateway = make("192.0.2.1") };
+    struct path       other = base;
+
+    assert_false(path_differs(&base, &other, false));
+    assert_false(path_differs(&base, &other, true));
+    other.flags = R | D;
+    assert_true(path_differs(&base, &other, false));
+    other = base;
+    other.index = 4;
+    assert_true(path_differs(&base, &other, false));
+    other.flags = 0;
+    assert_true(path_differs(&base, &other, false));
+    assert_true(path_differs(&other, &base, false));
+    other = base;
+    other.mtu = 1400;
+    other.table = 100;
+    other.dependencies.expires = 3;
+    memcpy(other.name, "renamed", 8);
+    assert_false(path_differs(&base, &other, true));
+    other = base;
+    other.gateway = make("192.0.2.5");
+    assert_false(path_differs(&base, &other, false));
+    assert_true(path_differs(&base, &other, true));
+    other = base;
+    other.source = make("192.0.2.3");
+    assert_false(path_differs(&base, &other, false));
+    assert_true(path_differs(&base, &other, true));
+    other = base;
+    other.reason = REASON(NamePending);
+    assert_false(path_differs(&base, &other, false));
+    assert_true(path_differs(&base, &other, true));
+}

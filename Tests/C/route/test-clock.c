@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When the library looks again, without being told to: a little after what may not have been finished, when an IPv6
+ * route ends, and when the kernel could not be asked. The clock is the test's own, and stands still between two passes;
+ * a timer that is set goes off at once, and then that clock decides what is due. The calls are wrapped at link time.
+ */
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#include "support/namespace.h"
+#include "support/watcher.h"
+
+#define START       (INT64_C(1000) * 1000 * 1000 * 1000)
+#define MILLISECOND (INT64_C(1000) * 1000)
+
+int     __real_clock_gettime(clockid_t clock, struct timespec *now);
+int     __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int     __real_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
+int     __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
+ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
+ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
+ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
+
+static int64_t  now_is; /* nanoseconds */
+static bool     sends_fail;
+static unsigned sends;
+static unsigned ticks; /* until an IPv6 route ends, as answers tell */
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    (void)clock;
+    now->tv_sec = now_is / (1000 * MILLISECOND);
+    now->tv_nsec = now_is % (1000 * MILLISECOND);
+    return 0;
+}
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
+{
+    const struct itimerspec at_once = { .it_value = { .tv_nsec = 1 } };
+    const bool              is_set = value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0;
+
+    return __real_timerfd_settime(fd, flags, is_set ? &at_once : value, old);
+}
+
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
+{
+    sends++;
+    if (!sends_fail)
+        return __real_send(fd, bytes, length, flags);
+    errno = ENOBUFS;
+    return -1;
+}
+
+ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
+{
+    const ssize_t    got = __real_recvfrom(fd, bytes, size, flags, from, length);
+    struct nlmsghdr *header = bytes;
+    struct rtmsg    *route = NLMSG_DATA(header);
+    int              left;
+
+    if (got < (ssize_t)NLMSG_LENGTH(sizeof *route) || header->nlmsg_type != RTM_NEWROUTE ||
+        route->rtm_family != AF_INET6)
+        return got;
+    left = (int)RTM_PAYLOAD(header);
+    for (struct rtattr *attribute = RTM_RTA(route); RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left))
+        if (attribute->rta_type == RTA_CACHEINFO)
+            ((struct rta_cacheinfo *)RTA_DATA(attribute))->rta_expires = (int)ticks;
+    return got;
+}
+
+static struct watcher watcher;
+
+static unsigned long evaluations(void)
+{
+    char          text[1024];
+    const char   *counters;
+    unsigned long count = 0;
+
+    SCNetworkReachabilityGetDescription(watcher.target, text, sizeof text);
+    counters = strstr(text, "counters: ");
+    if (counters == NULL || sscanf(counters, "counters: %lu evaluations", &count) != 1)
+        fail_msg("no counters in: %s", text);
+    return count;
+}
+
+/* Makes one pass when the clock says so, in milliseconds from the start; how often the target was evaluated in it. */
+static unsigned long pass_at(double milliseconds)
+{
+    const unsigned long before = evaluations();
+
+    now_is = START + (int64_t)(milliseconds * (double)MILLISECOND);
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    return evaluations() - before;
+}
+
+static void begin_with(const char *address)
+{
+    namespace_require();
+    namespace_add_pair();
+    now_is = START;
+    sends_fail = false;
+    watcher_start(&watcher, expect_target(address));
+}
+
+static void begin(void)
+{
+    begin_with("192.0.2.9");
+}
+
+/* One message about a link. */
+static void touch_link(void)
+{
+    static unsigned count;
+
+    namespace_ip("link set dev a alias a%u", count++);
+}
+
+static void touch_link_at(double milliseconds)
+{
+    touch_link();
+    assert_int_equal(pass_at(milliseconds), 1);
+}
+
+/* ---- The second look -------------------------------------------------------------------------------------------- */
+
+TEST(a_second_look_follows_5_ms_after_a_link_changed)
+{
+    begin();
+    assert_int_equal(pass_at(0), 0);
+    touch_link_at(1);
+    assert_int_equal(pass_at(5.999), 0);
+    assert_int_equal(pass_at(6), 1);
+    assert_int_equal(pass_at(7), 0);
+    assert_int_equal(pass_at(1000), 0);
+}
+
+TEST(each_change_puts_the_second_look_off)
+{
+    begin();
+    touch_link_at(0);
+    touch_link_at(4);
+    assert_int_equal(pass_at(8.9), 0);
+    assert_int_equal(pass_at(9), 1);
+    assert_int_equal(pass_at(100), 0);
+}
+
+TEST(a_stream_of_changes_puts_it_off_for_50_ms_at_most)
+{
+    begin();
+    for (int round = 0; round < 2; round++) { /* the second stream has 50 ms of its own */
+        const double start = round * 50;
+
+        for (int i = 0; i <= 12; i++)
+            touch_link_at(start + 4 * i);
+        assert_int_equal(pass_at(start + 49.999), 0);
+        assert_int_equal(pass_at(start + 50), 1);
+    }
+    assert_int_equal(pass_at(1000), 0);
+}
+
+TEST(a_route_that_changed_takes_no_second_look)
+{
+    begin();
+    namespace_ip("route add 192.0.2.8/30 dev a");
+    assert_int_equal(pass_at(0), 1);
+    assert_int_equal(pass_at(1000), 0);
+}
+
+/* ---- The end of a route ----------------------------------------------------------------------------------------- */
+
+/* By a hundredth of a second: what is told of it is rounded down twice. */
+static void begin_with_end_after(unsigned hundredths)
+{
+    ticks = hundredths;
+    begin_with("2001:db8::9");
+}
+
+static void touch_link_when_ticks_are(double milliseconds, unsigned left)
+{
+    ticks = left;
+    touch_link_at(milliseconds);
+    assert_int_equal(pass_at(milliseconds + 5), 1); /* the second look */
+}
+
+TEST(a_route_is_asked_for_again_when_it_has_ended)
+{
+    begin_with_end_after(100);
+    assert_int_equal(pass_at(1009), 0); /* it may stand until then */
+    ticks = 0;
+    assert_int_equal(pass_at(1050), 1);
+    assert_int_equal(pass_at(9999), 0);
+}
+
+/* At 250 Hz, told 100 at 0, the route may end 0.001 s after 1; and 0 is told from 12 ms before that. */
+TEST(in_its_last_moments_it_is_said_never_to_end)
+{
+    begin_with_end_after(100);
+    touch_link_when_ticks_are(989, 0);
+    assert_int_equal(pass_at(1050), 1);
+    assert_int_equal(pass_at(9999), 0);
+}
+
+/* The target may have been scheduled in just these moments. */
+TEST(at_the_first_look_never_has_to_be_said_twice)
+{
+    begin_with_end_after(0);
+    assert_int_equal(pass_at(100), 1);
+    assert_int_equal(pass_at(9999), 0);
+}
+
+TEST(a_route_that_was_renewed_is_asked_for_at_its_new_end)
+{
+    begin_with_end_after(100);
+    touch_link_when_ticks_are(500, 200);
+    assert_int_equal(pass_at(2500), 0);
+    assert_int_equal(pass_at(2550), 1);
+}
+
+TEST(a_route_that_ends_no_more_is_not_asked_for)
+{
+    begin_with_end_after(100);
+    touch_link_when_ticks_are(500, 0);
+    assert_int_equal(pass_at(9999), 0);
+}
+
+/* ---- Trying again ----------------------------------------------------------------------------------------------- */
+
+/* Whether the kernel was asked in a pass at a time. */
+static bool tries_at(double milliseconds)
+{
+    sends = 0;
+    now_is = START + (int64_t)(milliseconds * (double)MILLISECOND);
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    return sends > 0;
+}
+
+TEST(a_kernel_that_cannot_be_asked_is_tried_less_and_less_often)
+{
+    static const double delays[] = { 50, 100, 200, 400, 800, 1600, 3200, 5000, 5000 };
+    double              time = 0;
+
+    begin();
+    for (int round = 0; round < 2; round++) { /* an answer ends the patience that was gained */
+        namespace_ip("route add 192.0.2.8/30 dev a");
+        sends_fail = true;
+        assert_true(tries_at(time));
+        for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
+            time += delays[i];
+            assert_false(tries_at(time - 0.001));
+            if (i + 1 == sizeof delays / sizeof delays[0])
+                sends_fail = false;
+            assert_true(tries_at(time));
+        }
+        assert_false(tries_at(time + 60000));
+        namespace_ip("route delete 192.0.2.8/30 dev a");
+        assert_true(tries_at(time += 60001));
+    }
+}

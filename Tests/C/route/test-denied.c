@@ -1,0 +1,727 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Netlink is denied: what is particular about the answers of sockets, about polling, and about denials that are imposed
+ * while targets exist. What a socket makes of each row of the semantics, Tests/checks/denied asks test-flags.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/denial.h"
+#include "support/descriptors.h"
+#include "support/idle.h"
+#include "support/namespace.h"
+#include "support/watcher.h"
+
+#define POLL 2.0 /* seconds between one look of the library's and the next */
+#define SOON 2.5 /* seconds until a change must have been noticed */
+
+static void impose(enum denial denial)
+{
+    if (!denial_impose(denial))
+        SKIP("no seccomp filter works here");
+}
+
+/* Machines are shared, and what tests run under takes its time. */
+static double soon(void)
+{
+    return getenv("TEST_UNDER") == NULL ? SOON : 3 * SOON;
+}
+
+/* A change that comes within the time in which there must have been a look. */
+#define EXPECT_SOON(watcher, flags) \
+    do { \
+        const double before = watcher_now(); \
+        EXPECT_CHANGE(watcher, flags); \
+        assert_true(watcher_now() - before < soon()); \
+    } while (0)
+
+/* GetFlags and GetPath both fail, with this status, and write nothing. */
+static void expect_failure(SCNetworkReachabilityRef target, int status)
+{
+    SCNetworkReachabilityFlags flags = 0xdeadbeef;
+    SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
+
+    path.mtu = 17;
+    assert_false(SCNetworkReachabilityGetFlags(target, &flags));
+    assert_int_equal(SCError(), status);
+    assert_int_equal(flags, 0xdeadbeef);
+    assert_false(SCNetworkReachabilityGetPath(target, &path));
+    assert_int_equal(SCError(), status);
+    assert_int_equal(path.mtu, 17);
+}
+
+static unsigned long evaluations(SCNetworkReachabilityRef target)
+{
+    char          description[1024];
+    const char   *counters;
+    unsigned long count = 0;
+
+    SCNetworkReachabilityGetDescription(target, description, sizeof description);
+    counters = strstr(description, "counters: ");
+    assert_non_null(counters);
+    assert_int_equal(sscanf(counters, "counters: %lu evaluations", &count), 1);
+    return count;
+}
+
+/* ---- What a socket says ----------------------------------------------------------------------------------------- */
+
+TEST_DENIED(DENIAL_SOCKET_EPERM, a_path_names_what_a_socket_knows)
+{
+    SCNetworkReachabilityRef        target;
+    SCNetworkReachabilityPath       path;
+    const struct sockaddr_in *const source = (const struct sockaddr_in *)&path.source;
+    char                            description[1024];
+
+    namespace_ip("route add default via 192.0.2.1");
+    target = expect_target("198.51.100.7");
+    path = expect_path_of(target);
+    assert_int_equal(path.evidence, kSCNetworkReachabilityEvidenceSocket);
+    assert_int_equal(path.flags, R);
+    assert_int_equal(path.reason, kSCNetworkReachabilityReasonNone);
+    EXPECT_SOURCE(target, "192.0.2.2");
+    assert_int_equal(source->sin_port, 0);
+    assert_int_equal(path.destination.ss_family, AF_INET);
+    assert_int_equal(path.gateway.ss_family, AF_UNSPEC);
+    assert_int_equal(path.interfaceIndex, 0);
+    assert_string_equal(path.interfaceName, "");
+    assert_int_equal(path.interfaceType, kSCNetworkReachabilityInterfaceTypeOther);
+    assert_int_equal(path.mtu, 0);
+    assert_int_equal(path.table, 0);
+    assert_int_equal(path.addressCount, 1);
+    SCNetworkReachabilityGetDescription(target, description, sizeof description);
+    assert_non_null(strstr(description, "from a UDP socket"));
+    assert_non_null(strstr(description, "src 192.0.2.2"));
+    SCNetworkReachabilityRelease(target);
+}
+
+/* Neighbours, own addresses and tunnels: what else the kernel would say is not known and not said. */
+TEST_DENIED(DENIAL_SOCKET_EPERM, no_flag_is_set_that_a_socket_does_not_know)
+{
+    static const struct {
+        const char                *address;
+        SCNetworkReachabilityFlags flags;
+    } rows[] = { { "192.0.2.9", R },           { "192.0.2.2", R | L }, { "127.0.0.1", R | L }, { "::1", R | L },
+                 { "2001:db8::2", R | L },     { "2001:db8::9", R },   { "0.0.0.0", R },       { "::", R },
+                 { "255.255.255.255", R },     { "203.0.113.9", R },   { "239.1.2.3", R },     { "fe80::1%a", R },
+                 { "::ffff:192.0.2.2", R | L } };
+    int tun;
+
+    tun = namespace_add_tun("t0");
+    if (tun >= 0) {
+        namespace_ip("link set dev t0 up");
+        namespace_ip("address add 203.0.113.2/24 dev t0");
+    }
+    namespace_ip("route add default dev a");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCNetworkReachabilityRef target = expect_target(rows[i].address);
+
+        if (expect_flags_of(target) != rows[i].flags || expect_path_of(target).flags != rows[i].flags)
+            fail_msg("%s: 0x%x", rows[i].address, expect_flags_of(target));
+        SCNetworkReachabilityRelease(target);
+    }
+    if (tun >= 0)
+        close(tun);
+}
+
+TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_was_asked_for_is_named)
+{
+    SCNetworkReachabilityRef  scoped, bound, any;
+    SCNetworkReachabilityPath path;
+
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("link set dev a mtu 1400");
+    scoped = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
+    bound = expect_bound("198.51.100.7", "a");
+    any = expect_bound("0.0.0.0", "a");
+    path = expect_path_of(scoped);
+    assert_string_equal(path.interfaceName, "a");
+    assert_int_equal(path.interfaceIndex, if_nametoindex("a"));
+    assert_int_equal(path.mtu, 1400);
+    assert_int_equal(((const struct sockaddr_in6 *)&path.source)->sin6_scope_id, path.interfaceIndex);
+    assert_int_equal(((const struct sockaddr_in6 *)&path.destination)->sin6_scope_id, path.interfaceIndex);
+    path = expect_path_of(bound);
+    assert_string_equal(path.interfaceName, "a");
+    assert_int_equal(path.interfaceIndex, if_nametoindex("a"));
+    EXPECT(any, R, None);
+    SCNetworkReachabilityRelease(scoped);
+    SCNetworkReachabilityRelease(bound);
+    SCNetworkReachabilityRelease(any);
+}
+
+/* Their states are asked for by ioctl: here a lost carrier is seen. */
+TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_was_asked_for_tells_why_it_is_not_usable)
+{
+    static const char *const addresses[] = { "198.51.100.7", "192.0.2.9", "2001:db8::9", "0.0.0.0", "fe80::1" };
+    SCNetworkReachabilityRef targets[5], zone;
+
+    namespace_require();
+    zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
+    for (int i = 0; i < 5; i++) {
+        targets[i] = expect_bound(addresses[i], "a");
+        EXPECT(targets[i], 0, InterfaceMissing);
+    }
+    EXPECT(zone, 0, InterfaceMissing);
+    namespace_ip("link set dev lo up");
+    namespace_add_pair();
+    namespace_ip("route add default via 192.0.2.1");
+    for (int i = 0; i < 5; i++)
+        EXPECT(targets[i], R, None);
+    EXPECT(zone, R, None);
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    for (int i = 0; i < 5; i++)
+        EXPECT(targets[i], 0, NoCarrier);
+    EXPECT(zone, 0, NoCarrier);
+    EXPECT_ADDRESS("fe80::1%a", 0, NoCarrier);
+    namespace_ip("link set dev a down");
+    for (int i = 0; i < 5; i++) {
+        EXPECT(targets[i], 0, InterfaceDown);
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    EXPECT(zone, 0, InterfaceDown);
+    SCNetworkReachabilityRelease(zone);
+}
+
+TEST_DENIED(DENIAL_SOCKET_EPERM, an_index_that_no_interface_has_is_missing)
+{
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithName(NULL, "fe80::1%4711"), 0, InterfaceMissing);
+}
+
+TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_asked_there)
+{
+    SCNetworkReachabilityRef there, missing, zone;
+    struct sockaddr_storage  address;
+    unsigned                 index;
+
+    namespace_ip("route add default via 192.0.2.1");
+    there = expect_target("198.51.100.7");
+    missing = expect_bound("198.51.100.7", "z");
+    zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
+    index = if_nametoindex("a");
+    namespace_require();
+    EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
+    EXPECT(there, R, None);
+    EXPECT_SOURCE(there, "192.0.2.2");
+    EXPECT(zone, R, None);
+    assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(zone, &address, 1), 1);
+    assert_int_equal(((const struct sockaddr_in6 *)&address)->sin6_scope_id, index);
+    EXPECT(missing, 0, InterfaceMissing);
+    namespace_ip("link add name z type veth peer name y"); /* here, not there */
+    namespace_ip("link set dev z up");
+    EXPECT(missing, 0, InterfaceMissing);
+    SCNetworkReachabilityRelease(there);
+    SCNetworkReachabilityRelease(missing);
+    SCNetworkReachabilityRelease(zone);
+}
+
+/* ---- Failures that are no answer -------------------------------------------------------------------------------- */
+
+static void set_descriptor_limit(bool none)
+{
+    static struct rlimit before;
+    struct rlimit        limit;
+
+    if (none)
+        assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = before;
+    if (none)
+        limit.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+TEST_DENIED(DENIAL_SOCKET_EACCES, descriptors_used_up_are_no_answer)
+{
+    SCNetworkReachabilityRef targets[5];
+    struct watcher           watcher;
+    unsigned long            count;
+    double                   started;
+
+    targets[0] = expect_target("192.0.2.9");
+    targets[1] = expect_target("2001:db8::9");
+    targets[2] = expect_target("0.0.0.0");
+    targets[3] = expect_bound("192.0.2.9", "a");
+    targets[4] = expect_pair("192.0.2.2", "192.0.2.9");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    started = watcher_now();
+    set_descriptor_limit(true);
+    for (int i = 0; i < 5; i++)
+        expect_failure(targets[i], EMFILE);
+    while (watcher_now() - started < POLL + 0.2)
+        assert_int_equal(SCRunLoopPerform(watcher.loop, POLL + 0.2 - (watcher_now() - started)), 0);
+    set_descriptor_limit(false);
+    /* It does not wait for its turn to look again. */
+    count = evaluations(watcher.target);
+    assert_int_equal(SCRunLoopPerform(watcher.loop, POLL / 2), 0);
+    assert_int_equal(evaluations(watcher.target), count + 1);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(expect_flags_of(targets[i]), i == 2 ? 0 : R);
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_SOON(&watcher, R);
+}
+
+/* Of the calling thread. */
+static void set_capabilities(uint32_t without)
+{
+    struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct   data[_LINUX_CAPABILITY_U32S_3];
+
+    assert_int_equal(syscall(SYS_capget, &header, data), 0);
+    data[0].effective = data[0].permitted & ~without;
+    assert_int_equal(syscall(SYS_capset, &header, data), 0);
+}
+
+#define CAPABILITY(name) (UINT32_C(1) << (name))
+
+TEST_DENIED(DENIAL_SOCKET_EACCES, a_routing_mark_that_may_not_be_set_is_no_answer)
+{
+    const struct sockaddr_storage address = expect_sockaddr("192.0.2.9");
+    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityRef      target;
+
+    options.remoteAddress = (const struct sockaddr *)&address;
+    options.routingMark = 7;
+    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    EXPECT(target, R, None);
+    set_capabilities(CAPABILITY(CAP_NET_ADMIN) | CAPABILITY(CAP_NET_RAW));
+    expect_failure(target, EPERM);
+    assert_false(SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
+    assert_int_equal(SCError(), EPERM);
+    EXPECT_ADDRESS("192.0.2.9", R, None);
+    EXPECT_BOUND("192.0.2.9", "a", R, None); /* which needs no right, since Linux 5.7 */
+    set_capabilities(0);
+    EXPECT(target, R, None);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* ---- Without /proc ---------------------------------------------------------------------------------------------- */
+
+static void hide_proc(void)
+{
+    static bool apart;
+
+    if (!apart && !namespace_enter_mounts())
+        SKIP("no mounts of our own can be made here");
+    apart = true;
+    if (mount("none", "/proc", "tmpfs", 0, NULL) != 0)
+        SKIP("/proc cannot be hidden here");
+}
+
+static void show_proc(void)
+{
+    assert_int_equal(umount2("/proc", MNT_DETACH), 0);
+}
+
+TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_asked_where_it_is)
+{
+    SCNetworkReachabilityFlags flags[2] = { 0 };
+    SCNetworkReachabilityRef   target;
+    bool                       answered[2];
+
+    hide_proc();
+    target = expect_target("192.0.2.9");
+    answered[0] = SCNetworkReachabilityGetFlags(target, &flags[0]);
+    show_proc();
+    answered[1] = SCNetworkReachabilityGetFlags(target, &flags[1]);
+    SCNetworkReachabilityRelease(target);
+    for (int i = 0; i < 2; i++) {
+        assert_true(answered[i]);
+        assert_int_equal(flags[i], R);
+    }
+}
+
+/* A program that goes to a root of its own, and gives up its rights, after it has made its targets. */
+TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_is_asked_where_it_is_after_proc_has_gone)
+{
+    SCNetworkReachabilityFlags flags = 0;
+    SCNetworkReachabilityRef   target;
+    bool                       answered;
+    int                        status;
+
+    target = expect_target("192.0.2.9");
+    hide_proc();
+    set_capabilities(~UINT32_C(0));
+    answered = SCNetworkReachabilityGetFlags(target, &flags);
+    status = SCError();
+    set_capabilities(0);
+    show_proc();
+    SCNetworkReachabilityRelease(target);
+    if (!answered)
+        fail_msg("%s", SCErrorString(status));
+    assert_int_equal(flags, R);
+}
+
+/* ---- Polling ---------------------------------------------------------------------------------------------------- */
+
+/* How many timers of this process are armed. */
+static unsigned armed_timers(void)
+{
+    DIR     *directory = opendir("/proc/self/fdinfo");
+    unsigned armed = 0;
+    char     path[300], line[128];
+    long     seconds, nanoseconds;
+
+    assert_non_null(directory);
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        FILE *file;
+
+        snprintf(path, sizeof path, "/proc/self/fdinfo/%s", entry->d_name);
+        file = fopen(path, "re");
+        while (file != NULL && fgets(line, sizeof line, file) != NULL)
+            if (sscanf(line, "it_value: (%ld, %ld)", &seconds, &nanoseconds) == 2 && (seconds | nanoseconds) != 0)
+                armed++;
+        if (file != NULL)
+            fclose(file);
+    }
+    closedir(directory);
+    return armed;
+}
+
+struct told {
+    int                        calls;
+    SCNetworkReachabilityFlags flags;
+};
+
+static void note(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct told *told = info;
+
+    (void)target;
+    told->calls++;
+    told->flags = flags;
+}
+
+static SCNetworkReachabilityRef target_that_notes(const char *address, struct told *told)
+{
+    SCNetworkReachabilityContext context = { .info = told };
+    SCNetworkReachabilityRef     target = expect_target(address);
+
+    assert_true(SCNetworkReachabilitySetCallback(target, note, &context));
+    return target;
+}
+
+TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
+{
+    SCRunLoopRef             loop = SCRunLoopCreate();
+    struct told              told = { 0 };
+    SCNetworkReachabilityRef target;
+    struct descriptors       descriptors;
+    unsigned long            count;
+    double                   until;
+
+    target = target_that_notes("198.51.100.7", &told);
+    descriptors_read(&descriptors);
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    assert_int_equal(armed_timers(), 1);
+    descriptors_expect(&descriptors);
+    /* Not more often. */
+    count = evaluations(target);
+    until = watcher_now() + POLL / 2;
+    while (watcher_now() < until)
+        assert_int_equal(SCRunLoopPerform(loop, until - watcher_now()), 0);
+    assert_int_equal(evaluations(target), count);
+    namespace_ip("route add default via 192.0.2.1");
+    assert_int_equal(SCRunLoopPerform(loop, soon()), 1);
+    assert_int_equal(told.flags, R);
+    assert_int_equal(evaluations(target), count + 1);
+    descriptors_expect(&descriptors);
+    namespace_ip("route delete default");
+    assert_int_equal(SCRunLoopPerform(loop, soon()), 1);
+    assert_int_equal(told.flags, 0);
+    assert_int_equal(told.calls, 2);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    assert_int_equal(armed_timers(), 0);
+    descriptors_expect(&descriptors);
+    SCNetworkReachabilityRelease(target);
+    SCRunLoopRelease(loop);
+}
+
+TEST_DENIED(DENIAL_CONNECT, path_changes_are_told_to_those_who_ask_for_them)
+{
+    struct watcher plain, whole, reason;
+
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("route add unreachable 203.0.113.0/24");
+    watcher_start(&plain, expect_target("198.51.100.7"));
+    watcher_start(&whole, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
+    watcher_start(&reason, expect_option("203.0.113.7", kSCNetworkReachabilityOptionNotifyPath));
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    namespace_ip("route replace default via 192.0.2.1 src 192.0.2.3");
+    namespace_ip("route replace prohibit 203.0.113.0/24");
+    EXPECT_SOON(&whole, R);
+    EXPECT_SOURCE(whole.target, "192.0.2.3");
+    EXPECT_SOON(&reason, 0);
+    EXPECT(reason.target, 0, RouteProhibited);
+    EXPECT_QUIET(&plain);
+}
+
+TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_there)
+{
+    SCNetworkReachabilityRef target;
+    struct watcher           watcher;
+    struct descriptors       descriptors;
+    int                      there;
+
+    there = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    assert_true(there >= 0);
+    target = expect_target("198.51.100.7");
+    namespace_require();
+    watcher_start(&watcher, target);
+    descriptors_read(&descriptors);
+    assert_int_equal(setns(there, CLONE_NEWNET), 0);
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_require();
+    EXPECT_SOON(&watcher, R);
+    EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
+    descriptors_expect(&descriptors);
+    watcher_stop(&watcher);
+    close(there);
+}
+
+/* Evidence of the kernel, and still nothing is heard. */
+TEST_DENIED(DENIAL_BIND_AND_OPTIONS, a_kernel_that_may_only_be_asked_is_polled)
+{
+    struct watcher near, far;
+
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    EXPECT(near.target, R | D, None);
+    EXPECT_GATEWAY(far.target, "192.0.2.1");
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    EXPECT_SOON(&near, 0);
+    EXPECT(near.target, 0, NoCarrier);
+    EXPECT_SOON(&far, 0);
+    namespace_ip("link set dev b up");
+    namespace_await_running("a", true);
+    EXPECT_SOON(&near, R | D);
+    EXPECT_SOON(&far, R);
+}
+
+/* One way to be told is enough. */
+static void expect_no_polling(void)
+{
+    struct watcher watcher;
+
+    watcher_start(&watcher, expect_target("192.0.2.9"));
+    EXPECT(watcher.target, R | D, None);
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    assert_int_equal(SCRunLoopPerform(watcher.loop, POLL / 2), 1);
+    EXPECT(watcher.target, 0, NoCarrier);
+    EXPECT_ADDRESS("192.0.2.9", 0, NoCarrier);
+    namespace_ip("link set dev a down");
+    EXPECT_ADDRESS("192.0.2.9", 0, NoRoute);
+    assert_int_equal(idle_perform(watcher.loop), 0);
+    watcher_stop(&watcher);
+}
+
+TEST_DENIED(DENIAL_BIND, what_is_heard_need_not_be_polled)
+{
+    expect_no_polling();
+}
+
+TEST_DENIED(DENIAL_OPTIONS_ENOPROTOOPT, what_is_heard_need_not_be_polled_for_nexthop_objects)
+{
+    expect_no_polling();
+}
+
+/* ---- On a scheduler --------------------------------------------------------------------------------------------- */
+
+static struct {
+    sem_t given;
+    void (*work)(void *argument);
+    void *argument;
+} handed;
+
+static void hand(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    handed.work = work;
+    handed.argument = argument;
+    sem_post(&handed.given);
+}
+
+/* Whether work was handed over within so many seconds; it is done then. */
+static bool do_work(double seconds)
+{
+    struct timespec until;
+    int             result;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)seconds;
+    until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    do
+        result = sem_timedwait(&handed.given, &until);
+    while (result != 0 && errno == EINTR);
+    if (result == 0)
+        handed.work(handed.argument);
+    return result == 0;
+}
+
+TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = hand };
+    struct told                          told = { 0 };
+    SCNetworkReachabilityRef             target;
+
+    assert_int_equal(sem_init(&handed.given, 0, 0), 0);
+    target = target_that_notes("198.51.100.7", &told);
+    assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+    assert_int_equal(expect_flags_of(target), 0);
+    namespace_ip("route add default via 192.0.2.1");
+    assert_true(do_work(soon()));
+    assert_int_equal(told.flags, R);
+    assert_int_equal(expect_flags_of(target), R);
+    assert_int_equal(expect_path_of(target).evidence, kSCNetworkReachabilityEvidenceSocket);
+    namespace_ip("route delete default");
+    assert_true(do_work(soon()));
+    assert_int_equal(told.flags, 0);
+    assert_int_equal(told.calls, 2);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    namespace_ip("route add default via 192.0.2.1");
+    assert_int_equal(expect_flags_of(target), R); /* asked, not remembered */
+    assert_false(do_work(POLL + 0.3));
+    SCNetworkReachabilityRelease(target);
+    sem_destroy(&handed.given);
+}
+
+/* ---- A sandbox that is entered later ---------------------------------------------------------------------------- */
+
+TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_go_on_with_the_kernel)
+{
+    struct watcher           early, late;
+    SCNetworkReachabilityRef asked, fresh;
+
+    asked = expect_target("192.0.2.9");
+    watcher_start(&early, expect_target("198.51.100.7"));
+    impose(DENIAL_SOCKET_EPERM);
+    assert_int_equal(expect_flags_of(asked), R | D);
+    assert_int_equal(expect_path_of(asked).evidence, kSCNetworkReachabilityEvidenceKernel);
+    watcher_start(&late, expect_target("198.51.100.7"));
+    namespace_ip("route add default via 192.0.2.1");
+    assert_int_equal(SCRunLoopPerform(early.loop, POLL / 2), 1); /* it is told */
+    assert_int_equal(early.flags, R);
+    assert_int_equal(expect_path_of(early.target).evidence, kSCNetworkReachabilityEvidenceKernel);
+    EXPECT_SOON(&late, R); /* it polls, but over what the namespace has */
+    assert_int_equal(expect_path_of(late.target).evidence, kSCNetworkReachabilityEvidenceKernel);
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    assert_int_equal(SCRunLoopPerform(early.loop, POLL / 2), 1);
+    EXPECT_SOON(&late, 0);
+    watcher_stop(&early);
+    watcher_stop(&late);
+    SCNetworkReachabilityRelease(asked);
+    /* The last has gone, and with it what was opened before. */
+    fresh = expect_target("192.0.2.9");
+    EXPECT(fresh, R, None); /* of a carrier a socket tells nothing */
+    SCNetworkReachabilityRelease(fresh);
+}
+
+/* ---- Further refusals ------------------------------------------------------------------------------------------- */
+
+/* That the address is ours is found out by other means; a rule that looks at it is missed. */
+TEST_DENIED(DENIAL_SOCKET_ENOSYS, a_pair_does_without_binding)
+{
+    namespace_ip("address add fe80::2/64 dev a nodad");
+    namespace_await_addresses();
+    namespace_ip("route add default via 192.0.2.1");
+    impose(DENIAL_UDP_BIND);
+    EXPECT_PAIR("192.0.2.2", "198.51.100.7", R, None);
+    EXPECT_PAIR("192.0.2.2", "192.0.2.2", R | L, None);
+    EXPECT_PAIR("192.0.2.2", "0.0.0.0", R, None);
+    EXPECT_PAIR("2001:db8::2", "2001:db8::9", R, None);
+    EXPECT_PAIR("fe80::2%a", "fe80::1%a", R, None);
+    EXPECT_PAIR("192.0.2.9", "198.51.100.7", 0, LocalAddressNotAssigned);
+    EXPECT_PAIR("2001:db8::3", "2001:db8::9", 0, LocalAddressNotAssigned);
+    EXPECT_PAIR("fe80::3%a", "fe80::1%a", 0, LocalAddressNotAssigned);
+}
+
+TEST_DENIED(DENIAL_SOCKET_EPERM, without_ipv6_there_is_no_route)
+{
+    SCNetworkReachabilityRef localhost;
+
+    namespace_ip("route add default via 192.0.2.1");
+    impose(DENIAL_IPV6);
+    EXPECT_ADDRESS("2001:db8::9", 0, NoRoute);
+    EXPECT_ADDRESS("2001:db8::2", 0, NoRoute);
+    EXPECT_ADDRESS("fe80::1%a", 0, NoRoute);
+    EXPECT_PAIR("2001:db8::2", "2001:db8::9", 0, LocalAddressNotAssigned);
+    EXPECT_ADDRESS("::", R, None);
+    localhost = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    EXPECT(localhost, R | L, None);
+    SCNetworkReachabilityRelease(localhost);
+    namespace_ip("route delete default");
+    EXPECT_ADDRESS("::", 0, NoRoute);
+}
+
+TEST_DENIED(DENIAL_SOCKET_EPERM, without_any_socket_there_is_no_answer)
+{
+    SCNetworkReachabilityRef ipv4, ipv6, any, bound, pair;
+
+    ipv4 = expect_target("192.0.2.9");
+    ipv6 = expect_target("2001:db8::9");
+    any = expect_target("::");
+    bound = expect_bound("192.0.2.9", "a");
+    pair = expect_pair("192.0.2.2", "192.0.2.9");
+    impose(DENIAL_INTERNET);
+    expect_failure(ipv4, EPERM);
+    expect_failure(ipv6, EPERM);
+    expect_failure(any, EPERM);
+    expect_failure(bound, EPERM);
+    expect_failure(pair, EPERM);
+    assert_false(SCNetworkReachabilityScheduleWithRunLoop(ipv4, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
+    assert_int_equal(SCError(), EPERM);
+    SCNetworkReachabilityRelease(ipv4);
+    SCNetworkReachabilityRelease(ipv6);
+    SCNetworkReachabilityRelease(any);
+    SCNetworkReachabilityRelease(bound);
+    SCNetworkReachabilityRelease(pair);
+}
+
+/* Linux before 5.7 lets only the privileged bind to a device. A scope does not need that. */
+TEST_DENIED(DENIAL_SOCKET_EPERM, only_a_bound_target_needs_the_device)
+{
+    SCNetworkReachabilityRef bound;
+
+    namespace_ip("address add fe80::2/64 dev a nodad");
+    namespace_await_addresses();
+    bound = expect_bound("192.0.2.9", "a");
+    impose(DENIAL_DEVICE);
+    expect_failure(bound, EPERM);
+    EXPECT_ADDRESS("192.0.2.9", R, None);
+    EXPECT_ADDRESS("fe80::1%a", R, None);
+    EXPECT_PAIR("fe80::2%a", "fe80::1%a", R, None);
+    SCNetworkReachabilityRelease(bound);
+}
+
+TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_goes_while_it_is_asked_is_missing)
+{
+    impose(DENIAL_DEVICE_GONE);
+    EXPECT_BOUND("192.0.2.9", "a", 0, InterfaceMissing);
+    EXPECT_BOUND("0.0.0.0", "a", 0, InterfaceMissing);
+}
+
+UNIT(.setup = namespace_require_pair)

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* What some of the kernel's refusals do: none is taken for an answer, and none makes an answer stay wrong.
+ * test-fault-sweep.c makes every call fail in turn; here are those that it takes more to tell of. */
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "kernel/link_type.h"
+#include "kernel/pppd.h"
+#include "kernel/rtnetlink.h"
+#include "support/etc.h"
+#include "support/faults.h"
+#include "support/namespace.h"
+#include "support/watcher.h"
+#include "support/writer.h"
+
+/* A kernel without IPv6 answers as it would to any family that it has not: as if to a question about such a family. */
+static ssize_t send_without_ipv6(int fd, const void *bytes, size_t length, int flags)
+{
+    _Alignas(struct nlmsghdr) char copy[1024];
+    size_t                         left = length;
+
+    assert_true(length <= sizeof copy);
+    memcpy(copy, bytes, length);
+    for (char *next = copy; left >= sizeof(struct nlmsghdr);) {
+        struct nlmsghdr *header = (struct nlmsghdr *)next;
+        struct rtmsg    *route = NLMSG_DATA(header);
+
+        if (header->nlmsg_type == RTM_GETROUTE && route->rtm_family == AF_INET6)
+            route->rtm_family = AF_APPLETALK;
+        left -= NLMSG_ALIGN(header->nlmsg_len);
+        next += NLMSG_ALIGN(header->nlmsg_len);
+    }
+    return send(fd, copy, length, flags);
+}
+
+static void begin(void)
+{
+    faults_disarm(); /* a test that failed may have left something */
+    faults_send = NULL;
+    namespace_require();
+    namespace_add_pair();
+    namespace_ip("route add default via 192.0.2.1");
+}
+
+TEST(a_question_that_failed_is_put_again_though_others_went_well)
+{
+    struct watcher           watcher;
+    SCNetworkReachabilityRef other;
+
+    watcher_start(&watcher, expect_target("198.51.100.1"));
+    other = expect_target("198.51.100.2");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    assert_int_equal(watcher_pass(&watcher), 0);
+    namespace_ip("route del default");
+    faults_arm(&(struct fault){ .function = "send", .error = ENOBUFS, .count = 3 }); /* as often as one is tried */
+    assert_int_equal(watcher_pass(&watcher), 0);
+    faults_disarm();
+    assert_int_equal(faults_struck(), 3);
+    assert_int_equal(expect_flags_of(other), 0);
+    EXPECT_CHANGE(&watcher, 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(other);
+}
+
+TEST(an_error_in_the_middle_of_the_events_is_told_and_made_good)
+{
+    struct watcher watcher = { 0 };
+
+    watcher_start(&watcher, expect_target("198.51.100.1"));
+    namespace_ip("route del default");
+    /* With it goes the message, so that nothing else tells of the change. */
+    faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOMEM, .loses = true });
+    if (SCRunLoopPerform(watcher.loop, 0) < 0)
+        assert_int_equal(SCError(), ENOMEM);
+    assert_non_null(faults_disarm());
+    if (watcher.calls == 0)
+        EXPECT_CHANGE(&watcher, 0);
+    assert_int_equal(watcher.flags, 0);
+}
+
+TEST(a_kernel_without_ipv6_has_no_ipv6_route)
+{
+    SCNetworkReachabilityFlags flags = 0;
+    SCNetworkReachabilityRef   localhost;
+
+    localhost = SCNetworkReachabilityCreateWithName(NULL, "localhost");
+    namespace_ip("link set lo up");
+    faults_send = send_without_ipv6;
+    assert_true(SCNetworkReachabilityGetFlags(localhost, &flags));
+    assert_int_equal(flags, R | L | D);
+    SCNetworkReachabilityRelease(localhost);
+    EXPECT_ADDRESS("2001:db8::9", 0, NoRoute);
+    EXPECT_ADDRESS("0.0.0.0", R, None);
+    namespace_ip("route del default");
+    EXPECT_ADDRESS("0.0.0.0", 0, NoRoute);
+    faults_send = NULL;
+}
+
+TEST(messages_lost_in_front_of_an_answer_do_not_spoil_it)
+{
+    SCNetworkReachabilityRef target;
+
+    target = expect_target("198.51.100.1");
+    EXPECT(target, R, None);
+    faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS });
+    EXPECT(target, R, None);
+    assert_non_null(faults_disarm());
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_failure_to_ask_writes_nothing)
+{
+    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityFlags flags = 77;
+
+    target = expect_target("198.51.100.1");
+    faults_arm(&(struct fault){ .function = "recvfrom", .error = EBADF });
+    assert_false(SCNetworkReachabilityGetFlags(target, &flags));
+    assert_non_null(faults_disarm());
+    assert_int_equal(SCError(), EBADF);
+    assert_int_equal(flags, 77);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* Drives the loop until the callback has told of it. What the test itself asks would take memory. */
+static void expect_call(struct watcher *watcher, SCNetworkReachabilityFlags flags)
+{
+    const int calls = watcher->calls + 1;
+
+    while (watcher->calls < calls)
+        assert_true(SCRunLoopPerform(watcher->loop, 10) > 0);
+    assert_int_equal(watcher->flags, flags);
+}
+
+TEST(to_tell_of_a_change_takes_no_memory)
+{
+    static const char *const functions[] = { "malloc", "calloc", "realloc" };
+    struct watcher           address, any;
+
+    namespace_ip("link set dev lo up");
+    watcher_start(&address, expect_option("198.51.100.1", kSCNetworkReachabilityOptionNotifyPath));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        for (int j = 0; j < 20; j++) {
+            namespace_ip("route del default");
+            faults_arm(&(struct fault){ .function = functions[i], .error = ENOMEM, .count = FAULT_LASTS });
+            expect_call(&address, 0);
+            faults_disarm();
+            assert_int_equal(faults_struck(), 0);
+            namespace_ip("route add default via 192.0.2.1");
+            faults_arm(&(struct fault){ .function = functions[i], .error = ENOMEM, .count = FAULT_LASTS });
+            expect_call(&address, R);
+            assert_true(SCRunLoopPerform(any.loop, 0) >= 0);
+            faults_disarm();
+            assert_int_equal(faults_struck(), 0);
+        }
+}
+
+/* ---- Dumps ------------------------------------------------------------------------------------------------------ */
+
+#define PORTS 40 /* their links are more than one datagram's */
+
+static struct writer changes;
+static int           changed;
+
+/* Not on the stack: where a test fails, they stay open. */
+static struct netlink   netlink;
+static struct rtnetlink rtnetlink;
+
+/* The kernel writes the first part of a dump inside the send, the others when they are read: it tells by a flag that
+ * the links have become others meanwhile. */
+static ssize_t send_and_change(int fd, const void *bytes, size_t length, int flags)
+{
+    const struct nlmsghdr *header = bytes;
+    const ssize_t          sent = send(fd, bytes, length, flags);
+    char                   names[2][16];
+
+    if (header->nlmsg_type != RTM_GETLINK || (header->nlmsg_flags & NLM_F_DUMP) == 0)
+        return sent;
+    snprintf(names[0], sizeof names[0], "m%d", changed);
+    snprintf(names[1], sizeof names[1], "n%d", changed++);
+    assert_int_equal(writer_link_add_pair(&changes, names[0], names[1]), 0);
+    return sent;
+}
+
+static void begin_many(void)
+{
+    begin();
+    assert_int_equal(writer_open(&changes), 0);
+    changed = 0;
+    namespace_ip("link add name bridge0 type bridge");
+    for (int i = 0; i < PORTS; i++) {
+        namespace_ip("link add name p%d type veth peer name q%d", i, i);
+        namespace_ip("link set dev p%d master bridge0", i);
+    }
+    faults_send = send_and_change;
+}
+
+static void end_many(void)
+{
+    faults_send = NULL;
+    writer_close(&changes);
+}
+
+static void count(void *info, const struct nlmsghdr *message)
+{
+    (void)message;
+    ++*(int *)info;
+}
+
+static int count_interfaces(void)
+{
+    struct if_nameindex *all = if_nameindex();
+    int                  total = 0;
+
+    assert_non_null(all);
+    while (all[total].if_index != 0)
+        total++;
+    if_freenameindex(all);
+    return total;
+}
+
+TEST_WITH(NULL, NULL, an_interrupted_dump_is_read_to_its_end)
+{
+    static _Alignas(struct nlmsghdr) char buffer[NETLINK_BUFFER_SIZE];
+    _Alignas(struct nlmsghdr) char        request[MESSAGE_REQUEST_SIZE];
+    struct nlmsghdr                      *header = (struct nlmsghdr *)request;
+    int                                   links = 0;
+
+    begin_many();
+    assert_int_equal(netlink_open_requests(&netlink), 0);
+    message_put_link_dump(request);
+    assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), EAGAIN);
+    assert_int_equal(changed, 1);
+    assert_true(links > 2 * PORTS);
+    faults_send = NULL;
+    message_put_link_dump(request);
+    links = 0;
+    assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), 0);
+    assert_int_equal(links, count_interfaces());
+    netlink_close(&netlink);
+    end_many();
+}
+
+TEST_WITH(NULL, NULL, links_that_come_meanwhile_keep_nobody_from_an_answer)
+{
+    struct link bridge;
+
+    begin_many();
+    assert_int_equal(link_type_query(if_nametoindex("bridge0"), &bridge), 0);
+    assert_true(changed > 0);
+    assert_true(bridge.carried);
+    assert_int_equal(bridge.type, kSCNetworkReachabilityInterfaceTypeVirtual);
+    changed = 10;
+    assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
+    assert_int_equal(changed, 10 + NETLINK_DUMP_TRIES);
+    assert_true(rtnetlink.links.count > 2 * PORTS);
+    rtnetlink_close(&rtnetlink);
+    end_many();
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------ */
+
+/* What pppd notes, of which nothing could be read, is not that it notes nothing. */
+TEST(a_database_that_cannot_be_read_is_not_an_empty_one)
+{
+    static const struct {
+        struct fault fault;
+        int          error;
+    } rows[] = {
+        { { .function = "open", .error = EINTR, .count = 3 }, 0 },
+        { { .function = "open", .error = EMFILE }, EMFILE },
+        { { .function = "read", .error = EINTR, .count = 3 }, 0 },
+        { { .function = "read", .error = EIO }, EIO },
+        { { .function = "read", .error = EIO, .nth = 2 }, EIO },
+        { { .function = "read", .error = EISDIR }, 0 }, /* which it is then */
+    };
+    struct pppd pppd;
+
+    etc_require("127.0.0.1");
+    etc_write("/run/pppd2.tdb", "TDB file\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        faults_arm(&rows[i].fault);
+        assert_int_equal(pppd_read("ppp0", &pppd), rows[i].error);
+        assert_non_null(faults_disarm());
+        assert_int_equal(pppd.has_database, rows[i].error == 0);
+    }
+}
+
+UNIT(.setup = begin)

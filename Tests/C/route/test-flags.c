@@ -1,0 +1,1146 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel's network means for an address: one row of the semantics a test, each in a namespace of its own. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "support/denial.h"
+#include "support/expect.h"
+#include "support/namespace.h"
+
+/* What a socket cannot tell. */
+#define CARRIER "a socket is connected whether or not there is a carrier"
+#define MADE_UP "out of an interface that no route leaves, IPv4 makes a route up for a socket"
+#define PREFIX  "a socket does not tell how long the prefix was that matched"
+
+static void lose_carrier(void)
+{
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+}
+
+/* ---- Plain routes ----------------------------------------------------------------------------------------------- */
+
+TEST(a_gateway_makes_it_reachable)
+{
+    SCNetworkReachabilityRef ipv4, ipv6;
+
+    ipv4 = expect_target("198.51.100.7");
+    ipv6 = expect_target("2001:db8:1::7");
+    EXPECT(ipv4, 0, NoRoute);
+    EXPECT(ipv6, 0, NoRoute);
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    namespace_ip("-6 route add 2001:db8:1::/48 via 2001:db8::1");
+    EXPECT(ipv4, R, None);
+    EXPECT_INTERFACE(ipv4, "a");
+    EXPECT_GATEWAY(ipv4, "192.0.2.1");
+    EXPECT_SOURCE(ipv4, "192.0.2.2");
+    EXPECT(ipv6, R, None);
+    EXPECT_INTERFACE(ipv6, "a");
+    EXPECT_GATEWAY(ipv6, "2001:db8::1");
+    EXPECT_SOURCE(ipv6, "2001:db8::2");
+    SCNetworkReachabilityRelease(ipv4);
+    SCNetworkReachabilityRelease(ipv6);
+}
+
+TEST(a_neighbour_is_direct)
+{
+    EXPECT_ADDRESS("192.0.2.9", R | D, None);
+    EXPECT_ADDRESS("2001:db8::9", R | D, None);
+}
+
+TEST(a_mapped_address_is_the_ipv4_address)
+{
+    EXPECT_ADDRESS("::ffff:192.0.2.9", R | D, None);
+    EXPECT_ADDRESS("::ffff:198.51.100.7", 0, NoRoute);
+}
+
+TEST(ipv4_by_way_of_an_ipv6_hop_is_not_direct)
+{
+    SCNetworkReachabilityRef target;
+
+    namespace_ip("route add 0.0.0.0/0 via inet6 fe80::1 dev a");
+    target = expect_target("198.51.100.7");
+    EXPECT(target, R, None);
+    EXPECT_GATEWAY(target, "fe80::1");
+    SCNetworkReachabilityRelease(target);
+    EXPECT_ADDRESS("0.0.0.0", R, None);
+    EXPECT_BOUND("198.51.100.7", "a", R, None);
+}
+
+TEST_WITH(namespace_require, NULL, an_empty_namespace_reaches_nothing)
+{
+    EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
+    EXPECT_ADDRESS("2001:db8::1", 0, NoRoute);
+    EXPECT_ADDRESS("0.0.0.0", 0, NoRoute);
+    EXPECT_ADDRESS("::", 0, NoRoute);
+    EXPECT_ADDRESS("127.0.0.1", 0, InterfaceDown);
+    EXPECT_ADDRESS("::1", 0, InterfaceDown);
+}
+
+TEST(a_throw_route_is_no_route)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("route add throw 198.51.100.0/24");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("-6 route add throw 2001:db8:1::/48");
+    EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
+    EXPECT_ADDRESS("2001:db8:1::7", 0, NoRoute);
+}
+
+TEST(refusing_routes_tell_their_kind)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("route add unreachable 198.51.100.0/26");
+    namespace_ip("route add prohibit 198.51.100.64/26");
+    namespace_ip("route add blackhole 198.51.100.128/26");
+    namespace_ip("-6 route add unreachable 2001:db8:1::/48");
+    namespace_ip("-6 route add prohibit 2001:db8:2::/48");
+    namespace_ip("-6 route add blackhole 2001:db8:3::/48");
+    EXPECT_ADDRESS("198.51.100.7", 0, RouteUnreachable);
+    EXPECT_ADDRESS("198.51.100.70", 0, RouteProhibited);
+    EXPECT_ADDRESS("198.51.100.130", 0, RouteBlackhole);
+    EXPECT_ADDRESS("198.51.100.200", R, None);
+    EXPECT_ADDRESS("2001:db8:1::7", 0, RouteUnreachable);
+    EXPECT_ADDRESS("2001:db8:2::7", 0, RouteProhibited);
+    EXPECT_ADDRESS("2001:db8:3::7", 0, RouteBlackhole);
+    EXPECT_ADDRESS("2001:db8:4::7", R, None);
+}
+
+/* ---- Own addresses ---------------------------------------------------------------------------------------------- */
+
+TEST(own_addresses_are_local_and_direct)
+{
+    EXPECT_ADDRESS("192.0.2.2", R | L | D, None);
+    EXPECT_ADDRESS("2001:db8::2", R | L | D, None);
+    EXPECT_ADDRESS("127.0.0.1", R | L | D, None);
+    EXPECT_ADDRESS("127.8.9.10", R | L | D, None);
+    EXPECT_ADDRESS("::1", R | L | D, None);
+}
+
+/* The kernel would have packets to it carry the first address of its net. */
+TEST(a_second_address_of_a_net_is_an_own_one_too)
+{
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    namespace_ip("address add 2001:db8::3/64 dev a nodad");
+    namespace_await_addresses();
+    EXPECT_ADDRESS("192.0.2.3", R | L | D, None);
+    EXPECT_ADDRESS("2001:db8::3", R | L | D, None);
+    EXPECT_PAIR("192.0.2.3", "192.0.2.9", R | D, None);
+    EXPECT_PAIR("192.0.2.3", NULL, R | L | D, None);
+    EXPECT_PAIR("127.8.9.10", "127.0.0.1", R | L | D, None);
+    EXPECT_ADDRESS("192.0.2.4", R | D, None);
+    EXPECT_PAIR("192.0.2.4", NULL, 0, LocalAddressNotAssigned);
+    EXPECT_PAIR("192.0.2.255", "192.0.2.9", 0, LocalAddressNotAssigned);
+}
+
+TEST_WITH(namespace_require_lo, NULL, loopback_that_went_down_is_an_interface_down)
+{
+    EXPECT_ADDRESS("127.0.0.1", R | L | D, None);
+    namespace_ip("link set dev lo down");
+    EXPECT_ADDRESS("127.0.0.1", 0, InterfaceDown);
+}
+
+TEST_WITH(namespace_require, NULL, loopback_that_was_never_up_is_not_reached_by_a_default_route)
+{
+    SCNetworkReachabilityFlags flags;
+    SCNetworkReachabilityRef   target;
+
+    namespace_add_pair();
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    target = expect_target("127.0.0.1");
+    flags = expect_flags_of(target);
+    assert_int_equal(flags, 0);
+    EXPECT(target, 0, InterfaceDown);
+    SCNetworkReachabilityRelease(target);
+    target = expect_target("::1");
+    EXPECT(target, 0, InterfaceDown);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(an_own_address_outlives_its_interface_going_down)
+{
+    namespace_ip("link set dev a down");
+    EXPECT_ADDRESS("192.0.2.2", R | L | D, None);
+    EXPECT_ADDRESS("192.0.2.9", 0, NoRoute);
+    namespace_ip("link set dev lo down");
+    EXPECT_ADDRESS("192.0.2.2", 0, InterfaceDown);
+}
+
+/* ---- The default path ------------------------------------------------------------------------------------------- */
+
+#define EXPECT_DEFAULT(flags, reason) \
+    do { \
+        EXPECT_ADDRESS("0.0.0.0", flags, reason); \
+        EXPECT_ADDRESS("::", flags, reason); \
+    } while (0)
+
+TEST(a_default_route_makes_the_default_path)
+{
+    SCNetworkReachabilityRef target;
+
+    EXPECT_DEFAULT(0, NoRoute);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_DEFAULT(R, None);
+    target = expect_target("0.0.0.0");
+    EXPECT_INTERFACE(target, "a");
+    EXPECT_GATEWAY(target, "192.0.2.1");
+    EXPECT_SOURCE(target, "192.0.2.2");
+    assert_int_equal(expect_path_of(target).destination.ss_family, AF_UNSPEC);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_default_route_without_gateway_is_direct)
+{
+    namespace_ip("route add default dev a");
+    EXPECT_DEFAULT(R | D, None);
+}
+
+TEST(two_halves_make_a_default_path)
+{
+    namespace_ip("route add 0.0.0.0/1 via 192.0.2.1");
+    namespace_ip("route add 128.0.0.0/1 via 192.0.2.1");
+    EXPECT_DEFAULT(R, None);
+}
+
+TEST(two_ipv6_halves_make_a_default_path)
+{
+    namespace_ip("-6 route add ::/1 via 2001:db8::1");
+    namespace_ip("-6 route add 8000::/1 via 2001:db8::1");
+    EXPECT_DEFAULT(R, None);
+}
+
+TEST(a_blackhole_of_net_zero_does_not_hide_the_default_path)
+{
+    namespace_ip("route add blackhole 0.0.0.0/8");
+    EXPECT_DEFAULT(0, NoRoute);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_DEFAULT(R, None);
+    namespace_ip("route add unreachable 1.0.0.0/8");
+    EXPECT_DEFAULT(R, None);
+}
+
+TEST_WITH(NULL, NULL, nothing_about_one_net_hides_the_default_path)
+{
+    static const char *const refusals[] = { "route add throw 0.0.0.0/8",         "route add prohibit 0.0.0.0/8",
+                                            "rule add to 0.0.0.0/8 unreachable", "rule add to 0.0.0.0/8 prohibit",
+                                            "route add throw 128.0.0.0/8",       "route add blackhole 128.0.0.0/8" };
+
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        namespace_require_pair();
+        namespace_ip("%s", refusals[i]);
+        EXPECT_DEFAULT(0, NoRoute);
+        namespace_ip("route add default via 192.0.2.1");
+        EXPECT_DEFAULT(R, None);
+        namespace_ip("route delete default");
+        namespace_ip("-6 route add default via 2001:db8::1");
+        EXPECT_DEFAULT(R, None);
+    }
+}
+
+TEST(a_route_to_net_zero_is_no_default_path)
+{
+    denial_require_netlink(PREFIX);
+    namespace_ip("route add 0.0.0.0/8 dev lo");
+    EXPECT_DEFAULT(0, NoRoute);
+    namespace_ip("-6 route add default via 2001:db8::1");
+    EXPECT_DEFAULT(R, None);
+}
+
+TEST_WITH(NULL, NULL, nothing_about_one_ipv6_net_hides_the_default_path)
+{
+    static const char *const refusals[] = { "-6 route add throw 2000::/16", "-6 route add unreachable 2001::/32",
+                                            "-6 rule add to ::/8 prohibit", "-6 route add blackhole 8000::/16",
+                                            "-6 rule add to 8000::/16 unreachable" };
+
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        namespace_require_pair();
+        namespace_ip("%s", refusals[i]);
+        namespace_ip("-6 route add default via 2001:db8::1");
+        EXPECT_DEFAULT(R, None);
+        namespace_ip("-6 route delete default");
+        EXPECT_ADDRESS("::", 0, NoRoute);
+    }
+}
+
+TEST(a_route_to_a_net_is_no_default_path)
+{
+    denial_require_netlink(PREFIX);
+    namespace_ip("route add 0.0.0.0/2 via 192.0.2.1");
+    namespace_ip("route add 128.0.0.0/2 via 192.0.2.1");
+    EXPECT_DEFAULT(0, NoRoute);
+}
+
+TEST(a_route_to_an_ipv6_net_is_no_default_path)
+{
+    namespace_ip("-6 route add 2000::/3 via 2001:db8::1");
+    EXPECT_DEFAULT(0, NoRoute);
+}
+
+TEST(an_unreachable_default_tells_its_reason)
+{
+    namespace_ip("route add unreachable default metric 4000");
+    EXPECT_DEFAULT(0, RouteUnreachable);
+    namespace_ip("route add default via 192.0.2.1 metric 100");
+    EXPECT_DEFAULT(R, None);
+}
+
+TEST(an_ipv6_default_is_a_default_path)
+{
+    SCNetworkReachabilityRef target;
+
+    namespace_ip("-6 route add default via fe80::1 dev a");
+    EXPECT_DEFAULT(R, None);
+    target = expect_target("::");
+    EXPECT_SOURCE(target, "2001:db8::2");
+    EXPECT_GATEWAY(target, "fe80::1");
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(usable_ipv4_comes_before_usable_ipv6)
+{
+    SCNetworkReachabilityRef target;
+
+    namespace_add_second_pair();
+    target = expect_target("::");
+    namespace_ip("-6 route add default via 2001:db8:c::1");
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "c");
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "a");
+    lose_carrier();
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "c");
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(the_reason_is_that_of_the_family_with_a_route)
+{
+    namespace_ip("-6 route add unreachable default");
+    EXPECT_DEFAULT(0, RouteUnreachable);
+    namespace_ip("route add prohibit default");
+    EXPECT_DEFAULT(0, RouteProhibited);
+}
+
+TEST(the_reason_is_that_of_the_family_whose_route_has_no_carrier)
+{
+    denial_require_netlink(CARRIER);
+    namespace_ip("-6 route add default via 2001:db8::1");
+    lose_carrier();
+    EXPECT_DEFAULT(0, NoCarrier);
+    namespace_ip("route add prohibit default");
+    EXPECT_DEFAULT(0, RouteProhibited);
+}
+
+TEST(a_policy_table_can_hold_the_default_path)
+{
+    SCNetworkReachabilityRef target;
+
+    namespace_ip("route add default via 192.0.2.1 table 100");
+    EXPECT_DEFAULT(0, NoRoute);
+    namespace_ip("rule add from all lookup 100");
+    EXPECT_DEFAULT(R, None);
+    EXPECT_ADDRESS("198.51.100.7", R, None);
+    target = expect_target("198.51.100.7");
+    EXPECT_TABLE(target, 100);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_local_default_never_makes_the_default_path_local)
+{
+    SCNetworkReachabilityRef target;
+
+    namespace_ip("route add local default dev lo");
+    target = expect_target("0.0.0.0");
+    assert_int_equal(expect_flags_of(target) & L, 0);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------ */
+
+TEST(refusing_rules_tell_what_the_kernel_tells)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("rule add to 198.51.100.0/26 unreachable");
+    namespace_ip("rule add to 198.51.100.64/26 prohibit");
+    namespace_ip("rule add to 198.51.100.128/26 blackhole");
+    namespace_ip("-6 rule add to 2001:db8:1::/48 unreachable");
+    namespace_ip("-6 rule add to 2001:db8:2::/48 prohibit");
+    namespace_ip("-6 rule add to 2001:db8:3::/48 blackhole");
+    EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
+    EXPECT_ADDRESS("198.51.100.70", 0, RouteProhibited);
+    EXPECT_ADDRESS("198.51.100.130", 0, RouteBlackhole);
+    EXPECT_ADDRESS("2001:db8:1::7", 0, NoRoute);
+    EXPECT_ADDRESS("2001:db8:2::7", 0, RouteProhibited);
+    EXPECT_ADDRESS("2001:db8:3::7", 0, RouteBlackhole);
+}
+
+TEST(a_routing_mark_takes_its_table)
+{
+    const struct sockaddr_storage address = expect_sockaddr("198.51.100.7"), any = expect_sockaddr("0.0.0.0");
+    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+
+    namespace_ip("route add default via 192.0.2.1 table 100");
+    namespace_ip("rule add fwmark 7 lookup 100");
+    EXPECT_ADDRESS("198.51.100.7", 0, NoRoute);
+    options.remoteAddress = (const struct sockaddr *)&address;
+    options.routingMark = 7;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R, None);
+    options.routingMark = 8;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), 0, NoRoute);
+    options.remoteAddress = (const struct sockaddr *)&any;
+    options.routingMark = 7;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R, None);
+    options.interfaceName = "a";
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R, None);
+}
+
+TEST(a_routing_mark_takes_its_ipv6_table)
+{
+    const struct sockaddr_storage address = expect_sockaddr("2001:db8:1::7");
+    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+
+    namespace_ip("-6 route add default via 2001:db8::1 table 100");
+    namespace_ip("-6 rule add fwmark 7 lookup 100");
+    EXPECT_ADDRESS("2001:db8:1::7", 0, NoRoute);
+    options.remoteAddress = (const struct sockaddr *)&address;
+    options.routingMark = 7;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R, None);
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
+
+TEST(an_interface_that_goes_down_takes_its_routes)
+{
+    SCNetworkReachabilityRef ipv4, ipv6, any;
+
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    ipv4 = expect_target("198.51.100.7");
+    ipv6 = expect_target("2001:db8:1::7");
+    any = expect_target("0.0.0.0");
+    EXPECT(ipv4, R, None);
+    EXPECT(ipv6, R, None);
+    EXPECT(any, R, None);
+    namespace_ip("link set dev a down");
+    EXPECT(ipv4, 0, NoRoute);
+    EXPECT(ipv6, 0, NoRoute);
+    EXPECT(any, 0, NoRoute);
+    SCNetworkReachabilityRelease(ipv4);
+    SCNetworkReachabilityRelease(ipv6);
+    SCNetworkReachabilityRelease(any);
+}
+
+TEST(a_lost_carrier_ends_reachability_while_the_route_stands)
+{
+    SCNetworkReachabilityRef ipv4, ipv6, any;
+
+    denial_require_netlink(CARRIER);
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    ipv4 = expect_target("198.51.100.7");
+    ipv6 = expect_target("2001:db8:1::7");
+    any = expect_target("0.0.0.0");
+    EXPECT(ipv4, R, None);
+    lose_carrier();
+    EXPECT(ipv4, 0, NoCarrier);
+    EXPECT_INTERFACE(ipv4, "a");
+    EXPECT_GATEWAY(ipv4, "192.0.2.1");
+    EXPECT(ipv6, 0, NoCarrier);
+    EXPECT_INTERFACE(ipv6, "a");
+    EXPECT(any, 0, NoCarrier);
+    EXPECT_ADDRESS("192.0.2.9", 0, NoCarrier);
+    EXPECT_ADDRESS("192.0.2.2", R | L | D, None);
+    namespace_ip("link set dev b up");
+    namespace_await_running("a", true);
+    EXPECT(ipv4, R, None);
+    EXPECT(ipv6, R, None);
+    EXPECT(any, R, None);
+    SCNetworkReachabilityRelease(ipv4);
+    SCNetworkReachabilityRelease(ipv6);
+    SCNetworkReachabilityRelease(any);
+}
+
+TEST(a_dormant_link_has_no_carrier)
+{
+    SCNetworkReachabilityRef target;
+
+    denial_require_netlink(CARRIER);
+    target = expect_target("192.0.2.9");
+    EXPECT(target, R | D, None);
+    lose_carrier();
+    namespace_ip("link set dev a mode dormant");
+    namespace_ip("link set dev b up");
+    namespace_await_running("b", true);
+    EXPECT(target, 0, NoCarrier);
+    namespace_ip("link set dev a mode default state up");
+    namespace_await_running("a", true);
+    EXPECT(target, R | D, None);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_link_above_one_without_carrier_has_none)
+{
+    SCNetworkReachabilityRef target;
+
+    denial_require_netlink(CARRIER);
+    if (!namespace_try_ip("link add name m link a type macvlan"))
+        SKIP("this kernel has no macvlan");
+    namespace_ip("link set dev m up");
+    namespace_ip("address add 203.0.113.2/24 dev m");
+    namespace_await_running("m", true);
+    target = expect_target("203.0.113.9");
+    EXPECT(target, R | D, None);
+    lose_carrier();
+    namespace_await_running("m", false);
+    EXPECT(target, 0, NoCarrier);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(another_metric_does_not_help_against_a_lost_carrier)
+{
+    SCNetworkReachabilityRef ipv4, ipv6, any;
+
+    denial_require_netlink(CARRIER);
+    namespace_add_second_pair();
+    namespace_ip("route add default via 192.0.2.1 metric 10");
+    namespace_ip("route add default via 203.0.113.1 metric 20");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 10");
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 20");
+    ipv4 = expect_target("198.51.100.7");
+    ipv6 = expect_target("2001:db8:1::7");
+    any = expect_target("0.0.0.0");
+    EXPECT_INTERFACE(ipv4, "a");
+    lose_carrier();
+    EXPECT(ipv4, 0, NoCarrier);
+    EXPECT(ipv6, 0, NoCarrier);
+    EXPECT(any, 0, NoCarrier);
+    SCNetworkReachabilityRelease(ipv4);
+    SCNetworkReachabilityRelease(ipv6);
+    SCNetworkReachabilityRelease(any);
+}
+
+TEST(the_kernel_told_to_ignore_dead_links_takes_the_other_metric)
+{
+    SCNetworkReachabilityRef ipv4, ipv6, any;
+
+    namespace_add_second_pair();
+    namespace_ip("route add default via 192.0.2.1 metric 10");
+    namespace_ip("route add default via 203.0.113.1 metric 20");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 10");
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 20");
+    namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");
+    namespace_sysctl("net.ipv6.conf.all.ignore_routes_with_linkdown", "1");
+    namespace_sysctl("net.ipv6.conf.a.ignore_routes_with_linkdown", "1");
+    ipv4 = expect_target("198.51.100.7");
+    ipv6 = expect_target("2001:db8:1::7");
+    any = expect_target("0.0.0.0");
+    lose_carrier();
+    EXPECT(ipv4, R, None);
+    EXPECT_INTERFACE(ipv4, "c");
+    EXPECT(ipv6, R, None);
+    EXPECT_INTERFACE(ipv6, "c");
+    EXPECT(any, R, None);
+    EXPECT_INTERFACE(any, "c");
+    EXPECT_ADDRESS("192.0.2.9", R, None);
+    SCNetworkReachabilityRelease(ipv4);
+    SCNetworkReachabilityRelease(ipv6);
+    SCNetworkReachabilityRelease(any);
+}
+
+/* ---- Several legs, nexthop objects ------------------------------------------------------------------------------ */
+
+static void expect_other_leg(const char *address, const char *interface)
+{
+    SCNetworkReachabilityRef target = expect_target(address);
+
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, interface);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* Which leg the kernel would take depends on the address: each of some comes out right. */
+static void expect_legs(const char *interface)
+{
+    char text[64];
+
+    for (int i = 1; i <= 16; i++) {
+        snprintf(text, sizeof text, "198.51.100.%d", i);
+        expect_other_leg(text, interface);
+        snprintf(text, sizeof text, "2001:db8:1::%x", i);
+        expect_other_leg(text, interface);
+    }
+    expect_other_leg("0.0.0.0", interface);
+}
+
+static void add_two_legs(void)
+{
+    namespace_ip("route add default nexthop via 192.0.2.1 nexthop via 203.0.113.1");
+    namespace_ip("-6 route add default nexthop via 2001:db8::1 nexthop via 2001:db8:c::1");
+}
+
+TEST(the_leg_that_has_a_carrier_counts)
+{
+    denial_require_netlink(CARRIER);
+    namespace_add_second_pair();
+    add_two_legs();
+    lose_carrier();
+    expect_legs("c");
+    namespace_ip("link set dev d down");
+    namespace_await_running("c", false);
+    EXPECT_ADDRESS("198.51.100.7", 0, NoCarrier);
+    EXPECT_ADDRESS("2001:db8:1::7", 0, NoCarrier);
+    EXPECT_ADDRESS("0.0.0.0", 0, NoCarrier);
+    namespace_ip("link set dev b up");
+    namespace_await_running("a", true);
+    expect_legs("a");
+}
+
+TEST(the_leg_whose_interface_is_up_counts)
+{
+    namespace_add_second_pair();
+    add_two_legs();
+    namespace_ip("link set dev a down");
+    expect_legs("c");
+    EXPECT_BOUND("198.51.100.7", "a", 0, NoRoute);
+    EXPECT_BOUND("198.51.100.7", "c", R, None);
+}
+
+TEST(a_bound_target_takes_its_own_leg)
+{
+    SCNetworkReachabilityRef target;
+
+    namespace_add_second_pair();
+    add_two_legs();
+    for (int i = 0; i < 2; i++) {
+        const char *const interface = i == 0 ? "a" : "c";
+
+        target = expect_bound("198.51.100.7", interface);
+        EXPECT(target, R, None);
+        EXPECT_INTERFACE(target, interface);
+        SCNetworkReachabilityRelease(target);
+        target = expect_bound("2001:db8:1::7", interface);
+        EXPECT(target, R, None);
+        EXPECT_INTERFACE(target, interface);
+        SCNetworkReachabilityRelease(target);
+        target = expect_bound("0.0.0.0", interface);
+        EXPECT(target, R, None);
+        EXPECT_INTERFACE(target, interface);
+        SCNetworkReachabilityRelease(target);
+    }
+    lose_carrier();
+    EXPECT_BOUND("198.51.100.7", "a", 0, NoCarrier);
+    EXPECT_BOUND("198.51.100.7", "c", R, None);
+    EXPECT_BOUND("2001:db8:1::7", "a", 0, NoCarrier);
+    EXPECT_BOUND("2001:db8:1::7", "c", R, None);
+    EXPECT_BOUND("0.0.0.0", "a", 0, NoCarrier);
+    EXPECT_BOUND("0.0.0.0", "c", R, None);
+}
+
+static void check_nexthop_objects(void)
+{
+    SCNetworkReachabilityRef ipv4, ipv6, any;
+
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
+    namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
+    namespace_ip("route add default nhid 1");
+    namespace_ip("-6 route add default nhid 2");
+    ipv4 = expect_target("198.51.100.7");
+    ipv6 = expect_target("2001:db8:1::7");
+    any = expect_target("0.0.0.0");
+    EXPECT(ipv4, R, None);
+    EXPECT_INTERFACE(ipv4, "a");
+    EXPECT_GATEWAY(ipv4, "192.0.2.1");
+    EXPECT(ipv6, R, None);
+    EXPECT_GATEWAY(ipv6, "2001:db8::1");
+    EXPECT(any, R, None);
+    EXPECT_INTERFACE(any, "a");
+    EXPECT_BOUND("198.51.100.7", "a", R, None);
+    EXPECT_BOUND("2001:db8:1::7", "a", R, None);
+    EXPECT_BOUND("0.0.0.0", "a", R, None);
+    namespace_ip("nexthop delete id 1");
+    EXPECT(ipv4, 0, NoRoute);
+    EXPECT(any, R, None);
+    namespace_ip("nexthop delete id 2");
+    EXPECT(ipv6, 0, NoRoute);
+    EXPECT(any, 0, NoRoute);
+    EXPECT_BOUND("2001:db8:1::7", "a", 0, NoRoute);
+    SCNetworkReachabilityRelease(ipv4);
+    SCNetworkReachabilityRelease(ipv6);
+    SCNetworkReachabilityRelease(any);
+}
+
+TEST(routes_may_lead_to_nexthop_objects)
+{
+    check_nexthop_objects();
+}
+
+TEST(nexthop_objects_need_not_be_spelled_out_in_routes)
+{
+    namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
+    check_nexthop_objects();
+}
+
+TEST_WITH(NULL, NULL, only_nexthop_objects_out_of_the_interface_count)
+{
+    SCNetworkReachabilityRef target;
+
+    denial_require_netlink(MADE_UP);
+    for (int spelled_out = 0; spelled_out < 2; spelled_out++) {
+        namespace_require_pair();
+        namespace_sysctl("net.ipv4.nexthop_compat_mode", spelled_out ? "1" : "0");
+        namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
+        namespace_ip("route add default nhid 1");
+        target = expect_bound("198.51.100.7", "a");
+        EXPECT(target, R, None);
+        EXPECT_BOUND("198.51.100.7", "lo", 0, NoRoute);
+        namespace_ip("nexthop delete id 1");
+        EXPECT(target, 0, NoRoute);
+        SCNetworkReachabilityRelease(target);
+    }
+}
+
+static void add_nexthop_groups(void)
+{
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
+    namespace_ip("nexthop add id 2 via 203.0.113.1 dev c");
+    namespace_ip("nexthop add id 3 via 2001:db8::1 dev a");
+    namespace_ip("nexthop add id 4 via 2001:db8:c::1 dev c");
+    namespace_ip("nexthop add id 10 group 1/2");
+    namespace_ip("nexthop add id 20 group 3/4");
+    namespace_ip("route add default nhid 10");
+    namespace_ip("-6 route add default nhid 20");
+}
+
+static void check_nexthop_group(void)
+{
+    add_nexthop_groups();
+    EXPECT_BOUND("198.51.100.7", "a", R, None);
+    EXPECT_BOUND("198.51.100.7", "c", R, None);
+    EXPECT_BOUND("2001:db8:1::7", "a", R, None);
+    EXPECT_BOUND("2001:db8:1::7", "c", R, None);
+    EXPECT_BOUND("0.0.0.0", "a", R, None);
+    EXPECT_BOUND("0.0.0.0", "c", R, None);
+    lose_carrier();
+    expect_legs("c");
+    EXPECT_BOUND("198.51.100.7", "c", R, None);
+}
+
+TEST(the_living_member_of_a_nexthop_group_counts)
+{
+    namespace_add_second_pair();
+    check_nexthop_group();
+}
+
+TEST(the_living_member_counts_in_a_group_that_is_not_spelled_out)
+{
+    namespace_add_second_pair();
+    namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
+    check_nexthop_group();
+}
+
+/* For whichever reason: the kernel may have withdrawn the route, or not. */
+static void expect_unreachable(const char *address)
+{
+    SCNetworkReachabilityRef target = expect_target(address);
+
+    assert_int_equal(expect_flags_of(target), 0);
+    assert_int_not_equal(expect_path_of(target).reason, kSCNetworkReachabilityReasonNone);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST_WITH(NULL, NULL, a_nexthop_group_without_a_carrier_is_of_no_use)
+{
+    denial_require_netlink(CARRIER);
+    for (int spelled_out = 0; spelled_out < 2; spelled_out++) {
+        namespace_require_pair();
+        namespace_add_second_pair();
+        namespace_sysctl("net.ipv4.nexthop_compat_mode", spelled_out ? "1" : "0");
+        add_nexthop_groups();
+        lose_carrier();
+        namespace_ip("link set dev d down");
+        namespace_await_running("c", false);
+        expect_unreachable("198.51.100.7");
+        expect_unreachable("2001:db8:1::7");
+        expect_unreachable("0.0.0.0");
+    }
+}
+
+TEST(a_blackhole_nexthop_is_a_blackhole)
+{
+    namespace_ip("nexthop add id 1 blackhole");
+    namespace_ip("route add 198.51.100.0/24 nhid 1");
+    namespace_ip("-6 nexthop add id 2 blackhole");
+    namespace_ip("-6 route add 2001:db8:1::/48 nhid 2");
+    EXPECT_ADDRESS("198.51.100.7", 0, RouteBlackhole);
+    EXPECT_ADDRESS("2001:db8:1::7", 0, RouteBlackhole);
+}
+
+/* ---- IPv6 sources ----------------------------------------------------------------------------------------------- */
+
+TEST_WITH(namespace_require_lo, NULL, a_tentative_address_is_no_source)
+{
+    SCNetworkReachabilityRef target, global;
+
+    namespace_ip("link add name a type veth peer name b");
+    namespace_sysctl("net.ipv6.conf.a.addr_gen_mode", "1"); /* no link-local address */
+    namespace_sysctl("net.ipv6.conf.b.addr_gen_mode", "1");
+    namespace_sysctl("net.ipv6.conf.a.dad_transmits", "1000"); /* tentative for as long as the test takes */
+    namespace_ip("link set dev b up");
+    namespace_ip("link set dev a up");
+    namespace_await_running("a", true);
+    namespace_ip("address add 2001:db8::2/64 dev a");
+    namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev a");
+    target = expect_target("2001:db8::9");
+    global = expect_target("2001:db8:1::7");
+    EXPECT(target, 0, NoSourceAddress);
+    EXPECT(global, 0, NoSourceAddress);
+    namespace_ip("address add 2001:db8::3/64 dev a nodad");
+    EXPECT(target, R | D, None);
+    EXPECT(global, R, None);
+    EXPECT_SOURCE(global, "2001:db8::3");
+    SCNetworkReachabilityRelease(target);
+    SCNetworkReachabilityRelease(global);
+}
+
+TEST_WITH(namespace_require, NULL, a_duplicate_address_is_no_source)
+{
+    SCNetworkReachabilityRef target;
+    struct namespace_other   other;
+
+    namespace_other_open(&other);
+    namespace_ip("link set dev lo up");
+    namespace_ip("link add name a type veth peer name b");
+    namespace_sysctl("net.ipv6.conf.a.addr_gen_mode", "1");
+    namespace_sysctl("net.ipv6.conf.a.router_solicitation_delay", "0"); /* nor does it wait to detect duplicates */
+    namespace_ip("link set dev b netns %d", (int)other.pid);
+    namespace_other_ip(&other, "link set dev b up");
+    namespace_other_ip(&other, "address add 2001:db8::2/64 dev b nodad");
+    namespace_ip("link set dev a up");
+    namespace_await_running("a", true);
+    namespace_ip("address add 2001:db8::2/64 dev a");
+    target = expect_target("2001:db8::9");
+    namespace_await_duplicate();
+    EXPECT(target, 0, NoSourceAddress);
+    namespace_ip("address add 2001:db8::3/64 dev a nodad");
+    EXPECT(target, R | D, None);
+    SCNetworkReachabilityRelease(target);
+    namespace_other_close(&other);
+}
+
+TEST(another_interface_may_lend_its_address)
+{
+    SCNetworkReachabilityRef target;
+
+    namespace_ip("link add name c type veth peer name d");
+    namespace_sysctl("net.ipv6.conf.c.addr_gen_mode", "1");
+    namespace_ip("link set dev d up");
+    namespace_ip("link set dev c up");
+    namespace_await_running("c", true);
+    namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev c");
+    target = expect_target("2001:db8:1::7");
+    EXPECT(target, R, None);
+    EXPECT_SOURCE(target, "2001:db8::2");
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST_WITH(namespace_require_lo, NULL, a_link_local_source_does_not_reach_a_global_address)
+{
+    SCNetworkReachabilityRef target;
+
+    namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
+    namespace_ip("link add name a type veth peer name b");
+    namespace_ip("link set dev b up");
+    namespace_ip("link set dev a up");
+    namespace_await_running("a", true);
+    namespace_await_addresses();
+    namespace_ip("-6 route add default via fe80::1 dev a");
+    target = expect_target("2001:db8:1::7");
+    EXPECT(target, 0, NoSourceAddress);
+    EXPECT_ADDRESS("::", 0, NoSourceAddress);
+    EXPECT_ADDRESS("fe80::1%a", R | D, None);
+    EXPECT_ADDRESS("ff02::1%a", R | D, None);
+    namespace_ip("address add 2001:db8::2/64 dev a nodad");
+    EXPECT(target, R, None);
+    EXPECT_ADDRESS("::", R, None);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* ---- Link-local, broadcast, multicast --------------------------------------------------------------------------- */
+
+TEST(a_link_local_address_needs_its_scope)
+{
+    const struct sockaddr_storage plain = expect_sockaddr("fe80::1");
+    SCNetworkReachabilityRef      target;
+
+    (void)plain;
+    EXPECT_ADDRESS("fe80::1", 0, NoRoute);
+    EXPECT_ADDRESS("fe80::1%a", R | D, None);
+    EXPECT_ADDRESS("fe80::1%b", R | D, None);
+    target = expect_target("fe80::1%a");
+    EXPECT_INTERFACE(target, "a");
+    SCNetworkReachabilityRelease(target);
+    EXPECT_BOUND("fe80::1", "b", R | D, None);
+    EXPECT_BOUND("fe80::1%a", "b", 0, NoRoute);
+    EXPECT_BOUND("fe80::1%a", "a", R | D, None);
+    EXPECT_ADDRESS("febf::1", 0, NoRoute);
+}
+
+TEST(broadcasts_are_direct)
+{
+    namespace_ip("address delete 192.0.2.2/24 dev a");
+    namespace_ip("address add 192.0.2.2/24 broadcast + dev a");
+    EXPECT_ADDRESS("192.0.2.255", R | D, None);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_ADDRESS("255.255.255.255", R | D, None);
+}
+
+TEST(multicast_is_direct_where_it_is_routed)
+{
+    EXPECT_ADDRESS("239.1.2.3", 0, NoRoute);
+    namespace_ip("route add 224.0.0.0/4 dev a");
+    EXPECT_ADDRESS("239.1.2.3", R | D, None);
+    EXPECT_BOUND("239.1.2.3", "a", R | D, None);
+    EXPECT_ADDRESS("ff02::1%a", R | D, None);
+    EXPECT_ADDRESS("ff05::1", R | D, None);
+}
+
+TEST(only_multicast_routes_out_of_the_interface_count)
+{
+    denial_require_netlink(MADE_UP);
+    EXPECT_BOUND("239.1.2.3", "a", 0, NoRoute);
+    namespace_ip("route add 224.0.0.0/4 dev a");
+    EXPECT_BOUND("239.1.2.3", "a", R | D, None);
+    EXPECT_BOUND("239.1.2.3", "lo", 0, NoRoute);
+}
+
+/* ---- Point-to-point --------------------------------------------------------------------------------------------- */
+
+TEST(a_tunnel_is_transient_and_never_direct)
+{
+    SCNetworkReachabilityRef target, any;
+    int                      tun;
+
+    tun = namespace_add_tun("t0");
+    if (tun < 0)
+        SKIP("no /dev/net/tun here");
+    namespace_ip("link set dev t0 up");
+    namespace_ip("address add 203.0.113.2/24 dev t0");
+    namespace_ip("address add 2001:db8:c::2/64 dev t0 nodad");
+    namespace_await_addresses();
+    namespace_ip("route add default dev t0");
+    namespace_ip("-6 route add default via 2001:db8:c::1");
+    target = expect_target("203.0.113.9");
+    any = expect_target("0.0.0.0");
+    EXPECT(target, R | T, None);
+    EXPECT_TYPE(target, Tunnel);
+    EXPECT(any, R | T, None);
+    EXPECT_ADDRESS("198.51.100.7", R | T, None);
+    EXPECT_ADDRESS("2001:db8:1::7", R | T, None);
+    EXPECT_ADDRESS("203.0.113.2", R | L | D, None);
+    close(tun); /* which deletes it */
+    EXPECT(target, 0, NoRoute);
+    EXPECT(any, 0, NoRoute);
+    SCNetworkReachabilityRelease(target);
+    SCNetworkReachabilityRelease(any);
+}
+
+/* ---- Address pairs ---------------------------------------------------------------------------------------------- */
+
+TEST(a_pair_needs_its_local_address)
+{
+    SCNetworkReachabilityRef ipv4, ipv6;
+
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    ipv4 = expect_pair("192.0.2.3", "198.51.100.7");
+    ipv6 = expect_pair("2001:db8::3", "2001:db8:1::7");
+    EXPECT(ipv4, 0, LocalAddressNotAssigned);
+    EXPECT(ipv6, 0, LocalAddressNotAssigned);
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    namespace_ip("address add 2001:db8::3/64 dev a nodad");
+    namespace_await_addresses();
+    EXPECT(ipv4, R, None);
+    EXPECT_SOURCE(ipv4, "192.0.2.3");
+    EXPECT(ipv6, R, None);
+    EXPECT_SOURCE(ipv6, "2001:db8::3");
+    namespace_ip("address delete 192.0.2.3/24 dev a");
+    namespace_ip("address delete 2001:db8::3/64 dev a");
+    EXPECT(ipv4, 0, LocalAddressNotAssigned);
+    EXPECT(ipv6, 0, LocalAddressNotAssigned);
+    SCNetworkReachabilityRelease(ipv4);
+    SCNetworkReachabilityRelease(ipv6);
+}
+
+TEST(a_pair_asks_with_its_source)
+{
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    namespace_ip("address add 2001:db8::3/64 dev a nodad");
+    namespace_await_addresses();
+    namespace_ip("route add default via 192.0.2.1 table 100");
+    namespace_ip("-6 route add default via 2001:db8::1 table 100");
+    namespace_ip("rule add from 192.0.2.3 lookup 100");
+    namespace_ip("-6 rule add from 2001:db8::3 lookup 100");
+    EXPECT_PAIR("192.0.2.2", "198.51.100.7", 0, NoRoute);
+    EXPECT_PAIR("192.0.2.3", "198.51.100.7", R, None);
+    EXPECT_PAIR("192.0.2.3", "0.0.0.0", R, None);
+    EXPECT_PAIR("192.0.2.2", "0.0.0.0", 0, NoRoute);
+    EXPECT_PAIR("2001:db8::2", "2001:db8:1::7", 0, NoRoute);
+    EXPECT_PAIR("2001:db8::3", "2001:db8:1::7", R, None);
+    EXPECT_PAIR("2001:db8::3", "::", R, None);
+    EXPECT_PAIR("2001:db8::2", "::", 0, NoRoute);
+}
+
+TEST(an_equal_pair_that_is_owned_is_local)
+{
+    EXPECT_PAIR("192.0.2.2", "192.0.2.2", R | L | D, None);
+    EXPECT_PAIR("2001:db8::2", "2001:db8::2", R | L | D, None);
+    EXPECT_PAIR("192.0.2.9", "192.0.2.9", 0, LocalAddressNotAssigned);
+}
+
+TEST(half_a_pair_is_a_question_too)
+{
+    EXPECT_PAIR("192.0.2.2", NULL, R | L | D, None);
+    EXPECT_PAIR("192.0.2.9", NULL, 0, LocalAddressNotAssigned);
+    EXPECT_PAIR(NULL, "192.0.2.9", R | D, None);
+    EXPECT_PAIR("0.0.0.0", "192.0.2.9", R | D, None);
+    EXPECT_PAIR("::", "2001:db8::9", R | D, None);
+    EXPECT_PAIR("127.0.0.1", "127.0.0.1", R | L | D, None);
+}
+
+TEST(a_pair_may_be_link_local)
+{
+    namespace_ip("address add fe80::2/64 dev a nodad");
+    namespace_await_addresses();
+    EXPECT_PAIR("fe80::2%a", "fe80::1%a", R | D, None);
+    EXPECT_PAIR("fe80::3%a", "fe80::1%a", 0, LocalAddressNotAssigned);
+    EXPECT_PAIR("fe80::2%a", "fe80::1", R | D, None);
+}
+
+TEST(a_link_local_source_must_be_that_of_its_own_interface)
+{
+    namespace_ip("address add fe80::2/64 dev a nodad");
+    namespace_await_addresses();
+    EXPECT_PAIR("fe80::2%b", "fe80::1%b", 0, LocalAddressNotAssigned);
+}
+
+/* ---- Bound to an interface -------------------------------------------------------------------------------------- */
+
+TEST(only_routes_out_of_the_interface_count)
+{
+    denial_require_netlink(MADE_UP);
+    namespace_add_second_pair();
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_BOUND("198.51.100.7", "a", R, None);
+    EXPECT_BOUND("198.51.100.7", "c", 0, NoRoute);
+    EXPECT_BOUND("192.0.2.9", "a", R | D, None);
+    EXPECT_BOUND("192.0.2.9", "c", 0, NoRoute);
+    EXPECT_BOUND("0.0.0.0", "a", R, None);
+    EXPECT_BOUND("0.0.0.0", "c", 0, NoRoute);
+    EXPECT_BOUND("::", "c", 0, NoRoute);
+    namespace_ip("-6 route add default via 2001:db8:c::1");
+    EXPECT_BOUND("::", "c", R, None);
+}
+
+TEST(only_ipv6_routes_out_of_the_interface_count)
+{
+    namespace_add_second_pair();
+    namespace_ip("-6 route add default via 2001:db8::1");
+    EXPECT_BOUND("2001:db8:1::7", "a", R, None);
+    EXPECT_BOUND("2001:db8:1::7", "c", 0, NoRoute);
+    EXPECT_BOUND("2001:db8::9", "a", R | D, None);
+    EXPECT_BOUND("2001:db8::9", "c", 0, NoRoute);
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 5000");
+    EXPECT_BOUND("2001:db8:1::7", "c", R, None);
+}
+
+TEST(a_route_behind_another_metric_counts_out_of_its_interface)
+{
+    SCNetworkReachabilityRef target;
+
+    namespace_add_second_pair();
+    namespace_ip("route add default via 192.0.2.1 metric 10");
+    namespace_ip("route add default via 203.0.113.1 metric 20");
+    target = expect_bound("198.51.100.7", "c");
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "c");
+    EXPECT_GATEWAY(target, "203.0.113.1");
+    EXPECT_SOURCE(target, "203.0.113.2");
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(an_own_address_is_local_out_of_its_own_interface)
+{
+    EXPECT_BOUND("192.0.2.2", "a", R | L | D, None);
+    EXPECT_BOUND("2001:db8::2", "a", R | L | D, None);
+    EXPECT_BOUND("127.0.0.1", "lo", R | L | D, None);
+}
+
+TEST(an_own_address_is_not_reached_out_of_another_interface)
+{
+    denial_require_netlink(MADE_UP);
+    EXPECT_BOUND("192.0.2.2", "b", 0, NoRoute);
+}
+
+TEST(a_bound_target_without_carrier_says_so)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    lose_carrier();
+    EXPECT_BOUND("198.51.100.7", "a", 0, NoCarrier);
+    EXPECT_BOUND("0.0.0.0", "a", 0, NoCarrier);
+    EXPECT_BOUND("2001:db8::9", "a", 0, NoCarrier);
+}
+
+TEST_WITH(namespace_require, NULL, a_bound_target_follows_the_name)
+{
+    SCNetworkReachabilityRef target, zone;
+
+    target = expect_bound("192.0.2.9", "a");
+    zone = SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a");
+    EXPECT(target, 0, InterfaceMissing);
+    EXPECT(zone, 0, InterfaceMissing);
+    namespace_add_pair();
+    EXPECT(target, R | D, None);
+    EXPECT(zone, R | D, None);
+    namespace_ip("link set dev a down");
+    namespace_ip("link set dev a name other");
+    EXPECT(target, 0, InterfaceMissing);
+    EXPECT(zone, 0, InterfaceMissing);
+    namespace_ip("link set dev b down");
+    namespace_ip("link set dev b name a");
+    namespace_ip("link set dev a up");
+    namespace_ip("link set dev other up");
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    namespace_await_running("a", true);
+    namespace_await_addresses();
+    EXPECT(target, R | D, None);
+    EXPECT_INTERFACE(target, "a");
+    EXPECT(zone, R | D, None);
+    namespace_ip("link delete dev a");
+    EXPECT(target, 0, InterfaceMissing);
+    EXPECT(zone, 0, InterfaceMissing);
+    namespace_add_pair();
+    EXPECT(target, R | D, None);
+    EXPECT_INTERFACE(target, "a");
+    EXPECT(zone, R | D, None);
+    SCNetworkReachabilityRelease(target);
+    SCNetworkReachabilityRelease(zone);
+}
+
+TEST(a_bound_target_honours_refusing_routes)
+{
+    denial_require_netlink(MADE_UP);
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("route add blackhole 198.51.100.0/26");
+    namespace_ip("route add prohibit 198.51.100.64/26");
+    namespace_ip("route add unreachable 198.51.100.128/26");
+    EXPECT_BOUND("198.51.100.7", "a", 0, NoRoute); /* the kernel says no more */
+    EXPECT_BOUND("198.51.100.70", "a", 0, NoRoute);
+    EXPECT_BOUND("198.51.100.130", "a", 0, NoRoute);
+    EXPECT_BOUND("198.51.100.200", "a", R, None);
+}
+
+UNIT(.setup = namespace_require_pair)

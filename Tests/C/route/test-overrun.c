@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel drops messages when nobody reads them: the loop is left alone while thousands of routes change. What is
+ * decisive happens in the middle of that, and its own message is among those that are lost: the Drops column of
+ * /proc/net/netlink has to grow with it, or the test has proven nothing.
+ */
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/namespace.h"
+#include "support/watcher.h"
+#include "support/writer.h"
+
+#define ROUTES 20000
+#define ENOUGH 400000 /* routes after which a socket that has dropped nothing never will */
+
+static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
+
+static void check(int error, const char *what)
+{
+    if (error != 0)
+        fail_msg("%s: %s", what, strerror(error));
+}
+
+/* What the kernel has dropped for the one socket here that listens to IPv4 routes. */
+static unsigned long drops(void)
+{
+    FILE         *table = fopen("/proc/thread-self/net/netlink", "re");
+    char          line[256];
+    unsigned      protocol, groups, listeners = 0;
+    unsigned long dropped = 0, value;
+
+    assert_non_null(table);
+    while (fgets(line, sizeof line, table) != NULL)
+        if (sscanf(line, "%*s %u %*s %x %*s %*s %*s %*s %lu", &protocol, &groups, &value) == 3 &&
+            protocol == NETLINK_ROUTE && (groups & 1u << (RTNLGRP_IPV4_ROUTE - 1)) != 0) {
+            listeners++;
+            dropped = value;
+        }
+    fclose(table);
+    assert_int_equal(listeners, 1);
+    return dropped;
+}
+
+/* A veth pair, a default route over it, and a target far away that is scheduled and reachable. */
+static unsigned begin(struct writer *writer, struct watcher *watcher)
+{
+    unsigned index;
+
+    namespace_require_pair();
+    check(writer_open(writer), "writer");
+    check(writer_route(writer, WRITER_ADD, &default_route), "default route");
+    index = writer_index("a");
+    watcher_start(watcher, expect_target("198.51.100.7"));
+    watcher_pass(watcher);
+    assert_int_equal(expect_flags_of(watcher->target), R);
+    return index;
+}
+
+static void end(struct writer *writer, struct watcher *watcher)
+{
+    watcher_stop(watcher);
+    writer_close(writer);
+}
+
+/* Changes routes to elsewhere: those from `from` on, `count` of them. */
+static void change_routes(struct writer *writer, enum writer_action action, unsigned index, unsigned from,
+                          unsigned count)
+{
+    char prefix[32];
+
+    check(writer_batch(writer), "batch");
+    for (unsigned i = from; i < from + count; i++) {
+        snprintf(prefix, sizeof prefix, "10.%u.%u.%u/32", i >> 16, i >> 8 & 255, i & 255);
+        check(writer_route(writer, action, &(struct writer_route){ .prefix = prefix, .index = index }), prefix);
+    }
+    check(writer_flush(writer), "routes");
+}
+
+/* Until messages are lost. From then on all are, as nobody reads. Returns how many routes there are now. */
+static unsigned overrun(struct writer *writer, unsigned index)
+{
+    const unsigned long before = drops();
+    unsigned            count = 0;
+
+    do {
+        change_routes(writer, WRITER_REPLACE, index, count, ROUTES);
+        count += ROUTES;
+    } while (drops() == before && count < ENOUGH);
+    if (drops() == before)
+        fail_msg("%u routes and nothing was dropped: nothing is proven", count);
+    return count;
+}
+
+/* Whether the message of the change that `before` was taken before is lost. */
+static void expect_lost(unsigned long before)
+{
+    if (drops() == before)
+        fail_msg("the decisive message was not dropped: nothing is proven");
+}
+
+/* Whoever takes an overrun for the end hears no more. */
+static void expect_alive(struct writer *writer, struct watcher *watcher)
+{
+    check(writer_route(writer, WRITER_DELETE, &default_route), "default route");
+    EXPECT_CHANGE(watcher, 0);
+    check(writer_route(writer, WRITER_ADD, &default_route), "default route");
+    EXPECT_CHANGE(watcher, R);
+}
+
+TEST(a_route_is_deleted_among_lost_messages)
+{
+    struct writer  writer;
+    struct watcher watcher;
+    unsigned long  before;
+    unsigned       index, count;
+
+    index = begin(&writer, &watcher);
+    count = overrun(&writer, index);
+    before = drops();
+    check(writer_route(&writer, WRITER_DELETE, &default_route), "default route");
+    expect_lost(before);
+    change_routes(&writer, WRITER_ADD, index, count, ROUTES);
+    EXPECT_END(&watcher, 0);
+
+    count = overrun(&writer, writer_index("lo"));
+    before = drops();
+    check(writer_route(&writer, WRITER_ADD, &default_route), "default route");
+    expect_lost(before);
+    EXPECT_END(&watcher, R);
+    expect_alive(&writer, &watcher);
+    end(&writer, &watcher);
+}
+
+/* The table of links is in doubt as well: of a carrier nothing but the link's own message tells. */
+TEST(a_carrier_is_lost_among_lost_messages)
+{
+    struct writer  writer;
+    struct watcher watcher;
+    unsigned long  before;
+    unsigned       index, peer;
+
+    index = begin(&writer, &watcher);
+    peer = writer_index("b");
+    overrun(&writer, index);
+    before = drops();
+    check(writer_link_up(&writer, peer, false), "peer down");
+    namespace_await_running("a", false);
+    expect_lost(before);
+    EXPECT_END(&watcher, 0);
+    assert_int_equal(expect_path_of(watcher.target).reason, kSCNetworkReachabilityReasonNoCarrier);
+
+    overrun(&writer, writer_index("lo"));
+    before = drops();
+    check(writer_link_up(&writer, peer, true), "peer up");
+    namespace_await_running("a", true);
+    expect_lost(before);
+    EXPECT_END(&watcher, R);
+    expect_alive(&writer, &watcher);
+    end(&writer, &watcher);
+}
+
+/* A link goes and another one comes in its place: what was known of either is wrong. */
+TEST(a_link_is_replaced_among_lost_messages)
+{
+    struct writer  writer;
+    struct watcher watcher;
+    unsigned long  before;
+    unsigned       index;
+
+    index = begin(&writer, &watcher);
+    overrun(&writer, index);
+    before = drops();
+    check(writer_link_delete(&writer, index), "link");
+    check(writer_link_add_pair(&writer, "a", "b"), "pair");
+    index = writer_index("a");
+    check(writer_link_up(&writer, writer_index("b"), true), "peer up");
+    check(writer_link_up(&writer, index, true), "link up");
+    check(writer_address(&writer, WRITER_ADD, index, "192.0.2.2/24"), "address");
+    check(writer_route(&writer, WRITER_ADD, &default_route), "default route");
+    namespace_await_running("a", true);
+    expect_lost(before);
+    /* The flags are what they were, but packets leave over another interface. */
+    EXPECT_END(&watcher, R);
+    assert_int_equal(expect_path_of(watcher.target).interfaceIndex, index);
+    expect_alive(&writer, &watcher);
+    end(&writer, &watcher);
+}
+
+/* ---- While it goes on ------------------------------------------------------------------------------------------- */
+
+static struct {
+    unsigned    index;
+    atomic_bool over;
+} flood;
+
+static void *flood_routes(void *argument)
+{
+    while (!atomic_load(&flood.over)) {
+        change_routes(argument, WRITER_ADD, flood.index, 0, ROUTES / 10);
+        change_routes(argument, WRITER_DELETE, flood.index, 0, ROUTES / 10);
+    }
+    return NULL;
+}
+
+/* Messages that never end must not keep an answer back. */
+TEST(an_answer_comes_while_routes_keep_changing)
+{
+    struct writer  writer, flooder;
+    struct watcher watcher;
+    pthread_t      thread;
+
+    flood.index = begin(&writer, &watcher);
+    check(writer_open(&flooder), "writer");
+    atomic_store(&flood.over, false);
+    assert_int_equal(pthread_create(&thread, NULL, flood_routes, &flooder), 0);
+    for (int i = 0; i < 20; i++)
+        expect_alive(&writer, &watcher);
+    atomic_store(&flood.over, true);
+    pthread_join(thread, NULL);
+    writer_close(&flooder);
+    expect_alive(&writer, &watcher);
+    end(&writer, &watcher);
+}

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel tells of a change before it has made it. Who asks at once may read the old route, and nothing more is ever
+ * sent. Here a writer on one processor makes changes while a reader on another asks as soon as it hears of them, in
+ * four ways that take turns under the same conditions: with bare sockets, through the library's view without and with
+ * its barrier, and by a scheduled target. What the reader believes once all messages are read is held against the
+ * truth. Without the barrier there must be stale answers, or the rounds have shown nothing; with it there must be none.
+ *
+ * The library also asks once more 5 ms after such a round. The rounds are over long before that: it is the barrier
+ * alone that is tested.
+ *
+ * And the kernel routes over a link that is back before it tells that it is back. Who holds the new route against what
+ * was last told of the link reports a loss that never was.
+ *
+ * TEST_RACE_ROUNDS: rounds of each change and each way (default 1500).
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernel/rtnetlink.h"
+#include "support/expect.h"
+#include "support/namespace.h"
+#include "support/program.h"
+#include "support/writer.h"
+
+#define ROUNDS   1500
+#define ROUTES   4000 /* in a large table */
+#define FAR_AWAY "198.51.100.1"
+#define PATIENCE 15 /* seconds for all rounds of one change: a machine that is too slow does fewer */
+
+/* A change that ends a path, and what makes it whole again. */
+struct change {
+    const char *name;
+    void (*end)(struct writer *writer);
+    void (*restore)(struct writer *writer);
+    bool after; /* whether the destination can still be reached when the path has ended */
+    bool slow;  /* the kernel takes its time between the last message and the change */
+    int  share; /* one in so many of the rounds, as each takes its time; 0: all */
+};
+
+static unsigned link_a, link_c, link_d;
+
+static void check(int error, const char *what)
+{
+    if (error != 0)
+        fail_msg("%s: %s", what, strerror(error));
+}
+
+/* ---- The changes ------------------------------------------------------------------------------------------------ */
+
+static void add_address(struct writer *writer)
+{
+    check(writer_address(writer, WRITER_ADD, link_a, "192.0.2.2/24"), "address");
+    check(writer_route(writer, WRITER_ADD, &(struct writer_route){ .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" }),
+          "default route");
+}
+
+/* The default route dies with the address that its gateway was on-link by: no message says so. */
+static void delete_address(struct writer *writer)
+{
+    check(writer_address(writer, WRITER_DELETE, link_a, "192.0.2.2/24"), "address");
+}
+
+/* In a large table: a route elsewhere carries that address as its source. The kernel looks for such routes in the whole
+ * table, tells of the one it finds at the front, and goes through the rest before it comes to the default route. */
+static void add_address_twice_used(struct writer *writer)
+{
+    add_address(writer);
+    check(writer_route(writer, WRITER_ADD,
+                       &(struct writer_route){ .prefix = "9.0.0.0/24", .index = link_c, .source = "192.0.2.2" }),
+          "route with a source");
+}
+
+static void raise_link(struct writer *writer)
+{
+    check(writer_link_up(writer, link_a, true), "link up");
+    check(writer_route(writer, WRITER_REPLACE, &(struct writer_route){ .prefix = "198.51.100.0/24", .index = link_a }),
+          "the better route");
+}
+
+/* The better route dies with its link, without a message, and the default route over the other link takes over. An
+ * answer that names the dead link is stale. */
+static void lower_link(struct writer *writer)
+{
+    check(writer_link_up(writer, link_a, false), "link down");
+}
+
+/* The better route is taken again when its link is back: never is there none. While the kernel brings the link back,
+ * questions are put for other reasons. */
+static void bring_link_back(struct writer *writer)
+{
+    check(writer_link_up(writer, link_d, true), "link up");
+    for (int i = 0; i < 100; i++) {
+        check(writer_address(writer, WRITER_ADD, link_a, "10.0.0.1/32"), "address");
+        check(writer_address(writer, WRITER_DELETE, link_a, "10.0.0.1/32"), "address");
+    }
+    namespace_await_running("c", true);
+}
+
+static void take_link_away(struct writer *writer)
+{
+    check(writer_link_up(writer, link_d, false), "link down");
+    namespace_await_running("c", false);
+}
+
+static const struct change address_deleted = {
+    "address deleted from a large table", delete_address, add_address_twice_used, false, true, 0
+};
+static const struct change link_lowered = {
+    "link down, another route takes over", lower_link, raise_link, true, false, 0
+};
+static const struct change link_back = {
+    "link back, its route is taken again", bring_link_back, take_link_away, true, false, 10
+};
+
+/* ---- The writer's thread ---------------------------------------------------------------------------------------- */
+
+static struct {
+    const struct change *change;
+    atomic_int           wanted, done; /* rounds */
+    atomic_bool          over;
+} writing;
+
+static cpu_set_t given; /* the processors that the process may use */
+
+/* The calling thread stays on the first or the second of them. */
+static void pin(int number)
+{
+    cpu_set_t one;
+    int       processor = -1;
+
+    do
+        while (!CPU_ISSET(++processor, &given))
+            continue;
+    while (number-- > 0);
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    check(sched_setaffinity(0, sizeof one, &one) == 0 ? 0 : errno, "sched_setaffinity");
+}
+
+static void *write_changes(void *argument)
+{
+    pin(0);
+    for (int round = 0; !atomic_load(&writing.over);) {
+        if (atomic_load(&writing.wanted) == round) {
+            sched_yield();
+            continue;
+        }
+        writing.change->end(argument);
+        atomic_store(&writing.done, ++round);
+    }
+    return NULL;
+}
+
+/* ---- The ways of reading ---------------------------------------------------------------------------------------- */
+
+/* What is believed: the kernel's answer in short. */
+struct belief {
+    int      error; /* 0: there is a route */
+    uint32_t oif;
+};
+
+struct way {
+    const char *name;
+    void (*start)(void);
+    bool (*hear)(struct belief *belief); /* takes in what is there and asks; false: there was nothing */
+    void (*stop)(void);
+    unsigned rounds, stale;
+};
+
+static struct {
+    int events, requests;
+    struct {
+        struct nlmsghdr header;
+        struct rtmsg    route;
+        struct rtattr   attribute;
+        struct in_addr  destination;
+    } query;
+} bare;
+
+static int open_bare(bool listens)
+{
+    static const int         groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE };
+    const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+    const int                fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+
+    assert_true(fd >= 0);
+    if (!listens) {
+        assert_int_equal(connect(fd, (const struct sockaddr *)&kernel, sizeof kernel), 0);
+        return fd;
+    }
+    assert_int_equal(bind(fd, (const struct sockaddr *)&kernel, sizeof kernel), 0);
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        assert_int_equal(setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof groups[i]), 0);
+    return fd;
+}
+
+static void start_bare(void)
+{
+    bare.events = open_bare(true);
+    bare.requests = open_bare(false);
+    memset(&bare.query, 0, sizeof bare.query);
+    bare.query.header = (struct nlmsghdr){ .nlmsg_len = sizeof bare.query,
+                                           .nlmsg_type = RTM_GETROUTE,
+                                           .nlmsg_flags = NLM_F_REQUEST };
+    bare.query.route.rtm_family = AF_INET;
+    bare.query.route.rtm_dst_len = 32;
+    bare.query.attribute = (struct rtattr){ .rta_len = RTA_LENGTH(4), .rta_type = RTA_DST };
+    inet_pton(AF_INET, FAR_AWAY, &bare.query.destination);
+}
+
+static struct belief ask_bare(void)
+{
+    _Alignas(struct nlmsghdr) char answer[4096];
+    const struct nlmsghdr         *header = (const struct nlmsghdr *)answer;
+    struct belief                  belief = { 0 };
+    ssize_t                        length;
+    int                            left;
+
+    bare.query.header.nlmsg_seq++;
+    assert_int_equal(send(bare.requests, &bare.query, sizeof bare.query, 0), sizeof bare.query);
+    do
+        length = recv(bare.requests, answer, sizeof answer, 0);
+    while (length > 0 && header->nlmsg_seq != bare.query.header.nlmsg_seq);
+    assert_true(length > 0);
+    if (header->nlmsg_type == NLMSG_ERROR) {
+        belief.error = -((const struct nlmsgerr *)NLMSG_DATA(header))->error;
+        return belief;
+    }
+    left = (int)RTM_PAYLOAD(header);
+    for (const struct rtattr *attribute = RTM_RTA((struct rtmsg *)NLMSG_DATA(header)); RTA_OK(attribute, left);
+         attribute = RTA_NEXT(attribute, left))
+        if (attribute->rta_type == RTA_OIF)
+            memcpy(&belief.oif, RTA_DATA(attribute), sizeof belief.oif);
+    return belief;
+}
+
+static bool hear_bare(struct belief *belief)
+{
+    _Alignas(struct nlmsghdr) char message[8192];
+
+    if (recv(bare.events, message, sizeof message, 0) <= 0)
+        return false;
+    *belief = ask_bare();
+    return true;
+}
+
+static void stop_bare(void)
+{
+    close(bare.events);
+    close(bare.requests);
+}
+
+static struct rtnetlink rtnetlink;
+
+static void start_view(void)
+{
+    check(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), "view");
+}
+
+static void note(void *info, const struct message *message)
+{
+    (void)message;
+    *(bool *)info = true;
+}
+
+static bool hear_view(struct belief *belief, bool barrier)
+{
+    static const struct route_request request = { .destination = { AF_INET, { 198, 51, 100, 1 } } };
+    struct route                      route = { 0 };
+    bool                              heard = false;
+    int                               error = 0;
+
+    assert_int_equal(rtnetlink_drain(&rtnetlink, note, &heard, &error), RTNETLINK_NOTHING);
+    if (!heard)
+        return false;
+    if (barrier)
+        rtnetlink_set_barrier(&rtnetlink);
+    belief->error = rtnetlink_query(&rtnetlink, &request, &route);
+    belief->oif = route.oif;
+    return true;
+}
+
+static bool hear_at_once(struct belief *belief)
+{
+    return hear_view(belief, false);
+}
+
+static bool hear_behind_rtnl(struct belief *belief)
+{
+    return hear_view(belief, true);
+}
+
+static void stop_view(void)
+{
+    rtnetlink_close(&rtnetlink);
+}
+
+static struct {
+    SCNetworkReachabilityRef   target;
+    SCRunLoopRef               loop;
+    SCNetworkReachabilityFlags told;
+} scheduled;
+
+static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)info;
+    scheduled.told = flags;
+}
+
+static void start_target(void)
+{
+    scheduled.loop = SCRunLoopCreate();
+    scheduled.target = expect_target(FAR_AWAY);
+    assert_non_null(scheduled.loop);
+    assert_true(SCNetworkReachabilitySetCallback(scheduled.target, called, NULL));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(scheduled.target, scheduled.loop, kSCRunLoopDefaultMode));
+    scheduled.told = expect_flags_of(scheduled.target);
+}
+
+/* Flags say everything here: without a route, and over a dead link, there are none. */
+static struct belief belief_from(SCNetworkReachabilityFlags flags)
+{
+    return (struct belief){ .error = (flags & R) != 0 ? 0 : ENETUNREACH,
+                            .oif = (flags & R) == 0   ? 0
+                                   : (flags & D) != 0 ? link_a
+                                                      : link_c };
+}
+
+static bool hear_target(struct belief *belief)
+{
+    const int calls = SCRunLoopPerform(scheduled.loop, 0);
+
+    assert_true(calls >= 0);
+    assert_int_equal(scheduled.told, expect_flags_of(scheduled.target));
+    *belief = belief_from(scheduled.told);
+    return calls > 0;
+}
+
+/* A loss that never was is not forgotten for what is told a moment later. */
+static void remember_loss(struct belief *belief, const struct belief *now)
+{
+    if (belief->error <= 0)
+        *belief = *now;
+}
+
+static bool hear_losses(struct belief *belief)
+{
+    struct belief now;
+    const bool    heard = hear_target(&now);
+
+    remember_loss(belief, &now);
+    return heard;
+}
+
+static void stop_target(void)
+{
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(scheduled.target, scheduled.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(scheduled.target);
+    SCRunLoopRelease(scheduled.loop);
+}
+
+/* One that is not scheduled, and asked over and over. */
+static struct {
+    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityFlags flags;
+} asked;
+
+static void start_asking(void)
+{
+    asked.target = expect_target(FAR_AWAY);
+}
+
+static bool ask_for_losses(struct belief *belief)
+{
+    const SCNetworkReachabilityFlags before = asked.flags;
+    struct belief                    now;
+
+    asked.flags = expect_flags_of(asked.target);
+    now = belief_from(asked.flags);
+    remember_loss(belief, &now);
+    return asked.flags != before;
+}
+
+static void stop_asking(void)
+{
+    SCNetworkReachabilityRelease(asked.target);
+}
+
+/* ---- Rounds ----------------------------------------------------------------------------------------------------- */
+
+static int rounds_wanted(const struct change *change)
+{
+    const char *text = getenv("TEST_RACE_ROUNDS");
+    const char *under = getenv("TEST_UNDER");
+
+    if (text != NULL && atoi(text) > 0)
+        return atoi(text);
+    /* valgrind runs one thread at a time: there is no race, only the code on the way is looked at. */
+    if (under != NULL && strcmp(under, "valgrind") == 0)
+        return 20;
+    return change->share > 0 ? ROUNDS / change->share : ROUNDS;
+}
+
+/* One round: the writer makes the change while we listen. Whether the belief is stale in the end. */
+static bool is_stale_after(const struct way *way, const struct change *change, int round)
+{
+    struct belief belief = { .error = -1 };
+
+    while (way->hear(&belief))
+        continue;
+    atomic_store(&writing.wanted, round);
+    while (atomic_load(&writing.done) != round)
+        way->hear(&belief);
+    /* All messages of a change that is done have been sent. */
+    while (way->hear(&belief))
+        continue;
+    assert_true(belief.error != -1);
+    return change->after ? belief.error != 0 || belief.oif != link_c : belief.error == 0;
+}
+
+static void run_rounds(const struct change *change, struct way ways[], size_t count)
+{
+    const int     wanted = rounds_wanted(change);
+    const time_t  end = time(NULL) + (getenv("TEST_RACE_ROUNDS") != NULL ? 1000000 : PATIENCE);
+    struct writer writer;
+    pthread_t     thread;
+    int           round = 0;
+
+    check(writer_open(&writer), "writer");
+    writing.change = change;
+    atomic_store(&writing.wanted, 0);
+    atomic_store(&writing.done, 0);
+    atomic_store(&writing.over, false);
+    assert_int_equal(pthread_create(&thread, NULL, write_changes, &writer), 0);
+    /* A way at a time has its sockets open, or the kernel would be slowed down by telling the others. */
+    for (int i = 0; i < wanted && time(NULL) < end; i += 50)
+        for (size_t j = 0; j < count; j++) {
+            ways[j].start();
+            for (int k = 0; k < 50; k++) {
+                ways[j].rounds++;
+                ways[j].stale += is_stale_after(&ways[j], change, ++round);
+                change->restore(&writer);
+            }
+            ways[j].stop();
+        }
+    atomic_store(&writing.over, true);
+    pthread_join(thread, NULL);
+    writer_close(&writer);
+    for (size_t j = 0; j < count; j++)
+        print_message("%s, %s: %u stale answers in %u rounds\n", change->name, ways[j].name, ways[j].stale,
+                      ways[j].rounds);
+}
+
+static void race(const struct change *change)
+{
+    struct way ways[] = { { "asking at once, bare", start_bare, hear_bare, stop_bare, 0, 0 },
+                          { "asking at once, through the view", start_view, hear_at_once, stop_view, 0, 0 },
+                          { "asking behind the barrier", start_view, hear_behind_rtnl, stop_view, 0, 0 },
+                          { "a scheduled target", start_target, hear_target, stop_target, 0, 0 } };
+
+    run_rounds(change, ways, 4);
+    assert_int_equal(ways[2].stale, 0);
+    assert_int_equal(ways[3].stale, 0);
+    /* Where the kernel is quick only the bare way is: the view has then read on for too long. */
+    if (ways[0].stale == 0 || (change->slow && ways[1].stale == 0))
+        SKIP("%s: no stale answer without the barrier in %u rounds, so nothing is proven", change->name,
+             ways[0].rounds);
+}
+
+static void begin(void)
+{
+    namespace_require();
+    if (CPU_COUNT(&given) < 2)
+        SKIP("a race takes two processors");
+    namespace_ip("link set dev lo up");
+    namespace_add_pair();
+    link_a = writer_index("a");
+    pin(1);
+}
+
+static void add_second_pair(void)
+{
+    namespace_ip("link add name c type veth peer name d");
+    namespace_ip("link set dev d up");
+    namespace_ip("link set dev c up");
+    namespace_ip("address add 203.0.113.2/24 dev c");
+    namespace_await_running("c", true);
+    link_c = writer_index("c");
+}
+
+TEST(no_answer_is_stale_after_an_address_was_deleted)
+{
+    struct writer writer;
+    char          prefix[32];
+
+    add_second_pair();
+    check(writer_open(&writer), "writer");
+    check(writer_batch(&writer), "batch");
+    for (unsigned i = 0; i < ROUTES; i++) {
+        snprintf(prefix, sizeof prefix, "10.%u.%u.0/24", i >> 8, i & 255);
+        check(writer_route(&writer, WRITER_ADD, &(struct writer_route){ .prefix = prefix, .index = link_c }), prefix);
+    }
+    check(writer_flush(&writer), "the large table");
+    delete_address(&writer);
+    add_address_twice_used(&writer);
+    writer_close(&writer);
+    race(&address_deleted);
+}
+
+TEST(no_answer_is_stale_after_a_link_went_down)
+{
+    add_second_pair();
+    namespace_ip("route add default via 203.0.113.1");
+    namespace_ip("route add 198.51.100.0/24 dev a");
+    race(&link_lowered);
+}
+
+TEST(no_loss_is_told_of_when_a_link_comes_back)
+{
+    struct way ways[] = { { "a scheduled target", start_target, hear_losses, stop_target, 0, 0 },
+                          { "one that is asked", start_asking, ask_for_losses, stop_asking, 0, 0 } };
+
+    namespace_add_second_pair(); /* with IPv6, which has more to do before the kernel tells */
+    link_c = writer_index("c");
+    link_d = writer_index("d");
+    namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");
+    namespace_ip("route add default dev a metric 20");
+    namespace_ip("route add default via 203.0.113.1 metric 10");
+    namespace_ip("link set dev d down");
+    namespace_await_running("c", false);
+    run_rounds(&link_back, ways, 2);
+    assert_int_equal(ways[0].stale, 0);
+    assert_int_equal(ways[1].stale, 0);
+}
+
+static void start(void)
+{
+    MUST(sched_getaffinity(0, sizeof given, &given) == 0);
+}
+
+UNIT(.setup = begin, .start = start)

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Addresses that mean something only together with an interface: link-local ones, multicast, broadcasts. What a row
+ * says of the kernel is tried: a datagram is sent, and a packet socket tells over which interface it left.
+ */
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/namespace.h"
+#include "support/watcher.h"
+
+#define TRACE "libreachability looks for this"
+
+static int packets;
+
+/* Two pairs with addresses, a-b and c-d, and one without, e-f. lo is down. A neighbour is known on the former, so that
+ * packets to it leave at once. */
+static void begin(void)
+{
+    static const char *const with_neighbour[] = { "a", "c" };
+
+    namespace_require();
+    namespace_add_pair();
+    namespace_add_second_pair();
+    namespace_ip("address add 192.0.2.2/25 broadcast + dev a");
+    namespace_ip("link add name e type veth peer name f");
+    namespace_ip("link set dev f up");
+    namespace_ip("link set dev e up");
+    namespace_await_running("e", true);
+    namespace_await_addresses();
+    for (size_t i = 0; i < 2; i++) {
+        namespace_ip("neighbour add fe80::1 lladdr 02:00:00:00:00:01 dev %s", with_neighbour[i]);
+        namespace_ip("neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev %s", with_neighbour[i]);
+    }
+    packets = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, htons(ETH_P_ALL));
+    assert_true(packets >= 0);
+}
+
+static void end(void)
+{
+    close(packets);
+}
+
+/* ---- What the kernel does --------------------------------------------------------------------------------------- */
+
+/* Sends a datagram. 0 or an errno. */
+static int send_to(const char *address, const char *interface)
+{
+    const struct sockaddr_storage to = expect_sockaddr(address);
+    struct sockaddr_storage       with_port = to;
+    const int                     fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), one = 1;
+    int                           error = 0;
+
+    assert_true(fd >= 0);
+    ((struct sockaddr_in *)&with_port)->sin_port = htons(9); /* at the same place in both families */
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one), 0);
+    if (interface != NULL)
+        assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface, (socklen_t)strlen(interface)), 0);
+    if (sendto(fd, TRACE, sizeof TRACE, 0, (const struct sockaddr *)&with_port,
+               to.ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6)) < 0)
+        error = errno;
+    close(fd);
+    return error;
+}
+
+/* The interface over which the datagram leaves, "" when it does not. */
+static const char *find_way_out(const char *address, const char *interface, char name[IF_NAMESIZE])
+{
+    struct sockaddr_ll from;
+    socklen_t          size = sizeof from;
+    char               bytes[2048];
+    ssize_t            length;
+
+    while (recv(packets, bytes, sizeof bytes, 0) >= 0)
+        continue;
+    name[0] = '\0';
+    if (send_to(address, interface) != 0)
+        return name;
+    while ((length = recvfrom(packets, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &size)) >= 0) {
+        if (from.sll_pkttype == PACKET_OUTGOING && memmem(bytes, (size_t)length, TRACE, sizeof TRACE) != NULL)
+            if_indextoname((unsigned)from.sll_ifindex, name);
+        size = sizeof from;
+    }
+    return name;
+}
+
+/* ---- What the library says -------------------------------------------------------------------------------------- */
+
+struct row {
+    const char                *address, *interface; /* NULL: not bound */
+    SCNetworkReachabilityFlags flags;
+    const char                *out; /* of the kernel: the interface, "" for none */
+};
+
+static void expect_row(const struct row *row)
+{
+    SCNetworkReachabilityRef  target = row->interface != NULL ? expect_bound(row->address, row->interface)
+                                                              : expect_target(row->address);
+    SCNetworkReachabilityPath path = expect_path_of(target);
+    const char               *bound = row->interface != NULL ? row->interface : "anything";
+    char                      flags[64], name[IF_NAMESIZE];
+
+    SCNetworkReachabilityFlagsGetString(path.flags, flags, sizeof flags);
+    if (path.flags != row->flags || expect_flags_of(target) != row->flags)
+        fail_msg("%s out of %s: %s", row->address, bound, flags);
+    if (path.flags == 0 && path.reason != kSCNetworkReachabilityReasonNoRoute)
+        fail_msg("%s out of %s: %s", row->address, bound, SCNetworkReachabilityReasonString(path.reason));
+    if (strcmp(find_way_out(row->address, row->interface, name), row->out) != 0)
+        fail_msg("the kernel sends to %s out of %s over \"%s\"", row->address, bound, name);
+    if (path.flags != 0 && strcmp(path.interfaceName, row->out) != 0)
+        fail_msg("%s out of %s: over \"%s\"", row->address, bound, path.interfaceName);
+    SCNetworkReachabilityRelease(target);
+}
+
+#define EXPECT_ROWS(rows) \
+    do { \
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows)[0]; i++) \
+            expect_row(&(rows)[i]); \
+    } while (0)
+
+/* Where no default leads anywhere. 224.0.0.0/24 and 255.255.255.255 go out of the interface that is asked for. For all
+ * else only routes count, though the kernel, asked for an interface, takes anything to be on-link. */
+TEST(ipv4_out_of_an_interface_without_a_default_route)
+{
+    static const struct row rows[] = {
+        { "224.0.0.251", NULL, 0, "" },         { "224.0.0.251", "a", R | D, "a" },
+        { "224.0.0.251", "c", R | D, "c" },     { "224.0.0.251", "e", R | D, "e" },
+        { "224.0.0.251", "lo", 0, "" },         { "239.1.2.3", NULL, 0, "" },
+        { "239.1.2.3", "a", 0, "a" },           { "239.1.2.3", "lo", 0, "" },
+        { "255.255.255.255", NULL, 0, "" },     { "255.255.255.255", "a", R | D, "a" },
+        { "255.255.255.255", "e", R | D, "e" }, { "255.255.255.255", "lo", 0, "" },
+        { "192.0.2.127", NULL, R | D, "a" },    { "192.0.2.127", "a", R | D, "a" },
+        { "192.0.2.127", "c", 0, "c" },         { "192.0.2.127", "lo", 0, "" },
+    };
+
+    EXPECT_ROWS(rows);
+}
+
+/* Multicast is on-link even where its route has a gateway. */
+TEST(ipv4_out_of_an_interface_with_a_default_route)
+{
+    static const struct row rows[] = {
+        { "224.0.0.251", NULL, R | D, "a" },     { "224.0.0.251", "a", R | D, "a" },
+        { "224.0.0.251", "c", R | D, "c" },      { "239.1.2.3", NULL, R | D, "a" },
+        { "239.1.2.3", "a", R | D, "a" },        { "239.1.2.3", "c", 0, "c" },
+        { "255.255.255.255", NULL, R | D, "a" }, { "255.255.255.255", "a", R | D, "a" },
+        { "255.255.255.255", "c", R | D, "c" },  { "192.0.2.127", NULL, R | D, "a" },
+        { "192.0.2.127", "a", R | D, "a" },
+    };
+
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_ROWS(rows);
+}
+
+TEST(ipv4_multicast_has_a_route_of_its_own)
+{
+    static const struct row rows[] = {
+        { "224.0.0.251", NULL, R | D, "c" }, { "224.0.0.251", "a", R | D, "a" }, { "239.1.2.3", NULL, R | D, "c" },
+        { "239.1.2.3", "c", R | D, "c" },    { "239.1.2.3", "a", R | D, "a" },
+    };
+
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("route add 224.0.0.0/4 dev c");
+    EXPECT_ROWS(rows);
+}
+
+/* A scope counts where the address needs one, as for the kernel. Without one, sendto(2) takes some interface for
+ * multicast, as we do; for fe80::/10 it does so too, where connect(2) and we refuse. */
+TEST(ipv6_with_and_without_a_scope)
+{
+    static const struct row rows[] = {
+        { "ff02::1%a", NULL, R | D, "a" }, { "ff02::fb%a", NULL, R | D, "a" }, { "ff02::fb%c", NULL, R | D, "c" },
+        { "ff02::fb%lo", NULL, 0, "" },    { "ff02::fb", "a", R | D, "a" },    { "ff02::fb", "c", R | D, "c" },
+        { "ff02::fb", "lo", 0, "" },       { "ff02::fb%a", "a", R | D, "a" },  { "ff05::1", "c", R | D, "c" },
+        { "ff05::1%c", "a", R | D, "a" },  { "fe80::1%a", NULL, R | D, "a" },  { "fe80::1%c", NULL, R | D, "c" },
+        { "fe80::1%lo", NULL, 0, "" },     { "fe80::1", "c", R | D, "c" },     { "fe80::1%a", "a", R | D, "a" },
+    };
+    SCNetworkReachabilityRef target;
+    char                     name[IF_NAMESIZE];
+
+    EXPECT_ROWS(rows);
+    target = expect_target("ff02::fb");
+    EXPECT(target, R | D, None);
+    EXPECT_INTERFACE(target, find_way_out("ff02::fb", NULL, name));
+    SCNetworkReachabilityRelease(target);
+    EXPECT_ADDRESS("fe80::1", 0, NoRoute);
+}
+
+/* ---- Zones ------------------------------------------------------------------------------------------------------ */
+
+static SCNetworkReachabilityRef named(const char *literal)
+{
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, literal);
+
+    if (target == NULL)
+        fail_msg("%s: %s", literal, SCErrorString(SCError()));
+    return target;
+}
+
+static SCNetworkReachabilityRef named_and_bound(const char *literal, const char *interface)
+{
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+
+    options.nodename = literal;
+    options.interfaceName = interface;
+    return SCNetworkReachabilityCreateWithOptions(NULL, &options);
+}
+
+/* The scope of the only address that the target stands for. */
+static void expect_scope(SCNetworkReachabilityRef target, uint32_t index)
+{
+    struct sockaddr_storage    storage[2];
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)storage;
+
+    assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(target, storage, 2), 1);
+    assert_int_equal(in6->sin6_family, AF_INET6);
+    assert_int_equal(in6->sin6_scope_id, index);
+}
+
+static uint32_t scope_of_destination(SCNetworkReachabilityRef target)
+{
+    const SCNetworkReachabilityPath path = expect_path_of(target);
+
+    return ((const struct sockaddr_in6 *)&path.destination)->sin6_scope_id;
+}
+
+TEST(a_zone_is_a_name_or_a_number)
+{
+    static const char *const addresses[] = { "fe80::1", "ff02::1", "ff02::fb", "ff01::1" };
+    const char              *interfaces[] = { "a", "c" };
+
+    for (size_t i = 0; i < 8; i++) {
+        const char    *address = addresses[i / 2], *interface = interfaces[i % 2];
+        const uint32_t index = if_nametoindex(interface);
+        char           by_name[40], by_number[40];
+
+        snprintf(by_name, sizeof by_name, "%s%%%s", address, interface);
+        snprintf(by_number, sizeof by_number, "%s%%%u", address, index);
+        for (size_t j = 0; j < 3; j++) {
+            SCNetworkReachabilityRef target = j == 0   ? named(by_name)
+                                              : j == 1 ? named(by_number)
+                                                       : expect_target(by_name); /* a socket address */
+            EXPECT(target, R | D, None);
+            EXPECT_INTERFACE(target, interface);
+            expect_scope(target, index);
+            assert_int_equal(scope_of_destination(target), index);
+            SCNetworkReachabilityRelease(target);
+        }
+    }
+}
+
+/* The address needs no scope: its zone only says out of which interface. */
+TEST(a_zone_of_a_global_address_is_no_part_of_it)
+{
+    SCNetworkReachabilityRef target;
+
+    target = named("2001:db8::9%a");
+    EXPECT(target, R | D, None);
+    expect_scope(target, 0);
+    SCNetworkReachabilityRelease(target);
+    EXPECT_ONCE(named("2001:db8::9%c"), 0, NoRoute);
+}
+
+TEST(a_zone_by_number_waits_for_its_interface)
+{
+    struct watcher unicast, multicast;
+
+    watcher_start(&unicast, named("fe80::1%77"));
+    watcher_start(&multicast, named("ff02::fb%77"));
+    EXPECT(unicast.target, 0, InterfaceMissing);
+    EXPECT(multicast.target, 0, InterfaceMissing);
+    expect_scope(unicast.target, 77);
+    namespace_ip("link add name z index 77 type veth peer name y");
+    namespace_ip("link set dev y up");
+    namespace_ip("link set dev z up");
+    EXPECT_END(&unicast, R | D);
+    EXPECT_END(&multicast, R | D);
+    namespace_ip("link set dev z down");
+    EXPECT_END(&unicast, 0);
+    EXPECT_END(&multicast, 0);
+    namespace_ip("link set dev z name other"); /* a number is not a name */
+    namespace_ip("link set dev other up");
+    EXPECT_END(&unicast, R | D);
+    EXPECT_END(&multicast, R | D);
+    EXPECT_INTERFACE(unicast.target, "other");
+    namespace_ip("link delete dev other");
+    EXPECT_END(&unicast, 0);
+    EXPECT_END(&multicast, 0);
+    EXPECT(unicast.target, 0, InterfaceMissing);
+}
+
+TEST(a_zone_by_name_waits_for_its_interface)
+{
+    struct watcher unicast, multicast;
+
+    watcher_start(&unicast, named("fe80::1%z"));
+    watcher_start(&multicast, named("ff02::fb%z"));
+    EXPECT(unicast.target, 0, InterfaceMissing);
+    EXPECT(multicast.target, 0, InterfaceMissing);
+    expect_scope(unicast.target, 0);
+    namespace_ip("link add name z type veth peer name y");
+    namespace_ip("link set dev y up");
+    namespace_ip("link set dev z up");
+    EXPECT_END(&unicast, R | D);
+    EXPECT_END(&multicast, R | D);
+    expect_scope(unicast.target, if_nametoindex("z"));
+    namespace_ip("link set dev z down");
+    namespace_ip("link set dev z name other");
+    EXPECT_END(&unicast, 0);
+    EXPECT_END(&multicast, 0);
+    EXPECT(unicast.target, 0, InterfaceMissing);
+    expect_scope(unicast.target, 0);
+    namespace_ip("link set dev c down");
+    namespace_ip("link set dev c name z");
+    namespace_ip("link set dev z up");
+    EXPECT_END(&unicast, R | D);
+    EXPECT_END(&multicast, R | D);
+    expect_scope(unicast.target, if_nametoindex("z"));
+}
+
+TEST(two_interfaces_are_refused)
+{
+    char zone_a[40];
+
+    assert_null(named_and_bound("fe80::1%a", "c"));
+    assert_int_equal(SCError(), kSCStatusInvalidArgument);
+    assert_null(named_and_bound("ff02::fb%nosuch", "a"));
+    assert_int_equal(SCError(), kSCStatusInvalidArgument);
+    EXPECT_ONCE(named_and_bound("fe80::1%a", "a"), R | D, None);
+    EXPECT_ONCE(named_and_bound("fe80::1", "a"), R | D, None);
+    /* A number is nobody's name until it is looked at. */
+    snprintf(zone_a, sizeof zone_a, "fe80::1%%%u", if_nametoindex("a"));
+    EXPECT_ONCE(named_and_bound(zone_a, "a"), R | D, None);
+    EXPECT_ONCE(named_and_bound(zone_a, "c"), 0, NoRoute);
+    EXPECT_BOUND("fe80::1%a", "c", 0, NoRoute);
+    EXPECT_BOUND("ff02::1%c", "a", 0, NoRoute);
+    EXPECT_BOUND("fe80::1%a", "nosuch", 0, InterfaceMissing);
+}
+
+UNIT(.setup = begin, .teardown = end)

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* A tunnel that publishes where its own packets go is as good as the way there. Of the kinds that do, this kernel may
+ * have vxlan alone; the others are in Tests/VM, and how they publish it in test-linkinfo. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/namespace.h"
+#include "support/watcher.h"
+
+#define INNER "10.7.0.9"
+
+static void begin(void)
+{
+    namespace_require_pair();
+    namespace_add_second_pair();
+}
+
+/* Of the monitor's, as the description has it. */
+static unsigned long count_queries(SCNetworkReachabilityRef target)
+{
+    char        text[1024];
+    const char *at;
+
+    (void)SCNetworkReachabilityGetDescription(target, text, sizeof text);
+    at = strstr(text, "callbacks, ");
+    assert_non_null(at);
+    return strtoul(at + strlen("callbacks, "), NULL, 10);
+}
+
+/* A tunnel v with 10.7.0.1/24. */
+static void add_tunnel(const char *to)
+{
+    if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 %s", to))
+        SKIP("this kernel has no vxlan");
+    namespace_ip("address add 10.7.0.1/24 dev v");
+    namespace_ip("link set dev v up");
+    namespace_await_running("v", true);
+}
+
+/* Made before the tunnel is: what happens to it is heard from its first day on. */
+static void begin_with(SCNetworkReachabilityRef *ret_target, const char *to)
+{
+    begin();
+    *ret_target = expect_target(INNER);
+    (void)expect_flags_of(*ret_target);
+    add_tunnel(to);
+}
+
+TEST(the_way_to_the_other_end_counts)
+{
+    static const struct {
+        const char                 *to, *then;
+        SCNetworkReachabilityFlags  flags;
+        SCNetworkReachabilityReason reason;
+    } rows[] = {
+        { "remote 192.0.2.9", NULL, R | D, kSCNetworkReachabilityReasonNone },
+        { "remote 2001:db8::9", NULL, R | D, kSCNetworkReachabilityReasonNone },
+        { "remote 192.0.2.9 dev a", NULL, R | D, kSCNetworkReachabilityReasonNone },
+        { "remote 192.0.2.9 local 192.0.2.2", NULL, R | D, kSCNetworkReachabilityReasonNone },
+        { "remote 192.0.2.9", "link set dev a down", 0, kSCNetworkReachabilityReasonNoRoute },
+        { "remote 192.0.2.9", "link set dev b down", 0, kSCNetworkReachabilityReasonNoCarrier },
+        { "remote 198.51.100.9", NULL, 0, kSCNetworkReachabilityReasonNoRoute },
+        { "remote 198.51.100.9", "route add default via 192.0.2.1", R | D, kSCNetworkReachabilityReasonNone },
+        { "remote 198.51.100.9", "route add prohibit 198.51.100.0/24", 0, kSCNetworkReachabilityReasonRouteProhibited },
+        { "remote 198.51.100.9 dev c", "route add default via 192.0.2.1", 0, kSCNetworkReachabilityReasonNoRoute },
+        { "remote 192.0.2.9 local 192.0.2.99", NULL, 0, kSCNetworkReachabilityReasonLocalAddressNotAssigned },
+        { "remote 10.7.0.50", NULL, 0, kSCNetworkReachabilityReasonNoRoute }, /* through itself */
+        { "group 239.1.1.1 dev a", NULL, R | D, kSCNetworkReachabilityReasonNone },
+        { "", NULL, R | D, kSCNetworkReachabilityReasonNone }, /* its other ends are in its table */
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCNetworkReachabilityRef target;
+
+        begin_with(&target, rows[i].to);
+        if (rows[i].then != NULL)
+            namespace_ip("%s", rows[i].then);
+        if (rows[i].reason == kSCNetworkReachabilityReasonNoCarrier)
+            namespace_await_running("a", false);
+        expect_answer(target, rows[i].flags, rows[i].reason, rows[i].to, (int)i);
+        SCNetworkReachabilityRelease(target);
+    }
+}
+
+/* Nobody has heard of the tunnel: GetPath asks what it is, which may wait, and from then on GetFlags knows. */
+TEST(a_tunnel_that_was_there_before_is_learned_of)
+{
+    SCNetworkReachabilityRef target;
+
+    begin();
+    add_tunnel("remote 198.51.100.9");
+    target = expect_target(INNER);
+    assert_int_equal(expect_path_of(target).flags, 0);
+    assert_int_equal(expect_path_of(target).reason, kSCNetworkReachabilityReasonNoRoute);
+    assert_int_equal(expect_flags_of(target), 0);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(its_routes_come_and_go)
+{
+    struct watcher           watcher;
+    SCNetworkReachabilityRef target;
+
+    begin_with(&target, "remote 198.51.100.9");
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    watcher_start(&watcher, target);
+    assert_int_equal(expect_flags_of(target), R | D);
+    namespace_ip("route delete 198.51.100.0/24");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("route add 198.51.100.8/30 via 203.0.113.1");
+    EXPECT_CHANGE(&watcher, R | D);
+    namespace_ip("link set dev c down");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R | D);
+    namespace_ip("rule add to 198.51.100.9 priority 5 prohibit");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("rule delete priority 5");
+    EXPECT_CHANGE(&watcher, R | D);
+}
+
+/* Nobody else listens here. */
+TEST(a_target_that_is_scheduled_on_an_old_tunnel_ends_right)
+{
+    struct watcher watcher;
+
+    begin();
+    add_tunnel("remote 198.51.100.9");
+    watcher_schedule(&watcher, expect_target(INNER));
+    EXPECT_END(&watcher, 0);
+}
+
+TEST(one_may_lie_in_another)
+{
+    struct watcher           watcher;
+    SCNetworkReachabilityRef target;
+
+    begin_with(&target, "remote 10.8.0.9");
+    namespace_ip("link add name u type vxlan id 8 dstport 4789 remote 192.0.2.9");
+    namespace_ip("address add 10.8.0.1/24 dev u");
+    namespace_ip("link set dev u up");
+    namespace_await_running("u", true);
+    watcher_start(&watcher, target);
+    assert_int_equal(expect_flags_of(target), R | D);
+    namespace_ip("link set dev a down");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("link set dev a up");
+    EXPECT_END(&watcher, R | D);
+}
+
+TEST(the_default_path_may_be_a_tunnel)
+{
+    struct watcher           watcher;
+    SCNetworkReachabilityRef target;
+
+    begin_with(&target, "remote 192.0.2.9");
+    SCNetworkReachabilityRelease(target);
+    namespace_ip("route add default via 10.7.0.2");
+    watcher_start(&watcher, expect_target("0.0.0.0"));
+    assert_int_equal(expect_flags_of(watcher.target), R);
+    namespace_ip("link set dev a down");
+    EXPECT_CHANGE(&watcher, 0);
+}
+
+/* A dead tunnel is no better than a dead link: what else there is counts. */
+TEST(another_way_takes_over)
+{
+    SCNetworkReachabilityRef target;
+
+    begin_with(&target, "remote 192.0.2.9");
+    SCNetworkReachabilityRelease(target);
+    namespace_ip("route add default via 10.7.0.2");
+    namespace_ip("route add default via 2001:db8:c::1");
+    target = expect_target("0.0.0.0");
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "v");
+    namespace_ip("link set dev a down");
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "c");
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(another_leg_takes_over)
+{
+    static const char *const legs[] = { "nexthop via 10.7.0.2 nexthop via 203.0.113.1",
+                                        "nexthop via 203.0.113.1 nexthop via 10.7.0.2" };
+
+    for (size_t i = 0; i < sizeof legs / sizeof legs[0]; i++) {
+        SCNetworkReachabilityRef target;
+        struct watcher           watcher;
+
+        begin_with(&target, "remote 192.0.2.9");
+        namespace_ip("route add 198.51.100.0/24 %s", legs[i]);
+        SCNetworkReachabilityRelease(target);
+        namespace_ip("link set dev a down");
+        target = expect_target("198.51.100.7");
+        EXPECT(target, R, None);
+        EXPECT_INTERFACE(target, "c");
+        watcher_start(&watcher, target);
+        assert_int_equal(expect_flags_of(target), R);
+        namespace_ip("link set dev c down");
+        EXPECT_END(&watcher, 0);
+        watcher_stop(&watcher);
+    }
+}
+
+/* Which leg the kernel would take depends on the address: each of some comes out right. */
+static void expect_reached(const char *legs)
+{
+    for (int i = 1; i <= 16; i++) {
+        SCNetworkReachabilityRef target;
+        char                     text[64];
+
+        snprintf(text, sizeof text, "2001:db8:1::%x", i);
+        target = expect_target(text);
+        expect_answer(target, R, kSCNetworkReachabilityReasonNone, legs, i);
+        SCNetworkReachabilityRelease(target);
+    }
+}
+
+/* What is refused out of one leg goes out of the next. */
+TEST(a_leg_that_is_refused_is_passed_over)
+{
+    static const char *const legs[] = {
+        "nexthop via 2001:db8:7::2 nexthop via 2001:db8::1 nexthop via 2001:db8:c::1",
+        "nexthop via 2001:db8::1 nexthop via 2001:db8:7::2 nexthop via 2001:db8:c::1",
+    };
+
+    for (size_t i = 0; i < sizeof legs / sizeof legs[0]; i++) {
+        SCNetworkReachabilityRef target;
+
+        begin_with(&target, "remote 198.51.100.9");
+        SCNetworkReachabilityRelease(target);
+        namespace_ip("address add 2001:db8:7::1/64 dev v nodad");
+        namespace_ip("route add 2001:db8:1::/48 %s", legs[i]);
+        namespace_ip("-6 rule add oif a priority 5 prohibit");
+        expect_reached(legs[i]);
+    }
+}
+
+/* Routes that lead neither to the destination nor to the other end are none of its business. */
+TEST(other_routes_do_not_matter)
+{
+    SCNetworkReachabilityRef target;
+    struct watcher           watcher;
+    unsigned long            before;
+
+    begin_with(&target, "remote 198.51.100.9");
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    watcher_start(&watcher, target);
+    EXPECT_QUIET(&watcher);
+    before = count_queries(target);
+    namespace_ip("route add 203.0.113.64/26 via 192.0.2.1");
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(count_queries(target), before);
+    namespace_ip("route add 198.51.100.8/31 via 192.0.2.1");
+    EXPECT_QUIET(&watcher);
+    assert_true(count_queries(target) > before);
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Create, Schedule, Unschedule, GetFlags and Release never wait for the kernel's RTNL lock, whether they would
+ * themselves or somebody else who waits would keep them. What waits is a request for a link: RTM_GETROUTE and the
+ * SIOCGIF... that the library uses do not. So the calls are wrapped at link time: it is counted what these calls ask
+ * for, and wherever another call is about to wait, a second thread makes all of them before it may.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libmnl/libmnl.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/etc.h"
+#include "support/names.h"
+#include "support/namespace.h"
+#include "support/watcher.h"
+#include "support/writer.h"
+
+#define PATIENCE 20 /* seconds until a call that must return has failed to */
+
+ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
+int     __real_ioctl(int fd, unsigned long request, ...);
+int     __wrap_ioctl(int fd, unsigned long request, ...);
+
+/* ---- What a thread asks the kernel for -------------------------------------------------------------------------- */
+
+static _Thread_local unsigned waits;          /* that the thread made, or would make */
+static _Thread_local unsigned hardware_looks; /* these wait for whoever gives any link another hardware address */
+static _Thread_local bool     is_second;
+static atomic_bool            is_watched; /* before each wait the second thread makes its calls */
+static atomic_uint            watching;
+
+static void run_second_thread(void);
+
+static bool may_wait(const void *bytes, size_t length)
+{
+    const struct nlmsghdr *header = bytes;
+
+    for (int left = (int)length; mnl_nlmsg_ok(header, left); header = mnl_nlmsg_next(header, &left))
+        if (header->nlmsg_type != RTM_GETROUTE)
+            return true;
+    return false;
+}
+
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
+{
+    if (may_wait(bytes, length)) {
+        waits++;
+        atomic_fetch_add(&watching, 1);
+        if (atomic_load(&is_watched) && !is_second)
+            run_second_thread();
+        atomic_fetch_sub(&watching, 1);
+    }
+    return __real_send(fd, bytes, length, flags);
+}
+
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+    va_list arguments;
+    void   *argument;
+
+    va_start(arguments, request);
+    argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (request != SIOCGIFNAME && request != SIOCGIFINDEX && request != SIOCGIFFLAGS && request != SIOCGIFHWADDR &&
+        request != SIOCGIFMTU && request != FIONREAD)
+        waits++;
+    hardware_looks += request == SIOCGIFHWADDR;
+    return __real_ioctl(fd, request, argument);
+}
+
+/* ---- The calls that never wait ---------------------------------------------------------------------------------- */
+
+static const char *const literals[] = { "0.0.0.0",         "::",          "192.0.2.9",      "192.0.2.2",
+                                        "198.51.100.7",    "2001:db8::9", "2001:db8::2",    "fe80::1%a",
+                                        "ff02::fb%a",      "224.0.0.251", "fe80::1%nosuch", "127.0.0.1",
+                                        "example.invalid", "localhost" };
+
+#define LITERALS (sizeof literals / sizeof literals[0])
+
+static atomic_uint failures;
+
+static void note(bool went_well)
+{
+    if (!went_well)
+        atomic_fetch_add(&failures, 1);
+}
+
+static void perform(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    work(argument);
+}
+
+static void ask(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityFlags flags;
+
+    note(SCNetworkReachabilityGetFlags(target, &flags));
+}
+
+static void make_calls_on(SCNetworkReachabilityRef target, SCRunLoopRef loop)
+{
+    static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+
+    note(target != NULL);
+    ask(target);
+    note(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    note(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopCommonModes));
+    ask(target);
+    note(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    note(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopCommonModes));
+    note(SCNetworkReachabilitySetScheduler(target, &scheduler));
+    ask(target);
+    note(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+}
+
+/* On a loop of their own and on one that is given. */
+static void make_calls(SCRunLoopRef loop)
+{
+    SCRunLoopRef own = SCRunLoopCreate();
+
+    for (size_t i = 0; i < LITERALS; i++) {
+        SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+
+        make_calls_on(SCNetworkReachabilityCreateWithName(NULL, literals[i]), i % 2 == 0 ? loop : own);
+        if (strchr(literals[i], '%') != NULL)
+            continue;
+        options.nodename = literals[i];
+        options.interfaceName = i % 3 == 0 ? "nosuch" : "a";
+        options.options = kSCNetworkReachabilityOptionNotifyPath;
+        make_calls_on(SCNetworkReachabilityCreateWithOptions(NULL, &options), i % 2 == 0 ? own : loop);
+    }
+    SCRunLoopRelease(own);
+}
+
+/* ---- The second thread ------------------------------------------------------------------------------------------ */
+
+static struct {
+    int                      network; /* the namespace of the test */
+    SCRunLoopRef             loop;    /* that which the first thread drives */
+    SCNetworkReachabilityRef unscheduled, scheduled;
+    atomic_uint              rounds, waits;
+    atomic_bool              stuck;
+} second;
+
+static void *run_second(void *unused)
+{
+    (void)unused;
+    is_second = true;
+    note(setns(second.network, CLONE_NEWNET) == 0);
+    ask(second.unscheduled);
+    ask(second.scheduled);
+    make_calls(second.loop);
+    atomic_fetch_add(&second.waits, waits);
+    return NULL;
+}
+
+/* Returns when the calls have returned, or too much time has passed. */
+static void run_second_thread(void)
+{
+    struct timespec limit;
+    pthread_t       thread;
+
+    note(pthread_create(&thread, NULL, run_second, NULL) == 0);
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += PATIENCE;
+    if (pthread_timedjoin_np(thread, NULL, &limit) != 0) {
+        atomic_store(&second.stuck, true);
+        atomic_store(&is_watched, false);
+        pthread_detach(thread); /* it goes on when the first does */
+    }
+    atomic_fetch_add(&second.rounds, 1);
+}
+
+static void begin(void)
+{
+    namespace_require();
+    etc_require("192.0.2.53");
+    etc_set_servers("192.0.2.53", 1);
+    namespace_ip("link set dev lo up");
+    namespace_add_pair();
+    namespace_ip("route add default via 192.0.2.1");
+    atomic_store(&failures, 0);
+    atomic_store(&second.rounds, 0);
+    atomic_store(&second.waits, 0);
+    second.network = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    assert_true(second.network >= 0);
+    second.loop = SCRunLoopCreate();
+}
+
+static void end(void)
+{
+    SCRunLoopRelease(second.loop);
+    close(second.network);
+    names_await_no_thread();
+    assert_int_equal(failures, 0);
+}
+
+/* What the second thread met since the last look: it ran, nothing kept it, and it never waited. */
+static void expect_second_unhindered(const char *where)
+{
+    if (second.stuck)
+        fail_msg("%s: the second thread was kept", where);
+    if (second.rounds == 0)
+        fail_msg("%s: nobody waited, so nothing was shown", where);
+    if (second.waits != 0)
+        fail_msg("%s: the second thread waited", where);
+    atomic_store(&second.rounds, 0);
+}
+
+/* ---- The tests -------------------------------------------------------------------------------------------------- */
+
+TEST(they_ask_for_nothing_that_waits)
+{
+    SCNetworkReachabilityRef target;
+
+    waits = 0;
+    make_calls(second.loop); /* when nothing is known of any link */
+    make_calls(second.loop);
+    assert_int_equal(waits, 0);
+    /* Those that may wait are seen to do so. */
+    target = expect_target("192.0.2.9");
+    expect_path_of(target);
+    assert_int_equal(waits, 1);
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, second.loop, kSCRunLoopDefaultMode));
+    assert_int_equal(waits, 1);
+    assert_int_equal(SCRunLoopPerform(second.loop, 0), 0);
+    assert_true(waits >= 3); /* all links, and the barrier */
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, second.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(target);
+}
+
+/* A link that is down is looked at for each question, as it may be up by now; at its flags alone. */
+TEST(a_link_that_is_down_is_asked_for_its_hardware_once)
+{
+    SCNetworkReachabilityRef target;
+
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    target = expect_target("198.51.100.7");
+    hardware_looks = 0;
+    ask(target);
+    assert_int_equal(hardware_looks, 1);
+    for (int i = 0; i < 3; i++)
+        ask(target);
+    assert_int_equal(expect_flags_of(target), 0);
+    assert_int_equal(hardware_looks, 1);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* At each place where the library may wait: GetPath's first look at an interface, the first pass of a loop, a link's
+ * change, and all of these on the thread that serves schedulers. */
+TEST(they_are_not_kept_by_those_who_wait)
+{
+    static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+    SCNetworkReachabilityRef                    served;
+    const double                                limit = watcher_now() + PATIENCE;
+
+    second.unscheduled = expect_target("192.0.2.9");
+    second.scheduled = expect_target("2001:db8::9");
+    served = expect_target("198.51.100.7");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(second.scheduled, second.loop, kSCRunLoopDefaultMode));
+    atomic_store(&is_watched, true);
+
+    expect_path_of(second.unscheduled);
+    expect_second_unhindered("GetPath");
+    assert_int_equal(SCRunLoopPerform(second.loop, 0), 0);
+    expect_second_unhindered("the first pass");
+    namespace_ip("link set dev a mtu 1400");
+    assert_int_equal(SCRunLoopPerform(second.loop, 0), 0);
+    expect_second_unhindered("a link's change");
+    assert_true(SCNetworkReachabilitySetScheduler(served, &scheduler));
+    while (second.rounds == 0 && watcher_now() < limit)
+        sched_yield();
+    atomic_store(&is_watched, false);
+    while (watching != 0)
+        sched_yield();
+    assert_true(SCNetworkReachabilitySetScheduler(served, NULL));
+    expect_second_unhindered("a scheduler");
+
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(second.scheduled, second.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(second.scheduled);
+    SCNetworkReachabilityRelease(second.unscheduled);
+    SCNetworkReachabilityRelease(served);
+}
+
+/* ---- The kernel's part ------------------------------------------------------------------------------------------ */
+
+/* What was counted above rests on the kernel: that it looks for a route, answers these ioctls and opens sockets while
+ * the lock is held. Here it is held for long, by the kernel itself, which takes a namespace with many links apart; one
+ * thread waits for the lock again and again, another makes the calls. The longest wait of the one is held against the
+ * longest sleep in a call of the other. */
+#define TRIES 6
+#define PAIRS 300
+#define HOLD  0.02 /* seconds that a wait has to take to count */
+#define RATIO 4    /* by which every sleep has to be shorter */
+
+static atomic_bool is_over;
+
+static void *make_and_leave_namespace(void *unused)
+{
+    struct writer links;
+
+    (void)unused;
+    note(unshare(CLONE_NEWNET) == 0);
+    note(writer_open(&links) == 0);
+    note(writer_batch(&links) == 0);
+    for (unsigned i = 0; i < PAIRS; i++) {
+        char name[16], peer[16];
+
+        snprintf(name, sizeof name, "v%u", i);
+        snprintf(peer, sizeof peer, "w%u", i);
+        note(writer_link_add_pair(&links, name, peer) == 0);
+    }
+    note(writer_flush(&links) == 0);
+    writer_close(&links);
+    return NULL;
+}
+
+static void *wait_for_lock(void *longest)
+{
+    struct {
+        struct nlmsghdr  header;
+        struct ifinfomsg link;
+    } request = { .header = { .nlmsg_len = sizeof request, .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
+                  .link = { .ifi_index = 0x7fffffff } };
+    char      answer[1024];
+    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+    while (!atomic_load(&is_over)) {
+        const double start = watcher_now();
+        double       took;
+
+        note(__real_send(fd, &request, sizeof request, 0) == sizeof request && recv(fd, answer, sizeof answer, 0) > 0);
+        took = watcher_now() - start;
+        if (took > *(double *)longest)
+            *(double *)longest = took;
+    }
+    close(fd);
+    return NULL;
+}
+
+/* What a thread has done by now. */
+struct stand {
+    double time, awake; /* seconds; awake: running, or kept from it by other threads */
+    long   sleeps;
+};
+
+static struct stand take_stand(void)
+{
+    const int     fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    struct stand  stand = { .time = watcher_now() };
+    struct rusage usage;
+    char          text[128];
+    ssize_t       length = -1;
+    long long     running, ready;
+
+    if (fd >= 0) {
+        length = read(fd, text, sizeof text - 1);
+        close(fd);
+    }
+    text[length > 0 ? length : 0] = '\0';
+    if (sscanf(text, "%lld %lld", &running, &ready) == 2) /* not on every kernel */
+        stand.awake = (double)(running + ready) / 1e9;
+    getrusage(RUSAGE_THREAD, &usage);
+    stand.sleeps = usage.ru_nvcsw;
+    return stand;
+}
+
+/* Only sleep counts: a machine that is busy with something else stops any call. */
+static void note_longest(struct stand *start, double *longest)
+{
+    const struct stand now = take_stand();
+    const double       asleep = now.time - start->time - (now.awake - start->awake);
+
+    if (now.sleeps != start->sleeps && asleep > *longest)
+        *longest = asleep;
+    *start = take_stand();
+}
+
+/* The longest sleep in a call, until a time. */
+static double make_timed_calls(double until)
+{
+    struct stand start = take_stand();
+    double       longest = 0;
+
+    while (start.time < until) {
+        SCNetworkReachabilityRef target = expect_target("198.51.100.7");
+
+        note_longest(&start, &longest);
+        ask(target);
+        note_longest(&start, &longest);
+        note(SCNetworkReachabilityScheduleWithRunLoop(target, second.loop, kSCRunLoopDefaultMode));
+        note_longest(&start, &longest);
+        ask(target);
+        note_longest(&start, &longest);
+        note(SCNetworkReachabilityUnscheduleFromRunLoop(target, second.loop, kSCRunLoopDefaultMode));
+        note_longest(&start, &longest);
+        SCNetworkReachabilityRelease(target);
+        note_longest(&start, &longest);
+    }
+    return longest;
+}
+
+TEST_WITH(begin, NULL, they_return_while_the_kernel_holds_the_lock)
+{
+    double waited = 0, longest = 0;
+    bool   is_held = false, is_short = false;
+
+    for (int i = 0; i < TRIES && !is_short; i++) {
+        pthread_t holder, waiter;
+
+        waited = 0;
+        atomic_store(&is_over, false);
+        assert_int_equal(pthread_create(&holder, NULL, make_and_leave_namespace, NULL), 0);
+        pthread_join(holder, NULL);
+        assert_int_equal(pthread_create(&waiter, NULL, wait_for_lock, &waited), 0);
+        longest = make_timed_calls(watcher_now() + 0.5);
+        atomic_store(&is_over, true);
+        pthread_join(waiter, NULL);
+        print_message("RTNL was held for %.1f ms, the longest sleep in a call took %.1f ms\n", waited * 1000,
+                      longest * 1000);
+        is_held = is_held || waited >= HOLD;
+        is_short = waited >= HOLD && longest * RATIO <= waited;
+    }
+    end();
+    if (!is_held)
+        SKIP("the kernel never held RTNL for long: what waits for it could not be told from what does not");
+    if (!is_short)
+        fail_msg("the last try: RTNL was held for %.1f ms, and a call slept for %.1f ms", waited * 1000,
+                 longest * 1000);
+}
+
+UNIT(.setup = begin, .teardown = end)

@@ -1,0 +1,891 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's network changes, and the callback comes: each kind of change, each in a namespace of its own. */
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "kernel/rtnetlink.h"
+#include "route/evaluate.h"
+#include "support/denial.h"
+#include "support/namespace.h"
+#include "support/watcher.h"
+#include "support/writer.h"
+
+/* What a target that was never scheduled says. */
+#define EXPECT_FRESH(address, flags) \
+    do { \
+        SCNetworkReachabilityRef fresh = expect_target(address); \
+        assert_int_equal(expect_flags_of(fresh), expect_told(flags)); \
+        SCNetworkReachabilityRelease(fresh); \
+    } while (0)
+
+/* ---- Routes ----------------------------------------------------------------------------------------------------- */
+
+TEST_WITH(NULL, NULL, a_default_route_is_added_replaced_and_deleted)
+{
+    static const char *const addresses[] = { "198.51.100.7", "0.0.0.0", "::" };
+
+    for (size_t i = 0; i < 3; i++) {
+        struct watcher watcher;
+
+        namespace_require_pair();
+        namespace_add_second_pair();
+        watcher_start(&watcher, expect_target(addresses[i]));
+        namespace_ip("route add default via 192.0.2.1");
+        EXPECT_CHANGE(&watcher, R);
+        EXPECT_FRESH(addresses[i], R);
+        namespace_ip("route replace default dev a");
+        EXPECT_CHANGE(&watcher, R | D);
+        EXPECT_FRESH(addresses[i], R | D);
+        namespace_ip("route replace unreachable default");
+        EXPECT_CHANGE(&watcher, 0);
+        namespace_ip("route replace default via 192.0.2.1");
+        EXPECT_CHANGE(&watcher, R);
+        namespace_ip("route replace default via 203.0.113.1");
+        EXPECT_CHANGE(&watcher, R); /* over another interface */
+        EXPECT_INTERFACE(watcher.target, "c");
+        namespace_ip("route delete default");
+        EXPECT_CHANGE(&watcher, 0);
+        EXPECT_FRESH(addresses[i], 0);
+        watcher_stop(&watcher);
+    }
+}
+
+TEST_WITH(NULL, NULL, an_ipv6_default_route_is_added_replaced_and_deleted)
+{
+    static const char *const addresses[] = { "2001:db8:1::7", "0.0.0.0", "::" };
+
+    for (size_t i = 0; i < 3; i++) {
+        struct watcher watcher;
+
+        namespace_require_pair();
+        namespace_add_second_pair();
+        watcher_start(&watcher, expect_target(addresses[i]));
+        namespace_ip("-6 route add default via 2001:db8::1");
+        EXPECT_CHANGE(&watcher, R);
+        EXPECT_FRESH(addresses[i], R);
+        namespace_ip("-6 route replace default dev a");
+        EXPECT_CHANGE(&watcher, R | D);
+        EXPECT_FRESH(addresses[i], R | D);
+        namespace_ip("-6 route replace default via 2001:db8:c::1");
+        EXPECT_CHANGE(&watcher, R);
+        EXPECT_INTERFACE(watcher.target, "c");
+        namespace_ip("-6 route delete default");
+        EXPECT_CHANGE(&watcher, 0);
+        EXPECT_FRESH(addresses[i], 0);
+        watcher_stop(&watcher);
+    }
+}
+
+TEST(a_route_of_the_other_family_changes_nothing)
+{
+    struct watcher ipv4, ipv6;
+
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&ipv4, R);
+    EXPECT_QUIET(&ipv6);
+    namespace_ip("-6 route add default via 2001:db8::1");
+    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_QUIET(&ipv4);
+}
+
+TEST(a_longer_prefix_takes_over_and_gives_back)
+{
+    struct watcher ipv4, ipv6;
+
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    namespace_ip("route add blackhole 198.51.100.7/32");
+    namespace_ip("-6 route add blackhole 2001:db8:1::7/128");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    namespace_ip("route delete blackhole 198.51.100.7/32");
+    namespace_ip("-6 route delete blackhole 2001:db8:1::7/128");
+    EXPECT_CHANGE(&ipv4, R);
+    EXPECT_CHANGE(&ipv6, R);
+    namespace_ip("route add unreachable 198.51.100.8/32");
+    namespace_ip("-6 route add unreachable 2001:db8:1::8/128");
+    EXPECT_QUIET(&ipv4);
+    EXPECT_QUIET(&ipv6);
+}
+
+TEST(a_route_in_another_table_counts_when_a_rule_leads_there)
+{
+    struct watcher watcher;
+
+    namespace_ip("rule add from all lookup 100");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1 table 100");
+    EXPECT_CHANGE(&watcher, R);
+    namespace_ip("route flush table 100");
+    EXPECT_CHANGE(&watcher, 0);
+}
+
+/* Each step changes the answer or, where the default path is asked about, must not. */
+TEST(the_halves_of_a_default_route_come_and_go)
+{
+    struct watcher any;
+
+    watcher_start(&any, expect_target("0.0.0.0"));
+    namespace_ip("route add blackhole 0.0.0.0/8");
+    namespace_ip("-6 route add unreachable 2001::/32");
+    EXPECT_QUIET(&any);
+    namespace_ip("route add 128.0.0.0/1 via 192.0.2.1");
+    namespace_ip("route add 0.0.0.0/1 via 192.0.2.1");
+    EXPECT_CHANGE(&any, R);
+    EXPECT_FRESH("::", R);
+    namespace_ip("route delete 0.0.0.0/1");
+    namespace_ip("route delete 128.0.0.0/1");
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("::", 0);
+    namespace_ip("-6 route add ::/1 via 2001:db8::1");
+    namespace_ip("-6 route add 8000::/1 via 2001:db8::1");
+    EXPECT_CHANGE(&any, R);
+    namespace_ip("-6 route delete ::/1");
+    namespace_ip("-6 route delete 8000::/1");
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("0.0.0.0", 0);
+}
+
+TEST(a_policy_rule_is_added_and_deleted)
+{
+    struct watcher ipv4, ipv6, any;
+
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    watcher_start(&any, expect_target("::"));
+    namespace_ip("rule add from all prohibit priority 100");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_QUIET(&ipv6);
+    namespace_ip("-6 rule add from all prohibit priority 100");
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    EXPECT_FRESH("::", 0);
+    namespace_ip("rule delete from all prohibit priority 100");
+    EXPECT_CHANGE(&ipv4, R);
+    EXPECT_CHANGE(&any, R);
+    namespace_ip("-6 rule delete from all prohibit priority 100");
+    EXPECT_CHANGE(&ipv6, R);
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
+
+TEST(a_link_goes_down_and_up)
+{
+    struct watcher near, far, any, ipv6;
+
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    watcher_start(&ipv6, expect_target("2001:db8::9"));
+    namespace_ip("link set dev a down"); /* without a word about IPv4 routes */
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_FRESH("192.0.2.9", 0);
+    EXPECT_FRESH("0.0.0.0", 0);
+    namespace_ip("link set dev a up");
+    EXPECT_END(&near, R | D);
+    EXPECT_QUIET(&far); /* the kernel does not bring static routes back */
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&far, R);
+    EXPECT_CHANGE(&any, R);
+}
+
+TEST(the_peer_takes_the_carrier_away_and_gives_it_back)
+{
+    struct watcher near, far, any, ipv6;
+
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    watcher_start(&any, expect_target("::"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    namespace_ip("link set dev b down");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    namespace_ip("link set dev b up");
+    EXPECT_CHANGE(&near, R | D);
+    EXPECT_CHANGE(&far, R);
+    EXPECT_CHANGE(&any, R);
+    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_FRESH("198.51.100.7", R);
+}
+
+/* IPv6 has its addresses and routes come and go with each of these, in messages of their own. Without it there is the
+ * link's alone. */
+TEST(without_ipv6_the_link_alone_tells)
+{
+    struct watcher near, far, any;
+
+    namespace_sysctl("net.ipv6.conf.all.disable_ipv6", "1");
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    namespace_ip("link set dev b down");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    namespace_ip("link set dev b up");
+    EXPECT_CHANGE(&near, R | D);
+    EXPECT_CHANGE(&far, R);
+    EXPECT_CHANGE(&any, R);
+    namespace_ip("link set dev a down");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+}
+
+TEST(a_device_is_deleted)
+{
+    struct watcher near, far, own, ipv6;
+
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    watcher_start(&own, expect_target("192.0.2.2"));
+    watcher_start(&ipv6, expect_target("2001:db8::9"));
+    namespace_ip("link delete dev a");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&own, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_FRESH("192.0.2.2", 0);
+    namespace_add_pair();
+    EXPECT_END(&near, R | D);
+    EXPECT_END(&own, R | L | D);
+    EXPECT_END(&ipv6, R | D);
+}
+
+TEST(a_device_moves_to_another_namespace)
+{
+    struct watcher         near, bound;
+    struct namespace_other other;
+
+    namespace_other_open(&other);
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&bound, expect_bound("192.0.2.9", "a"));
+    namespace_ip("link set dev a netns %d", (int)other.pid);
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&bound, 0);
+    EXPECT(bound.target, 0, InterfaceMissing);
+    EXPECT_FRESH("192.0.2.9", 0);
+    watcher_stop(&near);
+    watcher_stop(&bound);
+    namespace_other_close(&other);
+}
+
+TEST(a_tun_is_closed)
+{
+    struct watcher near, any;
+    int            tun;
+
+    tun = namespace_add_tun("t0");
+    if (tun < 0)
+        SKIP("no /dev/net/tun here");
+    namespace_ip("link set dev t0 up");
+    namespace_ip("address add 203.0.113.2/24 dev t0");
+    namespace_ip("route add default dev t0");
+    watcher_start(&near, expect_target("203.0.113.9"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    EXPECT(near.target, R | T, None);
+    close(tun);
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("203.0.113.9", 0);
+}
+
+TEST(the_kernel_is_told_to_ignore_dead_links)
+{
+    struct watcher ipv4, ipv6;
+
+    namespace_add_second_pair();
+    namespace_ip("route add default via 192.0.2.1 metric 10");
+    namespace_ip("route add default via 203.0.113.1 metric 20");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 10");
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 20");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    namespace_ip("link set dev b down");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");
+    EXPECT_CHANGE(&ipv4, R);
+    EXPECT_FRESH("198.51.100.7", R);
+    namespace_sysctl("net.ipv6.conf.all.ignore_routes_with_linkdown", "1");
+    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_FRESH("2001:db8:1::7", R);
+    namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "0");
+    EXPECT_CHANGE(&ipv4, 0);
+}
+
+/* ---- Addresses -------------------------------------------------------------------------------------------------- */
+
+TEST(the_last_address_is_deleted)
+{
+    struct watcher near, far, any, own;
+
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_start(&near, expect_target("192.0.2.9"));
+    watcher_start(&far, expect_target("198.51.100.7"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    watcher_start(&own, expect_target("192.0.2.2"));
+    namespace_ip("address delete 192.0.2.2/24 dev a"); /* the default route dies without a word */
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_CHANGE(&own, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    EXPECT_FRESH("0.0.0.0", 0);
+    namespace_ip("address add 192.0.2.2/24 dev a");
+    EXPECT_CHANGE(&near, R | D);
+    EXPECT_CHANGE(&own, R | L | D);
+}
+
+TEST(the_last_ipv6_source_is_deleted)
+{
+    struct watcher far, own;
+
+    namespace_ip("-6 route add default via fe80::1 dev a");
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    watcher_start(&own, expect_target("2001:db8::2"));
+    namespace_ip("address delete 2001:db8::2/64 dev a");
+    EXPECT_CHANGE(&far, 0);
+    EXPECT(far.target, 0, NoSourceAddress);
+    EXPECT_CHANGE(&own, 0);
+    EXPECT_FRESH("2001:db8:1::7", 0);
+    namespace_ip("address add 2001:db8::2/64 dev a nodad");
+    EXPECT_CHANGE(&far, R);
+    EXPECT_END(&own, R | L | D);
+}
+
+TEST(ipv6_is_switched_off_and_on)
+{
+    struct watcher near, far;
+
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&near, expect_target("2001:db8::9"));
+    watcher_start(&far, expect_target("::"));
+    namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "1");
+    EXPECT_CHANGE(&near, 0);
+    EXPECT_CHANGE(&far, 0);
+    EXPECT_FRESH("2001:db8::9", 0);
+    namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "0");
+    namespace_ip("address add 2001:db8::2/64 dev a nodad");
+    EXPECT_END(&near, R | D);
+}
+
+TEST_WITH(namespace_require_lo, NULL, a_tentative_address_becomes_a_source)
+{
+    struct watcher far;
+
+    namespace_ip("link add name a type veth peer name b");
+    namespace_sysctl("net.ipv6.conf.a.addr_gen_mode", "1");
+    namespace_sysctl("net.ipv6.conf.b.addr_gen_mode", "1");
+    namespace_sysctl("net.ipv6.neigh.a.retrans_time_ms", "50");
+    namespace_ip("link set dev b up");
+    namespace_ip("link set dev a up");
+    namespace_await_running("a", true);
+    namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev a");
+    namespace_ip("address add 2001:db8::2/64 dev a");
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    EXPECT_CHANGE(&far, R);
+    EXPECT_FRESH("2001:db8:1::7", R);
+}
+
+TEST(the_local_address_of_a_pair_comes_and_goes)
+{
+    struct watcher ipv4, ipv6;
+
+    watcher_start(&ipv4, expect_pair("192.0.2.3", "192.0.2.9"));
+    watcher_start(&ipv6, expect_pair("2001:db8::3", "2001:db8::9"));
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    EXPECT_CHANGE(&ipv4, R | D);
+    namespace_ip("address add 2001:db8::3/64 dev a nodad");
+    EXPECT_CHANGE(&ipv6, R | D);
+    namespace_ip("address delete 192.0.2.3/24 dev a");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT(ipv4.target, 0, LocalAddressNotAssigned);
+    namespace_ip("address delete 2001:db8::3/64 dev a");
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT(ipv6.target, 0, LocalAddressNotAssigned);
+}
+
+TEST_WITH(namespace_require, NULL, loopback_goes_down_and_up)
+{
+    struct watcher ipv4, ipv6;
+
+    watcher_start(&ipv4, expect_target("127.0.0.1"));
+    watcher_start(&ipv6, expect_target("::1"));
+    namespace_ip("link set dev lo up");
+    EXPECT_CHANGE(&ipv4, R | L | D);
+    EXPECT_CHANGE(&ipv6, R | L | D);
+    namespace_ip("link set dev lo down");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    namespace_ip("link set dev lo up");
+    EXPECT_CHANGE(&ipv4, R | L | D);
+    EXPECT_CHANGE(&ipv6, R | L | D);
+}
+
+/* ---- Nexthop objects -------------------------------------------------------------------------------------------- */
+
+static void check_nexthop(void)
+{
+    struct watcher ipv4, ipv6, any;
+
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
+    namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
+    namespace_ip("route add default nhid 1");
+    namespace_ip("-6 route add 2001:db8:1::/48 nhid 2");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    namespace_ip("nexthop replace id 1 via 203.0.113.1 dev c");
+    EXPECT_CHANGE(&ipv4, R);
+    EXPECT_INTERFACE(ipv4.target, "c");
+    EXPECT_CHANGE(&any, R);
+    namespace_ip("nexthop replace id 2 via 2001:db8:c::1 dev c");
+    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_INTERFACE(ipv6.target, "c");
+    namespace_ip("nexthop replace id 1 dev c");
+    EXPECT_CHANGE(&ipv4, R | D);
+    EXPECT_CHANGE(&any, R | D);
+    namespace_ip("nexthop delete id 1");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&any, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    namespace_ip("nexthop delete id 2");
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_FRESH("2001:db8:1::7", 0);
+    watcher_stop(&ipv4);
+    watcher_stop(&ipv6);
+    watcher_stop(&any);
+}
+
+TEST(a_nexthop_object_is_replaced_and_deleted)
+{
+    namespace_add_second_pair();
+    check_nexthop();
+}
+
+TEST(a_nexthop_object_is_replaced_and_deleted_without_compatible_messages)
+{
+    namespace_add_second_pair();
+    namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
+    check_nexthop();
+}
+
+TEST(a_nexthop_object_loses_its_carrier)
+{
+    struct watcher ipv4, ipv6;
+
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
+    namespace_ip("nexthop add id 2 via 2001:db8::1 dev a");
+    namespace_ip("route add default nhid 1");
+    namespace_ip("-6 route add 2001:db8:1::/48 nhid 2");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    namespace_ip("link set dev b down");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT_FRESH("198.51.100.7", 0);
+    EXPECT_FRESH("2001:db8:1::7", 0);
+}
+
+/* ---- Expiry ----------------------------------------------------------------------------------------------------- */
+
+TEST(an_ipv6_route_expires)
+{
+    struct watcher far, any;
+    double         started;
+
+    namespace_ip("-6 route add default via 2001:db8::1 expires 2");
+    started = watcher_now();
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    watcher_start(&any, expect_target("::"));
+    EXPECT(far.target, R, None);
+    EXPECT(any.target, R, None);
+    EXPECT_CHANGE(&far, 0);
+    assert_true(watcher_now() - started < 2.5);
+    assert_true(watcher_now() - started > 1.5);
+    EXPECT_CHANGE(&any, 0);
+    assert_true(watcher_now() - started < 2.5);
+    EXPECT_FRESH("2001:db8:1::7", 0);
+    EXPECT_FRESH("::", 0);
+}
+
+TEST(an_ipv6_route_that_is_renewed_expires_later)
+{
+    struct watcher far;
+    double         started;
+
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    namespace_ip("-6 route add default via 2001:db8::1 expires 1");
+    EXPECT_CHANGE(&far, R);
+    namespace_ip("-6 route replace default via 2001:db8::1 expires 2");
+    started = watcher_now();
+    EXPECT_CHANGE(&far, 0);
+    assert_true(watcher_now() - started > 1.5);
+    assert_true(watcher_now() - started < 2.5);
+}
+
+TEST(an_ipv6_route_that_expires_leaves_the_way_to_the_next)
+{
+    struct watcher far;
+    double         started;
+
+    namespace_add_second_pair();
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 10 expires 1");
+    started = watcher_now();
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    EXPECT_INTERFACE(far.target, "a");
+    EXPECT_CHANGE(&far, R);
+    EXPECT_INTERFACE(far.target, "c");
+    assert_true(watcher_now() - started < 1.5);
+}
+
+/* A target may be reachable no longer, be it for another reason, when its route expires. */
+TEST(an_ipv6_route_expires_while_there_is_no_carrier)
+{
+    struct watcher far;
+    double         started;
+
+    namespace_add_second_pair();
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 2000");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 10 expires 1");
+    started = watcher_now();
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    EXPECT(far.target, 0, NoCarrier);
+    EXPECT_CHANGE(&far, R); /* by the other route, which was hidden until then */
+    EXPECT_INTERFACE(far.target, "c");
+    assert_true(watcher_now() - started < 1.5);
+}
+
+/* ---- Bound to an interface -------------------------------------------------------------------------------------- */
+
+TEST_WITH(namespace_require, NULL, the_interface_of_a_bound_target_is_made_renamed_and_deleted)
+{
+    struct watcher ipv4, ipv6;
+
+    watcher_start(&ipv4, expect_bound("192.0.2.9", "a"));
+    watcher_start(&ipv6, expect_bound("fe80::9", "a"));
+    EXPECT(ipv4.target, 0, InterfaceMissing);
+    namespace_add_pair();
+    EXPECT_END(&ipv4, R | D);
+    EXPECT_END(&ipv6, R | D);
+    namespace_ip("link set dev a down");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    namespace_ip("link set dev a name other");
+    namespace_ip("link set dev other up");
+    namespace_await_running("other", true);
+    EXPECT(ipv4.target, 0, InterfaceMissing);
+    namespace_ip("link set dev other down");
+    namespace_ip("link set dev other name a");
+    namespace_ip("link set dev a up");
+    EXPECT_END(&ipv4, R | D);
+    EXPECT_END(&ipv6, R | D);
+    namespace_ip("link delete dev a");
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_CHANGE(&ipv6, 0);
+    EXPECT(ipv4.target, 0, InterfaceMissing);
+    namespace_add_pair(); /* with another index */
+    EXPECT_END(&ipv4, R | D);
+    EXPECT_END(&ipv6, R | D);
+}
+
+TEST(another_interface_takes_the_name)
+{
+    struct watcher watcher;
+
+    namespace_add_second_pair();
+    watcher_start(&watcher, expect_bound("203.0.113.9", "a"));
+    EXPECT(watcher.target, 0, NoRoute);
+    namespace_ip("link set dev a down");
+    namespace_ip("link set dev a name z");
+    namespace_ip("link set dev c down");
+    namespace_ip("link set dev c name a");
+    namespace_ip("link set dev a up");
+    EXPECT_END(&watcher, R | D);
+}
+
+/* ---- Nothing that matters --------------------------------------------------------------------------------------- */
+
+TEST(what_does_not_change_the_answer_calls_nobody)
+{
+    struct watcher ipv4, ipv6, any, own;
+
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&ipv4, expect_target("198.51.100.7"));
+    watcher_start(&ipv6, expect_target("2001:db8:1::7"));
+    watcher_start(&any, expect_target("0.0.0.0"));
+    watcher_start(&own, expect_target("192.0.2.2"));
+    namespace_ip("link set dev a mtu 1400");
+    namespace_ip("link set dev a promisc on");
+    namespace_ip("link set dev a alias another");
+    namespace_ip("address change 192.0.2.2/24 dev a valid_lft 600 preferred_lft 300");
+    namespace_ip("address change 2001:db8::2/64 dev a valid_lft 600 preferred_lft 300");
+    namespace_ip("address add 192.0.2.77/24 dev a");
+    namespace_ip("route replace default via 192.0.2.5");
+    namespace_ip("route add 203.0.113.0/24 via 192.0.2.1");
+    namespace_ip("rule add from 203.0.113.9 lookup main");
+    namespace_ip("nexthop add id 1 via 192.0.2.1 dev a");
+    namespace_ip("neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev a");
+    EXPECT_QUIET(&ipv4);
+    EXPECT_QUIET(&ipv6);
+    EXPECT_QUIET(&any);
+    EXPECT_QUIET(&own);
+    namespace_ip("route delete default"); /* they are awake all the same */
+    EXPECT_CHANGE(&ipv4, 0);
+    EXPECT_QUIET(&any); /* over IPv6 now, with equal flags and interface */
+}
+
+/* A view that hears of the same, and whether it ever took a link for gone. An answer would not tell: the link would be
+ * asked for anew at once. */
+struct onlooker {
+    struct rtnetlink rtnetlink;
+    uint32_t         index;
+    bool             gone;
+};
+
+static void look(void *info, const struct message *message)
+{
+    struct onlooker *onlooker = info;
+
+    if (message->kind == MESSAGE_LINK_GONE || link_table_find(&onlooker->rtnetlink.links, onlooker->index) == NULL)
+        onlooker->gone = true;
+}
+
+/* Whether the kernel said, in the words of its bridge, that the port is gone. Closes the listener. */
+static bool has_heard_of_port_gone(int fd, uint32_t index)
+{
+    _Alignas(struct nlmsghdr) char bytes[8192];
+    const struct nlmsghdr         *header = (const struct nlmsghdr *)bytes;
+    const struct ifinfomsg        *link = NLMSG_DATA(header);
+    bool                           heard = false;
+
+    while (recv(fd, bytes, sizeof bytes, 0) > 0)
+        heard = heard || (header->nlmsg_type == RTM_DELLINK && link->ifi_family == AF_BRIDGE &&
+                          (uint32_t)link->ifi_index == index);
+    close(fd);
+    return heard;
+}
+
+TEST(a_bridge_port_that_leaves_lives_on)
+{
+    static struct onlooker onlooker; /* where the test fails it stays open */
+    struct watcher         watcher;
+    int                    listener, error = 0;
+
+    namespace_add_second_pair();
+    namespace_ip("link add name br type bridge");
+    namespace_ip("link set dev br up");
+    namespace_ip("link set dev c master br");
+    watcher_start(&watcher, expect_target("203.0.113.9"));
+    assert_int_equal(rtnetlink_open(&onlooker.rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_read_links(&onlooker.rtnetlink), 0);
+    onlooker.index = writer_index("c");
+    listener = namespace_listen(RTMGRP_LINK);
+    namespace_ip("link set dev c nomaster");
+    assert_true(has_heard_of_port_gone(listener, onlooker.index));
+    assert_int_equal(rtnetlink_drain(&onlooker.rtnetlink, look, &onlooker, &error), RTNETLINK_NOTHING);
+    assert_false(onlooker.gone);
+    assert_non_null(link_table_find(&onlooker.rtnetlink.links, onlooker.index));
+    rtnetlink_close(&onlooker.rtnetlink);
+    EXPECT_QUIET(&watcher);
+    assert_int_equal(expect_flags_of(watcher.target), R | D);
+    EXPECT_FRESH("203.0.113.9", R | D);
+}
+
+static void ignore(void *info, const struct message *message)
+{
+    (void)info;
+    (void)message;
+}
+
+/* The answer is newer than the messages that were read: it goes over a link which the table still has as down. */
+TEST(a_link_that_is_up_by_now_is_not_reported_as_lost)
+{
+    static struct rtnetlink rtnetlink; /* where the test fails it stays open */
+    const struct question   item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
+    struct questions       *questions;
+    struct path             path;
+    int                     error = 0;
+
+    questions = questions_create(&item, 1, kSCNetworkReachabilityReasonNone);
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
+    rtnetlink_drain(&rtnetlink, ignore, NULL, &error);
+    assert_int_equal(evaluate_questions(&rtnetlink, questions, 0, &path), 0);
+    assert_int_equal(path.reason, kSCNetworkReachabilityReasonNoCarrier);
+    namespace_ip("link set dev b up");
+    namespace_await_running("a", true);
+    assert_int_equal(evaluate_questions(&rtnetlink, questions, 0, &path), 0);
+    assert_int_equal(path.flags, R);
+    rtnetlink_close(&rtnetlink);
+    questions_release(questions);
+}
+
+/* ---- NotifyPath ------------------------------------------------------------------------------------------------- */
+
+TEST(notify_path_tells_of_gateway_source_and_reason)
+{
+    struct watcher plain, whole, ipv6;
+
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    watcher_start(&plain, expect_target("198.51.100.7"));
+    watcher_start(&whole, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
+    watcher_start(&ipv6, expect_option("2001:db8:1::7", kSCNetworkReachabilityOptionNotifyPath));
+    EXPECT_QUIET(&whole);
+    EXPECT_QUIET(&ipv6);
+    namespace_ip("route replace default via 192.0.2.5");
+    EXPECT_CHANGE(&whole, R);
+    EXPECT_GATEWAY(whole.target, "192.0.2.5");
+    EXPECT_QUIET(&plain);
+    EXPECT_QUIET(&ipv6);
+    namespace_ip("route replace default via 192.0.2.5 src 192.0.2.3");
+    EXPECT_CHANGE(&whole, R);
+    EXPECT_SOURCE(whole.target, "192.0.2.3");
+    EXPECT_QUIET(&plain);
+    namespace_ip("-6 route replace default via 2001:db8::5");
+    EXPECT_CHANGE(&ipv6, R);
+    EXPECT_QUIET(&whole);
+    namespace_ip("route replace unreachable default");
+    EXPECT_CHANGE(&whole, 0);
+    EXPECT_CHANGE(&plain, 0);
+    namespace_ip("route replace prohibit default");
+    EXPECT_CHANGE(&whole, 0);
+    EXPECT(whole.target, 0, RouteProhibited);
+    EXPECT_QUIET(&plain);
+    namespace_ip("link set dev a mtu 1400");
+    EXPECT_QUIET(&whole);
+    EXPECT_QUIET(&ipv6);
+}
+
+static SCNetworkReachabilityPath last_path_of(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+
+    assert_true(SCNetworkReachabilityGetLastPath(target, &path));
+    return path;
+}
+
+/* What passes before the loop is driven is in neither: GetPath may see it, and no callback would follow. */
+TEST(the_last_path_is_that_of_the_last_callback)
+{
+    SCNetworkReachabilityPath asked, last;
+    struct watcher            watcher, plain;
+
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    watcher_start(&watcher, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
+    watcher_start(&plain, expect_target("198.51.100.7"));
+    asked = expect_path_of(watcher.target);
+    last = last_path_of(watcher.target);
+    assert_memory_equal(&asked, &last, sizeof last);
+    namespace_ip("route del 198.51.100.0/24");
+    assert_int_equal(expect_path_of(watcher.target).flags, 0);
+    assert_int_equal(last_path_of(watcher.target).flags, R);
+    assert_int_equal(last_path_of(plain.target).flags, 0);
+    EXPECT_CHANGE(&watcher, 0);
+    assert_int_equal(last_path_of(watcher.target).flags, 0);
+    assert_int_equal(last_path_of(watcher.target).reason, kSCNetworkReachabilityReasonNoRoute);
+    EXPECT_CHANGE(&plain, 0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
+    assert_int_equal(last_path_of(watcher.target).flags, R); /* as it is not watched */
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+}
+
+TEST(notify_path_of_the_default_path)
+{
+    struct watcher                any, bound;
+    const struct sockaddr_storage address = expect_sockaddr("0.0.0.0");
+    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+
+    namespace_ip("route add default via 192.0.2.1");
+    options.remoteAddress = (const struct sockaddr *)&address;
+    options.interfaceName = "a";
+    options.options = kSCNetworkReachabilityOptionNotifyPath;
+    watcher_start(&any, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyPath));
+    watcher_start(&bound, SCNetworkReachabilityCreateWithOptions(NULL, &options));
+    EXPECT_QUIET(&any);
+    EXPECT_QUIET(&bound);
+    namespace_ip("route replace default via 192.0.2.5");
+    EXPECT_CHANGE(&any, R);
+    EXPECT_CHANGE(&bound, R);
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    namespace_ip("route replace default via 192.0.2.5 src 192.0.2.3");
+    EXPECT_CHANGE(&any, R);
+    EXPECT_SOURCE(any.target, "192.0.2.3");
+    EXPECT_CHANGE(&bound, R);
+}
+
+/* ---- Namespaces ------------------------------------------------------------------------------------------------- */
+
+struct opening {
+    struct writer writer;
+    int           error;
+};
+
+static void open_writer(void *argument)
+{
+    struct opening *opening = argument;
+
+    opening->error = writer_open(&opening->writer);
+}
+
+TEST(a_target_stays_in_the_namespace_it_was_made_in)
+{
+    const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
+    SCNetworkReachabilityRef  unscheduled, late;
+    struct watcher            watcher;
+    struct opening            opening;
+
+    namespace_aside(open_writer, &opening);
+    assert_int_equal(opening.error, 0); /* it stays, too */
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    unscheduled = expect_target("192.0.2.9");
+    late = expect_target("198.51.100.7");
+    namespace_require();
+    EXPECT_FRESH("192.0.2.9", 0);
+    EXPECT(unscheduled, R | D, None);
+    assert_int_equal(writer_route(&opening.writer, WRITER_ADD, &route), 0);
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_FRESH("198.51.100.7", 0);
+    watcher_stop(&watcher);
+    SCNetworkReachabilityRelease(unscheduled);
+    watcher_start(&watcher, late); /* from abroad */
+    EXPECT(watcher.target, R, None);
+    assert_int_equal(writer_route(&opening.writer, WRITER_DELETE, &route), 0);
+    EXPECT_CHANGE(&watcher, 0);
+    EXPECT_FRESH("192.0.2.9", 0); /* this thread is where it was */
+    watcher_stop(&watcher);
+    writer_close(&opening.writer);
+}
+
+UNIT(.setup = namespace_require_pair)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__has_include)
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+#endif
+
+#include "support/unit.h"
+
+#define LIMIT 60 /* seconds */
+
+static void flush(void)
+{
+    fflush(stdout);
+    fflush(stderr);
+}
+
+bool child_fork(pid_t *ret)
+{
+    sigset_t limit;
+
+    flush(); /* else what is not written yet is written twice */
+    *ret = fork();
+    if (*ret < 0)
+        fail_msg("fork: %s", strerror(errno));
+    if (*ret != 0)
+        return false;
+    setenv("CMOCKA_TEST_ABORT", "1", 1);
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &limit, NULL);
+    alarm(LIMIT);
+#ifdef VALGRIND_CLO_CHANGE
+    VALGRIND_CLO_CHANGE("--leak-check=no"); /* other threads had what is lost here. Errors still end in a status */
+#endif
+    return true;
+}
+
+void child_end(void)
+{
+    flush();
+    _exit(0);
+}
+
+static int await(pid_t pid)
+{
+    int status;
+
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            fail_msg("waitpid: %s", strerror(errno));
+    return status;
+}
+
+void child_expect_end(pid_t pid)
+{
+    const int status = await(pid);
+
+    if (WIFSIGNALED(status))
+        fail_msg("a child was ended by %s",
+                 WTERMSIG(status) == SIGALRM ? "its time limit" : strsignal(WTERMSIG(status)));
+    if (WEXITSTATUS(status) != 0)
+        fail_msg("a child ended with status %d", WEXITSTATUS(status));
+}
+
+void child_expect_killed(pid_t pid)
+{
+    const int status = await(pid);
+
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+        fail_msg("a child was to be killed, and ended with wait status 0x%x", (unsigned)status);
+}
+
+void child_run(void (*body)(void))
+{
+    pid_t pid;
+
+    if (child_fork(&pid)) {
+        body();
+        child_end();
+    }
+    child_expect_end(pid);
+}

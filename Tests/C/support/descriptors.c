@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/descriptors.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/patience.h"
+#include "support/unit.h"
+#include "support/watcher.h"
+
+#define PATIENCE 10.0 /* seconds */
+
+void descriptors_read(struct descriptors *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
+        ret->open[fd] = fcntl(fd, F_GETFD) >= 0;
+        if (ret->open[fd])
+            ret->highest = fd;
+    }
+}
+
+void descriptors_expect(const struct descriptors *then)
+{
+    struct descriptors now;
+    char               path[32], what[256];
+    ssize_t            length;
+
+    descriptors_read(&now);
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
+        if (now.open[fd] == then->open[fd])
+            continue;
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        length = readlink(path, what, sizeof what - 1);
+        what[length < 0 ? 0 : length] = '\0';
+        fail_msg("descriptor %d was %s: %s", fd, now.open[fd] ? "left open" : "closed", what);
+    }
+}
+
+void descriptors_await(const struct descriptors *then)
+{
+    const double       end = watcher_now() + patience_of(PATIENCE);
+    struct descriptors now;
+
+    do {
+        descriptors_read(&now);
+        sched_yield();
+    } while (memcmp(now.open, then->open, sizeof now.open) != 0 && watcher_now() < end);
+    descriptors_expect(then);
+}
+
+void descriptors_close_others(const struct descriptors *then)
+{
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
+        if (!then->open[fd])
+            close(fd);
+}

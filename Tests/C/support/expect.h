@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TESTS_EXPECT_H
+#define TESTS_EXPECT_H
+
+/* Targets by text, and what their answers should be. */
+
+#include <reachability/reachability.h>
+#include <stdbool.h>
+
+#include "support/unit.h"
+
+/* SEMANTICS' letters, as far as a test of this machine's kernel can see them. */
+enum {
+    R = kSCNetworkReachabilityFlagsReachable,
+    T = kSCNetworkReachabilityFlagsTransientConnection,
+    L = kSCNetworkReachabilityFlagsIsLocalAddress,
+    D = kSCNetworkReachabilityFlagsIsDirect,
+    W = kSCNetworkReachabilityFlagsIsWWAN
+};
+
+/* A socket address: "198.51.100.7", "2001:db8::1", "fe80::1%a". */
+struct sockaddr_storage expect_sockaddr(const char *text);
+
+/* Targets; a failure to make one fails the test. */
+SCNetworkReachabilityRef expect_target(const char *address);
+SCNetworkReachabilityRef expect_name(const char *name);
+SCNetworkReachabilityRef expect_pair(const char *local, const char *remote);
+SCNetworkReachabilityRef expect_bound(const char *address, const char *interface);
+SCNetworkReachabilityRef expect_option(const char *address, uint32_t option);
+
+SCNetworkReachabilityFlags expect_flags_of(SCNetworkReachabilityRef target);
+SCNetworkReachabilityPath  expect_path_of(SCNetworkReachabilityRef target);
+
+/* What can be told of these flags: all or, where netlink is denied (see denial.h), what a socket knows. What is
+ * expected below is less by as much. */
+SCNetworkReachabilityFlags expect_told(SCNetworkReachabilityFlags flags);
+
+/* What GetFlags and GetPath answer: flags, and kSCNetworkReachabilityReason... by its last word. */
+#define EXPECT(target, flags, reason) \
+    expect_answer(target, flags, kSCNetworkReachabilityReason##reason, __FILE__, __LINE__)
+void expect_answer(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
+                   SCNetworkReachabilityReason reason, const char *file, int line);
+
+/* The same of a target that is made for it. */
+#define EXPECT_ADDRESS(address, flags, reason)          EXPECT_ONCE(expect_target(address), flags, reason)
+#define EXPECT_PAIR(local, remote, flags, reason)       EXPECT_ONCE(expect_pair(local, remote), flags, reason)
+#define EXPECT_BOUND(address, interface, flags, reason) EXPECT_ONCE(expect_bound(address, interface), flags, reason)
+#define EXPECT_ONCE(creation, flags, reason) \
+    do { \
+        SCNetworkReachabilityRef once = (creation); \
+        EXPECT(once, flags, reason); \
+        SCNetworkReachabilityRelease(once); \
+    } while (0)
+
+/* The interface, gateway or source that GetPath names, as text; "" or "none": there is none. */
+#define EXPECT_INTERFACE(target, name)  expect_interface(target, name, __FILE__, __LINE__)
+#define EXPECT_GATEWAY(target, address) expect_gateway(target, address, __FILE__, __LINE__)
+#define EXPECT_SOURCE(target, address)  expect_source(target, address, __FILE__, __LINE__)
+void expect_interface(SCNetworkReachabilityRef target, const char *name, const char *file, int line);
+void expect_gateway(SCNetworkReachabilityRef target, const char *address, const char *file, int line);
+void expect_source(SCNetworkReachabilityRef target, const char *address, const char *file, int line);
+
+/* kSCNetworkReachabilityInterfaceType... by its last word, and the number of the routing table. */
+#define EXPECT_TYPE(target, type)   expect_type(target, kSCNetworkReachabilityInterfaceType##type, __FILE__, __LINE__)
+#define EXPECT_TABLE(target, table) expect_table(target, table, __FILE__, __LINE__)
+void expect_type(SCNetworkReachabilityRef target, SCNetworkReachabilityInterfaceType type, const char *file, int line);
+void expect_table(SCNetworkReachabilityRef target, uint32_t table, const char *file, int line);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/idle.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "loop/runloop.h"
+#include "loop/runloop_state.h"
+
+#define NEAR (100 * MILLISECOND) /* a later deadline belongs to nothing that has happened: a poll, a name's refresh */
+
+/* The nearest deadline; in the past if something is due. */
+static int64_t next_deadline(SCRunLoopRef loop)
+{
+    int64_t next = NEVER;
+
+    runloop_lock(loop);
+    if (!list_is_empty(&loop->jobs))
+        next = 0;
+    list_for_each(node, &loop->sources) {
+        const struct source *source = container_of(node, struct source, node);
+
+        if (source->due)
+            next = 0;
+        else if (source->deadline < next)
+            next = source->deadline;
+    }
+    runloop_unlock(loop);
+    return next;
+}
+
+static bool is_readable(SCRunLoopRef loop)
+{
+    struct pollfd         poller = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
+    const struct timespec now = { 0 };
+
+    return ppoll(&poller, 1, &now, NULL) != 0; /* some programs have a poll(2) of their own */
+}
+
+int idle_perform(SCRunLoopRef loop)
+{
+    int64_t left = 0;
+    int     calls;
+
+    do {
+        calls = SCRunLoopPerform(loop, left <= 0 ? 0 : (double)left / (double)SECOND);
+        left = next_deadline(loop) - clock_now();
+    } while (calls == 0 && (left < NEAR || is_readable(loop)));
+    return calls;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/names.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/patience.h"
+
+#define PATIENCE 30.0 /* seconds until what must come has failed to; a look-up on a dead server may have to end first */
+
+struct nameserver *names_server;
+
+/* ---- Networks --------------------------------------------------------------------------------------------------- */
+
+static void make_network(void)
+{
+    namespace_ip("link set dev lo up");
+    namespace_add_pair();
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("route add default via 2001:db8::1");
+    names_server = nameserver_open();
+}
+
+void names_begin(void)
+{
+    namespace_require();
+    etc_require("192.0.2.2");
+    make_network();
+}
+
+void names_begin_another(void)
+{
+    namespace_require();
+    make_network();
+}
+
+static int open_own(void)
+{
+    const int fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void enter(int fd)
+{
+    assert_int_equal(setns(fd, CLONE_NEWNET), 0);
+}
+
+void names_begin_far(const char *servers)
+{
+    int far, near;
+
+    namespace_require();
+    far = open_own();
+    etc_require(servers);
+    namespace_ip("link set dev lo up");
+    namespace_ip("address add 198.51.100.53/32 dev lo");
+    names_server = nameserver_open();
+    namespace_require();
+    near = open_own();
+    namespace_ip("link set dev lo up");
+    namespace_ip("link add name a type veth peer name b netns %d", (int)nameserver_thread(names_server));
+    enter(far);
+    namespace_ip("link set dev b up");
+    namespace_ip("address add 192.0.2.1/24 dev b");
+    enter(near);
+    namespace_ip("link set dev a up");
+    namespace_ip("address add 192.0.2.2/24 dev a");
+    namespace_await_running("a", true);
+    namespace_ip("route add default via 192.0.2.1");
+    enter(far); /* until it runs, the other end sends nothing either */
+    namespace_await_running("b", true);
+    enter(near);
+    close(far);
+    close(near);
+}
+
+void names_end(void)
+{
+    if (names_server != NULL)
+        nameserver_close(names_server);
+    names_server = NULL;
+    names_await_threads(0);
+}
+
+void names_end_group(void)
+{
+    names_await_no_thread();
+}
+
+/* ---- Targets ---------------------------------------------------------------------------------------------------- */
+
+SCNetworkReachabilityRef names_bound_target(const char *name, const char *interface, uint32_t mark)
+{
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityRef     target;
+
+    options.nodename = name;
+    options.interfaceName = interface[0] != '\0' ? interface : NULL;
+    options.routingMark = mark;
+    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    if (target == NULL)
+        fail_msg("%s: %s", name, SCErrorString(SCError()));
+    return target;
+}
+
+static void add_address(char *text, size_t size, const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in  *in = (const struct sockaddr_in *)address;
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+    const size_t               length = strlen(text);
+    char                       digits[INET6_ADDRSTRLEN] = "none";
+
+    if (address->ss_family == AF_INET)
+        inet_ntop(AF_INET, &in->sin_addr, digits, sizeof digits);
+    if (address->ss_family == AF_INET6)
+        inet_ntop(AF_INET6, &in6->sin6_addr, digits, sizeof digits);
+    snprintf(text + length, size - length, "%s%s", length == 0 ? "" : " ", digits);
+}
+
+static void fail_at(const char *what, const char *wanted, const char *got, const char *file, int line)
+{
+    print_error("%s: wanted \"%s\", got \"%s\"\n", what, wanted, got);
+    _fail(file, line);
+}
+
+void names_expect_addresses(SCNetworkReachabilityRef target, const char *text, const char *file, int line)
+{
+    struct sockaddr_storage addresses[64];
+    char                    got[2048] = "", counted[16], wanted[16];
+    const size_t            count = SCNetworkReachabilityGetResolvedAddresses(target, addresses, 64);
+
+    for (size_t i = 0; i < count && i < 64; i++)
+        add_address(got, sizeof got, &addresses[i]);
+    if (strcmp(got, text) != 0)
+        fail_at("addresses", text, got, file, line);
+    snprintf(counted, sizeof counted, "%u", expect_path_of(target).addressCount);
+    snprintf(wanted, sizeof wanted, "%zu", count);
+    if (strcmp(counted, wanted) != 0)
+        fail_at("number of addresses", wanted, counted, file, line);
+}
+
+void names_expect_destination(SCNetworkReachabilityRef target, const char *text, const char *file, int line)
+{
+    const SCNetworkReachabilityPath path = expect_path_of(target);
+    char                            got[64] = "";
+
+    add_address(got, sizeof got, &path.destination);
+    if (strcmp(got, text) != 0)
+        fail_at("destination", text, got, file, line);
+}
+
+/* ---- Waiting ---------------------------------------------------------------------------------------------------- */
+
+unsigned names_asked(const char *name)
+{
+    return nameserver_count(names_server, name, NAMESERVER_A);
+}
+
+void names_drive_until(const struct watcher *watcher, const char *name, unsigned count)
+{
+    const double  end = watcher_now() + patience_of(PATIENCE);
+    struct pollfd pollers[] = { { .fd = SCRunLoopGetFileDescriptor(watcher->loop), .events = POLLIN },
+                                { .fd = nameserver_news(names_server), .events = POLLIN } };
+
+    while (names_asked(name) < count) {
+        if (watcher_now() > end)
+            fail_msg("%s was asked for %u times, not %u", name, names_asked(name), count);
+        assert_true(SCRunLoopPerform(watcher->loop, 0) >= 0);
+        (void)poll(pollers, 2, 100);
+        nameserver_take_news(names_server);
+    }
+}
+
+bool names_is_looking(SCNetworkReachabilityRef target)
+{
+    char text[1024];
+
+    SCNetworkReachabilityGetDescription(target, text, sizeof text);
+    return strstr(text, "resolver: looking up") != NULL;
+}
+
+void names_settle(const struct watcher *watcher)
+{
+    const double  end = watcher_now() + patience_of(PATIENCE);
+    struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(watcher->loop), .events = POLLIN };
+    bool          looking;
+
+    do {
+        looking = names_is_looking(watcher->target);
+        if (watcher_now() > end)
+            fail_msg("a look-up does not end");
+        assert_true(SCRunLoopPerform(watcher->loop, 0) >= 0);
+        if (looking)
+            (void)poll(&poller, 1, 5); /* its end need not be told to the loop */
+    } while (looking || names_is_looking(watcher->target));
+}
+
+void names_await_answer(SCNetworkReachabilityRef target)
+{
+    const double end = watcher_now() + patience_of(PATIENCE);
+
+    while (names_is_looking(target)) {
+        if (watcher_now() > end)
+            fail_msg("a look-up does not end");
+        (void)poll(NULL, 0, 1); /* nobody is told */
+    }
+}
+
+static void read_comm(const char *thread, char ret[32])
+{
+    char  path[300];
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/task/%s/comm", thread);
+    ret[0] = '\0';
+    file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    if (fgets(ret, 32, file) == NULL)
+        ret[0] = '\0';
+    fclose(file);
+}
+
+/* One that has only just been started is still called as its process. So is that of the thread sanitizer for ever. */
+static bool may_be_resolver(const char *comm, long thread, const char *own_comm)
+{
+    const char *under = getenv("TEST_UNDER");
+
+    if (strcmp(comm, "reach-resolver\n") == 0)
+        return true;
+    return strcmp(comm, own_comm) == 0 && thread != getpid() && (under == NULL || strcmp(under, "tsan") != 0) &&
+           (names_server == NULL || thread != nameserver_thread(names_server));
+}
+
+static unsigned count_threads(bool with_closer)
+{
+    DIR     *directory = opendir("/proc/self/task");
+    char     main_thread[16], own_comm[32], comm[32];
+    unsigned count = 0;
+
+    assert_non_null(directory);
+    snprintf(main_thread, sizeof main_thread, "%d", (int)getpid());
+    read_comm(main_thread, own_comm);
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        read_comm(entry->d_name, comm);
+        count += may_be_resolver(comm, atol(entry->d_name), own_comm) ||
+                 (with_closer && strcmp(comm, "reach-closer\n") == 0);
+    }
+    closedir(directory);
+    return count;
+}
+
+unsigned names_count_threads(void)
+{
+    return count_threads(false);
+}
+
+static void await_threads(unsigned limit, bool all)
+{
+    const double end = watcher_now() + patience_of(PATIENCE);
+
+    while (count_threads(all) > limit) {
+        if (watcher_now() > end)
+            fail_msg("resolver threads do not end");
+        (void)poll(NULL, 0, 1); /* they are detached: nobody is told */
+    }
+}
+
+void names_await_threads(unsigned limit)
+{
+    await_threads(limit, false);
+}
+
+/* Nor the one that closes what was watched. */
+void names_await_no_thread(void)
+{
+    await_threads(0, true);
+}

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/namespace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_addr.h>
+#include <linux/if_tun.h>
+#include <linux/ipv6_route.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/patience.h"
+#include "support/unit.h"
+
+extern char **environ;
+
+/* Milliseconds until something that must happen has failed to. The kernel takes down one namespace at a time, whoever's,
+ * and one with a million routes takes it seconds. */
+#define PATIENCE 60000
+
+/* ---- Entering --------------------------------------------------------------------------------------------------- */
+
+static bool write_file(const char *path, const char *text)
+{
+    const int     fd = open(path, O_WRONLY | O_CLOEXEC);
+    const ssize_t length = (ssize_t)strlen(text);
+    bool          written;
+
+    if (fd < 0)
+        return false;
+    written = write(fd, text, (size_t)length) == length;
+    close(fd);
+    return written;
+}
+
+/* Without root: a user namespace in which we are root. Only while the process has one thread. */
+static bool enter_user_namespace(void)
+{
+    const uid_t uid = geteuid();
+    const gid_t gid = getegid();
+    char        map[64];
+
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+        return false;
+    snprintf(map, sizeof map, "0 %u 1", (unsigned)uid);
+    if (!write_file("/proc/self/setgroups", "deny") || !write_file("/proc/self/uid_map", map))
+        return false;
+    snprintf(map, sizeof map, "0 %u 1", (unsigned)gid);
+    return write_file("/proc/self/gid_map", map);
+}
+
+bool namespace_enter(void)
+{
+    return unshare(CLONE_NEWNET) == 0 || enter_user_namespace();
+}
+
+void namespace_require(void)
+{
+    if (!namespace_enter())
+        SKIP("no network namespace can be made here");
+}
+
+void namespace_require_lo(void)
+{
+    namespace_require();
+    namespace_ip("link set dev lo up");
+}
+
+void namespace_require_pair(void)
+{
+    namespace_require_lo();
+    namespace_add_pair();
+}
+
+bool namespace_enter_mounts(void)
+{
+    return unshare(CLONE_NEWNS) == 0 && mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* ---- Aside ------------------------------------------------------------------------------------------------------ */
+
+static struct {
+    pthread_t thread;
+    sem_t     asked, done;
+    void (*run)(void *argument); /* NULL: no more */
+    void *argument;
+    int   netns;
+} aside;
+
+/* Of the thread that has another one set aside: not of that one, nor of a child that it forks. */
+static _Thread_local bool has_aside;
+
+static void *serve_aside(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        while (sem_wait(&aside.asked) != 0)
+            continue;
+        if (aside.run == NULL)
+            return NULL;
+        if (setns(aside.netns, CLONE_NEWNET) == 0)
+            aside.run(aside.argument);
+        sem_post(&aside.done);
+    }
+}
+
+void namespace_set_aside(void)
+{
+    /* Without root, while there is one thread. */
+    (void)namespace_enter();
+    sem_init(&aside.asked, 0, 0);
+    sem_init(&aside.done, 0, 0);
+    has_aside = pthread_create(&aside.thread, NULL, serve_aside, NULL) == 0;
+    if (!has_aside)
+        abort();
+}
+
+static void ask_aside(void (*run)(void *argument), void *argument)
+{
+    aside.run = run;
+    aside.argument = argument;
+    sem_post(&aside.asked);
+}
+
+void namespace_end_aside(void)
+{
+    ask_aside(NULL, NULL);
+    pthread_join(aside.thread, NULL);
+    has_aside = false;
+}
+
+void namespace_aside(void (*run)(void *argument), void *argument)
+{
+    if (!has_aside) {
+        run(argument);
+        return;
+    }
+    aside.netns = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    assert_true(aside.netns >= 0);
+    ask_aside(run, argument);
+    while (sem_wait(&aside.done) != 0)
+        continue;
+    close(aside.netns);
+}
+
+int namespace_keep(void)
+{
+    const int fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+void namespace_go(int fd)
+{
+    assert_int_equal(setns(fd, CLONE_NEWNET), 0);
+}
+
+/* ---- ip(8) ------------------------------------------------------------------------------------------------------ */
+
+/* Everything that comes, as text; what does not fit is read and thrown away. */
+static void read_all(int fd, char *text, size_t size)
+{
+    size_t  length = 0;
+    ssize_t got;
+    char    rest[256];
+
+    for (;;) {
+        const bool full = length + 1 >= size;
+
+        got = full ? read(fd, rest, sizeof rest) : read(fd, text + length, size - 1 - length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        if (!full)
+            length += (size_t)got;
+    }
+    text[length] = '\0';
+}
+
+struct command {
+    char *const *arguments;
+    int          output, error;
+    pid_t        child;
+};
+
+static void spawn(void *argument)
+{
+    struct command            *command = argument;
+    posix_spawn_file_actions_t actions;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, command->output, 1);
+    posix_spawn_file_actions_adddup2(&actions, command->output, 2);
+    command->error = posix_spawnp(&command->child, command->arguments[0], &actions, NULL, command->arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+}
+
+/* Runs a command; its exit status, and what it printed. */
+static int run(char *const arguments[], char *output, size_t size)
+{
+    struct command command = { .arguments = arguments, .error = EPERM };
+    int            ends[2], status;
+
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    command.output = ends[1];
+    namespace_aside(spawn, &command);
+    close(ends[1]);
+    if (command.error != 0) {
+        close(ends[0]);
+        fail_msg("%s: %s", arguments[0], strerror(command.error));
+    }
+    read_all(ends[0], output, size);
+    close(ends[0]);
+    while (waitpid(command.child, &status, 0) < 0)
+        assert_int_equal(errno, EINTR);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run_ip(char *command, char *output, size_t size)
+{
+    char  *arguments[64] = { "ip" };
+    size_t count = 1;
+    char  *rest = NULL;
+
+    for (char *word = strtok_r(command, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        assert_true(count < 63);
+        arguments[count++] = word;
+    }
+    return run(arguments, output, size);
+}
+
+void namespace_ip(const char *format, ...)
+{
+    char    command[512], copy[512], output[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    memcpy(copy, command, sizeof copy);
+    if (run_ip(copy, output, sizeof output) != 0)
+        fail_msg("ip %s: %s", command, output);
+}
+
+bool namespace_try_ip(const char *format, ...)
+{
+    char    command[512], output[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    return run_ip(command, output, sizeof output) == 0;
+}
+
+void namespace_sysctl(const char *name, const char *value)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "/proc/sys/%s", name);
+    for (char *c = path + 10; *c != '\0'; c++)
+        if (*c == '.')
+            *c = '/';
+    if (!write_file(path, value))
+        fail_msg("%s = %s: %s", name, value, strerror(errno));
+}
+
+/* ---- Waiting for the kernel ------------------------------------------------------------------------------------- */
+
+struct listener {
+    unsigned groups;
+    int      fd, error;
+};
+
+static void open_listener(void *argument)
+{
+    struct listener         *listener = argument;
+    const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = listener->groups };
+
+    listener->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    listener->error = listener->fd < 0 ? -1 : bind(listener->fd, (const struct sockaddr *)&address, sizeof address);
+}
+
+int namespace_listen(unsigned groups)
+{
+    struct listener listener = { .groups = groups, .error = -1 };
+
+    namespace_aside(open_listener, &listener);
+    assert_int_equal(listener.error, 0);
+    return listener.fd;
+}
+
+/* Waits until the kernel is done with what it has begun: what can be seen of a change may be seen in the middle of it.
+ * The answer, to a question for an interface that cannot exist, comes behind the RTNL lock. */
+static void await_rtnl(int fd)
+{
+    const struct {
+        struct nlmsghdr  header;
+        struct ifinfomsg link;
+    } request = { .header = { .nlmsg_len = sizeof request,
+                              .nlmsg_type = RTM_GETLINK,
+                              .nlmsg_flags = NLM_F_REQUEST,
+                              .nlmsg_seq = 1 },
+                  .link = { .ifi_index = 0x7fffffff } };
+    struct pollfd poller = { .fd = fd, .events = POLLIN };
+    union {
+        struct nlmsghdr header;
+        char            bytes[8192];
+    } answer = { .header = { 0 } };
+
+    assert_int_equal(send(fd, &request, sizeof request, 0), sizeof request);
+    while (answer.header.nlmsg_type != NLMSG_ERROR && poll(&poller, 1, patience_of(PATIENCE)) > 0)
+        (void)!recv(fd, &answer, sizeof answer, 0);
+    assert_int_equal(answer.header.nlmsg_type, NLMSG_ERROR);
+}
+
+/* Waits for messages of these groups until the condition holds. The listener is there before the first look. */
+static bool await(unsigned groups, bool (*holds)(const void *), const void *argument)
+{
+    struct pollfd poller = { .fd = namespace_listen(groups), .events = POLLIN };
+    char          buffer[8192];
+    bool          held;
+
+    while (!(held = holds(argument)) && poll(&poller, 1, patience_of(PATIENCE)) > 0)
+        while (recv(poller.fd, buffer, sizeof buffer, 0) > 0)
+            continue;
+    await_rtnl(poller.fd);
+    close(poller.fd);
+    return held;
+}
+
+static bool is_running(const char *interface)
+{
+    struct ifreq request = { 0 };
+    const int    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool         running;
+
+    assert_true(fd >= 0);
+    snprintf(request.ifr_name, sizeof request.ifr_name, "%s", interface);
+    running = ioctl(fd, SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_RUNNING) != 0;
+    close(fd);
+    return running;
+}
+
+static bool holds_running(const void *interface)
+{
+    return is_running(interface);
+}
+
+static bool holds_not_running(const void *interface)
+{
+    return !is_running(interface);
+}
+
+void namespace_await_running(const char *interface, bool running)
+{
+    if (!await(RTMGRP_LINK, running ? holds_running : holds_not_running, interface))
+        fail_msg("%s is still %s a carrier", interface, running ? "without" : "with");
+}
+
+static bool holds_gone(const void *interface)
+{
+    return if_nametoindex(interface) == 0;
+}
+
+void namespace_await_gone(const char *interface)
+{
+    if (!await(RTMGRP_LINK, holds_gone, interface))
+        fail_msg("%s is still there", interface);
+}
+
+/* Whether the table of IPv6 routes holds the one that makes an address, 32 hexadecimal digits, our own. */
+static bool has_local_route(const char *address)
+{
+    FILE    *file = fopen("/proc/thread-self/net/ipv6_route", "re");
+    char     destination[33];
+    bool     found = false;
+    unsigned length, flags;
+
+    assert_non_null(file);
+    while (!found && fscanf(file, "%32s %x %*s %*s %*s %*s %*s %*s %x %*s", destination, &length, &flags) == 3)
+        found = length == 128 && (flags & RTF_LOCAL) != 0 && strcmp(destination, address) == 0;
+    fclose(file);
+    return found;
+}
+
+static bool holds_settled(const void *unused)
+{
+    FILE    *file = fopen("/proc/thread-self/net/if_inet6", "re");
+    char     address[33];
+    bool     settled = true;
+    unsigned flags;
+
+    (void)unused;
+    if (file == NULL)
+        return true;
+    while (settled && fscanf(file, "%32s %*s %*s %*s %x %*s", address, &flags) == 2)
+        settled = (flags & IFA_F_TENTATIVE) == 0 && has_local_route(address);
+    fclose(file);
+    return settled;
+}
+
+void namespace_await_addresses(void)
+{
+    if (!await(RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE, holds_settled, NULL))
+        fail_msg("an IPv6 address has not settled");
+}
+
+static bool holds_duplicate(const void *unused)
+{
+    FILE    *file = fopen("/proc/thread-self/net/if_inet6", "re");
+    bool     found = false;
+    unsigned flags;
+
+    (void)unused;
+    assert_non_null(file);
+    while (!found && fscanf(file, "%*s %*s %*s %*s %x %*s", &flags) == 1)
+        found = (flags & IFA_F_DADFAILED) != 0;
+    fclose(file);
+    return found;
+}
+
+void namespace_await_duplicate(void)
+{
+    if (!await(RTMGRP_IPV6_IFADDR, holds_duplicate, NULL))
+        fail_msg("no address is a duplicate");
+}
+
+/* ---- Topologies ------------------------------------------------------------------------------------------------- */
+
+void namespace_add_pair(void)
+{
+    /* Of the interfaces that are made from here on: link-local addresses are good at once. */
+    namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
+    namespace_ip("link add name a type veth peer name b");
+    namespace_ip("link set dev b up");
+    namespace_ip("link set dev a up");
+    namespace_ip("address add 192.0.2.2/24 dev a");
+    namespace_ip("address add 2001:db8::2/64 dev a nodad");
+    namespace_await_running("a", true);
+    namespace_await_running("b", true);
+    namespace_await_addresses();
+}
+
+void namespace_add_second_pair(void)
+{
+    namespace_ip("link add name c type veth peer name d");
+    namespace_ip("link set dev d up");
+    namespace_ip("link set dev c up");
+    namespace_ip("address add 203.0.113.2/24 dev c");
+    namespace_ip("address add 2001:db8:c::2/64 dev c nodad");
+    namespace_await_running("c", true);
+    namespace_await_addresses();
+}
+
+int namespace_add_tun(const char *name)
+{
+    struct ifreq request = { .ifr_flags = IFF_TUN | IFF_NO_PI };
+    const int    fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+
+    if (fd < 0)
+        return -1;
+    snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
+    if (ioctl(fd, TUNSETIFF, &request) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* ---- The other namespace ---------------------------------------------------------------------------------------- */
+
+#define COMMAND_SIZE 256
+
+/* What the child does: each command in turn, answered by one byte, until the other end is closed. */
+static _Noreturn void serve(int socket)
+{
+    char command[COMMAND_SIZE], output[1024];
+    char status = namespace_enter() ? 0 : 1;
+
+    while (write(socket, &status, 1) == 1 && read(socket, command, sizeof command) == sizeof command)
+        status = run_ip(command, output, sizeof output) == 0 ? 0 : 1;
+    _exit(0);
+}
+
+static void await_other(const struct namespace_other *other, const char *what)
+{
+    char    status = 1;
+    ssize_t got;
+
+    do
+        got = read(other->socket, &status, 1);
+    while (got < 0 && errno == EINTR);
+    if (got != 1 || status != 0)
+        fail_msg("in the other namespace: %s", what);
+}
+
+struct birth {
+    pid_t child;
+    int   ends[2];
+};
+
+static void give_birth(void *argument)
+{
+    struct birth *birth = argument;
+
+    birth->child = fork();
+    if (birth->child != 0)
+        return;
+    close(birth->ends[0]);
+    serve(birth->ends[1]);
+}
+
+void namespace_other_open(struct namespace_other *ret)
+{
+    struct birth birth = { .child = -1 };
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, birth.ends), 0);
+    namespace_aside(give_birth, &birth);
+    assert_true(birth.child >= 0);
+    close(birth.ends[1]);
+    ret->pid = birth.child;
+    ret->socket = birth.ends[0];
+    await_other(ret, "it could not be made");
+}
+
+void namespace_other_ip(const struct namespace_other *other, const char *command)
+{
+    char record[COMMAND_SIZE] = "";
+
+    snprintf(record, sizeof record, "%s", command);
+    assert_int_equal(write(other->socket, record, sizeof record), sizeof record);
+    await_other(other, command);
+}
+
+void namespace_other_close(const struct namespace_other *other)
+{
+    close(other->socket);
+    while (waitpid(other->pid, NULL, 0) < 0)
+        assert_int_equal(errno, EINTR);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/patience.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "support/unit.h"
+
+#define PATIENCE 20 /* seconds until what must happen has failed to */
+
+/* helgrind knows sem_wait, but not what sem_timedwait puts in order. */
+static int wait_until(sem_t *semaphore, const struct timespec *end)
+{
+    const char *under = getenv("TEST_UNDER");
+
+    if (under != NULL && strcmp(under, "helgrind") == 0)
+        return sem_wait(semaphore);
+    return sem_timedwait(semaphore, end);
+}
+
+void patience_await(sem_t *semaphore, const char *complaint)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += patience_of(PATIENCE);
+    while (wait_until(semaphore, &end) != 0)
+        if (errno != EINTR)
+            fail_msg("%s", complaint);
+}

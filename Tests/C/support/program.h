@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TESTS_PROGRAM_H
+#define TESTS_PROGRAM_H
+
+/* This test program once more, as a process that has done nothing yet: with the name of a PART (unit.h) as its argument,
+ * it does that instead of running the tests. For what cannot be seen from inside a test that goes on. */
+
+struct program {
+    int  status;       /* as of waitpid(2) */
+    char output[4096]; /* both stdout and stderr */
+};
+
+/* Runs it to its end. One that hangs is killed. */
+void program_run(const char *part, struct program *ret);
+
+/* It has exited with this status and printed this. */
+#define EXPECT_PROGRAM(part, status, output) ((void)(part), program_expect(#part, status, output, __FILE__, __LINE__))
+void program_expect(const char *part, int status, const char *output, const char *file, int line);
+
+const char *program_path(void);
+
+/* In a part: the argument after its name, or NULL. */
+extern const char *program_argument;
+
+/* In a part, where cmocka cannot help: says what was wrong, and ends the process. */
+#define MUST(condition) \
+    do { \
+        if (!(condition)) \
+            program_fail(#condition, __FILE__, __LINE__); \
+    } while (0)
+_Noreturn void program_fail(const char *condition, const char *file, int line);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "support/patience.h"
+#include "support/unit.h"
+
+#define PATIENCE 20 /* seconds until what must happen has failed to */
+
+static _Thread_local const struct queue *here;
+
+/* ---- Running ---------------------------------------------------------------------------------------------------- */
+
+static bool take_locked(struct queue *queue, struct queue_work *ret)
+{
+    if (queue->count == 0)
+        return false;
+    *ret = queue->works[0];
+    queue->count--;
+    memmove(queue->works, queue->works + 1, queue->count * sizeof *queue->works);
+    return true;
+}
+
+bool queue_take(struct queue *queue, struct queue_work *ret)
+{
+    bool taken;
+
+    pthread_mutex_lock(&queue->lock);
+    taken = take_locked(queue, ret);
+    pthread_mutex_unlock(&queue->lock);
+    return taken;
+}
+
+static void run(struct queue *queue, const struct queue_work *work)
+{
+    const struct queue *before = here;
+
+    here = queue;
+    work->run(work->argument);
+    here = before;
+}
+
+bool queue_run(struct queue *queue)
+{
+    struct queue_work work;
+    const bool        taken = queue_take(queue, &work);
+
+    if (taken)
+        run(queue, &work);
+    return taken;
+}
+
+bool queue_is_here(const struct queue *queue)
+{
+    return here == queue;
+}
+
+static void *serve(void *argument)
+{
+    struct queue     *queue = argument;
+    struct queue_work work;
+
+    pthread_mutex_lock(&queue->lock);
+    for (;;) {
+        if (take_locked(queue, &work)) {
+            pthread_mutex_unlock(&queue->lock);
+            run(queue, &work);
+            pthread_mutex_lock(&queue->lock);
+        } else if (queue->over) {
+            break;
+        } else {
+            pthread_cond_wait(&queue->news, &queue->lock);
+        }
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return NULL;
+}
+
+/* ---- The scheduler ---------------------------------------------------------------------------------------------- */
+
+static const void *retain(const void *info)
+{
+    atomic_fetch_add(&((struct queue *)(uintptr_t)info)->references, 1);
+    return info;
+}
+
+/* Under the lock, so that whoever closes the queue comes after it for helgrind too. */
+static void release(const void *info)
+{
+    struct queue *queue = (struct queue *)(uintptr_t)info;
+
+    pthread_mutex_lock(&queue->lock);
+    atomic_fetch_add(&queue->releases, 1);
+    atomic_fetch_sub(&queue->references, 1);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+static void perform(void *info, void (*work)(void *argument), void *argument)
+{
+    struct queue *queue = info;
+
+    pthread_mutex_lock(&queue->lock);
+    if (queue->count == queue->capacity) {
+        queue->capacity = queue->capacity * 2 + 16;
+        queue->works = realloc(queue->works, queue->capacity * sizeof *queue->works);
+        if (queue->works == NULL)
+            abort();
+    }
+    queue->works[queue->count++] = (struct queue_work){ .run = work, .argument = argument };
+    if (queue->count > queue->most)
+        queue->most = queue->count;
+    queue->performs++;
+    pthread_cond_broadcast(&queue->news);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+SCNetworkReachabilityScheduler queue_scheduler(struct queue *queue)
+{
+    return (SCNetworkReachabilityScheduler){ .info = queue, .retain = retain, .release = release, .perform = perform };
+}
+
+SCBoolean queue_set(struct queue *queue, SCNetworkReachabilityRef target)
+{
+    const SCNetworkReachabilityScheduler scheduler = queue_scheduler(queue);
+
+    return SCNetworkReachabilitySetScheduler(target, &scheduler);
+}
+
+/* ---- Opening, closing, counting --------------------------------------------------------------------------------- */
+
+void queue_open(struct queue *queue, unsigned threads)
+{
+    memset(queue, 0, sizeof *queue);
+    assert_int_equal(pthread_mutex_init(&queue->lock, NULL), 0);
+    assert_int_equal(pthread_cond_init(&queue->news, NULL), 0);
+    assert_true(threads <= QUEUE_THREADS);
+    for (unsigned i = 0; i < threads; i++)
+        assert_int_equal(pthread_create(&queue->threads[queue->thread_count++], NULL, serve, queue), 0);
+}
+
+void queue_close(struct queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->over = true;
+    pthread_cond_broadcast(&queue->news);
+    pthread_mutex_unlock(&queue->lock);
+    for (unsigned i = 0; i < queue->thread_count; i++)
+        pthread_join(queue->threads[i], NULL);
+    while (queue_run(queue))
+        continue;
+    free(queue->works);
+    pthread_cond_destroy(&queue->news);
+    pthread_mutex_destroy(&queue->lock);
+}
+
+void queue_await(struct queue *queue, unsigned long performs)
+{
+    struct timespec end;
+    bool            done;
+    int             error = 0;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += patience_of(PATIENCE);
+    pthread_mutex_lock(&queue->lock);
+    while (queue->performs < performs && error == 0)
+        error = pthread_cond_timedwait(&queue->news, &queue->lock, &end);
+    done = queue->performs >= performs;
+    pthread_mutex_unlock(&queue->lock);
+    if (!done)
+        fail_msg("no work was handed over");
+}
+
+unsigned long queue_performs(struct queue *queue)
+{
+    unsigned long performs;
+
+    pthread_mutex_lock(&queue->lock);
+    performs = queue->performs;
+    pthread_mutex_unlock(&queue->lock);
+    return performs;
+}
+
+size_t queue_count(struct queue *queue)
+{
+    size_t count;
+
+    pthread_mutex_lock(&queue->lock);
+    count = queue->count;
+    pthread_mutex_unlock(&queue->lock);
+    return count;
+}
+
+size_t queue_most(struct queue *queue)
+{
+    size_t most;
+
+    pthread_mutex_lock(&queue->lock);
+    most = queue->most;
+    pthread_mutex_unlock(&queue->lock);
+    return most;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/watcher.h"
+#include "support/idle.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "support/patience.h"
+
+#define PATIENCE 10.0 /* seconds until a callback that must come has failed to */
+
+double watcher_now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    struct watcher            *watcher = info;
+    SCNetworkReachabilityFlags inside = ~flags;
+
+    watcher->calls++;
+    watcher->flags = flags;
+    if (!SCNetworkReachabilityGetFlags(target, &inside) || inside != flags)
+        watcher->disagreed = true;
+}
+
+/* What a watcher holds: at the end of a test that itself may be gone. */
+struct scheduled {
+    SCNetworkReachabilityRef target;
+    SCRunLoopRef             loop;
+};
+
+static void stop_scheduled(void *argument)
+{
+    struct scheduled *scheduled = argument;
+
+    SCNetworkReachabilityUnscheduleFromRunLoop(scheduled->target, scheduled->loop, kSCRunLoopDefaultMode);
+    SCNetworkReachabilityRelease(scheduled->target);
+    SCRunLoopRelease(scheduled->loop);
+    free(scheduled);
+}
+
+void watcher_schedule_on(struct watcher *watcher, SCNetworkReachabilityRef target, SCRunLoopRef loop)
+{
+    SCNetworkReachabilityContext context = { .info = watcher };
+    struct scheduled            *scheduled = malloc(sizeof *scheduled);
+
+    assert_non_null(scheduled);
+    *watcher = (struct watcher){ .target = target, .loop = SCRunLoopRetain(loop) };
+    assert_non_null(watcher->loop);
+    assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+    if (!SCNetworkReachabilityScheduleWithRunLoop(target, watcher->loop, kSCRunLoopDefaultMode))
+        fail_msg("not scheduled: %s", SCErrorString(SCError()));
+    *scheduled = (struct scheduled){ target, watcher->loop };
+    watcher->stop = unit_defer(stop_scheduled, scheduled);
+}
+
+void watcher_schedule(struct watcher *watcher, SCNetworkReachabilityRef target)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+
+    watcher_schedule_on(watcher, target, loop);
+    SCRunLoopRelease(loop);
+}
+
+void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target)
+{
+    watcher_schedule(watcher, target);
+    assert_int_equal(watcher_pass(watcher), 0);
+}
+
+void watcher_stop(struct watcher *watcher)
+{
+    free(unit_cancel(watcher->stop));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher->target, watcher->loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(watcher->target);
+    SCRunLoopRelease(watcher->loop);
+}
+
+int watcher_pass(struct watcher *watcher)
+{
+    return SCRunLoopPerform(watcher->loop, 0);
+}
+
+static void fail_at(const struct watcher *watcher, const char *what, SCNetworkReachabilityFlags wanted,
+                    SCNetworkReachabilityFlags got, const char *file, int line)
+{
+    char wanted_text[256], got_text[256], description[1024];
+
+    SCNetworkReachabilityFlagsGetString(wanted, wanted_text, sizeof wanted_text);
+    SCNetworkReachabilityFlagsGetString(got, got_text, sizeof got_text);
+    SCNetworkReachabilityGetDescription(watcher->target, description, sizeof description);
+    print_error("%s: wanted %s, got %s\n%s\n", what, wanted_text, got_text, description);
+    _fail(file, line);
+}
+
+/* GetFlags of the scheduled target, and GetPath, which asks the kernel now, say what the callback said. */
+static void check_agreement(const struct watcher *watcher, const char *file, int line)
+{
+    const SCNetworkReachabilityFlags wanted = watcher->flags, cached = expect_flags_of(watcher->target),
+                                     asked = expect_path_of(watcher->target).flags;
+
+    if (watcher->disagreed)
+        fail_at(watcher, "GetFlags inside the callback", wanted, ~wanted, file, line);
+    if (cached != wanted)
+        fail_at(watcher, "GetFlags after the callback", wanted, cached, file, line);
+    if (asked != wanted)
+        fail_at(watcher, "GetPath after the callback", wanted, asked, file, line);
+}
+
+void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line)
+{
+    const int before = watcher->calls;
+
+    flags = expect_told(flags);
+    if (SCRunLoopPerform(watcher->loop, patience_of(PATIENCE)) != 1 || watcher->calls != before + 1)
+        fail_at(watcher, "no callback, or several", flags, expect_flags_of(watcher->target), file, line);
+    if (watcher->flags != flags)
+        fail_at(watcher, "callback", flags, watcher->flags, file, line);
+    check_agreement(watcher, file, line);
+}
+
+void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line)
+{
+    const double end = watcher_now() + patience_of(PATIENCE);
+    const int    before = watcher->calls;
+
+    flags = expect_told(flags);
+    while ((watcher->calls == before || watcher->flags != flags) && watcher_now() < end)
+        SCRunLoopPerform(watcher->loop, end - watcher_now());
+    if (watcher->calls == before || watcher->flags != flags)
+        fail_at(watcher, "last callback", flags, watcher->calls == before ? ~flags : watcher->flags, file, line);
+    check_agreement(watcher, file, line);
+}
+
+void watcher_expect_quiet(struct watcher *watcher, const char *file, int line)
+{
+    const int calls = idle_perform(watcher->loop);
+
+    if (calls != 0)
+        fail_at(watcher, "a callback for nothing", expect_flags_of(watcher->target), watcher->flags, file, line);
+}
