@@ -209,7 +209,7 @@ ASAN      = $(call under,asan,$(NAMES))
 TSAN      = $(call under,tsan,$(NAMES))
 VALGRIND  = $(call under,valgrind,$(NAMES))
 CLANG     = $(call under,clang,$(NAMES))
-HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback delivery handover scheduler service storm threads),$(NAMES)))
+HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback delivery library-thread scheduler scheduler-work storm threads),$(NAMES)))
 
 # They boot an emulated machine. Only one can run at a time.
 MACHINE   = Tests/VM/machine Tests/VM/test-
