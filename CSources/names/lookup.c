@@ -88,7 +88,9 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, enum 
 
     if (lookup == NULL)
         return NULL;
-    *lookup = (struct lookup){ .netns = netns, .hash = hash_name(name), .queue = queue, .slow_queue = slow_queue };
+    *lookup = (struct lookup){
+        .netns = netns, .hash = hash_name(name), .queue = (uint8_t)queue, .slow_queue = (uint8_t)slow_queue
+    };
     list_init(&lookup->node);
     list_init(&lookup->waiters);
     memcpy(lookup->name, name, size);
@@ -128,7 +130,7 @@ static void remove_from_pool_locked(struct lookup *lookup)
 static void move_to_queue_locked(struct lookup *lookup, enum queue queue)
 {
     list_remove(&lookup->node);
-    lookup->queue = queue;
+    lookup->queue = (uint8_t)queue;
     lookup->running = false;
     list_append(&pool.queues[queue], &lookup->node);
 }
@@ -400,7 +402,7 @@ static void *run_worker(void *argument)
 static void raise_priority_locked(struct lookup *lookup, enum queue queue, enum queue slow_queue)
 {
     if (slow_queue < lookup->slow_queue)
-        lookup->slow_queue = slow_queue;
+        lookup->slow_queue = (uint8_t)slow_queue;
     if (!lookup->running && queue < lookup->queue)
         move_to_queue_locked(lookup, queue);
 }

@@ -35,7 +35,8 @@
     { \
         static struct unit_test tests[sizeof(rows) / sizeof(rows)[0]]; \
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows)[0]; i++) { \
-            tests[i] = (struct unit_test){ #test, __LINE__, test##_row, (rows)[i].name, &(rows)[i], .uses_unit = 1 }; \
+            tests[i] = (struct unit_test){ #test,          __LINE__,          test##_row, \
+                                           (rows)[i].name, .row = &(rows)[i], .uses_unit = 1 }; \
             unit_add(&tests[i]); \
         } \
     } \
@@ -88,6 +89,7 @@ struct unit_test {
     int         line; /* the order of constructors is the compiler's */
     void (*run)(const void *row);
     const char *row_name;
+    char       *full_name; /* with the row's */
     const void *row;
     void (*setup)(void), (*teardown)(void);
     int               uses_unit;     /* setup and teardown are those of the UNIT */
