@@ -324,10 +324,7 @@ TEST(whichever_loop_is_left_goes_on)
     SCRunLoopRef other = SCRunLoopCreate();
 
     begin_with("servfail.test");
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
-    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(watcher.loop);
-    watcher.loop = other;
+    watcher_move(&watcher, other);
     assert_false(asks_at("servfail.test", 0.999));
     assert_true(asks_at("servfail.test", 1));
     assert_true(asks_at("servfail.test", 3));

@@ -26,6 +26,9 @@ void watcher_schedule_on(struct watcher *watcher, SCNetworkReachabilityRef targe
  * heard of, or missed. */
 void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target);
 
+/* Schedules the target on another loop, and ends the first schedule. Takes over the reference to the loop. */
+void watcher_move(struct watcher *watcher, SCRunLoopRef loop);
+
 void watcher_stop(struct watcher *watcher);
 
 /* Makes one pass of the loop, for what is there already. */
