@@ -4,16 +4,16 @@
 public import Observation
 
 extension AFNetworkReachabilityManager: Observable {
-    /// Adds an observer beside the one block. Each delivery calls it on the delivery queue, after the block. It ends when
-    /// the returned object is cancelled or released. This does not start monitoring, and does not call the observer with
-    /// an earlier status.
+    /// Adds an observer beside the one block. Each delivery calls it on the delivery queue, after the block. It ends
+    /// when the returned object is cancelled or released. This does not start monitoring, and does not call the
+    /// observer with an earlier status.
     @preconcurrency
     public func addObserver(_ block: @escaping @Sendable (AFNetworkReachabilityStatus) -> Void) -> Observer {
         Observer(registry: observerRegistry, id: observerRegistry.addObserver(block))
     }
 
-    /// The statuses as a sequence: first the current one, even if it is unknown, then each delivered one that differs from
-    /// the last. This does not start or stop monitoring.
+    /// The statuses as a sequence: first the current status, even if it is unknown, then each delivered status that
+    /// differs from the last. This does not start or stop monitoring.
     public var statuses: Statuses { Statuses(manager: self) }
 
     /// The registration of an observer. It is cancelled when this object is released. It does not keep the manager.
@@ -32,8 +32,8 @@ extension AFNetworkReachabilityManager: Observable {
 
         /// Ends the observer.
         ///
-        /// Called on the delivery queue: the observer is not called after this returns. Called elsewhere: a call that has
-        /// begun may end later, and no other begins.
+        /// Called on the delivery queue: the observer is not called after this returns. Called elsewhere: a call that
+        /// has begun may end later, and no other begins.
         public func cancel() {
             registry.removeObserver(id)
         }
@@ -86,8 +86,8 @@ extension AFNetworkReachabilityManager: Observable {
     }
 }
 
-// Unchecked Sendable: no lock is needed, because `value` is set only in the initializer, and the runtime makes reading a
-// weak reference safe. `weak let` would need no such class, but older compilers that this package supports lack it.
+// Unchecked Sendable: no lock is needed, because `value` is set only in the initializer, and the runtime makes reading
+// a weak reference safe. `weak let` would need no such class, but older compilers that this package supports lack it.
 private final class WeakManager: @unchecked Sendable {
     private(set) weak var value: AFNetworkReachabilityManager?
 

@@ -7,16 +7,16 @@ package import ReachabilitySupport
 public import SCReachability
 internal import Synchronization
 
-/// Monitors whether a host, an address or the default path is reachable, and delivers changes on a queue: the main queue
-/// unless `deliveryQueue` is set.
+/// Monitors whether a host, an address or the default path is reachable, and delivers changes on a queue: the main
+/// queue unless `deliveryQueue` is set.
 ///
 /// Monitoring is off until `startMonitoring()`. The status is unknown until the first delivery. A delivery sets the
 /// status, calls the block, then the observers, and then posts `AFNetworkingReachabilityDidChange`. Each start delivers
 /// the current status, and then every change. A manager stops when its last reference is released. Every method is safe
 /// on any thread.
 open class AFNetworkReachabilityManager: @unchecked Sendable {
-    // Unchecked Sendable: the mutex of `state` guards it, and the other properties are constants. The mutex is never held
-    // while a user's code runs, or the C library's, which may run a user's hooks.
+    // Unchecked Sendable: the mutex of `state` guards it, and the other properties are constants. The mutex is never
+    // held while a user's code runs, or the C library's, which may run a user's hooks.
 
     /// A block for `setReachabilityStatusChange(_:)`. Called on the delivery queue.
     public typealias StatusBlock = @Sendable (AFNetworkReachabilityStatus) -> Void
@@ -78,7 +78,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
     }
 
     deinit {
-        // The watcher ends with this object. It is not stopped before, so a queued delivery still posts its notification.
+        // The watcher is not stopped here, so that a queued delivery still posts its notification.
         observerRegistry.end()
     }
 
@@ -108,8 +108,8 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
         AFStringFromNetworkReachabilityStatus(networkReachabilityStatus, language: language)
     }
 
-    /// The queue of deliveries, from the next start on. The default is the main queue; a program without a main loop sets
-    /// another. Deliveries do not overlap, on a concurrent queue either.
+    /// The queue of deliveries, from the next start on. The default is the main queue; a program without a main loop
+    /// sets another. Deliveries do not overlap, on a concurrent queue either.
     public var deliveryQueue: DispatchQueue {
         get { state.withLock(\.deliveryQueue) }
         set { state.withLock { $0.deliveryQueue = newValue } }
@@ -122,10 +122,11 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
         state.set(\.block, to: block)
     }
 
-    /// Starts or restarts monitoring: delivers the current status, and then every change. Never waits for a name server.
+    /// Starts or restarts monitoring: delivers the current status, then every change. Never waits for a name server.
     ///
-    /// - Returns: false, and the cause in `SCError()`, if the target cannot be watched: there is none, or it is scheduled
-    ///   elsewhere. True if another thread is starting or stopping this manager: that thread then also does this start.
+    /// - Returns: false, and the cause in `SCError()`, if the target cannot be watched: there is none, or it is
+    ///   scheduled elsewhere. True if another thread is starting or stopping this manager: that thread then also does
+    ///   this start.
     @discardableResult
     open func startMonitoring() -> Bool {
         stopMonitoring()
@@ -141,14 +142,14 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
 
     /// Stops monitoring, and drops queued deliveries. The status keeps its value.
     ///
-    /// Called on the delivery queue: there is no delivery after this returns. Called elsewhere: a delivery that has begun
-    /// may end later, and no other begins.
+    /// Called on the delivery queue: there is no delivery after this returns. Called elsewhere: a delivery that has
+    /// begun may end later, and no other begins.
     open func stopMonitoring() {
         watcher.stop()
     }
 
-    /// Sets the status unless its session has ended. That is checked under the lock: on a concurrent queue, the status of
-    /// an ended session could otherwise replace one of the next session.
+    /// Sets the status unless its session has ended. That is checked under the lock: on a concurrent queue, the status
+    /// of an ended session could otherwise replace one of the next session.
     fileprivate func setStatus(_ status: AFNetworkReachabilityStatus, unless hasEnded: () -> Bool) {
         observerRegistry.registrar.withMutation(of: self, keyPath: \.networkReachabilityStatus) {
             state.withLock { state in

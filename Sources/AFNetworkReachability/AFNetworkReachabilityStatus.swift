@@ -5,7 +5,7 @@ public import Foundation
 internal import ReachabilitySupport
 internal import SCReachability
 
-/// Whether a packet can leave for the target, and over which kind of interface. It does not say whether the target replies.
+/// Whether a packet can leave for the target, and over which kind of interface. That does not mean that it replies.
 public enum AFNetworkReachabilityStatus: Int, Sendable, Hashable {
     /// No status has been delivered yet.
     case unknown = -1
@@ -30,8 +30,8 @@ public enum AFNetworkReachabilityStatus: Int, Sendable, Hashable {
 }
 
 extension NSNotification.Name {
-    /// Posted on the delivery queue, after the block and the observers. The object is the manager, or nil if the manager
-    /// has ended since the delivery was queued.
+    /// Posted on the delivery queue, after the block and the observers. The object is the manager, or nil if the
+    /// manager has ended since the delivery was queued.
     public static let AFNetworkingReachabilityDidChange = NSNotification.Name(
         "com.alamofire.networking.reachability.change")
 }

@@ -33,8 +33,8 @@ package enum Localization {
         }
     }
 
-    /// Returns the text of the first folder that has the key in one of the languages. So a program's own text comes before
-    /// this module's.
+    /// Returns the text of the first folder that has the key in one of the languages. So a program's own text comes
+    /// before this module's.
     package static func text(for key: String, in languages: [String], folders: [URL]) -> String {
         for folder in folders {
             for language in languages.flatMap(fallbacks) {
@@ -73,8 +73,8 @@ package enum Localization {
         return try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: String]
     }
 
-    /// The main bundle's folder, then this module's, which SwiftPM puts beside the program. Not `Bundle.module`: it ends
-    /// the process if the folder is missing, and a program may be installed without that folder.
+    /// The main bundle's folder, then this module's, which SwiftPM puts beside the program. Not `Bundle.module`: it
+    /// ends the process if the folder is missing, and a program may be installed without that folder.
     private static let folders: [URL] = {
         let main = [Bundle.main.resourceURL, Bundle.main.bundleURL].compactMap { $0 }
         return main + main.map { $0.appendingPathComponent("libreachability_AFNetworkReachability.resources") }

@@ -23,8 +23,8 @@ final class ObserverRegistry: Sendable {
 
     /// Notifies the sequences, then the observers in the order in which they were added.
     ///
-    /// `hasEnded` is checked in the lock in which sequences are notified. So a sequence cannot get this status after one of
-    /// a later start.
+    /// `hasEnded` is checked in the lock in which sequences are notified. So a sequence cannot get this status after
+    /// one of a later start.
     func notify(_ status: AFNetworkReachabilityStatus, unless hasEnded: () -> Bool) {
         let observers = state.withLock { state in
             if !hasEnded() {

@@ -61,8 +61,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         self.init(target: Targets.defaultPath())
     }
 
-    /// A host, by its name or by an address literal. nil: the text is not a host name (it is empty, longer than 1024 bytes,
-    /// or contains a scheme, a slash, white space or a NUL), or the kernel cannot be queried.
+    /// A host, by its name or by an address literal. nil: the text is not a host name (it is empty, longer than 1024
+    /// bytes, or contains a scheme, a slash, white space or a NUL), or the kernel cannot be queried.
     public convenience init?(host: String) {
         self.init(target: Targets.host(host))
     }
@@ -72,8 +72,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         watcher = TargetWatcher(target, queue: reachabilityQueue)
     }
 
-    /// The flags now: of the last evaluation while the manager listens, otherwise of a query to the kernel. nil: the query
-    /// failed.
+    /// The flags now: of the last evaluation while the manager listens, otherwise of a query to the kernel. nil: the
+    /// query failed.
     open var flags: SCNetworkReachabilityFlags? { watcher.target?.flags }
 
     /// The status now, from `flags`.
@@ -92,8 +92,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
 
     /// Calls `listener` on `queue` with the current status, and then with every change. An earlier start ends.
     ///
-    /// - Returns: false, and the cause in `SCError()`, if the target cannot be watched. True if another thread is starting
-    ///   or stopping this manager: that thread then also does this start.
+    /// - Returns: false, and the cause in `SCError()`, if the target cannot be watched. True if another thread is
+    ///   starting or stopping this manager: that thread then also does this start.
     @preconcurrency
     @discardableResult
     open func startListening(

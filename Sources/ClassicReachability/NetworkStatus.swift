@@ -3,7 +3,7 @@
 #if os(Linux)
 public import Foundation
 
-/// Whether a packet can leave for the target, and over which kind of interface. It does not say whether the target replies.
+/// Whether a packet can leave for the target, and over which kind of interface. That does not mean that it replies.
 ///
 /// The raw values are those of tonymillion's Reachability. Apple's sample has 1 for Wi-Fi and 2 for cellular. Code that
 /// stored the sample's values must swap the two.

@@ -9,11 +9,11 @@ internal import Synchronization
 /// Reports whether a host, an address or the default path is reachable, and notifies of changes with blocks and a
 /// notification. This is the class of Apple's sample code and of tonymillion's library.
 ///
-/// Statuses are queried when they are read, and need no start. A start reports the current flags, and then every change.
-/// An instance stops when its last reference is released. Every method is safe on any thread.
+/// Statuses are queried when they are read, and need no start. A start reports the current flags, and then every
+/// change. An instance stops when its last reference is released. Every method is safe on any thread.
 open class Reachability: @unchecked Sendable, CustomStringConvertible {
-    // Unchecked Sendable: the mutex of `state` guards it, and the other properties are constants. The mutex is never held
-    // while other code runs.
+    // Unchecked Sendable: the mutex of `state` guards it, and the other properties are constants. The mutex is never
+    // held while other code runs.
 
     /// The instance is never nil. It is optional because Swift imports the block so on Apple's platforms.
     public typealias NetworkReachable = @Sendable (Reachability?) -> Void
@@ -51,8 +51,8 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
         self.isLocalWiFi = isLocalWiFi
     }
 
-    /// A host, by its name or by an address literal. nil: the text is not a host name (it is empty, longer than 1024 bytes,
-    /// or contains a scheme, a slash, white space or a NUL), or the kernel cannot be queried.
+    /// A host, by its name or by an address literal. nil: the text is not a host name (it is empty, longer than 1024
+    /// bytes, or contains a scheme, a slash, white space or a NUL), or the kernel cannot be queried.
     public convenience init!(hostName: String!) {
         self.init(hostName.flatMap(Targets.host))
     }
@@ -184,8 +184,8 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
 
     /// Reports the current flags, and then every change. Does nothing if the notifier runs already.
     ///
-    /// - Returns: false, and the cause in `SCError()`, if the target cannot be watched. True if another thread is starting
-    ///   or stopping this instance: that thread then also does this start.
+    /// - Returns: false, and the cause in `SCError()`, if the target cannot be watched. True if another thread is
+    ///   starting or stopping this instance: that thread then also does this start.
     @discardableResult
     open func startNotifier() -> Bool {
         let session = DeliverySession(
@@ -195,13 +195,13 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
 
     /// Stops the notifier, and drops queued reports.
     ///
-    /// Called in a block or on the notification queue: there is no report after this returns. Called elsewhere: a report
-    /// that has begun may end later, and no other begins.
+    /// Called in a block or on the notification queue: there is no report after this returns. Called elsewhere: a
+    /// report that has begun may end later, and no other begins.
     open func stopNotifier() {
         watcher.stop()
     }
 
-    /// Calls the blocks and posts the notifications. A closure that is called may stop the notifier: the rest is dropped.
+    /// Calls the blocks and posts the notifications. Any of them may stop the notifier: the rest is then dropped.
     private func deliver(
         _ flags: SCNetworkReachabilityFlags, of session: DeliverySession<SCNetworkReachabilityFlags>
     ) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// Computes when a change is reported: when nothing has changed for the settle time, or after ten times the settle time.
+/// Computes when a change is reported: when nothing has changed for the settle time, or after ten times as long.
 package struct Debouncer: Sendable {
     package typealias Instant = ContinuousClock.Instant
 

@@ -26,8 +26,8 @@ package final class KernelSource: Source {
         target = Mutex(try KernelTarget(kind, options))
     }
 
-    /// The default path. If its target cannot be made now, it is made as soon as possible: in the network namespace of the
-    /// thread that then makes it.
+    /// The default path. If its target cannot be made now, it is made as soon as possible: in the network namespace of
+    /// the thread that then makes it.
     package init() {
         kind = .defaultPath
         options = ReachabilityOptions()

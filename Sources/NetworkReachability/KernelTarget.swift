@@ -31,8 +31,8 @@ package final class KernelTarget: @unchecked Sendable {
         self.target = target
     }
 
-    /// While the target is scheduled: the last path that the library evaluated, whose every change is reported. Otherwise:
-    /// the result of a query to the kernel. nil: the query failed.
+    /// Returns the last path that the library evaluated, if the target is scheduled: the library reports each change of
+    /// it. Otherwise queries the kernel. Returns nil if the query fails.
     func path() -> ReachabilityPath? {
         var path = SCNetworkReachabilityPath()
         path.size = MemoryLayout<SCNetworkReachabilityPath>.size

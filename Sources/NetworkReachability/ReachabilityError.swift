@@ -39,8 +39,9 @@ public struct ReachabilityError: Error, Sendable {
     /// The cause, if there is one: below 1000 a value of `errno`, otherwise a status of the C library, as `SCError()`
     /// returns it.
     public var errno: Int32?
-    /// The last path of a wait. Its reason says why the target is not reachable. For a host's name, use it instead of the
-    /// monitor's own path: after the wait that is pending again, unless the monitor has other iterators or observers.
+    /// The last path of a wait. Its reason says why the target is not reachable. For a host's name, use it instead of
+    /// the monitor's own path: after the wait that is pending again, unless the monitor has other iterators or
+    /// observers.
     public var path: ReachabilityPath?
 
     public init(_ code: Code, errno: Int32? = nil) {

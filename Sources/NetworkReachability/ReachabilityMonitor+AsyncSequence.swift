@@ -41,8 +41,8 @@ extension ReachabilityMonitor {
     /// Waits until a packet can leave for the target, and returns its path. Without a time-out it waits for ever.
     ///
     /// Throws `CancellationError` if the task is cancelled. Otherwise throws ``ReachabilityError`` with the code
-    /// ``ReachabilityError/Code/timedOut`` or ``ReachabilityError/Code/monitorCancelled``, and with the last path of the
-    /// wait.
+    /// ``ReachabilityError/Code/timedOut`` or ``ReachabilityError/Code/monitorCancelled``, and with the last path of
+    /// the wait.
     @discardableResult
     public func waitUntilReachable(timeout: Duration? = nil) async throws -> ReachabilityPath {
         let now = path

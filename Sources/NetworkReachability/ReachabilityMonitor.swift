@@ -18,9 +18,9 @@ import Synchronization
 /// Iterators and observers get the current path first. Then they get each path that differs from the last one they got.
 /// If several come while they are busy, they get only the newest.
 ///
-/// The monitor watches the kernel only while it has iterators or observers. These keep their monitor alive. All calls are
-/// safe from any thread, and none waits for a name server. A monitor belongs to the network namespace of the thread that
-/// makes it.
+/// The monitor watches the kernel only while it has iterators or observers. These keep their monitor alive. All calls
+/// are safe from any thread, and none waits for a name server. A monitor belongs to the network namespace of the thread
+/// that makes it.
 public final class ReachabilityMonitor: Sendable {
     /// By number. A number is never used again.
     private typealias Receivers = [UInt64: any PathReceiver]
@@ -55,8 +55,8 @@ public final class ReachabilityMonitor: Sendable {
     /// The path now. Never waits for a name server: for a host whose name is not resolved yet, the reason is
     /// ``ReachabilityReason/namePending``.
     ///
-    /// While there are iterators or observers, this only loads a value. Otherwise it queries the kernel once, which takes
-    /// some microseconds.
+    /// While there are iterators or observers, this only loads a value. Otherwise it queries the kernel once, which
+    /// takes some microseconds.
     public var path: ReachabilityPath {
         state.withLock { $0.latest } ?? source.path() ?? .unreachable(.undetermined)
     }
@@ -115,8 +115,8 @@ extension ReachabilityMonitor {
         case setTimer(after: Duration)
     }
 
-    /// Starts the source if there are receivers, and stops it if there are none. Of several threads, the last one to take
-    /// the lock sees all receivers.
+    /// Starts the source if there are receivers, and stops it if there are none. Of several threads, the last one to
+    /// take the lock sees all receivers.
     private func startOrStopSource() {
         let followUp = isSourceStarted.withLock { isSourceStarted -> FollowUp? in
             let isNeeded = state.withLock { !$0.receivers.isEmpty }

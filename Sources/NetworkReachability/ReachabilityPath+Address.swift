@@ -43,8 +43,8 @@ extension ReachabilityPath {
 }
 
 extension ReachabilityPath.Address {
-    /// Parses an address literal. IPv4 is parsed as in inet_aton(3). IPv6 may have a `%zone`: the number of an interface,
-    /// or the name of an interface that exists now. nil: the text is not such a literal.
+    /// Parses an address literal. IPv4 is parsed as in inet_aton(3). IPv6 may have a `%zone`: the number of an
+    /// interface, or the name of an interface that exists now. nil: the text is not such a literal.
     public init?(_ literal: String) {
         guard let literal = AddressLiteral(literal) else { return nil }
         switch literal.address {
@@ -101,8 +101,8 @@ func withSocketAddress<Result>(
 }
 
 extension ReachabilityPath.Address: CustomStringConvertible {
-    /// "192.0.2.1", "2001:db8::1" or "fe80::1%eth0". If the thread's network namespace has no such interface, the zone is
-    /// its number: "fe80::1%7".
+    /// "192.0.2.1", "2001:db8::1" or "fe80::1%eth0". If the thread's network namespace has no such interface, the zone
+    /// is its number: "fe80::1%7".
     public var description: String {
         let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
             bytes.withUnsafeBytes { bytes in

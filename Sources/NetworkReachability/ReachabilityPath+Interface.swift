@@ -24,8 +24,8 @@ extension ReachabilityPath.Interface {
     /// The type of an interface. It follows from what the device is, never from its name. Later versions may have more
     /// types.
     ///
-    /// A VLAN, macvlan, ipvlan, bond, team, bridge or VRF has the type of what carries its packets: the interface below it,
-    /// or the port that a bond uses. Otherwise it has the type of the best port with a carrier, in the order
+    /// A VLAN, macvlan, ipvlan, bond, team, bridge or VRF has the type of what carries its packets: the interface below
+    /// it, or the port that a bond uses. Otherwise it has the type of the best port with a carrier, in the order
     /// ``wiredEthernet``, ``wiFi``, ``cellular``. If no real device carries them, the type is ``virtual``.
     public struct InterfaceType: RawRepresentable, Sendable, Hashable {
         public let rawValue: UInt32

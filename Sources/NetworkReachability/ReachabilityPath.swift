@@ -48,7 +48,7 @@ public struct ReachabilityPath: Sendable, Hashable {
 }
 
 extension ReachabilityPath: CustomStringConvertible {
-    /// The flags, the route and the reason, in the words of ip-route(8): "Reachable dev eth0 via 10.0.0.1 src 10.0.0.2".
+    /// Flags, route and reason, in the words of ip-route(8): "Reachable dev eth0 via 10.0.0.1 src 10.0.0.2".
     public var description: String {
         var words = ["\(flags)"]
         if let interface { words.append("dev \(interface.name)") }

@@ -28,15 +28,15 @@ public struct ReachabilityReason: RawRepresentable, Sendable, Hashable {
     public static let noSourceAddress = ReachabilityReason(.noSourceAddress)
     /// The monitor's local address is not an address of this machine.
     public static let localAddressNotAssigned = ReachabilityReason(.localAddressNotAssigned)
-    /// The host's name is not resolved yet. The flags are those of the path to the name servers, or of the default path.
+    /// The host's name is not resolved yet. The flags are those of the path to the name servers or the default path.
     public static let namePending = ReachabilityReason(.namePending)
     public static let nameNotFound = ReachabilityReason(.nameNotFound)
     public static let nameServerFailure = ReachabilityReason(.nameServerFailure)
     public static let nameServerUnreachable = ReachabilityReason(.nameServerUnreachable)
     /// The interface of the monitor's options, or of an address's zone, does not exist.
     public static let interfaceMissing = ReachabilityReason(.interfaceMissing)
-    /// The kernel could not be queried: no memory, no descriptors, or no permission. A monitor with iterators or observers
-    /// tries again.
+    /// The kernel could not be queried: no memory, no descriptors, or no permission. A monitor with iterators or
+    /// observers tries again.
     public static let undetermined = ReachabilityReason(rawValue: .max)
 
     private init(_ reason: SCNetworkReachabilityReason) {

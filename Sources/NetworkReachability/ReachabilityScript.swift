@@ -25,11 +25,11 @@ public final class ReachabilityScript: Sendable {
     /// The last path played.
     public var path: ReachabilityPath { state.withLock { $0.path } }
 
-    /// The number of monitors that have iterators or observers now. A test can check that the program has ended them all.
+    /// The number of monitors that have iterators or observers now. A test can check that the program has ended all.
     public var watchedMonitors: Int { state.withLock { $0.watchers.count } }
 
-    /// Sets the path. When this returns, all monitors of the script have it. Iterators and observers get it later. A slow
-    /// one gets only the newest path.
+    /// Sets the path. When this returns, all monitors of the script have it. Iterators and observers get it later. A
+    /// slow one gets only the newest path.
     public func play(_ path: ReachabilityPath) {
         let watchers = state.withLock { state in
             state.path = path

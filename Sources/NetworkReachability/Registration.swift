@@ -5,8 +5,8 @@ import Synchronization
 
 /// A receiver's registration with a monitor. It ends with this object, or at `cancel()`.
 ///
-/// The registration keeps the monitor, and the monitor keeps the receiver. The receiver is released when the registration
-/// or the monitor's sending ends.
+/// The registration keeps the monitor, and the monitor keeps the receiver. The receiver is released when the
+/// registration or the monitor's sending ends.
 final class Registration: Sendable {
     private let entry: Mutex<(monitor: ReachabilityMonitor, number: UInt64)?>
 

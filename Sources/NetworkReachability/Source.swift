@@ -3,8 +3,8 @@
 #if os(Linux)
 /// Where a monitor gets its paths from: the kernel, or a script.
 ///
-/// The monitor alternates `start` and `stop`, one call at a time. It calls `path()` at any time, from any thread. It holds
-/// a lock in all three calls, so none of them may run a user's code.
+/// The monitor alternates `start` and `stop`, one call at a time. It calls `path()` at any time, on any thread. It may
+/// hold a lock in each call, so none of them may run a user's code.
 package protocol Source: Sendable {
     /// The path now. nil: it cannot be determined.
     func path() -> ReachabilityPath?

@@ -4,8 +4,8 @@
 package import SCReachability
 internal import Synchronization
 
-/// One start of a manager, until its stop. Turns flags into statuses, and delivers each status that differs from the last
-/// one on the manager's queue.
+/// One start of a manager, until its stop. Turns flags into statuses, and delivers each status that differs from the
+/// last one on the manager's queue.
 package final class DeliverySession<Status: Equatable & Sendable>: FlagsReceiver {
     private let queue: DispatchQueue
     private let status: @Sendable (SCNetworkReachabilityFlags) -> Status

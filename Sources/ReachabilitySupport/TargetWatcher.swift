@@ -14,8 +14,8 @@ package protocol FlagsReceiver: AnyObject, Sendable {
 
 /// Watches one target, between `start` and `stop`.
 ///
-/// No lock is held while the C library is called, as a user's hooks may run in those calls. Instead, one thread at a time
-/// makes the calls. Another thread stores what it wants and returns. The first thread then does that, too.
+/// No lock is held while the C library is called, as a user's hooks may run in those calls. Instead, one thread at a
+/// time makes the calls. Another thread stores what it wants and returns. The first thread then does that, too.
 package final class TargetWatcher: Sendable {
     /// nil: the target could not be made, and cannot be watched.
     package let target: SCNetworkReachability?
@@ -40,12 +40,12 @@ package final class TargetWatcher: Sendable {
         WatchContext.unschedule(target)
     }
 
-    /// Sends the receiver the current flags, and then each change. The previous receiver ends. With `ifStopped`, a previous
-    /// receiver goes on instead, and the new one is not used.
+    /// Sends the receiver the current flags, and then each change. The previous receiver ends. With `ifStopped`, a
+    /// previous receiver goes on instead, and the new one is not used.
     ///
-    /// Returns false, and sets `SCError()`, if the target cannot be watched. Returns true if another thread is busy: that
-    /// thread starts the watch. This call does not wait for it, because a hook in that thread may wait for this caller, or
-    /// be this caller.
+    /// Returns false, and sets `SCError()`, if the target cannot be watched. Returns true if another thread is busy:
+    /// that thread starts the watch. This call does not wait for it, because a hook in that thread may wait for this
+    /// caller, or be this caller.
     package func start(_ receiver: any FlagsReceiver, ifStopped: Bool = false) -> Bool {
         guard target != nil else { return failWithInvalidArgument() }
         let context = WatchContext(receiver)

@@ -4,12 +4,12 @@
 public import CReachability
 public import Foundation
 
-/// The callback of a target. It is called on the queue or run loop of the target's schedule, with the target, its flags at
-/// the beginning of the call, and the context's `info`. Calls for one target never overlap. The last call always has the
-/// current flags.
+/// The callback of a target. It is called on the queue or run loop of the target's schedule, with the target, its flags
+/// at the beginning of the call, and the context's `info`. Calls for one target never overlap. The last call always has
+/// the current flags.
 public typealias SCNetworkReachabilityCallBack = CNetworkReachabilityCallBack
 
-/// The `info` of a callback, and the hooks that retain and release it. The structure is copied when the callback is set.
+/// The `info` of a callback, and the hooks that retain and release it. It is copied when the callback is set.
 public struct SCNetworkReachabilityContext {
     /// Must be 0.
     public var version: Int
@@ -17,8 +17,8 @@ public struct SCNetworkReachabilityContext {
     public var info: UnsafeMutableRawPointer?
     /// Called when the callback is set, and before each call. Its result is used instead of `info`.
     public var retain: (@convention(c) (UnsafeRawPointer) -> UnsafeRawPointer)?
-    /// Called once for each `retain`: after each call, and when the callback is replaced or cleared, or the target ends. It
-    /// may be called on any thread.
+    /// Called once for each `retain`: after each call, and when the callback is replaced or cleared, or the target
+    /// ends. It may be called on any thread.
     public var release: (@convention(c) (UnsafeRawPointer) -> Void)?
     /// Never called. It is here because Apple's structure has it.
     public var copyDescription: ((UnsafeRawPointer) -> Unmanaged<CFString>)?
@@ -45,8 +45,8 @@ public struct SCNetworkReachabilityContext {
 /// Sets or replaces the callback of a target. With nil as `callout`, clears it.
 ///
 /// The new context is retained before the old one is released. The new callback is first called at the next change. If
-/// this is called on the queue or thread of the callbacks, the old callback is not called after this returns. Elsewhere, a
-/// call that has begun may end later, and no other begins.
+/// this is called on the queue or thread of the callbacks, the old callback is not called after this returns.
+/// Elsewhere, a call that has begun may end later, and no other begins.
 ///
 /// - Returns: false on failure, and the cause in `SCError()`.
 @discardableResult

@@ -4,7 +4,7 @@
 internal import CoreFoundation
 public import Foundation
 
-/// `"text" as CFString` compiles as on Apple's platforms. A file that also imports CoreFoundation must qualify the name.
+/// `"text" as CFString` compiles as on Apple's platforms. A file that also imports CoreFoundation must qualify it.
 public typealias CFString = NSString
 /// The type of error that `SCCopyLastError()` returns. It can be thrown.
 public typealias CFError = NSError
@@ -49,8 +49,8 @@ func coreFoundationMode(_ mode: NSString) -> CoreFoundation.CFString {
 }
 
 extension RunLoop {
-    /// Returns CoreFoundation's object of the main run loop or of the calling thread's run loop. Returns nil for any other
-    /// loop: call this on the loop's own thread, or call `CFRunLoopGetCurrent()` there.
+    /// Returns CoreFoundation's object of the main run loop or of the calling thread's run loop. Returns nil for any
+    /// other loop: call this on the loop's own thread, or call `CFRunLoopGetCurrent()` there.
     public func getCFRunLoop() -> CFRunLoop! {
         if self === RunLoop.main { return CFRunLoopGetMain() }
         return self === RunLoop.current ? CFRunLoopGetCurrent() : nil

@@ -27,8 +27,8 @@ public func SCCopyLastError() -> CFError {
     return NSError(domain: domain, code: Int(status), userInfo: [NSLocalizedDescriptionKey: text])
 }
 
-/// Sets `SCError()` to `kSCStatusInvalidArgument`, and returns false. Only the C library can set it, so this makes a call
-/// that fails with it.
+/// Sets `SCError()` to `kSCStatusInvalidArgument`, and returns false. Only the C library can set it, so this makes a
+/// call that fails with it.
 package func failWithInvalidArgument() -> Bool {
     SCNetworkReachabilityCreateWithName(nil, "") != nil
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Schedules targets on Foundation's run loops. For the C library, the run loops of a target are one scheduler. For a run
-// loop, a target is a source, as on Apple's platforms: a loop that has a source keeps running. All loops of a target share
-// one source, and the first loop that runs handles it.
+// Schedules targets on Foundation's run loops. For the C library, the run loops of a target are one scheduler. For a
+// run loop, a target is a source, as on Apple's platforms: a loop that has a source keeps running. All loops of a
+// target share one source, and the first loop that runs handles it.
 
 #if os(Linux)
 public import CReachability
@@ -12,8 +12,8 @@ internal import Synchronization
 
 /// Schedules the target on a run loop: its callbacks come on the thread that runs `runLoop` in that mode.
 ///
-/// Schedules are counted: a target that is scheduled twice on one loop and mode must be unscheduled twice. If a target is
-/// on several loops, each change is delivered once, by the first loop that runs.
+/// Schedules are counted: a target that is scheduled twice on one loop and mode must be unscheduled twice. If a target
+/// is on several loops, each change is delivered once, by the first loop that runs.
 ///
 /// - Returns: false, and `kSCStatusInvalidArgument` in `SCError()`, if the target is on a queue.
 @discardableResult
@@ -37,11 +37,11 @@ public func SCNetworkReachabilityUnscheduleFromRunLoop(
 }
 
 /// The schedules of one target on run loops.
-// Unchecked Sendable because of `source`: CoreFoundation's own lock guards it. The other properties are constants or have
-// a mutex.
+// Unchecked Sendable because of `source`: CoreFoundation's own lock guards it. The other properties are constants or
+// have a mutex.
 final class RunLoopSchedule: @unchecked Sendable {
-    // Unchecked Sendable: both properties are constants. CoreFoundation's own lock guards the loop, and any thread may wake
-    // it and change its sources.
+    // Unchecked Sendable: both properties are constants. CoreFoundation's own lock guards the loop, and any thread may
+    // wake it and change its sources.
     struct LoopAndMode: Hashable, @unchecked Sendable {
         let loop: CFRunLoop
         let mode: String
@@ -178,7 +178,8 @@ private final class WorkSlot: Sendable {
         state.withLock { if case .full = $0 { true } else { false } }
     }
 
-    /// Returns true if the work now waits for a loop. After `close()` the work is run at once: it then only frees memory.
+    /// Returns true if the work now waits for a loop. After `close()` the work is run at once: it then only frees
+    /// memory.
     func put(_ work: SchedulerWork) -> Bool {
         let isClosed = state.withLock { state in
             if case .closed = state { return true }

@@ -4,8 +4,8 @@
 public import CReachability
 public import Dispatch
 
-/// Schedules the target on a queue. Its callbacks come on `queue`, one at a time, on a concurrent queue too. nil ends the
-/// schedule.
+/// Schedules the target on a queue. Its callbacks come on `queue`, one at a time, on a concurrent queue too. nil ends
+/// the schedule.
 ///
 /// If nil is set on `queue` itself, no callback comes after this returns. Elsewhere, a callback that has begun may end
 /// later, and no other begins.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Apple's socket addresses have a length field, and sources for Apple's platforms set it. Linux has no such field. Here the
-// length follows from the family, and a value that is set is ignored. This file imports only the C library, because the
-// structures must be its own.
+// Apple's socket addresses have a length field, and sources for Apple's platforms set it. Linux has no such field. Here
+// the length follows from the family, and a value that is set is ignored. This file imports only the C library, because
+// the structures must be its own.
 
 #if os(Linux)
 #if canImport(Glibc)

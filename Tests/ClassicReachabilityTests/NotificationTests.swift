@@ -26,8 +26,8 @@ struct NotificationTests {
         }
         internet.startNotifier()
         #expect(await flags.next() == [])
-        // A block's notifications are queued right after it. So when the third block is called, those of the first two are
-        // queued.
+        // A block's notifications are queued right after it. So when the third block is called, those of the first two
+        // are queued.
         for (change, wanted) in [(String.addDefault, SCNetworkReachabilityFlags.reachable), (.deleteDefault, [])] {
             try await namespace.ip(change)
             #expect(await flags.next() == wanted)

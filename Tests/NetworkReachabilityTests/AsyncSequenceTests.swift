@@ -71,7 +71,7 @@ struct AsyncSequenceTests {
         #expect(script.watchedMonitors == 1)
     }
 
-    @Test("An iterator ends when its task is cancelled, also one that is made later in that task")
+    @Test("The iterators of a cancelled task end, also an iterator that is made later in that task")
     func cancelledTask() async {
         let monitor = ReachabilityMonitor(script: script)
         let received = Recorder<Void>()

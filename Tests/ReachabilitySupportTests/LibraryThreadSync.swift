@@ -31,8 +31,8 @@ final class LibraryThreadSync: Sendable {
         hasChanged.signal()
     }
 
-    /// Blocks the thread. It is not `async`, because the caller may have suspended a queue of the managers: it must go on
-    /// even if other tests, which wait for that queue, hold all threads of tasks.
+    /// Blocks the thread. It is not `async`, because the caller may have suspended a queue of the managers: it must go
+    /// on even if other tests, which wait for that queue, hold all threads of tasks.
     func wait() throws {
         // The callback of the first change may come before other callbacks of the same pass of the thread. The second
         // change comes after that callback, so the thread handles it in a later pass.

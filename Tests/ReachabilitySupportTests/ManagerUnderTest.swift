@@ -6,7 +6,8 @@ import ClassicReachability
 import Dispatch
 import Testing
 
-/// A manager of one of the modules, for tests that are the same for all of them. It ends when the last copy is released.
+/// A manager of one of the modules, for tests that are the same for all of them. It ends when the last copy is
+/// released.
 protocol ManagerUnderTest: Sendable {
     /// Watches an address in the network namespace of the calling thread. `queue`: the queue of the deliveries, if the
     /// manager lets its user choose it.

@@ -7,8 +7,8 @@ import Testing
 
 /// A manager's first query races with changes of its route.
 enum Race {
-    /// Starts a manager again and again, with this number of changes at the same time. Each change undoes the one before.
-    /// Expects that the last delivered status is the current one.
+    /// Starts a manager again and again, with this number of changes at the same time. Each change undoes the one
+    /// before. Expects that the last delivered status is the current one.
     static func run<Manager: ManagerUnderTest>(_: Manager.Type, changes: Int) async throws {
         let namespace = try await Namespace(.gateway)
         let manager: Manager = try makeManager(in: namespace)

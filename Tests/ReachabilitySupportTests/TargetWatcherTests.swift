@@ -120,8 +120,8 @@ private final class TestReceiver: FlagsReceiver {
     func end() { onEnd() }
 }
 
-/// Sets a callback whose context calls `body` when it is released: when another callback is set, which is during a start,
-/// on its thread.
+/// Sets a callback whose context calls `body` when it is released: when another callback is set, which is during a
+/// start, on its thread.
 private func setReleaseHook(of target: SCNetworkReachability, _ body: @escaping @Sendable () -> Void) {
     let hook = ReleaseHook(body)
     var context = SCNetworkReachabilityContext(

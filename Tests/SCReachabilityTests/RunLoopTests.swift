@@ -15,7 +15,7 @@ private final class RunLoopThread: Sendable {
     init(mode: CFRunLoopMode) throws {
         try startThread { [started, ended] in
             // The loop does not run in a mode that has neither sources nor timers.
-            let timer = Timer(timeInterval: .greatestFiniteMagnitude, repeats: false) { _ in }
+            let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
             RunLoop.current.add(timer, forMode: RunLoop.Mode(mode.rawValue as String))
             started.record(SendableRunLoop(runLoop: CFRunLoopGetCurrent()))
             ended.record(CFRunLoopRunInMode(mode, Double(Patience.seconds), false))

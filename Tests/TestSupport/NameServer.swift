@@ -5,8 +5,8 @@ internal import Glibc
 internal import Synchronization
 package import Testing
 
-/// The only name server of a namespace, on 127.0.0.1. It holds requests back until `sendReplies()`. The resolver's time-out
-/// is longer than a test. Every reply is NXDOMAIN.
+/// The only name server of a namespace, on 127.0.0.1. It holds requests back until `sendReplies()`. The resolver's
+/// time-out is longer than a test. Every reply is NXDOMAIN.
 package final class NameServer: Sendable {
     private struct Request {
         var bytes: [UInt8]

@@ -3,8 +3,8 @@
 internal import Glibc
 package import Testing
 
-/// A new network namespace. It contains only lo, which is down. It ends with this object, which the processes inside keep,
-/// and with the test process.
+/// A new network namespace. It contains only lo, which is down. It ends with this object, which the processes inside
+/// keep, and with the test process.
 package final class Namespace: Sendable {
     /// Keeps the namespace alive. A constant that is not used after `init`, so no lock is needed.
     private nonisolated(unsafe) let holder: RunningProcess

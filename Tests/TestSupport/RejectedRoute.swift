@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// Adds and deletes a route that rejects packets to 198.51.100.1, or to another host of that network. Faster than ip(8),
-/// as no process is started.
+/// Adds and deletes a route that rejects packets to 198.51.100.1, or to another host of that network. Faster than
+/// ip(8), as no process is started.
 package enum RejectedRoute {
     /// Call it inside a namespace. Returns false if the kernel refuses.
     package static func add(host: UInt8 = 1) -> Bool { set(0x890B, host) }

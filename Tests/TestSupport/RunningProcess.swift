@@ -14,8 +14,8 @@ package struct Ended {
 
 /// A running process. A test can wait for its output line by line. The process is killed when this object is released.
 ///
-/// Not Foundation's `Process`: with the `readabilityHandler` of its pipes, several at the same time crash libdispatch or
-/// hang.
+/// Not Foundation's `Process`: with the `readabilityHandler` of its pipes, several at the same time crash libdispatch
+/// or hang.
 package final class RunningProcess {
     package enum Input {
         case none
@@ -142,7 +142,8 @@ private struct Spawned {
     }
 }
 
-/// Held while a process is spawned. So no process inherits the pipe of another one, which would never reach its end then.
+/// Held while a process is spawned. So no process inherits the pipe of another one, which would never reach its end
+/// then.
 private let spawnLock = Mutex(())
 
 private func spawn(
