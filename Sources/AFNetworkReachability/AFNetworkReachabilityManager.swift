@@ -8,17 +8,18 @@ package import ReachabilitySupport
 public import SCReachability
 internal import Synchronization
 
-/// Watches whether a host, an address or the default path can be reached, and tells of changes on a queue: the main one
-/// unless `deliveryQueue` says otherwise.
+/// Monitors whether a host, an address or the default path is reachable, and delivers changes on a queue: the main
+/// queue unless `deliveryQueue` is set.
 ///
-/// Monitoring is off until `startMonitoring()`; the status is unknown until the first delivery. A delivery sets the
-/// status, calls the block, then the observers, and posts `AFNetworkingReachabilityDidChange`. Each start delivers once,
-/// then whenever the status changes. A manager that is let go of stops; every method may be called on any thread.
+/// Monitoring is off until `startMonitoring()`. The status is unknown until the first delivery. A delivery sets the
+/// status, calls the block, then the observers, and then posts `AFNetworkingReachabilityDidChange`. Each start delivers
+/// the current status, and then every change. A manager stops when its last reference is released. Every method is safe
+/// on any thread.
 open class AFNetworkReachabilityManager: @unchecked Sendable {
-    // Sendable: `state` is guarded by its mutex, the rest is constant. The mutex is never held while other code is
-    // called: the C library's, which may run hooks, or a user's.
+    // Unchecked Sendable: the mutex of `state` guards it, and the other properties are constants. The mutex is never
+    // held while a user's code runs, or the C library's, which may run a user's hooks.
 
-    /// A status block, as `setReachabilityStatusChange(_:)` takes it. Called on the delivery queue.
+    /// A block for `setReachabilityStatusChange(_:)`. Called on the delivery queue.
     public typealias StatusBlock = @Sendable (AFNetworkReachabilityStatus) -> Void
 
     private struct State {
@@ -27,50 +28,50 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
         var block: StatusBlock?
     }
 
-    private let watcher: Watcher
+    private let watcher: TargetWatcher
     private let state = Mutex(State())
-    let audience = Audience()
+    let observerRegistry = ObserverRegistry()
 
-    /// Flags of all managers pass here, so that deliveries keep their order.
-    package static let arrivals = DispatchQueue(label: "AFNetworkReachability")
-    private static let theShared = AFNetworkReachabilityManager()
+    /// The queue of the C library's callbacks. All managers share it, so that deliveries keep their order.
+    package static let callbackQueue = DispatchQueue(label: "AFNetworkReachability")
+    private static let sharedManager = AFNetworkReachabilityManager()
 
-    /// The manager of the default path that the whole process shares; made when it is first asked for, not started.
-    open class func shared() -> AFNetworkReachabilityManager { theShared }
+    /// The process's shared manager of the default path. It is made at the first call, and is not started.
+    open class func shared() -> AFNetworkReachabilityManager { sharedManager }
 
-    /// Watches a target. nil: nothing can be watched; `startMonitoring()` answers false, and the status stays unknown.
+    /// Monitors a target. With nil, `startMonitoring()` returns false, and the status stays unknown.
     public init(reachability: SCNetworkReachability!) {
-        watcher = Watcher(reachability, queue: AFNetworkReachabilityManager.arrivals)
+        watcher = TargetWatcher(reachability, queue: AFNetworkReachabilityManager.callbackQueue)
     }
 
-    /// Watches the default path: whether the machine has a way out, by IPv4 or IPv6.
+    /// Monitors the default path: whether the machine has a working default route, for IPv4 or IPv6.
     public convenience init() {
         self.init(reachability: Targets.defaultPath())
     }
 
-    /// Watches a host, by its name or an address literal. A text that is no host's name (`init(validating:)` tells) is
-    /// never reachable.
+    /// Monitors a host, by its name or by an address literal. A text that is not a host name is never reachable;
+    /// `init(validating:)` throws for it.
     ///
     /// - Precondition: `domain` is not empty.
     public convenience init(forDomain domain: String) {
-        precondition(!domain.isEmpty, "a reachability manager needs a domain that is not empty")
+        precondition(!domain.isEmpty, "the domain of a reachability manager must not be empty")
         self.init(reachability: Targets.unchecked(host: domain))
     }
 
-    /// Watches an address: `address` points to a `sockaddr` of IPv4 or IPv6. Any other: as `init(reachability:)` with
-    /// nil.
+    /// Monitors an address. `address` points to a `sockaddr` of IPv4 or IPv6. With another family, this is like
+    /// `init(reachability:)` with nil.
     public convenience init(forAddress address: UnsafeRawPointer) {
         self.init(reachability: Targets.address(address))
     }
 
-    /// Watches a host, after a look at its name.
+    /// Monitors a host, by its name or by an address literal. Throws if the text is not a host name.
     public convenience init(validating domain: String) throws(AFNetworkReachabilityError) {
         if let flaw = HostNameFlaw(of: domain) { throw AFNetworkReachabilityError(flaw) }
         guard let target = Targets.host(domain) else { throw .last }
         self.init(reachability: target)
     }
 
-    /// Watches an address, after a look at it: the bytes of a `sockaddr` of IPv4 or IPv6, at least all of its fields.
+    /// Monitors an address. Throws if the bytes are not a complete `sockaddr` of IPv4 or IPv6.
     public convenience init(validatingAddress address: UnsafeRawBufferPointer) throws(AFNetworkReachabilityError) {
         guard var address = sockaddr_storage(address) else { throw .badAddress }
         guard let target = Targets.address(&address) else { throw .last }
@@ -78,78 +79,82 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
     }
 
     deinit {
-        // The watcher ends with this object, and does not stop: a delivery on its way posts its notification.
-        audience.end()
+        // The watcher is not stopped here, so that a queued delivery still posts its notification.
+        observerRegistry.end()
     }
 
-    /// The last status delivered. Observed (`withObservationTracking`); never asks the system.
+    /// The last delivered status. Never queries the kernel. `withObservationTracking` can observe it.
     open var networkReachabilityStatus: AFNetworkReachabilityStatus { deliveredStatus }
 
-    /// As `networkReachabilityStatus`, whatever a subclass makes of that.
+    /// Like `networkReachabilityStatus`, but a subclass cannot override it.
     var deliveredStatus: AFNetworkReachabilityStatus {
-        audience.registrar.access(self, keyPath: \.networkReachabilityStatus)
+        observerRegistry.registrar.access(self, keyPath: \.networkReachabilityStatus)
         return state.withLock(\.status)
     }
 
-    /// False while unknown.
+    /// Whether the target is reachable, over any interface. False while the status is unknown.
     open var isReachable: Bool { networkReachabilityStatus.isReachable }
-    /// Over a cellular interface. False while unknown.
+    /// Whether the target is reachable over a cellular interface. False while the status is unknown.
     open var isReachableViaWWAN: Bool { networkReachabilityStatus == .reachableViaWWAN }
-    /// Over anything but a cellular interface. False while unknown.
+    /// Whether the target is reachable over an interface that is not cellular. False while the status is unknown.
     open var isReachableViaWiFi: Bool { networkReachabilityStatus == .reachableViaWiFi }
 
-    /// The status in words, in the language of the environment: LC_ALL, LC_MESSAGES, LANG.
+    /// The status as text, in the language of LC_ALL, LC_MESSAGES or LANG.
     open func localizedNetworkReachabilityStatusString() -> String {
         AFStringFromNetworkReachabilityStatus(networkReachabilityStatus)
     }
 
-    /// The status in words, in a language such as "de" or "zh-Hans".
+    /// The status as text, in a language such as "de" or "zh-Hans".
     open func localizedNetworkReachabilityStatusString(language: String) -> String {
         AFStringFromNetworkReachabilityStatus(networkReachabilityStatus, language: language)
     }
 
-    /// Where the next start delivers: the main queue unless set. For programs without a main loop, any other. Deliveries
-    /// do not overlap on a concurrent queue either.
+    /// The queue of deliveries, from the next start on. The default is the main queue; a program without a main loop
+    /// sets another. Deliveries do not overlap, on a concurrent queue either.
     public var deliveryQueue: DispatchQueue {
         get { state.withLock(\.deliveryQueue) }
         set { state.withLock { $0.deliveryQueue = newValue } }
     }
 
-    /// Sets the one block that is called when a status is delivered; nil clears it. Neither starts nor replays.
+    /// Sets the one block that is called with each delivered status. nil clears it. This does not start monitoring, and
+    /// does not call the block with an earlier status.
     @preconcurrency
     open func setReachabilityStatusChange(_ block: (@Sendable (AFNetworkReachabilityStatus) -> Void)?) {
         state.set(\.block, to: block)
     }
 
-    /// Starts, or starts again: the status is delivered, and then each change. Never waits, for a name server either.
+    /// Starts or restarts monitoring: delivers the current status, then every change. Never waits for a name server.
     ///
-    /// - Returns: false, and why in `SCError()`, if the target cannot be watched: there is none, or it is scheduled
-    ///   elsewhere. True while another thread starts or stops the same manager: that thread then sees to it.
+    /// - Returns: false, and the cause in `SCError()`, if the target cannot be watched: there is none, or it is
+    ///   scheduled elsewhere. True if another thread is starting or stopping this manager: that thread then also does
+    ///   this start.
     @discardableResult
     open func startMonitoring() -> Bool {
         stopMonitoring()
-        return watcher.start(makeFeed())
+        return watcher.start(makeSession())
     }
 
-    /// What a start is told with.
-    package func makeFeed() -> Feed<AFNetworkReachabilityStatus> {
-        Feed(queue: deliveryQueue, status: AFNetworkReachabilityStatus.init) { [weak self] status, feed in
-            Delivery(status: status, feed: feed).make(for: self)
+    /// Makes the session of one start.
+    package func makeSession() -> DeliverySession<AFNetworkReachabilityStatus> {
+        DeliverySession(queue: deliveryQueue, status: AFNetworkReachabilityStatus.init) { [weak self] status, session in
+            deliver(status, of: session, to: self)
         }
     }
 
-    /// Stops; what is on its way to the delivery queue is dropped. On that queue, nothing is delivered once this has
-    /// returned; from elsewhere, at most the delivery in flight ends. The status stays what it was.
+    /// Stops monitoring, and drops queued deliveries. The status keeps its value.
+    ///
+    /// Called on the delivery queue: there is no delivery after this returns. Called elsewhere: a delivery that has
+    /// begun may end later, and no other begins.
     open func stopMonitoring() {
         watcher.stop()
     }
 
-    /// Looks whether the delivery was dropped where the status is set: on a concurrent queue, that of a start which is
-    /// over could else come after the next one's.
-    fileprivate func take(_ status: AFNetworkReachabilityStatus, unless isOver: () -> Bool) {
-        audience.registrar.withMutation(of: self, keyPath: \.networkReachabilityStatus) {
+    /// Sets the status unless its session has ended. That is checked under the lock: on a concurrent queue, the status
+    /// of an ended session could otherwise replace one of the next session.
+    fileprivate func setStatus(_ status: AFNetworkReachabilityStatus, unless hasEnded: () -> Bool) {
+        observerRegistry.registrar.withMutation(of: self, keyPath: \.networkReachabilityStatus) {
             state.withLock { state in
-                if !isOver() { state.status = status }
+                if !hasEnded() { state.status = status }
             }
         }
     }
@@ -157,23 +162,22 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
     fileprivate var block: StatusBlock? { state.withLock(\.block) }
 }
 
-/// One status on its way to a manager and everyone whom that tells. Any of them may stop the manager: the others are
-/// then not told.
-private struct Delivery {
-    let status: AFNetworkReachabilityStatus
-    let feed: Feed<AFNetworkReachabilityStatus>
-
-    func make(for manager: AFNetworkReachabilityManager?) {
-        if let manager {
-            manager.take(status) { feed.isOver }
-            guard !feed.isOver else { return }
-            manager.block?(status)
-            manager.audience.tell(status) { feed.isOver }
-        }
-        guard !feed.isOver else { return }
-        NotificationCenter.default.post(
-            name: .AFNetworkingReachabilityDidChange, object: manager,
-            userInfo: [AFNetworkingReachabilityNotificationStatusItem: NSNumber(value: status.rawValue)])
+/// Delivers one status. Each closure that it calls may stop the manager: the delivery then ends.
+///
+/// - Parameter manager: nil if it has ended since the delivery was queued. The notification is posted all the same.
+private func deliver(
+    _ status: AFNetworkReachabilityStatus, of session: DeliverySession<AFNetworkReachabilityStatus>,
+    to manager: AFNetworkReachabilityManager?
+) {
+    if let manager {
+        manager.setStatus(status) { session.hasEnded }
+        guard !session.hasEnded else { return }
+        manager.block?(status)
+        manager.observerRegistry.notify(status) { session.hasEnded }
     }
+    guard !session.hasEnded else { return }
+    NotificationCenter.default.post(
+        name: .AFNetworkingReachabilityDidChange, object: manager,
+        userInfo: [AFNetworkingReachabilityNotificationStatusItem: NSNumber(value: status.rawValue)])
 }
 #endif

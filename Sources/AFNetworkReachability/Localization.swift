@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-// Words for a status, in the user's language. Foundation's locale is fixed on Linux and knows nothing of LANG, and its
-// look-up in bundles follows that: so the language and the table are chosen here. The table "AFNetworking" of the
-// program's main bundle goes first, then ours, then the English text, which is the key.
+// The text of a status in the user's language. On Linux, Foundation's locale is fixed and ignores LANG, and so do its
+// bundles. So this file chooses the language and the table itself: first the table "AFNetworking" of the program's main
+// bundle, then this module's table, then the English text, which is the key.
 
 #if os(Linux)
 internal import Foundation
 
-/// The status in words, in the language of the environment: LC_ALL, LC_MESSAGES, LANG.
+/// The status as text, in the language of LC_ALL, LC_MESSAGES or LANG.
 public func AFStringFromNetworkReachabilityStatus(_ status: AFNetworkReachabilityStatus) -> String {
     Localization.text(of: status, in: Localization.languages(ProcessInfo.processInfo.environment))
 }
 
-/// The status in words, in a language such as "de" or "zh-Hans".
+/// The status as text, in a language such as "de" or "zh-Hans".
 public func AFStringFromNetworkReachabilityStatus(
     _ status: AFNetworkReachabilityStatus, language: String
 ) -> String {
@@ -33,7 +33,8 @@ package enum Localization {
         }
     }
 
-    /// The first folder that has the key in one of the languages decides, so that a program's own words win over ours.
+    /// Returns the text of the first folder that has the key in one of the languages. So a program's own text comes
+    /// before this module's.
     package static func text(for key: String, in languages: [String], folders: [URL]) -> String {
         for folder in folders {
             for language in languages.flatMap(fallbacks) {
@@ -43,7 +44,7 @@ package enum Localization {
         return key
     }
 
-    /// What POSIX's variables ask for: the first that is set counts. "C" and "POSIX" are no language.
+    /// The languages of the first POSIX variable that is set. "C" and "POSIX" are not languages.
     package static func languages(_ environment: [String: String]) -> [String] {
         let names = ["LC_ALL", "LC_MESSAGES", "LANG"]
         guard let value = names.lazy.compactMap({ environment[$0] }).first(where: { !$0.isEmpty }) else {
@@ -53,14 +54,14 @@ package enum Localization {
         return language == "C" || language == "POSIX" ? ["en"] : [String(language), "en"]
     }
 
-    /// "zh-Hans-CN": that, "zh-Hans", "zh"; with the script of a Chinese region.
+    /// "zh-hans-cn", "zh-hans" and "zh" for "zh-Hans-CN". Chinese without a script gets the script of its region.
     private static func fallbacks(_ language: String) -> [String] {
         var parts = language.lowercased().split { $0 == "-" || $0 == "_" }
         if parts == ["zh"] || parts == ["zh", "cn"] || parts == ["zh", "sg"] { parts = ["zh", "hans"] }
         return (0..<parts.count).map { parts.dropLast($0).joined(separator: "-") }
     }
 
-    /// Folder names are compared without regard to case, as SwiftPM puts them in lower case.
+    /// Ignores the case of folder names, because SwiftPM makes them lower case.
     private static func table(language: String, in folder: URL) -> [String: String]? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let name = names.first { name in
@@ -72,8 +73,8 @@ package enum Localization {
         return try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: String]
     }
 
-    /// The main bundle's, then ours, which SwiftPM puts beside the program. Not `Bundle.module`: that ends the process
-    /// where the folder is missing, and a program may well be installed without it.
+    /// The main bundle's folder, then this module's, which SwiftPM puts beside the program. Not `Bundle.module`: it
+    /// ends the process if the folder is missing, and a program may be installed without that folder.
     private static let folders: [URL] = {
         let main = [Bundle.main.resourceURL, Bundle.main.bundleURL].compactMap { $0 }
         return main + main.map { $0.appendingPathComponent("libreachability_AFNetworkReachability.resources") }

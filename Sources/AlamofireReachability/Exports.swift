@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-// For the flags, and for those who make socket addresses.
+// For the flags, and for programs that make socket addresses.
 @_exported public import SCReachability
 #endif

@@ -6,23 +6,25 @@ internal import ReachabilitySupport
 public import SCReachability
 internal import Synchronization
 
-/// Says whether a host or the default path can be reached, and tells a listener of changes.
+/// Reports whether a host or the default path is reachable, and notifies a listener of changes.
 ///
-/// `status` and what follows from it are asked for when they are read, and need no start. A listener is told once at each
-/// start, and then whenever the status changes. A manager that is let go of stops; every method may be called on any
-/// thread.
+/// `status` and the properties that follow from it are queried when they are read, and need no start. A start calls the
+/// listener with the current status, and then with every change. A manager stops when its last reference is released.
+/// Every method is safe on any thread.
 open class NetworkReachabilityManager: @unchecked Sendable {
-    // Sendable: `legacy` is guarded by its mutex, the rest is constant. The mutex is never held while other code runs.
+    // Unchecked Sendable: the mutex of `version4` guards it, and the other properties are constants. The mutex is never
+    // held while other code runs.
 
-    /// Whether, and over what, a packet can leave. Never whether the host answers.
+    /// Whether a packet can leave for the target, and over which kind of interface. It does not say whether the target
+    /// replies.
     public enum NetworkReachabilityStatus: Equatable, Sendable {
-        /// The kernel could not be asked.
+        /// The kernel could not be queried.
         case unknown
         case notReachable
         case reachable(ConnectionType)
 
         public enum ConnectionType: Sendable {
-            /// Anything but a cellular interface.
+            /// Any interface that is not cellular.
             case ethernetOrWiFi
             case cellular
 
@@ -41,57 +43,57 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     }
 
     public typealias ConnectionType = NetworkReachabilityStatus.ConnectionType
-    /// Called on the queue that was named at the start.
+    /// Called on the queue that was passed to the start.
     public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
 
-    /// The default path, for the whole process. Made when it is first asked for, and not started.
+    /// The process's shared manager of the default path. It is made when it is first read, and is not started.
     public static let `default` = NetworkReachabilityManager()
 
-    /// Where changes arrive before they are taken to the listener's queue.
+    /// The queue of the C library's callbacks. From here, changes go to the listener's queue.
     public let reachabilityQueue = DispatchQueue(label: "org.alamofire.reachabilityQueue")
 
-    private let watcher: Watcher
-    let legacy = Mutex(Legacy())
+    private let watcher: TargetWatcher
+    let version4 = Mutex(Version4State())
 
-    /// The default path: whether the machine has a way out, by IPv4 or IPv6. nil: the kernel cannot be asked;
-    /// `SCError()` tells.
+    /// The default path: whether the machine has a working default route, for IPv4 or IPv6. nil: the kernel cannot be
+    /// queried; `SCError()` returns the cause.
     public convenience init?() {
         self.init(target: Targets.defaultPath())
     }
 
-    /// A host, by its name or an address literal. nil: a text that is no host's name (empty, with a scheme, a slash,
-    /// white space or a NUL, longer than 1024 bytes), or the kernel cannot be asked.
+    /// A host, by its name or by an address literal. nil: the text is not a host name (it is empty, longer than 1024
+    /// bytes, or contains a scheme, a slash, white space or a NUL), or the kernel cannot be queried.
     public convenience init?(host: String) {
         self.init(target: Targets.host(host))
     }
 
     private init?(target: SCNetworkReachability?) {
         guard let target else { return nil }
-        watcher = Watcher(target, queue: reachabilityQueue)
+        watcher = TargetWatcher(target, queue: reachabilityQueue)
     }
 
-    /// The flags now: a query to the kernel, or the latest evaluation while the manager listens. nil: the kernel could
-    /// not be asked.
+    /// The flags now: of the last evaluation while the manager listens, otherwise of a query to the kernel. nil: the
+    /// query failed.
     open var flags: SCNetworkReachabilityFlags? { watcher.target?.flags }
 
-    /// The status now, of `flags`.
+    /// The status now, from `flags`.
     open var status: NetworkReachabilityStatus { flags.map(NetworkReachabilityStatus.init) ?? .unknown }
 
-    /// Over whatever interface.
+    /// Whether the target is reachable, over any interface.
     open var isReachable: Bool {
         if case .reachable = status { true } else { false }
     }
 
+    /// Whether the target is reachable over a cellular interface.
     open var isReachableOnCellular: Bool { status == .reachable(.cellular) }
 
-    /// Over anything but a cellular interface.
+    /// Whether the target is reachable over an interface that is not cellular.
     open var isReachableOnEthernetOrWiFi: Bool { status == .reachable(.ethernetOrWiFi) }
 
-    /// Calls `listener` on `queue`: with the status as it is, and then whenever it changes. What was started before is
-    /// stopped.
+    /// Calls `listener` on `queue` with the current status, and then with every change. An earlier start ends.
     ///
-    /// - Returns: false, and why in `SCError()`, if the target cannot be watched. True while another thread starts or
-    ///   stops the same manager: that thread then sees to it.
+    /// - Returns: false, and the cause in `SCError()`, if the target cannot be watched. True if another thread is
+    ///   starting or stopping this manager: that thread then also does this start.
     @preconcurrency
     @discardableResult
     open func startListening(
@@ -101,26 +103,28 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         start(on: queue) { _, status in listener(status) }
     }
 
-    /// Stops; what is on its way to the listener is dropped. On the listener's queue, nothing is told once this has
-    /// returned; from elsewhere, at most the call in flight ends.
+    /// Stops listening, and drops queued calls of the listener.
+    ///
+    /// Called on the listener's queue: the listener is not called after this returns. Called elsewhere: a call that has
+    /// begun may end later, and no other begins.
     open func stopListening() {
         watcher.stop()
     }
 
-    /// One manager's start: `listener` is not called when the manager has ended.
+    /// The start of both versions. `listener` is not called after the manager has ended.
     func start(
         on queue: DispatchQueue,
         _ listener: @escaping @Sendable (NetworkReachabilityManager, NetworkReachabilityStatus) -> Void
     ) -> Bool {
-        let feed = Feed(queue: queue, status: NetworkReachabilityStatus.init) { [weak self] status, _ in
+        let session = DeliverySession(queue: queue, status: NetworkReachabilityStatus.init) { [weak self] status, _ in
             if let self { listener(self, status) }
         }
-        return watcher.start(feed)
+        return watcher.start(session)
     }
 }
 
 extension SCNetworkReachabilityFlags {
-    /// "WR ctiCDlda": a letter for each flag that is set, `-` for each that is not.
+    /// The flags as "WR ctiCDlda": a letter for each flag that is set, and `-` for each that is not.
     public var readableDescription: String {
         letters + (contains(.connectionAutomatic) ? "a" : "-")
     }

@@ -3,27 +3,27 @@
 #if os(Linux)
 public import Foundation
 
-/// Whether, and over what, a packet can leave. Never whether the host answers.
+/// Whether a packet can leave for the target, and over which kind of interface. That does not mean that it replies.
 ///
-/// The raw values are those of tonymillion's Reachability. Apple's sample has 1 for Wi-Fi and 2 for cellular: code that
-/// stored its numbers has to exchange the two.
+/// The raw values are those of tonymillion's Reachability. Apple's sample has 1 for Wi-Fi and 2 for cellular. Code that
+/// stored the sample's values must swap the two.
 public enum NetworkStatus: Int, Sendable {
     case notReachable = 0
     /// Over a cellular interface.
     case reachableViaWWAN = 1
-    /// Over any other: Wi-Fi, Ethernet, a tunnel.
+    /// Over any other interface: Wi-Fi, Ethernet, a tunnel.
     case reachableViaWiFi = 2
 }
 
-/// The text of `NSNotification.Name.reachabilityChanged`, for sources that make the name of it.
+/// The text of `NSNotification.Name.reachabilityChanged`, for sources that make the name from its text.
 public let kReachabilityChangedNotification = "kReachabilityChangedNotification"
 /// The text of `NSNotification.Name.networkReachabilityChanged`.
 public let kNetworkReachabilityChangedNotification = "kNetworkReachabilityChangedNotification"
 
 extension NSNotification.Name {
-    /// Posted on the notification queue, after the blocks; the object is the `Reachability`.
+    /// Posted on the notification queue, after the blocks. The object is the `Reachability`.
     public static let reachabilityChanged = NSNotification.Name(kReachabilityChangedNotification)
-    /// The name that Apple's sample has for it, posted right after the other.
+    /// The name in Apple's sample. Posted right after `reachabilityChanged`.
     public static let networkReachabilityChanged = NSNotification.Name(kNetworkReachabilityChangedNotification)
 }
 #endif

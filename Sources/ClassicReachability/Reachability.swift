@@ -6,15 +6,16 @@ internal import ReachabilitySupport
 public import SCReachability
 internal import Synchronization
 
-/// Says whether a host, an address or the default path can be reached, and tells of changes by blocks and a
-/// notification: the class of Apple's sample and of tonymillion's.
+/// Reports whether a host, an address or the default path is reachable, and notifies of changes with blocks and a
+/// notification. This is the class of Apple's sample code and of tonymillion's library.
 ///
-/// Statuses are asked for when they are read, and need no start. Each start tells once how it is, and then whenever the
-/// flags change. An instance that is let go of stops; every method may be called on any thread.
+/// Statuses are queried when they are read, and need no start. A start reports the current flags, and then every
+/// change. An instance stops when its last reference is released. Every method is safe on any thread.
 open class Reachability: @unchecked Sendable, CustomStringConvertible {
-    // Sendable: `state` is guarded by its mutex, the rest is constant. The mutex is never held while other code runs.
+    // Unchecked Sendable: the mutex of `state` guards it, and the other properties are constants. The mutex is never
+    // held while other code runs.
 
-    /// The instance is never nil; optional as the block is imported on Apple's platforms.
+    /// The instance is never nil. It is optional because Swift imports the block so on Apple's platforms.
     public typealias NetworkReachable = @Sendable (Reachability?) -> Void
     public typealias NetworkUnreachable = @Sendable (Reachability?) -> Void
     public typealias NetworkReachability = @Sendable (Reachability?, SCNetworkReachabilityFlags) -> Void
@@ -24,69 +25,69 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
         var unreachable: NetworkUnreachable?
         var changed: NetworkReachability?
         var countsWWAN = true
-        var posting = Posting(on: .main)
+        var notificationQueue = NotificationQueue(.main)
     }
 
-    private struct Posting: Sendable {
+    private struct NotificationQueue: Sendable {
         let queue: DispatchQueue
-        /// On a concurrent queue, too, one notification after the other.
-        let turns: DispatchQueue
+        /// Keeps notifications from overlapping if `queue` is concurrent.
+        let serialQueue: DispatchQueue
 
-        init(on queue: DispatchQueue) {
+        init(_ queue: DispatchQueue) {
             self.queue = queue
-            turns = DispatchQueue(label: "notifications", target: queue)
+            serialQueue = DispatchQueue(label: "notifications", target: queue)
         }
     }
 
-    private let watcher: Watcher
+    private let watcher: TargetWatcher
     private let isLocalWiFi: Bool
     private let state = Mutex(State())
-    /// The blocks are called here.
-    package let queue = DispatchQueue(label: "ClassicReachability")
+    /// The queue of the C library's callbacks, and of the blocks.
+    package let callbackQueue = DispatchQueue(label: "ClassicReachability")
 
     private init!(_ target: SCNetworkReachability?, isLocalWiFi: Bool = false) {
         guard let target else { return nil }
-        watcher = Watcher(target, queue: queue)
+        watcher = TargetWatcher(target, queue: callbackQueue)
         self.isLocalWiFi = isLocalWiFi
     }
 
-    /// A host, by its name or an address literal. nil: a text that is no host's name (empty, with a scheme, a slash,
-    /// white space or a NUL, longer than 1024 bytes), or the kernel cannot be asked.
+    /// A host, by its name or by an address literal. nil: the text is not a host name (it is empty, longer than 1024
+    /// bytes, or contains a scheme, a slash, white space or a NUL), or the kernel cannot be queried.
     public convenience init!(hostName: String!) {
         self.init(hostName.flatMap(Targets.host))
     }
 
-    /// As `init(hostName:)`.
+    /// The same as `init(hostName:)`.
     public convenience init!(hostname: String!) {
         self.init(hostName: hostname)
     }
 
-    /// The host of a URL; nil also where it has none.
+    /// The host of a URL. Also nil if the URL has no host.
     public convenience init!(url: URL!) {
         self.init(hostName: url?.host(percentEncoded: false))
     }
 
-    /// `address` points to a `sockaddr` of IPv4 or IPv6; any other: nil.
+    /// An address. `address` points to a `sockaddr` of IPv4 or IPv6. nil: it is of another family.
     public convenience init!(address: UnsafeRawPointer!) {
         self.init(address.flatMap(Targets.address))
     }
 
-    /// Any target.
+    /// A target of the C library.
     public convenience init!(reachabilityRef: SCNetworkReachability!) {
         self.init(reachabilityRef)
     }
 
-    /// The default path: whether the machine has a way out, by IPv4 or IPv6.
+    /// The default path: whether the machine has a working default route, for IPv4 or IPv6.
     public class func forInternetConnection() -> Reachability! {
         Reachability(Targets.defaultPath())
     }
 
-    /// 169.254.0.0: reachable only on a network that this machine is attached to, with no gateway in between.
+    /// The address 169.254.0.0. It counts as reachable only on a directly attached network, without a gateway.
     public class func forLocalWiFi() -> Reachability! {
         Reachability(Targets.address("169.254.0.0"), isLocalWiFi: true)
     }
 
-    // MARK: Asking
+    // MARK: Status
 
     /// The status now. Never waits for a name server.
     open func currentReachabilityStatus() -> NetworkStatus {
@@ -94,32 +95,33 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
     }
 
     open func isReachable() -> Bool { currentReachabilityStatus() != .notReachable }
-    /// Over anything but a cellular interface.
+    /// Whether the target is reachable over an interface that is not cellular.
     open func isReachableViaWiFi() -> Bool { currentReachabilityStatus() == .reachableViaWiFi }
+    /// Whether the target is reachable over a cellular interface.
     open func isReachableViaWWAN() -> Bool { currentReachabilityStatus() == .reachableViaWWAN }
 
-    /// A connection must be made first, by itself or not.
+    /// Whether a connection must be made first, automatically or by the user.
     open func connectionRequired() -> Bool { reachabilityFlags().contains(.connectionRequired) }
     open func isConnectionRequired() -> Bool { connectionRequired() }
 
-    /// A connection must be made first, which traffic or demand brings about.
+    /// Whether a connection must be made first, and is made automatically, by traffic or on demand.
     open func isConnectionOnDemand() -> Bool {
         let flags = reachabilityFlags()
-        let isByItself = !flags.isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand])
-        return flags.contains(.connectionRequired) && isByItself
+        let isAutomatic = !flags.isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand])
+        return flags.contains(.connectionRequired) && isAutomatic
     }
 
-    /// A connection must be made first, by the user.
+    /// Whether the user must make a connection first.
     open func isInterventionRequired() -> Bool {
         reachabilityFlags().isSuperset(of: [.connectionRequired, .interventionRequired])
     }
 
-    /// The flags now; none where the kernel cannot be asked.
+    /// The flags now. Empty if the kernel cannot be queried.
     open func reachabilityFlags() -> SCNetworkReachabilityFlags {
         watcher.target?.flags ?? []
     }
 
-    /// The status in words: "No Connection", "Cellular", "WiFi".
+    /// The status as text: "No Connection", "Cellular" or "WiFi".
     open func currentReachabilityString() -> String {
         switch currentReachabilityStatus() {
         case .notReachable: "No Connection"
@@ -128,7 +130,7 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
         }
     }
 
-    /// The flags as letters, "WR ctiCDld", `-` for each that is not set.
+    /// The flags as "WR ctiCDld": a letter for each flag that is set, and `-` for each that is not.
     open func currentReachabilityFlags() -> String {
         reachabilityFlags().letters
     }
@@ -137,7 +139,7 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
         "<Reachability: \(ObjectIdentifier(self)) (\(currentReachabilityFlags()))>"
     }
 
-    /// False: a way over a cellular interface counts as none.
+    /// False: a target that is reachable over a cellular interface counts as not reachable.
     public var reachableOnWWAN: Bool {
         get { state.withLock(\.countsWWAN) }
         set { state.withLock { $0.countsWWAN = newValue } }
@@ -150,59 +152,64 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
         return reachableOnWWAN ? .reachableViaWWAN : .notReachable
     }
 
-    // MARK: Being told
+    // MARK: Notification
 
-    /// Called on a background queue when it is reachable.
+    /// Called on a background queue when the target is reachable.
     @preconcurrency
     public var reachableBlock: (@Sendable (Reachability?) -> Void)? {
         get { state.withLock(\.reachable) }
         set { state.set(\.reachable, to: newValue) }
     }
 
-    /// Called on a background queue when it is not reachable.
+    /// Called on a background queue when the target is not reachable.
     @preconcurrency
     public var unreachableBlock: (@Sendable (Reachability?) -> Void)? {
         get { state.withLock(\.unreachable) }
         set { state.set(\.unreachable, to: newValue) }
     }
 
-    /// Called on a background queue after the one of the other two, with the flags.
+    /// Called with the flags on a background queue, after `reachableBlock` or `unreachableBlock`.
     @preconcurrency
     public var reachabilityBlock: (@Sendable (Reachability?, SCNetworkReachabilityFlags) -> Void)? {
         get { state.withLock(\.changed) }
         set { state.set(\.changed, to: newValue) }
     }
 
-    /// Where the notifications are posted: the main queue unless set. For programs without a main loop, any other. They do
-    /// not overlap on a concurrent queue either.
+    /// The queue where notifications are posted. The default is the main queue; a program without a main loop sets
+    /// another. Notifications do not overlap, on a concurrent queue either.
     public var notificationQueue: DispatchQueue {
-        get { state.withLock(\.posting.queue) }
-        set { state.set(\.posting, to: Posting(on: newValue)) }
+        get { state.withLock(\.notificationQueue.queue) }
+        set { state.set(\.notificationQueue, to: NotificationQueue(newValue)) }
     }
 
-    /// Starts telling; does nothing if that was done already.
+    /// Reports the current flags, and then every change. Does nothing if the notifier runs already.
     ///
-    /// - Returns: false, and why in `SCError()`, if the target cannot be watched. True while another thread starts or
-    ///   stops the same instance: that thread then sees to it.
+    /// - Returns: false, and the cause in `SCError()`, if the target cannot be watched. True if another thread is
+    ///   starting or stopping this instance: that thread then also does this start.
     @discardableResult
     open func startNotifier() -> Bool {
-        let feed = Feed(queue: queue, status: { $0 }, deliver: { [weak self] in self?.tell($0, $1) })
-        return watcher.start(feed, ifStopped: true)
+        let session = DeliverySession(
+            queue: callbackQueue, status: { $0 }, deliver: { [weak self] in self?.deliver($0, of: $1) })
+        return watcher.start(session, ifStopped: true)
     }
 
-    /// Stops; what is on its way is dropped. In a block, or where notifications are posted, nothing is told once this
-    /// has returned; from elsewhere, at most the call in flight ends.
+    /// Stops the notifier, and drops queued reports.
+    ///
+    /// Called in a block or on the notification queue: there is no report after this returns. Called elsewhere: a
+    /// report that has begun may end later, and no other begins.
     open func stopNotifier() {
         watcher.stop()
     }
 
-    /// Any of those told may stop the notifier: the others are then not told.
-    private func tell(_ flags: SCNetworkReachabilityFlags, _ feed: Feed<SCNetworkReachabilityFlags>) {
+    /// Calls the blocks and posts the notifications. Any of them may stop the notifier: the rest is then dropped.
+    private func deliver(
+        _ flags: SCNetworkReachabilityFlags, of session: DeliverySession<SCNetworkReachabilityFlags>
+    ) {
         if status(of: flags) == .notReachable { unreachableBlock?(self) } else { reachableBlock?(self) }
-        if !feed.isOver { reachabilityBlock?(self, flags) }
-        state.withLock(\.posting.turns).async { [weak self] in
+        if !session.hasEnded { reachabilityBlock?(self, flags) }
+        state.withLock(\.notificationQueue.serialQueue).async { [weak self] in
             for name in [NSNotification.Name.reachabilityChanged, .networkReachabilityChanged] {
-                guard let self, !feed.isOver else { return }
+                guard let self, !session.hasEnded else { return }
                 NotificationCenter.default.post(name: name, object: self)
             }
         }

@@ -7,8 +7,10 @@ import Glibc
 import Musl
 #endif
 
-/// What an address literal says. The C library reads literals by the same rules, and follows a zone's name itself; here
-/// they are told from names, and turned into addresses where an address is needed.
+/// The parts of an address literal.
+///
+/// The C library parses literals by the same rules, and resolves a zone's name itself. This type distinguishes literals
+/// from host names, and converts them to addresses.
 struct AddressLiteral {
     enum Address {
         case ipv4(in_addr)
@@ -16,11 +18,11 @@ struct AddressLiteral {
     }
 
     let address: Address
-    /// What stands behind "%": an interface's name, or its number.
+    /// The text after "%": an interface's name, or its number.
     let zone: String?
 
     init?(_ text: String) {
-        // inet_aton(3) passes over what follows white space, and C over what follows a NUL.
+        // inet_aton(3) ignores text after white space, and C ignores text after a NUL.
         guard !text.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: " ") || 9...13 ~= $0 }) else { return nil }
         var ipv4 = in_addr()
         if inet_aton(text, &ipv4) != 0 {
@@ -43,7 +45,7 @@ struct AddressLiteral {
     }
 }
 
-/// Whether the kernel would let an interface have this name.
+/// Whether the kernel accepts this name for an interface.
 func isInterfaceName(_ text: String) -> Bool {
     1...15 ~= text.utf8.count && !text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
 }

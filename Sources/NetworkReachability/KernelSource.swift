@@ -4,88 +4,90 @@
 import Dispatch
 import Synchronization
 
-/// The kernel's answers.
+/// The paths of a target, as the kernel has them.
 ///
-/// Callbacks come on the C library's own thread, so what is done there must be short, and nobody's code but ours.
+/// `onChange` is called on the C library's own thread. It must return soon, and must not run a user's code.
 package final class KernelSource: Source {
-    private struct Watch {
+    private struct ScheduleState {
         var onChange: (@Sendable () -> Void)?
         var isScheduled = false
     }
 
-    private let question: KernelTarget.Question
+    private let kind: KernelTarget.Kind
     private let options: ReachabilityOptions
     private let target: Mutex<KernelTarget?>
-    /// Held while a target is scheduled and unscheduled, never while its callback runs.
-    private let watch = Mutex(Watch())
-    private let retryIsDue = Atomic(false)
+    /// Held while a target is scheduled or unscheduled, never while its callback runs.
+    private let schedule = Mutex(ScheduleState())
+    private let isRetrySet = Atomic(false)
 
-    package init(_ question: KernelTarget.Question, _ options: ReachabilityOptions) throws(ReachabilityError) {
+    package init(_ kind: KernelTarget.Kind, _ options: ReachabilityOptions) throws(ReachabilityError) {
         if let interface = options.interface, !isInterfaceName(interface) {
             throw ReachabilityError(.invalidInterface)
         }
-        self.question = question
+        self.kind = kind
         self.options = options
-        target = Mutex(try KernelTarget(question, options))
+        target = Mutex(try KernelTarget(kind, options))
     }
 
-    /// The default path. Where no target can be had for it now, one is made as soon as that is possible: in the network
-    /// namespace of the thread that then makes it.
+    /// The default path. If its target cannot be made now, it is made as soon as possible: in the network namespace of
+    /// the thread that then makes it.
     package init() {
-        question = .defaultPath
+        kind = .defaultPath
         options = ReachabilityOptions()
-        target = Mutex(try? KernelTarget(question, options))
+        target = Mutex(try? KernelTarget(kind, options))
     }
 
     package func path() -> ReachabilityPath? {
         if let path = currentTarget?.path() { return path }
-        retry()
+        setRetry()
         return nil
     }
 
     package func start(onChange: @escaping @Sendable () -> Void) {
-        watch.withLock { watch in
-            watch.onChange = onChange
-            watch.isScheduled = schedule(onChange)
-            if !watch.isScheduled { retry() }
+        schedule.withLock { schedule in
+            schedule.onChange = onChange
+            schedule.isScheduled = scheduleTarget(onChange)
+            if !schedule.isScheduled { setRetry() }
         }
     }
 
     package func stop() {
-        watch.withLock { watch in
-            if watch.isScheduled { currentTarget?.unschedule() }
-            watch = Watch()
+        schedule.withLock { schedule in
+            if schedule.isScheduled { currentTarget?.unschedule() }
+            schedule = ScheduleState()
         }
     }
 
     private var currentTarget: KernelTarget? {
         target.withLock { target in
-            if target == nil { target = try? KernelTarget(question, options) }
+            if target == nil { target = try? KernelTarget(kind, options) }
             return target
         }
     }
 
-    private func schedule(_ onChange: @escaping @Sendable () -> Void) -> Bool {
+    private func scheduleTarget(_ onChange: @escaping @Sendable () -> Void) -> Bool {
         currentTarget?.schedule(onChange) ?? false
     }
 
-    /// What failed, for want of memory or descriptors as a rule, is tried again in a second.
-    private func retry() {
-        guard !retryIsDue.exchange(true, ordering: .relaxed) else { return }
-        timers.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.tryAgain() }
+    /// A call failed, mostly because memory or descriptors ran out. It is tried again in a second.
+    private func setRetry() {
+        guard !isRetrySet.exchange(true, ordering: .relaxed) else { return }
+        timerQueue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.retry() }
     }
 
-    private func tryAgain() {
-        retryIsDue.store(false, ordering: .relaxed)
-        let (onChange, isScheduled) = watch.withLock { watch in
-            if let onChange = watch.onChange, !watch.isScheduled { watch.isScheduled = schedule(onChange) }
-            return (watch.onChange, watch.isScheduled)
+    private func retry() {
+        isRetrySet.store(false, ordering: .relaxed)
+        let (onChange, isScheduled) = schedule.withLock { schedule in
+            if let onChange = schedule.onChange, !schedule.isScheduled {
+                schedule.isScheduled = scheduleTarget(onChange)
+            }
+            return (schedule.onChange, schedule.isScheduled)
         }
         guard let onChange else { return }
         onChange()
-        if !isScheduled { retry() }
+        if !isScheduled { setRetry() }
     }
 }
 
-let timers = DispatchQueue(label: "reachability.timers")
+let timerQueue = DispatchQueue(label: "reachability.timers")
 #endif

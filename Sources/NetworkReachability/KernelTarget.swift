@@ -5,12 +5,12 @@ package import CReachability
 
 /// A target of the C library.
 ///
-/// A class, as Swift 6.3 crashes on an optional structure that holds a target, in files that do not import
+/// A class, because Swift 6.3 crashes on an optional structure that holds a target, in files that do not import
 /// CReachability.
-// Unchecked: each of these calls may come from any thread, at the same time as any other.
+// Unchecked Sendable: the only property is a constant. The C library's own locks guard the target, so each call is safe
+// from any thread, at the same time as any other.
 package final class KernelTarget: @unchecked Sendable {
-    /// What is asked about.
-    package enum Question: Sendable {
+    package enum Kind: Sendable {
         case defaultPath
         case host(String)
         case addresses(local: ReachabilityPath.Address?, remote: ReachabilityPath.Address?)
@@ -21,35 +21,35 @@ package final class KernelTarget: @unchecked Sendable {
 
     /// `notifiesPath`: `onChange` is called when the path changes, not only when the flags do.
     package init(
-        _ question: Question, _ options: ReachabilityOptions, notifiesPath: Bool = true
+        _ kind: Kind, _ options: ReachabilityOptions, notifiesPath: Bool = true
     ) throws(ReachabilityError) {
-        guard let target = create(question, options, notifiesPath) else {
+        guard let target = makeTarget(kind, options, notifiesPath) else {
             let status = SCError()
-            // All that can be wrong with a host or an address was looked at before: the interface contradicts a zone.
+            // The host or the addresses are valid, as the monitor checked them. So the interface contradicts a zone.
             let isInterface = options.interface != nil && status == __kSCStatusInvalidArgument
             throw isInterface ? ReachabilityError(.invalidInterface) : ReachabilityError(.system, errno: status)
         }
         self.target = target
     }
 
-    /// While scheduled, what the library evaluated last, which any change is told of; else the kernel's answer now. nil:
-    /// it cannot be asked.
+    /// Returns the last path that the library evaluated, if the target is scheduled: the library reports each change of
+    /// it. Otherwise queries the kernel. Returns nil if the query fails.
     func path() -> ReachabilityPath? {
         var path = SCNetworkReachabilityPath()
         path.size = MemoryLayout<SCNetworkReachabilityPath>.size
         return SCNetworkReachabilityGetLastPath(target, &path) ? ReachabilityPath(path) : nil
     }
 
-    /// Calls `onChange` on the library's own thread at every change: the scheduler runs the work where it is handed
-    /// over, so that there is no hop between the kernel's message and us. Answers whether that can be done.
+    /// Calls `onChange` on the library's own thread at every change: the scheduler runs the work at once, so no thread
+    /// switch lies between the kernel's message and this call. Returns false if the target cannot be scheduled.
     func schedule(_ onChange: @escaping @Sendable () -> Void) -> Bool {
-        let callback = Unmanaged.passRetained(Callback(onChange))
-        defer { callback.release() }
+        let closure = Unmanaged.passRetained(RetainedClosure(onChange))
+        defer { closure.release() }
         var context = CNetworkReachabilityContext()
-        context.info = callback.toOpaque()
-        // With both hooks, what a call under way is given outlives `unschedule`.
-        context.retain = { UnsafeRawPointer(Unmanaged<Callback>.fromOpaque($0).retain().toOpaque()) }
-        context.release = { Unmanaged<Callback>.fromOpaque($0).release() }
+        context.info = closure.toOpaque()
+        // With both hooks, the closure of a call that has begun outlives `unschedule`.
+        context.retain = { UnsafeRawPointer(Unmanaged<RetainedClosure>.fromOpaque($0).retain().toOpaque()) }
+        context.release = { Unmanaged<RetainedClosure>.fromOpaque($0).release() }
         var scheduler = SCNetworkReachabilityScheduler()
         scheduler.perform = { _, work, argument in work(argument) }
         guard
@@ -57,7 +57,7 @@ package final class KernelTarget: @unchecked Sendable {
                 target,
                 { _, _, info in
                     guard let info else { return }
-                    Unmanaged<Callback>.fromOpaque(info).takeUnretainedValue().body()
+                    Unmanaged<RetainedClosure>.fromOpaque(info).takeUnretainedValue().body()
                 },
                 &context)
         else { return false }
@@ -66,14 +66,15 @@ package final class KernelTarget: @unchecked Sendable {
         return false
     }
 
-    /// A call that is under way may still end after this.
+    /// A call that has begun may end after this returns.
     func unschedule() {
         _ = SCNetworkReachabilitySetScheduler(target, nil)
         _ = __SCNetworkReachabilitySetCallback(target, nil, nil)
     }
 }
 
-private final class Callback: Sendable {
+/// The `info` of the callback's context.
+private final class RetainedClosure: Sendable {
     let body: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable () -> Void) {
@@ -81,19 +82,19 @@ private final class Callback: Sendable {
     }
 }
 
-private func create(
-    _ question: KernelTarget.Question, _ bound: ReachabilityOptions, _ notifiesPath: Bool
+private func makeTarget(
+    _ kind: KernelTarget.Kind, _ monitorOptions: ReachabilityOptions, _ notifiesPath: Bool
 ) -> SCNetworkReachability? {
     var options = SCNetworkReachabilityOptions()
     options.size = MemoryLayout<SCNetworkReachabilityOptions>.size
-    options.routingMark = bound.routingMark
+    options.routingMark = monitorOptions.routingMark
     if notifiesPath { options.options = SCNetworkReachabilityOption.notifyPath.rawValue }
 
-    func create(
+    func makeTarget(
         host: String? = nil, local: ReachabilityPath.Address? = nil, remote: ReachabilityPath.Address? = nil
     ) -> SCNetworkReachability? {
         withCString(host) { host in
-            withCString(bound.interface) { interface in
+            withCString(monitorOptions.interface) { interface in
                 withSocketAddress(local) { local in
                     withSocketAddress(remote) { remote in
                         options.nodename = host
@@ -107,10 +108,10 @@ private func create(
         }
     }
 
-    switch question {
-    case .defaultPath: return create(remote: ReachabilityPath.Address("0.0.0.0"))
-    case .host(let host): return create(host: host)
-    case .addresses(let local, let remote): return create(local: local, remote: remote)
+    switch kind {
+    case .defaultPath: return makeTarget(remote: ReachabilityPath.Address("0.0.0.0"))
+    case .host(let host): return makeTarget(host: host)
+    case .addresses(let local, let remote): return makeTarget(local: local, remote: remote)
     }
 }
 

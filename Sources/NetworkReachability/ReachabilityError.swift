@@ -3,43 +3,45 @@
 #if os(Linux)
 import CReachability
 
-/// Why a monitor could not be made, or a wait ended.
+/// Why a monitor could not be made, or why a wait ended.
 ///
-/// Two errors are equal when their codes and errnos are.
+/// Two errors are equal if their codes and errnos are equal.
 public struct ReachabilityError: Error, Sendable {
-    /// What went wrong. Later versions may know more codes than these: a `switch` over them needs a `default`.
+    /// What went wrong. Later versions may have more codes, so a `switch` over them needs a `default`.
     public struct Code: Sendable, Hashable {
         fileprivate let text: String
 
         public static let emptyHost = Code(text: "the host is empty")
-        /// "https://example.com" is a URL: give its host alone. "://" is looked for anywhere.
+        /// The text contains "://". "https://example.com" is a URL: pass only its host.
         public static let hostHasScheme = Code(text: "the host contains a scheme")
         public static let hostHasSlash = Code(text: "the host contains a slash")
         public static let hostHasWhiteSpace = Code(text: "the host contains white space")
         public static let hostHasNUL = Code(text: "the host contains a NUL character")
         /// More than 1024 bytes of UTF-8.
         public static let hostTooLong = Code(text: "the host is too long")
-        /// The text is not an IPv4 or IPv6 literal; or it names a zone that has to exist and does not.
+        /// The text is not an IPv4 or IPv6 literal. Or the call needs an existing zone, and this one does not exist.
         public static let invalidAddress = Code(text: "not an IP address")
-        /// Of a pair of addresses neither was given.
+        /// Both addresses of a pair are nil.
         public static let addressMissing = Code(text: "neither a local nor a remote address")
-        /// Of a pair of addresses one is IPv4 and the other IPv6.
+        /// One address of a pair is IPv4, the other is IPv6.
         public static let addressFamiliesDiffer = Code(text: "the addresses are of different families")
-        /// An interface's name has 1 to 15 bytes, and it must not contradict the zone of an address.
+        /// The interface's name does not have 1 to 15 bytes, contains "/" or NUL, or contradicts the address's zone.
         public static let invalidInterface = Code(text: "not the name of an interface")
-        /// The system refused something; ``ReachabilityError/errno`` tells what.
+        /// A system call failed, or the C library refused the call. ``ReachabilityError/errno`` has the cause.
         public static let system = Code(text: "the system refused")
-        /// ``ReachabilityMonitor/waitUntilReachable(timeout:)`` waited for as long as it was allowed to.
+        /// The time-out of ``ReachabilityMonitor/waitUntilReachable(timeout:)`` passed.
         public static let timedOut = Code(text: "not reachable in time")
-        /// ``ReachabilityMonitor/cancel()`` was called meanwhile.
+        /// ``ReachabilityMonitor/cancel()`` was called during the wait.
         public static let monitorCancelled = Code(text: "the monitor was cancelled")
     }
 
     public var code: Code
-    /// The system's error number, where there is one; from 1000, a status of the C library's, as `SCError()` gives it.
+    /// The cause, if there is one: below 1000 a value of `errno`, otherwise a status of the C library, as `SCError()`
+    /// returns it.
     public var errno: Int32?
-    /// Where a wait ended, the path that was seen last: its reason says why the target is not reachable. When the wait is
-    /// over, and nobody else listens, the monitor's own path knows no more of a name than that it is pending.
+    /// The last path of a wait. Its reason says why the target is not reachable. For a host's name, use it instead of
+    /// the monitor's own path: after the wait that is pending again, unless the monitor has other iterators or
+    /// observers.
     public var path: ReachabilityPath?
 
     public init(_ code: Code, errno: Int32? = nil) {

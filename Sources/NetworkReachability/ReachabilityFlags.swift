@@ -3,10 +3,9 @@
 #if os(Linux)
 import CReachability
 
-/// What is known of the way to a target; Apple's bits. No flag: no packet can leave for it.
+/// What is known about the route to a target. The bits are Apple's. No flag: no packet can leave for the target.
 ///
-/// ``connectionOnDemand`` and ``interventionRequired`` have no source on Linux today: they are never set, and never
-/// guessed.
+/// ``connectionOnDemand`` and ``interventionRequired`` are never set today: Linux has no information about them.
 public struct ReachabilityFlags: OptionSet, Sendable, Hashable {
     public let rawValue: UInt32
 
@@ -16,19 +15,19 @@ public struct ReachabilityFlags: OptionSet, Sendable, Hashable {
 
     /// Over a point-to-point link: ppp, a tunnel, a cellular modem.
     public static let transientConnection = ReachabilityFlags(rawValue: 1 << 0)
-    /// A packet can leave for the target now. It does not mean that the target answers.
+    /// A packet can leave for the target now. It does not mean that the target replies.
     public static let reachable = ReachabilityFlags(rawValue: 1 << 1)
     /// A connection must be made first.
     public static let connectionRequired = ReachabilityFlags(rawValue: 1 << 2)
-    /// ... which traffic brings about.
+    /// Traffic to the target makes the connection.
     public static let connectionOnTraffic = ReachabilityFlags(rawValue: 1 << 3)
-    /// ... which a person has to bring about.
+    /// A person must make the connection.
     public static let interventionRequired = ReachabilityFlags(rawValue: 1 << 4)
-    /// ... which some programming interface brings about.
+    /// A programming interface makes the connection.
     public static let connectionOnDemand = ReachabilityFlags(rawValue: 1 << 5)
-    /// One of this machine's own addresses.
+    /// The target is an address of this machine.
     public static let isLocalAddress = ReachabilityFlags(rawValue: 1 << 16)
-    /// On a directly attached network: without a gateway.
+    /// The target is on a directly attached network, without a gateway.
     public static let isDirect = ReachabilityFlags(rawValue: 1 << 17)
     /// Over a cellular interface.
     public static let isWWAN = ReachabilityFlags(rawValue: 1 << 18)
@@ -37,7 +36,7 @@ public struct ReachabilityFlags: OptionSet, Sendable, Hashable {
 }
 
 extension ReachabilityFlags: CustomStringConvertible {
-    /// The words of `scutil -r`, joined by commas: "Reachable,Directly Reachable Address"; "Not Reachable" for none.
+    /// The words of `scutil -r`, joined by commas: "Reachable,Directly Reachable Address". No flag: "Not Reachable".
     public var description: String {
         let flags = SCNetworkReachabilityFlags(rawValue: rawValue)
         let length = SCNetworkReachabilityFlagsGetString(flags, nil, 0)

@@ -5,44 +5,44 @@ extension ReachabilityMonitor: AsyncSequence {
     public typealias Element = ReachabilityPath
     public typealias Failure = Never
 
-    /// Keeps its monitor, and the kernel is watched as long as it exists. It ends when its task is cancelled and at
+    /// Keeps its monitor. While it exists, the kernel is watched. It ends when its task is cancelled, and at
     /// ``ReachabilityMonitor/cancel()``.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private let mailbox: Mailbox
+        private let buffer: IteratorBuffer
         private let registration: Registration
 
         fileprivate init(_ monitor: ReachabilityMonitor) {
-            mailbox = Mailbox()
-            registration = Registration(mailbox, at: monitor)
+            buffer = IteratorBuffer()
+            registration = Registration(buffer, with: monitor)
         }
 
-        /// The current path at first, then the next one that differs from the last; nil at the end.
+        /// Returns the current path first, then each path that differs from the last one, and nil at the end.
         public mutating func next() async -> ReachabilityPath? {
             await next(isolation: nil)
         }
 
-        /// As `next()`, without a hop from the actor that it is called on.
+        /// Like `next()`, but stays on the calling actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> ReachabilityPath? {
             await withTaskCancellationHandler {
-                await mailbox.next(isolation: actor)
+                await buffer.next(isolation: actor)
             } onCancel: { [registration] in
                 registration.cancel()
             }
         }
     }
 
-    /// From now on the kernel is watched.
+    /// Makes an iterator. The kernel is watched from this call on.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }
 }
 
 extension ReachabilityMonitor {
-    /// Waits until a packet can leave for the target, and answers over which path. Without a time-out it waits for ever.
+    /// Waits until a packet can leave for the target, and returns its path. Without a time-out it waits for ever.
     ///
-    /// Throws `CancellationError` when the task is cancelled, and ``ReachabilityError`` with the code
-    /// ``ReachabilityError/Code/timedOut`` or ``ReachabilityError/Code/monitorCancelled``, and with the path that it saw
-    /// last.
+    /// Throws `CancellationError` if the task is cancelled. Otherwise throws ``ReachabilityError`` with the code
+    /// ``ReachabilityError/Code/timedOut`` or ``ReachabilityError/Code/monitorCancelled``, and with the last path of
+    /// the wait.
     @discardableResult
     public func waitUntilReachable(timeout: Duration? = nil) async throws -> ReachabilityPath {
         let now = path
@@ -51,12 +51,12 @@ extension ReachabilityMonitor {
             group.addTask { await self.firstReachable(after: now) }
             if let timeout {
                 group.addTask {
-                    // A century: where the clock's limit is, this sleep traps.
+                    // At most a century, because the sleep traps at the clock's limit.
                     try? await Task.sleep(for: Swift.min(Swift.max(timeout, .zero), .seconds(3_000_000_000)))
                     return nil
                 }
             }
-            // Whichever ends first ends the other; where that is the time, the path that was seen last comes second.
+            // The task that ends first cancels the other. After a time-out, the second result is the last path.
             let first = await group.next() ?? nil
             group.cancelAll()
             let second = await group.next() ?? nil
@@ -67,7 +67,7 @@ extension ReachabilityMonitor {
         throw ReachabilityError(isInTime ? .monitorCancelled : .timedOut, seen: last)
     }
 
-    /// The first path that is reachable; where the sequence ends before, the last one, or the one that was known before.
+    /// Returns the first reachable path. If the sequence ends before that: its last path, or `known` if there was none.
     private func firstReachable(after known: ReachabilityPath) async -> ReachabilityPath {
         var last = known
         for await path in self {

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-// The errors that all of these have in common: `system`, with an errno (no memory, no descriptors), and with options
-// `invalidInterface`.
+// All throwing initializers can throw `system` with an errno (no memory, no descriptors). Those with options can also
+// throw `invalidInterface`.
 extension ReachabilityMonitor {
-    /// The default path: whether there is a way to anywhere. Where the system refuses what that takes, it is tried again
-    /// as long as somebody listens, or when ``path`` is read; until then the reason is
-    /// ``ReachabilityReason/undetermined``, and the network namespace is that of the thread that tries.
+    /// Monitors the default path: whether the machine has a working default route.
+    ///
+    /// If the system has no memory or descriptors left, the reason is ``ReachabilityReason/undetermined``. The monitor
+    /// tries again while it has iterators or observers, and when ``path`` is read. Its network namespace is then that of
+    /// the thread that succeeds.
     public convenience init() {
         self.init(source: KernelSource())
     }
 
-    /// The default path, out of an interface, with a routing mark, or told when it has settled.
+    /// Monitors the default path with options: over one interface, with a routing mark, or with a settle time.
     public convenience init(options: ReachabilityOptions) throws(ReachabilityError) {
         self.init(source: try KernelSource(.defaultPath, options), settleTime: options.settleTime)
     }
 
-    /// A host, by name; or an address literal, as `init(address:)` takes it.
+    /// Monitors a host, by its name or by an address literal as `init(address:)` takes it.
     ///
     /// Throws ``ReachabilityError/Code/emptyHost``, `hostHasScheme`, `hostHasSlash`, `hostHasWhiteSpace`, `hostHasNUL` or
     /// `hostTooLong`.
@@ -27,7 +29,7 @@ extension ReachabilityMonitor {
         self.init(source: try KernelSource(.host(host), options), settleTime: options.settleTime)
     }
 
-    /// An address literal: IPv4 as inet_aton(3) reads it, IPv6 with an optional `%zone`, the name or number of an
+    /// Monitors an address literal. IPv4 is parsed as in inet_aton(3). IPv6 may have a `%zone`: the name or number of an
     /// interface, which need not exist yet. `0.0.0.0` and `::` are the default path.
     ///
     /// Throws ``ReachabilityError/Code/invalidAddress``.
@@ -35,12 +37,12 @@ extension ReachabilityMonitor {
         address: String, options: ReachabilityOptions = ReachabilityOptions()
     ) throws(ReachabilityError) {
         guard AddressLiteral(address) != nil else { throw ReachabilityError(.invalidAddress) }
-        // The library reads the literal itself, and then follows a zone by its name.
+        // Passed as a host, because the C library then follows the zone by its name.
         self.init(source: try KernelSource(.host(address), options), settleTime: options.settleTime)
     }
 
-    /// Whether `remoteAddress` can be reached from `localAddress`. With one of the two alone, that is the target; a zone
-    /// has to exist.
+    /// Monitors whether `remoteAddress` is reachable from `localAddress`. If one of them is nil, the other is the target.
+    /// A zone must exist now.
     ///
     /// Throws ``ReachabilityError/Code/invalidAddress``, `addressMissing` or `addressFamiliesDiffer`.
     public convenience init(

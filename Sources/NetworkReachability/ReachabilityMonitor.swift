@@ -4,7 +4,7 @@
 import Dispatch
 import Synchronization
 
-/// Tells whether packets can leave this machine for a target, over what, why not, and when that changes.
+/// Reports whether packets can leave this machine for a target, over which interface, why not, and every change.
 ///
 /// ```swift
 /// for await path in try ReachabilityMonitor(host: "example.com") {
@@ -13,191 +13,195 @@ import Synchronization
 /// ```
 ///
 /// "Reachable" means that a packet addressed to the target can leave this machine now. It never means that the target
-/// answers.
+/// replies.
 ///
-/// Iterators and observers are told the current path first and then each one that differs from the last they were told;
-/// of those that come while they are busy, the newest. The kernel is watched only while there are some, and they keep
-/// their monitor. All calls may come from any thread, and none waits for a name server. A monitor belongs to the network
-/// namespace of the thread that makes it.
+/// Iterators and observers get the current path first. Then they get each path that differs from the last one they got.
+/// If several come while they are busy, they get only the newest.
+///
+/// The monitor watches the kernel only while it has iterators or observers. These keep their monitor alive. All calls
+/// are safe from any thread, and none waits for a name server. A monitor belongs to the network namespace of the thread
+/// that makes it.
 public final class ReachabilityMonitor: Sendable {
-    /// By numbers that are never used again.
-    private typealias Listeners = [UInt64: any Listener]
+    /// By number. A number is never used again.
+    private typealias Receivers = [UInt64: any PathReceiver]
 
     private struct State {
-        var listeners: Listeners = [:]
-        var lastListener: UInt64 = 0
-        /// What the source said last; nil while it is not watched.
+        var receivers: Receivers = [:]
+        var lastReceiverNumber: UInt64 = 0
+        /// The last path of the source. nil while the source is stopped.
         var latest: ReachabilityPath?
-        /// What listeners were told last. The next update always has a greater number.
-        var told = Update(path: .unreachable(.undetermined), number: 0)
-        var settling: Settling
-        var timerIsSet = false
+        /// The last update that receivers got. The next one has a greater number.
+        var lastUpdate = PathUpdate(path: .unreachable(.undetermined), number: 0)
+        var debouncer: Debouncer
+        var isTimerSet = false
         var isCancelled = false
     }
 
-    // In the order in which they are taken. While they are held, no user's code runs.
-    /// Whether the source is started. Held while that changes.
-    private let isWatching = Mutex(false)
-    /// Held while the source is asked and the answer stored: answers are stored in the order in which they were given.
-    private let reading = Mutex(())
+    // The locks, in the order in which a thread takes them. No user's code runs while one is held.
+
+    /// Whether the source is started. Held while it is started or stopped.
+    private let isSourceStarted = Mutex(false)
+    /// Held from reading the source's path to storing it, so that an older path cannot replace a newer one.
+    private let sourceRead = Mutex(())
     private let state: Mutex<State>
 
     private let source: any Source
 
     package init(source: any Source, settleTime: Duration = .zero) {
         self.source = source
-        state = Mutex(State(settling: Settling(time: settleTime)))
+        state = Mutex(State(debouncer: Debouncer(settleTime: settleTime)))
     }
 
-    /// The path now. It never waits for a name server: a host that is not resolved yet is
-    /// ``ReachabilityReason/namePending``. While there are iterators or observers this is a load, otherwise the kernel is
-    /// asked once, which takes some microseconds.
+    /// The path now. Never waits for a name server: for a host whose name is not resolved yet, the reason is
+    /// ``ReachabilityReason/namePending``.
+    ///
+    /// While there are iterators or observers, this only loads a value. Otherwise it queries the kernel once, which
+    /// takes some microseconds.
     public var path: ReachabilityPath {
         state.withLock { $0.latest } ?? source.path() ?? .unreachable(.undetermined)
     }
 
-    /// Ends all iterators and observers, for good: later ones end at once. ``path`` can still be read.
+    /// Ends all iterators and observers for good. Later ones end at once. ``path`` can still be read.
     public func cancel() {
-        let listeners = state.withLock { state in
-            defer { state.listeners = [:] }
+        let receivers = state.withLock { state in
+            defer { state.receivers = [:] }
             state.isCancelled = true
-            return state.listeners
+            return state.receivers
         }
-        for listener in listeners.values { listener.close() }
-        watchIfNeeded()
+        for receiver in receivers.values { receiver.close() }
+        startOrStopSource()
     }
 }
 
-// MARK: - Listeners
+// MARK: - Receivers
 
 extension ReachabilityMonitor {
-    /// Whether it was cancelled.
-    var isOver: Bool { state.withLock(\.isCancelled) }
+    var isCancelled: Bool { state.withLock(\.isCancelled) }
 
-    /// Tells it the current path, and from then on each new one. Answers the number by which it can be removed.
-    func add(_ listener: any Listener) -> UInt64 {
+    /// Sends the receiver the current path, and then each new one. Returns the number that removes the receiver.
+    func addReceiver(_ receiver: any PathReceiver) -> UInt64 {
         let number = state.withLock { state -> UInt64? in
             if state.isCancelled { return nil }
-            state.lastListener += 1
-            state.listeners[state.lastListener] = listener
-            return state.lastListener
+            state.lastReceiverNumber += 1
+            state.receivers[state.lastReceiverNumber] = receiver
+            return state.lastReceiverNumber
         }
         guard let number else {
-            listener.close()
+            receiver.close()
             return 0
         }
-        watchIfNeeded()
-        // If it was the first, it has been told.
-        let told = state.withLock { $0.told }
-        if told.number > 0 { listener.receive(told) }
+        startOrStopSource()
+        // The first receiver got this update when the source was started. It ignores an update that it has.
+        let lastUpdate = state.withLock { $0.lastUpdate }
+        if lastUpdate.number > 0 { receiver.receive(lastUpdate) }
         return number
     }
 
-    func removeListener(_ number: UInt64) {
-        // Closed and released with no lock held.
-        let listener = state.withLock { $0.listeners.removeValue(forKey: number) }
-        guard let listener else { return }
-        listener.close()
-        watchIfNeeded()
+    func removeReceiver(_ number: UInt64) {
+        // Closed and released without a lock.
+        let receiver = state.withLock { $0.receivers.removeValue(forKey: number) }
+        guard let receiver else { return }
+        receiver.close()
+        startOrStopSource()
     }
 }
 
 // MARK: - Watching
 
 extension ReachabilityMonitor {
-    /// Starts or stops the source. Whoever comes last finds the listeners as they are.
-    private func watchIfNeeded() {
-        let news = isWatching.withLock { isWatching -> News? in
-            let isNeeded = state.withLock { !$0.listeners.isEmpty }
-            if isNeeded == isWatching { return nil }
-            isWatching = isNeeded
+    /// What is left to do when the locks are released: a receiver resumes a task or queues a call.
+    private enum FollowUp {
+        case send(PathUpdate, Receivers)
+        case setTimer(after: Duration)
+    }
+
+    /// Starts the source if there are receivers, and stops it if there are none. Of several threads, the last one to
+    /// take the lock sees all receivers.
+    private func startOrStopSource() {
+        let followUp = isSourceStarted.withLock { isSourceStarted -> FollowUp? in
+            let isNeeded = state.withLock { !$0.receivers.isEmpty }
+            if isNeeded == isSourceStarted { return nil }
+            isSourceStarted = isNeeded
             if isNeeded {
-                // Weak, as this closure is kept by what the monitor keeps.
-                source.start { [weak self] in self?.readPath() }
-                return read(isFirst: true)
+                // Weak: the source keeps this closure, and the monitor keeps the source.
+                source.start { [weak self] in self?.sourceChanged() }
+                return readSource(isFirst: true)
             }
             source.stop()
-            reading.withLock { _ in
+            sourceRead.withLock { _ in
                 state.withLock { state in
                     state.latest = nil
-                    state.settling.end()
+                    state.debouncer.reset()
                 }
             }
             return nil
         }
-        tell(news)
+        perform(followUp)
     }
 
-    /// Asks the source, and tells listeners what is new.
-    private func readPath() {
-        tell(read())
+    private func sourceChanged() {
+        perform(readSource())
     }
 
-    private func read(isFirst: Bool = false) -> News? {
-        reading.withLock { _ in
-            // A late call, after the last listener has gone.
+    private func readSource(isFirst: Bool = false) -> FollowUp? {
+        sourceRead.withLock { _ in
+            // A late call of `onChange`, after the source was stopped.
             guard isFirst || state.withLock({ $0.latest != nil }) else { return nil }
             let path = source.path()
             return state.withLock { state in
                 let path = path ?? state.latest ?? .unreachable(.undetermined)
                 guard path != state.latest else { return nil }
                 state.latest = path
-                return store(path, isFirst: isFirst, in: &state)
+                return recordChange(to: path, isFirst: isFirst, in: &state)
             }
         }
     }
 
-    private enum News {
-        case update(Update, Listeners)
-        case timer(after: Duration)
-    }
-
-    private func store(_ path: ReachabilityPath, isFirst: Bool, in state: inout State) -> News? {
-        if isFirst || state.settling.isImmediate { return update(&state) }
-        if path == state.told.path {
-            state.settling.end()
+    private func recordChange(to path: ReachabilityPath, isFirst: Bool, in state: inout State) -> FollowUp? {
+        if isFirst || state.debouncer.isImmediate { return sendLatest(&state) }
+        if path == state.lastUpdate.path {
+            state.debouncer.reset()
             return nil
         }
         let now = ContinuousClock.now
-        state.settling.change(at: now)
-        guard !state.timerIsSet, let due = state.settling.due else { return nil }
-        state.timerIsSet = true
-        return .timer(after: now.duration(to: due))
+        state.debouncer.recordChange(at: now)
+        guard !state.isTimerSet, let due = state.debouncer.due else { return nil }
+        state.isTimerSet = true
+        return .setTimer(after: now.duration(to: due))
     }
 
-    private func update(_ state: inout State) -> News? {
-        state.settling.end()
+    private func sendLatest(_ state: inout State) -> FollowUp? {
+        state.debouncer.reset()
         guard let latest = state.latest else { return nil }
-        state.told = Update(path: latest, number: state.told.number + 1)
-        return .update(state.told, state.listeners)
+        state.lastUpdate = PathUpdate(path: latest, number: state.lastUpdate.number + 1)
+        return .send(state.lastUpdate, state.receivers)
     }
 
-    /// Called with no lock held: listeners resume tasks and hand work to queues.
-    private func tell(_ news: News?) {
-        switch news {
-        case .update(let update, let listeners): for listener in listeners.values { listener.receive(update) }
-        case .timer(let delay): setTimer(after: delay)
+    private func perform(_ followUp: FollowUp?) {
+        switch followUp {
+        case .send(let update, let receivers): for receiver in receivers.values { receiver.receive(update) }
+        case .setTimer(let delay): setTimer(after: delay)
         case nil: break
         }
     }
 
     private func setTimer(after delay: Duration) {
         let (seconds, attoseconds) = delay.components
-        // A moment more, so that it is not found to be early.
+        // Rounded up, so that the timer does not fire before the change is due.
         let nanoseconds = Double(seconds) * 1e9 + Double(attoseconds / 1_000_000_000 + 1)
-        timers.asyncAfter(deadline: .now() + nanoseconds / 1e9) { [weak self] in self?.settle() }
+        timerQueue.asyncAfter(deadline: .now() + nanoseconds / 1e9) { [weak self] in self?.timerFired() }
     }
 
-    private func settle() {
-        let news = state.withLock { state -> News? in
-            state.timerIsSet = false
-            guard let due = state.settling.due else { return nil }
+    private func timerFired() {
+        let followUp = state.withLock { state -> FollowUp? in
+            state.isTimerSet = false
+            guard let due = state.debouncer.due else { return nil }
             let now = ContinuousClock.now
-            if due <= now { return update(&state) }
-            state.timerIsSet = true
-            return .timer(after: now.duration(to: due))
+            if due <= now { return sendLatest(&state) }
+            state.isTimerSet = true
+            return .setTimer(after: now.duration(to: due))
         }
-        tell(news)
+        perform(followUp)
     }
 }
 #endif

@@ -3,7 +3,7 @@
 #if os(Linux)
 public import Dispatch
 
-/// An observer's token: it observes for as long as this object lives, or until it is cancelled.
+/// The token of an observer. The observer ends when this object is cancelled or released.
 public final class ReachabilityObservation: Sendable {
     private let end: @Sendable () -> Void
 
@@ -15,36 +15,38 @@ public final class ReachabilityObservation: Sendable {
         end()
     }
 
-    /// Ends the observing. On the queue that the observer is called on, nothing more comes once this has returned; from
-    /// elsewhere at most the call that is under way ends.
+    /// Ends the observer.
+    ///
+    /// Called on the observer's queue: the observer is not called after this returns. Called elsewhere: a call that has
+    /// begun may end later, and no other begins.
     public func cancel() {
         end()
     }
 }
 
 extension ReachabilityMonitor {
-    /// Calls `body` with the current path, and then with each one that differs from the last.
+    /// Calls `body` with the current path, and then with each path that differs from the last one.
     ///
     /// - Parameters:
-    ///   - queue: Where it is called; nil: on a serial queue of this library's own, which all observers share, and which is
-    ///     not the main queue. Calls do not overlap, on a concurrent queue either.
-    ///   - body: What is called. It is released when the observing ends, at the latest when a call under way does.
-    /// - Returns: A token, which has to be kept: it keeps this monitor, and the observing ends with it.
+    ///   - queue: The queue of the calls. nil: a serial queue of this library, which all observers share. It is not the
+    ///     main queue. Calls do not overlap, on a concurrent queue either.
+    ///   - body: The closure to call. It is released when the observer ends, after a call that has begun.
+    /// - Returns: A token. Keep it: the observer ends with it. It keeps this monitor.
     public func observe(
         on queue: DispatchQueue? = nil, _ body: @escaping @Sendable (ReachabilityPath) -> Void
     ) -> ReachabilityObservation {
-        let registration = Registration(Observer(queue ?? observers, body), at: self)
+        let registration = Registration(QueueObserver(queue ?? observerQueue, body), with: self)
         return ReachabilityObservation { registration.cancel() }
     }
 
-    /// As `observe(on:_:)`, on an executor.
+    /// Like `observe(on:_:)`, on an executor.
     public func observe(
         on executor: any TaskExecutor, _ body: @escaping @Sendable (ReachabilityPath) -> Void
     ) -> ReachabilityObservation {
         let task = Task(executorPreference: executor) {
             for await path in self {
-                // What is over may have been ended on the executor after this path was on its way there.
-                if Task.isCancelled || self.isOver { break }
+                // The observer may have been cancelled on the executor after this path was queued there.
+                if Task.isCancelled || self.isCancelled { break }
                 body(path)
             }
         }
@@ -52,5 +54,5 @@ extension ReachabilityMonitor {
     }
 }
 
-private let observers = DispatchQueue(label: "reachability.observers")
+private let observerQueue = DispatchQueue(label: "reachability.observers")
 #endif

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// What else a monitor is bound to, and how it tells.
+/// The interface and the routing mark of a monitor's target, and when the monitor reports changes.
 public struct ReachabilityOptions: Sendable, Hashable {
-    /// Count only routes out of this interface. It need not exist yet: it is followed by its name.
+    /// The name of an interface. Only routes over it count. It need not exist yet: it is followed by its name.
     public var interface: String?
-    /// The mark that the program's sockets carry (SO_MARK), which routing rules may ask for; 0: none.
+    /// The mark of the program's sockets (SO_MARK), which routing rules may match. 0: none.
     public var routingMark: UInt32
-    /// For links that flap: iterators and observers are told of a change when nothing has changed for so long, and of
-    /// none where everything is as it was again. A target that never comes to rest is told of after ten times as
-    /// long. Zero, or less: at once. ``ReachabilityMonitor/path`` does not wait.
+    /// For interfaces that flap: a change is reported when nothing has changed for this time. A change that is undone
+    /// within this time is not reported. If the changes go on, one is reported after ten times this time. Zero or less:
+    /// each change is reported at once. ``ReachabilityMonitor/path`` does not wait.
     public var settleTime: Duration
 
     public init(interface: String? = nil, routingMark: UInt32 = 0, settleTime: Duration = .zero) {

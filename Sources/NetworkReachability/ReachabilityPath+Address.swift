@@ -10,13 +10,13 @@ import Musl
 extension ReachabilityPath {
     /// An IPv4 or IPv6 address.
     public struct Address: Sendable, Hashable {
-        /// In network order; an IPv4 address is in the first half's upper four.
+        /// In network order. An IPv4 address is in the upper four bytes of the first half.
         private var halves: (UInt64, UInt64)
         public let isIPv6: Bool
-        /// The interface that a link-local IPv6 address belongs to; 0: none.
+        /// The index of the interface of a link-local IPv6 address. 0: none.
         public let scopeID: UInt32
 
-        /// The address in network order: 4 bytes, or 16.
+        /// The address in network order: 4 or 16 bytes.
         public var bytes: [UInt8] {
             let all = withUnsafeBytes(of: (halves.0.bigEndian, halves.1.bigEndian), Array.init)
             return isIPv6 ? all : Array(all.prefix(4))
@@ -43,8 +43,8 @@ extension ReachabilityPath {
 }
 
 extension ReachabilityPath.Address {
-    /// An address literal: IPv4 as inet_aton(3) reads it, IPv6 with an optional zone, which is an interface's number or
-    /// the name of one that exists now.
+    /// Parses an address literal. IPv4 is parsed as in inet_aton(3). IPv6 may have a `%zone`: the number of an
+    /// interface, or the name of an interface that exists now. nil: the text is not such a literal.
     public init?(_ literal: String) {
         guard let literal = AddressLiteral(literal) else { return nil }
         switch literal.address {
@@ -101,7 +101,8 @@ func withSocketAddress<Result>(
 }
 
 extension ReachabilityPath.Address: CustomStringConvertible {
-    /// "192.0.2.1", "2001:db8::1", "fe80::1%eth0"; the number of an interface that does not exist (here): "fe80::1%7".
+    /// "192.0.2.1", "2001:db8::1" or "fe80::1%eth0". If the thread's network namespace has no such interface, the zone
+    /// is its number: "fe80::1%7".
     public var description: String {
         let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
             bytes.withUnsafeBytes { bytes in

@@ -4,10 +4,10 @@
 import CReachability
 
 extension ReachabilityPath {
-    /// A network interface, as it was when the path was asked for.
+    /// A network interface, as it was when the path was evaluated.
     public struct Interface: Sendable, Hashable {
         public var name: String
-        /// The kernel's number for it. Another interface of the same name has another.
+        /// The kernel's number of the interface. Another interface of the same name has another number.
         public var index: UInt32
         public var type: InterfaceType
 
@@ -21,12 +21,12 @@ extension ReachabilityPath {
 }
 
 extension ReachabilityPath.Interface {
-    /// What kind of link the packet leaves over: told by what the device is, never by its name. Later versions may know
-    /// more than these.
+    /// The type of an interface. It follows from what the device is, never from its name. Later versions may have more
+    /// types.
     ///
-    /// A VLAN, macvlan, ipvlan, bond, team, bridge or VRF is what carries it: the link below; the port that a bond uses;
-    /// else the best port with a carrier, in the order ``wiredEthernet``, ``wiFi``, ``cellular``. It is ``virtual`` when
-    /// nothing real does.
+    /// A VLAN, macvlan, ipvlan, bond, team, bridge or VRF has the type of what carries its packets: the interface below
+    /// it, or the port that a bond uses. Otherwise it has the type of the best port with a carrier, in the order
+    /// ``wiredEthernet``, ``wiFi``, ``cellular``. If no real device carries them, the type is ``virtual``.
     public struct InterfaceType: RawRepresentable, Sendable, Hashable {
         public let rawValue: UInt32
 
@@ -43,7 +43,7 @@ extension ReachabilityPath.Interface {
         public static let pointToPoint = InterfaceType(.pointToPoint)
         /// tun, tap, gre, ipip, sit, ip6tnl, vti, xfrm, wireguard.
         public static let tunnel = InterfaceType(.tunnel)
-        /// veth, dummy, vxlan, and a bridge of such.
+        /// veth, dummy, vxlan, and a bridge of these.
         public static let virtual = InterfaceType(.virtual)
 
         private init(_ type: SCNetworkReachabilityInterfaceType) {
@@ -53,7 +53,7 @@ extension ReachabilityPath.Interface {
 }
 
 extension ReachabilityPath.Interface.InterfaceType: CustomStringConvertible {
-    /// As it is spelled in code: "wiredEthernet".
+    /// The name in code: "wiredEthernet".
     public var description: String {
         switch self {
         case .loopback: "loopback"

@@ -3,22 +3,21 @@
 #if os(Linux)
 package import CReachability
 
-/// The way that packets to a target take at one moment, or why they cannot leave.
+/// The path of packets to a target at one moment, or the reason why they cannot leave.
 public struct ReachabilityPath: Sendable, Hashable {
     public var flags: ReachabilityFlags
-    /// ``ReachabilityReason/none`` for a target that is reachable.
+    /// ``ReachabilityReason/none`` if the target is reachable.
     public var reason: ReachabilityReason
-    /// What packets leave over; where the target is not reachable, what they would leave over if there is a route.
+    /// The interface of the route. A target that is not reachable has one, too, if there is a route.
     public var interface: Interface?
-    /// nil: on a directly attached network, or none is known.
+    /// nil: the target is on a directly attached network, or the gateway is not known.
     public var gateway: Address?
-    /// The address that packets will carry.
+    /// The source address of packets to the target.
     public var source: Address?
-    /// The address that was asked for: for a host, that one of its addresses which the flags are about. nil for the
-    /// default path.
+    /// The address of the target. For a host: that of its addresses that the flags describe. nil for the default path.
     public var destination: Address?
 
-    /// For scripts: a monitor makes its own.
+    /// Makes a path for a ``ReachabilityScript``.
     public init(
         flags: ReachabilityFlags, reason: ReachabilityReason = .none, interface: Interface? = nil,
         gateway: Address? = nil, source: Address? = nil, destination: Address? = nil
@@ -31,25 +30,25 @@ public struct ReachabilityPath: Sendable, Hashable {
         self.destination = destination
     }
 
-    /// Reachable, and nothing more is told.
+    /// Reachable, without an interface or addresses.
     public static let reachable = ReachabilityPath(flags: .reachable)
 
-    /// Not reachable, for a reason.
+    /// Not reachable, for the given reason.
     public static func unreachable(_ reason: ReachabilityReason = .noRoute) -> ReachabilityPath {
         ReachabilityPath(flags: [], reason: reason)
     }
 
-    /// A packet can leave for the target now, or brings up the connection that it needs. It does not mean that the
-    /// target answers. A host whose name is not resolved yet is not reachable.
+    /// Whether a packet can leave for the target now, or makes the connection that it needs. It does not mean that the
+    /// target replies. A host whose name is not resolved yet is not reachable.
     public var isReachable: Bool {
         guard flags.contains(.reachable), reason != .namePending else { return false }
-        let comesUp = !flags.isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand])
-        return !flags.contains(.connectionRequired) || comesUp && !flags.contains(.interventionRequired)
+        let isAutomatic = !flags.isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand])
+        return !flags.contains(.connectionRequired) || isAutomatic && !flags.contains(.interventionRequired)
     }
 }
 
 extension ReachabilityPath: CustomStringConvertible {
-    /// Flags, way and reason, in the words of ip-route(8): "Reachable dev eth0 via 10.0.0.1 src 10.0.0.2".
+    /// Flags, route and reason, in the words of ip-route(8): "Reachable dev eth0 via 10.0.0.1 src 10.0.0.2".
     public var description: String {
         var words = ["\(flags)"]
         if let interface { words.append("dev \(interface.name)") }

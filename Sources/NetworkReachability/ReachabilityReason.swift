@@ -3,7 +3,7 @@
 #if os(Linux)
 import CReachability
 
-/// Why a target is not reachable. Later versions may know more reasons than these.
+/// Why a target is not reachable. Later versions may have more reasons.
 public struct ReachabilityReason: RawRepresentable, Sendable, Hashable {
     public let rawValue: UInt32
 
@@ -11,31 +11,32 @@ public struct ReachabilityReason: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// It is reachable.
+    /// The target is reachable.
     public static let none = ReachabilityReason(.none)
     public static let noRoute = ReachabilityReason(.noRoute)
-    /// By an "unreachable" route.
+    /// An "unreachable" route applies.
     public static let routeUnreachable = ReachabilityReason(.routeUnreachable)
-    /// By a "prohibit" route or rule.
+    /// A "prohibit" route or rule applies.
     public static let routeProhibited = ReachabilityReason(.routeProhibited)
-    /// By a "blackhole" route or rule.
+    /// A "blackhole" route or rule applies.
     public static let routeBlackhole = ReachabilityReason(.routeBlackhole)
     /// The route's interface is administratively down.
     public static let interfaceDown = ReachabilityReason(.interfaceDown)
-    /// The route's interface is up, but not running: the cable is out, or it is dormant.
+    /// The route's interface is up, but not running: the cable is unplugged, or the interface is dormant.
     public static let noCarrier = ReachabilityReason(.noCarrier)
-    /// IPv6 without an address to send from.
+    /// There is an IPv6 route, but no source address for it.
     public static let noSourceAddress = ReachabilityReason(.noSourceAddress)
-    /// The local address that was asked for is not this machine's.
+    /// The monitor's local address is not an address of this machine.
     public static let localAddressNotAssigned = ReachabilityReason(.localAddressNotAssigned)
-    /// The host's name is not resolved yet: the flags are those of the way to the name servers, or of the default path.
+    /// The host's name is not resolved yet. The flags are those of the path to the name servers or the default path.
     public static let namePending = ReachabilityReason(.namePending)
     public static let nameNotFound = ReachabilityReason(.nameNotFound)
     public static let nameServerFailure = ReachabilityReason(.nameServerFailure)
     public static let nameServerUnreachable = ReachabilityReason(.nameServerUnreachable)
-    /// The interface that was asked for does not exist, or not yet.
+    /// The interface of the monitor's options, or of an address's zone, does not exist.
     public static let interfaceMissing = ReachabilityReason(.interfaceMissing)
-    /// The kernel could not be asked: no memory, no descriptors, no right to. A monitor that is watched asks again.
+    /// The kernel could not be queried: no memory, no descriptors, or no permission. A monitor with iterators or
+    /// observers tries again.
     public static let undetermined = ReachabilityReason(rawValue: .max)
 
     private init(_ reason: SCNetworkReachabilityReason) {

@@ -3,7 +3,7 @@
 #if os(Linux)
 import Synchronization
 
-/// A network that does as it is told, for tests of programs that use a ``ReachabilityMonitor``.
+/// Supplies the paths of a ``ReachabilityMonitor``, so that a program's tests need no network.
 ///
 /// ```swift
 /// let script = ReachabilityScript(.unreachable(.noCarrier))
@@ -22,14 +22,14 @@ public final class ReachabilityScript: Sendable {
         state = Mutex(State(path: path))
     }
 
-    /// The path that was played last.
+    /// The last path played.
     public var path: ReachabilityPath { state.withLock { $0.path } }
 
-    /// How many monitors have iterators or observers now: in a test, whether the program has let go.
+    /// The number of monitors that have iterators or observers now. A test can check that the program has ended all.
     public var watchedMonitors: Int { state.withLock { $0.watchers.count } }
 
-    /// From now on the path is this one. When this returns, all monitors of the script have it; iterators and observers
-    /// are told in their own time, and skip what they were too slow for.
+    /// Sets the path. When this returns, all monitors of the script have it. Iterators and observers get it later. A
+    /// slow one gets only the newest path.
     public func play(_ path: ReachabilityPath) {
         let watchers = state.withLock { state in
             state.path = path
@@ -38,19 +38,19 @@ public final class ReachabilityScript: Sendable {
         for onChange in watchers.values { onChange() }
     }
 
-    fileprivate func watch(_ watcher: ObjectIdentifier, _ onChange: (@Sendable () -> Void)?) {
+    fileprivate func setWatcher(_ watcher: ObjectIdentifier, _ onChange: (@Sendable () -> Void)?) {
         state.withLock { $0.watchers[watcher] = onChange }
     }
 }
 
 extension ReachabilityMonitor {
-    /// A monitor that follows a script instead of the kernel.
+    /// Makes a monitor that follows a script instead of the kernel.
     public convenience init(script: ReachabilityScript, settleTime: Duration = .zero) {
         self.init(source: ScriptSource(script), settleTime: settleTime)
     }
 }
 
-/// One monitor's view of a script.
+/// The source of one monitor that follows a script.
 private final class ScriptSource: Source {
     private let script: ReachabilityScript
 
@@ -61,11 +61,11 @@ private final class ScriptSource: Source {
     func path() -> ReachabilityPath? { script.path }
 
     func start(onChange: @escaping @Sendable () -> Void) {
-        script.watch(ObjectIdentifier(self), onChange)
+        script.setWatcher(ObjectIdentifier(self), onChange)
     }
 
     func stop() {
-        script.watch(ObjectIdentifier(self), nil)
+        script.setWatcher(ObjectIdentifier(self), nil)
     }
 }
 #endif

@@ -3,18 +3,15 @@
 #if os(Linux)
 import Synchronization
 
-/// A listener's place at a monitor, which it keeps: it ends with this object. The listener is the monitor's, and is let go
-/// of as soon as either ends.
+/// A receiver's registration with a monitor. It ends with this object, or at `cancel()`.
+///
+/// The registration keeps the monitor, and the monitor keeps the receiver. The receiver is released when the
+/// registration or the monitor's sending ends.
 final class Registration: Sendable {
-    private struct Place {
-        var number: UInt64
-        var monitor: ReachabilityMonitor
-    }
+    private let entry: Mutex<(monitor: ReachabilityMonitor, number: UInt64)?>
 
-    private let place: Mutex<Place?>
-
-    init(_ listener: any Listener, at monitor: ReachabilityMonitor) {
-        place = Mutex(Place(number: monitor.add(listener), monitor: monitor))
+    init(_ receiver: any PathReceiver, with monitor: ReachabilityMonitor) {
+        entry = Mutex((monitor, monitor.addReceiver(receiver)))
     }
 
     deinit {
@@ -22,11 +19,11 @@ final class Registration: Sendable {
     }
 
     func cancel() {
-        let place = place.withLock { place in
-            defer { place = nil }
-            return place
+        let entry = entry.withLock { entry in
+            defer { entry = nil }
+            return entry
         }
-        if let place { place.monitor.removeListener(place.number) }
+        if let entry { entry.monitor.removeReceiver(entry.number) }
     }
 }
 #endif

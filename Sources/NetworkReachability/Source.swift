@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// Where a monitor's paths come from: the kernel, or a script.
+/// Where a monitor gets its paths from: the kernel, or a script.
 ///
-/// A monitor starts and stops it in turns, one at a time; `path()` is called whenever it likes, from any thread. Nothing
-/// that is called here may run a user's code: the monitor holds a lock.
+/// The monitor alternates `start` and `stop`, one call at a time. It calls `path()` at any time, on any thread. It may
+/// hold a lock in each call, so none of them may run a user's code.
 package protocol Source: Sendable {
-    /// The path now; nil when that cannot be found out.
+    /// The path now. nil: it cannot be determined.
     func path() -> ReachabilityPath?
 
-    /// From now on `onChange` is called when `path()` may answer something else, from any thread.
+    /// From now on, calls `onChange` from any thread when `path()` may have changed.
     func start(onChange: @escaping @Sendable () -> Void)
 
-    /// A call of `onChange` that is under way may still end after this.
+    /// A call of `onChange` that has begun may end after this returns.
     func stop()
 }
 #endif

@@ -4,9 +4,9 @@
 internal import CoreFoundation
 public import Foundation
 
-/// `"text" as CFString` works as on Apple's platforms. A file that imports CoreFoundation as well has to qualify it.
+/// `"text" as CFString` compiles as on Apple's platforms. A file that also imports CoreFoundation must qualify it.
 public typealias CFString = NSString
-/// An error as `SCCopyLastError()` gives it; it can be thrown.
+/// The type of error that `SCCopyLastError()` returns. It can be thrown.
 public typealias CFError = NSError
 
 /// A run loop's mode, with the values of Foundation's `RunLoop.Mode`.
@@ -23,15 +23,15 @@ public struct CFRunLoopMode: RawRepresentable, Hashable, Sendable {
         self.init(rawValue: rawValue)
     }
 
-    // Optional as on Apple's platforms, where some sources unwrap them.
+    // Optional as on Apple's platforms, because some sources unwrap them.
 
-    /// What a run loop is usually run in.
+    /// The default mode of a run loop.
     public static var defaultMode: CFRunLoopMode! { CFRunLoopMode(RunLoop.Mode.default.rawValue as NSString) }
-    /// Stands for all modes that count as common.
+    /// Stands for all common modes.
     public static var commonModes: CFRunLoopMode! { CFRunLoopMode(RunLoop.Mode.common.rawValue as NSString) }
 }
 
-/// Runs the calling thread's run loop for `seconds`; 0 or less: one pass.
+/// Runs the calling thread's run loop for at most `seconds`. 0 or less: one pass.
 @discardableResult
 public func CFRunLoopRunInMode(
     _ mode: CFRunLoopMode!, _ seconds: CFTimeInterval, _ returnAfterSourceHandled: Bool
@@ -39,7 +39,7 @@ public func CFRunLoopRunInMode(
     CoreFoundation.CFRunLoopRunInMode(coreFoundationMode(mode.rawValue), seconds, returnAfterSourceHandled)
 }
 
-/// CoreFoundation tells its own modes by their identity, not by their text.
+/// CoreFoundation compares its own modes by identity, not by text. So this returns its constants for them.
 func coreFoundationMode(_ mode: NSString) -> CoreFoundation.CFString {
     switch RunLoop.Mode(String(describing: mode)) {
     case .default: kCFRunLoopDefaultMode
@@ -49,8 +49,8 @@ func coreFoundationMode(_ mode: NSString) -> CoreFoundation.CFString {
 }
 
 extension RunLoop {
-    /// CoreFoundation's part of the main or the calling thread's run loop; of any other: nil. Take it on the thread
-    /// that the loop belongs to, or use `CFRunLoopGetCurrent()` there.
+    /// Returns CoreFoundation's object of the main run loop or of the calling thread's run loop. Returns nil for any
+    /// other loop: call this on the loop's own thread, or call `CFRunLoopGetCurrent()` there.
     public func getCFRunLoop() -> CFRunLoop! {
         if self === RunLoop.main { return CFRunLoopGetMain() }
         return self === RunLoop.current ? CFRunLoopGetCurrent() : nil

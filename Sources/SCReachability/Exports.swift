@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-// What `import SystemConfiguration` brings along on Apple's platforms, so that sources written there find it here: the
-// calls themselves, the C library, Dispatch, and the few names of CoreFoundation that such sources use. The last are
-// CoreFoundation's own, one by one: a file that imports CoreFoundation too sees one declaration, not two. Its CFString
-// is left out, as Swift text does not convert to it on Linux.
+// Exports the names that `import SystemConfiguration` exports on Apple's platforms: the calls, the C library, Dispatch,
+// and the few names of CoreFoundation that such sources use. The last are CoreFoundation's own declarations, one by
+// one: a file that also imports CoreFoundation sees one declaration of each. Its CFString is not exported, because a
+// Swift string does not convert to it on Linux.
 
 #if os(Linux)
 @_exported public import CReachability

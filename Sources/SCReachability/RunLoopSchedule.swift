@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Foundation's run loops. To the C library they are a scheduler; to them a target is a source, as on Apple's platforms:
-// a loop that has one goes on running. One source is on all loops of its target, and the first that runs handles it.
+// Schedules targets on Foundation's run loops. For the C library, the run loops of a target are one scheduler. For a
+// run loop, a target is a source, as on Apple's platforms: a loop that has a source keeps running. All loops of a
+// target share one source, and the first loop that runs handles it.
 
 #if os(Linux)
 public import CReachability
@@ -9,32 +10,39 @@ public import CoreFoundation
 public import Foundation
 internal import Synchronization
 
-/// Callbacks of the target come on the thread that runs `runLoop`, in that mode. Scheduling twice on one loop and mode
-/// counts: unschedule twice. On several loops, each change is delivered by the first that runs.
+/// Schedules the target on a run loop: its callbacks come on the thread that runs `runLoop` in that mode.
 ///
-/// - Returns: false, and why in `SCError()`: `kSCStatusInvalidArgument` if the target is on a queue.
+/// Schedules are counted: a target that is scheduled twice on one loop and mode must be unscheduled twice. If a target
+/// is on several loops, each change is delivered once, by the first loop that runs.
+///
+/// - Returns: false, and `kSCStatusInvalidArgument` in `SCError()`, if the target is on a queue.
 @discardableResult
 public func SCNetworkReachabilityScheduleWithRunLoop(
     _ target: SCNetworkReachability, _ runLoop: CFRunLoop, _ runLoopMode: NSString
 ) -> Bool {
-    RunLoopSchedule.add(RunLoopSchedule.Place(loop: runLoop, mode: runLoopMode), for: target)
+    RunLoopSchedule.add(RunLoopSchedule.LoopAndMode(loop: runLoop, mode: runLoopMode), for: target)
 }
 
-/// Ends one schedule. On the thread that runs the loop, nothing more is delivered there once this has returned; from
-/// another thread, at most the call in flight finishes.
+/// Ends one schedule of the target.
 ///
-/// - Returns: false, and `kSCStatusInvalidArgument` in `SCError()`, if the target is not scheduled so.
+/// Called on the thread that runs the loop: no callback comes there after this returns. Called on another thread: a
+/// callback that has begun may end later, and no other begins.
+///
+/// - Returns: false, and `kSCStatusInvalidArgument` in `SCError()`, if the target has no such schedule.
 @discardableResult
 public func SCNetworkReachabilityUnscheduleFromRunLoop(
     _ target: SCNetworkReachability, _ runLoop: CFRunLoop, _ runLoopMode: NSString
 ) -> Bool {
-    RunLoopSchedule.remove(RunLoopSchedule.Place(loop: runLoop, mode: runLoopMode), for: target)
+    RunLoopSchedule.remove(RunLoopSchedule.LoopAndMode(loop: runLoop, mode: runLoopMode), for: target)
 }
 
-/// A target's places on run loops.
+/// The schedules of one target on run loops.
+// Unchecked Sendable because of `source`: CoreFoundation's own lock guards it. The other properties are constants or
+// have a mutex.
 final class RunLoopSchedule: @unchecked Sendable {
-    /// Sendable as CoreFoundation lets any thread signal, wake and schedule.
-    struct Place: Hashable, @unchecked Sendable {
+    // Unchecked Sendable: both properties are constants. CoreFoundation's own lock guards the loop, and any thread may
+    // wake it and change its sources.
+    struct LoopAndMode: Hashable, @unchecked Sendable {
         let loop: CFRunLoop
         let mode: String
 
@@ -43,7 +51,7 @@ final class RunLoopSchedule: @unchecked Sendable {
             self.mode = String(describing: mode)
         }
 
-        static func == (one: Place, other: Place) -> Bool {
+        static func == (one: LoopAndMode, other: LoopAndMode) -> Bool {
             one.loop === other.loop && one.mode == other.mode
         }
 
@@ -53,22 +61,21 @@ final class RunLoopSchedule: @unchecked Sendable {
         }
     }
 
-    private let inbox = Inbox()
-    /// CoreFoundation guards it.
+    private let workSlot = WorkSlot()
     private let source: CFRunLoopSource
-    /// How often the target is scheduled on each.
-    private let places = Mutex<[Place: Int]>([:])
+    /// How often the target is scheduled on each loop and mode.
+    private let counts = Mutex<[LoopAndMode: Int]>([:])
 
-    /// By target. A scheduled one cannot end, so its address is its own. Held while the C library is called: no hook of
-    /// a user's runs in those calls, as the caller holds the target.
+    /// By the address of the target. A scheduled target lives, so its address is unique. The lock is held while the C
+    /// library is called: no user's hook runs in those calls, as the caller holds the target.
     private static let all = Mutex<[UnsafeRawPointer: RunLoopSchedule]>([:])
 
     private init() {
         var context = CFRunLoopSourceContext()
-        context.info = Unmanaged.passUnretained(inbox).toOpaque()
-        context.retain = { UnsafeRawPointer(Unmanaged<Inbox>.fromOpaque($0!).retain().toOpaque()) }
-        context.release = { Unmanaged<Inbox>.fromOpaque($0!).release() }
-        context.perform = { Unmanaged<Inbox>.fromOpaque($0!).takeUnretainedValue().empty() }
+        context.info = Unmanaged.passUnretained(workSlot).toOpaque()
+        context.retain = { UnsafeRawPointer(Unmanaged<WorkSlot>.fromOpaque($0!).retain().toOpaque()) }
+        context.release = { Unmanaged<WorkSlot>.fromOpaque($0!).release() }
+        context.perform = { Unmanaged<WorkSlot>.fromOpaque($0!).takeUnretainedValue().perform() }
         source = CFRunLoopSourceCreate(nil, 0, &context)
     }
 
@@ -76,37 +83,37 @@ final class RunLoopSchedule: @unchecked Sendable {
         all.withLock { $0[key(target)] != nil }
     }
 
-    static func add(_ place: Place, for target: SCNetworkReachability) -> Bool {
+    static func add(_ pair: LoopAndMode, for target: SCNetworkReachability) -> Bool {
         all.withLock { all in
             if let schedule = all[key(target)] {
-                schedule.add(place)
+                schedule.add(pair)
                 return true
             }
             let schedule = RunLoopSchedule()
-            guard schedule.begin(target) else { return false }
-            schedule.add(place)
+            guard schedule.setScheduler(of: target) else { return false }
+            schedule.add(pair)
             all[key(target)] = schedule
             return true
         }
     }
 
-    static func remove(_ place: Place, for target: SCNetworkReachability) -> Bool {
-        let (wasThere, ended) = all.withLock { all -> (Bool, RunLoopSchedule?) in
-            guard let schedule = all[key(target)], schedule.remove(place) else { return (false, nil) }
-            guard schedule.places.withLock(\.isEmpty) else { return (true, nil) }
+    static func remove(_ pair: LoopAndMode, for target: SCNetworkReachability) -> Bool {
+        let (isRemoved, ended) = all.withLock { all -> (Bool, RunLoopSchedule?) in
+            guard let schedule = all[key(target)], schedule.remove(pair) else { return (false, nil) }
+            guard schedule.counts.withLock(\.isEmpty) else { return (true, nil) }
             all[key(target)] = nil
             _ = SCNetworkReachabilitySetScheduler(target, nil)
             return (true, schedule)
         }
-        ended?.inbox.close()
-        return wasThere || refused()
+        ended?.workSlot.close()
+        return isRemoved || failWithInvalidArgument()
     }
 
     private static func key(_ target: SCNetworkReachability) -> UnsafeRawPointer {
         unsafeBitCast(target, to: UnsafeRawPointer.self)
     }
 
-    private func begin(_ target: SCNetworkReachability) -> Bool {
+    private func setScheduler(of target: SCNetworkReachability) -> Bool {
         var scheduler = SCNetworkReachabilityScheduler(
             version: 0,
             info: Unmanaged.passUnretained(self).toOpaque(),
@@ -114,50 +121,54 @@ final class RunLoopSchedule: @unchecked Sendable {
             release: { Unmanaged<RunLoopSchedule>.fromOpaque($0!).release() },
             perform: { info, work, argument in
                 let schedule = Unmanaged<RunLoopSchedule>.fromOpaque(info!).takeUnretainedValue()
-                if schedule.inbox.put(Inbox.Work(perform: work, argument: argument)) { schedule.signal() }
+                if schedule.workSlot.put(SchedulerWork(body: work, argument: argument)) { schedule.signalSource() }
             })
         return SCNetworkReachabilitySetScheduler(target, &scheduler)
     }
 
-    private func add(_ place: Place) {
-        places.withLock { $0[place, default: 0] += 1 }
-        CFRunLoopAddSource(place.loop, source, coreFoundationMode(place.mode as NSString))
-        // What came before, and is still waiting, is now this loop's as well.
-        if inbox.isFull { signal() }
+    private func add(_ pair: LoopAndMode) {
+        counts.withLock { $0[pair, default: 0] += 1 }
+        CFRunLoopAddSource(pair.loop, source, coreFoundationMode(pair.mode as NSString))
+        // Work may be due from before. The new loop may run it, too.
+        if workSlot.isFull { signalSource() }
     }
 
-    /// False: it was not there.
-    private func remove(_ place: Place) -> Bool {
-        let times = places.withLock { places -> Int? in
-            guard let times = places[place] else { return nil }
-            places[place] = times == 1 ? nil : times - 1
-            return times
+    /// Returns false if there is no such schedule.
+    private func remove(_ pair: LoopAndMode) -> Bool {
+        let count = counts.withLock { counts -> Int? in
+            guard let count = counts[pair] else { return nil }
+            counts[pair] = count == 1 ? nil : count - 1
+            return count
         }
-        if times == 1 { CFRunLoopRemoveSource(place.loop, source, coreFoundationMode(place.mode as NSString)) }
-        return times != nil
+        if count == 1 { CFRunLoopRemoveSource(pair.loop, source, coreFoundationMode(pair.mode as NSString)) }
+        return count != nil
     }
 
-    private func signal() {
+    private func signalSource() {
         CFRunLoopSourceSignal(source)
-        for place in places.withLock({ Array($0.keys) }) { CFRunLoopWakeUp(place.loop) }
+        for pair in counts.withLock({ Array($0.keys) }) { CFRunLoopWakeUp(pair.loop) }
     }
 }
 
-/// What the C library has handed over and no loop has run yet. Apart from the schedule, as the source keeps it: a loop
-/// may be about to run it while another thread ends the schedule.
-private final class Inbox: Sendable {
-    struct Work: @unchecked Sendable {
-        let perform: @convention(c) (UnsafeMutableRawPointer?) -> Void
-        let argument: UnsafeMutableRawPointer?
+/// A function of the C library, for a loop to call once.
+// Unchecked Sendable: both properties are constants, and one thread at a time has the work.
+private struct SchedulerWork: @unchecked Sendable {
+    let body: @convention(c) (UnsafeMutableRawPointer?) -> Void
+    let argument: UnsafeMutableRawPointer?
 
-        func callAsFunction() {
-            perform(argument)
-        }
+    func perform() {
+        body(argument)
     }
+}
 
+/// The work that no loop has run yet: at most one, as the C library hands over no more.
+///
+/// Not a part of the schedule, because the source keeps it: a loop may run the work while another thread ends the
+/// schedule.
+private final class WorkSlot: Sendable {
     private enum State {
         case empty
-        case full(Work)
+        case full(SchedulerWork)
         case closed
     }
 
@@ -167,27 +178,28 @@ private final class Inbox: Sendable {
         state.withLock { if case .full = $0 { true } else { false } }
     }
 
-    /// True: it waits for a loop. What comes after the end is run at once: it then does nothing but to give memory back.
-    func put(_ work: Work) -> Bool {
+    /// Returns true if the work now waits for a loop. After `close()` the work is run at once: it then only frees
+    /// memory.
+    func put(_ work: SchedulerWork) -> Bool {
         let isClosed = state.withLock { state in
             if case .closed = state { return true }
             state = .full(work)
             return false
         }
-        if isClosed { work() }
+        if isClosed { work.perform() }
         return !isClosed
     }
 
-    func empty() {
-        leave(.empty)?()
+    func perform() {
+        takeWork(leaving: .empty)?.perform()
     }
 
-    /// No loop is going to run anything any more.
+    /// Runs the work, as no loop will run it.
     func close() {
-        leave(.closed)?()
+        takeWork(leaving: .closed)?.perform()
     }
 
-    private func leave(_ next: State) -> Work? {
+    private func takeWork(leaving next: State) -> SchedulerWork? {
         state.withLock { state in
             defer { if case .closed = state {} else { state = next } }
             if case .full(let work) = state { return work }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Apple's socket addresses carry their length, and sources written there set it. Linux's do not: it follows from the
-// family, and what is set is dropped. This file imports nothing else: the structures must be the C library's.
+// Apple's socket addresses have a length field, and sources for Apple's platforms set it. Linux has no such field. Here
+// the length follows from the family, and a value that is set is ignored. This file imports only the C library, because
+// the structures must be its own.
 
 #if os(Linux)
 #if canImport(Glibc)
@@ -11,7 +12,7 @@ public import Musl
 #endif
 
 extension sockaddr {
-    /// The length in bytes that goes with the family, 0 for one that is not IPv4 or IPv6; setting it does nothing.
+    /// The length in bytes of an address of this family. 0 if the family is not IPv4 or IPv6. Setting it does nothing.
     public var sa_len: UInt8 {
         get { length(of: sa_family) }
         set {}
@@ -19,7 +20,7 @@ extension sockaddr {
 }
 
 extension sockaddr_in {
-    /// The structure's length in bytes; setting it does nothing.
+    /// The length of the structure in bytes. Setting it does nothing.
     public var sin_len: UInt8 {
         get { UInt8(MemoryLayout<sockaddr_in>.size) }
         set {}
@@ -27,7 +28,7 @@ extension sockaddr_in {
 }
 
 extension sockaddr_in6 {
-    /// The structure's length in bytes; setting it does nothing.
+    /// The length of the structure in bytes. Setting it does nothing.
     public var sin6_len: UInt8 {
         get { UInt8(MemoryLayout<sockaddr_in6>.size) }
         set {}
@@ -35,7 +36,7 @@ extension sockaddr_in6 {
 }
 
 extension sockaddr_storage {
-    /// The length in bytes that goes with the family, 0 for one that is not IPv4 or IPv6; setting it does nothing.
+    /// The length in bytes of an address of this family. 0 if the family is not IPv4 or IPv6. Setting it does nothing.
     public var ss_len: UInt8 {
         get { length(of: ss_family) }
         set {}

@@ -44,7 +44,7 @@ final class Target {
     }
 
     private init(
-        _ text: String, _ kind: Kind, _ question: KernelTarget.Question, _ binding: TargetBinding
+        _ text: String, _ kind: Kind, _ question: KernelTarget.Kind, _ binding: TargetBinding
     ) throws(ToolError) {
         self.text = text
         self.kind = kind
@@ -113,7 +113,7 @@ final class Target {
 }
 
 extension Target {
-    private static func parse(_ text: String, source: Address?) throws(ToolError) -> (Kind, KernelTarget.Question) {
+    private static func parse(_ text: String, source: Address?) throws(ToolError) -> (Kind, KernelTarget.Kind) {
         if let comma = text.firstIndex(of: ",") {
             guard source == nil else { throw ToolError("\(text): has a source of its own") }
             let local = try half(text[..<comma], of: text)
@@ -140,7 +140,7 @@ extension Target {
 
     /// Why the library refused to create a target. It reports only that an argument is invalid.
     private static func refusal(
-        of text: String, _ question: KernelTarget.Question, _ binding: TargetBinding, _ status: Int32
+        of text: String, _ question: KernelTarget.Kind, _ binding: TargetBinding, _ status: Int32
     ) -> ToolError {
         guard status == __kSCStatusInvalidArgument else { return ToolError(of: text, status: status) }
         if text.isEmpty { return ToolError("\(text): is empty; give a name or an address") }

@@ -7,13 +7,15 @@ import Testing
 
 private let onMain = DispatchSpecificKey<Bool>()
 
-@Suite("AFNetworkReachabilityManager delivers", .namespaceInside, .patient)
+@Suite("Deliveries of AFNetworkReachabilityManager", .namespaceInside, .patient)
 struct DeliveryTests {
-    @Test("The first status at start, offline too, and then each change, once", arguments: [nil, String.outside])
+    @Test(
+        "A start delivers the first status, also when offline, and then each change once",
+        arguments: [nil, String.outside])
     func changes(host: String?) async throws {
         let namespace = try await Namespace(.subnet)
-        let manager = try namespace.manager(host)
-        let statuses = manager.record()
+        let manager = try namespace.makeManager(host)
+        let statuses = manager.recordStatuses()
         #expect(manager.startMonitoring())
         #expect(await statuses.next() == .notReachable)
         #expect(manager.networkReachabilityStatus == .notReachable && !manager.isReachable)
@@ -26,15 +28,15 @@ struct DeliveryTests {
         #expect(await statuses.rest() == [])
     }
 
-    @Test("Once when nothing changes: a name's first callback does not repeat the first answer")
+    @Test("If nothing changes, a start delivers once: a name's first callback does not repeat the first status")
     func once() async throws {
         let namespace = try await Namespace(.gateway)
         for host in ["localhost", "127.0.0.1", "10.0.0.2"] {
-            let manager = try namespace.manager(host)
-            let statuses = manager.record()
+            let manager = try namespace.makeManager(host)
+            let statuses = manager.recordStatuses()
             manager.startMonitoring()
             #expect(await statuses.next() == .reachableViaWiFi)
-            // What else could come has come when lo's end has been told.
+            // A second delivery would come before that of this change.
             try await namespace.ip("link set lo down")
             #expect(await statuses.next() == .notReachable)
             try await namespace.ip("link set lo up")
@@ -42,18 +44,18 @@ struct DeliveryTests {
         }
     }
 
-    @Test("Again at each start, of a host and of the default path", arguments: [nil, "localhost"])
+    @Test("Each start delivers the status again, for a host and for the default path", arguments: [nil, "localhost"])
     func restart(host: String?) async throws {
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager(host)
-        let statuses = manager.record()
+        let manager = try namespace.makeManager(host)
+        let statuses = manager.recordStatuses()
         for _ in 0..<3 {
             manager.startMonitoring()
             #expect(await statuses.next() == .reachableViaWiFi)
             manager.stopMonitoring()
             #expect(manager.networkReachabilityStatus == .reachableViaWiFi)
         }
-        // Started twice is started anew.
+        // A start without a stop before it is a restart.
         manager.startMonitoring()
         #expect(await statuses.next() == .reachableViaWiFi)
         manager.startMonitoring()
@@ -61,47 +63,47 @@ struct DeliveryTests {
     }
 
     @Test(
-        "A slow name server blocks neither starts nor the main queue; a name that there is not ends not reachable",
+        "A slow name server blocks neither starts nor the main queue, and a name that does not exist is not reachable",
         .nameServer)
     func unresolvable() async throws {
         let namespace = try await Namespace(.loopback)
         let server = try NameServer(in: namespace)
-        let managers = try (0..<200).map { try namespace.manager("host\($0).invalid") }
-        let told = managers.map { $0.record() }
+        let managers = try (0..<200).map { try namespace.makeManager("host\($0).invalid") }
+        let recorders = managers.map { $0.recordStatuses() }
         for manager in managers {
             manager.deliveryQueue = .main
             #expect(manager.startMonitoring())
         }
-        await server.untilAsked()
-        // There is a way for packets, and no answer: had anything waited for one, nothing else would come.
-        for told in told { #expect(await told.next() == .reachableViaWiFi) }
-        server.answer()
-        for told in told { #expect(await told.next() == .notReachable) }
+        await server.waitForRequest()
+        // These statuses come before any reply, so nothing waits for the server.
+        for statuses in recorders { #expect(await statuses.next() == .reachableViaWiFi) }
+        server.sendReplies()
+        for statuses in recorders { #expect(await statuses.next() == .notReachable) }
     }
 
-    @Test("On the main queue unless another is chosen")
+    @Test("Deliveries come on the main queue unless another is set")
     func mainQueue() async throws {
         DispatchQueue.main.setSpecific(key: onMain, value: true)
         let namespace = try await Namespace(.gateway)
         let manager = try namespace.inside { AFNetworkReachabilityManager() }
-        let places = Recorder<Bool>()
+        let isOnMain = Recorder<Bool>()
         manager.setReachabilityStatusChange { _ in
-            places.record(DispatchQueue.getSpecific(key: onMain) == true)
+            isOnMain.record(DispatchQueue.getSpecific(key: onMain) == true)
         }
         manager.startMonitoring()
-        #expect(await places.next() == true)
+        #expect(await isOnMain.next() == true)
         manager.deliveryQueue = DispatchQueue.global()
         manager.startMonitoring()
-        #expect(await places.next() == false)
+        #expect(await isOnMain.next() == false)
     }
 
-    @Test("Status, block, observers and notification, in this order, on the chosen queue")
+    @Test("A delivery sets the status, then calls the block, the observers and the notification, on the chosen queue")
     func order() async throws {
         let chosen = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "chosen", attributes: .concurrent)
         queue.setSpecific(key: chosen, value: true)
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager()
+        let manager = try namespace.makeManager()
         manager.deliveryQueue = queue
         let events = Recorder<String>()
         @Sendable func record(_ event: String) {
@@ -125,38 +127,38 @@ struct DeliveryTests {
         withExtendedLifetime(first) {}
     }
 
-    @Test("Notifications tell managers apart, and carry the status as a number")
+    @Test("A notification has its manager as the object, and the status as a number")
     func notifications() async throws {
         let reachable = try await Namespace(.gateway)
         let offline = try await Namespace()
-        let managers = [try reachable.manager(), try offline.manager()]
-        let told = Recorder<[Int?]>()
+        let managers = [try reachable.makeManager(), try offline.makeManager()]
+        let notifications = Recorder<[Int?]>()
         let registrations = managers.enumerated().map { index, manager in
             NotificationCenter.default.addObserver(
                 forName: .AFNetworkingReachabilityDidChange, object: manager, queue: nil
             ) { notification in
                 let item = notification.userInfo?[AFNetworkingReachabilityNotificationStatusItem] as? NSNumber
-                told.record([index, item?.intValue])
+                notifications.record([index, item?.intValue])
             }
         }
         managers[0].startMonitoring()
-        #expect(await told.next() == [0, 2])
+        #expect(await notifications.next() == [0, 2])
         managers[1].startMonitoring()
-        #expect(await told.next() == [1, 0])
+        #expect(await notifications.next() == [1, 0])
         for registration in registrations { NotificationCenter.default.removeObserver(registration) }
     }
 
-    @Test("A block that was cleared is not called, a new one has no replay")
+    @Test("A cleared block is not called, and a new block is not called with an earlier status")
     func cleared() async throws {
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager()
-        let cleared = manager.record()
+        let manager = try namespace.makeManager()
+        let cleared = manager.recordStatuses()
         manager.setReachabilityStatusChange(nil)
-        let observed = Told()
+        let observed = StatusRecorder()
         let observer = manager.addObserver { observed.record($0) }
         manager.startMonitoring()
         #expect(await observed.next() == .reachableViaWiFi)
-        let late = manager.record()
+        let late = manager.recordStatuses()
         try await namespace.ip(.deleteDefault)
         #expect(await observed.next() == .notReachable)
         #expect(await late.next() == .notReachable)
@@ -164,29 +166,29 @@ struct DeliveryTests {
         withExtendedLifetime(observer) {}
     }
 
-    @Test("Nothing after a stop on the delivery queue, not even what was queued")
+    @Test("A stop on the delivery queue drops the queued deliveries")
     func stopped() async throws {
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager()
-        let statuses = manager.record()
+        let manager = try namespace.makeManager()
+        let statuses = manager.recordStatuses()
         let queue = manager.deliveryQueue
         queue.sync {
             #expect(manager.startMonitoring())
-            // The first delivery is waiting for this queue by now.
-            AFNetworkReachabilityManager.arrivals.sync {}
+            // After this, the first delivery waits for the delivery queue.
+            AFNetworkReachabilityManager.callbackQueue.sync {}
             manager.stopMonitoring()
         }
-        manager.settle()
+        manager.drainQueues()
         #expect(await statuses.rest() == [])
         #expect(manager.networkReachabilityStatus == .unknown)
     }
 
-    @Test("A block may stop: whoever comes after it is not told")
+    @Test("A block may stop its manager: observers and notification are then dropped")
     func stopInside() async throws {
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager()
+        let manager = try namespace.makeManager()
         let ended = Recorder<Void>()
-        let others = Told()
+        let others = StatusRecorder()
         let observer = manager.addObserver { others.record($0) }
         manager.setReachabilityStatusChange { [weak manager] _ in
             manager?.stopMonitoring()
@@ -194,16 +196,16 @@ struct DeliveryTests {
         }
         manager.startMonitoring()
         await ended.next()
-        manager.settle()
+        manager.drainQueues()
         #expect(await others.rest() == [])
         withExtendedLifetime(observer) {}
     }
 
-    @Test("A block may start again, and clear itself")
+    @Test("A block may start its manager again, and clear itself")
     func restartInside() async throws {
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager()
-        let statuses = Told()
+        let manager = try namespace.makeManager()
+        let statuses = StatusRecorder()
         manager.setReachabilityStatusChange { [weak manager] status in
             statuses.record(status)
             if statuses.count == 3 { manager?.setReachabilityStatusChange(nil) }

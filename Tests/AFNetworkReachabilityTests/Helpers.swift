@@ -5,11 +5,11 @@ import Foundation
 import TestSupport
 import Testing
 
-typealias Told = Recorder<AFNetworkReachabilityStatus>
+typealias StatusRecorder = Recorder<AFNetworkReachabilityStatus>
 
 extension Namespace {
-    /// A manager for a host in here; without one, for the default path. It delivers on a queue of its own.
-    func manager(_ host: String? = nil) throws -> AFNetworkReachabilityManager {
+    /// Makes a manager of a host, or with nil of the default path, in this namespace. It has its own delivery queue.
+    func makeManager(_ host: String? = nil) throws -> AFNetworkReachabilityManager {
         let manager = try inside {
             if let host { AFNetworkReachabilityManager(forDomain: host) } else { AFNetworkReachabilityManager() }
         }
@@ -19,16 +19,16 @@ extension Namespace {
 }
 
 extension AFNetworkReachabilityManager {
-    /// From now on what its block is called with is recorded.
-    func record() -> Told {
-        let statuses = Told()
+    /// Sets a block that records its statuses.
+    func recordStatuses() -> StatusRecorder {
+        let statuses = StatusRecorder()
         setReachabilityStatusChange { statuses.record($0) }
         return statuses
     }
 
-    /// Waits for all that the manager has been told to be delivered.
-    func settle() {
-        AFNetworkReachabilityManager.arrivals.sync {}
+    /// Waits for the deliveries of all callbacks so far.
+    func drainQueues() {
+        AFNetworkReachabilityManager.callbackQueue.sync {}
         deliveryQueue.sync(flags: .barrier) {}
     }
 }

@@ -6,9 +6,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("AFNetworkReachabilityManager's life", .namespaceInside, .patient)
+@Suite("Lifetime of AFNetworkReachabilityManager", .namespaceInside, .patient)
 struct LifetimeTests {
-    @Test("A stopped manager ends; a live one that is let go of ends too, and its target can be watched anew")
+    @Test("A manager ends when it is released, stopped or not, and its target can be scheduled again")
     func ends() async throws {
         let namespace = try await Namespace(.gateway)
         let target = try namespace.inside { try #require(SCNetworkReachabilityCreateWithName(nil, String.outside)) }
@@ -18,75 +18,75 @@ struct LifetimeTests {
                 let manager = AFNetworkReachabilityManager(reachability: target)
                 weakManager = manager
                 manager.deliveryQueue = DispatchQueue(label: "deliveries")
-                let told = manager.record()
+                let statuses = manager.recordStatuses()
                 #expect(manager.startMonitoring())
-                #expect(await told.next() == .reachableViaWiFi)
-                manager.settle()
+                #expect(await statuses.next() == .reachableViaWiFi)
+                manager.drainQueues()
                 if stops { manager.stopMonitoring() }
             }
             #expect(weakManager == nil)
         }
-        // Had the schedule been left behind, it would be refused.
+        // This would fail if the target still had the manager's schedule.
         #expect(SCNetworkReachabilitySetDispatchQueue(target, DispatchQueue(label: "another")))
         #expect(SCNetworkReachabilitySetDispatchQueue(target, nil))
     }
 
-    @Test("A target that is scheduled elsewhere is refused, and keeps what it has")
+    @Test("A start fails if the target is scheduled elsewhere, and that schedule goes on")
     func elsewhere() async throws {
         let namespace = try await Namespace(.gateway)
         let target = try namespace.inside { try #require(SCNetworkReachabilityCreateWithName(nil, String.outside)) }
         let managers = (0..<2).map { _ in AFNetworkReachabilityManager(reachability: target) }
         for manager in managers { manager.deliveryQueue = DispatchQueue(label: "deliveries") }
-        let told = managers[0].record()
+        let statuses = managers[0].recordStatuses()
         #expect(managers[0].startMonitoring())
-        #expect(await told.next() == .reachableViaWiFi)
+        #expect(await statuses.next() == .reachableViaWiFi)
         #expect(managers[1].startMonitoring() == false)
         try await namespace.ip(.deleteDefault)
-        #expect(await told.next() == .notReachable)
+        #expect(await statuses.next() == .notReachable)
         managers[0].stopMonitoring()
         #expect(managers[1].startMonitoring())
     }
 
-    @Test("When the manager ends with a delivery on its way, the notification has no object")
+    @Test("If the manager ends while a delivery is queued, the notification has no object")
     func endsMeanwhile() async throws {
         let namespace = try await Namespace(.gateway)
-        let told = Recorder<Int?>()
+        let notifications = Recorder<Int?>()
         let queue = DispatchQueue(label: "deliveries")
         let onQueue = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: onQueue, value: true)
-        // Other tests let managers end so, too: their notifications come on queues of theirs.
+        // Only the notifications on this queue: those of other tests come on other queues.
         let registration = NotificationCenter.default.addObserver(
             forName: .AFNetworkingReachabilityDidChange, object: nil, queue: nil
         ) { notification in
             guard DispatchQueue.getSpecific(key: onQueue) == true else { return }
             let item = notification.userInfo?[AFNetworkingReachabilityNotificationStatusItem] as? NSNumber
-            told.record(notification.object == nil ? item?.intValue : nil)
+            notifications.record(notification.object == nil ? item?.intValue : nil)
         }
-        let calls = Told()
+        let calls = StatusRecorder()
         do {
-            let manager = try namespace.manager()
+            let manager = try namespace.makeManager()
             manager.deliveryQueue = queue
             manager.setReachabilityStatusChange { calls.record($0) }
             queue.suspend()
             manager.startMonitoring()
-            AFNetworkReachabilityManager.arrivals.sync {}
+            AFNetworkReachabilityManager.callbackQueue.sync {}
         }
         queue.resume()
-        #expect(await told.next() == AFNetworkReachabilityStatus.reachableViaWiFi.rawValue)
+        #expect(await notifications.next() == AFNetworkReachabilityStatus.reachableViaWiFi.rawValue)
         #expect(calls.count == 0)
         NotificationCenter.default.removeObserver(registration)
     }
 
-    @Test("The last reference may be let go of inside the block")
+    @Test("A block may release the last reference to its manager")
     func lastReference() async throws {
         let namespace = try await Namespace(.gateway)
         let ended = Recorder<Void>()
-        let box = Box()
+        let box = ManagerBox()
         do {
-            let manager = try namespace.manager()
-            let canary = Canary(ended)
+            let manager = try namespace.makeManager()
+            let probe = DeinitProbe(ended)
             manager.setReachabilityStatusChange { _ in
-                withExtendedLifetime(canary) {}
+                withExtendedLifetime(probe) {}
                 _ = box.take()
             }
             box.put(manager)
@@ -95,7 +95,7 @@ struct LifetimeTests {
         await ended.next()
     }
 
-    private final class Box: Sendable {
+    private final class ManagerBox: Sendable {
         private let manager = Mutex<AFNetworkReachabilityManager?>(nil)
         func put(_ manager: AFNetworkReachabilityManager) { self.manager.withLock { $0 = manager } }
         func start() { manager.withLock { $0 }?.startMonitoring() }
@@ -107,11 +107,11 @@ struct LifetimeTests {
         }
     }
 
-    @Test("Started, stopped and set from several threads at once")
+    @Test("Several threads may start, stop and set the block at the same time")
     func threads() async throws {
         let namespace = try await Namespace(.subnet)
-        let manager = try namespace.manager(.outside)
-        let flapping = try namespace.flap()
+        let manager = try namespace.makeManager(.outside)
+        let flapping = try namespace.flapDefaultRoute()
         await withTaskGroup { group in
             for task in 0..<4 {
                 group.addTask {
@@ -125,9 +125,9 @@ struct LifetimeTests {
                 }
             }
         }
-        let told = manager.record()
+        let statuses = manager.recordStatuses()
         #expect(manager.startMonitoring())
-        #expect(await told.next() != nil)
+        #expect(await statuses.next() != nil)
         withExtendedLifetime(flapping) {}
     }
 }

@@ -5,9 +5,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A status in words", .patient)
+@Suite("The text of a status", .patient)
 struct LocalizationTests {
-    @Test("English is AFNetworking's")
+    @Test("English texts are AFNetworking's")
     func english() {
         let all: [AFNetworkReachabilityStatus] = [.unknown, .notReachable, .reachableViaWWAN, .reachableViaWiFi]
         let words = ["Unknown", "Not Reachable", "Reachable via WWAN", "Reachable via WiFi"]
@@ -17,7 +17,7 @@ struct LocalizationTests {
     }
 
     @Test(
-        "A language is found under its region and its script",
+        "A language with a region or a script finds the table of the language",
         arguments: ["de", "de_AT", "DE-ch", "zh-Hans", "zh_CN", "zh-Hans-SG"])
     func regions(language: String) {
         let text = AFStringFromNetworkReachabilityStatus(.notReachable, language: language)
@@ -34,12 +34,12 @@ struct LocalizationTests {
         (["LANG": "POSIX"], "en"),
     ]
 
-    @Test("LC_ALL goes before LC_MESSAGES, and that before LANG", arguments: environments)
+    @Test("LC_ALL takes precedence over LC_MESSAGES, and LC_MESSAGES over LANG", arguments: environments)
     func environment(variables: [String: String], language: String) {
         #expect(Localization.languages(variables).first == language)
     }
 
-    @Test("The program's own words go first, then ours, then the key")
+    @Test("The program's own text takes precedence over this module's, and that over the key")
     func order() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }

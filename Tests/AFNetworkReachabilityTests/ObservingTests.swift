@@ -6,12 +6,12 @@ import Observation
 import TestSupport
 import Testing
 
-@Suite("Observing an AFNetworkReachabilityManager", .namespaceInside, .patient)
+@Suite("Observers of AFNetworkReachabilityManager", .namespaceInside, .patient)
 struct ObservingTests {
-    @Test("The Observation framework is told of the status, and of what depends on it")
+    @Test("The Observation framework is notified of the status and of the properties that depend on it")
     func observation() async throws {
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager()
+        let manager = try namespace.makeManager()
         let changes = Recorder<String>()
         withObservationTracking {
             _ = manager.networkReachabilityStatus
@@ -20,7 +20,7 @@ struct ObservingTests {
         }
         manager.startMonitoring()
         #expect(await changes.next() == "status")
-        manager.settle()
+        manager.drainQueues()
         withObservationTracking {
             #expect(manager.isReachableViaWiFi)
         } onChange: {
@@ -30,19 +30,19 @@ struct ObservingTests {
         #expect(await changes.next() == "isReachableViaWiFi")
     }
 
-    @Test("A sequence begins with the current status, has each once, and ends with the manager")
+    @Test("A sequence begins with the current status, has no repeated status, and ends with the manager")
     func sequence() async throws {
         let namespace = try await Namespace(.gateway)
         let statuses: AFNetworkReachabilityManager.Statuses
         do {
-            let manager = try namespace.manager()
+            let manager = try namespace.makeManager()
             statuses = manager.statuses
             var first = statuses.makeAsyncIterator()
             #expect(await first.next() == .unknown)
             manager.startMonitoring()
             #expect(await first.next() == .reachableViaWiFi)
             manager.startMonitoring()
-            manager.settle()
+            manager.drainQueues()
             var second = statuses.makeAsyncIterator()
             #expect(await second.next() == .reachableViaWiFi)
             try await namespace.ip(.deleteDefault)
@@ -53,23 +53,23 @@ struct ObservingTests {
         for await _ in statuses { Issue.record("the manager has ended") }
     }
 
-    @Test("An iterator that lags has the newest status alone")
+    @Test("A slow iterator gets only the newest status")
     func newest() async throws {
         let namespace = try await Namespace(.subnet)
-        let manager = try namespace.manager()
-        let told = manager.record()
+        let manager = try namespace.makeManager()
+        let statuses = manager.recordStatuses()
         var iterator = manager.statuses.makeAsyncIterator()
         manager.startMonitoring()
-        #expect(await told.next() == .notReachable)
+        #expect(await statuses.next() == .notReachable)
         try await namespace.ip(.addDefault)
-        #expect(await told.next() == .reachableViaWiFi)
+        #expect(await statuses.next() == .reachableViaWiFi)
         #expect(await iterator.next() == .reachableViaWiFi)
     }
 
-    @Test("A sequence waits without a manager, ends with the manager, and with its task")
+    @Test("A sequence does not keep its manager, and ends with the manager or with its task")
     func ends() async throws {
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager()
+        let manager = try namespace.makeManager()
         let started = Recorder<Void>()
         let task = Task { [statuses = manager.statuses] in
             for await _ in statuses { started.record(()) }
@@ -77,7 +77,7 @@ struct ObservingTests {
         await started.next()
         task.cancel()
         await task.value
-        var other: AFNetworkReachabilityManager? = try namespace.manager()
+        var other: AFNetworkReachabilityManager? = try namespace.makeManager()
         let waiting = Task { [statuses = other?.statuses] in
             guard let statuses else { return }
             for await _ in statuses { started.record(()) }
@@ -89,23 +89,25 @@ struct ObservingTests {
         #expect(weakOther == nil)
     }
 
-    @Test("Observers come and go beside one another; letting go of one ends it")
+    @Test("Observers are independent, and one ends when it is cancelled or released")
     func observers() async throws {
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager()
-        let told = [Told(), Told(), Told()]
-        let kept = manager.addObserver { told[0].record($0) }
-        _ = manager.addObserver { told[1].record($0) }
-        let cancelled = manager.addObserver { told[2].record($0) }
+        let manager = try namespace.makeManager()
+        let keptStatuses = StatusRecorder()
+        let releasedStatuses = StatusRecorder()
+        let cancelledStatuses = StatusRecorder()
+        let kept = manager.addObserver { keptStatuses.record($0) }
+        _ = manager.addObserver { releasedStatuses.record($0) }
+        let cancelled = manager.addObserver { cancelledStatuses.record($0) }
         manager.startMonitoring()
-        #expect(await told[0].next() == .reachableViaWiFi)
-        #expect(await told[2].next() == .reachableViaWiFi)
+        #expect(await keptStatuses.next() == .reachableViaWiFi)
+        #expect(await cancelledStatuses.next() == .reachableViaWiFi)
         cancelled.cancel()
         try await namespace.ip(.deleteDefault)
-        #expect(await told[0].next() == .notReachable)
-        manager.settle()
-        #expect(await told[1].rest() == [])
-        #expect(await told[2].rest() == [])
+        #expect(await keptStatuses.next() == .notReachable)
+        manager.drainQueues()
+        #expect(await releasedStatuses.rest() == [])
+        #expect(await cancelledStatuses.rest() == [])
         withExtendedLifetime(kept) {}
     }
 }

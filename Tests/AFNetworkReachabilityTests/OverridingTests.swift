@@ -5,33 +5,33 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("AFNetworkReachabilityManager is overridden")
+@Suite("Subclasses of AFNetworkReachabilityManager")
 struct OverridingTests {
-    @Test("A double with a status of its own has what follows from it")
+    @Test("A subclass that overrides the status also changes the properties that depend on it")
     func status() {
-        let manager: AFNetworkReachabilityManager = Cellular()
+        let manager: AFNetworkReachabilityManager = CellularManager()
         #expect(manager.networkReachabilityStatus == .reachableViaWWAN)
         #expect(manager.isReachable && manager.isReachableViaWWAN && !manager.isReachableViaWiFi)
         #expect(manager.localizedNetworkReachabilityStatusString(language: "en") == "Reachable via WWAN")
     }
 
-    @Test("A double may answer all by itself, and never start")
+    @Test("A subclass may override everything, and never start")
     func everything() {
-        let manager: AFNetworkReachabilityManager = Pretence()
-        #expect(Pretence.shared() is Pretence)
+        let manager: AFNetworkReachabilityManager = FakeManager()
+        #expect(FakeManager.shared() is FakeManager)
         #expect(manager.networkReachabilityStatus == .unknown)
         #expect(manager.isReachable && manager.isReachableViaWWAN && manager.isReachableViaWiFi)
-        #expect(manager.localizedNetworkReachabilityStatusString() == "pretended")
-        #expect(manager.localizedNetworkReachabilityStatusString(language: "de") == "pretended")
-        let told = manager.record()
+        #expect(manager.localizedNetworkReachabilityStatusString() == "fake")
+        #expect(manager.localizedNetworkReachabilityStatusString(language: "de") == "fake")
+        let statuses = manager.recordStatuses()
         #expect(!manager.startMonitoring())
         manager.stopMonitoring()
-        #expect(told.count == 1)
+        #expect(statuses.count == 1)
     }
 
-    @Test("Sequences tell what is delivered: a double's status may look at the manager's", .patient)
+    @Test("A sequence has the delivered statuses, not the status of a subclass, which may call the manager", .patient)
     func sequence() async {
-        let manager = Curious()
+        let manager = ReentrantManager()
         for await status in manager.statuses {
             #expect(status == .unknown)
             break
@@ -40,17 +40,18 @@ struct OverridingTests {
     }
 }
 
-private final class Cellular: AFNetworkReachabilityManager, @unchecked Sendable {
+// Unchecked Sendable, like the other two: a subclass must repeat it. None has state of its own, so none needs a lock.
+private final class CellularManager: AFNetworkReachabilityManager, @unchecked Sendable {
     override var networkReachabilityStatus: AFNetworkReachabilityStatus { .reachableViaWWAN }
 }
 
-private final class Pretence: AFNetworkReachabilityManager, @unchecked Sendable {
-    override class func shared() -> AFNetworkReachabilityManager { Pretence() }
+private final class FakeManager: AFNetworkReachabilityManager, @unchecked Sendable {
+    override class func shared() -> AFNetworkReachabilityManager { FakeManager() }
     override var isReachable: Bool { true }
     override var isReachableViaWWAN: Bool { true }
     override var isReachableViaWiFi: Bool { true }
-    override func localizedNetworkReachabilityStatusString() -> String { "pretended" }
-    override func localizedNetworkReachabilityStatusString(language: String) -> String { "pretended" }
+    override func localizedNetworkReachabilityStatusString() -> String { "fake" }
+    override func localizedNetworkReachabilityStatusString(language: String) -> String { "fake" }
     override func setReachabilityStatusChange(_ block: (@Sendable (AFNetworkReachabilityStatus) -> Void)?) {
         block?(.notReachable)
     }
@@ -58,8 +59,8 @@ private final class Pretence: AFNetworkReachabilityManager, @unchecked Sendable 
     override func stopMonitoring() {}
 }
 
-/// Would wait for itself, were its status asked for with a lock held.
-private final class Curious: AFNetworkReachabilityManager, @unchecked Sendable {
+/// Its status deadlocks if it is read with a lock held.
+private final class ReentrantManager: AFNetworkReachabilityManager, @unchecked Sendable {
     override var networkReachabilityStatus: AFNetworkReachabilityStatus {
         addObserver { _ in }.cancel()
         return .reachableViaWiFi

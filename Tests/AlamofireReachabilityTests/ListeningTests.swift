@@ -6,152 +6,155 @@ import Synchronization
 import TestSupport
 import Testing
 
-typealias Told = Recorder<NetworkReachabilityManager.NetworkReachabilityStatus>
+typealias StatusRecorder = Recorder<NetworkReachabilityManager.NetworkReachabilityStatus>
 
 extension Namespace {
-    /// A manager for a host in here; without one, for the default path.
-    func manager(_ host: String? = nil) throws -> NetworkReachabilityManager {
+    /// Makes a manager of a host, or with nil of the default path, in this namespace.
+    func makeManager(_ host: String? = nil) throws -> NetworkReachabilityManager {
         try inside {
             try #require(host.map { NetworkReachabilityManager(host: $0) } ?? NetworkReachabilityManager())
         }
     }
 }
 
-@Suite("NetworkReachabilityManager tells", .namespaceInside, .patient)
+@Suite("Listeners of NetworkReachabilityManager", .namespaceInside, .patient)
 struct ListeningTests {
     private let queue = DispatchQueue(label: "listener")
 
-    @Test("The first status at each start, offline too, and then each change, once", arguments: [nil, String.outside])
+    @Test(
+        "A start reports the first status, also when offline, and then each change once",
+        arguments: [nil, String.outside])
     func changes(host: String?) async throws {
         let namespace = try await Namespace(.subnet)
-        let manager = try namespace.manager(host)
-        let told = Told()
+        let manager = try namespace.makeManager(host)
+        let statuses = StatusRecorder()
         for _ in 0..<2 {
-            #expect(manager.startListening(onQueue: queue) { told.record($0) })
-            #expect(await told.next() == .notReachable)
+            #expect(manager.startListening(onQueue: queue) { statuses.record($0) })
+            #expect(await statuses.next() == .notReachable)
         }
         try await namespace.ip(.addDefault)
-        #expect(await told.next() == .reachable(.ethernetOrWiFi))
+        #expect(await statuses.next() == .reachable(.ethernetOrWiFi))
         try await namespace.ip(.deleteDefault)
-        #expect(await told.next() == .notReachable)
+        #expect(await statuses.next() == .notReachable)
         manager.stopListening()
-        manager.startListening(onQueue: queue) { told.record($0) }
-        #expect(await told.next() == .notReachable)
+        manager.startListening(onQueue: queue) { statuses.record($0) }
+        #expect(await statuses.next() == .notReachable)
         manager.stopListening()
-        #expect(await told.rest() == [])
+        #expect(await statuses.rest() == [])
     }
 
-    @Test("Version 4's listener is told in the same way, and may be set later", arguments: [nil, "localhost"])
+    @Test("Version 4's listener gets the same statuses, and may be set after the start", arguments: [nil, "localhost"])
     func version4(host: String?) async throws {
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager(host)
-        let told = Told()
-        manager.listener = { told.record($0) }
+        let manager = try namespace.makeManager(host)
+        let statuses = StatusRecorder()
+        manager.listener = { statuses.record($0) }
         manager.listenerQueue = queue
         #expect(manager.startListening())
-        #expect(await told.next() == .reachable(.ethernetOrWiFi))
-        let other = Told()
+        #expect(await statuses.next() == .reachable(.ethernetOrWiFi))
+        let other = StatusRecorder()
         manager.listener = { other.record($0) }
         try await namespace.ip("link set lo down\nlink set e0 down")
         #expect(await other.next() == .notReachable)
         manager.stopListening()
-        #expect(await told.rest() == [])
+        #expect(await statuses.rest() == [])
         manager.listenerQueue = nil
         #expect(manager.startListening() == false)
     }
 
-    @Test("Once when nothing changes: a name's first callback does not repeat the first answer")
+    @Test("If nothing changes, a start reports once: a name's first callback does not repeat the first status")
     func once() async throws {
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager("localhost")
-        let told = Told()
-        manager.startListening(onQueue: queue) { told.record($0) }
-        #expect(await told.next() == .reachable(.ethernetOrWiFi))
+        let manager = try namespace.makeManager("localhost")
+        let statuses = StatusRecorder()
+        manager.startListening(onQueue: queue) { statuses.record($0) }
+        #expect(await statuses.next() == .reachable(.ethernetOrWiFi))
         try await namespace.ip("link set lo down")
-        #expect(await told.next() == .notReachable)
+        #expect(await statuses.next() == .notReachable)
     }
 
     @Test(
-        "A name that there is not ends not reachable, and is as the default path while its server is slow", .nameServer)
+        "A name has the status of the default path while it is pending, and is not reachable if it does not exist",
+        .nameServer)
     func unresolvable() async throws {
         let namespace = try await Namespace(.loopback)
         let server = try NameServer(in: namespace)
-        let manager = try namespace.manager("host.invalid")
-        let told = Told()
-        #expect(manager.startListening(onQueue: queue) { told.record($0) })
-        await server.untilAsked()
-        #expect(await told.next() == .reachable(.ethernetOrWiFi))
-        server.answer()
-        #expect(await told.next() == .notReachable)
+        let manager = try namespace.makeManager("host.invalid")
+        let statuses = StatusRecorder()
+        #expect(manager.startListening(onQueue: queue) { statuses.record($0) })
+        await server.waitForRequest()
+        #expect(await statuses.next() == .reachable(.ethernetOrWiFi))
+        server.sendReplies()
+        #expect(await statuses.next() == .notReachable)
         #expect(manager.status == .notReachable)
     }
 
-    @Test("Nothing after a stop on the listener's queue, not even what was queued")
+    @Test("A stop on the listener's queue drops the queued calls")
     func stopped() async throws {
         let namespace = try await Namespace(.gateway)
-        let manager = try namespace.manager()
-        let told = Told()
+        let manager = try namespace.makeManager()
+        let statuses = StatusRecorder()
         queue.sync {
-            #expect(manager.startListening(onQueue: queue) { told.record($0) })
+            #expect(manager.startListening(onQueue: queue) { statuses.record($0) })
             manager.reachabilityQueue.sync {}
             manager.stopListening()
             manager.stopListening()
         }
         manager.reachabilityQueue.sync {}
         queue.sync {}
-        #expect(await told.rest() == [])
+        #expect(await statuses.rest() == [])
     }
 
-    @Test("A listener may stop, start again, and let go of the manager")
+    @Test("A listener may start its manager again, and release it")
     func inside() async throws {
         let namespace = try await Namespace(.gateway)
-        let told = Told()
-        let box = Box(try namespace.manager())
-        box.start(on: queue, told)
-        for _ in 0..<3 { #expect(await told.next() == .reachable(.ethernetOrWiFi)) }
-        #expect(await told.next() == nil)
-        #expect(box.isEmpty)
+        let statuses = StatusRecorder()
+        let restarter = Restarter(try namespace.makeManager())
+        restarter.start(on: queue, statuses)
+        for _ in 0..<3 { #expect(await statuses.next() == .reachable(.ethernetOrWiFi)) }
+        #expect(await statuses.next() == nil)
+        #expect(restarter.isReleased)
     }
 
-    @Test("A stopped manager ends; a live one that is let go of tells nothing more")
+    @Test("A manager ends when it is released, stopped or not, and then reports nothing")
     func ends() async throws {
         let namespace = try await Namespace(.gateway)
         for stops in [true, false] {
-            let told = Told()
-            var manager: NetworkReachabilityManager? = try namespace.manager(.outside)
+            let statuses = StatusRecorder()
+            var manager: NetworkReachabilityManager? = try namespace.makeManager(.outside)
             weak let weakManager = manager
-            manager?.startListening(onQueue: queue) { told.record($0) }
-            #expect(await told.next() == .reachable(.ethernetOrWiFi))
+            manager?.startListening(onQueue: queue) { statuses.record($0) }
+            #expect(await statuses.next() == .reachable(.ethernetOrWiFi))
             queue.sync {}
             if stops { manager?.stopListening() }
             manager = nil
             #expect(weakManager == nil)
             try await namespace.ip(.deleteDefault + "\n" + .addDefault)
             queue.sync {}
-            #expect(await told.rest() == [])
+            #expect(await statuses.rest() == [])
         }
     }
 }
 
-/// Holds a manager whose listener starts it again twice, and then lets go of it.
-private final class Box: Sendable {
+/// Holds a manager. Its listener starts the manager again twice, and then releases it.
+private final class Restarter: Sendable {
     private let manager: Mutex<NetworkReachabilityManager?>
-    var isEmpty: Bool { manager.withLock { $0 == nil } }
+    var isReleased: Bool { manager.withLock { $0 == nil } }
 
     init(_ manager: NetworkReachabilityManager) { self.manager = Mutex(manager) }
 
-    func start(on queue: DispatchQueue, _ told: Told) {
+    func start(on queue: DispatchQueue, _ statuses: StatusRecorder) {
         let manager = manager.withLock { $0 }
         manager?.startListening(onQueue: queue) { status in
-            told.record(status)
-            if told.count < 3 {
-                self.start(on: queue, told)
+            statuses.record(status)
+            if statuses.count < 3 {
+                self.start(on: queue, statuses)
             } else {
                 _ = self.manager.withLock { manager in
                     defer { manager = nil }
                     return manager
                 }
-                Task { _ = await told.rest() }
+                Task { _ = await statuses.rest() }
             }
         }
     }

@@ -6,69 +6,72 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Counts the ends of targets, and keeps what a callback was given.
-private final class Witness {
-    var ends = 0
-    var given: SCNetworkReachability?
+/// The `info` of a context. Counts the context's releases, and keeps the target that the callback was called with.
+private final class ContextInfo {
+    var releases = 0
+    var calledTarget: SCNetworkReachability?
 }
 
 private let onQueue = DispatchSpecificKey<Bool>()
 
-@Suite("The C interface as Swift sees it", .patient)
+@Suite("The C interface imported into Swift", .patient)
 struct ImportTests {
     private func makeTarget(_ name: String) throws -> SCNetworkReachability {
         try #require(SCNetworkReachabilityCreateWithName(nil, name))
     }
 
-    /// From now on the target's end is counted: its context is released by whoever lets go of it last.
-    private func observe(_ target: SCNetworkReachability, _ witness: Witness) {
+    /// Sets a callback. Its context is released once, when the target is freed.
+    private func setCallback(of target: SCNetworkReachability, _ contextInfo: ContextInfo) {
         var context = CNetworkReachabilityContext()
-        context.info = Unmanaged.passUnretained(witness).toOpaque()
-        context.release = { Unmanaged<Witness>.fromOpaque($0).takeUnretainedValue().ends += 1 }
+        context.info = Unmanaged.passUnretained(contextInfo).toOpaque()
+        context.release = { Unmanaged<ContextInfo>.fromOpaque($0).takeUnretainedValue().releases += 1 }
         let isSet = __SCNetworkReachabilitySetCallback(
-            target, { target, _, info in Unmanaged<Witness>.fromOpaque(info!).takeUnretainedValue().given = target },
+            target,
+            { target, _, info in
+                Unmanaged<ContextInfo>.fromOpaque(info!).takeUnretainedValue().calledTarget = target
+            },
             &context)
         #expect(isSet)
     }
 
-    @Test("A target lives as long as Swift holds it, and is freed once")
+    @Test("A target lives while Swift holds it, and is freed once")
     func ownership() throws {
-        let witness = Witness()
+        let contextInfo = ContextInfo()
         var target: SCNetworkReachability? = try makeTarget("127.0.0.1")
-        observe(try #require(target), witness)
+        setCallback(of: try #require(target), contextInfo)
         var copies = Array(repeating: target, count: 100)
         target = nil
         copies.removeLast(99)
-        #expect(witness.ends == 0)
+        #expect(contextInfo.releases == 0)
         var flags: SCNetworkReachabilityFlags = []
         #expect(SCNetworkReachabilityGetFlags(try #require(copies[0]), &flags))
         #expect(flags == [.reachable, .isLocalAddress, .isDirect])
         copies = []
-        #expect(witness.ends == 1)
+        #expect(contextInfo.releases == 1)
     }
 
-    @Test("What a callback is given is lent: it lives on if it is kept")
-    func lent() throws {
-        let witness = Witness()
+    @Test("A callback's target is borrowed, and lives on if the callback keeps it")
+    func borrowed() throws {
+        let contextInfo = ContextInfo()
         let loop = try #require(SCRunLoopCreate())
         do {
-            // A name has one callback, whatever the network.
+            // The failed look-up of this name is one callback on every network.
             let target = try makeTarget("host.invalid")
-            observe(target, witness)
+            setCallback(of: target, contextInfo)
             #expect(__SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode))
             #expect(SCRunLoopPerform(loop, Double(Patience.seconds)) == 1)
             #expect(__SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode))
         }
-        #expect(witness.ends == 0)
+        #expect(contextInfo.releases == 0)
         var flags: SCNetworkReachabilityFlags = []
-        #expect(SCNetworkReachabilityGetFlags(try #require(witness.given), &flags))
-        witness.given = nil
-        #expect(witness.ends == 1)
+        #expect(SCNetworkReachabilityGetFlags(try #require(contextInfo.calledTarget), &flags))
+        contextInfo.calledTarget = nil
+        #expect(contextInfo.releases == 1)
     }
 
-    @Test("What CopyNextChange gives is ours, and given back once")
+    @Test("The target that SCRunLoopCopyNextChange returns is owned by the caller, and released once")
     func copied() throws {
-        let witness = Witness()
+        let contextInfo = ContextInfo()
         let loop = try #require(SCRunLoopCreate())
         #expect(SCRunLoopCopyNextChange(loop, nil) == nil)
         do {
@@ -78,11 +81,11 @@ struct ImportTests {
         }
         do {
             let changed = try #require(SCRunLoopCopyNextChange(loop, nil))
-            observe(changed, witness)
+            setCallback(of: changed, contextInfo)
             #expect(__SCNetworkReachabilityUnscheduleFromRunLoop(changed, loop, kSCRunLoopDefaultMode))
-            #expect(witness.ends == 0)
+            #expect(contextInfo.releases == 0)
         }
-        #expect(witness.ends == 1)
+        #expect(contextInfo.releases == 1)
     }
 
     @Test("A scheduler can be a dispatch queue")
@@ -90,7 +93,7 @@ struct ImportTests {
         let queue = DispatchQueue(label: "callbacks")
         let called = DispatchSemaphore(value: 0)
         queue.setSpecific(key: onQueue, value: true)
-        // A name has one callback, whatever the network.
+        // The failed look-up of this name is one callback on every network.
         let target = try makeTarget("host.invalid")
         var context = CNetworkReachabilityContext()
         context.info = Unmanaged.passUnretained(called).toOpaque()
@@ -113,14 +116,14 @@ struct ImportTests {
         queue.sync {}
     }
 
-    @Test("A loop is a class too: made ten thousand times, it leaves no descriptor behind")
+    @Test("A run loop is a class, too, and ten thousand of them leave no descriptor open")
     func loops() throws {
         for _ in 0..<10_000 {
             let loop = try #require(SCRunLoopCreate())
             let copy = loop
             #expect(SCRunLoopGetFileDescriptor(copy) >= 0)
         }
-        // Borrowed: nothing is given back that was not taken.
+        // Borrowed: Swift must not release what it has not retained.
         for _ in 0..<1000 { _ = SCRunLoopGetMain() }
         #expect(SCRunLoopGetFileDescriptor(try #require(SCRunLoopGetMain())) >= 0)
     }
@@ -136,14 +139,14 @@ struct ImportTests {
         #expect(SCNetworkReachabilityFlags([.reachable, .isWWAN]).rawValue == 1 << 1 | 1 << 18)
     }
 
-    @Test("Reasons and kinds of interface are enumerations, and what is not known yet has a place in them")
+    @Test("Reasons and interface types are enumerations that also hold unknown values")
     func enumerations() {
         #expect(SCNetworkReachabilityReason.interfaceMissing.rawValue == 13)
         #expect(SCNetworkReachabilityInterfaceType.virtual.rawValue == 7)
         #expect(SCNetworkReachabilityReason(rawValue: 1000)?.rawValue == 1000)
     }
 
-    @Test("A path can be asked for")
+    @Test("SCNetworkReachabilityGetPath fills a path whose size is set")
     func path() throws {
         let target = try makeTarget("127.0.0.1")
         var path = SCNetworkReachabilityPath()

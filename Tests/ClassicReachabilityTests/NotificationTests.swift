@@ -5,9 +5,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Reachability's notifications", .patient)
+@Suite("Notifications of Reachability", .patient)
 struct NotificationTests {
-    @Test("Do not overlap on a concurrent queue, and keep their order", .namespaceInside)
+    @Test("Notifications on a concurrent queue do not overlap, and keep their order", .namespaceInside)
     func concurrent() async throws {
         let namespace = try await Namespace(.subnet)
         let internet = try namespace.inside { try #require(Reachability.forInternetConnection()) }
@@ -16,22 +16,23 @@ struct NotificationTests {
         internet.reachabilityBlock = { flags.record($1) }
         let names: [NSNotification.Name] = [.reachabilityChanged, .networkReachabilityChanged]
         let events = Recorder<String>()
-        let goesOn = DispatchSemaphore(value: 0)
+        let mayEnd = DispatchSemaphore(value: 0)
         let registrations = names.map { name in
             NotificationCenter.default.addObserver(forName: name, object: internet, queue: nil) { _ in
                 events.record("begin \(name.rawValue)")
-                goesOn.wait()
+                mayEnd.wait()
                 events.record("end \(name.rawValue)")
             }
         }
         internet.startNotifier()
         #expect(await flags.next() == [])
-        // Each block's notification follows it at once: when the third one's is under way, so was the second one's.
+        // A block's notifications are queued right after it. So when the third block is called, those of the first two
+        // are queued.
         for (change, wanted) in [(String.addDefault, SCNetworkReachabilityFlags.reachable), (.deleteDefault, [])] {
             try await namespace.ip(change)
             #expect(await flags.next() == wanted)
         }
-        for _ in 0..<6 { goesOn.signal() }
+        for _ in 0..<6 { mayEnd.signal() }
         for name in names + names + names {
             #expect(await events.next() == "begin \(name.rawValue)")
             #expect(await events.next() == "end \(name.rawValue)")
@@ -39,7 +40,7 @@ struct NotificationTests {
         for registration in registrations { NotificationCenter.default.removeObserver(registration) }
     }
 
-    @Test("Are found under the names that sources have: the constants, and names made of their texts")
+    @Test("The names of the notifications equal names made from the text constants")
     func names() {
         let names = [
             (Notification.Name.reachabilityChanged, kReachabilityChangedNotification),

@@ -8,9 +8,9 @@ import Testing
 
 private let onMain = DispatchSpecificKey<Bool>()
 
-@Suite("Reachability asks", .patient)
-struct AskingTests {
-    @Test("Statuses follow from the flags; a cellular way may count as none")
+@Suite("Statuses of Reachability", .patient)
+struct ClassicStatusTests {
+    @Test("The status follows from the flags, and a cellular path may count as not reachable")
     func fromFlags() throws {
         let reachability = try #require(Reachability.forInternetConnection())
         let table: [(SCNetworkReachabilityFlags, NetworkStatus)] = [
@@ -39,8 +39,8 @@ struct AskingTests {
         #expect(all.map(\.rawValue) == [0, 1, 2])
     }
 
-    @Test("Every question has an answer without a start", .namespaceInside)
-    func questions() async throws {
+    @Test("All properties are current without a start", .namespaceInside)
+    func properties() async throws {
         let namespace = try await Namespace(.subnet)
         let hosts = try namespace.inside {
             [
@@ -66,7 +66,7 @@ struct AskingTests {
         }
     }
 
-    @Test("The local network is reachable where it is attached, with no gateway in between", .namespaceInside)
+    @Test("Local Wi-Fi is reachable only without a gateway", .namespaceInside)
     func localWiFi() async throws {
         let namespace = try await Namespace(.gateway)
         let local = try namespace.inside { try #require(Reachability.forLocalWiFi()) }
@@ -75,7 +75,7 @@ struct AskingTests {
         #expect(local.isReachableViaWiFi())
     }
 
-    @Test("What is no host, URL or address makes nothing")
+    @Test("No instance is made from a bad host name, URL or address")
     func bad() {
         let hosts = ["", "https://example.com", "a/b", "a b", "a\0b", String(repeating: "a", count: 10_000)]
         for host in hosts { #expect(Reachability(hostName: host) == nil) }
@@ -89,15 +89,15 @@ struct AskingTests {
     }
 }
 
-@Suite("Reachability tells", .namespaceInside, .patient)
-struct TellingTests {
+@Suite("The notifier of Reachability", .namespaceInside, .patient)
+struct NotifierTests {
     private func makeInternet(_ namespace: Namespace) throws -> Reachability {
         let internet = try namespace.inside { try #require(Reachability.forInternetConnection()) }
         internet.notificationQueue = DispatchQueue(label: "notifications")
         return internet
     }
 
-    @Test("The block of the state, then the other, then both notifications; at the start and for each change")
+    @Test("The start and each change call the two blocks in order, then post both notifications")
     func order() async throws {
         let namespace = try await Namespace(.subnet)
         let internet = try makeInternet(namespace)
@@ -124,7 +124,8 @@ struct TellingTests {
     }
 
     @Test(
-        "A name that there is not ends not reachable, and is as the default path while its server is slow", .nameServer)
+        "A name has the status of the default path while it is pending, and is not reachable if it does not exist",
+        .nameServer)
     func unresolvable() async throws {
         let namespace = try await Namespace(.loopback)
         let server = try NameServer(in: namespace)
@@ -132,31 +133,31 @@ struct TellingTests {
         let statuses = Recorder<NetworkStatus>()
         host.reachabilityBlock = { host, _ in host.map { statuses.record($0.currentReachabilityStatus()) } }
         #expect(host.startNotifier())
-        await server.untilAsked()
+        await server.waitForRequest()
         #expect(await statuses.next() == .reachableViaWiFi)
-        server.answer()
+        server.sendReplies()
         #expect(await statuses.next() == .notReachable)
     }
 
-    @Test("Notifications come on the main queue unless another is chosen")
+    @Test("Notifications come on the main queue unless another is set")
     func mainQueue() async throws {
         DispatchQueue.main.setSpecific(key: onMain, value: true)
         let namespace = try await Namespace(.gateway)
         let host = try namespace.inside { try #require(Reachability(hostName: "localhost")) }
-        let places = Recorder<Bool>()
+        let isOnMain = Recorder<Bool>()
         let registration = NotificationCenter.default.addObserver(
             forName: .reachabilityChanged, object: host, queue: nil
-        ) { _ in places.record(DispatchQueue.getSpecific(key: onMain) == true) }
+        ) { _ in isOnMain.record(DispatchQueue.getSpecific(key: onMain) == true) }
         host.startNotifier()
-        #expect(await places.next() == true)
+        #expect(await isOnMain.next() == true)
         host.stopNotifier()
         host.notificationQueue = .global()
         host.startNotifier()
-        #expect(await places.next() == false)
+        #expect(await isOnMain.next() == false)
         NotificationCenter.default.removeObserver(registration)
     }
 
-    @Test("A block that stops is the last thing told")
+    @Test("If a block stops the notifier, the rest of its report is dropped")
     func stopInside() async throws {
         let namespace = try await Namespace(.gateway)
         let internet = try makeInternet(namespace)
@@ -177,7 +178,7 @@ struct TellingTests {
         NotificationCenter.default.removeObserver(registration)
     }
 
-    @Test("An instance ends, stopped or not, also inside its block")
+    @Test("An instance ends when it is released, stopped or not, also inside its block")
     func ends() async throws {
         let namespace = try await Namespace(.gateway)
         for stops in [true, false] {
@@ -193,9 +194,9 @@ struct TellingTests {
         do {
             let internet = try makeInternet(namespace)
             holder.record(internet)
-            let canary = Canary(ended)
+            let probe = DeinitProbe(ended)
             internet.reachableBlock = { _ in
-                withExtendedLifetime(canary) {}
+                withExtendedLifetime(probe) {}
                 Task { _ = await holder.next() }
             }
             internet.startNotifier()

@@ -7,16 +7,16 @@ import TestSupport
 import Testing
 
 extension AsyncSequence where Element == ReachabilityPath, Failure == Never {
-    /// The first path that is as wanted.
+    /// Returns the first path that meets a condition.
     func first(_ isWanted: (ReachabilityPath) -> Bool) async throws -> ReachabilityPath {
         for await path in self where isWanted(path) { return path }
         return try #require(nil, "the sequence ended")
     }
 }
 
-@Suite("A monitor and the kernel", .namespaceInside, .patient)
+@Suite("A monitor of the kernel", .namespaceInside, .patient)
 struct KernelTests {
-    @Test("Tells flags, interface, gateway, source and destination, and every change of them")
+    @Test("A monitor reports flags, interface, gateway, source and destination, and every change of them")
     func changes() async throws {
         let namespace = try await Namespace(.gateway)
         let monitor = try namespace.inside { try ReachabilityMonitor(address: "192.0.2.1") }
@@ -27,7 +27,7 @@ struct KernelTests {
         #expect(path.source?.description == "10.0.0.2" && path.destination?.description == "192.0.2.1")
         #expect(path.description == "Reachable dev e0 via 10.0.0.1 src 10.0.0.2")
 
-        // Equal flags over another gateway are another path.
+        // Paths with equal flags and different gateways differ.
         let before = path
         var iterator = monitor.makeAsyncIterator()
         #expect(await iterator.next() == before)
@@ -44,7 +44,7 @@ struct KernelTests {
     }
 
     @Test(
-        "The kind of link is told by what the device is, whatever its name",
+        "The type of an interface follows from the device, not from its name",
         arguments: [("127.0.0.1", .loopback), ("10.0.0.9", .virtual), ("10.9.0.9", .tunnel)]
             as [(String, ReachabilityPath.Interface.InterfaceType)])
     func type(address: String, type: ReachabilityPath.Interface.InterfaceType) async throws {
@@ -55,7 +55,7 @@ struct KernelTests {
         #expect(try await monitor.first { _ in true }.interface?.type == type)
     }
 
-    @Test("A lost carrier is told")
+    @Test("The loss of the carrier is reported")
     func carrier() async throws {
         let namespace = try await Namespace(.gateway)
         let monitor = try namespace.inside { ReachabilityMonitor() }
@@ -85,12 +85,12 @@ struct KernelTests {
             break
         }
         try await namespace.until(isWatched: false)
-        // What is read is what holds now.
+        // The path is queried when it is read.
         #expect(try namespace.inside { RejectedRoute.add() })
         #expect(monitor.path.reason == .routeUnreachable)
     }
 
-    @Test("A monitor that is dropped while it is iterated lives on, and then lets go of everything")
+    @Test("An iterator keeps its monitor, and the kernel is not watched after its end")
     func lifetime() async throws {
         let namespace = try await Namespace(.loopback)
         func makeMonitor() throws -> ReachabilityMonitor {
@@ -103,7 +103,7 @@ struct KernelTests {
         try await namespace.until(isWatched: false)
     }
 
-    @Test("Counts only routes out of the interface that is asked for, which need not exist yet")
+    @Test("With an interface in the options, only routes over it count, and it need not exist yet")
     func interface() async throws {
         let namespace = try await Namespace("link set lo up")
         let options = ReachabilityOptions(interface: "e0")
@@ -125,7 +125,7 @@ struct KernelTests {
         #expect(try await defaultPath.interface?.name == "e0")
     }
 
-    @Test("Asks as a socket with the routing mark would")
+    @Test("A monitor with a routing mark has the path of a socket with that mark")
     func mark() async throws {
         let namespace = try await Namespace(
             .loopback + "\nrule add fwmark 7 lookup 100\nroute add unreachable default table 100")
@@ -142,7 +142,7 @@ struct KernelTests {
         #expect(try await changed.isReachable)
     }
 
-    @Test("A pair of addresses follows its local address")
+    @Test("The path of a pair of addresses depends on its local address")
     func pair() async throws {
         let namespace = try await Namespace(.loopback)
         let monitor = try namespace.inside {
@@ -160,7 +160,7 @@ struct KernelTests {
         #expect(local.path.flags == [.reachable, .isLocalAddress, .isDirect])
     }
 
-    @Test("IPv6 zones are followed by name")
+    @Test("The zone of an IPv6 address is followed by its name")
     func zone() async throws {
         let namespace = try await Namespace("link set lo up")
         let monitor = try namespace.inside { try ReachabilityMonitor(address: "fe80::99%e0") }
@@ -170,7 +170,7 @@ struct KernelTests {
         #expect(try await found.interface?.name == "e0")
     }
 
-    @Test("localhost and literals are hosts too", arguments: ["localhost", "127.0.0.1", "::1", "127.1"])
+    @Test("localhost and address literals are hosts", arguments: ["localhost", "127.0.0.1", "::1", "127.1"])
     func literals(host: String) async throws {
         let namespace = try await Namespace("link set lo up")
         let monitor = try namespace.inside { try ReachabilityMonitor(host: host) }
@@ -180,7 +180,7 @@ struct KernelTests {
         _ = try await down
     }
 
-    @Test("A host is pending while its server is slow, and not reachable once there is no such name", .nameServer)
+    @Test("A name is pending until its name server replies, and is not reachable if it does not exist", .nameServer)
     func names() async throws {
         let namespace = try await Namespace(.loopback)
         let server = try NameServer(in: namespace)
@@ -188,14 +188,14 @@ struct KernelTests {
         #expect(monitor.path.reason == .namePending && !monitor.path.isReachable)
         var iterator = monitor.makeAsyncIterator()
         #expect(await iterator.next()?.reason == .namePending)
-        await server.untilAsked()
+        await server.waitForRequest()
         #expect(monitor.path.reason == .namePending)
-        server.answer()
+        server.sendReplies()
         #expect(await iterator.next()?.reason == .nameNotFound)
         #expect(!monitor.path.isReachable)
     }
 
-    @Test("A change that races the first query is never missed")
+    @Test("A change that races with the first query is not lost")
     func race() async throws {
         let namespace = try await Namespace(.loopback)
         let monitor = try namespace.inside { try ReachabilityMonitor(address: "198.51.100.1") }
@@ -207,14 +207,14 @@ struct KernelTests {
         }
     }
 
-    @Test("A watched path is right in the end, however fast the changes came")
+    @Test("A watched path is current after a burst of changes")
     func bursts() async throws {
         let namespace = try await Namespace(.loopback)
         let monitor = try namespace.inside { try ReachabilityMonitor(address: "198.51.100.1") }
         let observation = monitor.observe { _ in }
         for length in 1...Repetitions.tries {
-            // A burst that ends with what the library told last, but not with what was seen when it did: no further
-            // callback comes. Some thousand bursts have one of these.
+            // Some bursts end with the last reported path, while the monitor has read another one after that report. No
+            // further callback comes then. This is one of several thousand bursts.
             let isDone = try namespace.inside {
                 for _ in 0...length % 7 where !(RejectedRoute.add() && RejectedRoute.delete()) { return false }
                 return length % 2 == 0 || RejectedRoute.add()
@@ -226,7 +226,7 @@ struct KernelTests {
         observation.cancel()
     }
 
-    @Test("Iterators come and go while routes flap: the last one sees how it ended")
+    @Test("An iterator gets the current path after others were made and released while routes flapped")
     func storm() async throws {
         let namespace = try await Namespace(.loopback)
         let monitor = try namespace.inside { try ReachabilityMonitor(address: "198.51.100.1") }
@@ -256,13 +256,13 @@ struct KernelTests {
     }
 }
 
-@Suite("A monitor without descriptors", .patient)
+@Suite("A monitor in a process without free descriptors", .patient)
 struct ExhaustionTests {
-    @Test("The path is undetermined, and found out as soon as it can be")
+    @Test("The path is undetermined until descriptors are free again")
     func recovery() async {
         await #expect(processExitsWith: .success) {
-            // libdispatch has a descriptor while a timer is set, and loses one that is set when it can have none: what
-            // is tested is what happens to ours.
+            // libdispatch needs a descriptor for timers, and loses a timer if there is none. This long timer and the
+            // wait for a short one make sure that it has the descriptor.
             DispatchQueue.global().asyncAfter(deadline: .now() + 1000) {}
             await withCheckedContinuation { isReady in
                 DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { isReady.resume() }

@@ -7,99 +7,84 @@ import Observation
 import Synchronization
 import Testing
 
-/// What observers were called with, as something that can be waited for.
-private struct Calls: Sendable {
-    let paths: AsyncStream<ReachabilityPath>
-    let call: AsyncStream<ReachabilityPath>.Continuation
+/// Held by an observer's closure, to check that the closure is released.
+private final class HeldObject: Sendable {}
 
-    init() {
-        (paths, call) = AsyncStream.makeStream()
-    }
-}
-
-@Suite("Observers", .patient)
+@Suite("Observers of a monitor", .patient)
 struct ObserverTests {
     private let script = ReachabilityScript(.over("a"))
     private let onQueue = DispatchSpecificKey<Bool>()
 
-    @Test("Are called with the current path and then with each change, on the queue that is named")
+    @Test("An observer is called on the given queue, with the current path and then with each change")
     func onQueue() async {
         let queue = DispatchQueue(label: "observers")
         queue.setSpecific(key: onQueue, value: true)
-        let calls = Calls()
+        let calls = Recorder<ReachabilityPath>()
         let observation = ReachabilityMonitor(script: script).observe(on: queue) { [onQueue] path in
             #expect(DispatchQueue.getSpecific(key: onQueue) == true)
-            calls.call.yield(path)
+            calls.record(path)
         }
-        var seen: [ReachabilityPath] = []
-        for await path in calls.paths {
-            seen.append(path)
-            if seen.count == 3 { break }
-            script.play(.over("\(seen.count)"))
+        #expect(await calls.next() == .over("a"))
+        for name in ["b", "c"] {
+            script.play(.over(name))
+            #expect(await calls.next() == .over(name))
         }
-        #expect(seen == [.over("a"), .over("1"), .over("2")])
-        // On that queue nothing comes after cancel().
+        // There is no call on this queue after cancel().
         queue.sync {
             script.play(.over("late"))
             observation.cancel()
             observation.cancel()
         }
         queue.sync {}
-        calls.call.finish()
-        for await path in calls.paths { Issue.record("called with \(path)") }
+        #expect(await calls.rest() == [])
         #expect(script.watchedMonitors == 0)
     }
 
-    @Test("Are called elsewhere than on the main queue when no queue is named")
-    @MainActor func onOwnQueue() async {
-        let calls = Calls()
+    @Test("Without a queue, an observer is called elsewhere than on the main queue")
+    @MainActor func onLibraryQueue() async {
+        let calls = Recorder<ReachabilityPath>()
         let observation = ReachabilityMonitor(script: script).observe { path in
             dispatchPrecondition(condition: .notOnQueue(.main))
-            calls.call.yield(path)
+            calls.record(path)
         }
-        for await path in calls.paths {
-            #expect(path == .over("a"))
-            break
-        }
+        #expect(await calls.next() == .over("a"))
         withExtendedLifetime(observation) {}
     }
 
-    @Test("On a concurrent queue calls do not overlap; a slow one is called with the newest next")
+    @Test("Calls do not overlap on a concurrent queue, and a slow observer gets only the newest path")
     func slow() async {
-        let calls = Calls()
-        let isInside = Mutex(false)
-        let gate = DispatchSemaphore(value: 0)
+        let calls = Recorder<ReachabilityPath>()
+        let isInCall = Mutex(false)
+        let mayReturn = DispatchSemaphore(value: 0)
         let observation = ReachabilityMonitor(script: script).observe(on: .global()) { path in
-            isInside.withLock {
+            isInCall.withLock {
                 #expect(!$0)
                 $0 = true
             }
-            calls.call.yield(path)
-            gate.wait()
-            isInside.withLock { $0 = false }
+            calls.record(path)
+            mayReturn.wait()
+            isInCall.withLock { $0 = false }
         }
-        var iterator = calls.paths.makeAsyncIterator()
-        #expect(await iterator.next() == .over("a"))
+        #expect(await calls.next() == .over("a"))
         for name in ["b", "c", "d"] { script.play(.over(name)) }
-        gate.signal()
-        #expect(await iterator.next() == .over("d"))
+        mayReturn.signal()
+        #expect(await calls.next() == .over("d"))
         script.play(.over("e"))
         script.play(.over("d"))
         script.play(.over("f"))
-        gate.signal()
-        #expect(await iterator.next() == .over("f"))
-        gate.signal()
+        mayReturn.signal()
+        #expect(await calls.next() == .over("f"))
+        mayReturn.signal()
         withExtendedLifetime(observation) {}
     }
 
-    @Test("End with their token, which lets go of what they hold")
+    @Test("An observer ends with its token, and its closure is released")
     func token() async {
-        final class Held: Sendable {}
         let queue = DispatchQueue(label: "observers")
-        weak var held: Held?
+        weak var held: HeldObject?
         weak var kept: ReachabilityMonitor?
         do {
-            let object = Held()
+            let object = HeldObject()
             held = object
             let monitor = ReachabilityMonitor(script: script)
             kept = monitor
@@ -113,14 +98,13 @@ struct ObserverTests {
         #expect(kept == nil)
     }
 
-    @Test("End with their monitor's cancel(), which lets go of what they hold", arguments: [true, false])
+    @Test("cancel() of an observer or of its monitor releases the observer's closure", arguments: [true, false])
     func cancelled(byMonitor: Bool) {
-        final class Held: Sendable {}
         let queue = DispatchQueue(label: "observers")
         let monitor = ReachabilityMonitor(script: script)
-        weak var held: Held?
+        weak var held: HeldObject?
         func observe() -> ReachabilityObservation {
-            let object = Held()
+            let object = HeldObject()
             held = object
             return monitor.observe(on: queue) { _ in withExtendedLifetime(object) {} }
         }
@@ -131,9 +115,9 @@ struct ObserverTests {
         withExtendedLifetime(observation) {}
     }
 
-    @Test("May cancel themselves, and their monitor, inside a call")
+    @Test("An observer may cancel itself and its monitor in a call")
     func reentrant() async {
-        let calls = Calls()
+        let calls = Recorder<ReachabilityPath>()
         let monitor = ReachabilityMonitor(script: script)
         let observation = Mutex<ReachabilityObservation?>(nil)
         let made = monitor.observe { path in
@@ -141,57 +125,49 @@ struct ObserverTests {
             script.play(.over("b"))
             _ = monitor.path
             monitor.cancel()
-            calls.call.yield(path)
-            calls.call.finish()
+            calls.record(path)
         }
         observation.withLock { $0 = made }
-        for await path in calls.paths { #expect(path == .over("a")) }
+        #expect(await calls.next() == .over("a"))
         #expect(script.watchedMonitors == 0)
+        #expect(await calls.rest() == [])
     }
 
-    @Test("Are called on an executor")
+    @Test("An observer may be called on an executor")
     func onExecutor() async throws {
         let executor = QueueExecutor()
-        let calls = Calls()
+        let calls = Recorder<ReachabilityPath>()
         let observation = ReachabilityMonitor(script: script).observe(on: executor) { path in
             dispatchPrecondition(condition: .onQueue(executor.queue))
-            calls.call.yield(path)
+            calls.record(path)
         }
-        var seen: [ReachabilityPath] = []
-        for await path in calls.paths {
-            seen.append(path)
-            if seen.count == 3 { break }
-            script.play(.over("\(seen.count)"))
+        #expect(await calls.next() == .over("a"))
+        for name in ["b", "c"] {
+            script.play(.over(name))
+            #expect(await calls.next() == .over(name))
         }
-        #expect(seen == [.over("a"), .over("1"), .over("2")])
         observation.cancel()
         try await waitUntil { script.watchedMonitors == 0 }
     }
 
-    @Test("Are not called on an executor on which they were cancelled", arguments: [true, false])
+    @Test("An observer is not called on an executor after it was cancelled there", arguments: [true, false])
     func cancelledOnExecutor(byToken: Bool) async throws {
         let executor = QueueExecutor()
-        let calls = Calls()
+        let calls = Recorder<ReachabilityPath>()
         let monitor = ReachabilityMonitor(script: script)
-        let observation = monitor.observe(on: executor) { calls.call.yield($0) }
-        var seen: [ReachabilityPath] = []
-        for await path in calls.paths {
-            seen.append(path)
-            break
-        }
-        // The path is on its way to the executor when it is over.
+        let observation = monitor.observe(on: executor) { calls.record($0) }
+        #expect(await calls.next() == .over("a"))
+        // The path is queued on the executor before the cancellation.
         executor.queue.sync {
             script.play(.over("late"))
             if byToken { observation.cancel() } else { monitor.cancel() }
         }
         try await waitUntil { script.watchedMonitors == 0 }
         executor.queue.sync {}
-        calls.call.finish()
-        for await path in calls.paths { seen.append(path) }
-        #expect(seen == [.over("a")])
+        #expect(await calls.rest() == [])
     }
 
-    @Test("Come and go on several threads while paths change")
+    @Test("Observers may be added and cancelled on several threads while paths change")
     func storm() async {
         let monitor = ReachabilityMonitor(script: script)
         await withTaskGroup { group in
@@ -202,7 +178,7 @@ struct ObserverTests {
                         let observation = monitor.observe { _ in calls.withLock { $0 += 1 } }
                         script.play(.over("\(task) \(number)"))
                         if number % 2 == 0 { observation.cancel() }
-                        // Other tests wait for the threads of these tasks.
+                        // Gives other tests the threads of these tasks.
                         if number % 100 == 0 { await Task.yield() }
                     }
                 }
@@ -221,23 +197,23 @@ private final class QueueExecutor: TaskExecutor {
     }
 }
 
-@Suite("A model for the Observation framework", .patient)
+@Suite("ReachabilityModel", .patient)
 struct ModelTests {
-    @Test("Tells of every change to what reads it on its queue, and watches as long as it lives")
+    @Test("A model notifies its readers on its queue of every change, and ends its watch when it is released")
     @MainActor func changes() async {
         let script = ReachabilityScript(.over("a"))
         do {
             let model = ReachabilityModel(ReachabilityMonitor(script: script), on: .main)
             #expect(model.path == .over("a"))
             for number in 1...10 {
-                let (changes, change) = AsyncStream.makeStream(of: Void.self)
+                let changes = Recorder<Void>()
                 withObservationTracking {
                     _ = model.path
                 } onChange: {
-                    change.yield()
+                    changes.record(())
                 }
                 script.play(.over("\(number)"))
-                for await _ in changes { break }
+                await changes.next()
                 #expect(model.path == .over("\(number)"))
             }
             #expect(script.watchedMonitors == 1)

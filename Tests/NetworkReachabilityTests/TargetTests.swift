@@ -3,10 +3,10 @@
 import NetworkReachability
 import Testing
 
-@Suite("What a monitor can be made of")
+@Suite("Targets of a monitor")
 struct TargetTests {
     @Test(
-        "A host that cannot be one is told by its own error",
+        "Each kind of bad host name has its own error",
         arguments: [
             ("", .emptyHost), ("https://example.com", .hostHasScheme), ("example.com/path", .hostHasSlash),
             ("/", .hostHasSlash), ("a b", .hostHasWhiteSpace), (" example.com", .hostHasWhiteSpace),
@@ -26,7 +26,7 @@ struct TargetTests {
     }
 
     @Test(
-        "Anything else is a host",
+        "Any other text is a host name",
         arguments: [
             "localhost", "example.com", "example.com.", "bücher.example", "a", "_x._tcp.example", "127.0.0.1", "::1",
             "fe80::1%lo", "fe80::1%nosuchif", "a:b", "%", "😀",
@@ -36,14 +36,14 @@ struct TargetTests {
     }
 
     @Test(
-        "An address is a literal, with an optional zone",
+        "An address literal may have a zone",
         arguments: ["127.0.0.1", "0.0.0.0", "::", "::1", "::ffff:127.0.0.1", "fe80::1%lo", "fe80::1%1", "fe80::1%none"])
     func address(address: String) throws {
         _ = try ReachabilityMonitor(address: address).path
     }
 
     @Test(
-        "What is no address literal is told so",
+        "A text that is not an address literal is an invalid address",
         arguments: [
             "", "localhost", "256.0.0.1", "1.2.3.4.5", "1.2.3.4 ", "1.2.3.4 x", " ::1", "::1 ", "[::1]", "1::2::3",
             "fe80::1%", "fe80::1%sixteen-letters-", "fe80::1%99999999999", "fe80::1%4294967296", "fe80::1%a/b",
@@ -57,7 +57,7 @@ struct TargetTests {
         #expect(ReachabilityPath.Address(address) == nil)
     }
 
-    @Test("A pair has at least one address, and one family")
+    @Test("A pair has at least one address, and both are of one family")
     func pair() throws {
         #expect(throws: ReachabilityError(.addressMissing)) {
             try ReachabilityMonitor(localAddress: nil, remoteAddress: nil)
@@ -73,7 +73,8 @@ struct TargetTests {
     }
 
     @Test(
-        "An interface's name has 1 to 15 bytes, and agrees with the zone", arguments: ["", "sixteen-letters-", "a\0b"])
+        "An interface's name has 1 to 15 bytes, and does not contradict the zone",
+        arguments: ["", "sixteen-letters-", "a\0b"])
     func badInterface(name: String) {
         let options = ReachabilityOptions(interface: name)
         #expect(throws: ReachabilityError(.invalidInterface)) { try ReachabilityMonitor(options: options) }
@@ -85,14 +86,14 @@ struct TargetTests {
         }
     }
 
-    @Test("Where no interface is asked for, none is to blame: the C library's status is told")
+    @Test("Without an interface in the options, the error has the C library's status")
     func refused() {
         #expect(throws: ReachabilityError(.system, errno: 1002)) {
             try KernelSource(.addresses(local: nil, remote: nil), ReachabilityOptions())
         }
     }
 
-    @Test("Errors say what happened, and which errno")
+    @Test("The text of an error has its code and its errno")
     func errors() {
         #expect("\(ReachabilityError(.hostHasScheme))" == "the host contains a scheme")
         #expect("\(ReachabilityError(.system, errno: 12))".hasSuffix(": Cannot allocate memory"))
@@ -123,7 +124,7 @@ struct PathTests {
         #expect(!ReachabilityPath(flags: flags, reason: .namePending).isReachable)
     }
 
-    @Test("Flags have Apple's bits and words")
+    @Test("Flags have Apple's bits and texts")
     func flags() {
         let all: [(ReachabilityFlags, UInt32)] = [
             (.transientConnection, 1 << 0), (.reachable, 1 << 1), (.connectionRequired, 1 << 2),
@@ -135,7 +136,7 @@ struct PathTests {
         #expect("\(ReachabilityFlags())" == "Not Reachable")
     }
 
-    @Test("Reasons have words, also those that this version does not know")
+    @Test("Reasons have a text, also those that this version does not know")
     func reasons() {
         #expect("\(ReachabilityReason.noCarrier)" == "no carrier")
         #expect("\(ReachabilityReason.undetermined)" == "undetermined")
@@ -144,7 +145,7 @@ struct PathTests {
     }
 
     @Test(
-        "Types of interfaces have the C library's numbers, and words",
+        "Interface types have the C library's values, and a text",
         arguments: [
             (.other, 0, "other"), (.loopback, 1, "loopback"), (.wiredEthernet, 2, "wiredEthernet"), (.wiFi, 3, "wiFi"),
             (.cellular, 4, "cellular"), (.pointToPoint, 5, "pointToPoint"), (.tunnel, 6, "tunnel"),
@@ -152,19 +153,19 @@ struct PathTests {
         ] as [(ReachabilityPath.Interface.InterfaceType, UInt32, String)])
     func types(type: ReachabilityPath.Interface.InterfaceType, number: UInt32, word: String) {
         #expect(type.rawValue == number && "\(type)" == word)
-        let interface = ReachabilityPath.Interface(name: "lies0", index: 1, type: .init(rawValue: number))
+        let interface = ReachabilityPath.Interface(name: "any0", index: 1, type: .init(rawValue: number))
         let script = ReachabilityScript(ReachabilityPath(flags: .reachable, interface: interface))
         #expect(ReachabilityMonitor(script: script).path.interface?.type == type)
     }
 
-    @Test("A type that this version does not know is another one than those that it knows")
+    @Test("An interface type that this version does not know is not equal to any known type")
     func unknownType() {
         let type = ReachabilityPath.Interface.InterfaceType(rawValue: 1000)
         #expect("\(type)" == "other" && type != .other)
     }
 
     @Test(
-        "Addresses are read and written",
+        "Addresses are parsed and formatted",
         arguments: [
             ("192.0.2.1", "192.0.2.1", 4), ("127.1", "127.0.0.1", 4), ("2001:DB8::1", "2001:db8::1", 16),
             ("fe80::1%lo", "fe80::1%lo", 16), ("fe80::1%1", "fe80::1%lo", 16), ("::", "::", 16),

@@ -130,7 +130,7 @@ struct CheckTests {
         #expect(ended.status == 1)
         #expect(ended.output.hasPrefix("host.invalid  Reachable"))
         #expect(ended.output.hasSuffix("(name pending)\n"))
-        server.answer()
+        server.sendReplies()
         #expect(
             try await namespace.run("check", "host.invalid").output == "host.invalid  Not Reachable  (name not found)\n"
         )

@@ -35,7 +35,7 @@ struct ScutilTests {
     func name() async throws {
         let namespace = try await Namespace(.gateway)
         let server = try NameServer(in: namespace)
-        server.answer()
+        server.sendReplies()
         let ended = try await namespace.run("-r", "host.invalid", "--timeout", "3600")
         #expect(ended.status == 0)
         #expect(ended.output == "Not Reachable\n")

@@ -71,7 +71,7 @@ struct WaitTests {
         let server = try NameServer(in: namespace)
         #expect(try await namespace.run("wait", "--timeout", "0.1", "host.invalid").status == 1)
         #expect(try await namespace.run("wait", "--timeout", "0.1", "--not", "host.invalid").status == 1)
-        server.answer()
+        server.sendReplies()
         #expect(try await namespace.run("wait", "--not", "host.invalid").status == 0)
     }
 

@@ -2,65 +2,62 @@
 
 import Foundation
 import SCReachability
-import Synchronization
 import TestSupport
 import Testing
 
-/// A thread that runs its run loop in one mode for as long as there is something on it.
-private final class LoopThread: Sendable {
-    private struct Loop: @unchecked Sendable { let loop: CFRunLoop }
-    private let started: AsyncStream<Loop>
-    let ended: AsyncStream<CFRunLoopRunResult>
+/// A thread that runs its run loop in one mode.
+private final class RunLoopThread: Sendable {
+    // Unchecked Sendable: a constant, and CoreFoundation's own lock guards the loop.
+    private struct SendableRunLoop: @unchecked Sendable { let runLoop: CFRunLoop }
+    private let started = Recorder<SendableRunLoop>()
+    private let ended = Recorder<CFRunLoopRunResult>()
 
-    init(mode: CFRunLoopMode, until condition: @escaping @Sendable (CFRunLoopRunResult) -> Bool) throws {
-        let (started, start) = AsyncStream.makeStream(of: Loop.self)
-        let (ended, end) = AsyncStream.makeStream(of: CFRunLoopRunResult.self)
-        self.started = started
-        self.ended = ended
-        try startThread {
-            start.yield(Loop(loop: CFRunLoopGetCurrent()))
-            var result: CFRunLoopRunResult
-            repeat {
-                result = CFRunLoopRunInMode(mode, 0.05, false)
-            } while !condition(result)
-            end.yield(result)
-            end.finish()
+    init(mode: CFRunLoopMode) throws {
+        try startThread { [started, ended] in
+            // The loop does not run in a mode that has neither sources nor timers.
+            let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
+            RunLoop.current.add(timer, forMode: RunLoop.Mode(mode.rawValue as String))
+            started.record(SendableRunLoop(runLoop: CFRunLoopGetCurrent()))
+            ended.record(CFRunLoopRunInMode(mode, Double(Patience.seconds), false))
         }
     }
 
-    func loop() async throws -> CFRunLoop {
-        for await loop in started { return loop.loop }
-        return try #require(nil)
+    func runLoop() async throws -> CFRunLoop {
+        try #require(await started.next()).runLoop
+    }
+
+    /// Stops the loop and waits for its end. The loop must have made a callback: a stop before it runs has no effect.
+    func stop(_ runLoop: CFRunLoop) async {
+        CFRunLoopStop(runLoop)
+        #expect(await ended.next() == .stopped)
     }
 }
 
 @Suite("Targets on Foundation's run loops", .patient)
 struct RunLoopTests {
-    private let custom = "a mode of our own" as CFString
+    private let customMode = "a custom mode" as CFString
 
-    @Test("Any loop in any mode: another thread's, in one that nobody else knows", .namespaceInside)
+    @Test("A target can be scheduled on another thread's loop in a custom mode", .namespaceInside)
     func anyMode() async throws {
         let namespace = try await Namespace(.subnet)
         let target = try namespace.inside { try #require(SCNetworkReachabilityCreateWithName(nil, "192.0.2.1")) }
-        let witness = Witness()
-        #expect(witness.observe(target))
-        let flag = Flag()
-        let thread = try LoopThread(mode: CFRunLoopMode(custom)) { _ in flag.isSet }
-        let loop = try await thread.loop()
-        #expect(SCNetworkReachabilityScheduleWithRunLoop(target, loop, custom))
+        let recorder = CallbackRecorder()
+        #expect(recorder.setCallback(of: target))
+        let thread = try RunLoopThread(mode: CFRunLoopMode(customMode))
+        let loop = try await thread.runLoop()
+        #expect(SCNetworkReachabilityScheduleWithRunLoop(target, loop, customMode))
         try await namespace.ip("route add default via 10.0.0.1")
-        #expect(await witness.next() == .reachable)
+        #expect(await recorder.next() == .reachable)
         try await namespace.ip("route delete default")
-        #expect(await witness.next() == [])
-        #expect(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, custom))
-        flag.set()
-        for await _ in thread.ended {}
-        #expect(await witness.end() == 0)
+        #expect(await recorder.next() == [])
+        #expect(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, customMode))
+        await thread.stop(loop)
+        #expect(await recorder.rest() == [])
     }
 
-    @Test("A loop with a target on it goes on running, and has finished without")
+    @Test("A loop runs while a target is scheduled on it, and finishes at once otherwise")
     func keepsRunning() async throws {
-        let (results, result) = AsyncStream.makeStream(of: [CFRunLoopRunResult].self)
+        let results = Recorder<[CFRunLoopRunResult]>()
         try startThread {
             let target = SCNetworkReachabilityCreateWithName(nil, "127.0.0.1")!
             let mode = CFRunLoopMode.defaultMode!
@@ -70,49 +67,43 @@ struct RunLoopTests {
             all.append(CFRunLoopRunInMode(mode, 0.01, false))
             SCNetworkReachabilityUnscheduleFromRunLoop(target, CFRunLoopGetCurrent(), mode.rawValue)
             all.append(CFRunLoopRunInMode(mode, 0.01, false))
-            result.yield(all)
+            results.record(all)
         }
-        for await all in results {
-            #expect(all == [.finished, .timedOut, .finished])
-            break
-        }
+        #expect(await results.next() == [.finished, .timedOut, .finished])
     }
 
-    @Test("A name's callback is a source that a run has handled; common modes include the default one")
+    @Test("A run that makes a callback returns handledSource, and the common modes include the default mode")
     func handledSource() async throws {
-        let (results, result) = AsyncStream.makeStream(of: CFRunLoopRunResult.self)
-        let witness = Witness()
+        let results = Recorder<CFRunLoopRunResult>()
+        let recorder = CallbackRecorder()
         try startThread {
             let target = SCNetworkReachabilityCreateWithName(nil, "host.invalid")!
-            _ = witness.observe(target)
+            _ = recorder.setCallback(of: target)
             let loop = RunLoop.current.getCFRunLoop()!
             SCNetworkReachabilityScheduleWithRunLoop(target, loop, RunLoop.Mode.common.rawValue as CFString)
-            result.yield(CFRunLoopRunInMode(.defaultMode, Double(Patience.seconds), true))
+            results.record(CFRunLoopRunInMode(.defaultMode, Double(Patience.seconds), true))
             SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, CFRunLoopMode.commonModes.rawValue)
         }
-        #expect(await witness.next() != nil)
-        for await handled in results {
-            #expect(handled == .handledSource)
-            break
-        }
+        #expect(await recorder.next() != nil)
+        #expect(await results.next() == .handledSource)
     }
 
-    @Test("Schedules are counted for each loop and mode, and a queue is refused beside them")
+    @Test("Schedules are counted for each loop and mode, and a queue cannot be set beside them")
     func counted() throws {
         let target = try #require(SCNetworkReachabilityCreateWithName(nil, "127.0.0.1"))
         let loop: CFRunLoop = CFRunLoopGetMain()
-        let other = "another mode" as CFString
-        #expect(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, custom) == false)
-        #expect(SCNetworkReachabilityScheduleWithRunLoop(target, loop, custom))
-        #expect(SCNetworkReachabilityScheduleWithRunLoop(target, loop, custom))
-        #expect(SCNetworkReachabilityScheduleWithRunLoop(target, loop, other))
+        let otherMode = "another mode" as CFString
+        #expect(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, customMode) == false)
+        #expect(SCNetworkReachabilityScheduleWithRunLoop(target, loop, customMode))
+        #expect(SCNetworkReachabilityScheduleWithRunLoop(target, loop, customMode))
+        #expect(SCNetworkReachabilityScheduleWithRunLoop(target, loop, otherMode))
         #expect(SCNetworkReachabilitySetDispatchQueue(target, DispatchQueue(label: "queue")) == false)
         #expect(SCNetworkReachabilitySetDispatchQueue(target, nil) == false)
         #expect(Int(SCError()) == kSCStatusInvalidArgument)
-        for mode in [custom, other, custom] {
+        for mode in [customMode, otherMode, customMode] {
             #expect(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, mode))
         }
-        for mode in [custom, other] {
+        for mode in [customMode, otherMode] {
             #expect(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, mode) == false)
             #expect(Int(SCError()) == kSCStatusInvalidArgument)
         }
@@ -121,34 +112,26 @@ struct RunLoopTests {
     }
 
     @Test(
-        "Scheduling and unscheduling while routes flap and the loop runs crashes nothing and leaks no context",
+        "A target may be scheduled and unscheduled while routes flap and the loop runs, and its context does not leak",
         .namespaceInside)
     func storm() async throws {
         let namespace = try await Namespace(.subnet)
-        let flapping = try namespace.flap()
+        let flapping = try namespace.flapDefaultRoute()
         let target = try namespace.inside { try #require(SCNetworkReachabilityCreateWithName(nil, "192.0.2.1")) }
-        let witness = Witness()
-        #expect(witness.observe(target))
-        let flag = Flag()
-        let thread = try LoopThread(mode: CFRunLoopMode(custom)) { _ in flag.isSet }
-        let loop = try await thread.loop()
-        #expect(SCNetworkReachabilityScheduleWithRunLoop(target, loop, custom))
-        for _ in 0..<3 { _ = await witness.next() }
-        #expect(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, custom))
+        let recorder = CallbackRecorder()
+        #expect(recorder.setCallback(of: target))
+        let thread = try RunLoopThread(mode: CFRunLoopMode(customMode))
+        let loop = try await thread.runLoop()
+        #expect(SCNetworkReachabilityScheduleWithRunLoop(target, loop, customMode))
+        for _ in 0..<3 { _ = await recorder.next() }
+        #expect(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, customMode))
         for _ in 0..<1000 {
-            guard SCNetworkReachabilityScheduleWithRunLoop(target, loop, custom) else { continue }
-            SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, custom)
+            guard SCNetworkReachabilityScheduleWithRunLoop(target, loop, customMode) else { continue }
+            SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, customMode)
         }
-        flag.set()
-        for await _ in thread.ended {}
+        await thread.stop(loop)
         #expect(SCNetworkReachabilitySetCallback(target, nil, nil))
-        #expect(witness.retains == witness.releases)
+        #expect(recorder.retains == recorder.releases)
         withExtendedLifetime(flapping) {}
     }
-}
-
-private final class Flag: Sendable {
-    private let value = Atomic(false)
-    var isSet: Bool { value.load(ordering: .acquiring) }
-    func set() { value.store(true, ordering: .releasing) }
 }

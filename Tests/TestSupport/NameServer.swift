@@ -5,27 +5,27 @@ internal import Glibc
 internal import Synchronization
 package import Testing
 
-/// A name server on 127.0.0.1 of a namespace, the only one that the resolver asks. It says nothing, which the resolver
-/// endures for longer than a test takes; and once it is told to answer, that there is no such name.
+/// The only name server of a namespace, on 127.0.0.1. It holds requests back until `sendReplies()`. The resolver's
+/// time-out is longer than a test. Every reply is NXDOMAIN.
 package final class NameServer: Sendable {
-    private struct Question {
+    private struct Request {
         var bytes: [UInt8]
         var sender: sockaddr_in
     }
 
     private struct State {
-        var held: [Question] = []
-        var answers = false
+        var heldRequests: [Request] = []
+        var repliesAtOnce = false
     }
 
-    private let asked = Recorder<Void>()
+    private let requests = Recorder<Void>()
     private let state = Mutex(State())
     private let socket: Int32
-    /// Dispatch sources may be used on any thread.
+    /// A constant. Dispatch's own lock guards the source.
     private nonisolated(unsafe) let source: any DispatchSourceRead
 
-    /// Whether the resolver of this process, and of those that it starts, asks such a server and nobody else.
-    package static var isAsked: Bool {
+    /// Whether 127.0.0.1 is the only name server of this process and its children.
+    package static var isConfigured: Bool {
         (try? lines(ofFile: "/etc/resolv.conf"))?.filter { $0.hasPrefix("nameserver") } == ["nameserver 127.0.0.1"]
     }
 
@@ -52,45 +52,44 @@ package final class NameServer: Sendable {
         source.cancel()
     }
 
-    /// Waits until it is asked for something.
-    package func untilAsked() async {
-        await asked.next()
+    package func waitForRequest() async {
+        await requests.next()
     }
 
-    /// Answers what it was asked, and from now on at once.
-    package func answer() {
-        let held = state.withLock { state in
-            state.answers = true
-            return state.held
+    /// Replies to the requests held back, and from now on to each request at once.
+    package func sendReplies() {
+        let requests = state.withLock { state in
+            state.repliesAtOnce = true
+            return state.heldRequests
         }
-        for question in held { answer(question) }
+        for request in requests { reply(to: request) }
     }
 
     private func receive() {
-        var question = Question(bytes: Array(repeating: 0, count: 512), sender: sockaddr_in())
-        let count = withSocketAddress(&question.sender) { sender, length in
+        var request = Request(bytes: Array(repeating: 0, count: 512), sender: sockaddr_in())
+        let count = withSocketAddress(&request.sender) { sender, length in
             var length = length
-            return recvfrom(socket, &question.bytes, question.bytes.count, 0, sender, &length)
+            return recvfrom(socket, &request.bytes, request.bytes.count, 0, sender, &length)
         }
         guard count >= 12 else { return }
-        question.bytes.removeSubrange(count...)
-        let answers = state.withLock { state in
-            if !state.answers { state.held.append(question) }
-            return state.answers
+        request.bytes.removeSubrange(count...)
+        let repliesAtOnce = state.withLock { state in
+            if !state.repliesAtOnce { state.heldRequests.append(request) }
+            return state.repliesAtOnce
         }
-        if answers { answer(question) }
-        asked.record(())
+        if repliesAtOnce { reply(to: request) }
+        requests.record(())
     }
 
-    private func answer(_ question: Question) {
-        var question = question
-        // An answer, of a server that recurses, with NXDOMAIN.
-        question.bytes[2] |= 0x80
-        question.bytes[3] = 0x83
-        let count = withSocketAddress(&question.sender) { sender, length in
-            sendto(socket, question.bytes, question.bytes.count, 0, sender, length)
+    private func reply(to request: Request) {
+        var message = request
+        // The flags of a response: QR, RA, and NXDOMAIN.
+        message.bytes[2] |= 0x80
+        message.bytes[3] = 0x83
+        let count = withSocketAddress(&message.sender) { sender, length in
+            sendto(socket, message.bytes, message.bytes.count, 0, sender, length)
         }
-        #expect(count == question.bytes.count)
+        #expect(count == message.bytes.count)
     }
 }
 
@@ -106,7 +105,7 @@ extension Trait where Self == ConditionTrait {
     /// For tests with a `NameServer`.
     package static var nameServer: Self {
         .enabled(
-            if: Namespace.isOpen && NameServer.isAsked, "this process asks other name servers: Tests/swift sees to that"
-        )
+            if: Namespace.canEnter && NameServer.isConfigured,
+            "this process has other name servers: run the tests with Tests/swift")
     }
 }

@@ -3,13 +3,13 @@
 internal import Glibc
 package import Testing
 
-/// A network namespace of a test's own, with nothing in it but a lo that is down. It ends with this object, which
-/// the processes inside hold, and with the test process.
+/// A new network namespace. It contains only lo, which is down. It ends with this object, which the processes inside
+/// keep, and with the test process.
 package final class Namespace: Sendable {
-    /// Asked nothing any more: it is there to be alive.
+    /// Keeps the namespace alive. A constant that is not used after `init`, so no lock is needed.
     private nonisolated(unsafe) let holder: RunningProcess
     private let path: String
-    /// What goes before a command that is to run inside.
+    /// The words before a command that runs inside.
     package let entry: [String]
 
     private static let kinds = [
@@ -20,16 +20,16 @@ package final class Namespace: Sendable {
         ),
     ]
 
-    /// How this machine lets us make one, as root or not.
+    /// The first kind that this process may make, as root or not.
     private static let kind = kinds.first { kind in
         let probe = "ip link add probe0 type veth peer name probe1"
         return system("\(kind.unshare.joined(separator: " ")) sh -c '\(probe)' >/dev/null 2>&1") == 0
     }
 
-    package static var isAllowed: Bool { kind != nil }
+    package static var canMake: Bool { kind != nil }
 
-    /// Whether a thread of this process may enter one, and come back.
-    package static var isOpen: Bool { kind?.enter == kinds[0].enter }
+    /// Whether a thread of this process may enter a namespace and return.
+    package static var canEnter: Bool { kind?.enter == kinds[0].enter }
 
     package init(_ commands: String = "") async throws {
         let kind = try #require(Namespace.kind)
@@ -38,11 +38,11 @@ package final class Namespace: Sendable {
         entry = ["nsenter", "--target", "\(holder.identifier)"] + kind.enter
         #expect(try await holder.nextLine() == "ready")
         if !commands.isEmpty { try await ip(commands) }
-        if commands.contains(" e0 ") { try await untilRunning("e0") }
+        if commands.contains(" e0 ") { try await waitForCarrier(of: "e0") }
     }
 
-    /// The kernel tells of a carrier a little after the command that brought it.
-    private func untilRunning(_ interface: String) async throws {
+    /// The kernel reports the carrier a little after the command that sets the interface up.
+    private func waitForCarrier(of interface: String) async throws {
         var state = ""
         while !state.contains("state UP") {
             try Task.checkCancellation()
@@ -50,18 +50,18 @@ package final class Namespace: Sendable {
         }
     }
 
-    /// Runs ip(8) commands, a line each.
+    /// Runs ip(8) commands, one on each line.
     package func ip(_ commands: String, _ location: SourceLocation = #_sourceLocation) async throws {
         let process = try RunningProcess(["ip", "-batch", "-"], input: .text(commands + "\n"), in: self)
         let ended = try await process.end(location)
         try #require(ended.status == 0, "\(commands): \(ended.errors)", sourceLocation: location)
     }
 
-    /// Takes a default route away and brings it back, as fast as it goes, until the process that is returned ends. For
-    /// a namespace with `.subnet`.
-    package func flap() throws -> RunningProcess {
+    /// Adds and deletes the default route as fast as possible, until the returned process ends. For a namespace with
+    /// `.subnet`.
+    package func flapDefaultRoute() throws -> RunningProcess {
         let changes = #"yes $'route add default via 10.0.0.1\nroute delete default' | head -n 20000"#
-        // ip(8) keeps a little of each line in memory, so none lives for long: when the shell ends, the last one does soon.
+        // 20000 lines for each ip(8), as it leaks memory with each line, and should end soon after the shell.
         return try start(["bash", "-c", "while :; do ip -force -batch <(\(changes)) 2>/dev/null; done"])
     }
 
@@ -71,7 +71,8 @@ package final class Namespace: Sendable {
         try RunningProcess(command, environment: environment, output: output, in: self)
     }
 
-    /// Runs `body` inside, on the calling thread: what it makes belongs in here. For tests with `.namespaceInside`.
+    /// Runs `body` inside, on the calling thread. Targets that it makes belong to this namespace. For tests with
+    /// `.namespaceInside`.
     package func inside<Result>(
         _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Result
     ) throws -> Result {
@@ -83,21 +84,20 @@ package final class Namespace: Sendable {
         return try body()
     }
 
-    /// Waits until somebody in here listens to the kernel's events, and so is told of what changes from then on; or until
-    /// nobody does any more.
+    /// Waits until a netlink socket in this namespace has joined multicast groups, or until none has.
     package func until(isWatched: Bool) async throws {
         try await waitUntil { try self.isWatched() == isWatched }
     }
 
     private func isWatched() throws -> Bool {
-        // sk Eth Pid Groups ...; those who only ask hear of links, which is group 1, and no more.
+        // The columns: sk Eth Pid Groups ... A socket only for queries has group 1, of links, and no other.
         try lines(ofFile: "\(path)/net/netlink").dropFirst().contains {
             UInt64($0.split(separator: " ")[3], radix: 16).map { $0 > 1 } ?? false
         }
     }
 }
 
-/// Glibc's header hides it from Swift.
+/// Declared here, because Glibc's header hides it from Swift.
 @_silgen_name("setns")
 private func setns(_ descriptor: Int32, _ kind: Int32) -> Int32
 /// CLONE_NEWNET.
@@ -112,10 +112,10 @@ func lines(ofFile path: String) throws -> [Substring] {
 }
 
 extension String {
-    /// Everything is routed to lo: no carrier has to be waited for.
+    /// A default route over lo, which always has a carrier.
     package static let loopback = "link set lo up\nroute add default dev lo"
 
-    /// e0 with a carrier and a subnet, and no other route; its peer e1 is in the same namespace.
+    /// e0 with a carrier and a subnet, and no other route. Its peer e1 is in the same namespace.
     package static let subnet = """
         link set lo up
         link add e0 type veth peer name e1
@@ -124,23 +124,24 @@ extension String {
         link set e0 up
         """
 
-    /// ... and a gateway.
+    /// `subnet`, and a default route over a gateway.
     package static let gateway = subnet + "\nroute add default via 10.0.0.1"
 
     package static let addDefault = "route add default via 10.0.0.1"
     package static let deleteDefault = "route delete default"
 
-    /// A host outside the subnet: as reachable as the default path.
+    /// A host outside the subnet. Packets to it take the default route.
     package static let outside = "192.0.2.1"
 }
 
 extension Trait where Self == ConditionTrait {
     package static var namespace: Self {
-        .enabled(if: Namespace.isAllowed, "network namespaces with veth pairs cannot be made here")
+        .enabled(if: Namespace.canMake, "this process may not make network namespaces with veth pairs")
     }
 
-    /// For tests whose own process makes things inside.
+    /// For tests that call `Namespace.inside`.
     package static var namespaceInside: Self {
-        .enabled(if: Namespace.isOpen, "this process may not enter network namespaces: Tests/swift sees to that")
+        .enabled(
+            if: Namespace.canEnter, "this process may not enter network namespaces: run the tests with Tests/swift")
     }
 }

@@ -2,11 +2,11 @@
 
 package import Testing
 
-/// How long a test waits for what has to come. They all run at once, so each takes as long as the longest, many times
-/// longer under a sanitizer on a machine that others use, too: only what hangs is given up.
+/// The time limit of a test. It is long: only a test that hangs reaches it. All tests run at the same time, so each
+/// takes as long as the longest, and longer under a sanitizer or on a busy machine.
 package enum Patience {
     package static let minutes = 10 * max(1, Repetitions.cycles / 20_000, Repetitions.tries / 10_000)
-    /// For calls that hold up a thread.
+    /// The same, for calls that block a thread.
     package static let seconds = 60 * minutes
 }
 
@@ -14,9 +14,9 @@ extension Trait where Self == TimeLimitTrait {
     package static var patient: Self { .timeLimit(.minutes(Patience.minutes)) }
 }
 
-/// Waits for what nobody tells of, by looking over and over.
-package func waitUntil(_ isSo: () throws -> Bool) async throws {
-    while try !isSo() {
+/// Polls a condition that has no event to wait for.
+package func waitUntil(_ condition: () throws -> Bool) async throws {
+    while try !condition() {
         try Task.checkCancellation()
         await Task.yield()
     }

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// What happened elsewhere, in order, to be awaited.
+/// Records events in order, so that a test can wait for them.
 package final class Recorder<Element: Sendable>: Sendable {
     private let stream: AsyncStream<Element>
     private let continuation: AsyncStream<Element>.Continuation
@@ -12,7 +12,7 @@ package final class Recorder<Element: Sendable>: Sendable {
         (stream, continuation) = AsyncStream.makeStream(of: Element.self)
     }
 
-    /// How many were recorded, awaited or not.
+    /// The number of all recorded elements.
     package var count: Int { recorded.withLock { $0 } }
 
     package func record(_ element: Element) {
@@ -20,13 +20,13 @@ package final class Recorder<Element: Sendable>: Sendable {
         continuation.yield(element)
     }
 
-    /// Waits for the next one; nil when the test is out of time.
+    /// Waits for the next element. Returns nil at the test's time limit.
     package func next() async -> Element? {
         for await element in stream { return element }
         return nil
     }
 
-    /// All that nobody has awaited; nothing is recorded any more.
+    /// Returns the elements that `next()` has not returned, and ends the recording.
     package func rest() async -> [Element] {
         continuation.finish()
         return await stream.reduce(into: []) { $0.append($1) }

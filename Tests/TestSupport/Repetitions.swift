@@ -2,11 +2,11 @@
 
 internal import Glibc
 
-/// How often the longest tests do what they do: fewer times under a sanitizer, more often by hand.
+/// The repetitions of the longest tests. The environment sets fewer under a sanitizer.
 package enum Repetitions {
-    /// Of starting, stopping and letting go.
+    /// For tests that start, stop and release managers.
     package static let cycles = count("REACHABILITY_CYCLES") ?? 20_000
-    /// Of what may go wrong once in thousands of times.
+    /// For races that may fail once in thousands of times.
     package static let tries = count("REACHABILITY_TRIES") ?? 10_000
 
     private static func count(_ variable: String) -> Int? {

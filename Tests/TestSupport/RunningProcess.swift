@@ -4,22 +4,23 @@ package import Glibc
 internal import Synchronization
 package import Testing
 
-/// What a process that has ended leaves.
+/// The results of a process that has ended.
 package struct Ended {
-    /// As a shell tells it: 128 and the signal, if one ended it.
+    /// The exit status, as a shell has it: 128 plus the signal's number, if a signal ended the process.
     package var status: Int32
     package var output: String
     package var errors: String
 }
 
-/// A running process, whose output can be awaited line by line. It dies with this object.
+/// A running process. A test can wait for its output line by line. The process is killed when this object is released.
 ///
-/// Not Foundation's `Process`: with the `readabilityHandler` of its pipes, several at once crash libdispatch or hang.
+/// Not Foundation's `Process`: with the `readabilityHandler` of its pipes, several at the same time crash libdispatch
+/// or hang.
 package final class RunningProcess {
     package enum Input {
         case none
         case text(String)
-        /// None, until it ends with this object.
+        /// No input, but the end of the input comes only when this object is released.
         case open
     }
 
@@ -31,7 +32,7 @@ package final class RunningProcess {
     private var input: Int32?
     private let namespace: Namespace?
 
-    /// `output`: a descriptor of the caller's, instead of a pipe that is read with `nextLine` and `end`.
+    /// `output`: a descriptor of the caller. nil: a pipe, which `nextLine` and `end` read.
     package init(
         _ command: [String], environment: [String: String] = [:], input: Input = .none, output: Int32? = nil,
         in namespace: Namespace? = nil
@@ -45,7 +46,7 @@ package final class RunningProcess {
         case .text(let text):
             spawned = try spawn(command, environment, output: output, keepsInput: true)
             var text = text
-            // Less than a pipe holds: it is taken at once.
+            // The text is smaller than a pipe's buffer, so this does not block.
             let count = text.withUTF8 { Glibc.write(spawned.input ?? -1, $0.baseAddress, $0.count) }
             try #require(count == text.utf8.count)
             spawned.closeInput()
@@ -71,7 +72,7 @@ package final class RunningProcess {
         child.send(SIGKILL)
     }
 
-    /// The next line of its output; fails where there is none any more.
+    /// Waits for the next line of the output. Fails if the output has ended.
     package func nextLine(_ location: SourceLocation = #_sourceLocation) async throws -> String {
         try #require(await lines.next(), "its output ended", sourceLocation: location)
     }
@@ -80,12 +81,12 @@ package final class RunningProcess {
         child.send(signal)
     }
 
-    /// Waits until it has stopped, as a signal does it.
+    /// Waits until a signal has stopped the process.
     package func untilStopped() async throws {
         try await waitUntil { child.isStopped }
     }
 
-    /// Waits for its end; the output is what `nextLine` has not taken.
+    /// Waits for the end of the process. The output in the result is the part that `nextLine` has not returned.
     package func end(_ location: SourceLocation = #_sourceLocation) async throws -> Ended {
         var output = ""
         while let line = await lines.next() { output += line + "\n" }
@@ -94,7 +95,7 @@ package final class RunningProcess {
     }
 }
 
-/// Signals go only to a process that has not been waited for: afterwards the number may be another's.
+/// Sends signals only until waitpid(2): after that, another process may have the same identifier.
 private final class Child: Sendable {
     private let identifier: pid_t
     private let isReaped = Mutex(false)
@@ -141,13 +142,14 @@ private struct Spawned {
     }
 }
 
-/// One at a time: no process inherits the pipe of another, whose end would then never be seen.
-private let spawning = Mutex(())
+/// Held while a process is spawned. So no process inherits the pipe of another one, which would never reach its end
+/// then.
+private let spawnLock = Mutex(())
 
 private func spawn(
     _ command: [String], _ environment: [String: String], output: Int32?, keepsInput: Bool = false
 ) throws -> Spawned {
-    try spawning.withLock { _ in
+    try spawnLock.withLock { _ in
         func makePipe() throws -> [Int32] {
             var ends: [Int32] = [-1, -1]
             try #require(pipe(&ends) == 0)
@@ -166,7 +168,7 @@ private func spawn(
         posix_spawn_file_actions_adddup2(&actions, output ?? outputs[1], STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO)
 
-        // The threads that tests run on block signals.
+        // Unblocks the signals, which the threads of tests block.
         var attributes = posix_spawnattr_t()
         var none = sigset_t()
         sigemptyset(&none)
@@ -175,7 +177,7 @@ private func spawn(
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         posix_spawnattr_setsigmask(&attributes, &none)
 
-        // env(1) sets the variables, and looks the command up.
+        // env(1) sets the variables, and finds the command in the PATH.
         let words = ["env"] + environment.map { "\($0)=\($1)" } + command
         let arguments = words.map { $0.withCString { strdup($0) } } + [nil]
         defer { arguments.forEach { free($0) } }
@@ -187,25 +189,25 @@ private func spawn(
     }
 }
 
-/// Blocking calls are for threads of their own, not for those that tests run on.
+/// Runs `body` on a new thread. For blocking calls: they must not block the few threads that all tests run on.
 package func startThread(_ body: @escaping @Sendable () -> Void) throws {
-    final class Box: Sendable {
+    final class ThreadBody: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
     var thread = pthread_t()
-    let box = Unmanaged.passRetained(Box(body))
+    let argument = Unmanaged.passRetained(ThreadBody(body))
     let error = pthread_create(
         &thread, nil,
         {
-            Unmanaged<Box>.fromOpaque($0!).takeRetainedValue().body()
+            Unmanaged<ThreadBody>.fromOpaque($0!).takeRetainedValue().body()
             return nil
-        }, box.toOpaque())
-    if error == 0 { pthread_detach(thread) } else { box.release() }
+        }, argument.toOpaque())
+    if error == 0 { pthread_detach(thread) } else { argument.release() }
     try #require(error == 0)
 }
 
-/// Reads both to their ends and closes them; answers the errors.
+/// Reads both descriptors to their ends and closes them. Returns the text of `errors`.
 private func readAll(output: Int32?, errors: Int32, onLine: (String) -> Void) -> String {
     var texts: [[UInt8]] = [[], []]
     var descriptors = [output ?? -1, errors].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }

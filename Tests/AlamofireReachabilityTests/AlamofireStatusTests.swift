@@ -6,8 +6,8 @@ import Testing
 
 private typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
-@Suite("NetworkReachabilityManager's statuses", .patient)
-struct StatusTests {
+@Suite("Statuses of NetworkReachabilityManager", .patient)
+struct AlamofireStatusTests {
     private static let flags: [(SCNetworkReachabilityFlags, Status)] = [
         ([], .notReachable),
         ([.connectionOnDemand], .notReachable),
@@ -20,12 +20,12 @@ struct StatusTests {
         ([.reachable, .isWWAN, .connectionRequired], .notReachable),
     ]
 
-    @Test("Follow from the flags", arguments: flags)
+    @Test("The status follows from the flags", arguments: flags)
     private func fromFlags(flags: SCNetworkReachabilityFlags, status: Status) {
         #expect(Status(flags) == status)
     }
 
-    @Test("Flags are eleven letters")
+    @Test("The text of flags has eleven characters, a letter for each set flag")
     func letters() {
         #expect(SCNetworkReachabilityFlags([]).readableDescription == "-- --------")
         #expect(SCNetworkReachabilityFlags(rawValue: .max).readableDescription == "WR ctiCDlda")
@@ -33,10 +33,10 @@ struct StatusTests {
         #expect(SCNetworkReachabilityFlags([.connectionOnTraffic, .isWWAN]).readableDescription == "W- ---C---a")
     }
 
-    @Test("Are asked for without a start", .namespaceInside)
+    @Test("The status is current without a start", .namespaceInside)
     func live() async throws {
         let namespace = try await Namespace(.subnet)
-        let managers = [try namespace.manager(), try namespace.manager(.outside)]
+        let managers = [try namespace.makeManager(), try namespace.makeManager(.outside)]
         for manager in managers {
             #expect(manager.flags == [] && manager.status == .notReachable && !manager.isReachable)
         }
@@ -46,18 +46,18 @@ struct StatusTests {
             #expect(manager.isReachable && manager.isReachableOnEthernetOrWiFi)
             #expect(!manager.isReachableOnCellular && !manager.isReachableOnWWAN)
         }
-        let local = try namespace.manager("localhost")
+        let local = try namespace.makeManager("localhost")
         #expect(local.status == .reachable(.ethernetOrWiFi))
     }
 
     @Test(
-        "A text that is no host's name makes no manager",
+        "No manager is made from a text that is not a host name",
         arguments: ["", "https://example.com", "a/b", "a b", "a\0b", String(repeating: "a", count: 10_000)])
     func badHosts(host: String) {
         #expect(NetworkReachabilityManager(host: host) == nil)
     }
 
-    @Test("The default manager is one, and version 4's name for cellular is kept")
+    @Test("There is one default manager, and a connection type can be named by itself")
     func names() {
         #expect(NetworkReachabilityManager.default === NetworkReachabilityManager.default)
         #expect(NetworkReachabilityManager.default != nil)

@@ -7,34 +7,34 @@ public import Dispatch
 internal import ReachabilitySupport
 internal import Synchronization
 
-struct Legacy {
+struct Version4State {
     var listener: NetworkReachabilityManager.Listener?
     var queue: DispatchQueue? = .main
 }
 
 extension NetworkReachabilityManager {
-    /// The status now; version 5 calls it `status`.
+    /// The status now. In version 5: `status`.
     public var networkReachabilityStatus: NetworkReachabilityStatus { status }
 
-    /// Version 5 calls it `isReachableOnCellular`.
+    /// In version 5: `isReachableOnCellular`.
     public var isReachableOnWWAN: Bool { isReachableOnCellular }
 
-    /// Who is told after `startListening()`. May be set at any time; nil: nobody.
+    /// The closure that is called after `startListening()`. It may be set at any time. nil: there is none.
     @preconcurrency
     public var listener: (@Sendable (NetworkReachabilityStatus) -> Void)? {
-        get { legacy.withLock(\.listener) }
-        set { legacy.set(\.listener, to: newValue) }
+        get { version4.withLock(\.listener) }
+        set { version4.set(\.listener, to: newValue) }
     }
 
-    /// Where `listener` is called after the next `startListening()`. Without one, that answers false.
+    /// The queue of `listener`, from the next `startListening()` on. If it is nil, `startListening()` returns false.
     public var listenerQueue: DispatchQueue? {
-        get { legacy.withLock(\.queue) }
-        set { legacy.withLock { $0.queue = newValue } }
+        get { version4.withLock(\.queue) }
+        set { version4.withLock { $0.queue = newValue } }
     }
 
-    /// Tells `listener`: of the status as it is, offline too, and then whenever it changes.
+    /// Calls `listener` with the current status, also if that is `notReachable`, and then with every change.
     ///
-    /// - Returns: as `startListening(onQueue:onUpdatePerforming:)`; false also if there is no `listenerQueue`.
+    /// - Returns: like `startListening(onQueue:onUpdatePerforming:)`; also false if `listenerQueue` is nil.
     @discardableResult
     public func startListening() -> Bool {
         guard let queue = listenerQueue else { return false }

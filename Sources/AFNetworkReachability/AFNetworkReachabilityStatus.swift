@@ -5,14 +5,14 @@ public import Foundation
 internal import ReachabilitySupport
 internal import SCReachability
 
-/// Whether, and over what, a packet can leave for a host. Never whether that host answers.
+/// Whether a packet can leave for the target, and over which kind of interface. That does not mean that it replies.
 public enum AFNetworkReachabilityStatus: Int, Sendable, Hashable {
-    /// Nothing has been delivered yet.
+    /// No status has been delivered yet.
     case unknown = -1
     case notReachable = 0
     /// Over a cellular interface.
     case reachableViaWWAN = 1
-    /// Over any other: Wi-Fi, Ethernet, a tunnel.
+    /// Over any other interface: Wi-Fi, Ethernet, a tunnel.
     case reachableViaWiFi = 2
 
     package init(_ flags: SCNetworkReachabilityFlags) {
@@ -30,12 +30,12 @@ public enum AFNetworkReachabilityStatus: Int, Sendable, Hashable {
 }
 
 extension NSNotification.Name {
-    /// Posted on the delivery queue, after the block was called. The object is the manager, nil if it has ended
-    /// meanwhile.
+    /// Posted on the delivery queue, after the block and the observers. The object is the manager, or nil if the
+    /// manager has ended since the delivery was queued.
     public static let AFNetworkingReachabilityDidChange = NSNotification.Name(
         "com.alamofire.networking.reachability.change")
 }
 
-/// The key, in the notification's `userInfo`, of the status: an `NSNumber` of its raw value.
+/// The key of the status in the notification's `userInfo`. The value is an `NSNumber` with the raw value of the status.
 public let AFNetworkingReachabilityNotificationStatusItem = "AFNetworkingReachabilityNotificationStatusItem"
 #endif

@@ -5,9 +5,9 @@ import SCReachability
 import TestSupport
 import Testing
 
-@Suite("Names of Apple's", .patient)
-struct NameTests {
-    @Test("A failure can be asked for, spelled and thrown")
+@Suite("Apple's names", .patient)
+struct AppleNamesTests {
+    @Test("A failure has a status and a text, and is an error that can be thrown")
     func errors() {
         #expect(SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, "") == nil)
         #expect(Int(SCError()) == kSCStatusInvalidArgument)
@@ -19,7 +19,7 @@ struct NameTests {
         #expect(kSCStatusReachabilityUnknown == 4001)
     }
 
-    @Test("Socket addresses have a length, which follows from the family whatever is set")
+    @Test("The length of a socket address follows from its family, and setting it does nothing")
     func lengths() {
         var address = sockaddr()
         #expect(address.sa_len == 0)
@@ -37,7 +37,7 @@ struct NameTests {
         #expect(storage.ss_len == 28)
     }
 
-    @Test("Modes have Foundation's values, and text is a CFString")
+    @Test("Run loop modes have Foundation's values, and text converts to CFString")
     func modes() {
         #expect(CFRunLoopMode.defaultMode.rawValue as String == RunLoop.Mode.default.rawValue)
         #expect(CFRunLoopMode.commonModes!.rawValue as String == RunLoop.Mode.common.rawValue)
@@ -55,7 +55,7 @@ struct NameTests {
         #expect(Int(SCError()) == kSCStatusInvalidArgument)
     }
 
-    @Test("An address of another family makes no target")
+    @Test("No target is made from an address of another family")
     func otherFamily() {
         var address = sockaddr()
         address.sa_family = sa_family_t(AF_UNIX)

@@ -5,18 +5,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Paths that can be told apart.
 extension ReachabilityPath {
+    /// A path over an interface of this name. Paths with different names differ.
     static func over(_ name: String) -> ReachabilityPath {
         ReachabilityPath(flags: .reachable, interface: Interface(name: name, index: 1, type: .other))
     }
 }
 
-@Suite("A monitor as a sequence", .patient)
-struct IteratorTests {
+@Suite("A monitor as an asynchronous sequence", .patient)
+struct AsyncSequenceTests {
     private let script = ReachabilityScript(.over("a"))
 
-    @Test("Gives the current path first, and then those that differ")
+    @Test("An iterator gets the current path first, and then each path that differs from the last")
     func distinct() async {
         var iterator = ReachabilityMonitor(script: script).makeAsyncIterator()
         #expect(await iterator.next() == .over("a"))
@@ -29,29 +29,27 @@ struct IteratorTests {
         #expect(await iterator.next() == .over("d"))
     }
 
-    @Test("Waits for what comes while it waits")
+    @Test("An iterator that waits gets each path")
     func waiting() async {
         let monitor = ReachabilityMonitor(script: script)
-        let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+        let received = Recorder<Void>()
         let seen = Task {
             var seen: [ReachabilityPath] = []
             for await path in monitor {
                 seen.append(path)
                 if seen.count == 100 { break }
-                ask.yield()
+                received.record(())
             }
             return seen
         }
-        var number = 0
-        for await _ in asked {
-            number += 1
+        for number in 1..<100 {
+            await received.next()
             script.play(.over("\(number)"))
-            if number == 99 { break }
         }
         #expect(await seen.value == [.over("a")] + (1..<100).map { .over("\($0)") })
     }
 
-    @Test("Gives a slow iterator the newest alone, also as the first")
+    @Test("A slow iterator gets only the newest path, also as its first path")
     func newest() async {
         let monitor = ReachabilityMonitor(script: script)
         var iterator = monitor.makeAsyncIterator()
@@ -73,27 +71,27 @@ struct IteratorTests {
         #expect(script.watchedMonitors == 1)
     }
 
-    @Test("Ends when its task is cancelled, before, while and after it waits")
+    @Test("The iterators of a cancelled task end, also an iterator that is made later in that task")
     func cancelledTask() async {
         let monitor = ReachabilityMonitor(script: script)
-        let (waits, wait) = AsyncStream.makeStream(of: Void.self)
+        let received = Recorder<Void>()
         let task = Task {
             var count = 0
             for await _ in monitor {
                 count += 1
-                wait.yield()
+                received.record(())
             }
             var other = monitor.makeAsyncIterator()
             let isAtEnd = await other.next() == nil
             return (count, isAtEnd)
         }
-        for await _ in waits { break }
+        await received.next()
         task.cancel()
         #expect(await task.value == (1, true))
         #expect(script.watchedMonitors == 0)
     }
 
-    @Test("Ends with break, and keeps its monitor until then")
+    @Test("A loop keeps its monitor until break")
     func leaving() async {
         weak var kept: ReachabilityMonitor?
         func makeMonitor() -> ReachabilityMonitor {
@@ -110,7 +108,7 @@ struct IteratorTests {
         #expect(kept == nil)
     }
 
-    @Test("All end with cancel(), for good, and the path can still be read")
+    @Test("cancel() ends all iterators, also later ones, and the path can still be read")
     func cancelled() async {
         let monitor = ReachabilityMonitor(script: script)
         var iterators = (monitor.makeAsyncIterator(), monitor.makeAsyncIterator())
@@ -126,17 +124,17 @@ struct IteratorTests {
         #expect(monitor.path == .over("b"))
     }
 
-    @Test("cancel() ends what waits")
-    func cancelledMeanwhile() async {
+    @Test("cancel() ends an iterator that waits")
+    func cancelledWhileWaiting() async {
         let monitor = ReachabilityMonitor(script: script)
-        let (waits, wait) = AsyncStream.makeStream(of: Void.self)
-        let task = Task { for await _ in monitor { wait.yield() } }
-        for await _ in waits { break }
+        let received = Recorder<Void>()
+        let task = Task { for await _ in monitor { received.record(()) } }
+        await received.next()
         monitor.cancel()
         await task.value
     }
 
-    @Test("Is iterated on an actor without leaving it")
+    @Test("A loop on an actor stays on the actor")
     @MainActor func isolated() async {
         var count = 0
         for await _ in ReachabilityMonitor(script: script) {
@@ -148,7 +146,7 @@ struct IteratorTests {
         #expect(count == 2)
     }
 
-    @Test("Changes from many threads at once: all iterators end with the last")
+    @Test("All iterators get the last of many changes from several threads")
     func storm() async {
         let monitor = ReachabilityMonitor(script: script)
         await withTaskGroup { group in
@@ -162,7 +160,7 @@ struct IteratorTests {
                     group.addTask {
                         for number in 0..<Repetitions.tries {
                             script.play(.over("\(task) \(number)"))
-                            // Other tests wait for the threads of these tasks.
+                            // Gives other tests the threads of these tasks.
                             if number % 100 == 0 { await Task.yield() }
                         }
                     }
@@ -174,11 +172,11 @@ struct IteratorTests {
     }
 }
 
-@Suite("Waiting until a target is reachable", .patient)
-struct WaitTests {
+@Suite("waitUntilReachable", .patient)
+struct WaitUntilReachableTests {
     private let script = ReachabilityScript(.unreachable())
 
-    @Test("Answers at once when it is, also without any time")
+    @Test("A wait returns at once if the target is reachable, also with a time-out of zero")
     func now() async throws {
         script.play(.over("a"))
         let monitor = ReachabilityMonitor(script: script)
@@ -186,7 +184,9 @@ struct WaitTests {
         #expect(try await monitor.waitUntilReachable(timeout: .zero) == .over("a"))
     }
 
-    @Test("Answers as soon as it is", arguments: [nil, Duration.seconds(Patience.seconds), .seconds(Int64.max)])
+    @Test(
+        "A wait returns as soon as the target is reachable",
+        arguments: [nil, Duration.seconds(Patience.seconds), .seconds(Int64.max)])
     func later(timeout: Duration?) async throws {
         let monitor = ReachabilityMonitor(script: script)
         async let path = monitor.waitUntilReachable(timeout: timeout)
@@ -197,7 +197,7 @@ struct WaitTests {
         #expect(script.watchedMonitors == 0)
     }
 
-    @Test("A name that is pending is not reachable")
+    @Test("A wait does not return for a pending name")
     func pending() async {
         script.play(ReachabilityPath(flags: .reachable, reason: .namePending))
         await #expect(throws: ReachabilityError(.timedOut)) {
@@ -205,9 +205,9 @@ struct WaitTests {
         }
     }
 
-    @Test("The error tells the path of the wait, also where there is an answer only while somebody waits")
+    @Test("The error has the last path of the wait, even if the monitor's path is pending again")
     func lastPath() async throws {
-        let monitor = ReachabilityMonitor(source: Name())
+        let monitor = ReachabilityMonitor(source: MissingNameSource())
         func failure(timeout: Duration) async -> ReachabilityError? {
             do {
                 try await monitor.waitUntilReachable(timeout: timeout)
@@ -216,7 +216,7 @@ struct WaitTests {
                 return error as? ReachabilityError
             }
         }
-        // Until the wait was long enough to see anything.
+        // Tries again until the wait is long enough to get a path.
         var timeout = Duration.milliseconds(1)
         var error = await failure(timeout: timeout)
         while error?.path == .unreachable(.namePending) {
@@ -229,7 +229,7 @@ struct WaitTests {
         #expect(monitor.path.reason == .namePending)
     }
 
-    @Test("Throws at the time-out, on cancellation of the task, and of the monitor")
+    @Test("A wait throws at its time-out, and when its task or its monitor is cancelled")
     func ends() async throws {
         let monitor = ReachabilityMonitor(script: script)
         await #expect(throws: ReachabilityError(.timedOut)) {
@@ -249,14 +249,14 @@ struct WaitTests {
     }
 }
 
-/// A name that is looked up, and not found, while it is watched.
-private final class Name: Source {
-    private let isWatched = Atomic(false)
+/// The source of a name that does not exist. The name is pending while the source is stopped.
+private final class MissingNameSource: Source {
+    private let isStarted = Atomic(false)
 
     func path() -> ReachabilityPath? {
-        .unreachable(isWatched.load(ordering: .relaxed) ? .nameNotFound : .namePending)
+        .unreachable(isStarted.load(ordering: .relaxed) ? .nameNotFound : .namePending)
     }
 
-    func start(onChange: @escaping @Sendable () -> Void) { isWatched.store(true, ordering: .relaxed) }
-    func stop() { isWatched.store(false, ordering: .relaxed) }
+    func start(onChange: @escaping @Sendable () -> Void) { isStarted.store(true, ordering: .relaxed) }
+    func stop() { isStarted.store(false, ordering: .relaxed) }
 }

@@ -4,8 +4,8 @@
 internal import Observation
 internal import Synchronization
 
-/// Who is told of a manager's statuses, beside the one block: observers, sequences, the Observation framework.
-final class Audience: Sendable {
+/// The observers of a manager beside its one block: closures, sequences, and the Observation framework.
+final class ObserverRegistry: Sendable {
     private struct State {
         var observers: [(id: UInt64, block: AFNetworkReachabilityManager.StatusBlock)] = []
         var sequences: [UInt64: AsyncStream<AFNetworkReachabilityStatus>.Continuation] = [:]
@@ -21,22 +21,24 @@ final class Audience: Sendable {
     let registrar = ObservationRegistrar()
     private let state = Mutex(State())
 
-    /// Sequences first, then the observers, in the order in which they came. Whether it is over is asked under the lock in
-    /// which sequences are told: a later start's status cannot come before this one's.
-    func tell(_ status: AFNetworkReachabilityStatus, until isOver: () -> Bool) {
+    /// Notifies the sequences, then the observers in the order in which they were added.
+    ///
+    /// `hasEnded` is checked in the lock in which sequences are notified. So a sequence cannot get this status after
+    /// one of a later start.
+    func notify(_ status: AFNetworkReachabilityStatus, unless hasEnded: () -> Bool) {
         let observers = state.withLock { state in
-            if !isOver() {
+            if !hasEnded() {
                 for sequence in state.sequences.values { sequence.yield(status) }
             }
             return state.observers.map(\.id)
         }
-        for id in observers where !isOver() {
-            // One that was cancelled meanwhile is not called.
+        for id in observers where !hasEnded() {
+            // Looked up again: an earlier observer may have removed this one.
             state.withLock { state in state.observers.first { $0.id == id }?.block }?(status)
         }
     }
 
-    func add(_ block: @escaping AFNetworkReachabilityManager.StatusBlock) -> UInt64 {
+    func addObserver(_ block: @escaping AFNetworkReachabilityManager.StatusBlock) -> UInt64 {
         state.withLock { state in
             let id = state.nextID()
             state.observers.append((id, block))
@@ -44,15 +46,15 @@ final class Audience: Sendable {
         }
     }
 
-    func remove(_ id: UInt64) {
-        // Its block is let go of outside the lock.
+    func removeObserver(_ id: UInt64) {
+        // The block is released after the lock.
         _ = state.withLock { state in
             state.observers.firstIndex { $0.id == id }.map { state.observers.remove(at: $0) }
         }
     }
 
-    /// A stream that begins with `current`, read when no status can come in between.
-    func stream(current: () -> AFNetworkReachabilityStatus) -> AsyncStream<AFNetworkReachabilityStatus> {
+    /// Returns a stream that begins with `current`. That is read under the lock, so no status is lost in between.
+    func makeStream(current: () -> AFNetworkReachabilityStatus) -> AsyncStream<AFNetworkReachabilityStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: AFNetworkReachabilityStatus.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state -> UInt64? in
@@ -72,7 +74,7 @@ final class Audience: Sendable {
         return stream
     }
 
-    /// The manager has ended: so do the sequences.
+    /// Ends all sequences, as the manager ends.
     func end() {
         let sequences = state.withLock { state in
             state.hasEnded = true

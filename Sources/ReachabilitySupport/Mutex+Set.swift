@@ -4,7 +4,7 @@
 package import Synchronization
 
 extension Mutex where Value: Sendable {
-    /// Sets a part of the value. What was there, a user's closure with what it holds, is let go of outside the lock.
+    /// Sets a part of the value. The old part may hold a user's objects, so it is released after the lock.
     package borrowing func set<Part: Sendable>(_ part: any WritableKeyPath<Value, Part> & Sendable, to new: Part) {
         _ = withLock { value in
             let old = value[keyPath: part]

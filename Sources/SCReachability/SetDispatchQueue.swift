@@ -4,16 +4,19 @@
 public import CReachability
 public import Dispatch
 
-/// Callbacks of the target come on `queue`, one at a time also where it is concurrent; nil ends that.
+/// Schedules the target on a queue. Its callbacks come on `queue`, one at a time, on a concurrent queue too. nil ends
+/// the schedule.
 ///
-/// On `queue`, nothing more is delivered once nil was set; from elsewhere, at most the call in flight finishes.
+/// If nil is set on `queue` itself, no callback comes after this returns. Elsewhere, a callback that has begun may end
+/// later, and no other begins.
 ///
-/// - Returns: false, and why in `SCError()`: `kSCStatusInvalidArgument` if the target is scheduled already, or, with
-///   nil, not on a queue.
+/// - Returns: false on failure, and the cause in `SCError()`: `kSCStatusInvalidArgument` if the target is already
+///   scheduled, or, with nil, if it is not on a queue.
 @discardableResult
 public func SCNetworkReachabilitySetDispatchQueue(_ target: SCNetworkReachability, _ queue: DispatchQueue?) -> Bool {
     guard let queue else {
-        return RunLoopSchedule.exists(for: target) ? refused() : SCNetworkReachabilitySetScheduler(target, nil)
+        if RunLoopSchedule.exists(for: target) { return failWithInvalidArgument() }
+        return SCNetworkReachabilitySetScheduler(target, nil)
     }
     var scheduler = SCNetworkReachabilityScheduler(
         version: 0,

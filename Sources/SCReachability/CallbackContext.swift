@@ -4,21 +4,23 @@
 public import CReachability
 public import Foundation
 
-/// Called on the queue or run loop that the target is scheduled on: with the target, its flags when the call began, and
-/// the context's `info`. Calls for one target never overlap; the last one always has the settled flags.
+/// The callback of a target. It is called on the queue or run loop of the target's schedule, with the target, its flags
+/// at the beginning of the call, and the context's `info`. Calls for one target never overlap. The last call always has
+/// the current flags.
 public typealias SCNetworkReachabilityCallBack = CNetworkReachabilityCallBack
 
-/// What a callback is given, and how long that lives; copied when the callback is set.
+/// The `info` of a callback, and the hooks that retain and release it. It is copied when the callback is set.
 public struct SCNetworkReachabilityContext {
-    /// 0.
+    /// Must be 0.
     public var version: Int
+    /// Passed to the callback.
     public var info: UnsafeMutableRawPointer?
-    /// Called when the callback is set and before each call; what it returns is used in place of `info`.
+    /// Called when the callback is set, and before each call. Its result is used instead of `info`.
     public var retain: (@convention(c) (UnsafeRawPointer) -> UnsafeRawPointer)?
-    /// Called after each call, and when the callback was replaced or cleared or the target has ended: once for each
-    /// `retain`, on whichever thread lets go.
+    /// Called once for each `retain`: after each call, and when the callback is replaced or cleared, or the target
+    /// ends. It may be called on any thread.
     public var release: (@convention(c) (UnsafeRawPointer) -> Void)?
-    /// Kept for the shape; not called.
+    /// Never called. It is here because Apple's structure has it.
     public var copyDescription: ((UnsafeRawPointer) -> Unmanaged<CFString>)?
 
     public init(
@@ -40,13 +42,13 @@ public struct SCNetworkReachabilityContext {
     }
 }
 
-/// Sets, replaces or (`callout` nil) clears the callback of a target.
+/// Sets or replaces the callback of a target. With nil as `callout`, clears it.
 ///
-/// The new context is retained before the old one is released. Nothing is replayed: the next change is delivered. On
-/// the thread or queue that delivers, the old callback is not called once this has returned; from elsewhere, at most the
-/// call in flight finishes.
+/// The new context is retained before the old one is released. The new callback is first called at the next change. If
+/// this is called on the queue or thread of the callbacks, the old callback is not called after this returns.
+/// Elsewhere, a call that has begun may end later, and no other begins.
 ///
-/// - Returns: false, and why in `SCError()`.
+/// - Returns: false on failure, and the cause in `SCError()`.
 @discardableResult
 public func SCNetworkReachabilitySetCallback(
     _ target: SCNetworkReachability,

@@ -4,31 +4,32 @@
 internal import CReachability
 public import Foundation
 
-// `SCError()` and `SCErrorString(_:)` are the C library's own.
+// The C library declares `SCError()` and `SCErrorString(_:)`.
 
-/// Statuses of `SCError()`. Those below 1000 are values of `errno`.
+/// No failure. A status of `SCError()`, like the other constants. A status from 1 to 999 is a value of `errno`.
 public let kSCStatusOK = 0
-/// A failure that no other status tells.
+/// A failure without a status of its own.
 public let kSCStatusFailed = 1001
-/// Nonsense, or a call that does not fit the target's state.
+/// An argument is not valid, or the call does not fit the target's state.
 public let kSCStatusInvalidArgument = 1002
 public let kSCStatusAccessError = 1003
-/// The kernel could not be asked just now.
+/// The kernel cannot be queried now.
 public let kSCStatusReachabilityUnknown = 4001
 
-/// The domain of the errors that `SCCopyLastError()` gives.
+/// The domain of the errors that `SCCopyLastError()` returns.
 public var kCFErrorDomainSystemConfiguration: CFString! { domain as NSString }
 private let domain = "com.apple.SystemConfiguration"
 
-/// The calling thread's last failure, `SCError()`, as an error with its text.
+/// Returns the calling thread's last failure, `SCError()`, as an error with its text.
 public func SCCopyLastError() -> CFError {
     let status = SCError()
     let text = String(cString: SCErrorString(status))
     return NSError(domain: domain, code: Int(status), userInfo: [NSLocalizedDescriptionKey: text])
 }
 
-/// Makes `SCError()` say `kSCStatusInvalidArgument`, which only the C library can, and answers false.
-package func refused() -> Bool {
+/// Sets `SCError()` to `kSCStatusInvalidArgument`, and returns false. Only the C library can set it, so this makes a
+/// call that fails with it.
+package func failWithInvalidArgument() -> Bool {
     SCNetworkReachabilityCreateWithName(nil, "") != nil
 }
 #endif

@@ -6,57 +6,57 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A watcher", .patient)
-struct WatcherTests {
-    private let queue = DispatchQueue(label: "arrivals of a test")
+@Suite("A target watcher", .patient)
+struct TargetWatcherTests {
+    private let queue = DispatchQueue(label: "callbacks of a test")
 
     private func makeTarget() throws -> SCNetworkReachability {
         try #require(SCNetworkReachabilityCreateWithName(nil, "127.0.0.1"))
     }
 
-    @Test("A receiver that was never watched may stop the watcher when it is let go of")
-    func letGo() async throws {
+    @Test("The deinit of a receiver that was replaced before it was watched may stop the watcher")
+    func stopInDeinit() async throws {
         let target = try makeTarget()
-        let watcher = Watcher(target, queue: queue)
+        let watcher = TargetWatcher(target, queue: queue)
         let events = Recorder<String>()
-        // Called while the first start is under way: the others leave word.
-        setHook(of: target) {
-            #expect(watcher.start(Receiver(onEnd: { events.record("second ended") }, onDeinit: watcher.stop)))
-            #expect(watcher.start(Receiver(onEnd: { events.record("third ended") })))
+        // Called during the first start, so these starts only store what they want.
+        setReleaseHook(of: target) {
+            #expect(watcher.start(TestReceiver(onEnd: { events.record("second ended") }, onDeinit: watcher.stop)))
+            #expect(watcher.start(TestReceiver(onEnd: { events.record("third ended") })))
         }
-        #expect(watcher.start(Receiver(onEnd: { events.record("first ended") })))
+        #expect(watcher.start(TestReceiver(onEnd: { events.record("first ended") })))
         for event in ["first ended", "second ended", "third ended"] { #expect(await events.next() == event) }
-        // Nothing of it is left.
+        // The target has no schedule left.
         #expect(SCNetworkReachabilitySetDispatchQueue(target, queue))
         #expect(SCNetworkReachabilitySetDispatchQueue(target, nil))
     }
 
-    @Test("A start waits for no other: a hook of the target's may wait for one")
-    func patience() async throws {
+    @Test("A start does not wait for another start, so a target's hook may wait for a start")
+    func startInHook() async throws {
         let target = try makeTarget()
-        let watcher = Watcher(target, queue: queue)
-        let told = Recorder<SCNetworkReachabilityFlags>()
-        setHook(of: target) {
+        let watcher = TargetWatcher(target, queue: queue)
+        let flags = Recorder<SCNetworkReachabilityFlags>()
+        setReleaseHook(of: target) {
             let isStarted = DispatchSemaphore(value: 0)
             DispatchQueue.global().async {
-                #expect(watcher.start(Receiver(onFlags: told.record)))
+                #expect(watcher.start(TestReceiver(onFlags: flags.record)))
                 isStarted.signal()
             }
             isStarted.wait()
         }
         let ended = Recorder<Void>()
-        #expect(watcher.start(Receiver(onEnd: { ended.record(()) })))
+        #expect(watcher.start(TestReceiver(onEnd: { ended.record(()) })))
         await ended.next()
-        #expect(await told.next()?.contains(.reachable) == true)
+        #expect(await flags.next()?.contains(.reachable) == true)
         watcher.stop()
     }
 
-    @Test("Of two threads that start it at once if it is stopped, one does")
-    func once() async throws {
+    @Test("If two threads start a stopped watcher at the same time with ifStopped, one of them starts it")
+    func startIfStopped() async throws {
         let rounds = Repetitions.tries
-        let watcher = Watcher(try makeTarget(), queue: queue)
+        let watcher = TargetWatcher(try makeTarget(), queue: queue)
         let turns = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
-        let arrivals = Atomic(0)
+        let readyThreads = Atomic(0)
         let ends = Atomic(0)
         let ended = Recorder<Void>()
         for thread in 0..<2 {
@@ -67,10 +67,10 @@ struct WatcherTests {
             try startThread {
                 for round in 1...rounds {
                     meet()
-                    // One has been woken and the other has not slept: they go on together, if both are running.
-                    arrivals.add(1, ordering: .relaxed)
-                    for _ in 0..<1000 where arrivals.load(ordering: .relaxed) < round * 2 {}
-                    let receiver = Receiver(onEnd: { ends.add(1, ordering: .relaxed) })
+                    // Spins until both threads run, so that their starts overlap. Ends if the other does not run.
+                    readyThreads.add(1, ordering: .relaxed)
+                    for _ in 0..<1000 where readyThreads.load(ordering: .relaxed) < round * 2 {}
+                    let receiver = TestReceiver(onEnd: { ends.add(1, ordering: .relaxed) })
                     #expect(watcher.start(receiver, ifStopped: true))
                     meet()
                     if thread == 0 { watcher.stop() }
@@ -82,14 +82,14 @@ struct WatcherTests {
         #expect(ends.load(ordering: .relaxed) == rounds)
     }
 
-    @Test("Without a target it cannot be started, and SCError() says why")
+    @Test("A watcher without a target cannot be started, and SCError() returns the cause")
     func noTarget() async throws {
-        let watcher = Watcher(nil, queue: queue)
+        let watcher = TargetWatcher(nil, queue: queue)
         let status = Recorder<Int>()
-        // On a thread where nothing has failed yet.
+        // On a new thread, which has no earlier failure.
         try startThread {
             #expect(SCError() == 0)
-            #expect(!watcher.start(Receiver()))
+            #expect(!watcher.start(TestReceiver()))
             status.record(Int(SCError()))
         }
         #expect(await status.next() == kSCStatusInvalidArgument)
@@ -97,7 +97,7 @@ struct WatcherTests {
     }
 }
 
-private final class Receiver: FlagsReceiver {
+private final class TestReceiver: FlagsReceiver {
     private let onFlags: @Sendable (SCNetworkReachabilityFlags) -> Void
     private let onEnd: @Sendable () -> Void
     private let onDeinit: @Sendable () -> Void
@@ -120,21 +120,22 @@ private final class Receiver: FlagsReceiver {
     func end() { onEnd() }
 }
 
-/// Calls `body` when the target gets another callback, on the thread that sets it: in the midst of a start.
-private func setHook(of target: SCNetworkReachability, _ body: @escaping @Sendable () -> Void) {
-    let hook = Hook(body)
+/// Sets a callback whose context calls `body` when it is released: when another callback is set, which is during a
+/// start, on its thread.
+private func setReleaseHook(of target: SCNetworkReachability, _ body: @escaping @Sendable () -> Void) {
+    let hook = ReleaseHook(body)
     var context = SCNetworkReachabilityContext(
         version: 0,
         info: Unmanaged.passUnretained(hook).toOpaque(),
-        retain: { UnsafeRawPointer(Unmanaged<Hook>.fromOpaque($0).retain().toOpaque()) },
-        release: { Unmanaged<Hook>.fromOpaque($0).release() },
+        retain: { UnsafeRawPointer(Unmanaged<ReleaseHook>.fromOpaque($0).retain().toOpaque()) },
+        release: { Unmanaged<ReleaseHook>.fromOpaque($0).release() },
         copyDescription: nil)
     withExtendedLifetime(hook) {
         #expect(SCNetworkReachabilitySetCallback(target, { _, _, _ in }, &context))
     }
 }
 
-private final class Hook: Sendable {
+private final class ReleaseHook: Sendable {
     private let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     deinit { body() }

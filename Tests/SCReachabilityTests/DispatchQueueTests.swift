@@ -7,31 +7,31 @@ import Testing
 private let onQueue = DispatchSpecificKey<Bool>()
 
 @Suite("Targets on dispatch queues", .patient)
-struct QueueTests {
+struct DispatchQueueTests {
     private let queue = DispatchQueue(label: "callbacks")
 
     init() {
         queue.setSpecific(key: onQueue, value: true)
     }
 
-    @Test("Changes are told on the queue, with the flags of the moment, until nil is set", .namespaceInside)
+    @Test("Changes are reported on the queue with the current flags, until nil is set", .namespaceInside)
     func changes() async throws {
         let namespace = try await Namespace(.subnet)
         let target = try namespace.inside { try #require(SCNetworkReachabilityCreateWithName(nil, "192.0.2.1")) }
-        let witness = Witness { _ in #expect(DispatchQueue.getSpecific(key: onQueue) == true) }
-        #expect(witness.observe(target))
+        let recorder = CallbackRecorder { _ in #expect(DispatchQueue.getSpecific(key: onQueue) == true) }
+        #expect(recorder.setCallback(of: target))
         #expect(SCNetworkReachabilitySetDispatchQueue(target, queue))
         try await namespace.ip("route add default via 10.0.0.1")
-        #expect(await witness.next() == .reachable)
+        #expect(await recorder.next() == .reachable)
         try await namespace.ip("route delete default")
-        #expect(await witness.next() == [])
+        #expect(await recorder.next() == [])
         queue.sync { _ = SCNetworkReachabilitySetDispatchQueue(target, nil) }
         try await namespace.ip("route add default via 10.0.0.1")
         #expect(SCNetworkReachabilitySetCallback(target, nil, nil))
-        #expect(await witness.end() == 0)
+        #expect(await recorder.rest() == [])
     }
 
-    @Test("A queue that is set twice, or ended twice, is refused")
+    @Test("Setting a second queue, or ending a schedule twice, fails")
     func refused() throws {
         let target = try #require(SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, "127.0.0.1"))
         #expect(SCNetworkReachabilitySetDispatchQueue(target, nil) == false)
@@ -42,52 +42,52 @@ struct QueueTests {
         SCNetworkReachabilitySetDispatchQueue(target, nil)
     }
 
-    @Test("What is retained of a context is released: set, replaced, cleared, freed; with calls in between")
+    @Test("Retains and releases of a context balance when it is set, replaced, called, cleared and freed")
     func balance() async throws {
-        let witnesses = [Witness(), Witness(), Witness()]
+        let recorders = [CallbackRecorder(), CallbackRecorder(), CallbackRecorder()]
         do {
-            // A name is told once, whatever the network.
+            // The failed look-up of this name is one callback on every network.
             let target = try #require(SCNetworkReachabilityCreateWithName(nil, "host.invalid"))
-            #expect(witnesses[0].observe(target))
-            #expect(witnesses[1].observe(target))
-            #expect(witnesses[0].retains == 1 && witnesses[0].releases == 1)
+            #expect(recorders[0].setCallback(of: target))
+            #expect(recorders[1].setCallback(of: target))
+            #expect(recorders[0].retains == 1 && recorders[0].releases == 1)
             #expect(SCNetworkReachabilitySetDispatchQueue(target, queue))
-            _ = await witnesses[1].next()
+            _ = await recorders[1].next()
             #expect(SCNetworkReachabilitySetDispatchQueue(target, nil))
             #expect(SCNetworkReachabilitySetCallback(target, nil, nil))
             queue.sync {}
-            #expect(witnesses[1].retains == witnesses[1].releases)
-            #expect(witnesses[2].observe(target))
-            #expect(witnesses[2].releases == 0)
+            #expect(recorders[1].retains == recorders[1].releases)
+            #expect(recorders[2].setCallback(of: target))
+            #expect(recorders[2].releases == 0)
         }
-        #expect(witnesses[2].retains == 1 && witnesses[2].releases == 1)
+        #expect(recorders[2].retains == 1 && recorders[2].releases == 1)
     }
 
-    @Test("A callback may end its schedule, clear itself and let go of the last reference")
+    @Test("A callback may end its schedule, clear itself and release the last reference to its target")
     func lastReference() async throws {
-        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        let ended = Recorder<Void>()
         do {
             let target = try #require(SCNetworkReachabilityCreateWithName(nil, "host.invalid"))
-            let witness = Witness { target in
+            let recorder = CallbackRecorder { target in
                 #expect(SCNetworkReachabilitySetDispatchQueue(target, nil))
                 #expect(SCNetworkReachabilitySetCallback(target, nil, nil))
-                end.finish()
+                ended.record(())
             }
-            #expect(witness.observe(target))
+            #expect(recorder.setCallback(of: target))
             #expect(SCNetworkReachabilitySetDispatchQueue(target, queue))
         }
-        for await _ in ended {}
+        await ended.next()
     }
 
-    @Test("Setting and ending two thousand times while routes flap crashes nothing", .namespaceInside)
+    @Test("A queue may be set and ended two thousand times while routes flap", .namespaceInside)
     func storm() async throws {
         let namespace = try await Namespace(.subnet)
-        let flapping = try namespace.flap()
+        let flapping = try namespace.flapDefaultRoute()
         let target = try namespace.inside { try #require(SCNetworkReachabilityCreateWithName(nil, "192.0.2.1")) }
-        let witness = Witness()
-        #expect(witness.observe(target))
+        let recorder = CallbackRecorder()
+        #expect(recorder.setCallback(of: target))
         _ = SCNetworkReachabilitySetDispatchQueue(target, queue)
-        for _ in 0..<3 { _ = await witness.next() }
+        for _ in 0..<3 { _ = await recorder.next() }
         SCNetworkReachabilitySetDispatchQueue(target, nil)
         for _ in 0..<2000 {
             guard SCNetworkReachabilitySetDispatchQueue(target, queue) else { continue }
@@ -95,7 +95,7 @@ struct QueueTests {
         }
         #expect(SCNetworkReachabilitySetCallback(target, nil, nil))
         queue.sync {}
-        #expect(witness.retains == witness.releases)
+        #expect(recorder.retains == recorder.releases)
         withExtendedLifetime(flapping) {}
     }
 }

@@ -6,7 +6,7 @@ internal import SCReachability
 
 /// Why a manager could not be made.
 public struct AFNetworkReachabilityError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// More may come: compare, rather than to expect a certain set.
+    /// What went wrong. Later versions may have more codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
@@ -17,12 +17,12 @@ public struct AFNetworkReachabilityError: Error, Hashable, Sendable, CustomStrin
         public static let nulInHost = Code(description: "a host's name has no NUL")
         public static let hostTooLong = Code(description: "the host's name is longer than 1024 bytes")
         public static let badAddress = Code(description: "not a socket address of IPv4 or IPv6")
-        /// `status` tells.
+        /// The C library or a system call failed. `status` has the cause.
         public static let system = Code(description: "the system refused")
     }
 
     public let code: Code
-    /// `SCError()` when it happened; a value of `errno` below 1000. 0 if the C library was not asked.
+    /// `SCError()` after the failure: below 1000, a value of `errno`. 0 if the C library was not called.
     public let status: Int32
 
     public var description: String {
@@ -46,7 +46,7 @@ extension AFNetworkReachabilityError {
 
     static let badAddress = AFNetworkReachabilityError(code: .badAddress, status: 0)
 
-    /// What the C library has just said.
+    /// The C library's last failure on this thread.
     static var last: AFNetworkReachabilityError {
         AFNetworkReachabilityError(code: .system, status: SCError())
     }

@@ -5,8 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("AFNetworkReachabilityManager's statuses", .patient)
-struct StatusTests {
+@Suite("Statuses of AFNetworkReachabilityManager", .patient)
+struct AFStatusTests {
     private static let flags: [(SCNetworkReachabilityFlags, AFNetworkReachabilityStatus)] = [
         ([], .notReachable),
         ([.connectionOnDemand], .notReachable),
@@ -21,12 +21,12 @@ struct StatusTests {
         ([.isWWAN], .notReachable),
     ]
 
-    @Test("Follow from the flags", arguments: flags)
+    @Test("The status follows from the flags", arguments: flags)
     func fromFlags(flags: SCNetworkReachabilityFlags, status: AFNetworkReachabilityStatus) {
         #expect(AFNetworkReachabilityStatus(flags) == status)
     }
 
-    @Test("Have AFNetworking's raw values, and its names")
+    @Test("Raw values and names are AFNetworking's")
     func names() {
         let all: [AFNetworkReachabilityStatus] = [.unknown, .notReachable, .reachableViaWWAN, .reachableViaWiFi]
         #expect(all.map(\.rawValue) == [-1, 0, 1, 2])
@@ -36,7 +36,7 @@ struct StatusTests {
         #expect(item == "AFNetworkingReachabilityNotificationStatusItem")
     }
 
-    @Test("Are unknown before the start; stopping is safe then, and twice")
+    @Test("The status is unknown before the start, and a stop is allowed then, also twice")
     func unknown() {
         var zero = sockaddr_in()
         zero.sin_family = sa_family_t(AF_INET)
@@ -53,7 +53,7 @@ struct StatusTests {
         }
     }
 
-    @Test("The shared manager is one, and not started")
+    @Test("There is one shared manager, and it is not started")
     func shared() {
         #expect(AFNetworkReachabilityManager.shared() === AFNetworkReachabilityManager.shared())
         #expect(AFNetworkReachabilityManager.shared().networkReachabilityStatus == .unknown)
@@ -65,7 +65,7 @@ struct StatusTests {
         (String(repeating: "a", count: 10_000), .hostTooLong),
     ]
 
-    @Test("A host's name is looked at first where that is asked for", arguments: hosts)
+    @Test("init(validating:) throws an error with its own code for each kind of bad host name", arguments: hosts)
     func validation(host: String, code: AFNetworkReachabilityError.Code) throws {
         let error = #expect(throws: AFNetworkReachabilityError.self) {
             try AFNetworkReachabilityManager(validating: host)
@@ -73,12 +73,14 @@ struct StatusTests {
         #expect(error?.code == code)
     }
 
-    @Test("What is a host's name passes", arguments: ["localhost", "example.com", "::1", "127.1", "a_b.example"])
+    @Test(
+        "init(validating:) accepts host names and address literals",
+        arguments: ["localhost", "example.com", "::1", "127.1", "a_b.example"])
     func valid(host: String) throws {
         _ = try AFNetworkReachabilityManager(validating: host)
     }
 
-    @Test("The bytes of an address are looked at")
+    @Test("init(validatingAddress:) throws for bytes that are not a complete socket address")
     func addresses() throws {
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
@@ -93,7 +95,7 @@ struct StatusTests {
         }
     }
 
-    @Test("A text that is no name, or an address of another family, traps nothing")
+    @Test("A text that is not a host name does not trap, nor does an address of another family")
     func nothingTraps() async throws {
         for host in ["a\0b", String(repeating: "a", count: 10_000), "https://x", " "] {
             let manager = AFNetworkReachabilityManager(forDomain: host)
@@ -111,7 +113,7 @@ struct StatusTests {
     private static let networks: [(String, AFNetworkReachabilityStatus)] = [
         ("link set lo up", .notReachable),
         (.gateway, .reachableViaWiFi),
-        // IPv6 alone.
+        // Only IPv6.
         (
             """
             link add e0 type veth peer name e1
@@ -121,9 +123,9 @@ struct StatusTests {
             route add default via 2001:db8::1
             """, .reachableViaWiFi
         ),
-        // IPv4 over a next hop of IPv6.
+        // An IPv4 route with an IPv6 next hop.
         (.subnet + "\nroute add 0.0.0.0/0 via inet6 fe80::1 dev e0", .reachableViaWiFi),
-        // A bridge that is up, as a machine with containers has one, and no way out.
+        // A bridge that is up, as on a machine with containers, and no default route.
         (
             .subnet
                 + "\nlink add br0 type bridge\nlink set e1 master br0\naddress add 172.17.0.1/16 dev br0\nlink set br0 up",
@@ -131,21 +133,21 @@ struct StatusTests {
         ),
     ]
 
-    @Test("The default path is that of either family", .namespaceInside, arguments: networks)
+    @Test("The default path is reachable with a default route of either family", .namespaceInside, arguments: networks)
     func defaultPath(network: String, status: AFNetworkReachabilityStatus) async throws {
         let namespace = try await Namespace(network)
-        let manager = try namespace.manager()
-        let statuses = manager.record()
+        let manager = try namespace.makeManager()
+        let statuses = manager.recordStatuses()
         manager.startMonitoring()
         #expect(await statuses.next() == status)
     }
 
-    @Test("An address literal as host is that address", .namespaceInside)
+    @Test("An address literal as a host is that address", .namespaceInside)
     func literal() async throws {
         let namespace = try await Namespace(.subnet)
         for (host, status) in [("10.0.0.9", AFNetworkReachabilityStatus.reachableViaWiFi), ("::1", .reachableViaWiFi)] {
-            let manager = try namespace.manager(host)
-            let statuses = manager.record()
+            let manager = try namespace.makeManager(host)
+            let statuses = manager.recordStatuses()
             manager.startMonitoring()
             #expect(await statuses.next() == status)
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// The creators for sources that name an allocator, which none of them uses. Disfavoured: where `nil` is passed, the C
-// library's own is meant. Documentation: <reachability/reachability.h>.
+// The create functions for sources that pass an allocator. The allocator is not used. The overloads are disfavoured, so
+// that a call with `nil` calls the C library's function. Documentation: <reachability/reachability.h>.
 
 #if os(Linux)
 public import CReachability

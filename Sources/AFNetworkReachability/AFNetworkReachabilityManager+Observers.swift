@@ -4,24 +4,25 @@
 public import Observation
 
 extension AFNetworkReachabilityManager: Observable {
-    /// Adds an observer beside the one block. It is called on the delivery queue after the block, for each delivery,
-    /// until it is cancelled or let go of. Neither starts nor replays.
+    /// Adds an observer beside the one block. Each delivery calls it on the delivery queue, after the block. It ends
+    /// when the returned object is cancelled or released. This does not start monitoring, and does not call the
+    /// observer with an earlier status.
     @preconcurrency
     public func addObserver(_ block: @escaping @Sendable (AFNetworkReachabilityStatus) -> Void) -> Observer {
-        Observer(audience: audience, id: audience.add(block))
+        Observer(registry: observerRegistry, id: observerRegistry.addObserver(block))
     }
 
-    /// The statuses as a sequence: the current one first, unknown included, then each that is delivered and differs from
-    /// the last. Neither starts nor stops.
+    /// The statuses as a sequence: first the current status, even if it is unknown, then each delivered status that
+    /// differs from the last. This does not start or stop monitoring.
     public var statuses: Statuses { Statuses(manager: self) }
 
-    /// An observer's registration. Letting go of it cancels it. Does not keep the manager.
+    /// The registration of an observer. It is cancelled when this object is released. It does not keep the manager.
     public final class Observer: Sendable {
-        private let audience: Audience
+        private let registry: ObserverRegistry
         private let id: UInt64
 
-        init(audience: Audience, id: UInt64) {
-            self.audience = audience
+        init(registry: ObserverRegistry, id: UInt64) {
+            self.registry = registry
             self.id = id
         }
 
@@ -29,15 +30,17 @@ extension AFNetworkReachabilityManager: Observable {
             cancel()
         }
 
-        /// On the delivery queue, the observer is not called once this has returned; from elsewhere, at most the call in
-        /// flight ends.
+        /// Ends the observer.
+        ///
+        /// Called on the delivery queue: the observer is not called after this returns. Called elsewhere: a call that
+        /// has begun may end later, and no other begins.
         public func cancel() {
-            audience.remove(id)
+            registry.removeObserver(id)
         }
     }
 
-    /// A manager's statuses. Holds the manager weakly, and ends when that does; each iterator is on its own, and keeps
-    /// the newest status that was not taken yet.
+    /// The statuses of a manager. The sequence holds the manager weakly, and ends when the manager ends. Iterators are
+    /// independent. A slow iterator gets only the newest status.
     public struct Statuses: AsyncSequence, Sendable {
         public typealias Element = AFNetworkReachabilityStatus
         public typealias Failure = Never
@@ -50,8 +53,8 @@ extension AFNetworkReachabilityManager: Observable {
 
         public func makeAsyncIterator() -> Iterator {
             let stream = manager.value.map { manager in
-                // Read under a lock: not the property that a subclass may override.
-                manager.audience.stream { manager.deliveredStatus }
+                // Read under a lock, so not the property that a subclass may override.
+                manager.observerRegistry.makeStream { manager.deliveredStatus }
             }
             return Iterator(stream: stream?.makeAsyncIterator())
         }
@@ -64,7 +67,7 @@ extension AFNetworkReachabilityManager: Observable {
                 self.stream = stream
             }
 
-            /// nil when the manager has ended, or the task was cancelled.
+            /// Returns nil when the manager has ended or the task is cancelled.
             public mutating func next() async -> AFNetworkReachabilityStatus? {
                 await next(isolation: #isolation)
             }
@@ -83,8 +86,8 @@ extension AFNetworkReachabilityManager: Observable {
     }
 }
 
-// Unchecked: set once, in the initializer. `weak let`, which needs no such class, is newer than the compilers that this
-// package is for.
+// Unchecked Sendable: no lock is needed, because `value` is set only in the initializer, and the runtime makes reading
+// a weak reference safe. `weak let` would need no such class, but older compilers that this package supports lack it.
 private final class WeakManager: @unchecked Sendable {
     private(set) weak var value: AFNetworkReachabilityManager?
 

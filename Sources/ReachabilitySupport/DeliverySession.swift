@@ -4,44 +4,45 @@
 package import SCReachability
 internal import Synchronization
 
-/// One start of a manager, to its stop: makes statuses of flags, and takes each that differs from the one before to the
-/// queue where the manager delivers.
-package final class Feed<Status: Equatable & Sendable>: FlagsReceiver {
+/// One start of a manager, until its stop. Turns flags into statuses, and delivers each status that differs from the
+/// last one on the manager's queue.
+package final class DeliverySession<Status: Equatable & Sendable>: FlagsReceiver {
     private let queue: DispatchQueue
     private let status: @Sendable (SCNetworkReachabilityFlags) -> Status
-    private let deliver: @Sendable (Status, Feed) -> Void
+    private let deliver: @Sendable (Status, DeliverySession) -> Void
     private let last = Mutex<Status?>(nil)
     private let isEnded = Atomic(false)
 
-    /// `queue`: any; deliveries do not overlap on a concurrent one either. `deliver` asks `isOver` before each thing
-    /// that it does.
+    /// - Parameters:
+    ///   - queue: The queue of the deliveries. They do not overlap, on a concurrent queue either.
+    ///   - deliver: Delivers a status. It must check `hasEnded` before each user's closure that it calls.
     package init(
         queue: DispatchQueue,
         status: @escaping @Sendable (SCNetworkReachabilityFlags) -> Status,
-        deliver: @escaping @Sendable (Status, Feed) -> Void
+        deliver: @escaping @Sendable (Status, DeliverySession) -> Void
     ) {
-        // Measured: no slower than the queue itself.
+        // A serial queue in between costs nothing that can be measured.
         self.queue = DispatchQueue(label: "deliveries", target: queue)
         self.status = status
         self.deliver = deliver
     }
 
-    package var isOver: Bool { isEnded.load(ordering: .sequentiallyConsistent) }
+    package var hasEnded: Bool { isEnded.load(ordering: .sequentiallyConsistent) }
 
-    /// What is on its way to the queue is dropped, too.
+    /// Drops the deliveries that are queued, too.
     package func end() {
         isEnded.store(true, ordering: .sequentiallyConsistent)
     }
 
     package func receive(_ flags: SCNetworkReachabilityFlags) {
-        guard !isOver else { return }
+        guard !hasEnded else { return }
         let status = status(flags)
         let isNew = last.withLock { last in
             defer { last = status }
             return last != status
         }
         guard isNew else { return }
-        queue.async { if !self.isOver { self.deliver(status, self) } }
+        queue.async { if !self.hasEnded { self.deliver(status, self) } }
     }
 }
 #endif
