@@ -628,8 +628,7 @@ static void note(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
 static void change_many_times(unsigned threads)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
-    const char               *under = getenv("TEST_UNDER");
-    const int                 rounds = under != NULL && strcmp(under, "plain") != 0 ? 500 : 5000;
+    const int                 rounds = unit_is_under(NULL) && !unit_is_under("plain") ? 500 : 5000;
     SCNetworkReachabilityRef  target;
 
     memset(&many, 0, sizeof many);
@@ -731,7 +730,7 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
     struct asking          asking = { 0 };
     pthread_t              thread;
 
-    if (under != NULL && strcmp(under, "clang") != 0)
+    if (unit_is_under(NULL) && !unit_is_under("clang"))
         SKIP("%s makes system calls of its own", under);
     witness_open();
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));

@@ -19,11 +19,9 @@
 /* Valgrind runs one thread at a time, and each twenty times slower, with helgrind a hundred times. */
 static int changes(void)
 {
-    const char *under = getenv("TEST_UNDER");
-
-    if (under != NULL && strcmp(under, "helgrind") == 0)
+    if (unit_is_under("helgrind"))
         return CHANGES / 300;
-    return under != NULL && strcmp(under, "valgrind") == 0 ? CHANGES / 20 : CHANGES;
+    return unit_is_under("valgrind") ? CHANGES / 20 : CHANGES;
 }
 
 static struct shared {

@@ -24,17 +24,10 @@
 
 #define WARM_UP 50
 
-static bool runs_under(const char *tool)
-{
-    const char *under = getenv("TEST_UNDER");
-
-    return under != NULL && strcmp(under, tool) == 0;
-}
-
 /* Sanitizers keep what they know of every thread and allocation, and catch RTLD_DEEPBIND. */
 static bool is_sanitized(void)
 {
-    return runs_under("asan") || runs_under("tsan");
+    return unit_is_under("asan") || unit_is_under("tsan");
 }
 
 static int rounds(void)
@@ -267,7 +260,7 @@ static struct measure measure(void)
 /* The main one, beside ".", ".." and the thread sanitizer's own. */
 static int own_threads(void)
 {
-    return 3 + runs_under("tsan");
+    return 3 + unit_is_under("tsan");
 }
 
 /* The library's thread ends by itself after the last target on a scheduler. */

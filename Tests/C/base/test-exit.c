@@ -279,13 +279,6 @@ TEST(exit_handlers_may_go_on_using_what_there_is)
     EXPECT_PROGRAM(by_quick_exit_with_uses, chosen, "asked\nused\n");
 }
 
-static bool runs_under(const char *tool)
-{
-    const char *under = getenv("TEST_UNDER");
-
-    return under != NULL && strcmp(under, tool) == 0;
-}
-
 TEST(other_threads_may_be_inside_the_library)
 {
     for (int i = 0; i < 10; i++) {
@@ -306,7 +299,7 @@ TEST(a_callback_may_end_it)
 
 TEST(the_main_thread_may_end_before_the_process)
 {
-    if (runs_under("tsan"))
+    if (unit_is_under("tsan"))
         SKIP("a main thread that ends leaves every program hanging under gcc's thread sanitizer");
     for (int i = 0; i < 10; i++) {
         EXPECT_PROGRAM(by_pthread_exit, 0, "");

@@ -38,17 +38,10 @@ static struct writer      writer;
 static unsigned           link_a;
 static struct descriptors before; /* those that are open and not the library's */
 
-static bool is_under(const char *tool)
-{
-    const char *under = getenv("TEST_UNDER");
-
-    return under != NULL && strcmp(under, tool) == 0;
-}
-
 /* gcc's thread sanitizer cannot follow a child of a process that had several threads. */
 static void require_threads(void)
 {
-    if (is_under("tsan"))
+    if (unit_is_under("tsan"))
         SKIP("the thread sanitizer cannot follow a fork among threads");
 }
 
@@ -97,7 +90,7 @@ enum way {
  * allocator, locked by that thread, stays so in the child. */
 static enum way last_way(void)
 {
-    return is_under("tsan") || is_under("asan") ? MADE_LOOP : SCHEDULER;
+    return unit_is_under("tsan") || unit_is_under("asan") ? MADE_LOOP : SCHEDULER;
 }
 
 struct ear {
@@ -395,7 +388,7 @@ static void await_threads(int count)
 {
     const double end = watcher_now() + PATIENCE;
 
-    if (is_under("tsan")) /* which has one of its own */
+    if (unit_is_under("tsan")) /* which has one of its own */
         return;
     while (count_threads() != count && watcher_now() < end)
         sched_yield();
@@ -459,7 +452,7 @@ static void end_now(void)
 static void end_with_exit(void)
 {
     /* Called first. The leak check that would follow still waits for the parent's threads. */
-    if (is_under("asan"))
+    if (unit_is_under("asan"))
         atexit(end_now);
     exit(0);
 }
@@ -481,7 +474,7 @@ static void live_and_be_killed(void)
     struct ear mine[WAYS];
 
     for (enum way way = OWN_LOOP; way < WAYS; way++)
-        if (!is_under("tsan") || way < THREADS_LOOP)
+        if (!unit_is_under("tsan") || way < THREADS_LOOP)
             ear_open(&mine[way], way, target_behind(61));
     raise(SIGKILL);
 }
@@ -1552,7 +1545,7 @@ static void *change_routes(void *unused)
 
 static int forks(void)
 {
-    return is_under("valgrind") ? 4 : 150;
+    return unit_is_under("valgrind") ? 4 : 150;
 }
 
 static void live_in_a_storm(unsigned number)
@@ -1601,7 +1594,7 @@ TEST_WITH(NULL, NULL, a_child_forked_in_a_storm_of_calls_begins_anew)
     pthread_t threads[sizeof bodies / sizeof bodies[0]], forkers[FORKERS];
 
     require_threads();
-    if (is_under("asan"))
+    if (unit_is_under("asan"))
         SKIP("the address sanitizer's allocator, locked by another thread at a fork, stays so in the child");
     begin();
     memset(&storm, 0, sizeof storm);

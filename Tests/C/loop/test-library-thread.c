@@ -198,7 +198,7 @@ TEST(of_threads_that_are_first_together_one_starts_it)
 
     expect_threads(0);
     queue_open(&race.queue, 0);
-    race.rounds = getenv("TEST_UNDER") != NULL ? 20 : 200;
+    race.rounds = unit_is_under(NULL) ? 20 : 200;
     atomic_store(&race.refused, 0);
     others += STARTERS;
     assert_int_equal(pthread_barrier_init(&race.together, NULL, STARTERS + 1), 0);
@@ -225,7 +225,7 @@ TEST(of_threads_that_are_first_together_one_starts_it)
 /* The last goes while the next comes: the thread is kept, or another one is started, and in the end none is left. */
 TEST(it_may_be_wanted_again_while_it_ends)
 {
-    const int                    rounds = getenv("TEST_UNDER") != NULL ? 100 : 2000;
+    const int                    rounds = unit_is_under(NULL) ? 100 : 2000;
     atomic_int                   calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
     SCNetworkReachabilityRef     target;
@@ -640,7 +640,7 @@ TEST_WITH(require_lo, NULL, others_in_the_place_of_its_descriptors_do_not_make_i
 
 TEST_WITH(require_lo, NULL, a_program_may_end_while_it_runs)
 {
-    const int rounds = getenv("TEST_UNDER") != NULL ? 2 : 20; /* a sanitizer waits a second before it ends */
+    const int rounds = unit_is_under(NULL) ? 2 : 20; /* a sanitizer waits a second before it ends */
 
     for (int i = 0; i < rounds; i++)
         EXPECT_PROGRAM(leave, 0, "");
@@ -670,7 +670,7 @@ static void drop_work(void *info, void (*work)(void *argument), void *argument)
 /* The thread may have a target in hand for a moment: it never becomes its last user. */
 TEST_WITH(require_lo, NULL, a_context_goes_where_the_last_user_goes)
 {
-    const int                            rounds = getenv("TEST_UNDER") != NULL ? 500 : 20000;
+    const int                            rounds = unit_is_under(NULL) ? 500 : 20000;
     const SCNetworkReachabilityScheduler scheduler = { .perform = drop_work };
     SCNetworkReachabilityContext         context = { .info = &hooks, .release = note_hook };
     SCNetworkReachabilityRef             other;

@@ -667,12 +667,11 @@ static int count_threads(void)
 
 TEST_WITH(NULL, NULL, scheduled_targets_take_no_thread)
 {
-    const char *const under = getenv("TEST_UNDER");
-    const int         before = count_threads();
-    struct watcher    watchers[5];
+    const int      before = count_threads();
+    struct watcher watchers[5];
 
     /* The sanitizer's own thread, which it starts at some time, is none of ours. */
-    if (under != NULL && strcmp(under, "tsan") == 0)
+    if (unit_is_under("tsan"))
         SKIP("the thread sanitizer has a thread of its own");
     namespace_require_pair();
     watcher_start(&watchers[0], expect_target(FAR));

@@ -28,6 +28,7 @@
 #include "support/descriptors.h"
 #include "support/etc.h"
 #include "support/idle.h"
+#include "support/listener.h"
 #include "support/names.h"
 #include "support/namespace.h"
 #include "support/program.h"
@@ -38,43 +39,23 @@
 #define NAMES    10000
 #define PATIENCE 20 /* seconds until what must happen has failed to */
 
-static bool is_under(const char *tool)
-{
-    const char *under = getenv("TEST_UNDER");
-
-    return under != NULL && strcmp(under, tool) == 0;
-}
-
 /* Slower by what, so that as much can be done less often. */
 static unsigned slowness(void)
 {
-    return is_under("valgrind") ? 20 : is_under("tsan") || is_under("asan") ? 4 : 1;
+    return unit_is_under("valgrind") ? 20 : unit_is_under("tsan") || unit_is_under("asan") ? 4 : 1;
 }
 
 static unsigned rounds_wanted(void)
 {
     const char *text = getenv("TEST_STORM_ROUNDS");
 
-    return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : ROUNDS / (is_under("valgrind") ? 20 : 1);
-}
-
-/* Threads of a test report failures here: cmocka's asserts are for the test's own thread. */
-static _Atomic(const char *) complaint;
-
-static void complain_if(bool wrong, const char *what)
-{
-    if (wrong)
-        atomic_store(&complaint, what);
+    return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : ROUNDS / (unit_is_under("valgrind") ? 20 : 1);
 }
 
 static void expect_no_complaint(void)
 {
-    const char *what = atomic_load(&complaint);
-
-    if (what == NULL)
-        what = resolver_complaint();
-    if (what != NULL)
-        fail_msg("%s", what);
+    unit_complain_if(resolver_complaint() != NULL, resolver_complaint());
+    unit_expect_no_complaint();
 }
 
 static void await_semaphore(sem_t *semaphore, const char *what)
@@ -294,7 +275,6 @@ static void begin_with(resolver_rule *rule)
 {
     namespace_require_lo();
     etc_require("192.0.2.53");
-    atomic_store(&complaint, NULL);
     have_hosts_read();
     resolver_begin(rule);
 }
@@ -304,47 +284,7 @@ static void begin(void)
     begin_with(usual);
 }
 
-/* What a callback's context points at. Static memory, so that a call that comes when it must not is seen. */
-struct listener {
-    atomic_int references, calls, inside;
-};
-
 static sem_t news; /* a call was made, or a context released */
-
-static const void *retain_listener(const void *info)
-{
-    atomic_fetch_add(&((struct listener *)(uintptr_t)info)->references, 1);
-    return info;
-}
-
-static void release_listener(const void *info)
-{
-    complain_if(atomic_fetch_sub(&((struct listener *)(uintptr_t)info)->references, 1) <= 0,
-                "released more often than retained");
-    sem_post(&news);
-}
-
-static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    struct listener           *listener = info;
-    SCNetworkReachabilityFlags inside;
-
-    (void)flags;
-    complain_if(atomic_fetch_add(&listener->inside, 1) != 0, "two calls at a time");
-    complain_if(atomic_load(&listener->references) <= 0, "a call with a context that was released");
-    complain_if(!SCNetworkReachabilityGetFlags(target, &inside), "GetFlags failed during a call");
-    atomic_fetch_add(&listener->calls, 1);
-    atomic_fetch_sub(&listener->inside, 1);
-    sem_post(&news);
-}
-
-static void listen_to(struct listener *listener, SCNetworkReachabilityRef target,
-                      SCNetworkReachabilityCallBack callback)
-{
-    SCNetworkReachabilityContext context = { .info = listener, .retain = retain_listener, .release = release_listener };
-
-    assert_true(SCNetworkReachabilitySetCallback(target, callback, &context));
-}
 
 static void schedule(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
@@ -457,13 +397,13 @@ TEST_WITH(begin, NULL, many_names_that_answer_are_all_told)
     SCRunLoopRef              loop = SCRunLoopCreate();
     static struct listener    listener;
 
-    memset(&listener, 0, sizeof listener);
+    listener = (struct listener){ .news = &news };
     for (unsigned i = 0; i < count; i++) {
         char name[64];
 
         snprintf(name, sizeof name, "ok-%u.example", i);
         targets[i] = expect_name(name);
-        listen_to(&listener, targets[i], called);
+        listener_set(&listener, targets[i], listener_called);
         schedule(targets[i], loop);
     }
     drive_until(loop, &listener, (int)count);
@@ -628,10 +568,10 @@ TEST_WITH(begin, NULL, who_has_gone_is_freed_at_once_and_not_told)
 
     gone = expect_name("hang.example");
     stays = expect_name("hang.example");
-    memset(&listener, 0, sizeof listener);
-    memset(&staying, 0, sizeof staying);
-    listen_to(&listener, gone, called);
-    listen_to(&staying, stays, called);
+    listener = (struct listener){ .news = &news };
+    staying = (struct listener){ .news = &news };
+    listener_set(&listener, gone, listener_called);
+    listener_set(&staying, stays, listener_called);
     schedule(gone, loop);
     schedule(stays, loop);
     assert_true(resolver_await_hanging(1));
@@ -799,9 +739,9 @@ static SCRunLoopRef inner_loop;
 
 static void release_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    called(target, flags, info);
-    complain_if(!SCNetworkReachabilityUnscheduleFromRunLoop(target, inner_loop, kSCRunLoopDefaultMode),
-                "not unscheduled inside its callback");
+    listener_called(target, flags, info);
+    unit_complain_if(!SCNetworkReachabilityUnscheduleFromRunLoop(target, inner_loop, kSCRunLoopDefaultMode),
+                     "not unscheduled inside its callback");
     SCNetworkReachabilityRelease(target);
 }
 
@@ -812,9 +752,9 @@ static void reschedule_inside(SCNetworkReachabilityRef target, SCNetworkReachabi
     called(target, flags, info);
     if (atomic_load(&listener->calls) == 3)
         return;
-    complain_if(!SCNetworkReachabilityUnscheduleFromRunLoop(target, inner_loop, kSCRunLoopDefaultMode) ||
-                    !SCNetworkReachabilityScheduleWithRunLoop(target, inner_loop, kSCRunLoopDefaultMode),
-                "not rescheduled inside its callback");
+    unit_complain_if(!SCNetworkReachabilityUnscheduleFromRunLoop(target, inner_loop, kSCRunLoopDefaultMode) ||
+                         !SCNetworkReachabilityScheduleWithRunLoop(target, inner_loop, kSCRunLoopDefaultMode),
+                     "not rescheduled inside its callback");
 }
 
 TEST_WITH(begin, NULL, a_target_may_end_inside_its_callback)
@@ -824,13 +764,13 @@ TEST_WITH(begin, NULL, a_target_may_end_inside_its_callback)
 
     first = expect_name("name.example");
     second = expect_name("other.example");
-    memset(&released, 0, sizeof released);
-    memset(&rescheduled, 0, sizeof rescheduled);
+    released = (struct listener){ .news = &news };
+    rescheduled = (struct listener){ .news = &news };
     inner_loop = SCRunLoopCreate();
-    listen_to(&released, first, release_inside);
+    listener_set(&released, first, release_inside);
     schedule(first, inner_loop);
     drive_until(inner_loop, &released, 1);
-    listen_to(&rescheduled, second, reschedule_inside);
+    listener_set(&rescheduled, second, reschedule_inside);
     schedule(second, inner_loop);
     drive_until(inner_loop, &rescheduled, 3);
     unschedule(second, inner_loop);
@@ -854,7 +794,7 @@ static struct {
 static void *drive(void *loop)
 {
     while (!atomic_load(&storm.over))
-        complain_if(SCRunLoopPerform(loop, -1) < 0, "SCRunLoopPerform failed");
+        unit_complain_if(SCRunLoopPerform(loop, -1) < 0, "SCRunLoopPerform failed");
     return NULL;
 }
 
@@ -910,8 +850,8 @@ static void end_one(unsigned round, enum ending ending, bool on_scheduler)
     SCNetworkReachabilityRef target = expect_name(names[round % 3]), sharer = NULL;
     int                      calls;
 
-    memset(&listener, 0, sizeof listener);
-    listen_to(&listener, target, called);
+    listener = (struct listener){ .news = &news };
+    listener_set(&listener, target, listener_called);
     storm_schedule(target, on_scheduler);
     if (ending == SHARE) {
         sharer = expect_name(names[round % 3]);
@@ -988,8 +928,8 @@ TEST_WITH(NULL, NULL, who_comes_back_while_it_is_told_is_told_only_of_the_new_lo
     begin_with(fail_then_hang);
     target = expect_name("hang.example");
     namespace_add_pair();
-    memset(&listener, 0, sizeof listener);
-    listen_to(&listener, target, called);
+    listener = (struct listener){ .news = &news };
+    listener_set(&listener, target, listener_called);
     atomic_store(&gate.closed, true);
     schedule(target, loop);
     await_semaphore(&gate.reached, "the failure is not told");
@@ -1024,13 +964,13 @@ static void use_names(unsigned count, bool stuck)
     SCRunLoopRef              loop = SCRunLoopCreate();
     static struct listener    listener;
 
-    memset(&listener, 0, sizeof listener);
+    listener = (struct listener){ .news = &news };
     for (unsigned i = 0; i < count; i++) {
         char name[64];
 
         snprintf(name, sizeof name, "%s-%u.example", stuck ? "hang" : i % 5 == 0 ? "noname" : "ok", i);
         targets[i] = expect_name(name);
-        listen_to(&listener, targets[i], called);
+        listener_set(&listener, targets[i], listener_called);
         schedule(targets[i], loop);
     }
     if (stuck)
@@ -1117,8 +1057,8 @@ static void *schedule_elsewhere(void *watcher)
 {
     struct watcher *other = watcher;
 
-    complain_if(!SCNetworkReachabilityScheduleWithRunLoop(other->target, other->loop, kSCRunLoopDefaultMode),
-                "not scheduled");
+    unit_complain_if(!SCNetworkReachabilityScheduleWithRunLoop(other->target, other->loop, kSCRunLoopDefaultMode),
+                     "not scheduled");
     return NULL;
 }
 
@@ -1376,7 +1316,7 @@ TEST_WITH(NULL, NULL, a_child_looks_up_on_its_own_and_the_parent_goes_on)
     SCNetworkReachabilityRef inherited;
     pid_t                    child;
 
-    if (is_under("tsan"))
+    if (unit_is_under("tsan"))
         SKIP("the thread sanitizer allows no thread after a fork");
     begin();
     occupy(&occupation);
@@ -1572,12 +1512,12 @@ static void *inhabit(void *argument)
 {
     struct inhabitant *inhabitant = argument;
 
-    complain_if(!namespace_enter(), "no namespace");
+    unit_complain_if(!namespace_enter(), "no namespace");
     inhabitant->thread = (pid_t)syscall(SYS_gettid);
     inhabitant->target = SCNetworkReachabilityCreateWithName(NULL, inhabitant->name);
-    complain_if(inhabitant->target == NULL || !SCNetworkReachabilityScheduleWithRunLoop(
-                                                  inhabitant->target, inhabitant->loop, kSCRunLoopDefaultMode),
-                "not scheduled");
+    unit_complain_if(inhabitant->target == NULL || !SCNetworkReachabilityScheduleWithRunLoop(
+                                                       inhabitant->target, inhabitant->loop, kSCRunLoopDefaultMode),
+                     "not scheduled");
     sem_post(&inhabitant->made);
     sem_wait(&inhabitant->moved);
     return NULL;
@@ -1648,7 +1588,7 @@ static struct {
 #define MAKE_CALL(text, expression) \
     do { \
         atomic_store(&unwaiting.call, text); \
-        complain_if(!(expression), text " failed"); \
+        unit_complain_if(!(expression), text " failed"); \
     } while (0)
 
 static void *make_every_call(void *unused)

@@ -1234,7 +1234,7 @@ TEST(a_name_may_be_on_a_scheduler)
 TEST(many_names_on_a_dead_server_take_four_threads_and_keep_nobody_waiting)
 {
     const char *const         under = getenv("TEST_UNDER");
-    const int                 count = under == NULL || strcmp(under, "clang") == 0 ? MANY : MANY / 20;
+    const int                 count = under == NULL || unit_is_under("clang") ? MANY : MANY / 20;
     SCNetworkReachabilityRef *targets = calloc((size_t)count, sizeof *targets);
     SCRunLoopRef              loop = SCRunLoopCreate();
     struct watcher            watcher;
@@ -1296,16 +1296,9 @@ TEST(what_is_looked_up_for_the_first_time_goes_before_what_is_tried_again)
 
 /* ---- Fork ------------------------------------------------------------------------------------------------------- */
 
-static bool is_under(const char *tool)
-{
-    const char *under = getenv("TEST_UNDER");
-
-    return under != NULL && strcmp(under, tool) == 0;
-}
-
 static void require_threads(void)
 {
-    if (is_under("tsan"))
+    if (unit_is_under("tsan"))
         SKIP("the thread sanitizer cannot follow a fork among threads");
 }
 
@@ -1377,7 +1370,7 @@ TEST(a_process_may_end_during_a_look_up)
         watcher_schedule(&watcher, expect_name("held.test"));
         close(ends[1]);
         assert_int_equal(read(ends[0], &byte, 1), 0); /* the parent saw the question */
-        if (is_under("asan"))
+        if (unit_is_under("asan"))
             child_end(); /* its check for leaks does not see what the parent's other threads had */
         exit(0);
     }

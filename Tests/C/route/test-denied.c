@@ -40,7 +40,7 @@ static void impose(enum denial denial)
 /* Machines are shared, and what tests run under takes its time. */
 static double soon(void)
 {
-    return getenv("TEST_UNDER") == NULL ? SOON : 3 * SOON;
+    return !unit_is_under(NULL) ? SOON : 3 * SOON;
 }
 
 /* A change that comes within the time in which there must have been a look. */

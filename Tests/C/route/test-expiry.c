@@ -59,12 +59,11 @@ static void enter(void)
 
 static void begin(size_t wanted)
 {
-    const char *under = getenv("TEST_UNDER");
-    const bool  slow = under != NULL && strcmp(under, "valgrind") == 0;
+    const bool slow = unit_is_under("valgrind");
 
     enter();
     count = slow ? wanted / 5 : wanted;
-    late = under != NULL ? LATE_UNDER_TOOL : LATE;
+    late = unit_is_under(NULL) ? LATE_UNDER_TOOL : LATE;
     loop = SCRunLoopCreate();
     memset(fates, 0, sizeof fates);
     for (size_t i = 0; i < count; i++) {

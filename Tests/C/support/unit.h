@@ -8,9 +8,10 @@
  * refuses (denial.c: "socket-eperm").
  */
 
-/* cmocka.h wants these four before itself. */
+/* cmocka.h wants these before itself. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -72,6 +73,17 @@ struct unit {
 struct unit_deferral;
 struct unit_deferral *unit_defer(void (*undo)(void *argument), void *argument);
 void                 *unit_cancel(struct unit_deferral *deferral); /* returns the argument */
+
+/* Whether the tests run under this tool ("valgrind"; TEST_UNDER in the environment). NULL: under any, which is slower. */
+bool unit_is_under(const char *tool);
+
+/* Fails the test if a call that returns an errno has failed. */
+void unit_check(int error, const char *what);
+
+/* For threads of a test, as the assertions are for the test's own: the first complaint fails the test later. */
+void        unit_complain_if(bool wrong, const char *what);
+const char *unit_complaint(void); /* NULL: none */
+void        unit_expect_no_complaint(void);
 
 /* Announces a skip as Tests/run counts it, and skips. */
 #define SKIP(...) \
