@@ -389,14 +389,14 @@ static void run_apart(void)
     struck = WEXITSTATUS(status) == STRUCK;
 }
 
-TEST(a_thread_has_its_loop_or_is_told_why_not)
+TEST(a_thread_gets_its_loop_or_an_error)
 {
     kind = kinds;
     first_use = use_current;
     sweep(WAYS, run_apart);
 }
 
-TEST(the_main_loop_is_there_or_it_is_told_why_not)
+TEST(a_process_gets_its_main_loop_or_an_error)
 {
     kind = kinds;
     first_use = use_main;
@@ -416,7 +416,7 @@ static void create(void)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_target_is_made_whole_or_not_at_all)
+TEST(a_target_is_created_completely_or_not_at_all)
 {
     sweep_kinds(KINDS, WAYS, create);
 }
@@ -436,7 +436,7 @@ static void get_flags(void)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(flags_are_right_or_not_told)
+TEST(getflags_is_right_or_fails)
 {
     sweep_kinds(KINDS, WAYS, get_flags);
 }
@@ -459,7 +459,7 @@ static void get_path(void)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_path_is_right_or_not_told)
+TEST(getpath_is_right_or_fails)
 {
     sweep_kinds(KINDS, WAYS, get_path);
 }
@@ -481,7 +481,7 @@ static void get_description(void)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_description_says_nothing_wrong)
+TEST(a_description_is_right_or_incomplete)
 {
     sweep_kinds(KINDS, WAYS, get_description);
 }
@@ -544,7 +544,7 @@ static void replace_callback(void)
     assert_int_equal(old + fresh, 0);
 }
 
-TEST(a_callback_is_replaced_or_stays)
+TEST(setcallback_replaces_or_keeps_the_callback)
 {
     sweep_kinds(1, WAYS, replace_callback);
 }
@@ -572,7 +572,7 @@ static void create_loop(void)
     SCRunLoopRelease(loop);
 }
 
-TEST(a_loop_is_made_whole_or_not_at_all)
+TEST(a_loop_is_created_completely_or_not_at_all)
 {
     sweep(WAYS, create_loop);
 }
@@ -626,7 +626,7 @@ static void schedule_and_hear(void)
     assert_true(stop(target, loop));
 }
 
-TEST(who_is_scheduled_hears_everything)
+TEST(a_scheduled_target_misses_no_change)
 {
     sweep_kinds(FAR, WAYS, schedule_and_hear);
 }
@@ -689,7 +689,7 @@ static void create_and_go_abroad(void)
     assert_int_equal(setns(home, CLONE_NEWNET), 0);
 }
 
-TEST(who_is_scheduled_from_another_namespace_hears_everything)
+TEST(a_target_scheduled_from_another_namespace_misses_no_change)
 {
     home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     namespace_require();
@@ -739,7 +739,7 @@ static void lose_defaults(SCRunLoopRef loop)
     delete_defaults();
 }
 
-TEST(a_lost_route_is_told_in_the_end)
+TEST(a_lost_route_is_finally_reported)
 {
     happen = lose_defaults;
     undo = add_defaults;
@@ -759,7 +759,7 @@ static void regain_carrier(void)
     namespace_await_running("a", true);
 }
 
-TEST(a_lost_carrier_is_told_in_the_end)
+TEST(a_lost_carrier_is_finally_reported)
 {
     happen = lose_carrier;
     undo = regain_carrier;
@@ -813,7 +813,7 @@ static void lose_carrier_and_messages(SCRunLoopRef loop)
     assert_true(dropped > 0 && drops(fd) > dropped);
 }
 
-TEST(lost_messages_are_made_good_in_the_end)
+TEST(lost_messages_are_finally_recovered_from)
 {
     happen = lose_carrier_and_messages;
     undo = regain_carrier;
@@ -852,7 +852,7 @@ static void fetch_an_event(void)
     assert_true(stop(target, loop));
 }
 
-TEST(a_change_is_fetched_in_the_end)
+TEST(a_change_is_finally_fetched)
 {
     sweep_kinds(1, EVENT_WAYS, fetch_an_event);
 }

@@ -256,17 +256,17 @@ static void end_many(enum place place, enum ending ending)
     storm_end();
 }
 
-TEST_EACH(nothing_but_the_call_in_flight_comes_after_unscheduling, places)
+TEST_EACH(only_the_callback_in_progress_comes_after_unscheduling, places)
 {
     end_many(row->place, UNSCHEDULE);
 }
 
-TEST_EACH(nothing_but_the_call_in_flight_comes_after_clearing_the_callback, places)
+TEST_EACH(only_the_callback_in_progress_comes_after_clearing_the_callback, places)
 {
     end_many(row->place, CLEAR);
 }
 
-TEST_EACH(nothing_but_the_call_in_flight_comes_after_replacing_the_callback, places)
+TEST_EACH(only_the_callback_in_progress_comes_after_replacing_the_callback, places)
 {
     end_many(row->place, REPLACE);
 }
@@ -279,7 +279,7 @@ TEST_EACH(a_target_may_be_released_while_it_is_delivered, places)
 /* ---- Callbacks that come and go --------------------------------------------------------------------------------- */
 
 /* One target all the while: whether there is a call to hand over changes at every moment of a delivery. */
-TEST_EACH(calls_come_nowhere_else_while_the_callback_comes_and_goes, places)
+TEST_EACH(calls_stay_in_their_place_while_the_callback_is_set_and_cleared, places)
 {
     static struct listener   listener;
     const unsigned           rounds = rounds_wanted() * 10;
@@ -370,7 +370,7 @@ static void end_queued(enum ending ending)
     unit_expect_no_complaint();
 }
 
-TEST(what_is_queued_is_dropped_when_another_thread_ends_it)
+TEST(queued_work_is_dropped_when_another_thread_unschedules)
 {
     static const enum ending endings[] = { UNSCHEDULE, CLEAR, RELEASE };
 
@@ -434,7 +434,7 @@ static void make_change(struct writer *writer, unsigned number, unsigned index)
 }
 
 /* The next change follows while the loops that were slower still have the last one to ask about. */
-TEST(several_loops_tell_each_change_once_and_in_order)
+TEST(several_loops_report_each_change_once_and_in_order)
 {
     SCNetworkReachabilityRef target;
     struct writer            writer;

@@ -346,7 +346,7 @@ static double median_time_of(const char *name)
     return times[10];
 }
 
-TEST_WITH(begin, NULL, many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting)
+TEST_WITH(begin, NULL, many_hanging_names_take_four_threads_and_do_not_delay_a_quick_one)
 {
     const unsigned            count = NAMES / slowness();
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
@@ -390,7 +390,7 @@ TEST_WITH(begin, NULL, many_names_that_hang_take_four_threads_and_keep_no_quick_
     assert_int_equal(resolver_calls(NULL), calls + 1);
 }
 
-TEST_WITH(begin, NULL, many_names_that_answer_are_all_told)
+TEST_WITH(begin, NULL, many_resolved_names_are_all_reported)
 {
     const unsigned            count = NAMES / 4 / slowness();
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
@@ -476,7 +476,7 @@ TEST(first_look_ups_go_before_repeated_ones)
     vacate(&occupation);
 }
 
-TEST_WITH(begin, NULL, a_look_up_is_shared_by_all_who_want_it)
+TEST_WITH(begin, NULL, a_look_up_is_shared)
 {
     enum { SHARERS = 50 };
     struct watcher sharers[SHARERS], elsewhere, otherwise;
@@ -508,7 +508,7 @@ TEST_WITH(begin, NULL, a_look_up_is_shared_by_all_who_want_it)
     assert_int_equal(resolver_calls(NULL), 3);
 }
 
-TEST_WITH(begin, NULL, what_was_cancelled_in_the_queue_is_never_asked)
+TEST_WITH(begin, NULL, a_look_up_cancelled_in_the_queue_never_starts)
 {
     struct occupation occupation;
     struct watcher    one, first, second;
@@ -529,7 +529,7 @@ TEST_WITH(begin, NULL, what_was_cancelled_in_the_queue_is_never_asked)
 }
 
 /* While it waits in the queue, the look-up is in the memory of one of those who want to know. */
-TEST_WITH(NULL, NULL, whoever_of_them_stays_is_told)
+TEST_WITH(NULL, NULL, the_remaining_user_of_a_shared_look_up_is_notified)
 {
     enum { SHARERS = 4 };
     static const int orders[][SHARERS] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 0, 2, 1, 3 }, { 1, 0, 3, 2 } };
@@ -560,7 +560,7 @@ TEST_WITH(NULL, NULL, whoever_of_them_stays_is_told)
     }
 }
 
-TEST_WITH(begin, NULL, who_has_gone_is_freed_at_once_and_not_told)
+TEST_WITH(begin, NULL, an_unscheduled_target_is_freed_at_once_and_not_notified)
 {
     static struct listener   listener, staying;
     SCNetworkReachabilityRef gone, stays;
@@ -592,7 +592,7 @@ TEST_WITH(begin, NULL, who_has_gone_is_freed_at_once_and_not_told)
     assert_int_equal(atomic_load(&staying.references), 0);
 }
 
-TEST_WITH(begin, NULL, unscheduled_it_is_as_if_it_had_never_been_looked_up)
+TEST_WITH(begin, NULL, an_unscheduled_name_forgets_its_look_up)
 {
     struct watcher watcher;
 
@@ -610,7 +610,7 @@ TEST_WITH(begin, NULL, unscheduled_it_is_as_if_it_had_never_been_looked_up)
 }
 
 /* A second name from /etc/hosts need not wait for the first while there are threads to be had. */
-TEST(a_quick_name_that_is_stuck_keeps_no_other_waiting)
+TEST(a_stuck_quick_name_delays_no_other)
 {
     struct watcher stuck, other;
 
@@ -630,7 +630,7 @@ static void be_robbed(void)
 }
 
 /* The one thread is started for what is quick; before it is there, the other one's takes that. */
-TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody)
+TEST(a_thread_that_takes_over_work_still_does_its_own)
 {
     struct watcher quick;
 
@@ -646,7 +646,7 @@ TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody)
 }
 
 /* A clock that was set back must not make look-ups come in a circle, nor need a file have settled. */
-TEST_WITH(NULL, NULL, a_file_of_the_future_is_looked_at_once)
+TEST_WITH(NULL, NULL, a_file_with_a_future_time_is_read_once)
 {
     const struct timespec times[2] = { { .tv_sec = time(NULL) + 3600 }, { .tv_sec = time(NULL) + 3600 } };
 
@@ -700,7 +700,7 @@ static void expect_new_address(struct watcher *watcher)
 static const struct resolver_reply replies_of_before[] = { { .hangs = true, .addresses = LOCAL },
                                                            { .hangs = true, .error = EAI_NONAME } };
 
-TEST_WITH(NULL, NULL, who_joins_a_look_up_of_before_a_change_has_the_answer_of_after)
+TEST_WITH(NULL, NULL, joining_an_outdated_look_up_gives_the_new_result)
 {
     for (size_t i = 0; i < 2; i++) {
         struct watcher first, joining;
@@ -717,7 +717,7 @@ TEST_WITH(NULL, NULL, who_joins_a_look_up_of_before_a_change_has_the_answer_of_a
 }
 
 /* Nobody was there to hear of it. */
-TEST_WITH(NULL, NULL, who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after)
+TEST_WITH(NULL, NULL, rejoining_an_outdated_look_up_gives_the_new_result)
 {
     for (size_t i = 0; i < 2; i++) {
         struct watcher watcher;
@@ -749,7 +749,7 @@ static void reschedule_inside(SCNetworkReachabilityRef target, SCNetworkReachabi
 {
     const struct listener *listener = info;
 
-    called(target, flags, info);
+    listener_called(target, flags, info);
     if (atomic_load(&listener->calls) == 3)
         return;
     unit_complain_if(!SCNetworkReachabilityUnscheduleFromRunLoop(target, inner_loop, kSCRunLoopDefaultMode) ||
@@ -889,7 +889,7 @@ static SCNetworkReachabilityRef settle(bool on_scheduler)
     return settler;
 }
 
-TEST(a_target_may_end_while_its_answer_comes)
+TEST(a_target_may_be_released_while_its_look_up_ends)
 {
     SCNetworkReachabilityRef settlers[2];
 
@@ -919,7 +919,7 @@ static struct resolver_reply fail_then_hang(const char *name)
     return usual(name);
 }
 
-TEST_WITH(NULL, NULL, who_comes_back_while_it_is_told_is_told_only_of_the_new_look_up)
+TEST_WITH(NULL, NULL, a_target_rescheduled_during_its_delivery_gets_only_the_new_look_up)
 {
     static struct listener   listener;
     SCNetworkReachabilityRef target;
@@ -1000,7 +1000,7 @@ static size_t heap(void)
 #endif
 }
 
-TEST_WITH(begin, NULL, nothing_is_left_of_names)
+TEST_WITH(begin, NULL, names_leave_nothing_behind)
 {
     const unsigned     count = 1000 / slowness();
     struct descriptors before;
@@ -1025,7 +1025,7 @@ TEST_WITH(begin, NULL, nothing_is_left_of_names)
 
 /* ---- What cannot be had ----------------------------------------------------------------------------------------- */
 
-TEST(without_a_thread_it_is_tried_again)
+TEST(a_look_up_without_a_thread_is_retried)
 {
     struct watcher watcher;
 
@@ -1069,7 +1069,7 @@ static void prepare(struct watcher *ret, const char *name)
 }
 
 /* The first could believe that the other one's thread will see to it. */
-TEST(of_two_that_get_no_thread_at_a_time_each_is_tried_again)
+TEST(two_look_ups_without_a_thread_are_both_retried)
 {
     struct watcher first, other;
     pthread_t      thread;
@@ -1106,7 +1106,7 @@ static void join_meanwhile(void)
     schedule(joining.target, joining.loop);
 }
 
-TEST(who_joins_one_that_gets_no_thread_is_tried_again_too)
+TEST(joining_a_look_up_without_a_thread_is_retried_too)
 {
     struct watcher first;
 
@@ -1124,7 +1124,7 @@ TEST(who_joins_one_that_gets_no_thread_is_tried_again_too)
 }
 
 /* It relies on a thread that is only being started for another, who gives up when that fails. */
-TEST(who_waits_for_another_ones_thread_is_tried_again_too)
+TEST(waiting_for_a_thread_that_cannot_start_is_retried_too)
 {
     struct watcher first;
 
@@ -1164,7 +1164,7 @@ static void start_one_more(void)
     atomic_store(&threads.none, true);
 }
 
-TEST(the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started)
+TEST(the_quick_thread_leaves_no_work_to_starting_threads)
 {
     for (size_t i = 0; i < 3; i++) {
         char name[] = "name-0.example";
@@ -1213,7 +1213,7 @@ static void lack(size_t least, size_t most, int times)
 }
 
 /* Neither for a look-up, nor for what another one found. */
-TEST_WITH(NULL, NULL, without_memory_it_is_tried_again)
+TEST_WITH(NULL, NULL, a_look_up_without_memory_is_retried)
 {
     struct watcher unasked, untold;
     char           name[1025];
@@ -1268,7 +1268,7 @@ TEST_WITH(NULL, NULL, a_retry_moves_to_another_loop)
 }
 
 /* An answer is worth something, also when it has to be asked for anew. */
-TEST(changes_that_keep_coming_keep_no_name_from_being_resolved)
+TEST(continuous_changes_do_not_keep_a_name_from_resolving)
 {
     struct watcher watcher;
 
@@ -1309,7 +1309,7 @@ static void resolve_in_child(SCNetworkReachabilityRef inherited)
     assert_int_equal(resolver_calls(NULL), 1);
 }
 
-TEST_WITH(NULL, NULL, a_child_looks_up_on_its_own_and_the_parent_goes_on)
+TEST_WITH(NULL, NULL, a_child_does_its_own_look_ups_and_the_parent_continues)
 {
     struct occupation        occupation;
     struct watcher           queued;
@@ -1348,7 +1348,7 @@ static struct resolver_reply answered(const char *name)
     return (struct resolver_reply){ .addresses = answer };
 }
 
-TEST_WITH(NULL, NULL, every_reply_comes_to_something)
+TEST_WITH(NULL, NULL, every_resolver_reply_has_a_result)
 {
     static const struct {
         const char *answer, *addresses; /* the resolver's, and ours */
@@ -1401,7 +1401,7 @@ TEST_WITH(NULL, NULL, every_reply_comes_to_something)
     }
 }
 
-TEST_WITH(NULL, NULL, more_than_64_addresses_are_as_many_as_64)
+TEST_WITH(NULL, NULL, addresses_beyond_64_are_dropped)
 {
     struct sockaddr_storage addresses[128];
     struct watcher          watcher;
@@ -1474,7 +1474,7 @@ static void note_signal(int number)
 }
 
 /* That each of them has all signals blocked, the resolver looks at in every test. */
-TEST(no_signal_is_taken_by_a_resolver)
+TEST(resolver_threads_block_all_signals)
 {
     struct sigaction  action = { .sa_handler = note_signal }, before;
     struct occupation occupation;

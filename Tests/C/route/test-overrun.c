@@ -202,7 +202,7 @@ static void *flood_routes(void *argument)
 }
 
 /* Messages that never end must not keep an answer back. */
-TEST(an_answer_comes_while_routes_keep_changing)
+TEST(getflags_returns_while_routes_keep_changing)
 {
     struct writer  writer, flooder;
     struct watcher watcher;

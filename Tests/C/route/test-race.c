@@ -495,7 +495,7 @@ static void add_second_pair(void)
     link_c = writer_index("c");
 }
 
-TEST(no_answer_is_stale_after_an_address_was_deleted)
+TEST(no_result_is_stale_after_an_address_was_deleted)
 {
     struct writer writer;
     char          prefix[32];
@@ -515,7 +515,7 @@ TEST(no_answer_is_stale_after_an_address_was_deleted)
     race(&address_deleted);
 }
 
-TEST(no_answer_is_stale_after_a_link_went_down)
+TEST(no_result_is_stale_after_a_link_went_down)
 {
     add_second_pair();
     namespace_ip("route add default via 203.0.113.1");
@@ -523,7 +523,7 @@ TEST(no_answer_is_stale_after_a_link_went_down)
     race(&link_lowered);
 }
 
-TEST(no_loss_is_told_of_when_a_link_comes_back)
+TEST(no_loss_is_reported_when_a_link_comes_back)
 {
     struct way ways[] = { { "a scheduled target", start_target, hear_losses, stop_target, 0, 0 },
                           { "one that is asked", start_asking, ask_for_losses, stop_asking, 0, 0 } };
