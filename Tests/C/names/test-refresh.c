@@ -326,11 +326,12 @@ TEST(the_remaining_loop_takes_over_the_refresh)
     begin_with("servfail.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    SCRunLoopRelease(watcher.loop);
     watcher.loop = other;
     assert_false(asks_at("servfail.test", 0.999));
     assert_true(asks_at("servfail.test", 1));
     assert_true(asks_at("servfail.test", 3));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(other);
 }
 
 TEST(two_loops_refresh_a_name_once)

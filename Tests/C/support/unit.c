@@ -170,20 +170,19 @@ static int end_unit(void **state)
     return 0;
 }
 
-/* The name is freed by nobody: cmocka may print it to the end. */
-static struct CMUnitTest test_for_cmocka(const struct unit_test *test)
+static struct CMUnitTest test_for_cmocka(struct unit_test *test)
 {
-    char *name = NULL;
-
-    if (test->row_name != NULL && asprintf(&name, "%s_%s", test->name, test->row_name) < 0)
+    if (test->row_name != NULL && test->full_name == NULL &&
+        asprintf(&test->full_name, "%s_%s", test->name, test->row_name) < 0)
         abort();
-    return (struct CMUnitTest){ name != NULL ? name : test->name, test_body, NULL, clean_up, (void *)(uintptr_t)test };
+    return (struct CMUnitTest){ test->full_name != NULL ? test->full_name : test->name, test_body, NULL, clean_up,
+                                test };
 }
 
 /* ---- All tests --------------------------------------------------------------------------------------------------- */
 
 /* From the first to before the end. With a denial, perhaps DENIAL_NONE, this process is fit for more of them. */
-static int run_range(const struct unit_test *first, const struct unit_test *end, const enum denial *denial)
+static int run_range(struct unit_test *first, const struct unit_test *end, const enum denial *denial)
 {
     struct CMUnitTest all[MOST_TESTS] = { { 0 } };
     size_t            count = 0;
@@ -194,7 +193,7 @@ static int run_range(const struct unit_test *first, const struct unit_test *end,
         if (!denial_impose(*denial))
             refusal = "no seccomp filter works here";
     }
-    for (const struct unit_test *test = first; test != end; test = test->next) {
+    for (struct unit_test *test = first; test != end; test = test->next) {
         if (count == MOST_TESTS)
             abort();
         all[count++] = test_for_cmocka(test);

@@ -106,6 +106,7 @@ struct unit_test {
     int               apart, denial; /* TEST_DENIED */
     pid_t             process;       /* while it runs apart, and what it prints */
     FILE             *output;
+    char             *full_name; /* of a row; static, as cmocka may print it to the end */
     struct unit_test *next;
 };
 
