@@ -21,7 +21,7 @@ static void bench_start(enum bench_way way, const char *address)
 
 /* ---- When ------------------------------------------------------------------------------------------------------- */
 
-TEST_EACH(an_address_that_was_just_scheduled_calls_nobody, bench_rows)
+TEST_EACH(a_newly_scheduled_address_makes_no_callback, bench_rows)
 {
     static const char *const addresses[] = { FAR, "192.0.2.9", "0.0.0.0" };
 
@@ -35,7 +35,7 @@ TEST_EACH(an_address_that_was_just_scheduled_calls_nobody, bench_rows)
 }
 
 /* One that need not be looked up; for the others see test-name.c. */
-TEST_EACH(a_name_that_was_just_scheduled_calls_once, bench_rows)
+TEST_EACH(a_newly_scheduled_name_makes_one_callback, bench_rows)
 {
     for (int asks = 0; asks < 2; asks++) {
         bench_open(&bench, row->way, expect_name("localhost"));
@@ -47,7 +47,7 @@ TEST_EACH(a_name_that_was_just_scheduled_calls_once, bench_rows)
     }
 }
 
-TEST_EACH(scheduling_a_name_again_calls_again, bench_rows)
+TEST_EACH(scheduling_a_name_again_makes_another_callback, bench_rows)
 {
     bench_open(&bench, row->way, expect_name("localhost"));
     for (int i = 0; i < 3; i++) {
@@ -58,7 +58,7 @@ TEST_EACH(scheduling_a_name_again_calls_again, bench_rows)
     }
 }
 
-TEST_EACH(each_change_is_told, bench_rows)
+TEST_EACH(each_change_is_reported, bench_rows)
 {
     bench_start(row->way, FAR);
     witness_appear();
@@ -72,7 +72,7 @@ TEST_EACH(each_change_is_told, bench_rows)
     bench_expect_idle(&bench);
 }
 
-TEST_EACH(there_and_back_again_calls_nobody, bench_rows)
+TEST_EACH(a_change_and_its_reversal_make_no_callback, bench_rows)
 {
     bench_start(row->way, FAR);
     witness_appear();
@@ -82,7 +82,7 @@ TEST_EACH(there_and_back_again_calls_nobody, bench_rows)
     bench_expect_call(&bench, R);
 }
 
-TEST_EACH(many_changes_are_one_callback_with_the_last_value, bench_rows)
+TEST_EACH(many_changes_make_one_callback_with_the_last_value, bench_rows)
 {
     bench_start(row->way, FAR);
     for (int i = 0; i < 20; i++) {
@@ -119,7 +119,7 @@ TEST_EACH(a_late_callback_gets_no_announcement_of_a_name, bench_rows)
     bench_expect_call(&bench, 0);
 }
 
-TEST_EACH(a_change_of_interface_alone_is_told, bench_rows)
+TEST_EACH(a_change_of_interface_alone_is_reported, bench_rows)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "203.0.113.1" };
 
@@ -132,7 +132,7 @@ TEST_EACH(a_change_of_interface_alone_is_told, bench_rows)
     EXPECT_INTERFACE(bench.target, "c");
 }
 
-TEST_EACH(with_notify_path_another_gateway_is_told_too, bench_rows)
+TEST_EACH(with_notify_path_another_gateway_is_reported_too, bench_rows)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.77" };
 
@@ -147,7 +147,7 @@ TEST_EACH(with_notify_path_another_gateway_is_told_too, bench_rows)
     bench_expect_idle(&bench);
 }
 
-TEST_EACH(a_change_that_nobody_was_scheduled_for_is_not_told, bench_rows)
+TEST_EACH(a_change_while_unscheduled_is_not_reported, bench_rows)
 {
     bench_start(row->way, FAR);
     assert_true(bench_unschedule(&bench));
@@ -285,7 +285,7 @@ static void change_inside(struct bench *in)
     in->result = (int)expect_flags_of(in->target);
 }
 
-TEST_EACH(what_changes_during_a_call_is_told_by_another, bench_rows)
+TEST_EACH(a_change_during_a_callback_makes_another, bench_rows)
 {
     bench_start(row->way, FAR);
     bench.inside = change_inside;
@@ -305,7 +305,7 @@ static void change_back_inside(struct bench *in)
     witness_appear();
 }
 
-TEST_EACH(there_and_back_again_during_a_call_calls_nobody, bench_rows)
+TEST_EACH(a_change_and_its_reversal_during_a_callback_make_no_other, bench_rows)
 {
     bench_start(row->way, FAR);
     bench.inside = change_back_inside;
@@ -316,7 +316,7 @@ TEST_EACH(there_and_back_again_during_a_call_calls_nobody, bench_rows)
 
 /* ---- Before the first pass of a run loop ------------------------------------------------------------------------ */
 
-TEST(a_change_between_scheduling_and_the_first_pass_is_told)
+TEST(a_change_before_the_first_pass_is_reported)
 {
     struct watcher watcher;
 
@@ -401,7 +401,7 @@ TEST(with_both_hooks_each_delivery_retains_and_releases)
     assert_int_equal(hooks.open_inside, 2);
 }
 
-TEST(with_release_alone_it_is_called_once_at_the_end)
+TEST(release_alone_is_called_once_at_the_end)
 {
     use_context(hooked, false, true);
     assert_string_equal(hooks.order, "c-");
@@ -409,7 +409,7 @@ TEST(with_release_alone_it_is_called_once_at_the_end)
     assert_ptr_equal(hooks.released, &hooks.first);
 }
 
-TEST(with_retain_alone_its_value_is_passed)
+TEST(retain_alone_has_its_value_passed)
 {
     use_context(hooked, true, false);
     assert_string_equal(hooks.order, "+c");
@@ -423,7 +423,7 @@ TEST(with_no_hook_the_info_is_passed)
     assert_ptr_equal(hooks.passed, &hooks.first);
 }
 
-TEST(release_alone_waits_for_the_call_in_flight)
+TEST(release_alone_waits_for_the_callback_in_progress)
 {
     use_context(replacing, false, true);
     assert_string_equal(hooks.order, "c-");
@@ -431,7 +431,7 @@ TEST(release_alone_waits_for_the_call_in_flight)
     assert_int_equal(hooks.releases, 1);
 }
 
-TEST(replacing_inside_the_call_leaves_it_its_own_reference)
+TEST(replacing_the_context_inside_a_callback_keeps_its_own_reference)
 {
     use_context(replacing, true, true);
     assert_string_equal(hooks.order, "++-c-");
@@ -525,7 +525,7 @@ static void unschedule_the_other(struct bench *in)
     in->result = bench_unschedule(in->more);
 }
 
-TEST(a_callback_may_unschedule_a_target_whose_call_is_due)
+TEST(a_callback_may_unschedule_a_target_whose_callback_is_due)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
 
@@ -577,7 +577,7 @@ static void change_and_perform_inside(struct bench *in)
     in->result = in->result == 0 ? in->calls : -1;
 }
 
-TEST(what_changes_during_a_call_is_told_after_it)
+TEST(a_nested_pass_does_not_report_the_target_being_delivered)
 {
     bench_start(BENCH_LOOP, FAR);
     bench.inside = change_and_perform_inside;
@@ -608,7 +608,7 @@ TEST(scheduling_twice_takes_two_unschedules)
     assert_int_equal(bench.calls, 2);
 }
 
-TEST(a_schedule_ends_in_the_mode_in_which_it_was_made)
+TEST(a_schedule_ends_in_its_own_mode)
 {
     char common[] = kSCRunLoopCommonModes; /* modes are compared as text */
 
@@ -626,7 +626,7 @@ TEST(a_schedule_ends_in_the_mode_in_which_it_was_made)
     assert_int_equal(idle_perform(bench.loop), 0);
 }
 
-TEST(unscheduling_from_a_loop_that_is_not_there_is_refused)
+TEST(unscheduling_from_another_loop_is_refused)
 {
     SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
 
@@ -641,7 +641,7 @@ TEST(unscheduling_from_a_loop_that_is_not_there_is_refused)
     SCRunLoopRelease(other);
 }
 
-TEST(of_several_loops_the_first_to_see_a_change_tells_it)
+TEST(the_first_of_several_loops_to_see_a_change_reports_it)
 {
     SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
 
@@ -664,7 +664,7 @@ TEST(of_several_loops_the_first_to_see_a_change_tells_it)
 }
 
 /* A target whose call is due on this loop is taken off it before that: the other loop makes the call. */
-TEST(a_call_that_is_due_moves_on_when_its_loop_is_left)
+TEST(a_due_callback_moves_to_another_loop_when_unscheduled)
 {
     SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
 
@@ -689,7 +689,7 @@ TEST(a_call_that_is_due_moves_on_when_its_loop_is_left)
     SCRunLoopRelease(other);
 }
 
-TEST(a_target_may_be_scheduled_on_a_loop_nobody_refers_to)
+TEST(a_schedule_keeps_its_loop_alive)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
 
@@ -702,7 +702,7 @@ TEST(a_target_may_be_scheduled_on_a_loop_nobody_refers_to)
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, loop, kSCRunLoopDefaultMode));
 }
 
-TEST(the_flags_of_an_unscheduled_target_are_asked_for_again)
+TEST(the_flags_of_an_unscheduled_target_are_queried_again)
 {
     bench_start(BENCH_LOOP, FAR);
     witness_appear();
@@ -828,7 +828,7 @@ static void *end_with_a_schedule(void *argument)
     return SCNetworkReachabilityScheduleWithRunLoop(targets[0], loop, kSCRunLoopDefaultMode) ? loop : NULL;
 }
 
-TEST(a_thread_that_ends_takes_its_schedules_with_it)
+TEST(an_ending_thread_unschedules_its_targets)
 {
     SCNetworkReachabilityContext context = { .info = &hooks.first, .release = release_hook };
     SCNetworkReachabilityRef     targets[2];

@@ -397,7 +397,7 @@ TEST_WITH(NULL, NULL, the_size_of_a_path_follows_the_rules)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST_WITH(NULL, NULL, a_path_tells_all_that_is_known)
+TEST_WITH(NULL, NULL, a_path_holds_all_that_is_known)
 {
     SCNetworkReachabilityRef  target;
     SCNetworkReachabilityPath path;
@@ -615,7 +615,7 @@ static void *error_of_another_thread(void *argument)
     return NULL;
 }
 
-TEST(an_error_is_the_thread_s_own_and_outlives_success)
+TEST(an_error_belongs_to_its_thread_and_outlives_success)
 {
     int                      errors[2] = { -1, -1 };
     pthread_t                thread;

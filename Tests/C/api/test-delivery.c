@@ -57,7 +57,7 @@ static void *replace(void *argument)
     return NULL;
 }
 
-TEST(a_context_that_is_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
+TEST(a_context_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
 {
     struct object                object = { 0 };
     SCNetworkReachabilityContext context = { 0, &object, hold, let_go, NULL };
@@ -100,7 +100,7 @@ static void start_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, restart->loop, kSCRunLoopDefaultMode));
 }
 
-TEST(a_callback_that_schedules_anew_does_not_keep_a_pass_from_ending)
+TEST(a_callback_that_schedules_again_does_not_keep_a_pass_from_ending)
 {
     struct restart               restart = { .loop = SCRunLoopCreate() };
     SCNetworkReachabilityContext context = { 0, &restart, NULL, NULL, NULL };
@@ -140,7 +140,7 @@ TEST(a_second_loop_evaluates_before_it_returns)
 
 /* ---- What a pass leaves behind ---- */
 
-TEST(a_pass_that_did_all_there_was_leaves_nothing_to_poll_for)
+TEST(a_complete_pass_leaves_the_descriptor_unreadable)
 {
     struct watcher watcher = { 0 };
     struct pollfd  ready = { .events = POLLIN };
@@ -193,7 +193,7 @@ static void *run_three_times(void *argument)
     return NULL;
 }
 
-TEST(a_run_that_made_a_call_says_so_though_nothing_is_left)
+TEST(a_run_that_made_a_callback_reports_it_though_nothing_is_scheduled)
 {
     int results[3];
 
@@ -232,7 +232,7 @@ static void *keep_own_loop(void *argument)
     return NULL;
 }
 
-TEST(a_loop_whose_thread_has_ended_takes_no_target)
+TEST(the_loop_of_an_ended_thread_accepts_no_target)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = NULL;

@@ -58,9 +58,7 @@ static struct descriptors before; /* open when the scenario began */
 
 static unsigned step(void)
 {
-    const char *under = getenv("TEST_UNDER");
-
-    return under != NULL && strcmp(under, "valgrind") == 0 ? 4 : 1;
+    return unit_is_under("valgrind") ? 4 : 1;
 }
 
 static void fault_begin(void)
@@ -142,22 +140,16 @@ static unsigned                  peer; /* the other end of the link that all rou
 static const struct writer_route defaults[] = { { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" },
                                                 { .prefix = "::/0", .gateway = "2001:db8::1" } };
 
-static void check(int error)
-{
-    if (error != 0)
-        fail_msg("writer: %s", strerror(error));
-}
-
 static void add_defaults(void)
 {
-    check(writer_route(&writer, WRITER_ADD, &defaults[0]));
-    check(writer_route(&writer, WRITER_ADD, &defaults[1]));
+    unit_check(writer_route(&writer, WRITER_ADD, &defaults[0]), "writer");
+    unit_check(writer_route(&writer, WRITER_ADD, &defaults[1]), "writer");
 }
 
 static void delete_defaults(void)
 {
-    check(writer_route(&writer, WRITER_DELETE, &defaults[0]));
-    check(writer_route(&writer, WRITER_DELETE, &defaults[1]));
+    unit_check(writer_route(&writer, WRITER_DELETE, &defaults[0]), "writer");
+    unit_check(writer_route(&writer, WRITER_DELETE, &defaults[1]), "writer");
 }
 
 /* At the start of a test, as only that may be skipped. */
@@ -168,7 +160,7 @@ static void begin(void)
     etc_write(ETC_HOSTS, "192.0.2.9 " NAME "\n");
     namespace_ip("link set dev lo up");
     namespace_add_pair();
-    check(writer_open(&writer));
+    unit_check(writer_open(&writer), "writer");
     peer = writer_index("b");
     add_defaults();
 }
@@ -321,32 +313,23 @@ static void expect_sound(SCNetworkReachabilityRef target)
 /* ---- A thread's own loop ---------------------------------------------------------------------------------------- */
 
 /* The tests of this section come first: in this process no other has used the library. */
-/* Threads report failures here: cmocka's asserts are for the test's own. */
-static const char *complaint;
-
-static void complain_if(bool wrong, const char *what)
-{
-    if (wrong && complaint == NULL)
-        complaint = what;
-}
-
 static void *use_current(void *target)
 {
     SCRunLoopRef       loop = UNDER_FAULT(SCRunLoopGetCurrent());
     SCRunLoopRunResult result;
 
-    complain_if(loop == NULL && !is_refused(), "no loop, and no reason");
+    unit_complain_if(loop == NULL && !is_refused(), "no loop, and no reason");
     loop = SCRunLoopGetCurrent();
-    complain_if(loop == NULL, "no loop, though nothing fails any more");
-    complain_if(loop != SCRunLoopGetCurrent(), "another loop");
-    if (complaint != NULL || !schedule(target, loop)) {
-        complain_if(true, "not scheduled");
+    unit_complain_if(loop == NULL, "no loop, though nothing fails any more");
+    unit_complain_if(loop != SCRunLoopGetCurrent(), "another loop");
+    if (unit_complaint() != NULL || !schedule(target, loop)) {
+        unit_complain_if(true, "not scheduled");
         return NULL;
     }
     result = UNDER_FAULT(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0));
-    complain_if(result == -1 ? !is_refused() : result != kSCRunLoopRunTimedOut, "another result of a run");
+    unit_complain_if(result == -1 ? !is_refused() : result != kSCRunLoopRunTimedOut, "another result of a run");
     result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0);
-    complain_if(result != kSCRunLoopRunTimedOut, "another result of a run, though nothing fails any more");
+    unit_complain_if(result != kSCRunLoopRunTimedOut, "another result of a run, though nothing fails any more");
     return NULL; /* the thread's end unschedules */
 }
 
@@ -354,9 +337,9 @@ static void *use_main(void *unused)
 {
     SCRunLoopRef loop = UNDER_FAULT(SCRunLoopGetMain());
 
-    complain_if(loop == NULL && !is_refused(), "no main loop, and no reason");
-    complain_if(SCRunLoopGetMain() == NULL, "no main loop, though nothing fails any more");
-    complain_if(loop != NULL && loop != SCRunLoopGetMain(), "another main loop");
+    unit_complain_if(loop == NULL && !is_refused(), "no main loop, and no reason");
+    unit_complain_if(SCRunLoopGetMain() == NULL, "no main loop, though nothing fails any more");
+    unit_complain_if(loop != NULL && loop != SCRunLoopGetMain(), "another main loop");
     return unused;
 }
 
@@ -377,15 +360,15 @@ static _Noreturn void run_first(void *(*use)(void *))
     const long               blocks = faults_blocks();
 
     target = make();
-    complain_if(target == NULL || pthread_create(&thread, NULL, use, (void *)(uintptr_t)target) != 0, "no thread");
-    if (complaint == NULL)
+    unit_complain_if(target == NULL || pthread_create(&thread, NULL, use, (void *)(uintptr_t)target) != 0, "no thread");
+    if (unit_complaint() == NULL)
         pthread_join(thread, NULL);
     SCNetworkReachabilityRelease(target);
     if (use == use_current)
-        complain_if(faults_blocks() != blocks || !same_descriptors(&before), "something is left");
-    if (complaint != NULL)
-        fprintf(stderr, "%s\n", complaint);
-    _exit(complaint != NULL ? WRONG : struck ? STRUCK : DONE);
+        unit_complain_if(faults_blocks() != blocks || !same_descriptors(&before), "something is left");
+    if (unit_complaint() != NULL)
+        fprintf(stderr, "%s\n", unit_complaint());
+    _exit(unit_complaint() != NULL ? WRONG : struck ? STRUCK : DONE);
 }
 
 static void *(*first_use)(void *);
@@ -406,14 +389,14 @@ static void run_apart(void)
     struck = WEXITSTATUS(status) == STRUCK;
 }
 
-TEST(a_thread_has_its_loop_or_is_told_why_not)
+TEST(a_thread_gets_its_loop_or_an_error)
 {
     kind = kinds;
     first_use = use_current;
     sweep(WAYS, run_apart);
 }
 
-TEST(the_main_loop_is_there_or_it_is_told_why_not)
+TEST(a_process_gets_its_main_loop_or_an_error)
 {
     kind = kinds;
     first_use = use_main;
@@ -433,7 +416,7 @@ static void create(void)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_target_is_made_whole_or_not_at_all)
+TEST(a_target_is_created_completely_or_not_at_all)
 {
     sweep_kinds(KINDS, WAYS, create);
 }
@@ -453,7 +436,7 @@ static void get_flags(void)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(flags_are_right_or_not_told)
+TEST(getflags_is_right_or_fails)
 {
     sweep_kinds(KINDS, WAYS, get_flags);
 }
@@ -476,7 +459,7 @@ static void get_path(void)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_path_is_right_or_not_told)
+TEST(getpath_is_right_or_fails)
 {
     sweep_kinds(KINDS, WAYS, get_path);
 }
@@ -498,7 +481,7 @@ static void get_description(void)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_description_says_nothing_wrong)
+TEST(a_description_is_right_or_incomplete)
 {
     sweep_kinds(KINDS, WAYS, get_description);
 }
@@ -561,7 +544,7 @@ static void replace_callback(void)
     assert_int_equal(old + fresh, 0);
 }
 
-TEST(a_callback_is_replaced_or_stays)
+TEST(setcallback_replaces_or_keeps_the_callback)
 {
     sweep_kinds(1, WAYS, replace_callback);
 }
@@ -589,7 +572,7 @@ static void create_loop(void)
     SCRunLoopRelease(loop);
 }
 
-TEST(a_loop_is_made_whole_or_not_at_all)
+TEST(a_loop_is_created_completely_or_not_at_all)
 {
     sweep(WAYS, create_loop);
 }
@@ -643,7 +626,7 @@ static void schedule_and_hear(void)
     assert_true(stop(target, loop));
 }
 
-TEST(who_is_scheduled_hears_everything)
+TEST(a_scheduled_target_misses_no_change)
 {
     sweep_kinds(FAR, WAYS, schedule_and_hear);
 }
@@ -706,7 +689,7 @@ static void create_and_go_abroad(void)
     assert_int_equal(setns(home, CLONE_NEWNET), 0);
 }
 
-TEST(who_is_scheduled_from_another_namespace_hears_everything)
+TEST(a_target_scheduled_from_another_namespace_misses_no_change)
 {
     home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     namespace_require();
@@ -756,7 +739,7 @@ static void lose_defaults(SCRunLoopRef loop)
     delete_defaults();
 }
 
-TEST(a_lost_route_is_told_in_the_end)
+TEST(a_lost_route_is_finally_reported)
 {
     happen = lose_defaults;
     undo = add_defaults;
@@ -766,17 +749,17 @@ TEST(a_lost_route_is_told_in_the_end)
 static void lose_carrier(SCRunLoopRef loop)
 {
     (void)loop;
-    check(writer_link_up(&writer, peer, false));
+    unit_check(writer_link_up(&writer, peer, false), "writer");
     namespace_await_running("a", false);
 }
 
 static void regain_carrier(void)
 {
-    check(writer_link_up(&writer, peer, true));
+    unit_check(writer_link_up(&writer, peer, true), "writer");
     namespace_await_running("a", true);
 }
 
-TEST(a_lost_carrier_is_told_in_the_end)
+TEST(a_lost_carrier_is_finally_reported)
 {
     happen = lose_carrier;
     undo = regain_carrier;
@@ -822,15 +805,15 @@ static void lose_carrier_and_messages(SCRunLoopRef loop)
 
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &smallest, sizeof smallest), 0);
     for (int i = 0; i < 10; i++) {
-        check(writer_route(&writer, WRITER_ADD, &other));
-        check(writer_route(&writer, WRITER_DELETE, &other));
+        unit_check(writer_route(&writer, WRITER_ADD, &other), "writer");
+        unit_check(writer_route(&writer, WRITER_DELETE, &other), "writer");
     }
     dropped = drops(fd);
     lose_carrier(loop);
     assert_true(dropped > 0 && drops(fd) > dropped);
 }
 
-TEST(lost_messages_are_made_good_in_the_end)
+TEST(lost_messages_are_finally_recovered_from)
 {
     happen = lose_carrier_and_messages;
     undo = regain_carrier;
@@ -869,7 +852,7 @@ static void fetch_an_event(void)
     assert_true(stop(target, loop));
 }
 
-TEST(a_change_is_fetched_in_the_end)
+TEST(a_change_is_finally_fetched)
 {
     sweep_kinds(1, EVENT_WAYS, fetch_an_event);
 }

@@ -129,7 +129,7 @@ static void look_at_the_thread(SCNetworkReachabilityRef target, SCNetworkReachab
     sem_post(&at_once.called);
 }
 
-TEST(work_that_is_run_at_once_calls_on_the_librarys_thread)
+TEST(work_run_at_once_calls_on_the_library_thread)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     SCNetworkReachabilityRef             target;
@@ -161,7 +161,7 @@ static void start_over(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
     sem_post(&at_once.called);
 }
 
-TEST(a_call_at_once_that_sets_its_scheduler_anew_lets_others_be_called)
+TEST(a_callback_at_once_that_sets_its_scheduler_again_does_not_block_others)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     SCNetworkReachabilityRef             target;
@@ -236,7 +236,7 @@ TEST(work_may_be_run_when_the_target_is_on_another_scheduler)
 
 /* ---- Never ------------------------------------------------------------------------------------------------------ */
 
-TEST(a_target_whose_work_is_never_run_is_called_no_more)
+TEST(a_target_whose_work_is_never_run_gets_no_more_callbacks)
 {
     struct queue             queue;
     struct listener          listener;
@@ -320,7 +320,7 @@ static long heap(void)
 #endif
 }
 
-TEST(of_what_is_never_run_one_calls_argument_stays)
+TEST(work_never_run_leaks_one_argument_only)
 {
     const long limit = 256; /* bytes for each: a handover, not a target or a schedule */
     long       before;
@@ -336,7 +336,7 @@ TEST(of_what_is_never_run_one_calls_argument_stays)
 
 /* ---- Twice ------------------------------------------------------------------------------------------------------ */
 
-TEST(work_that_is_run_a_second_time_does_nothing)
+TEST(work_run_a_second_time_does_nothing)
 {
     struct queue             queue;
     struct listener          listener;
@@ -371,7 +371,7 @@ static void run_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
     hear(target, flags, info);
 }
 
-TEST(work_that_is_run_inside_itself_does_nothing)
+TEST(work_run_inside_itself_does_nothing)
 {
     struct queue             queue;
     struct listener          listener;
@@ -394,7 +394,7 @@ TEST(work_that_is_run_inside_itself_does_nothing)
 }
 
 /* Its second run comes while the next work of the same target waits, or lasts. */
-TEST(a_second_run_is_not_the_first_of_the_next_work)
+TEST(a_second_run_does_not_run_the_next_work)
 {
     struct queue             queue;
     struct listener          listener;
@@ -423,7 +423,7 @@ TEST(a_second_run_is_not_the_first_of_the_next_work)
 }
 
 /* However many come after it: at any time one of their works waits in a place that was used before. */
-TEST(a_second_run_never_makes_another_targets_call)
+TEST(a_second_run_never_makes_another_targets_callback)
 {
     enum { OTHERS = 100 };
     static struct listener   listeners[OTHERS];
@@ -491,7 +491,7 @@ static void *run_together(void *unused)
     }
 }
 
-TEST(of_many_threads_that_run_a_work_one_makes_the_call)
+TEST(one_of_many_threads_that_run_a_work_makes_the_callback)
 {
     struct queue             queue;
     struct listener          listener;
@@ -662,7 +662,7 @@ static void again_in_perform(void)
     check(SCNetworkReachabilitySetScheduler(busy.target, &scheduler));
 }
 
-TEST_WITH(NULL, NULL, perform_may_set_the_same_scheduler_anew)
+TEST_WITH(NULL, NULL, perform_may_set_the_same_scheduler_again)
 {
     struct listener listener;
 

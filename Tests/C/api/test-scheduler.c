@@ -37,7 +37,7 @@ static void ask_for_last_path(SCNetworkReachabilityRef target)
 }
 
 /* A change and the change back before the work is run: who has asked in between has seen what no longer is. */
-TEST(who_asked_in_between_is_told_that_it_has_passed)
+TEST(a_change_seen_by_a_getter_is_reported_when_it_is_reversed)
 {
     static void (*const ways[])(SCNetworkReachabilityRef) = { ask_for_flags, ask_for_last_path };
 
@@ -99,7 +99,7 @@ TEST_WITH(NULL, NULL, no_target_is_refused)
     queue_close(&queue);
 }
 
-TEST(null_is_refused_where_there_is_no_scheduler)
+TEST(unscheduling_without_a_scheduler_is_refused)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
 
@@ -134,7 +134,7 @@ TEST(a_second_scheduler_is_refused)
     queue_close(&other);
 }
 
-TEST(a_target_on_a_loop_is_refused_a_scheduler)
+TEST(a_target_on_a_loop_gets_no_scheduler)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
 
@@ -152,7 +152,7 @@ TEST(a_target_on_a_loop_is_refused_a_scheduler)
     SCRunLoopRelease(loop);
 }
 
-TEST(a_target_on_a_scheduler_is_refused_a_loop)
+TEST(a_target_on_a_scheduler_gets_no_loop)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
 
@@ -190,7 +190,7 @@ static void perform_never(void *info, void (*work)(void *argument), void *argume
     (void)argument;
 }
 
-TEST(who_comes_second_gives_back_what_was_retained)
+TEST(a_refused_scheduler_is_released_if_it_was_retained)
 {
     const SCNetworkReachabilityScheduler late = { .retain = retain_and_be_late,
                                                   .release = count_release,
@@ -269,7 +269,7 @@ static void end_with_hooks(SCNetworkReachabilityRef target)
     witness_vanish();
 }
 
-TEST(what_retain_returns_is_kept)
+TEST(the_value_that_retain_returns_is_used)
 {
     SCNetworkReachabilityRef target = begin_with_hooks(true, true);
 
@@ -315,7 +315,7 @@ static void unschedule_in_call(SCNetworkReachabilityRef target, SCNetworkReachab
     call_hook(target, flags, info);
 }
 
-TEST(a_scheduler_is_released_after_the_work_that_unscheduled)
+TEST(a_scheduler_is_released_after_the_work_that_unscheduled_it)
 {
     SCNetworkReachabilityRef target = begin_with_hooks(true, true);
 
@@ -372,7 +372,7 @@ TEST(each_of_many_targets_has_work_of_its_own)
 
 /* ---- Ending ----------------------------------------------------------------------------------------------------- */
 
-TEST(work_that_waits_does_nothing_after_unscheduling)
+TEST(pending_work_does_nothing_after_unscheduling)
 {
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     witness_appear();
@@ -382,7 +382,7 @@ TEST(work_that_waits_does_nothing_after_unscheduling)
     assert_int_equal(bench.calls, 0);
 }
 
-TEST(work_that_waits_calls_nobody_after_the_callback_was_cleared)
+TEST(pending_work_makes_no_callback_after_the_callback_was_cleared)
 {
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     witness_appear();
@@ -564,7 +564,7 @@ TEST(calls_do_not_overlap_on_a_concurrent_scheduler)
     held_close();
 }
 
-TEST(another_thread_that_unschedules_does_not_wait_for_the_call_in_flight)
+TEST(unscheduling_on_another_thread_does_not_wait_for_the_callback_in_progress)
 {
     held_open();
     witness_vanish();
@@ -578,7 +578,7 @@ TEST(another_thread_that_unschedules_does_not_wait_for_the_call_in_flight)
     assert_int_equal(atomic_load(&held.calls), 1);
 }
 
-TEST(another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_flight)
+TEST(clearing_the_callback_on_another_thread_does_not_wait_for_the_callback_in_progress)
 {
     held_open();
     witness_vanish();
@@ -591,7 +591,7 @@ TEST(another_thread_that_clears_the_callback_does_not_wait_for_the_call_in_fligh
     assert_int_equal(atomic_load(&held.calls), 1);
 }
 
-TEST(another_thread_may_let_go_of_everything_during_a_call)
+TEST(another_thread_may_release_everything_during_a_callback)
 {
     held_open();
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
@@ -628,8 +628,7 @@ static void note(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
 static void change_many_times(unsigned threads)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
-    const char               *under = getenv("TEST_UNDER");
-    const int                 rounds = under != NULL && strcmp(under, "plain") != 0 ? 500 : 5000;
+    const int                 rounds = unit_is_under(NULL) && !unit_is_under("plain") ? 500 : 5000;
     SCNetworkReachabilityRef  target;
 
     memset(&many, 0, sizeof many);
@@ -659,12 +658,12 @@ static void change_many_times(unsigned threads)
     assert_int_equal(atomic_load(&many.queue.references), 0);
 }
 
-TEST(the_last_call_of_many_is_right_on_one_thread)
+TEST(the_last_callback_of_many_is_right_on_one_thread)
 {
     change_many_times(1);
 }
 
-TEST(the_last_call_of_many_is_right_on_a_pool_of_threads)
+TEST(the_last_callback_of_many_is_right_on_a_pool_of_threads)
 {
     change_many_times(QUEUE_THREADS);
 }
@@ -731,7 +730,7 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
     struct asking          asking = { 0 };
     pthread_t              thread;
 
-    if (under != NULL && strcmp(under, "clang") != 0)
+    if (unit_is_under(NULL) && !unit_is_under("clang"))
         SKIP("%s makes system calls of its own", under);
     witness_open();
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));

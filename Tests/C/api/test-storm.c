@@ -17,6 +17,7 @@
 
 #include "support/expect.h"
 #include "support/idle.h"
+#include "support/listener.h"
 #include "support/namespace.h"
 #include "support/patience.h"
 #include "support/program.h"
@@ -30,37 +31,14 @@ static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gatew
 
 static unsigned rounds_wanted(void)
 {
-    const char *text = getenv("TEST_STORM_ROUNDS"), *under = getenv("TEST_UNDER");
+    const char *text = getenv("TEST_STORM_ROUNDS");
 
     if (text != NULL && atoi(text) > 0)
         return (unsigned)atoi(text);
     /* These run one thread at a time, and each twenty or a hundred times slower. */
-    if (under != NULL && strcmp(under, "valgrind") == 0)
+    if (unit_is_under("valgrind"))
         return ROUNDS / 200;
-    return under != NULL && strcmp(under, "helgrind") == 0 ? ROUNDS / 500 : ROUNDS;
-}
-
-/* Threads of a test report failures here: cmocka's asserts are for the test's own thread. */
-static _Atomic(const char *) complaint;
-
-static void complain_if(bool wrong, const char *what)
-{
-    if (wrong)
-        atomic_store(&complaint, what);
-}
-
-static void expect_no_complaint(void)
-{
-    const char *what = atomic_load(&complaint);
-
-    if (what != NULL)
-        fail_msg("%s", what);
-}
-
-static void check(int error, const char *what)
-{
-    if (error != 0)
-        fail_msg("%s: %s", what, strerror(error));
+    return unit_is_under("helgrind") ? ROUNDS / 500 : ROUNDS;
 }
 
 /* ---- The storm -------------------------------------------------------------------------------------------------- */
@@ -87,15 +65,16 @@ static struct {
 static void *drive(void *loop)
 {
     while (!atomic_load(&storm.over))
-        complain_if(SCRunLoopPerform(loop, -1) < 0, "SCRunLoopPerform failed");
+        unit_complain_if(SCRunLoopPerform(loop, -1) < 0, "SCRunLoopPerform failed");
     return NULL;
 }
 
 static void *change(void *unused)
 {
     while (!atomic_load(&storm.over)) {
-        complain_if(writer_route(&storm.writer, WRITER_ADD, &default_route) != 0, "the route could not be added");
-        complain_if(writer_route(&storm.writer, WRITER_DELETE, &default_route) != 0, "the route could not be deleted");
+        unit_complain_if(writer_route(&storm.writer, WRITER_ADD, &default_route) != 0, "the route could not be added");
+        unit_complain_if(writer_route(&storm.writer, WRITER_DELETE, &default_route) != 0,
+                         "the route could not be deleted");
     }
     return unused;
 }
@@ -134,7 +113,7 @@ static void unschedule(SCNetworkReachabilityRef target)
 static void storm_begin(enum place place)
 {
     namespace_require_pair();
-    check(writer_open(&storm.writer), "writer");
+    unit_check(writer_open(&storm.writer), "writer");
     atomic_store(&storm.over, false);
     storm.place = place;
     if (place == LOOP) {
@@ -163,7 +142,7 @@ static void storm_end(void)
         queue_close(&storm.queue);
     }
     writer_close(&storm.writer);
-    expect_no_complaint();
+    unit_expect_no_complaint();
 }
 
 /* After a test that failed: its storm must not rage through the next one. */
@@ -178,30 +157,15 @@ static void calm(void)
         }
     }
     storm.raging = false;
-    atomic_store(&complaint, NULL);
 }
 
 /* ---- Ending callbacks ------------------------------------------------------------------------------------------- */
 
-/* What a context points at. Static, so that a call that comes when it must not is seen instead of crashing. */
-struct listener {
-    atomic_int references; /* those of the library */
-    atomic_int releases, calls, inside;
-};
-
-static const void *retain_listener(const void *info)
+static struct listener storm_listener(void)
 {
-    atomic_fetch_add(&((struct listener *)(uintptr_t)info)->references, 1);
-    return info;
-}
-
-static void release_listener(const void *info)
-{
-    struct listener *listener = (struct listener *)(uintptr_t)info;
-
-    atomic_fetch_add(&listener->releases, 1);
-    complain_if(atomic_fetch_sub(&listener->references, 1) <= 0, "released more often than retained");
-    sem_post(&news);
+    return (struct listener){ .queue = storm.place == LOOP ? NULL : &storm.queue,
+                              .never = ~(SCNetworkReachabilityFlags)R,
+                              .news = &news };
 }
 
 /* Release without retain: once, and not while a call is under way. */
@@ -209,24 +173,9 @@ static void release_listener_alone(const void *info)
 {
     struct listener *listener = (struct listener *)(uintptr_t)info;
 
-    complain_if(atomic_load(&listener->inside) != 0, "released during a call");
-    complain_if(atomic_fetch_add(&listener->releases, 1) != 0, "released twice");
+    unit_complain_if(atomic_load(&listener->inside) != 0, "released during a call");
+    unit_complain_if(atomic_fetch_add(&listener->releases, 1) != 0, "released twice");
     atomic_store(&listener->references, 0);
-    sem_post(&news);
-}
-
-static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    struct listener           *listener = info;
-    SCNetworkReachabilityFlags inside;
-
-    complain_if(atomic_fetch_add(&listener->inside, 1) != 0, "two calls at a time");
-    complain_if(storm.place != LOOP && !queue_is_here(&storm.queue), "a call where the scheduler runs no work");
-    complain_if(atomic_load(&listener->references) <= 0, "a call with a context that was released");
-    complain_if(flags != 0 && flags != R, "flags that never were");
-    complain_if(!SCNetworkReachabilityGetFlags(target, &inside), "GetFlags failed during a call");
-    atomic_fetch_add(&listener->calls, 1);
-    atomic_fetch_sub(&listener->inside, 1);
     sem_post(&news);
 }
 
@@ -242,14 +191,12 @@ enum ending { UNSCHEDULE, CLEAR, REPLACE, RELEASE, ENDINGS };
 /* Ends the callbacks to a listener. What the target needs after that is still done by the caller. */
 static void end_callbacks(enum ending ending, SCNetworkReachabilityRef target, struct listener *next)
 {
-    SCNetworkReachabilityContext context = { .info = next, .retain = retain_listener, .release = release_listener };
-
     switch (ending) {
     case CLEAR:
         assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
         break;
     case REPLACE:
-        assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+        listener_set(next, target, listener_called);
         break;
     default:
         unschedule(target);
@@ -261,14 +208,14 @@ static void end_one(enum ending ending, bool both_hooks)
     static struct listener       listener, next;
     SCNetworkReachabilityRef     target = expect_target("198.51.100.7");
     SCNetworkReachabilityContext context = { .info = &listener,
-                                             .retain = both_hooks ? retain_listener : NULL,
-                                             .release = both_hooks ? release_listener : release_listener_alone };
+                                             .retain = both_hooks ? listener_retain : NULL,
+                                             .release = both_hooks ? listener_release : release_listener_alone };
     int                          calls;
 
-    memset(&listener, 0, sizeof listener);
-    memset(&next, 0, sizeof next);
+    listener = storm_listener();
+    next = storm_listener();
     atomic_store(&listener.references, both_hooks ? 0 : 1);
-    assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+    assert_true(SCNetworkReachabilitySetCallback(target, listener_called, &context));
     schedule(target);
     await(&listener.calls, true);
     end_callbacks(ending, target, &next);
@@ -291,7 +238,7 @@ static void end_one(enum ending ending, bool both_hooks)
         await(&storm.queue.references, false); /* nor the queue */
     if (atomic_load(&listener.calls) > calls + 1)
         fail_msg("%d calls after it had ended", atomic_load(&listener.calls) - calls);
-    expect_no_complaint();
+    unit_expect_no_complaint();
 }
 
 static void end_many(enum place place, enum ending ending)
@@ -309,17 +256,17 @@ static void end_many(enum place place, enum ending ending)
     storm_end();
 }
 
-TEST_EACH(nothing_but_the_call_in_flight_comes_after_unscheduling, places)
+TEST_EACH(only_the_callback_in_progress_comes_after_unscheduling, places)
 {
     end_many(row->place, UNSCHEDULE);
 }
 
-TEST_EACH(nothing_but_the_call_in_flight_comes_after_clearing_the_callback, places)
+TEST_EACH(only_the_callback_in_progress_comes_after_clearing_the_callback, places)
 {
     end_many(row->place, CLEAR);
 }
 
-TEST_EACH(nothing_but_the_call_in_flight_comes_after_replacing_the_callback, places)
+TEST_EACH(only_the_callback_in_progress_comes_after_replacing_the_callback, places)
 {
     end_many(row->place, REPLACE);
 }
@@ -332,21 +279,18 @@ TEST_EACH(a_target_may_be_released_while_it_is_delivered, places)
 /* ---- Callbacks that come and go --------------------------------------------------------------------------------- */
 
 /* One target all the while: whether there is a call to hand over changes at every moment of a delivery. */
-TEST_EACH(calls_come_nowhere_else_while_the_callback_comes_and_goes, places)
+TEST_EACH(calls_stay_in_their_place_while_the_callback_is_set_and_cleared, places)
 {
-    static struct listener       listener;
-    const unsigned               rounds = rounds_wanted() * 10;
-    SCNetworkReachabilityRef     target;
-    SCNetworkReachabilityContext context = { .info = &listener,
-                                             .retain = retain_listener,
-                                             .release = release_listener };
+    static struct listener   listener;
+    const unsigned           rounds = rounds_wanted() * 10;
+    SCNetworkReachabilityRef target;
 
     storm_begin(row->place);
-    memset(&listener, 0, sizeof listener);
+    listener = storm_listener();
     target = expect_target("198.51.100.7");
     schedule(target);
-    for (unsigned i = 0; i < rounds && atomic_load(&complaint) == NULL; i++) {
-        assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
+    for (unsigned i = 0; i < rounds && unit_complaint() == NULL; i++) {
+        listener_set(&listener, target, listener_called);
         if (i % 100 == 0)
             await(&listener.calls, true);
         assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
@@ -384,7 +328,7 @@ static void wait_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFl
         sem_post(&queued.entered);
         sem_wait(&queued.go_on);
     } else {
-        complain_if(true, "a call that was queued was made after it had ended");
+        unit_complain_if(true, "a call that was queued was made after it had ended");
     }
 }
 
@@ -400,7 +344,7 @@ static void end_queued(enum ending ending)
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(queued.targets[i], storm.loop, kSCRunLoopDefaultMode));
     }
     assert_int_equal(pthread_create(&storm.driver, NULL, drive, storm.loop), 0);
-    check(writer_route(&storm.writer, WRITER_ADD, &default_route), "default route");
+    unit_check(writer_route(&storm.writer, WRITER_ADD, &default_route), "default route");
     patience_await(&queued.entered, "no callback came");
     other = queued.targets[1 - atomic_load(&queued.first)];
     end_callbacks(ending, other, NULL);
@@ -422,16 +366,16 @@ static void end_queued(enum ending ending)
         if (!is_other || ending != RELEASE)
             SCNetworkReachabilityRelease(queued.targets[i]);
     }
-    check(writer_route(&storm.writer, WRITER_DELETE, &default_route), "default route");
-    expect_no_complaint();
+    unit_check(writer_route(&storm.writer, WRITER_DELETE, &default_route), "default route");
+    unit_expect_no_complaint();
 }
 
-TEST(what_is_queued_is_dropped_when_another_thread_ends_it)
+TEST(queued_work_is_dropped_when_another_thread_unschedules)
 {
     static const enum ending endings[] = { UNSCHEDULE, CLEAR, RELEASE };
 
     namespace_require_pair();
-    check(writer_open(&storm.writer), "writer");
+    unit_check(writer_open(&storm.writer), "writer");
     storm.loop = SCRunLoopCreate();
     assert_non_null(storm.loop);
     atomic_store(&storm.over, false);
@@ -464,9 +408,9 @@ static void told(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
 
     (void)target;
     (void)info;
-    complain_if(atomic_fetch_add(&several.inside, 1) != 0, "calls on two loops at a time");
+    unit_complain_if(atomic_fetch_add(&several.inside, 1) != 0, "calls on two loops at a time");
     number = atomic_fetch_add(&several.calls, 1);
-    complain_if(flags != cycle[number % 3], "a change that was told before, or out of turn");
+    unit_complain_if(flags != cycle[number % 3], "a change that was told before, or out of turn");
     if (number % 8 == 0)
         sched_yield(); /* the next change is made while this call lasts */
     atomic_fetch_sub(&several.inside, 1);
@@ -480,17 +424,17 @@ static void make_change(struct writer *writer, unsigned number, unsigned index)
     const struct writer_route direct = { .prefix = "0.0.0.0/0", .index = index, .metric = 10 };
 
     if (number % 3 == 0) {
-        check(writer_route(writer, WRITER_ADD, &far), "default route");
+        unit_check(writer_route(writer, WRITER_ADD, &far), "default route");
     } else if (number % 3 == 1) {
-        check(writer_route(writer, WRITER_ADD, &direct), "on-link default route");
+        unit_check(writer_route(writer, WRITER_ADD, &direct), "on-link default route");
     } else {
-        check(writer_route(writer, WRITER_DELETE, &far), "default route deleted");
-        check(writer_route(writer, WRITER_DELETE, &direct), "on-link default route deleted");
+        unit_check(writer_route(writer, WRITER_DELETE, &far), "default route deleted");
+        unit_check(writer_route(writer, WRITER_DELETE, &direct), "on-link default route deleted");
     }
 }
 
 /* The next change follows while the loops that were slower still have the last one to ask about. */
-TEST(several_loops_tell_each_change_once_and_in_order)
+TEST(several_loops_report_each_change_once_and_in_order)
 {
     SCNetworkReachabilityRef target;
     struct writer            writer;
@@ -499,7 +443,7 @@ TEST(several_loops_tell_each_change_once_and_in_order)
 
     namespace_require_pair();
     index = writer_index("a");
-    check(writer_open(&writer), "writer");
+    unit_check(writer_open(&writer), "writer");
     target = expect_target("198.51.100.7");
     assert_true(SCNetworkReachabilitySetCallback(target, told, NULL));
     atomic_store(&storm.over, false);
@@ -509,16 +453,16 @@ TEST(several_loops_tell_each_change_once_and_in_order)
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, several.loops[i], kSCRunLoopDefaultMode));
         assert_int_equal(pthread_create(&several.threads[i], NULL, drive, several.loops[i]), 0);
     }
-    for (unsigned i = 0; i < rounds && atomic_load(&complaint) == NULL; i++) {
+    for (unsigned i = 0; i < rounds && unit_complaint() == NULL; i++) {
         const time_t end = time(NULL) + PATIENCE;
 
         make_change(&writer, i, index);
-        while (atomic_load(&several.calls) <= i && atomic_load(&complaint) == NULL) {
-            complain_if(time(NULL) > end, "a change was not told");
+        while (atomic_load(&several.calls) <= i && unit_complaint() == NULL) {
+            unit_complain_if(time(NULL) > end, "a change was not told");
             sched_yield();
         }
     }
-    expect_no_complaint();
+    unit_expect_no_complaint();
     atomic_store(&storm.over, true);
     for (int i = 0; i < LOOPS; i++) {
         SCRunLoopWakeUp(several.loops[i]);
@@ -526,7 +470,7 @@ TEST(several_loops_tell_each_change_once_and_in_order)
         while (idle_perform(several.loops[i]) > 0)
             continue;
     }
-    expect_no_complaint();
+    unit_expect_no_complaint();
     assert_int_equal(atomic_load(&several.calls), rounds);
     assert_int_equal(expect_flags_of(target), cycle[(rounds - 1) % 3]);
     for (int i = 0; i < LOOPS; i++) {

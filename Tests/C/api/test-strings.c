@@ -34,7 +34,7 @@ static void check_capacities(size_t (*write)(const void *subject, char *buffer, 
 
 /* ---- Flags ------------------------------------------------------------------------------------------------------ */
 
-TEST(flags_are_told_in_apple_s_words)
+TEST(flags_are_written_in_apple_s_words)
 {
     static const struct {
         SCNetworkReachabilityFlags flags;
@@ -86,7 +86,7 @@ TEST(flags_fit_any_capacity)
 
 /* ---- Reasons, errors, version ----------------------------------------------------------------------------------- */
 
-TEST(every_reason_has_words_of_its_own)
+TEST(every_reason_has_its_own_words)
 {
     for (SCNetworkReachabilityReason i = 0; i <= kSCNetworkReachabilityReasonInterfaceMissing; i++) {
         assert_true(strlen(SCNetworkReachabilityReasonString(i)) > 0);
@@ -145,7 +145,7 @@ static void expect_description(SCNetworkReachabilityRef target, const char *subj
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_description_names_what_was_asked_for)
+TEST(a_description_names_the_target)
 {
     namespace_require();
     expect_description(expect_target("198.51.100.7"), "address = 198.51.100.7");
@@ -161,7 +161,7 @@ TEST(a_description_names_what_was_asked_for)
     expect_description(SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a"), "address = fe80::1%a");
 }
 
-TEST(a_scheduled_target_tells_its_flags)
+TEST(the_description_of_a_scheduled_target_holds_its_flags)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop;
@@ -198,7 +198,7 @@ TEST(a_description_fits_any_capacity)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_description_tells_the_whole_answer)
+TEST(a_description_holds_the_whole_path)
 {
     static const char *const words[] = { "Reachable", "via 192.0.2.1", "dev a", "src 192.0.2.2", "none", "mtu 1500" };
     SCNetworkReachabilityRef target;
@@ -230,7 +230,7 @@ static void expect_resolver(SCNetworkReachabilityRef target, const char *words, 
     }
 }
 
-TEST(what_is_no_name_needs_no_resolver)
+TEST(the_description_of_an_address_needs_no_resolver)
 {
     SCNetworkReachabilityRef target;
 
@@ -240,7 +240,7 @@ TEST(what_is_no_name_needs_no_resolver)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST_WITH(NULL, names_end, a_name_tells_whether_it_was_asked_for_and_what_came_of_it)
+TEST_WITH(NULL, names_end, a_description_holds_the_state_and_result_of_a_look_up)
 {
     static const struct {
         const char                *name;
@@ -267,7 +267,7 @@ TEST_WITH(NULL, names_end, a_name_tells_whether_it_was_asked_for_and_what_came_o
     }
 }
 
-TEST_WITH(NULL, names_end, a_name_tells_that_it_is_asked_for_just_now)
+TEST_WITH(NULL, names_end, a_description_holds_a_look_up_in_progress)
 {
     struct watcher watcher;
 

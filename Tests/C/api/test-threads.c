@@ -19,11 +19,9 @@
 /* Valgrind runs one thread at a time, and each twenty times slower, with helgrind a hundred times. */
 static int changes(void)
 {
-    const char *under = getenv("TEST_UNDER");
-
-    if (under != NULL && strcmp(under, "helgrind") == 0)
+    if (unit_is_under("helgrind"))
         return CHANGES / 300;
-    return under != NULL && strcmp(under, "valgrind") == 0 ? CHANGES / 20 : CHANGES;
+    return unit_is_under("valgrind") ? CHANGES / 20 : CHANGES;
 }
 
 static struct shared {
@@ -221,35 +219,35 @@ TEST(two_loops_share_targets)
     assert_int_equal(shared.last[1], R);
 }
 
-TEST(everybody_asks)
+TEST(all_threads_query)
 {
     static void *(*const bodies[])(void *) = { ask, ask };
 
     storm(bodies, 2);
 }
 
-TEST(callbacks_are_replaced_under_way)
+TEST(callbacks_are_replaced_during_changes)
 {
     static void *(*const bodies[])(void *) = { replace_callbacks, replace_callbacks };
 
     storm(bodies, 2);
 }
 
-TEST(schedules_come_and_go_under_way)
+TEST(targets_are_scheduled_and_unscheduled_during_changes)
 {
     static void *(*const bodies[])(void *) = { reschedule, reschedule };
 
     storm(bodies, 2);
 }
 
-TEST(targets_and_loops_come_and_go_under_way)
+TEST(targets_and_loops_are_made_and_released_during_changes)
 {
     static void *(*const bodies[])(void *) = { come_and_go, come_and_go };
 
     storm(bodies, 2);
 }
 
-TEST(all_of_it_at_once)
+TEST(all_calls_run_at_once)
 {
     static void *(*const bodies[])(void *) = { ask, replace_callbacks, reschedule, come_and_go, wake, fetch };
 

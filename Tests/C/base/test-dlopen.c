@@ -24,17 +24,10 @@
 
 #define WARM_UP 50
 
-static bool runs_under(const char *tool)
-{
-    const char *under = getenv("TEST_UNDER");
-
-    return under != NULL && strcmp(under, tool) == 0;
-}
-
 /* Sanitizers keep what they know of every thread and allocation, and catch RTLD_DEEPBIND. */
 static bool is_sanitized(void)
 {
-    return runs_under("asan") || runs_under("tsan");
+    return unit_is_under("asan") || unit_is_under("tsan");
 }
 
 static int rounds(void)
@@ -267,7 +260,7 @@ static struct measure measure(void)
 /* The main one, beside ".", ".." and the thread sanitizer's own. */
 static int own_threads(void)
 {
-    return 3 + runs_under("tsan");
+    return 3 + unit_is_under("tsan");
 }
 
 /* The library's thread ends by itself after the last target on a scheduler. */
@@ -351,7 +344,7 @@ PART(use_and_exit)
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------ */
 
-TEST(it_stays_where_it_is_when_it_is_closed)
+TEST(dlclose_does_not_unload_the_library)
 {
     struct library library, again;
 
@@ -367,31 +360,31 @@ TEST(it_stays_where_it_is_when_it_is_closed)
     assert_int_equal(dlclose(again.handle), 0); /* the one that was not to load it */
 }
 
-TEST(it_may_be_opened_and_closed_a_thousand_times)
+TEST(the_library_may_be_opened_and_closed_a_thousand_times)
 {
     EXPECT_PROGRAM(open_lazy, 0, "");
     EXPECT_PROGRAM(open_local, 0, "");
     EXPECT_PROGRAM(open_global, 0, "");
 }
 
-TEST(its_own_symbols_may_come_first)
+TEST(the_library_may_be_opened_with_deepbind)
 {
     if (is_sanitized())
         SKIP("sanitizers end a program that uses RTLD_DEEPBIND");
     EXPECT_PROGRAM(open_deep, 0, "");
 }
 
-TEST(it_may_be_opened_and_closed_by_threads_that_end)
+TEST(ending_threads_may_open_and_close_the_library)
 {
     EXPECT_PROGRAM(open_for_thread, 0, "");
 }
 
-TEST(its_thread_may_outlive_it)
+TEST(the_library_thread_may_outlive_dlclose)
 {
     EXPECT_PROGRAM(open_for_scheduler, 0, "");
 }
 
-TEST(a_process_may_exit_when_it_has_closed_it)
+TEST(a_process_may_exit_after_dlclose)
 {
     EXPECT_PROGRAM(use_and_exit, 7, "");
 }

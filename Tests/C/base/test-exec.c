@@ -144,12 +144,12 @@ PART(look_meanwhile)
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------ */
 
-TEST(a_program_that_is_started_gets_no_descriptor_of_ours)
+TEST(a_started_program_inherits_no_descriptor)
 {
     EXPECT_PROGRAM(become_a_list, 0, HANDED_ON);
 }
 
-TEST(none_even_if_it_is_started_while_they_are_being_opened)
+TEST(descriptors_are_never_inheritable_for_a_moment)
 {
     EXPECT_PROGRAM(look_meanwhile, 0, "");
 }

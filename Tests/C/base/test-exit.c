@@ -264,7 +264,7 @@ const char *__tsan_default_options(void)
 
 #define USES "asked\nused\nmade\n"
 
-TEST(a_process_that_exits_does_so_with_its_status)
+TEST(a_process_exits_with_its_own_status)
 {
     EXPECT_PROGRAM(by_exit, chosen, "");
     EXPECT_PROGRAM(by_return, chosen, "");
@@ -272,21 +272,14 @@ TEST(a_process_that_exits_does_so_with_its_status)
     EXPECT_PROGRAM(at_once, chosen, "");
 }
 
-TEST(exit_handlers_may_go_on_using_what_there_is)
+TEST(exit_handlers_may_use_the_library)
 {
     EXPECT_PROGRAM(by_exit_with_uses, chosen, USES);
     EXPECT_PROGRAM(by_return_with_uses, chosen, USES);
     EXPECT_PROGRAM(by_quick_exit_with_uses, chosen, "asked\nused\n");
 }
 
-static bool runs_under(const char *tool)
-{
-    const char *under = getenv("TEST_UNDER");
-
-    return under != NULL && strcmp(under, tool) == 0;
-}
-
-TEST(other_threads_may_be_inside_the_library)
+TEST(a_process_may_exit_while_threads_are_inside_the_library)
 {
     for (int i = 0; i < 10; i++) {
         EXPECT_PROGRAM(while_others_drive, chosen, "");
@@ -294,19 +287,19 @@ TEST(other_threads_may_be_inside_the_library)
     }
 }
 
-TEST(another_thread_may_end_it_while_the_main_one_drives)
+TEST(another_thread_may_exit_while_the_main_thread_drives)
 {
     EXPECT_PROGRAM(by_another_thread, chosen, USES);
 }
 
-TEST(a_callback_may_end_it)
+TEST(a_callback_may_exit)
 {
     EXPECT_PROGRAM(by_a_callback, chosen, USES);
 }
 
 TEST(the_main_thread_may_end_before_the_process)
 {
-    if (runs_under("tsan"))
+    if (unit_is_under("tsan"))
         SKIP("a main thread that ends leaves every program hanging under gcc's thread sanitizer");
     for (int i = 0; i < 10; i++) {
         EXPECT_PROGRAM(by_pthread_exit, 0, "");

@@ -38,17 +38,10 @@ static struct writer      writer;
 static unsigned           link_a;
 static struct descriptors before; /* those that are open and not the library's */
 
-static bool is_under(const char *tool)
-{
-    const char *under = getenv("TEST_UNDER");
-
-    return under != NULL && strcmp(under, tool) == 0;
-}
-
 /* gcc's thread sanitizer cannot follow a child of a process that had several threads. */
 static void require_threads(void)
 {
-    if (is_under("tsan"))
+    if (unit_is_under("tsan"))
         SKIP("the thread sanitizer cannot follow a fork among threads");
 }
 
@@ -97,7 +90,7 @@ enum way {
  * allocator, locked by that thread, stays so in the child. */
 static enum way last_way(void)
 {
-    return is_under("tsan") || is_under("asan") ? MADE_LOOP : SCHEDULER;
+    return unit_is_under("tsan") || unit_is_under("asan") ? MADE_LOOP : SCHEDULER;
 }
 
 struct ear {
@@ -395,7 +388,7 @@ static void await_threads(int count)
 {
     const double end = watcher_now() + PATIENCE;
 
-    if (is_under("tsan")) /* which has one of its own */
+    if (unit_is_under("tsan")) /* which has one of its own */
         return;
     while (count_threads() != count && watcher_now() < end)
         sched_yield();
@@ -459,7 +452,7 @@ static void end_now(void)
 static void end_with_exit(void)
 {
     /* Called first. The leak check that would follow still waits for the parent's threads. */
-    if (is_under("asan"))
+    if (unit_is_under("asan"))
         atexit(end_now);
     exit(0);
 }
@@ -481,7 +474,7 @@ static void live_and_be_killed(void)
     struct ear mine[WAYS];
 
     for (enum way way = OWN_LOOP; way < WAYS; way++)
-        if (!is_under("tsan") || way < THREADS_LOOP)
+        if (!unit_is_under("tsan") || way < THREADS_LOOP)
             ear_open(&mine[way], way, target_behind(61));
     raise(SIGKILL);
 }
@@ -536,12 +529,12 @@ static void hear_on_where_the_caller_drives(void)
     hear_on(OWN_LOOP, MADE_LOOP);
 }
 
-TEST(a_loop_hears_on_however_a_child_ends)
+TEST(a_loop_still_receives_however_a_child_ends)
 {
     child_run(hear_on_where_the_caller_drives);
 }
 
-TEST(another_threads_loop_and_a_scheduler_hear_on_however_a_child_ends)
+TEST(another_threads_loop_and_a_scheduler_still_receive_however_a_child_ends)
 {
     require_threads();
     hear_on(THREADS_LOOP, SCHEDULER);
@@ -569,7 +562,7 @@ static void have_none_of_the_parents(void)
     SCRunLoopRelease(other);
 }
 
-TEST(a_child_has_none_of_the_parents_descriptors_and_leaves_none_to_exec)
+TEST(a_child_has_no_descriptor_of_the_parent_and_passes_none_to_exec)
 {
     child_run(have_none_of_the_parents);
 }
@@ -626,7 +619,7 @@ static void lose_nothing_on_the_own_loop(void)
     lose_nothing(OWN_LOOP);
 }
 
-TEST(what_is_queued_at_a_fork_is_heard_afterwards)
+TEST(messages_queued_at_a_fork_are_received_afterwards)
 {
     child_run(lose_nothing_on_the_own_loop);
     lose_nothing(MADE_LOOP);
@@ -665,7 +658,7 @@ static void lose_nothing_elsewhere(enum way way)
     sem_destroy(&go_on);
 }
 
-TEST(what_is_queued_for_another_thread_at_a_fork_is_heard_afterwards)
+TEST(messages_queued_for_another_thread_at_a_fork_are_received_afterwards)
 {
     require_threads();
     lose_nothing_elsewhere(THREADS_LOOP);
@@ -689,7 +682,7 @@ static void count_release(const void *info)
     let_go++;
 }
 
-TEST(everything_inherited_can_only_be_retained_and_released)
+TEST(inherited_objects_can_only_be_retained_and_released)
 {
     SCNetworkReachabilityContext context = { 0, &retained, count_retain, count_release, NULL };
     SCNetworkReachabilityRef     targets[3];
@@ -791,13 +784,13 @@ static void fork_on_another_thread(void)
     free(child);
 }
 
-TEST(a_child_of_another_thread_has_that_ones_loop_as_its_main_one)
+TEST(a_child_of_another_thread_has_that_thread_as_its_main_thread)
 {
     require_threads();
     child_run(fork_on_another_thread);
 }
 
-TEST(a_child_begins_anew_and_its_end_disturbs_nothing)
+TEST(a_child_starts_afresh_and_its_end_disturbs_nothing)
 {
     struct ear ear;
     pid_t      child;
@@ -851,7 +844,7 @@ static void have_children(struct ear *inherited, size_t count, unsigned depth)
     }
 }
 
-TEST(grandchildren_begin_anew_likewise)
+TEST(grandchildren_start_afresh_too)
 {
     struct ear ear;
     pid_t      child;
@@ -1184,7 +1177,7 @@ TEST(a_child_of_a_schedulers_hook_is_refused)
 
 /* ---- Work in a scheduler's hands -------------------------------------------------------------------------------- */
 
-TEST(work_that_was_handed_over_before_a_fork_does_nothing_in_the_child)
+TEST(work_handed_over_before_a_fork_does_nothing_in_the_child)
 {
     struct ear ear;
     pid_t      child;
@@ -1425,7 +1418,7 @@ static void fork_and_return_while_locked(struct ear *ear)
         let_go_on(scheduling);
 }
 
-TEST_WITH(NULL, NULL, a_child_that_returns_from_a_callback_takes_no_lock_that_another_thread_has)
+TEST_WITH(NULL, NULL, a_child_that_returns_from_a_callback_takes_no_lock_of_another_thread)
 {
     static const enum way ways[] = { MADE_LOOP, THREADS_LOOP };
     struct ear            ear;
@@ -1552,7 +1545,7 @@ static void *change_routes(void *unused)
 
 static int forks(void)
 {
-    return is_under("valgrind") ? 4 : 150;
+    return unit_is_under("valgrind") ? 4 : 150;
 }
 
 static void live_in_a_storm(unsigned number)
@@ -1594,14 +1587,14 @@ static void *fork_in_a_storm(void *first_number)
     return NULL;
 }
 
-TEST_WITH(NULL, NULL, a_child_forked_in_a_storm_of_calls_begins_anew)
+TEST_WITH(NULL, NULL, a_child_forked_in_a_storm_of_calls_starts_afresh)
 {
     static void *(*const bodies[])(
         void *) = { ask, drive_storm, come_and_go, come_and_go_abroad, come_and_go_on_schedulers, change_routes };
     pthread_t threads[sizeof bodies / sizeof bodies[0]], forkers[FORKERS];
 
     require_threads();
-    if (is_under("asan"))
+    if (unit_is_under("asan"))
         SKIP("the address sanitizer's allocator, locked by another thread at a fork, stays so in the child");
     begin();
     memset(&storm, 0, sizeof storm);

@@ -148,7 +148,7 @@ TEST(forged_messages_to_our_groups_are_not_believed)
     SCNetworkReachabilityRelease(unscheduled);
 }
 
-TEST(our_request_sockets_take_nothing_from_others)
+TEST(request_sockets_accept_only_the_kernel)
 {
     const struct forgery forgery = forge(NLMSG_ERROR, 0);
     struct watcher       watcher;

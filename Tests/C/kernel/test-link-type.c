@@ -36,7 +36,7 @@ static void expect_peer(SCNetworkReachabilityFlags flags, SCNetworkReachabilityI
     SCNetworkReachabilityRelease(target);
 }
 
-TEST_WITH(NULL, NULL, a_device_is_what_its_driver_says)
+TEST_WITH(NULL, NULL, the_driver_determines_the_device_type)
 {
     static const struct {
         const char                        *type;
@@ -56,7 +56,7 @@ TEST_WITH(NULL, NULL, a_device_is_what_its_driver_says)
     }
 }
 
-TEST(its_own_address_is_no_more_cellular_than_any)
+TEST(an_own_address_is_not_cellular)
 {
     SCNetworkReachabilityRef target;
 
@@ -66,7 +66,7 @@ TEST(its_own_address_is_no_more_cellular_than_any)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST_WITH(NULL, NULL, what_a_modem_carries_is_cellular)
+TEST_WITH(NULL, NULL, a_link_above_a_modem_is_cellular)
 {
     static const char *const kinds[] = { "macvlan", "macvtap", "ipvlan", "vlan id 5" };
     int                      made = 0;
@@ -88,7 +88,7 @@ TEST_WITH(NULL, NULL, what_a_modem_carries_is_cellular)
 }
 
 /* A bridge is what its ports are: the best of those that have a carrier. */
-TEST(a_bridge_follows_its_ports)
+TEST(a_bridge_has_the_type_of_its_ports)
 {
     struct watcher watcher;
 
@@ -121,7 +121,7 @@ TEST(a_bridge_follows_its_ports)
 }
 
 /* It is looked at before its first port comes. */
-TEST(a_bridge_without_a_port_is_looked_at_again)
+TEST(a_bridge_without_a_port_is_read_again)
 {
     struct watcher watcher;
 
@@ -137,7 +137,7 @@ TEST(a_bridge_without_a_port_is_looked_at_again)
 }
 
 /* It is looked at when an answer first hangs on it, and not when something else happens. */
-TEST(no_event_is_a_reason_to_look_again)
+TEST(the_type_is_not_read_again_on_every_event)
 {
     struct watcher watcher;
 
@@ -161,7 +161,7 @@ TEST(no_event_is_a_reason_to_look_again)
     assert_int_equal(opened, 0);
 }
 
-TEST(an_interface_that_comes_in_anothers_place_is_looked_at_anew)
+TEST(a_replaced_interface_is_read_again)
 {
     struct watcher watcher;
 
@@ -192,7 +192,7 @@ TEST(the_sysfs_of_another_namespace_is_not_believed)
 }
 
 /* There rtnetlink is asked for what carries it. */
-TEST_WITH(NULL, NULL, without_sysfs_what_carries_it_is_found_all_the_same)
+TEST_WITH(NULL, NULL, without_sysfs_the_lower_link_is_still_found)
 {
     SCNetworkReachabilityRef target;
     const int                tun = (namespace_require(), namespace_add_tun("t"));

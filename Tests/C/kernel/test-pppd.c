@@ -65,7 +65,7 @@ static void note(const char *path, unsigned pid, const char *what)
     write_notes(path, &notes);
 }
 
-TEST(it_is_idle_until_pppd_says_otherwise)
+TEST(ppp_is_idle_until_pppd_notes_a_connection)
 {
     static const struct {
         const char                *note;
@@ -96,7 +96,7 @@ TEST(it_is_idle_until_pppd_says_otherwise)
 }
 
 /* No database, one of somebody else's link, of a pppd that was killed, or no database at all. */
-TEST(without_a_note_it_is_connected)
+TEST(ppp_without_a_note_is_connected)
 {
     SCNetworkReachabilityRef target;
     const int                tun = begin();
@@ -120,7 +120,7 @@ TEST(without_a_note_it_is_connected)
 }
 
 /* One that was killed, and one of another network namespace, may have left or have a link of the same name. */
-TEST(others_by_that_name_do_not_make_it_idle)
+TEST(notes_of_other_processes_do_not_make_ppp_idle)
 {
     static const char *const connected = "IPLOCAL=10.9.0.1", *const idle = "UNIT=0";
     SCNetworkReachabilityRef target;
@@ -144,7 +144,7 @@ TEST(others_by_that_name_do_not_make_it_idle)
     close(tun);
 }
 
-TEST(the_database_of_newer_ones_is_read_as_well)
+TEST(the_database_of_newer_pppds_is_read)
 {
     SCNetworkReachabilityRef target;
     const int                tun = begin();
@@ -175,7 +175,7 @@ TEST(dialling_is_noticed)
 }
 
 /* A link comes before its first note, and while a note is replaced it is not there. */
-TEST(a_note_that_comes_late_is_noticed)
+TEST(a_late_note_is_noticed)
 {
     struct watcher watcher;
     const int      tun = begin();
@@ -190,7 +190,7 @@ TEST(a_note_that_comes_late_is_noticed)
 }
 
 /* The driver of the tty is a link in sysfs. */
-TEST(a_modem_is_told_by_the_driver_of_its_tty)
+TEST(the_tty_driver_identifies_a_modem)
 {
     static const struct {
         const char                *note, *driver;

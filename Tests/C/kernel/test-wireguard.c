@@ -129,7 +129,7 @@ TEST(the_longest_prefix_decides)
     wireguard_clear(&peers);
 }
 
-TEST(what_no_peer_may_have_goes_nowhere)
+TEST(a_destination_of_no_peer_has_no_endpoint)
 {
     const struct address   destination = make("198.51.100.7");
     struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
@@ -148,7 +148,7 @@ TEST(what_no_peer_may_have_goes_nowhere)
     wireguard_clear(&peers);
 }
 
-TEST(the_default_path_may_be_ipv6s)
+TEST(the_default_path_may_be_ipv6)
 {
     const struct address   remote = make("192.0.2.9");
     struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
@@ -227,7 +227,7 @@ TEST(an_endpoint_may_have_a_scope)
 }
 
 /* Cut off anywhere, and with every length in turn replaced. */
-TEST(no_bytes_are_read_beyond)
+TEST(no_bytes_are_read_past_the_end)
 {
     static const uint16_t  lengths[] = { 0, 1, 3, 4, 5, 8, 0x7fff, 0xffff };
     struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;

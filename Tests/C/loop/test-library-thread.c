@@ -115,7 +115,7 @@ static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 
 /* ---- From the first to the last --------------------------------------------------------------------------------- */
 
-TEST(it_starts_with_the_first_and_ends_after_the_last)
+TEST(the_thread_starts_with_the_first_target_and_ends_after_the_last)
 {
     SCNetworkReachabilityRef first, second;
     struct descriptors       before;
@@ -142,7 +142,7 @@ TEST(it_starts_with_the_first_and_ends_after_the_last)
     queue_close(&queue);
 }
 
-TEST(it_is_the_only_one_for_many_targets)
+TEST(many_targets_share_one_thread)
 {
     enum { MANY = 100 };
     static struct queue      queues[MANY];
@@ -192,13 +192,13 @@ static void *start_together(void *unused)
     return unused;
 }
 
-TEST(of_threads_that_are_first_together_one_starts_it)
+TEST(concurrent_first_users_start_one_thread)
 {
     pthread_t threads[STARTERS];
 
     expect_threads(0);
     queue_open(&race.queue, 0);
-    race.rounds = getenv("TEST_UNDER") != NULL ? 20 : 200;
+    race.rounds = unit_is_under(NULL) ? 20 : 200;
     atomic_store(&race.refused, 0);
     others += STARTERS;
     assert_int_equal(pthread_barrier_init(&race.together, NULL, STARTERS + 1), 0);
@@ -223,9 +223,9 @@ TEST(of_threads_that_are_first_together_one_starts_it)
 }
 
 /* The last goes while the next comes: the thread is kept, or another one is started, and in the end none is left. */
-TEST(it_may_be_wanted_again_while_it_ends)
+TEST(the_thread_may_be_needed_again_while_it_ends)
 {
-    const int                    rounds = getenv("TEST_UNDER") != NULL ? 100 : 2000;
+    const int                    rounds = unit_is_under(NULL) ? 100 : 2000;
     atomic_int                   calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
     SCNetworkReachabilityRef     target;
@@ -253,7 +253,7 @@ TEST(it_may_be_wanted_again_while_it_ends)
     descriptors_expect(&before);
 }
 
-TEST(it_ends_though_a_work_waits)
+TEST(the_thread_ends_though_work_is_pending)
 {
     atomic_int                   calls = 0;
     SCNetworkReachabilityContext context = { .info = &calls };
@@ -290,7 +290,7 @@ static void unschedule(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
     sem_post(info);
 }
 
-TEST(it_ends_when_the_last_is_unscheduled_on_itself)
+TEST(the_thread_ends_after_it_unscheduled_the_last_target_itself)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
     SCNetworkReachabilityContext         context = { 0 };
@@ -374,7 +374,7 @@ static void *make_calls(void *unused)
     return unused;
 }
 
-TEST(no_call_waits_for_it)
+TEST(no_call_waits_for_the_thread)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_stuck };
     pthread_t                            thread;
@@ -414,7 +414,7 @@ static void handle(int number)
         atomic_fetch_add(&elsewhere, 1);
 }
 
-TEST_WITH(NULL, NULL, signals_sent_to_the_process_never_run_on_it)
+TEST_WITH(NULL, NULL, signal_handlers_never_run_on_the_thread)
 {
     static const int numbers[] = { SIGUSR1, SIGTERM, SIGALRM, SIGCHLD, SIGWINCH, SIGHUP };
     enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
@@ -486,7 +486,7 @@ static void expect_death(void)
     }
 }
 
-TEST_WITH(namespace_require_lo, NULL, it_keeps_no_namespace_alive_that_no_target_is_in)
+TEST_WITH(namespace_require_lo, NULL, the_thread_keeps_no_namespace_without_targets_alive)
 {
     SCNetworkReachabilityRef target;
     pthread_t                thread;
@@ -518,7 +518,7 @@ TEST_WITH(namespace_require_lo, NULL, it_keeps_no_namespace_alive_that_no_target
     queue_close(&abroad.queue);
 }
 
-TEST_WITH(namespace_require_lo, NULL, it_does_not_stay_where_the_main_thread_was_when_it_started)
+TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_the_namespace_in_which_it_started)
 {
     SCNetworkReachabilityRef there, here;
     struct queue             queue;
@@ -628,19 +628,19 @@ static void require_lo(void)
     namespace_require_lo();
 }
 
-TEST_WITH(require_lo, NULL, closing_its_descriptors_does_not_make_it_spin)
+TEST_WITH(require_lo, NULL, the_thread_does_not_spin_when_its_descriptors_are_closed)
 {
     EXPECT_PROGRAM(close_descriptors, 0, "");
 }
 
-TEST_WITH(require_lo, NULL, others_in_the_place_of_its_descriptors_do_not_make_it_spin)
+TEST_WITH(require_lo, NULL, the_thread_does_not_spin_when_its_descriptors_are_replaced)
 {
     EXPECT_PROGRAM(replace_descriptors, 0, "");
 }
 
-TEST_WITH(require_lo, NULL, a_program_may_end_while_it_runs)
+TEST_WITH(require_lo, NULL, a_program_may_end_while_the_thread_runs)
 {
-    const int rounds = getenv("TEST_UNDER") != NULL ? 2 : 20; /* a sanitizer waits a second before it ends */
+    const int rounds = unit_is_under(NULL) ? 2 : 20; /* a sanitizer waits a second before it ends */
 
     for (int i = 0; i < rounds; i++)
         EXPECT_PROGRAM(leave, 0, "");
@@ -668,9 +668,9 @@ static void drop_work(void *info, void (*work)(void *argument), void *argument)
 }
 
 /* The thread may have a target in hand for a moment: it never becomes its last user. */
-TEST_WITH(require_lo, NULL, a_context_goes_where_the_last_user_goes)
+TEST_WITH(require_lo, NULL, the_thread_never_releases_the_last_context)
 {
-    const int                            rounds = getenv("TEST_UNDER") != NULL ? 500 : 20000;
+    const int                            rounds = unit_is_under(NULL) ? 500 : 20000;
     const SCNetworkReachabilityScheduler scheduler = { .perform = drop_work };
     SCNetworkReachabilityContext         context = { .info = &hooks, .release = note_hook };
     SCNetworkReachabilityRef             other;

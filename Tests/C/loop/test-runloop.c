@@ -70,7 +70,7 @@ TEST(the_descriptor_is_readable_while_there_is_work)
     close(host);
 }
 
-TEST(a_host_s_poll_is_all_it_takes)
+TEST(polling_the_descriptor_is_sufficient)
 {
     struct watcher watcher;
 
@@ -88,7 +88,7 @@ TEST(a_host_s_poll_is_all_it_takes)
     }
 }
 
-TEST(a_link_event_is_asked_about_again_by_the_timer)
+TEST(a_link_event_is_evaluated_again_by_the_timer)
 {
     struct watcher watcher;
     int            rounds = 0, fd;
@@ -104,7 +104,7 @@ TEST(a_link_event_is_asked_about_again_by_the_timer)
     assert_true(rounds <= 20);
 }
 
-TEST(what_waits_to_be_fetched_keeps_it_readable)
+TEST(a_change_to_be_fetched_keeps_the_descriptor_readable)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = SCRunLoopCreate();
@@ -134,7 +134,7 @@ TEST(what_waits_to_be_fetched_keeps_it_readable)
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------------- */
 
-TEST_WITH(NULL, NULL, perform_waits_as_long_as_it_is_told)
+TEST_WITH(NULL, NULL, perform_waits_for_the_given_time)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
     double       started = watcher_now();
@@ -175,7 +175,7 @@ TEST_WITH(NULL, NULL, a_wake_up_ends_a_wait_without_limit)
     SCRunLoopRelease(loop);
 }
 
-TEST_WITH(NULL, NULL, a_wake_up_that_came_before_ends_the_next_wait_only)
+TEST_WITH(NULL, NULL, an_earlier_wake_up_ends_the_next_wait_only)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
     double       started;
@@ -235,7 +235,7 @@ static void arrange_signal(void)
     assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
 }
 
-TEST_WITH(NULL, NULL, a_signal_handler_may_wake_it_up)
+TEST_WITH(NULL, NULL, a_signal_handler_may_wake_up_a_loop)
 {
     signalled_loop = SCRunLoopCreate();
     signalled_stop = false;
@@ -254,7 +254,7 @@ static void *change_something(void *argument)
     return NULL;
 }
 
-TEST(events_that_call_nobody_do_not_end_a_wait)
+TEST(events_without_a_callback_do_not_end_a_wait)
 {
     struct watcher watcher;
     pthread_t      thread;
@@ -274,7 +274,7 @@ static void count_signal(int number)
     (void)number;
 }
 
-TEST(interrupted_system_calls_harm_nobody)
+TEST(interrupted_system_calls_are_retried)
 {
     const struct sigaction action = { .sa_handler = count_signal };
     const struct itimerval storm = { .it_value = { .tv_usec = 300 }, .it_interval = { .tv_usec = 300 } }, calm = { 0 };
@@ -399,7 +399,7 @@ TEST(a_run_times_out)
     assert_true(run.seconds < 5);
 }
 
-TEST(a_run_returns_after_a_callback_if_it_is_told_to)
+TEST(a_run_returns_after_a_callback_with_return_after_source_handled)
 {
     struct run run = { .body = run_until_handled, .scheduled = true, .changing = true };
 
@@ -441,7 +441,7 @@ static void stop_before_run(struct run *run)
     run->inner_result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0.1, 0);
 }
 
-TEST(a_stop_that_came_before_ends_the_next_run_only)
+TEST(an_earlier_stop_ends_the_next_run_only)
 {
     struct run run = { .body = stop_before_run, .scheduled = true };
 
@@ -463,7 +463,7 @@ static void stop_then_perform(struct run *run)
     run->calls = run->seconds >= 0.1;
 }
 
-TEST(a_stop_that_was_heard_does_not_end_a_later_wait)
+TEST(a_used_up_stop_does_not_end_a_later_wait)
 {
     struct run run = { .body = stop_then_perform, .scheduled = true };
 
@@ -558,7 +558,7 @@ static void unschedule_from_another_thread(struct run *run)
     pthread_join(thread, NULL);
 }
 
-TEST(a_run_is_finished_when_another_thread_takes_the_last_target_away)
+TEST(a_run_is_finished_when_another_thread_unschedules_the_last_target)
 {
     struct run run = { .body = unschedule_from_another_thread, .scheduled = true };
 
@@ -667,12 +667,11 @@ static int count_threads(void)
 
 TEST_WITH(NULL, NULL, scheduled_targets_take_no_thread)
 {
-    const char *const under = getenv("TEST_UNDER");
-    const int         before = count_threads();
-    struct watcher    watchers[5];
+    const int      before = count_threads();
+    struct watcher watchers[5];
 
     /* The sanitizer's own thread, which it starts at some time, is none of ours. */
-    if (under != NULL && strcmp(under, "tsan") == 0)
+    if (unit_is_under("tsan"))
         SKIP("the thread sanitizer has a thread of its own");
     namespace_require_pair();
     watcher_start(&watchers[0], expect_target(FAR));

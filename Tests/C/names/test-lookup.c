@@ -28,6 +28,7 @@
 #include "support/descriptors.h"
 #include "support/etc.h"
 #include "support/idle.h"
+#include "support/listener.h"
 #include "support/names.h"
 #include "support/namespace.h"
 #include "support/program.h"
@@ -38,43 +39,23 @@
 #define NAMES    10000
 #define PATIENCE 20 /* seconds until what must happen has failed to */
 
-static bool is_under(const char *tool)
-{
-    const char *under = getenv("TEST_UNDER");
-
-    return under != NULL && strcmp(under, tool) == 0;
-}
-
 /* Slower by what, so that as much can be done less often. */
 static unsigned slowness(void)
 {
-    return is_under("valgrind") ? 20 : is_under("tsan") || is_under("asan") ? 4 : 1;
+    return unit_is_under("valgrind") ? 20 : unit_is_under("tsan") || unit_is_under("asan") ? 4 : 1;
 }
 
 static unsigned rounds_wanted(void)
 {
     const char *text = getenv("TEST_STORM_ROUNDS");
 
-    return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : ROUNDS / (is_under("valgrind") ? 20 : 1);
-}
-
-/* Threads of a test report failures here: cmocka's asserts are for the test's own thread. */
-static _Atomic(const char *) complaint;
-
-static void complain_if(bool wrong, const char *what)
-{
-    if (wrong)
-        atomic_store(&complaint, what);
+    return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : ROUNDS / (unit_is_under("valgrind") ? 20 : 1);
 }
 
 static void expect_no_complaint(void)
 {
-    const char *what = atomic_load(&complaint);
-
-    if (what == NULL)
-        what = resolver_complaint();
-    if (what != NULL)
-        fail_msg("%s", what);
+    unit_complain_if(resolver_complaint() != NULL, resolver_complaint());
+    unit_expect_no_complaint();
 }
 
 static void await_semaphore(sem_t *semaphore, const char *what)
@@ -294,7 +275,6 @@ static void begin_with(resolver_rule *rule)
 {
     namespace_require_lo();
     etc_require("192.0.2.53");
-    atomic_store(&complaint, NULL);
     have_hosts_read();
     resolver_begin(rule);
 }
@@ -304,47 +284,7 @@ static void begin(void)
     begin_with(usual);
 }
 
-/* What a callback's context points at. Static memory, so that a call that comes when it must not is seen. */
-struct listener {
-    atomic_int references, calls, inside;
-};
-
 static sem_t news; /* a call was made, or a context released */
-
-static const void *retain_listener(const void *info)
-{
-    atomic_fetch_add(&((struct listener *)(uintptr_t)info)->references, 1);
-    return info;
-}
-
-static void release_listener(const void *info)
-{
-    complain_if(atomic_fetch_sub(&((struct listener *)(uintptr_t)info)->references, 1) <= 0,
-                "released more often than retained");
-    sem_post(&news);
-}
-
-static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    struct listener           *listener = info;
-    SCNetworkReachabilityFlags inside;
-
-    (void)flags;
-    complain_if(atomic_fetch_add(&listener->inside, 1) != 0, "two calls at a time");
-    complain_if(atomic_load(&listener->references) <= 0, "a call with a context that was released");
-    complain_if(!SCNetworkReachabilityGetFlags(target, &inside), "GetFlags failed during a call");
-    atomic_fetch_add(&listener->calls, 1);
-    atomic_fetch_sub(&listener->inside, 1);
-    sem_post(&news);
-}
-
-static void listen_to(struct listener *listener, SCNetworkReachabilityRef target,
-                      SCNetworkReachabilityCallBack callback)
-{
-    SCNetworkReachabilityContext context = { .info = listener, .retain = retain_listener, .release = release_listener };
-
-    assert_true(SCNetworkReachabilitySetCallback(target, callback, &context));
-}
 
 static void schedule(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
@@ -406,7 +346,7 @@ static double median_time_of(const char *name)
     return times[10];
 }
 
-TEST_WITH(begin, NULL, many_names_that_hang_take_four_threads_and_keep_no_quick_one_waiting)
+TEST_WITH(begin, NULL, many_hanging_names_take_four_threads_and_do_not_delay_a_quick_one)
 {
     const unsigned            count = NAMES / slowness();
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
@@ -450,20 +390,20 @@ TEST_WITH(begin, NULL, many_names_that_hang_take_four_threads_and_keep_no_quick_
     assert_int_equal(resolver_calls(NULL), calls + 1);
 }
 
-TEST_WITH(begin, NULL, many_names_that_answer_are_all_told)
+TEST_WITH(begin, NULL, many_resolved_names_are_all_reported)
 {
     const unsigned            count = NAMES / 4 / slowness();
     SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
     SCRunLoopRef              loop = SCRunLoopCreate();
     static struct listener    listener;
 
-    memset(&listener, 0, sizeof listener);
+    listener = (struct listener){ .news = &news };
     for (unsigned i = 0; i < count; i++) {
         char name[64];
 
         snprintf(name, sizeof name, "ok-%u.example", i);
         targets[i] = expect_name(name);
-        listen_to(&listener, targets[i], called);
+        listener_set(&listener, targets[i], listener_called);
         schedule(targets[i], loop);
     }
     drive_until(loop, &listener, (int)count);
@@ -536,7 +476,7 @@ TEST(first_look_ups_go_before_repeated_ones)
     vacate(&occupation);
 }
 
-TEST_WITH(begin, NULL, a_look_up_is_shared_by_all_who_want_it)
+TEST_WITH(begin, NULL, a_look_up_is_shared)
 {
     enum { SHARERS = 50 };
     struct watcher sharers[SHARERS], elsewhere, otherwise;
@@ -568,7 +508,7 @@ TEST_WITH(begin, NULL, a_look_up_is_shared_by_all_who_want_it)
     assert_int_equal(resolver_calls(NULL), 3);
 }
 
-TEST_WITH(begin, NULL, what_was_cancelled_in_the_queue_is_never_asked)
+TEST_WITH(begin, NULL, a_look_up_cancelled_in_the_queue_never_starts)
 {
     struct occupation occupation;
     struct watcher    one, first, second;
@@ -589,7 +529,7 @@ TEST_WITH(begin, NULL, what_was_cancelled_in_the_queue_is_never_asked)
 }
 
 /* A waiter may leave while the look-up is queued, also the one that started it. */
-TEST_WITH(NULL, NULL, whoever_of_them_stays_is_told)
+TEST_WITH(NULL, NULL, the_remaining_user_of_a_shared_look_up_is_notified)
 {
     enum { SHARERS = 4 };
     static const int orders[][SHARERS] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 0, 2, 1, 3 }, { 1, 0, 3, 2 } };
@@ -620,7 +560,7 @@ TEST_WITH(NULL, NULL, whoever_of_them_stays_is_told)
     }
 }
 
-TEST_WITH(begin, NULL, who_has_gone_is_freed_at_once_and_not_told)
+TEST_WITH(begin, NULL, an_unscheduled_target_is_freed_at_once_and_not_notified)
 {
     static struct listener   listener, staying;
     SCNetworkReachabilityRef gone, stays;
@@ -628,10 +568,10 @@ TEST_WITH(begin, NULL, who_has_gone_is_freed_at_once_and_not_told)
 
     gone = expect_name("hang.example");
     stays = expect_name("hang.example");
-    memset(&listener, 0, sizeof listener);
-    memset(&staying, 0, sizeof staying);
-    listen_to(&listener, gone, called);
-    listen_to(&staying, stays, called);
+    listener = (struct listener){ .news = &news };
+    staying = (struct listener){ .news = &news };
+    listener_set(&listener, gone, listener_called);
+    listener_set(&staying, stays, listener_called);
     schedule(gone, loop);
     schedule(stays, loop);
     assert_true(resolver_await_hanging(1));
@@ -652,7 +592,7 @@ TEST_WITH(begin, NULL, who_has_gone_is_freed_at_once_and_not_told)
     assert_int_equal(atomic_load(&staying.references), 0);
 }
 
-TEST_WITH(begin, NULL, unscheduled_it_is_as_if_it_had_never_been_looked_up)
+TEST_WITH(begin, NULL, an_unscheduled_name_forgets_its_look_up)
 {
     struct watcher watcher;
 
@@ -670,7 +610,7 @@ TEST_WITH(begin, NULL, unscheduled_it_is_as_if_it_had_never_been_looked_up)
 }
 
 /* A second name from /etc/hosts need not wait for the first while there are threads to be had. */
-TEST(a_quick_name_that_is_stuck_keeps_no_other_waiting)
+TEST(a_stuck_quick_name_delays_no_other)
 {
     struct watcher stuck, other;
 
@@ -690,7 +630,7 @@ static void be_robbed(void)
 }
 
 /* The one thread is started for what is quick; before it is there, the other one's takes that. */
-TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody)
+TEST(a_thread_that_takes_over_work_still_does_its_own)
 {
     struct watcher quick;
 
@@ -706,7 +646,7 @@ TEST(a_thread_that_takes_another_ones_work_leaves_its_own_to_nobody)
 }
 
 /* A clock that was set back must not make look-ups come in a circle, nor need a file have settled. */
-TEST_WITH(NULL, NULL, a_file_of_the_future_is_looked_at_once)
+TEST_WITH(NULL, NULL, a_file_with_a_future_time_is_read_once)
 {
     const struct timespec times[2] = { { .tv_sec = time(NULL) + 3600 }, { .tv_sec = time(NULL) + 3600 } };
 
@@ -760,7 +700,7 @@ static void expect_new_address(struct watcher *watcher)
 static const struct resolver_reply replies_of_before[] = { { .hangs = true, .addresses = LOCAL },
                                                            { .hangs = true, .error = EAI_NONAME } };
 
-TEST_WITH(NULL, NULL, who_joins_a_look_up_of_before_a_change_has_the_answer_of_after)
+TEST_WITH(NULL, NULL, joining_an_outdated_look_up_gives_the_new_result)
 {
     for (size_t i = 0; i < 2; i++) {
         struct watcher first, joining;
@@ -777,7 +717,7 @@ TEST_WITH(NULL, NULL, who_joins_a_look_up_of_before_a_change_has_the_answer_of_a
 }
 
 /* Nobody was there to hear of it. */
-TEST_WITH(NULL, NULL, who_comes_back_to_a_look_up_of_before_a_change_has_the_answer_of_after)
+TEST_WITH(NULL, NULL, rejoining_an_outdated_look_up_gives_the_new_result)
 {
     for (size_t i = 0; i < 2; i++) {
         struct watcher watcher;
@@ -799,9 +739,9 @@ static SCRunLoopRef inner_loop;
 
 static void release_inside(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    called(target, flags, info);
-    complain_if(!SCNetworkReachabilityUnscheduleFromRunLoop(target, inner_loop, kSCRunLoopDefaultMode),
-                "not unscheduled inside its callback");
+    listener_called(target, flags, info);
+    unit_complain_if(!SCNetworkReachabilityUnscheduleFromRunLoop(target, inner_loop, kSCRunLoopDefaultMode),
+                     "not unscheduled inside its callback");
     SCNetworkReachabilityRelease(target);
 }
 
@@ -809,12 +749,12 @@ static void reschedule_inside(SCNetworkReachabilityRef target, SCNetworkReachabi
 {
     const struct listener *listener = info;
 
-    called(target, flags, info);
+    listener_called(target, flags, info);
     if (atomic_load(&listener->calls) == 3)
         return;
-    complain_if(!SCNetworkReachabilityUnscheduleFromRunLoop(target, inner_loop, kSCRunLoopDefaultMode) ||
-                    !SCNetworkReachabilityScheduleWithRunLoop(target, inner_loop, kSCRunLoopDefaultMode),
-                "not rescheduled inside its callback");
+    unit_complain_if(!SCNetworkReachabilityUnscheduleFromRunLoop(target, inner_loop, kSCRunLoopDefaultMode) ||
+                         !SCNetworkReachabilityScheduleWithRunLoop(target, inner_loop, kSCRunLoopDefaultMode),
+                     "not rescheduled inside its callback");
 }
 
 TEST_WITH(begin, NULL, a_target_may_end_inside_its_callback)
@@ -824,13 +764,13 @@ TEST_WITH(begin, NULL, a_target_may_end_inside_its_callback)
 
     first = expect_name("name.example");
     second = expect_name("other.example");
-    memset(&released, 0, sizeof released);
-    memset(&rescheduled, 0, sizeof rescheduled);
+    released = (struct listener){ .news = &news };
+    rescheduled = (struct listener){ .news = &news };
     inner_loop = SCRunLoopCreate();
-    listen_to(&released, first, release_inside);
+    listener_set(&released, first, release_inside);
     schedule(first, inner_loop);
     drive_until(inner_loop, &released, 1);
-    listen_to(&rescheduled, second, reschedule_inside);
+    listener_set(&rescheduled, second, reschedule_inside);
     schedule(second, inner_loop);
     drive_until(inner_loop, &rescheduled, 3);
     unschedule(second, inner_loop);
@@ -854,7 +794,7 @@ static struct {
 static void *drive(void *loop)
 {
     while (!atomic_load(&storm.over))
-        complain_if(SCRunLoopPerform(loop, -1) < 0, "SCRunLoopPerform failed");
+        unit_complain_if(SCRunLoopPerform(loop, -1) < 0, "SCRunLoopPerform failed");
     return NULL;
 }
 
@@ -910,8 +850,8 @@ static void end_one(unsigned round, enum ending ending, bool on_scheduler)
     SCNetworkReachabilityRef target = expect_name(names[round % 3]), sharer = NULL;
     int                      calls;
 
-    memset(&listener, 0, sizeof listener);
-    listen_to(&listener, target, called);
+    listener = (struct listener){ .news = &news };
+    listener_set(&listener, target, listener_called);
     storm_schedule(target, on_scheduler);
     if (ending == SHARE) {
         sharer = expect_name(names[round % 3]);
@@ -949,7 +889,7 @@ static SCNetworkReachabilityRef settle(bool on_scheduler)
     return settler;
 }
 
-TEST(a_target_may_end_while_its_answer_comes)
+TEST(a_target_may_be_released_while_its_look_up_ends)
 {
     SCNetworkReachabilityRef settlers[2];
 
@@ -979,7 +919,7 @@ static struct resolver_reply fail_then_hang(const char *name)
     return usual(name);
 }
 
-TEST_WITH(NULL, NULL, who_comes_back_while_it_is_told_is_told_only_of_the_new_look_up)
+TEST_WITH(NULL, NULL, a_target_rescheduled_during_its_delivery_gets_only_the_new_look_up)
 {
     static struct listener   listener;
     SCNetworkReachabilityRef target;
@@ -988,8 +928,8 @@ TEST_WITH(NULL, NULL, who_comes_back_while_it_is_told_is_told_only_of_the_new_lo
     begin_with(fail_then_hang);
     target = expect_name("hang.example");
     namespace_add_pair();
-    memset(&listener, 0, sizeof listener);
-    listen_to(&listener, target, called);
+    listener = (struct listener){ .news = &news };
+    listener_set(&listener, target, listener_called);
     atomic_store(&gate.closed, true);
     schedule(target, loop);
     await_semaphore(&gate.reached, "the failure is not told");
@@ -1024,13 +964,13 @@ static void use_names(unsigned count, bool stuck)
     SCRunLoopRef              loop = SCRunLoopCreate();
     static struct listener    listener;
 
-    memset(&listener, 0, sizeof listener);
+    listener = (struct listener){ .news = &news };
     for (unsigned i = 0; i < count; i++) {
         char name[64];
 
         snprintf(name, sizeof name, "%s-%u.example", stuck ? "hang" : i % 5 == 0 ? "noname" : "ok", i);
         targets[i] = expect_name(name);
-        listen_to(&listener, targets[i], called);
+        listener_set(&listener, targets[i], listener_called);
         schedule(targets[i], loop);
     }
     if (stuck)
@@ -1060,7 +1000,7 @@ static size_t heap(void)
 #endif
 }
 
-TEST_WITH(begin, NULL, nothing_is_left_of_names)
+TEST_WITH(begin, NULL, names_leave_nothing_behind)
 {
     const unsigned     count = 1000 / slowness();
     struct descriptors before;
@@ -1085,7 +1025,7 @@ TEST_WITH(begin, NULL, nothing_is_left_of_names)
 
 /* ---- What cannot be had ----------------------------------------------------------------------------------------- */
 
-TEST(without_a_thread_it_is_tried_again)
+TEST(a_look_up_without_a_thread_is_retried)
 {
     struct watcher watcher;
 
@@ -1117,8 +1057,8 @@ static void *schedule_elsewhere(void *watcher)
 {
     struct watcher *other = watcher;
 
-    complain_if(!SCNetworkReachabilityScheduleWithRunLoop(other->target, other->loop, kSCRunLoopDefaultMode),
-                "not scheduled");
+    unit_complain_if(!SCNetworkReachabilityScheduleWithRunLoop(other->target, other->loop, kSCRunLoopDefaultMode),
+                     "not scheduled");
     return NULL;
 }
 
@@ -1129,7 +1069,7 @@ static void prepare(struct watcher *ret, const char *name)
 }
 
 /* The first could believe that the other one's thread will see to it. */
-TEST(of_two_that_get_no_thread_at_a_time_each_is_tried_again)
+TEST(two_look_ups_without_a_thread_are_both_retried)
 {
     struct watcher first, other;
     pthread_t      thread;
@@ -1166,7 +1106,7 @@ static void join_meanwhile(void)
     schedule(joining.target, joining.loop);
 }
 
-TEST(who_joins_one_that_gets_no_thread_is_tried_again_too)
+TEST(joining_a_look_up_without_a_thread_is_retried_too)
 {
     struct watcher first;
 
@@ -1184,7 +1124,7 @@ TEST(who_joins_one_that_gets_no_thread_is_tried_again_too)
 }
 
 /* It relies on a thread that is only being started for another, who gives up when that fails. */
-TEST(who_waits_for_another_ones_thread_is_tried_again_too)
+TEST(waiting_for_a_thread_that_cannot_start_is_retried_too)
 {
     struct watcher first;
 
@@ -1224,7 +1164,7 @@ static void start_one_more(void)
     atomic_store(&threads.none, true);
 }
 
-TEST(the_quick_thread_leaves_nothing_to_threads_that_are_only_being_started)
+TEST(the_quick_thread_leaves_no_work_to_starting_threads)
 {
     for (size_t i = 0; i < 3; i++) {
         char name[] = "name-0.example";
@@ -1273,7 +1213,7 @@ static void lack(size_t least, size_t most, int times)
 }
 
 /* Neither for a look-up, nor for what another one found. */
-TEST_WITH(NULL, NULL, without_memory_it_is_tried_again)
+TEST_WITH(NULL, NULL, a_look_up_without_memory_is_retried)
 {
     struct watcher unasked, untold;
     char           name[1025];
@@ -1328,7 +1268,7 @@ TEST_WITH(NULL, NULL, a_retry_moves_to_another_loop)
 }
 
 /* An answer is worth something, also when it has to be asked for anew. */
-TEST(changes_that_keep_coming_keep_no_name_from_being_resolved)
+TEST(continuous_changes_do_not_keep_a_name_from_resolving)
 {
     struct watcher watcher;
 
@@ -1369,14 +1309,14 @@ static void resolve_in_child(SCNetworkReachabilityRef inherited)
     assert_int_equal(resolver_calls(NULL), 1);
 }
 
-TEST_WITH(NULL, NULL, a_child_looks_up_on_its_own_and_the_parent_goes_on)
+TEST_WITH(NULL, NULL, a_child_does_its_own_look_ups_and_the_parent_continues)
 {
     struct occupation        occupation;
     struct watcher           queued;
     SCNetworkReachabilityRef inherited;
     pid_t                    child;
 
-    if (is_under("tsan"))
+    if (unit_is_under("tsan"))
         SKIP("the thread sanitizer allows no thread after a fork");
     begin();
     occupy(&occupation);
@@ -1408,7 +1348,7 @@ static struct resolver_reply answered(const char *name)
     return (struct resolver_reply){ .addresses = answer };
 }
 
-TEST_WITH(NULL, NULL, every_reply_comes_to_something)
+TEST_WITH(NULL, NULL, every_resolver_reply_has_a_result)
 {
     static const struct {
         const char *answer, *addresses; /* the resolver's, and ours */
@@ -1461,7 +1401,7 @@ TEST_WITH(NULL, NULL, every_reply_comes_to_something)
     }
 }
 
-TEST_WITH(NULL, NULL, more_than_64_addresses_are_as_many_as_64)
+TEST_WITH(NULL, NULL, addresses_beyond_64_are_dropped)
 {
     struct sockaddr_storage addresses[128];
     struct watcher          watcher;
@@ -1534,7 +1474,7 @@ static void note_signal(int number)
 }
 
 /* That each of them has all signals blocked, the resolver looks at in every test. */
-TEST(no_signal_is_taken_by_a_resolver)
+TEST(resolver_threads_block_all_signals)
 {
     struct sigaction  action = { .sa_handler = note_signal }, before;
     struct occupation occupation;
@@ -1572,12 +1512,12 @@ static void *inhabit(void *argument)
 {
     struct inhabitant *inhabitant = argument;
 
-    complain_if(!namespace_enter(), "no namespace");
+    unit_complain_if(!namespace_enter(), "no namespace");
     inhabitant->thread = (pid_t)syscall(SYS_gettid);
     inhabitant->target = SCNetworkReachabilityCreateWithName(NULL, inhabitant->name);
-    complain_if(inhabitant->target == NULL || !SCNetworkReachabilityScheduleWithRunLoop(
-                                                  inhabitant->target, inhabitant->loop, kSCRunLoopDefaultMode),
-                "not scheduled");
+    unit_complain_if(inhabitant->target == NULL || !SCNetworkReachabilityScheduleWithRunLoop(
+                                                       inhabitant->target, inhabitant->loop, kSCRunLoopDefaultMode),
+                     "not scheduled");
     sem_post(&inhabitant->made);
     sem_wait(&inhabitant->moved);
     return NULL;
@@ -1648,7 +1588,7 @@ static struct {
 #define MAKE_CALL(text, expression) \
     do { \
         atomic_store(&unwaiting.call, text); \
-        complain_if(!(expression), text " failed"); \
+        unit_complain_if(!(expression), text " failed"); \
     } while (0)
 
 static void *make_every_call(void *unused)

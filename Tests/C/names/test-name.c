@@ -68,7 +68,7 @@ TEST(a_name_has_the_flags_of_its_address)
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, NULL, 0), 1);
 }
 
-TEST(a_name_with_an_ipv6_address_alone_goes_by_that)
+TEST(a_name_with_only_an_ipv6_address_uses_it)
 {
     struct watcher watcher;
 
@@ -80,7 +80,7 @@ TEST(a_name_with_an_ipv6_address_alone_goes_by_that)
     EXPECT(watcher.target, 0, NoRoute);
 }
 
-TEST(a_name_on_link_is_direct_and_one_of_ours_is_local)
+TEST(a_name_on_link_is_direct_and_an_own_name_is_local)
 {
     struct watcher watcher;
 
@@ -139,13 +139,13 @@ TEST(a_family_without_a_route_counts_as_none)
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, NULL, 0), 2);
 }
 
-TEST(a_name_that_is_not_there_is_not_found)
+TEST(a_missing_name_is_not_found)
 {
     EXPECT_FAILURE("nx.test", NameNotFound);
     EXPECT_FAILURE("nodata.test", NameNotFound);
 }
 
-TEST(a_server_that_fails_or_refuses_is_a_failure)
+TEST(a_failing_or_refusing_server_is_a_failure)
 {
     EXPECT_FAILURE("servfail.test", NameServerFailure);
     EXPECT_FAILURE("refused.test", NameServerFailure);
@@ -153,13 +153,13 @@ TEST(a_server_that_fails_or_refuses_is_a_failure)
     EXPECT_FAILURE("ok.test", NameServerFailure);
 }
 
-TEST(a_server_that_is_silent_is_a_failure)
+TEST(a_silent_server_is_a_failure)
 {
     etc_set_servers("192.0.2.2", 1);
     EXPECT_FAILURE("drop.test", NameServerFailure);
 }
 
-TEST(a_slow_answer_is_waited_for)
+TEST(a_slow_reply_is_waited_for)
 {
     struct watcher watcher;
 
@@ -169,7 +169,7 @@ TEST(a_slow_answer_is_waited_for)
     EXPECT(watcher.target, R, None);
 }
 
-TEST(a_truncated_answer_is_asked_for_over_tcp)
+TEST(a_truncated_reply_is_queried_over_tcp)
 {
     struct sockaddr_storage addresses[64];
     struct watcher          watcher;
@@ -209,7 +209,7 @@ TEST_WITH(NULL, NULL, a_server_without_a_route_is_unreachable)
     EXPECT(watcher.target, R, None);
 }
 
-TEST(a_server_that_is_back_is_asked_again)
+TEST(a_server_that_is_back_is_queried_again)
 {
     struct watcher watcher;
 
@@ -219,7 +219,7 @@ TEST(a_server_that_is_back_is_asked_again)
     EXPECT_CHANGE(&watcher, R); /* a second after the failure, or a little more */
 }
 
-TEST(a_name_that_appears_is_found_when_the_resolver_changes)
+TEST(a_new_name_is_found_when_the_resolver_files_change)
 {
     struct watcher watcher;
 
@@ -232,7 +232,7 @@ TEST(a_name_that_appears_is_found_when_the_resolver_changes)
     EXPECT(watcher.target, R, None);
 }
 
-TEST(a_name_that_ceases_to_be_is_not_found)
+TEST(a_deleted_name_is_not_found)
 {
     struct watcher watcher;
 
@@ -245,7 +245,7 @@ TEST(a_name_that_ceases_to_be_is_not_found)
     EXPECT_ADDRESSES(watcher.target, "");
 }
 
-TEST(addresses_outlast_a_server_that_fails)
+TEST(addresses_survive_a_failing_server)
 {
     struct watcher watcher;
 
@@ -262,7 +262,7 @@ TEST(addresses_outlast_a_server_that_fails)
 
 /* ---- Without a server ------------------------------------------------------------------------------------------- */
 
-TEST(a_literal_answers_at_once_and_calls_nobody)
+TEST(a_literal_is_known_at_once_and_makes_no_callback)
 {
     static const char *const literals[] = { "198.51.100.7", "198.51.25607", "0xc6.51.100.7", "2001:db8:1::7" };
 
@@ -318,7 +318,7 @@ TEST_WITH(NULL, NULL, names_in_hosts_need_no_server_and_no_network)
     EXPECT_FAILURE("other.test", NameServerUnreachable);
 }
 
-TEST(names_that_cannot_be_are_not_found)
+TEST(impossible_names_are_not_found)
 {
     static const char *const names[] = { "https://x", "a b",      "ok.test/", "ok.test/path",
                                          " ",         "ok..test", "x\ny",     "\xff\xfe" };
@@ -364,7 +364,7 @@ static const char *name_without_an_answer(void)
     return name;
 }
 
-TEST(until_then_the_flags_are_those_of_the_path_to_the_server)
+TEST(a_pending_name_has_the_flags_of_the_path_to_the_server)
 {
     namespace_ip("neighbour add 192.0.2.53 lladdr 02:00:00:00:00:01 dev a"); /* who says nothing */
     namespace_ip("neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev a");
@@ -485,7 +485,7 @@ TEST(a_name_that_is_unscheduled_is_pending_again)
 
 /* ---- Who is told ------------------------------------------------------------------------------------------------ */
 
-TEST(a_name_that_was_scheduled_calls_exactly_once)
+TEST(a_scheduled_name_calls_exactly_once)
 {
     static const struct {
         const char                *name;
@@ -513,7 +513,7 @@ TEST(a_name_that_was_scheduled_calls_exactly_once)
     }
 }
 
-TEST(one_that_was_answered_before_the_first_pass_calls_once_too)
+TEST(a_name_resolved_before_the_first_pass_calls_once_too)
 {
     struct watcher watcher;
 
@@ -528,7 +528,7 @@ TEST(one_that_was_answered_before_the_first_pass_calls_once_too)
     }
 }
 
-TEST(a_late_callback_gets_no_first_answer)
+TEST(a_late_callback_gets_no_first_result)
 {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = SCRunLoopCreate();
@@ -569,7 +569,7 @@ TEST(a_name_without_a_callback_is_fetched_once)
     SCRunLoopRelease(loop);
 }
 
-TEST(a_name_that_has_its_answer_keeps_no_thread)
+TEST(a_resolved_name_keeps_no_thread)
 {
     struct watcher watcher;
 
@@ -577,7 +577,7 @@ TEST(a_name_that_has_its_answer_keeps_no_thread)
     names_await_no_thread();
 }
 
-TEST(a_change_of_the_addresses_alone_is_told)
+TEST(a_change_of_addresses_alone_is_reported)
 {
     static const char *const addresses[] = { "198.51.100.8", "198.51.100.8 203.0.113.9", "203.0.113.9" };
     struct watcher           watcher;
@@ -593,7 +593,7 @@ TEST(a_change_of_the_addresses_alone_is_told)
     EXPECT_QUIET(&watcher);
 }
 
-TEST(the_same_answer_is_not_told)
+TEST(equal_results_are_not_reported)
 {
     struct watcher watcher;
 
@@ -608,7 +608,7 @@ TEST(the_same_answer_is_not_told)
 }
 
 /* Servers that take turns with the order of addresses change it all the time. */
-TEST(another_order_alone_is_not_told)
+TEST(another_order_alone_is_not_reported)
 {
     struct watcher watcher;
 
@@ -623,7 +623,7 @@ TEST(another_order_alone_is_not_told)
     EXPECT_DESTINATION(watcher.target, "198.51.100.7");
 }
 
-TEST_WITH(NULL, NULL, addresses_that_come_and_go_unreachable_are_told)
+TEST_WITH(NULL, NULL, changes_of_unreachable_addresses_are_reported)
 {
     struct watcher watcher;
 
@@ -641,7 +641,7 @@ TEST_WITH(NULL, NULL, addresses_that_come_and_go_unreachable_are_told)
     EXPECT(watcher.target, 0, NameNotFound);
 }
 
-TEST(a_late_answer_is_thrown_away)
+TEST(a_late_reply_is_dropped)
 {
     struct watcher watcher;
 
@@ -662,7 +662,7 @@ TEST(a_late_answer_is_thrown_away)
     EXPECT_CHANGE(&watcher, R);
 }
 
-TEST(a_target_may_go_while_it_is_looked_up)
+TEST(a_target_may_be_released_during_its_look_up)
 {
     struct watcher watcher;
 
@@ -690,7 +690,7 @@ static void expect_elsewhere(struct watcher *watcher)
     watcher_stop(watcher);
 }
 
-TEST(hosts_edited_in_place_is_read_anew)
+TEST(hosts_edited_in_place_is_read_again)
 {
     struct watcher watcher;
 
@@ -699,7 +699,7 @@ TEST(hosts_edited_in_place_is_read_anew)
     expect_elsewhere(&watcher);
 }
 
-TEST(hosts_replaced_by_renaming_is_read_anew)
+TEST(hosts_replaced_by_renaming_is_read_again)
 {
     struct watcher watcher;
 
@@ -708,7 +708,7 @@ TEST(hosts_replaced_by_renaming_is_read_anew)
     expect_elsewhere(&watcher);
 }
 
-TEST(hosts_that_is_mounted_and_edited_in_place_is_read_anew)
+TEST(mounted_hosts_edited_in_place_is_read_again)
 {
     struct watcher watcher;
 
@@ -720,7 +720,7 @@ TEST(hosts_that_is_mounted_and_edited_in_place_is_read_anew)
 }
 
 /* As with the directories of a configuration's versions, of which a link says which is current. */
-TEST(a_link_on_the_way_to_hosts_may_turn)
+TEST(a_symlink_on_the_way_to_hosts_may_change)
 {
     struct watcher watcher;
 
@@ -752,7 +752,7 @@ TEST(a_directory_on_the_way_to_hosts_may_be_replaced)
 }
 
 /* More links than are followed, and one to itself: no error, and nothing that never ends. */
-TEST(links_without_end_are_no_hosts)
+TEST(endless_symlinks_are_no_hosts)
 {
     struct watcher watcher;
 
@@ -763,7 +763,7 @@ TEST(links_without_end_are_no_hosts)
     expect_elsewhere(&watcher);
 }
 
-TEST(hosts_that_appears_is_read)
+TEST(new_hosts_is_read)
 {
     struct watcher watcher;
 
@@ -773,7 +773,7 @@ TEST(hosts_that_appears_is_read)
     expect_elsewhere(&watcher);
 }
 
-TEST(nsswitch_decides_whom_to_ask)
+TEST(nsswitch_determines_the_sources)
 {
     struct watcher watcher;
 
@@ -795,7 +795,7 @@ static void begin_with_another_server(struct watcher *watcher, const char *addre
     nameserver_move(names_server, ELSEWHERE);
 }
 
-TEST(resolv_conf_edited_in_place_is_read_anew)
+TEST(resolv_conf_edited_in_place_is_read_again)
 {
     struct watcher watcher;
 
@@ -804,7 +804,7 @@ TEST(resolv_conf_edited_in_place_is_read_anew)
     expect_elsewhere(&watcher);
 }
 
-TEST(resolv_conf_replaced_by_renaming_is_read_anew)
+TEST(resolv_conf_replaced_by_renaming_is_read_again)
 {
     struct watcher watcher;
 
@@ -813,7 +813,7 @@ TEST(resolv_conf_replaced_by_renaming_is_read_anew)
     expect_elsewhere(&watcher);
 }
 
-TEST(resolv_conf_that_is_mounted_and_edited_in_place_is_read_anew)
+TEST(mounted_resolv_conf_edited_in_place_is_read_again)
 {
     struct watcher watcher;
 
@@ -824,7 +824,7 @@ TEST(resolv_conf_that_is_mounted_and_edited_in_place_is_read_anew)
     expect_elsewhere(&watcher);
 }
 
-TEST(another_link_to_resolv_conf_is_followed)
+TEST(a_changed_symlink_to_resolv_conf_is_followed)
 {
     struct watcher watcher;
 
@@ -836,7 +836,7 @@ TEST(another_link_to_resolv_conf_is_followed)
     expect_elsewhere(&watcher);
 }
 
-TEST(each_link_on_the_way_is_followed)
+TEST(each_symlink_on_the_way_is_followed)
 {
     struct watcher watcher;
 
@@ -850,7 +850,7 @@ TEST(each_link_on_the_way_is_followed)
     expect_elsewhere(&watcher);
 }
 
-TEST_WITH(NULL, NULL, what_resolv_conf_is_a_link_to_is_watched)
+TEST_WITH(NULL, NULL, the_symlink_target_of_resolv_conf_is_watched)
 {
     struct watcher watcher;
 
@@ -868,7 +868,7 @@ TEST_WITH(NULL, NULL, what_resolv_conf_is_a_link_to_is_watched)
     }
 }
 
-TEST(resolv_conf_that_goes_and_comes_back_is_read_anew)
+TEST(resolv_conf_deleted_and_restored_is_read_again)
 {
     struct watcher watcher;
 
@@ -882,7 +882,7 @@ TEST(resolv_conf_that_goes_and_comes_back_is_read_anew)
     EXPECT_ADDRESSES(watcher.target, "203.0.113.10");
 }
 
-TEST(other_servers_upstream_are_asked)
+TEST(other_upstream_servers_are_queried)
 {
     struct watcher watcher;
 
@@ -895,7 +895,7 @@ TEST(other_servers_upstream_are_asked)
     expect_elsewhere(&watcher);
 }
 
-TEST(an_upstream_file_that_appears_is_watched)
+TEST(a_new_upstream_file_is_watched)
 {
     struct watcher watcher;
 
@@ -907,7 +907,7 @@ TEST(an_upstream_file_that_appears_is_watched)
     expect_elsewhere(&watcher);
 }
 
-TEST(other_files_are_nobodys_business)
+TEST(other_files_are_ignored)
 {
     struct watcher watcher;
 
@@ -947,17 +947,17 @@ static void the_default_route_is_lost_and_regained(const char *server, bool stay
     watcher_stop(&watcher);
 }
 
-TEST_WITH(NULL, NULL, with_the_default_route_a_name_comes_and_goes)
+TEST_WITH(NULL, NULL, a_name_depends_on_the_default_route)
 {
     the_default_route_is_lost_and_regained("192.0.2.1", true);
 }
 
-TEST_WITH(NULL, NULL, with_the_default_route_a_name_and_its_server_come_and_go)
+TEST_WITH(NULL, NULL, a_name_and_its_server_depend_on_the_default_route)
 {
     the_default_route_is_lost_and_regained("198.51.100.53", false);
 }
 
-TEST_WITH(NULL, NULL, an_address_that_moved_meanwhile_is_noticed)
+TEST_WITH(NULL, NULL, an_address_moved_meanwhile_is_noticed)
 {
     struct watcher watcher;
 
@@ -974,7 +974,7 @@ TEST_WITH(NULL, NULL, an_address_that_moved_meanwhile_is_noticed)
     EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
 }
 
-TEST(another_default_route_asks_anew)
+TEST(another_default_route_starts_a_look_up)
 {
     struct watcher watcher;
 
@@ -991,7 +991,7 @@ TEST(another_default_route_asks_anew)
     names_drive_until(&watcher, "v4only.test", 4);
 }
 
-TEST_WITH(NULL, NULL, another_way_to_the_server_asks_anew)
+TEST_WITH(NULL, NULL, another_path_to_the_server_starts_a_look_up)
 {
     struct watcher watcher;
 
@@ -1004,7 +1004,7 @@ TEST_WITH(NULL, NULL, another_way_to_the_server_asks_anew)
     names_drive_until(&watcher, "v4only.test", 2);
 }
 
-TEST(what_happens_elsewhere_in_the_network_asks_nobody)
+TEST(unrelated_network_changes_start_no_look_up)
 {
     struct watcher watcher;
 
@@ -1019,7 +1019,7 @@ TEST(what_happens_elsewhere_in_the_network_asks_nobody)
     assert_false(names_is_looking(watcher.target));
 }
 
-TEST_WITH(NULL, NULL, a_change_between_scheduling_and_the_first_pass_asks_anew)
+TEST_WITH(NULL, NULL, a_change_before_the_first_pass_starts_a_look_up)
 {
     struct watcher watcher;
 
@@ -1035,7 +1035,7 @@ TEST_WITH(NULL, NULL, a_change_between_scheduling_and_the_first_pass_asks_anew)
 }
 
 /* What was found is better than nothing, and is asked for once more. */
-TEST(a_network_that_never_rests_does_not_keep_a_name_pending)
+TEST(continuous_changes_do_not_keep_a_name_pending)
 {
     struct watcher watcher;
 
@@ -1074,7 +1074,7 @@ TEST(targets_of_one_name_share_a_look_up)
         watcher_stop(&watchers[i]);
 }
 
-TEST(targets_of_one_name_on_one_loop_are_each_told)
+TEST(targets_of_one_name_on_one_loop_are_all_notified)
 {
     SCNetworkReachabilityRef other;
     struct watcher           watcher;
@@ -1095,7 +1095,7 @@ TEST(targets_of_one_name_on_one_loop_are_each_told)
 }
 
 /* One look-up goes on for those who are left. */
-TEST(one_of_two_may_go)
+TEST(one_of_two_targets_of_a_name_may_be_released)
 {
     struct watcher stays, goes;
 
@@ -1109,7 +1109,7 @@ TEST(one_of_two_may_go)
     assert_int_equal(goes.calls, 0);
 }
 
-TEST(a_target_on_two_loops_is_told_once)
+TEST(a_target_on_two_loops_is_notified_once)
 {
     SCRunLoopRef   other = SCRunLoopCreate();
     struct watcher watcher;
@@ -1136,7 +1136,7 @@ static void let_moves_go(struct nameserver *server)
     nameserver_let_go(server, "held");
 }
 
-TEST(each_network_namespace_asks_its_own_server)
+TEST(each_network_namespace_uses_its_own_server)
 {
     struct nameserver *first;
     struct watcher     watchers[2];
@@ -1231,10 +1231,10 @@ TEST(a_name_may_be_on_a_scheduler)
 
 #define MANY 10000
 
-TEST(many_names_on_a_dead_server_take_four_threads_and_keep_nobody_waiting)
+TEST(many_names_on_a_dead_server_take_four_threads_and_delay_no_other)
 {
     const char *const         under = getenv("TEST_UNDER");
-    const int                 count = under == NULL || strcmp(under, "clang") == 0 ? MANY : MANY / 20;
+    const int                 count = under == NULL || unit_is_under("clang") ? MANY : MANY / 20;
     SCNetworkReachabilityRef *targets = calloc((size_t)count, sizeof *targets);
     SCRunLoopRef              loop = SCRunLoopCreate();
     struct watcher            watcher;
@@ -1263,7 +1263,7 @@ TEST(many_names_on_a_dead_server_take_four_threads_and_keep_nobody_waiting)
     SCRunLoopRelease(loop);
 }
 
-TEST(what_is_looked_up_for_the_first_time_goes_before_what_is_tried_again)
+TEST(first_look_ups_go_before_retries)
 {
     static const char *const names[] = { "held1.test", "held2.test", "held3.test" };
     struct watcher           stuck[3], first, again;
@@ -1296,16 +1296,9 @@ TEST(what_is_looked_up_for_the_first_time_goes_before_what_is_tried_again)
 
 /* ---- Fork ------------------------------------------------------------------------------------------------------- */
 
-static bool is_under(const char *tool)
-{
-    const char *under = getenv("TEST_UNDER");
-
-    return under != NULL && strcmp(under, tool) == 0;
-}
-
 static void require_threads(void)
 {
-    if (is_under("tsan"))
+    if (unit_is_under("tsan"))
         SKIP("the thread sanitizer cannot follow a fork among threads");
 }
 
@@ -1342,7 +1335,7 @@ static void end_stuck(struct watcher watchers[STUCK])
 
 /* The parent's look-ups are not the child's. Their threads' stacks are, and the C library uses them again, with all
  * that its resolver left there. */
-TEST(a_child_looks_names_up_itself)
+TEST(a_child_does_its_own_look_ups)
 {
     struct watcher watchers[STUCK];
     pid_t          child;
@@ -1377,7 +1370,7 @@ TEST(a_process_may_end_during_a_look_up)
         watcher_schedule(&watcher, expect_name("held.test"));
         close(ends[1]);
         assert_int_equal(read(ends[0], &byte, 1), 0); /* the parent saw the question */
-        if (is_under("asan"))
+        if (unit_is_under("asan"))
             child_end(); /* its check for leaks does not see what the parent's other threads had */
         exit(0);
     }

@@ -188,7 +188,7 @@ static void touch_resolv_conf(void)
 
 /* ---- Refreshing ------------------------------------------------------------------------------------------------- */
 
-TEST(a_resolved_name_is_asked_for_every_5_minutes)
+TEST(a_resolved_name_is_looked_up_every_5_minutes)
 {
     begin_with("v4only.test");
     for (int i = 0; i < 3; i++) {
@@ -198,7 +198,7 @@ TEST(a_resolved_name_is_asked_for_every_5_minutes)
     assert_int_equal(watcher.calls, 1); /* the same answer */
 }
 
-TEST(one_that_was_not_found_is_too)
+TEST(a_name_not_found_is_looked_up_every_5_minutes)
 {
     begin_with("moves.test");
     assert_int_equal(watcher.flags, 0);
@@ -209,7 +209,7 @@ TEST(one_that_was_not_found_is_too)
     assert_int_equal(watcher.flags, R);
 }
 
-TEST(an_address_that_moved_is_noticed_then)
+TEST(a_moved_address_is_noticed_by_the_refresh)
 {
     begin();
     nameserver_move(names_server, "198.51.100.7");
@@ -223,7 +223,7 @@ TEST(an_address_that_moved_is_noticed_then)
     EXPECT_ADDRESSES(watcher.target, "198.51.100.8");
 }
 
-TEST(what_became_due_while_the_machine_slept_is_due)
+TEST(a_refresh_due_during_sleep_is_due)
 {
     begin_with("v4only.test");
     assert_true(asks_at("v4only.test", 8 * 3600));
@@ -231,7 +231,7 @@ TEST(what_became_due_while_the_machine_slept_is_due)
     assert_true(asks_at("v4only.test", 8 * 3600 + 300));
 }
 
-TEST(an_unscheduled_name_is_left_alone)
+TEST(an_unscheduled_name_is_not_refreshed)
 {
     begin_with("v4only.test");
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
@@ -244,7 +244,7 @@ TEST(an_unscheduled_name_is_left_alone)
 
 /* ---- Trying again ----------------------------------------------------------------------------------------------- */
 
-TEST(after_a_failure_it_is_tried_again_less_and_less_often)
+TEST(a_failed_look_up_is_retried_less_and_less_often)
 {
     static const double delays[] = { 1, 2, 4, 8, 16, 32, 60, 60 };
     double              now = 0;
@@ -259,7 +259,7 @@ TEST(after_a_failure_it_is_tried_again_less_and_less_often)
     EXPECT(watcher.target, 0, NameServerFailure);
 }
 
-TEST(an_answer_ends_that)
+TEST(a_result_ends_the_retries)
 {
     begin();
     nameserver_move(names_server, NULL);
@@ -282,7 +282,7 @@ TEST(an_answer_ends_that)
 }
 
 /* At once, while the clock stands; and then it begins with a second again. */
-TEST(a_change_does_not_wait_for_the_clock)
+TEST(a_change_does_not_wait_for_the_next_retry)
 {
     begin_with("servfail.test");
     assert_true(asks_at("servfail.test", 1));
@@ -301,7 +301,7 @@ TEST(a_change_does_not_wait_for_the_clock)
     assert_int_equal(watcher.calls, 1);
 }
 
-TEST(a_server_that_can_be_reached_again_is_asked_at_once)
+TEST(a_server_reachable_again_is_queried_at_once)
 {
     threads_fail = inotify_fails = watches_fail = false;
     set_clock(0);
@@ -319,7 +319,7 @@ TEST(a_server_that_can_be_reached_again_is_asked_at_once)
 
 /* ---- Several loops ---------------------------------------------------------------------------------------------- */
 
-TEST(whichever_loop_is_left_goes_on)
+TEST(the_remaining_loop_takes_over_the_refresh)
 {
     SCRunLoopRef other = SCRunLoopCreate();
 
@@ -330,7 +330,7 @@ TEST(whichever_loop_is_left_goes_on)
     assert_true(asks_at("servfail.test", 3));
 }
 
-TEST(with_two_loops_it_is_asked_once)
+TEST(two_loops_refresh_a_name_once)
 {
     SCRunLoopRef other = SCRunLoopCreate();
 
@@ -381,7 +381,7 @@ static void begin_detained(const char *name)
     await_detained();
 }
 
-TEST(an_answer_that_comes_after_a_newer_one_is_thrown_away)
+TEST(an_older_result_after_a_newer_one_is_dropped)
 {
     begin_detained("moves.test");
     nameserver_move(names_server, "192.0.2.9");
@@ -398,7 +398,7 @@ TEST(an_answer_that_comes_after_a_newer_one_is_thrown_away)
     assert_true(asks_at("moves.test", 300));
 }
 
-TEST(an_answer_that_comes_before_the_newer_one_is_thrown_away)
+TEST(an_outdated_result_before_the_newer_one_is_dropped)
 {
     begin_detained("held.test");
     reschedule();
@@ -423,7 +423,7 @@ TEST(an_answer_that_comes_before_the_newer_one_is_thrown_away)
 
 /* Nobody drives the loop meanwhile, the second has the same addresses in another order, and the flags are those of
  * before: still it was scheduled, and has an answer. */
-TEST(a_second_answer_does_not_take_the_first_ones_callback_away)
+TEST(a_second_result_does_not_cancel_the_first_callback)
 {
     begin();
     etc_set_servers("127.0.0.1", 5);
@@ -443,7 +443,7 @@ TEST(a_second_answer_does_not_take_the_first_ones_callback_away)
     EXPECT_ADDRESSES(watcher.target, "198.51.100.7 203.0.113.7");
 }
 
-TEST(an_answer_may_come_after_the_target_has_gone)
+TEST(a_result_may_come_after_the_target_was_released)
 {
     begin_detained("moves.test");
     watcher_stop(&watcher);
@@ -452,7 +452,7 @@ TEST(an_answer_may_come_after_the_target_has_gone)
 
 /* ---- Scarcity --------------------------------------------------------------------------------------------------- */
 
-TEST(without_a_thread_it_is_tried_again)
+TEST(a_look_up_without_a_thread_is_retried)
 {
     begin();
     threads_fail = true;
@@ -470,7 +470,7 @@ TEST(without_a_thread_it_is_tried_again)
     EXPECT(watcher.target, R, None);
 }
 
-TEST(without_inotify_files_are_looked_at_when_it_is_time)
+TEST(without_inotify_files_are_read_at_each_refresh)
 {
     begin_anew();
     inotify_fails = true;
@@ -491,7 +491,7 @@ TEST(without_inotify_files_are_looked_at_when_it_is_time)
 }
 
 /* The servers are others, and they are not known for a while: until then it goes by those of before. */
-TEST(without_descriptors_it_is_looked_for_other_servers_until_there_are_some)
+TEST(without_descriptors_servers_are_sought_until_there_are_some)
 {
     begin();
     watcher_schedule(&watcher, expect_name("held.test"));
@@ -517,7 +517,7 @@ TEST(without_descriptors_it_is_looked_for_other_servers_until_there_are_some)
 }
 
 /* The user has all the watches that there may be: nothing is heard of the files, so nothing is known without a look. */
-TEST(without_watches_files_are_looked_at_by_each_that_is_scheduled)
+TEST(without_watches_each_schedule_reads_the_files)
 {
     SCNetworkReachabilityRef   other;
     SCNetworkReachabilityFlags before;
@@ -555,7 +555,7 @@ static void end_pause(void)
     names_await_no_thread();
 }
 
-TEST(who_comes_next_takes_over_what_is_there)
+TEST(a_later_target_takes_over_the_watches)
 {
     begin_pause();
     instances = 0;
@@ -568,7 +568,7 @@ TEST(who_comes_next_takes_over_what_is_there)
     end_pause();
 }
 
-TEST(one_thread_closes_for_all)
+TEST(one_thread_closes_all_inotify_instances)
 {
     begin_pause();
     for (int i = 0; i < 3; i++) {
@@ -582,7 +582,7 @@ TEST(one_thread_closes_for_all)
     end_pause();
 }
 
-TEST(what_changed_in_between_is_known)
+TEST(a_change_while_nothing_is_watched_is_noticed)
 {
     begin_pause();
     watcher_schedule(&watcher, expect_name("v4only.test"));
@@ -618,7 +618,7 @@ static void expect_heard(SCNetworkReachabilityFlags before)
 }
 
 /* Which is not told. */
-TEST(what_was_mounted_in_between_is_watched)
+TEST(a_mount_while_nothing_is_watched_is_watched)
 {
     SCNetworkReachabilityFlags before;
 
@@ -634,7 +634,7 @@ TEST(what_was_mounted_in_between_is_watched)
 }
 
 /* There were no more watches, and there are some by now. */
-TEST(who_comes_next_hears_though_the_last_did_not)
+TEST(a_later_target_is_notified_though_the_previous_was_not)
 {
     SCNetworkReachabilityFlags before;
 
@@ -668,7 +668,7 @@ static int take_its_number(void)
     return ours;
 }
 
-TEST(a_number_that_the_program_has_by_now_is_left_alone)
+TEST(a_reused_descriptor_number_is_not_closed)
 {
     int number;
 

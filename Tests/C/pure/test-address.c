@@ -126,7 +126,7 @@ TEST(prefixes_cover_bit_by_bit)
     }
 }
 
-TEST(kinds_of_addresses_are_told_apart)
+TEST(kinds_of_addresses_are_distinct)
 {
     static const struct {
         const char *text;
@@ -164,7 +164,7 @@ TEST(kinds_of_addresses_are_told_apart)
     }
 }
 
-TEST(no_address_is_of_no_kind)
+TEST(an_empty_address_is_of_no_kind)
 {
     const struct address none = { 0 }, zero = make("0.0.0.0"), any = make("::");
     char                 text[46];
@@ -195,7 +195,7 @@ TEST(a_length_that_does_not_fit_the_family_makes_no_address)
     }
 }
 
-TEST(socket_addresses_come_and_go)
+TEST(socket_addresses_convert_both_ways)
 {
     const struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = 80, .sin_addr = { htonl(0xc0000201) } };
     struct sockaddr_in6      in6 = { .sin6_family = AF_INET6, .sin6_port = 80, .sin6_scope_id = 7 };

@@ -164,7 +164,7 @@ TEST(a_text_may_end_anywhere)
         }
 }
 
-TEST(long_lines_and_words_are_passed_over)
+TEST(long_lines_and_words_are_skipped)
 {
     static char       bytes[300000];
     static const char end[] = "\nnameserver 192.0.2.1\n";

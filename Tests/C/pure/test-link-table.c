@@ -30,7 +30,7 @@ static void apply(struct link_table *links, struct message message)
     assert_int_equal(link_table_apply(links, &message), 0);
 }
 
-TEST(links_come_change_and_go)
+TEST(links_are_added_changed_and_deleted)
 {
     struct link_table links = LINK_TABLE_EMPTY;
 
@@ -221,7 +221,7 @@ TEST(a_kind_of_link_follows_from_the_device)
 }
 
 /* What was found out stays until something happens that may change it. */
-TEST(what_was_found_out_is_taken_back_when_it_may_have_changed)
+TEST(learned_facts_are_forgotten_when_they_may_have_changed)
 {
     static const struct {
         const char *name, *kind; /* of a message about link 1; NULL: a partial one */
@@ -272,7 +272,7 @@ TEST(any_link_may_change_what_carries_another)
     link_table_clear(&links);
 }
 
-TEST(what_was_learned_stands_unless_something_changed_meanwhile)
+TEST(learned_facts_stay_unless_the_link_changed_meanwhile)
 {
     struct link_table links = LINK_TABLE_EMPTY;
     const struct link whole = { .index = 1,
@@ -298,7 +298,7 @@ TEST(what_was_learned_stands_unless_something_changed_meanwhile)
 }
 
 /* A port and a bond that were learned of: the next message about them says nothing new. */
-TEST(what_was_learned_is_all_of_it)
+TEST(learned_facts_replace_all_older_ones)
 {
     static const struct link wholes[] = {
         { .index = 2, .complete = true, .master = 1 },
@@ -325,7 +325,7 @@ TEST(what_was_learned_is_all_of_it)
     }
 }
 
-TEST(what_runs_is_chosen_before_the_better_device)
+TEST(a_running_device_is_chosen_before_a_better_one)
 {
     static const struct {
         bool        running;
@@ -346,7 +346,7 @@ TEST(what_runs_is_chosen_before_the_better_device)
             fail_msg("row %zu", i);
 }
 
-TEST(up_and_running_are_two_things)
+TEST(up_and_running_are_different_flags)
 {
     static const struct {
         uint32_t flags;

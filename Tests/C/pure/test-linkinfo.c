@@ -50,7 +50,7 @@ static void put_address(struct nest *nest, uint16_t type, const char *text)
         mnl_attr_put(nest->message, type, address_length(&address), address.bytes);
 }
 
-TEST(tunnels_tell_where_their_packets_go)
+TEST(tunnels_publish_their_endpoints)
 {
     static const struct {
         const char *kind;
@@ -100,7 +100,7 @@ TEST(tunnels_tell_where_their_packets_go)
     }
 }
 
-TEST(an_end_that_is_anywhere_is_none)
+TEST(an_unspecified_endpoint_is_none)
 {
     static const struct {
         const char *kind, *remote;
@@ -123,7 +123,7 @@ TEST(an_end_that_is_anywhere_is_none)
 }
 
 /* The numbers of one kind's attributes mean something else in another's. */
-TEST(data_of_a_kind_that_is_not_known_say_nothing)
+TEST(data_of_an_unknown_kind_is_ignored)
 {
     static const char *const kinds[] = { NULL, "", "veth", "wireguard", "grex", "gr", "a-kind-of-more-than-fifteen" };
 
@@ -141,7 +141,7 @@ TEST(data_of_a_kind_that_is_not_known_say_nothing)
     }
 }
 
-TEST(attributes_of_a_wrong_length_are_passed_over)
+TEST(attributes_of_a_wrong_length_are_ignored)
 {
     for (size_t length = 0; length < 20; length++) {
         static const unsigned char bytes[20] = { 192, 0, 2, 9 };
@@ -159,7 +159,7 @@ TEST(attributes_of_a_wrong_length_are_passed_over)
     }
 }
 
-TEST(a_bond_tells_the_port_that_it_uses)
+TEST(a_bond_publishes_its_active_port)
 {
     struct nest nest;
 

@@ -150,7 +150,7 @@ TEST(a_link_is_read)
     assert_string_equal(message.link.info.kind, "veth");
 }
 
-TEST(what_a_partial_link_message_does_not_say_is_not_there)
+TEST(a_partial_link_message_leaves_other_fields_unset)
 {
     struct bytes   bytes;
     struct message message;
@@ -164,7 +164,7 @@ TEST(what_a_partial_link_message_does_not_say_is_not_there)
     assert_false(message.link.info.has_kind);
 }
 
-TEST(a_link_that_is_gone_is_read)
+TEST(a_deleted_link_is_read)
 {
     struct bytes   bytes;
     struct message message;
@@ -175,7 +175,7 @@ TEST(a_link_that_is_gone_is_read)
     assert_int_equal(message.link.index, 3);
 }
 
-TEST(a_bridge_port_that_leaves_is_not_a_link_that_is_gone)
+TEST(a_leaving_bridge_port_is_no_deleted_link)
 {
     struct bytes bytes;
 
@@ -197,7 +197,7 @@ TEST(a_link_without_an_index_is_none)
     assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
 }
 
-TEST(link_attributes_of_a_wrong_length_are_not_there)
+TEST(link_attributes_of_a_wrong_length_are_ignored)
 {
     struct bytes   bytes;
     struct message message;
@@ -230,7 +230,7 @@ TEST(link_attributes_of_a_wrong_length_are_not_there)
     assert_string_equal(message.link.name, "abcdefghijklmno");
 }
 
-TEST(a_kind_outside_of_its_nest_is_not_read)
+TEST(a_kind_outside_its_nest_is_ignored)
 {
     struct bytes   bytes;
     struct message message;
@@ -350,7 +350,7 @@ TEST(a_hop_of_another_family_is_a_gateway)
     assert_int_equal(parsed(&bytes).kind, MESSAGE_ROUTE);
 }
 
-TEST(route_attributes_of_a_wrong_length_are_not_there)
+TEST(route_attributes_of_a_wrong_length_are_ignored)
 {
     static const uint16_t      types[] = { RTA_DST,   RTA_PREFSRC,   RTA_GATEWAY, RTA_OIF,
                                            RTA_NH_ID, RTA_CACHEINFO, RTA_METRICS, RTA_MULTIPATH };
@@ -374,7 +374,7 @@ TEST(route_attributes_of_a_wrong_length_are_not_there)
     }
 }
 
-TEST(a_route_that_has_expired_does_not_expire_later)
+TEST(an_expired_route_has_no_expiry)
 {
     const struct rta_cacheinfo cache = { .rta_expires = -5 };
     struct bytes               bytes;
@@ -472,7 +472,7 @@ TEST(a_leg_without_gateway_is_on_link)
 
 /* ---- Ends, and the rest ----------------------------------------------------------------------------------------- */
 
-TEST(errors_and_ends_tell_their_errno)
+TEST(error_and_done_messages_carry_their_errno)
 {
     static const struct {
         int error, wanted;
@@ -545,7 +545,7 @@ TEST(messages_follow_one_another)
 /* ---- Nonsense --------------------------------------------------------------------------------------------------- */
 
 /* Cut short: a message that is not whole is none, and nothing beyond its end is read. */
-TEST(a_message_that_is_cut_short_is_none)
+TEST(a_truncated_message_is_refused)
 {
     struct bytes   bytes[2];
     struct message message;
@@ -558,7 +558,7 @@ TEST(a_message_that_is_cut_short_is_none)
 }
 
 /* Cut short, with a header that says so: what is whole is read, and nothing beyond. */
-TEST(a_message_that_is_short_has_less_in_it)
+TEST(a_short_message_has_fewer_fields)
 {
     struct bytes   whole, bytes;
     struct message message;
@@ -578,7 +578,7 @@ TEST(a_message_that_is_short_has_less_in_it)
     }
 }
 
-TEST(a_header_that_lies_about_its_length_ends_the_datagram)
+TEST(a_header_with_a_wrong_length_ends_the_datagram)
 {
     static const uint32_t lengths[] = { 0, 1, 15, 0x7fffffff, 0xffffffff, 0xfffffffd };
     struct bytes          bytes;
@@ -594,7 +594,7 @@ TEST(a_header_that_lies_about_its_length_ends_the_datagram)
 }
 
 /* Every byte of every message, changed to some values: no crash, no read beyond, and always an end. */
-TEST(no_byte_can_be_changed_to_harm)
+TEST(any_changed_byte_is_safe)
 {
     static const unsigned char values[] = { 0, 1, 3, 4, 5, 8, 0x7f, 0x80, 0xfe, 0xff };
     struct leg_bytes           legs[2];
@@ -618,7 +618,7 @@ TEST(no_byte_can_be_changed_to_harm)
 
 /* ---- Requests --------------------------------------------------------------------------------------------------- */
 
-TEST(requests_fit_their_buffer_and_say_what_was_asked)
+TEST(requests_fit_their_buffer_and_hold_the_query)
 {
     _Alignas(struct nlmsghdr) unsigned char buffer[MESSAGE_REQUEST_SIZE];
     const struct nlmsghdr                  *header = (const struct nlmsghdr *)(const void *)buffer;

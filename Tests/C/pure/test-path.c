@@ -120,7 +120,7 @@ TEST(a_route_and_a_link_make_a_path)
     }
 }
 
-TEST(the_mtu_of_the_route_comes_first)
+TEST(the_route_mtu_takes_precedence)
 {
     const struct address destination = make("198.51.100.7");
     const struct link    link = { .index = 3, .flags = UP, .hardware = ARPHRD_ETHER, .mtu = 1500, .name = "eth0" };
@@ -186,7 +186,7 @@ TEST(a_source_makes_a_path)
     }
 }
 
-TEST(errors_of_a_query_are_answers_or_not)
+TEST(query_errors_are_results_or_failures)
 {
     static const struct {
         int                         error;
@@ -219,7 +219,7 @@ TEST(errors_of_a_query_are_answers_or_not)
 }
 
 /* AFNetworking's: usable = R and (not c, or ((on traffic or on demand) and not i)). Of every combination. */
-TEST(rank_is_the_formula_that_everybody_uses)
+TEST(rank_follows_the_documented_formula)
 {
     for (unsigned bits = 0; bits < 64; bits++) {
         const struct path path = { .flags = (bits & 1 ? R : 0u) | (bits & 2 ? C : 0u) | (bits & 4 ? ON_TRAFFIC : 0u) |

@@ -53,7 +53,7 @@ TEST(keys_are_found)
     expect(&notes, notes.length, "", "");
 }
 
-TEST(what_was_deleted_is_not)
+TEST(deleted_keys_are_not_found)
 {
     struct notes notes;
     uint32_t     place;
@@ -101,7 +101,7 @@ TEST(any_offset_is_safe)
     }
 }
 
-TEST(a_chain_in_a_circle_ends)
+TEST(a_circular_chain_ends)
 {
     struct notes notes;
     uint32_t     place;

@@ -129,7 +129,7 @@ static void touch_link_at(double milliseconds)
 
 /* ---- The second look -------------------------------------------------------------------------------------------- */
 
-TEST(a_second_look_follows_5_ms_after_a_link_changed)
+TEST(a_link_change_is_evaluated_again_after_5_ms)
 {
     begin();
     assert_int_equal(pass_at(0), 0);
@@ -140,7 +140,7 @@ TEST(a_second_look_follows_5_ms_after_a_link_changed)
     assert_int_equal(pass_at(1000), 0);
 }
 
-TEST(each_change_puts_the_second_look_off)
+TEST(each_change_postpones_the_second_evaluation)
 {
     begin();
     touch_link_at(0);
@@ -150,7 +150,7 @@ TEST(each_change_puts_the_second_look_off)
     assert_int_equal(pass_at(100), 0);
 }
 
-TEST(a_stream_of_changes_puts_it_off_for_50_ms_at_most)
+TEST(changes_postpone_the_second_evaluation_by_50_ms_at_most)
 {
     begin();
     for (int round = 0; round < 2; round++) { /* the second stream has 50 ms of its own */
@@ -164,7 +164,7 @@ TEST(a_stream_of_changes_puts_it_off_for_50_ms_at_most)
     assert_int_equal(pass_at(1000), 0);
 }
 
-TEST(a_route_that_changed_takes_no_second_look)
+TEST(a_route_change_is_evaluated_once)
 {
     begin();
     namespace_ip("route add 192.0.2.8/30 dev a");
@@ -188,7 +188,7 @@ static void touch_link_when_ticks_are(double milliseconds, unsigned left)
     assert_int_equal(pass_at(milliseconds + 5), 1); /* the second look */
 }
 
-TEST(a_route_is_asked_for_again_when_it_has_ended)
+TEST(an_expired_route_is_evaluated_again)
 {
     begin_with_end_after(100);
     assert_int_equal(pass_at(1009), 0); /* it may stand until then */
@@ -198,7 +198,7 @@ TEST(a_route_is_asked_for_again_when_it_has_ended)
 }
 
 /* At 250 Hz, told 100 at 0, the route may end 0.001 s after 1; and 0 is told from 12 ms before that. */
-TEST(in_its_last_moments_it_is_said_never_to_end)
+TEST(a_route_about_to_expire_may_be_reported_as_permanent)
 {
     begin_with_end_after(100);
     touch_link_when_ticks_are(989, 0);
@@ -207,14 +207,14 @@ TEST(in_its_last_moments_it_is_said_never_to_end)
 }
 
 /* The target may have been scheduled in just these moments. */
-TEST(at_the_first_look_never_has_to_be_said_twice)
+TEST(a_permanent_route_is_confirmed_by_a_second_query)
 {
     begin_with_end_after(0);
     assert_int_equal(pass_at(100), 1);
     assert_int_equal(pass_at(9999), 0);
 }
 
-TEST(a_route_that_was_renewed_is_asked_for_at_its_new_end)
+TEST(a_renewed_route_is_evaluated_at_its_new_expiry)
 {
     begin_with_end_after(100);
     touch_link_when_ticks_are(500, 200);
@@ -222,7 +222,7 @@ TEST(a_route_that_was_renewed_is_asked_for_at_its_new_end)
     assert_int_equal(pass_at(2550), 1);
 }
 
-TEST(a_route_that_ends_no_more_is_not_asked_for)
+TEST(a_route_made_permanent_is_not_evaluated_again)
 {
     begin_with_end_after(100);
     touch_link_when_ticks_are(500, 0);
@@ -240,7 +240,7 @@ static bool tries_at(double milliseconds)
     return sends > 0;
 }
 
-TEST(a_kernel_that_cannot_be_asked_is_tried_less_and_less_often)
+TEST(failing_queries_are_retried_less_and_less_often)
 {
     static const double delays[] = { 50, 100, 200, 400, 800, 1600, 3200, 5000, 5000 };
     double              time = 0;

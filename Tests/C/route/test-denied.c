@@ -40,7 +40,7 @@ static void impose(enum denial denial)
 /* Machines are shared, and what tests run under takes its time. */
 static double soon(void)
 {
-    return getenv("TEST_UNDER") == NULL ? SOON : 3 * SOON;
+    return !unit_is_under(NULL) ? SOON : 3 * SOON;
 }
 
 /* A change that comes within the time in which there must have been a look. */
@@ -139,7 +139,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, no_flag_is_set_that_a_socket_does_not_know)
         close(tun);
 }
 
-TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_was_asked_for_is_named)
+TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_names_its_interface)
 {
     SCNetworkReachabilityRef  scoped, bound, any;
     SCNetworkReachabilityPath path;
@@ -165,7 +165,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_was_asked_for_is_named)
 }
 
 /* Their states are asked for by ioctl: here a lost carrier is seen. */
-TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_was_asked_for_tells_why_it_is_not_usable)
+TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_reports_why_its_interface_is_unusable)
 {
     static const char *const addresses[] = { "198.51.100.7", "192.0.2.9", "2001:db8::9", "0.0.0.0", "fe80::1" };
     SCNetworkReachabilityRef targets[5], zone;
@@ -198,12 +198,12 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_was_asked_for_tells_why_it_is
     SCNetworkReachabilityRelease(zone);
 }
 
-TEST_DENIED(DENIAL_SOCKET_EPERM, an_index_that_no_interface_has_is_missing)
+TEST_DENIED(DENIAL_SOCKET_EPERM, an_unknown_interface_index_is_missing)
 {
     EXPECT_ONCE(SCNetworkReachabilityCreateWithName(NULL, "fe80::1%4711"), 0, InterfaceMissing);
 }
 
-TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_asked_there)
+TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_queried_from_inside)
 {
     SCNetworkReachabilityRef there, missing, zone;
     struct sockaddr_storage  address;
@@ -245,7 +245,7 @@ static void set_descriptor_limit(bool none)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-TEST_DENIED(DENIAL_SOCKET_EACCES, descriptors_used_up_are_no_answer)
+TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
 {
     SCNetworkReachabilityRef targets[5];
     struct watcher           watcher;
@@ -290,7 +290,7 @@ static void set_capabilities(uint32_t without)
 
 #define CAPABILITY(name) (UINT32_C(1) << (name))
 
-TEST_DENIED(DENIAL_SOCKET_EACCES, a_routing_mark_that_may_not_be_set_is_no_answer)
+TEST_DENIED(DENIAL_SOCKET_EACCES, a_forbidden_routing_mark_is_an_error)
 {
     const struct sockaddr_storage address = expect_sockaddr("192.0.2.9");
     SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
@@ -329,7 +329,7 @@ static void show_proc(void)
     assert_int_equal(umount2("/proc", MNT_DETACH), 0);
 }
 
-TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_asked_where_it_is)
+TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_queried_in_place)
 {
     SCNetworkReachabilityFlags flags[2] = { 0 };
     SCNetworkReachabilityRef   target;
@@ -348,7 +348,7 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_asked_where_it_i
 }
 
 /* A program that goes to a root of its own, and gives up its rights, after it has made its targets. */
-TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_is_asked_where_it_is_after_proc_has_gone)
+TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_is_queried_in_place_after_proc_is_unmounted)
 {
     SCNetworkReachabilityFlags flags = 0;
     SCNetworkReachabilityRef   target;
@@ -455,7 +455,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
     SCRunLoopRelease(loop);
 }
 
-TEST_DENIED(DENIAL_CONNECT, path_changes_are_told_to_those_who_ask_for_them)
+TEST_DENIED(DENIAL_CONNECT, path_changes_are_reported_with_notify_path)
 {
     struct watcher plain, whole, reason;
 
@@ -474,7 +474,7 @@ TEST_DENIED(DENIAL_CONNECT, path_changes_are_told_to_those_who_ask_for_them)
     EXPECT_QUIET(&plain);
 }
 
-TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_there)
+TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_from_inside)
 {
     SCNetworkReachabilityRef target;
     struct watcher           watcher;
@@ -498,7 +498,7 @@ TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_there)
 }
 
 /* Evidence of the kernel, and still nothing is heard. */
-TEST_DENIED(DENIAL_BIND_AND_OPTIONS, a_kernel_that_may_only_be_asked_is_polled)
+TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_kernel_is_polled)
 {
     struct watcher near, far;
 
@@ -536,12 +536,12 @@ static void expect_no_polling(void)
     watcher_stop(&watcher);
 }
 
-TEST_DENIED(DENIAL_BIND, what_is_heard_need_not_be_polled)
+TEST_DENIED(DENIAL_BIND, subscribed_changes_are_not_polled)
 {
     expect_no_polling();
 }
 
-TEST_DENIED(DENIAL_OPTIONS_ENOPROTOOPT, what_is_heard_need_not_be_polled_for_nexthop_objects)
+TEST_DENIED(DENIAL_OPTIONS_ENOPROTOOPT, nexthop_objects_alone_are_polled)
 {
     expect_no_polling();
 }
@@ -610,7 +610,7 @@ TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
 
 /* ---- A sandbox that is entered later ---------------------------------------------------------------------------- */
 
-TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_go_on_with_the_kernel)
+TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
 {
     struct watcher           early, late;
     SCNetworkReachabilityRef asked, fresh;
@@ -643,7 +643,7 @@ TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_go_on_with_the_kernel)
 /* ---- Further refusals ------------------------------------------------------------------------------------------- */
 
 /* That the address is ours is found out by other means; a rule that looks at it is missed. */
-TEST_DENIED(DENIAL_SOCKET_ENOSYS, a_pair_does_without_binding)
+TEST_DENIED(DENIAL_SOCKET_ENOSYS, a_pair_needs_no_bind)
 {
     namespace_ip("address add fe80::2/64 dev a nodad");
     namespace_await_addresses();
@@ -677,7 +677,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, without_ipv6_there_is_no_route)
     EXPECT_ADDRESS("::", 0, NoRoute);
 }
 
-TEST_DENIED(DENIAL_SOCKET_EPERM, without_any_socket_there_is_no_answer)
+TEST_DENIED(DENIAL_SOCKET_EPERM, without_any_socket_there_is_an_error)
 {
     SCNetworkReachabilityRef ipv4, ipv6, any, bound, pair;
 
@@ -717,7 +717,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, only_a_bound_target_needs_the_device)
     SCNetworkReachabilityRelease(bound);
 }
 
-TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_that_goes_while_it_is_asked_is_missing)
+TEST_DENIED(DENIAL_SOCKET_EPERM, an_interface_deleted_during_a_query_is_missing)
 {
     impose(DENIAL_DEVICE_GONE);
     EXPECT_BOUND("192.0.2.9", "a", 0, InterfaceMissing);

@@ -59,12 +59,11 @@ static void enter(void)
 
 static void begin(size_t wanted)
 {
-    const char *under = getenv("TEST_UNDER");
-    const bool  slow = under != NULL && strcmp(under, "valgrind") == 0;
+    const bool slow = unit_is_under("valgrind");
 
     enter();
     count = slow ? wanted / 5 : wanted;
-    late = under != NULL ? LATE_UNDER_TOOL : LATE;
+    late = unit_is_under(NULL) ? LATE_UNDER_TOOL : LATE;
     loop = SCRunLoopCreate();
     memset(fates, 0, sizeof fates);
     for (size_t i = 0; i < count; i++) {
@@ -189,7 +188,7 @@ static void disturb(const char *address)
 }
 
 /* The disturbances come when some routes are in their last hundredth, and then nothing comes that would help. */
-TEST(each_of_many_routes_is_told_at_its_end)
+TEST(each_of_many_routes_is_reported_when_it_expires)
 {
     double first;
 
@@ -212,7 +211,7 @@ static void renew_silently(struct fate *fate, unsigned seconds)
     fate->ends_after = fate->ends_by = INFINITY;
 }
 
-TEST(a_route_that_is_renewed_in_time_is_not_told)
+TEST(a_route_renewed_in_time_is_not_reported)
 {
     begin(50);
     start_all(one);

@@ -46,7 +46,7 @@ static void begin(void)
     namespace_ip("route add default via 192.0.2.1");
 }
 
-TEST(a_question_that_failed_is_put_again_though_others_went_well)
+TEST(a_failed_query_is_retried_though_others_succeed)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef other;
@@ -66,7 +66,7 @@ TEST(a_question_that_failed_is_put_again_though_others_went_well)
     SCNetworkReachabilityRelease(other);
 }
 
-TEST(an_error_in_the_middle_of_the_events_is_told_and_made_good)
+TEST(a_receive_error_is_reported_and_recovered_from)
 {
     struct watcher watcher = { 0 };
 
@@ -100,7 +100,7 @@ TEST(a_kernel_without_ipv6_has_no_ipv6_route)
     faults_send = NULL;
 }
 
-TEST(messages_lost_in_front_of_an_answer_do_not_spoil_it)
+TEST(lost_messages_before_a_reply_do_no_harm)
 {
     SCNetworkReachabilityRef target;
 
@@ -112,7 +112,7 @@ TEST(messages_lost_in_front_of_an_answer_do_not_spoil_it)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_failure_to_ask_writes_nothing)
+TEST(a_failed_query_writes_nothing)
 {
     SCNetworkReachabilityRef   target;
     SCNetworkReachabilityFlags flags = 77;
@@ -136,7 +136,7 @@ static void expect_call(struct watcher *watcher, SCNetworkReachabilityFlags flag
     assert_int_equal(watcher->flags, flags);
 }
 
-TEST(to_tell_of_a_change_takes_no_memory)
+TEST(reporting_a_change_allocates_no_memory)
 {
     static const char *const functions[] = { "malloc", "calloc", "realloc" };
     struct watcher           address, any;
@@ -224,7 +224,7 @@ static int count_interfaces(void)
     return total;
 }
 
-TEST_WITH(NULL, NULL, an_interrupted_dump_is_read_to_its_end)
+TEST_WITH(NULL, NULL, an_interrupted_dump_is_repeated)
 {
     static _Alignas(struct nlmsghdr) char buffer[NETLINK_BUFFER_SIZE];
     _Alignas(struct nlmsghdr) char        request[MESSAGE_REQUEST_SIZE];
@@ -246,7 +246,7 @@ TEST_WITH(NULL, NULL, an_interrupted_dump_is_read_to_its_end)
     end_many();
 }
 
-TEST_WITH(NULL, NULL, links_that_come_meanwhile_keep_nobody_from_an_answer)
+TEST_WITH(NULL, NULL, new_links_during_a_query_do_not_delay_it)
 {
     struct link bridge;
 
@@ -267,7 +267,7 @@ TEST_WITH(NULL, NULL, links_that_come_meanwhile_keep_nobody_from_an_answer)
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
 
 /* What pppd notes, of which nothing could be read, is not that it notes nothing. */
-TEST(a_database_that_cannot_be_read_is_not_an_empty_one)
+TEST(an_unreadable_database_is_not_an_empty_one)
 {
     static const struct {
         struct fault fault;

@@ -87,7 +87,7 @@ TEST(a_throw_route_is_no_route)
     EXPECT_ADDRESS("2001:db8:1::7", 0, NoRoute);
 }
 
-TEST(refusing_routes_tell_their_kind)
+TEST(refusing_routes_report_their_kind)
 {
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
@@ -134,14 +134,14 @@ TEST(a_second_address_of_a_net_is_an_own_one_too)
     EXPECT_PAIR("192.0.2.255", "192.0.2.9", 0, LocalAddressNotAssigned);
 }
 
-TEST_WITH(namespace_require_lo, NULL, loopback_that_went_down_is_an_interface_down)
+TEST_WITH(namespace_require_lo, NULL, loopback_down_reports_interface_down)
 {
     EXPECT_ADDRESS("127.0.0.1", R | L | D, None);
     namespace_ip("link set dev lo down");
     EXPECT_ADDRESS("127.0.0.1", 0, InterfaceDown);
 }
 
-TEST_WITH(namespace_require, NULL, loopback_that_was_never_up_is_not_reached_by_a_default_route)
+TEST_WITH(namespace_require, NULL, loopback_never_up_is_not_reached_by_a_default_route)
 {
     SCNetworkReachabilityFlags flags;
     SCNetworkReachabilityRef   target;
@@ -159,7 +159,7 @@ TEST_WITH(namespace_require, NULL, loopback_that_was_never_up_is_not_reached_by_
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(an_own_address_outlives_its_interface_going_down)
+TEST(an_own_address_stays_local_when_its_interface_goes_down)
 {
     namespace_ip("link set dev a down");
     EXPECT_ADDRESS("192.0.2.2", R | L | D, None);
@@ -221,7 +221,7 @@ TEST(a_blackhole_of_net_zero_does_not_hide_the_default_path)
     EXPECT_DEFAULT(R, None);
 }
 
-TEST_WITH(NULL, NULL, nothing_about_one_net_hides_the_default_path)
+TEST_WITH(NULL, NULL, routes_to_one_net_do_not_hide_the_default_path)
 {
     static const char *const refusals[] = { "route add throw 0.0.0.0/8",         "route add prohibit 0.0.0.0/8",
                                             "rule add to 0.0.0.0/8 unreachable", "rule add to 0.0.0.0/8 prohibit",
@@ -248,7 +248,7 @@ TEST(a_route_to_net_zero_is_no_default_path)
     EXPECT_DEFAULT(R, None);
 }
 
-TEST_WITH(NULL, NULL, nothing_about_one_ipv6_net_hides_the_default_path)
+TEST_WITH(NULL, NULL, routes_to_one_ipv6_net_do_not_hide_the_default_path)
 {
     static const char *const refusals[] = { "-6 route add throw 2000::/16", "-6 route add unreachable 2001::/32",
                                             "-6 rule add to ::/8 prohibit", "-6 route add blackhole 8000::/16",
@@ -278,7 +278,7 @@ TEST(a_route_to_an_ipv6_net_is_no_default_path)
     EXPECT_DEFAULT(0, NoRoute);
 }
 
-TEST(an_unreachable_default_tells_its_reason)
+TEST(an_unreachable_default_reports_its_reason)
 {
     namespace_ip("route add unreachable default metric 4000");
     EXPECT_DEFAULT(0, RouteUnreachable);
@@ -360,7 +360,7 @@ TEST(a_local_default_never_makes_the_default_path_local)
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
-TEST(refusing_rules_tell_what_the_kernel_tells)
+TEST(refusing_rules_report_the_reason_of_the_kernel)
 {
     namespace_ip("route add default via 192.0.2.1");
     namespace_ip("-6 route add default via 2001:db8::1");
@@ -413,7 +413,7 @@ TEST(a_routing_mark_takes_its_ipv6_table)
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
-TEST(an_interface_that_goes_down_takes_its_routes)
+TEST(an_interface_going_down_loses_its_routes)
 {
     SCNetworkReachabilityRef ipv4, ipv6, any;
 
@@ -434,7 +434,7 @@ TEST(an_interface_that_goes_down_takes_its_routes)
     SCNetworkReachabilityRelease(any);
 }
 
-TEST(a_lost_carrier_ends_reachability_while_the_route_stands)
+TEST(a_lost_carrier_ends_reachability_though_the_route_stays)
 {
     SCNetworkReachabilityRef ipv4, ipv6, any;
 
@@ -523,7 +523,7 @@ TEST(another_metric_does_not_help_against_a_lost_carrier)
     SCNetworkReachabilityRelease(any);
 }
 
-TEST(the_kernel_told_to_ignore_dead_links_takes_the_other_metric)
+TEST(with_ignore_routes_with_linkdown_the_other_metric_is_used)
 {
     SCNetworkReachabilityRef ipv4, ipv6, any;
 
@@ -582,7 +582,7 @@ static void add_two_legs(void)
     namespace_ip("-6 route add default nexthop via 2001:db8::1 nexthop via 2001:db8:c::1");
 }
 
-TEST(the_leg_that_has_a_carrier_counts)
+TEST(the_leg_with_a_carrier_is_used)
 {
     denial_require_netlink(CARRIER);
     namespace_add_second_pair();
@@ -599,7 +599,7 @@ TEST(the_leg_that_has_a_carrier_counts)
     expect_legs("a");
 }
 
-TEST(the_leg_whose_interface_is_up_counts)
+TEST(the_leg_with_its_interface_up_is_used)
 {
     namespace_add_second_pair();
     add_two_legs();
@@ -609,7 +609,7 @@ TEST(the_leg_whose_interface_is_up_counts)
     EXPECT_BOUND("198.51.100.7", "c", R, None);
 }
 
-TEST(a_bound_target_takes_its_own_leg)
+TEST(a_bound_target_uses_its_own_leg)
 {
     SCNetworkReachabilityRef target;
 
@@ -729,13 +729,13 @@ static void check_nexthop_group(void)
     EXPECT_BOUND("198.51.100.7", "c", R, None);
 }
 
-TEST(the_living_member_of_a_nexthop_group_counts)
+TEST(the_live_member_of_a_nexthop_group_is_used)
 {
     namespace_add_second_pair();
     check_nexthop_group();
 }
 
-TEST(the_living_member_counts_in_a_group_that_is_not_spelled_out)
+TEST(the_live_member_is_used_without_legs_in_the_route)
 {
     namespace_add_second_pair();
     namespace_sysctl("net.ipv4.nexthop_compat_mode", "0");
@@ -752,7 +752,7 @@ static void expect_unreachable(const char *address)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST_WITH(NULL, NULL, a_nexthop_group_without_a_carrier_is_of_no_use)
+TEST_WITH(NULL, NULL, a_nexthop_group_without_a_carrier_is_unusable)
 {
     denial_require_netlink(CARRIER);
     for (int spelled_out = 0; spelled_out < 2; spelled_out++) {
@@ -898,7 +898,7 @@ TEST(broadcasts_are_direct)
     EXPECT_ADDRESS("255.255.255.255", R | D, None);
 }
 
-TEST(multicast_is_direct_where_it_is_routed)
+TEST(routed_multicast_is_direct)
 {
     EXPECT_ADDRESS("239.1.2.3", 0, NoRoute);
     namespace_ip("route add 224.0.0.0/4 dev a");
@@ -975,7 +975,7 @@ TEST(a_pair_needs_its_local_address)
     SCNetworkReachabilityRelease(ipv6);
 }
 
-TEST(a_pair_asks_with_its_source)
+TEST(a_pair_queries_with_its_source)
 {
     namespace_ip("address add 192.0.2.3/24 dev a");
     namespace_ip("address add 2001:db8::3/64 dev a nodad");
@@ -1001,7 +1001,7 @@ TEST(an_equal_pair_that_is_owned_is_local)
     EXPECT_PAIR("192.0.2.9", "192.0.2.9", 0, LocalAddressNotAssigned);
 }
 
-TEST(half_a_pair_is_a_question_too)
+TEST(half_a_pair_is_a_target_too)
 {
     EXPECT_PAIR("192.0.2.2", NULL, R | L | D, None);
     EXPECT_PAIR("192.0.2.9", NULL, 0, LocalAddressNotAssigned);
@@ -1020,7 +1020,7 @@ TEST(a_pair_may_be_link_local)
     EXPECT_PAIR("fe80::2%a", "fe80::1", R | D, None);
 }
 
-TEST(a_link_local_source_must_be_that_of_its_own_interface)
+TEST(a_link_local_source_must_belong_to_its_interface)
 {
     namespace_ip("address add fe80::2/64 dev a nodad");
     namespace_await_addresses();
@@ -1085,7 +1085,7 @@ TEST(an_own_address_is_not_reached_out_of_another_interface)
     EXPECT_BOUND("192.0.2.2", "b", 0, NoRoute);
 }
 
-TEST(a_bound_target_without_carrier_says_so)
+TEST(a_bound_target_without_carrier_reports_no_carrier)
 {
     namespace_ip("route add default via 192.0.2.1");
     lose_carrier();

@@ -190,12 +190,12 @@ static void follow(SCNetworkReachabilityRef (*make)(int, const char *))
     EXPECT_QUIET(&world.watchers[0]);
 }
 
-TEST(a_change_is_heard_of_by_the_targets_of_its_namespace_alone)
+TEST(a_change_concerns_only_targets_of_its_namespace)
 {
     follow(make_on_the_way);
 }
 
-TEST(it_does_not_matter_which_threads_made_them)
+TEST(targets_may_be_made_by_any_thread)
 {
     follow(make_on_a_thread);
 }
@@ -235,7 +235,7 @@ static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
     sem_post(&told->called);
 }
 
-TEST(a_scheduler_is_told_of_all_of_them)
+TEST(a_scheduler_serves_targets_of_all_namespaces)
 {
     struct told              told[PARTS] = { 0 };
     SCNetworkReachabilityRef targets[PARTS];
@@ -272,7 +272,7 @@ TEST(a_scheduler_is_told_of_all_of_them)
     }
 }
 
-TEST(one_address_means_something_else_in_each)
+TEST(one_address_differs_between_namespaces)
 {
     static const SCNetworkReachabilityFlags  flags[PARTS] = { R | L | D, R | D, 0 };
     static const SCNetworkReachabilityReason reasons[PARTS] = { 0, 0, kSCNetworkReachabilityReasonRouteBlackhole };
@@ -299,7 +299,7 @@ TEST(one_address_means_something_else_in_each)
     for_each_part(i) SCNetworkReachabilityRelease(targets[i]);
 }
 
-TEST(an_interface_is_renamed_in_one_of_them)
+TEST(an_interface_is_renamed_in_one_namespace)
 {
     for_each_part(i)
         watcher_schedule_on(&world.watchers[i], THERE(world.parts[i], expect_bound("192.0.2.9", "a")), world.loop);
@@ -335,7 +335,7 @@ static void move(int from, int to)
     IP(world.parts[from], "link set dev c netns /proc/%d/fd/%d", (int)getpid(), world.parts[to]);
 }
 
-TEST(an_interface_wanders_from_one_to_the_next)
+TEST(an_interface_moves_between_namespaces)
 {
     namespace_go(world.parts[0]);
     namespace_add_second_pair();
@@ -405,7 +405,7 @@ static void expect_over_z(SCNetworkReachabilityRef target, unsigned index)
     assert_int_equal(((const struct sockaddr_in6 *)&path.source)->sin6_scope_id, index);
 }
 
-TEST(names_of_interfaces_are_those_of_the_target_s_namespace)
+TEST(interface_names_are_those_of_the_target_namespace)
 {
     SCNetworkReachabilityRef zoned[PARTS], bound[PARTS];
 
@@ -464,7 +464,7 @@ static void *ask_from_there(void *argument)
     return NULL;
 }
 
-TEST(threads_of_all_namespaces_may_ask_at_once)
+TEST(threads_of_all_namespaces_may_query_at_once)
 {
     struct question_abroad questions[PARTS];
     pthread_t              threads[PARTS];
@@ -741,7 +741,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_leaves_i
 }
 
 /* A namespace may get the number of one that has died: nothing of the old one is left in the books. */
-TEST_WITH(begin_alone, end_alone, many_namespaces_come_and_go)
+TEST_WITH(begin_alone, end_alone, many_namespaces_are_made_and_deleted)
 {
     struct descriptors before;
 
@@ -937,12 +937,12 @@ static void live_as_nobody(void)
     live_without_privilege(true);
 }
 
-TEST(without_privilege_a_foreign_target_is_asked_and_not_scheduled)
+TEST(without_privilege_a_foreign_target_is_queried_but_not_scheduled)
 {
     run_in_child(live_without_capability);
 }
 
-TEST(so_it_is_for_another_user)
+TEST(another_user_may_query_but_not_schedule_a_foreign_target)
 {
     run_in_child(live_as_nobody);
 }

@@ -826,9 +826,9 @@ static unsigned long from_environment(const char *name, unsigned long otherwise)
 TEST(four_agree_after_every_random_change)
 {
     const char         *under = getenv("TEST_UNDER");
-    const unsigned long usual = under == NULL || strcmp(under, "clang") == 0 ? STEPS
-                                : strcmp(under, "valgrind") == 0             ? STEPS / 20
-                                                                             : STEPS / 4;
+    const unsigned long usual = under == NULL || unit_is_under("clang") ? STEPS
+                                : unit_is_under("valgrind")             ? STEPS / 20
+                                                                        : STEPS / 4;
     const unsigned long steps = from_environment("TEST_ORACLE_STEPS", usual);
     unsigned long       seed = from_environment("TEST_ORACLE_SEED", (unsigned long)time(NULL));
 

@@ -20,12 +20,6 @@
 
 static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
 
-static void check(int error, const char *what)
-{
-    if (error != 0)
-        fail_msg("%s: %s", what, strerror(error));
-}
-
 /* What the kernel has dropped for the one socket here that listens to IPv4 routes. */
 static unsigned long drops(void)
 {
@@ -52,8 +46,8 @@ static unsigned begin(struct writer *writer, struct watcher *watcher)
     unsigned index;
 
     namespace_require_pair();
-    check(writer_open(writer), "writer");
-    check(writer_route(writer, WRITER_ADD, &default_route), "default route");
+    unit_check(writer_open(writer), "writer");
+    unit_check(writer_route(writer, WRITER_ADD, &default_route), "default route");
     index = writer_index("a");
     watcher_start(watcher, expect_target("198.51.100.7"));
     watcher_pass(watcher);
@@ -73,12 +67,12 @@ static void change_routes(struct writer *writer, enum writer_action action, unsi
 {
     char prefix[32];
 
-    check(writer_batch(writer), "batch");
+    unit_check(writer_batch(writer), "batch");
     for (unsigned i = from; i < from + count; i++) {
         snprintf(prefix, sizeof prefix, "10.%u.%u.%u/32", i >> 16, i >> 8 & 255, i & 255);
-        check(writer_route(writer, action, &(struct writer_route){ .prefix = prefix, .index = index }), prefix);
+        unit_check(writer_route(writer, action, &(struct writer_route){ .prefix = prefix, .index = index }), prefix);
     }
-    check(writer_flush(writer), "routes");
+    unit_check(writer_flush(writer), "routes");
 }
 
 /* Until messages are lost. From then on all are, as nobody reads. Returns how many routes there are now. */
@@ -106,9 +100,9 @@ static void expect_lost(unsigned long before)
 /* Whoever takes an overrun for the end hears no more. */
 static void expect_alive(struct writer *writer, struct watcher *watcher)
 {
-    check(writer_route(writer, WRITER_DELETE, &default_route), "default route");
+    unit_check(writer_route(writer, WRITER_DELETE, &default_route), "default route");
     EXPECT_CHANGE(watcher, 0);
-    check(writer_route(writer, WRITER_ADD, &default_route), "default route");
+    unit_check(writer_route(writer, WRITER_ADD, &default_route), "default route");
     EXPECT_CHANGE(watcher, R);
 }
 
@@ -122,14 +116,14 @@ TEST(a_route_is_deleted_among_lost_messages)
     index = begin(&writer, &watcher);
     count = overrun(&writer, index);
     before = drops();
-    check(writer_route(&writer, WRITER_DELETE, &default_route), "default route");
+    unit_check(writer_route(&writer, WRITER_DELETE, &default_route), "default route");
     expect_lost(before);
     change_routes(&writer, WRITER_ADD, index, count, ROUTES);
     EXPECT_END(&watcher, 0);
 
     count = overrun(&writer, writer_index("lo"));
     before = drops();
-    check(writer_route(&writer, WRITER_ADD, &default_route), "default route");
+    unit_check(writer_route(&writer, WRITER_ADD, &default_route), "default route");
     expect_lost(before);
     EXPECT_END(&watcher, R);
     expect_alive(&writer, &watcher);
@@ -148,7 +142,7 @@ TEST(a_carrier_is_lost_among_lost_messages)
     peer = writer_index("b");
     overrun(&writer, index);
     before = drops();
-    check(writer_link_up(&writer, peer, false), "peer down");
+    unit_check(writer_link_up(&writer, peer, false), "peer down");
     namespace_await_running("a", false);
     expect_lost(before);
     EXPECT_END(&watcher, 0);
@@ -156,7 +150,7 @@ TEST(a_carrier_is_lost_among_lost_messages)
 
     overrun(&writer, writer_index("lo"));
     before = drops();
-    check(writer_link_up(&writer, peer, true), "peer up");
+    unit_check(writer_link_up(&writer, peer, true), "peer up");
     namespace_await_running("a", true);
     expect_lost(before);
     EXPECT_END(&watcher, R);
@@ -175,13 +169,13 @@ TEST(a_link_is_replaced_among_lost_messages)
     index = begin(&writer, &watcher);
     overrun(&writer, index);
     before = drops();
-    check(writer_link_delete(&writer, index), "link");
-    check(writer_link_add_pair(&writer, "a", "b"), "pair");
+    unit_check(writer_link_delete(&writer, index), "link");
+    unit_check(writer_link_add_pair(&writer, "a", "b"), "pair");
     index = writer_index("a");
-    check(writer_link_up(&writer, writer_index("b"), true), "peer up");
-    check(writer_link_up(&writer, index, true), "link up");
-    check(writer_address(&writer, WRITER_ADD, index, "192.0.2.2/24"), "address");
-    check(writer_route(&writer, WRITER_ADD, &default_route), "default route");
+    unit_check(writer_link_up(&writer, writer_index("b"), true), "peer up");
+    unit_check(writer_link_up(&writer, index, true), "link up");
+    unit_check(writer_address(&writer, WRITER_ADD, index, "192.0.2.2/24"), "address");
+    unit_check(writer_route(&writer, WRITER_ADD, &default_route), "default route");
     namespace_await_running("a", true);
     expect_lost(before);
     /* The flags are what they were, but packets leave over another interface. */
@@ -208,14 +202,14 @@ static void *flood_routes(void *argument)
 }
 
 /* Messages that never end must not keep an answer back. */
-TEST(an_answer_comes_while_routes_keep_changing)
+TEST(getflags_returns_while_routes_keep_changing)
 {
     struct writer  writer, flooder;
     struct watcher watcher;
     pthread_t      thread;
 
     flood.index = begin(&writer, &watcher);
-    check(writer_open(&flooder), "writer");
+    unit_check(writer_open(&flooder), "writer");
     atomic_store(&flood.over, false);
     assert_int_equal(pthread_create(&thread, NULL, flood_routes, &flooder), 0);
     for (int i = 0; i < 20; i++)

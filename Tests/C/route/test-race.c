@@ -50,25 +50,20 @@ struct change {
 
 static unsigned link_a, link_c, link_d;
 
-static void check(int error, const char *what)
-{
-    if (error != 0)
-        fail_msg("%s: %s", what, strerror(error));
-}
-
 /* ---- The changes ------------------------------------------------------------------------------------------------ */
 
 static void add_address(struct writer *writer)
 {
-    check(writer_address(writer, WRITER_ADD, link_a, "192.0.2.2/24"), "address");
-    check(writer_route(writer, WRITER_ADD, &(struct writer_route){ .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" }),
-          "default route");
+    unit_check(writer_address(writer, WRITER_ADD, link_a, "192.0.2.2/24"), "address");
+    unit_check(
+        writer_route(writer, WRITER_ADD, &(struct writer_route){ .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" }),
+        "default route");
 }
 
 /* The default route dies with the address that its gateway was on-link by: no message says so. */
 static void delete_address(struct writer *writer)
 {
-    check(writer_address(writer, WRITER_DELETE, link_a, "192.0.2.2/24"), "address");
+    unit_check(writer_address(writer, WRITER_DELETE, link_a, "192.0.2.2/24"), "address");
 }
 
 /* In a large table: a route elsewhere carries that address as its source. The kernel looks for such routes in the whole
@@ -76,40 +71,41 @@ static void delete_address(struct writer *writer)
 static void add_address_twice_used(struct writer *writer)
 {
     add_address(writer);
-    check(writer_route(writer, WRITER_ADD,
-                       &(struct writer_route){ .prefix = "9.0.0.0/24", .index = link_c, .source = "192.0.2.2" }),
-          "route with a source");
+    unit_check(writer_route(writer, WRITER_ADD,
+                            &(struct writer_route){ .prefix = "9.0.0.0/24", .index = link_c, .source = "192.0.2.2" }),
+               "route with a source");
 }
 
 static void raise_link(struct writer *writer)
 {
-    check(writer_link_up(writer, link_a, true), "link up");
-    check(writer_route(writer, WRITER_REPLACE, &(struct writer_route){ .prefix = "198.51.100.0/24", .index = link_a }),
-          "the better route");
+    unit_check(writer_link_up(writer, link_a, true), "link up");
+    unit_check(
+        writer_route(writer, WRITER_REPLACE, &(struct writer_route){ .prefix = "198.51.100.0/24", .index = link_a }),
+        "the better route");
 }
 
 /* The better route dies with its link, without a message, and the default route over the other link takes over. An
  * answer that names the dead link is stale. */
 static void lower_link(struct writer *writer)
 {
-    check(writer_link_up(writer, link_a, false), "link down");
+    unit_check(writer_link_up(writer, link_a, false), "link down");
 }
 
 /* The better route is taken again when its link is back: never is there none. While the kernel brings the link back,
  * questions are put for other reasons. */
 static void bring_link_back(struct writer *writer)
 {
-    check(writer_link_up(writer, link_d, true), "link up");
+    unit_check(writer_link_up(writer, link_d, true), "link up");
     for (int i = 0; i < 100; i++) {
-        check(writer_address(writer, WRITER_ADD, link_a, "10.0.0.1/32"), "address");
-        check(writer_address(writer, WRITER_DELETE, link_a, "10.0.0.1/32"), "address");
+        unit_check(writer_address(writer, WRITER_ADD, link_a, "10.0.0.1/32"), "address");
+        unit_check(writer_address(writer, WRITER_DELETE, link_a, "10.0.0.1/32"), "address");
     }
     namespace_await_running("c", true);
 }
 
 static void take_link_away(struct writer *writer)
 {
-    check(writer_link_up(writer, link_d, false), "link down");
+    unit_check(writer_link_up(writer, link_d, false), "link down");
     namespace_await_running("c", false);
 }
 
@@ -145,7 +141,7 @@ static void pin(int number)
     while (number-- > 0);
     CPU_ZERO(&one);
     CPU_SET(processor, &one);
-    check(sched_setaffinity(0, sizeof one, &one) == 0 ? 0 : errno, "sched_setaffinity");
+    unit_check(sched_setaffinity(0, sizeof one, &one) == 0 ? 0 : errno, "sched_setaffinity");
 }
 
 static void *write_changes(void *argument)
@@ -265,7 +261,7 @@ static struct rtnetlink rtnetlink;
 
 static void start_view(void)
 {
-    check(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), "view");
+    unit_check(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), "view");
 }
 
 static void note(void *info, const struct message *message)
@@ -403,12 +399,11 @@ static void stop_asking(void)
 static int rounds_wanted(const struct change *change)
 {
     const char *text = getenv("TEST_RACE_ROUNDS");
-    const char *under = getenv("TEST_UNDER");
 
     if (text != NULL && atoi(text) > 0)
         return atoi(text);
     /* valgrind runs one thread at a time: there is no race, only the code on the way is looked at. */
-    if (under != NULL && strcmp(under, "valgrind") == 0)
+    if (unit_is_under("valgrind"))
         return 20;
     return change->share > 0 ? ROUNDS / change->share : ROUNDS;
 }
@@ -438,7 +433,7 @@ static void run_rounds(const struct change *change, struct way ways[], size_t co
     pthread_t     thread;
     int           round = 0;
 
-    check(writer_open(&writer), "writer");
+    unit_check(writer_open(&writer), "writer");
     writing.change = change;
     atomic_store(&writing.wanted, 0);
     atomic_store(&writing.done, 0);
@@ -500,26 +495,27 @@ static void add_second_pair(void)
     link_c = writer_index("c");
 }
 
-TEST(no_answer_is_stale_after_an_address_was_deleted)
+TEST(no_result_is_stale_after_an_address_was_deleted)
 {
     struct writer writer;
     char          prefix[32];
 
     add_second_pair();
-    check(writer_open(&writer), "writer");
-    check(writer_batch(&writer), "batch");
+    unit_check(writer_open(&writer), "writer");
+    unit_check(writer_batch(&writer), "batch");
     for (unsigned i = 0; i < ROUTES; i++) {
         snprintf(prefix, sizeof prefix, "10.%u.%u.0/24", i >> 8, i & 255);
-        check(writer_route(&writer, WRITER_ADD, &(struct writer_route){ .prefix = prefix, .index = link_c }), prefix);
+        unit_check(writer_route(&writer, WRITER_ADD, &(struct writer_route){ .prefix = prefix, .index = link_c }),
+                   prefix);
     }
-    check(writer_flush(&writer), "the large table");
+    unit_check(writer_flush(&writer), "the large table");
     delete_address(&writer);
     add_address_twice_used(&writer);
     writer_close(&writer);
     race(&address_deleted);
 }
 
-TEST(no_answer_is_stale_after_a_link_went_down)
+TEST(no_result_is_stale_after_a_link_went_down)
 {
     add_second_pair();
     namespace_ip("route add default via 203.0.113.1");
@@ -527,7 +523,7 @@ TEST(no_answer_is_stale_after_a_link_went_down)
     race(&link_lowered);
 }
 
-TEST(no_loss_is_told_of_when_a_link_comes_back)
+TEST(no_loss_is_reported_when_a_link_comes_back)
 {
     struct way ways[] = { { "a scheduled target", start_target, hear_losses, stop_target, 0, 0 },
                           { "one that is asked", start_asking, ask_for_losses, stop_asking, 0, 0 } };

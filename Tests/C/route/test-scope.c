@@ -159,7 +159,7 @@ TEST(ipv4_out_of_an_interface_with_a_default_route)
     EXPECT_ROWS(rows);
 }
 
-TEST(ipv4_multicast_has_a_route_of_its_own)
+TEST(ipv4_multicast_has_its_own_route)
 {
     static const struct row rows[] = {
         { "224.0.0.251", NULL, R | D, "c" }, { "224.0.0.251", "a", R | D, "a" }, { "239.1.2.3", NULL, R | D, "c" },
@@ -257,7 +257,7 @@ TEST(a_zone_is_a_name_or_a_number)
 }
 
 /* The address needs no scope: its zone only says out of which interface. */
-TEST(a_zone_of_a_global_address_is_no_part_of_it)
+TEST(the_zone_of_a_global_address_is_ignored)
 {
     SCNetworkReachabilityRef target;
 

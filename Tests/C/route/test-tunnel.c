@@ -47,7 +47,7 @@ static void begin_with(SCNetworkReachabilityRef *ret_target, const char *to)
     add_tunnel(to);
 }
 
-TEST(the_way_to_the_other_end_counts)
+TEST(the_path_to_the_tunnel_endpoint_counts)
 {
     static const struct {
         const char                 *to, *then;
@@ -84,7 +84,7 @@ TEST(the_way_to_the_other_end_counts)
 }
 
 /* Nobody has heard of the tunnel: GetPath asks what it is, which may wait, and from then on GetFlags knows. */
-TEST(a_tunnel_that_was_there_before_is_learned_of)
+TEST(an_existing_tunnel_is_found)
 {
     SCNetworkReachabilityRef target;
 
@@ -97,7 +97,7 @@ TEST(a_tunnel_that_was_there_before_is_learned_of)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(its_routes_come_and_go)
+TEST(tunnel_routes_are_added_and_deleted)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef target;
@@ -121,7 +121,7 @@ TEST(its_routes_come_and_go)
 }
 
 /* Nobody else listens here. */
-TEST(a_target_that_is_scheduled_on_an_old_tunnel_ends_right)
+TEST(a_target_scheduled_over_an_existing_tunnel_is_right)
 {
     struct watcher watcher;
 
@@ -131,7 +131,7 @@ TEST(a_target_that_is_scheduled_on_an_old_tunnel_ends_right)
     EXPECT_END(&watcher, 0);
 }
 
-TEST(one_may_lie_in_another)
+TEST(a_tunnel_may_lie_in_another)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef target;
@@ -164,7 +164,7 @@ TEST(the_default_path_may_be_a_tunnel)
 }
 
 /* A dead tunnel is no better than a dead link: what else there is counts. */
-TEST(another_way_takes_over)
+TEST(another_route_to_the_endpoint_takes_over)
 {
     SCNetworkReachabilityRef target;
 
@@ -181,7 +181,7 @@ TEST(another_way_takes_over)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(another_leg_takes_over)
+TEST(another_leg_to_the_endpoint_takes_over)
 {
     static const char *const legs[] = { "nexthop via 10.7.0.2 nexthop via 203.0.113.1",
                                         "nexthop via 203.0.113.1 nexthop via 10.7.0.2" };
@@ -220,7 +220,7 @@ static void expect_reached(const char *legs)
 }
 
 /* What is refused out of one leg goes out of the next. */
-TEST(a_leg_that_is_refused_is_passed_over)
+TEST(a_refused_leg_is_skipped)
 {
     static const char *const legs[] = {
         "nexthop via 2001:db8:7::2 nexthop via 2001:db8::1 nexthop via 2001:db8:c::1",

@@ -226,7 +226,7 @@ static void expect_second_unhindered(const char *where)
 
 /* ---- The tests -------------------------------------------------------------------------------------------------- */
 
-TEST(they_ask_for_nothing_that_waits)
+TEST(calls_send_no_request_that_waits_for_the_rtnl_lock)
 {
     SCNetworkReachabilityRef target;
 
@@ -247,7 +247,7 @@ TEST(they_ask_for_nothing_that_waits)
 }
 
 /* A link that is down is looked at for each question, as it may be up by now; at its flags alone. */
-TEST(a_link_that_is_down_is_asked_for_its_hardware_once)
+TEST(the_hardware_of_a_down_link_is_queried_once)
 {
     SCNetworkReachabilityRef target;
 
@@ -266,7 +266,7 @@ TEST(a_link_that_is_down_is_asked_for_its_hardware_once)
 
 /* At each place where the library may wait: GetPath's first look at an interface, the first pass of a loop, a link's
  * change, and all of these on the thread that serves schedulers. */
-TEST(they_are_not_kept_by_those_who_wait)
+TEST(waiting_threads_do_not_delay_other_calls)
 {
     static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
     SCNetworkReachabilityRef                    served;
@@ -418,7 +418,7 @@ static double make_timed_calls(double until)
     return longest;
 }
 
-TEST_WITH(begin, NULL, they_return_while_the_kernel_holds_the_lock)
+TEST_WITH(begin, NULL, calls_return_while_the_rtnl_lock_is_held)
 {
     double waited = 0, longest = 0;
     bool   is_held = false, is_short = false;

@@ -113,7 +113,7 @@ TEST(a_longer_prefix_takes_over_and_gives_back)
     EXPECT_QUIET(&ipv6);
 }
 
-TEST(a_route_in_another_table_counts_when_a_rule_leads_there)
+TEST(a_rule_makes_another_table_count)
 {
     struct watcher watcher;
 
@@ -201,7 +201,7 @@ TEST(a_link_goes_down_and_up)
     EXPECT_CHANGE(&any, R);
 }
 
-TEST(the_peer_takes_the_carrier_away_and_gives_it_back)
+TEST(the_carrier_is_lost_and_comes_back)
 {
     struct watcher near, far, any, ipv6;
 
@@ -227,7 +227,7 @@ TEST(the_peer_takes_the_carrier_away_and_gives_it_back)
 
 /* IPv6 has its addresses and routes come and go with each of these, in messages of their own. Without it there is the
  * link's alone. */
-TEST(without_ipv6_the_link_alone_tells)
+TEST(without_ipv6_link_messages_suffice)
 {
     struct watcher near, far, any;
 
@@ -310,7 +310,7 @@ TEST(a_tun_is_closed)
     EXPECT_FRESH("203.0.113.9", 0);
 }
 
-TEST(the_kernel_is_told_to_ignore_dead_links)
+TEST(ignore_routes_with_linkdown_is_switched_on)
 {
     struct watcher ipv4, ipv6;
 
@@ -530,7 +530,7 @@ TEST(an_ipv6_route_expires)
     EXPECT_FRESH("::", 0);
 }
 
-TEST(an_ipv6_route_that_is_renewed_expires_later)
+TEST(a_renewed_ipv6_route_expires_later)
 {
     struct watcher far;
     double         started;
@@ -545,7 +545,7 @@ TEST(an_ipv6_route_that_is_renewed_expires_later)
     assert_true(watcher_now() - started < 2.5);
 }
 
-TEST(an_ipv6_route_that_expires_leaves_the_way_to_the_next)
+TEST(an_expired_ipv6_route_gives_way_to_the_next)
 {
     struct watcher far;
     double         started;
@@ -630,7 +630,7 @@ TEST(another_interface_takes_the_name)
 
 /* ---- Nothing that matters --------------------------------------------------------------------------------------- */
 
-TEST(what_does_not_change_the_answer_calls_nobody)
+TEST(irrelevant_changes_make_no_callback)
 {
     struct watcher ipv4, ipv6, any, own;
 
@@ -691,7 +691,7 @@ static bool has_heard_of_port_gone(int fd, uint32_t index)
     return heard;
 }
 
-TEST(a_bridge_port_that_leaves_lives_on)
+TEST(a_former_bridge_port_still_exists)
 {
     static struct onlooker onlooker; /* where the test fails it stays open */
     struct watcher         watcher;
@@ -724,7 +724,7 @@ static void ignore(void *info, const struct message *message)
 }
 
 /* The answer is newer than the messages that were read: it goes over a link which the table still has as down. */
-TEST(a_link_that_is_up_by_now_is_not_reported_as_lost)
+TEST(a_link_that_is_up_again_is_not_reported_as_lost)
 {
     static struct rtnetlink rtnetlink; /* where the test fails it stays open */
     const struct question   item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
@@ -751,7 +751,7 @@ TEST(a_link_that_is_up_by_now_is_not_reported_as_lost)
 
 /* ---- NotifyPath ------------------------------------------------------------------------------------------------- */
 
-TEST(notify_path_tells_of_gateway_source_and_reason)
+TEST(notify_path_reports_gateway_source_and_reason)
 {
     struct watcher plain, whole, ipv6;
 
@@ -821,7 +821,7 @@ TEST(the_last_path_is_that_of_the_last_callback)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
 }
 
-TEST(notify_path_of_the_default_path)
+TEST(notify_path_works_for_the_default_path)
 {
     struct watcher                any, bound;
     const struct sockaddr_storage address = expect_sockaddr("0.0.0.0");
@@ -859,7 +859,7 @@ static void open_writer(void *argument)
     opening->error = writer_open(&opening->writer);
 }
 
-TEST(a_target_stays_in_the_namespace_it_was_made_in)
+TEST(a_target_stays_in_its_namespace)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
     SCNetworkReachabilityRef  unscheduled, late;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +18,11 @@
 
 #define MOST_TESTS 256
 
-static struct unit       unit;
-static struct unit_test *tests; /* in the order of their lines */
-static struct unit_part *parts;
-static const char       *refusal; /* why no test can run; NULL: they can */
+static struct unit           unit;
+static struct unit_test     *tests; /* in the order of their lines */
+static struct unit_part     *parts;
+static _Atomic(const char *) complaint;
+static const char           *refusal; /* why no test can run; NULL: they can */
 
 void unit_set(const struct unit *declared)
 {
@@ -41,6 +43,40 @@ void unit_add_part(struct unit_part *part)
 {
     part->next = parts;
     parts = part;
+}
+
+/* ---- What tests use --------------------------------------------------------------------------------------------- */
+
+bool unit_is_under(const char *tool)
+{
+    const char *under = getenv("TEST_UNDER");
+
+    return under != NULL && (tool == NULL || strcmp(under, tool) == 0);
+}
+
+void unit_check(int error, const char *what)
+{
+    if (error != 0)
+        fail_msg("%s: %s", what, strerror(error));
+}
+
+void unit_complain_if(bool wrong, const char *what)
+{
+    const char *none = NULL;
+
+    if (wrong)
+        atomic_compare_exchange_strong(&complaint, &none, what);
+}
+
+const char *unit_complaint(void)
+{
+    return atomic_load(&complaint);
+}
+
+void unit_expect_no_complaint(void)
+{
+    if (unit_complaint() != NULL)
+        fail_msg("%s", unit_complaint());
 }
 
 /* ---- One test ---------------------------------------------------------------------------------------------------- */
@@ -113,6 +149,7 @@ static void test_body(void **state)
     if (refusal != NULL)
         SKIP("%s", refusal);
     drop_deferred();
+    atomic_store(&complaint, NULL);
     call(test->uses_unit ? unit.setup : test->setup);
     test->run(test->row);
     undo_deferred();
@@ -133,12 +170,12 @@ static int end_unit(void **state)
     return 0;
 }
 
-/* cmocka prints the name until the end, so it is never freed. */
 static struct CMUnitTest test_for_cmocka(struct unit_test *test)
 {
-    if (test->row_name != NULL && asprintf(&test->full_name, "%s_%s", test->name, test->row_name) < 0)
+    if (test->row_name != NULL && test->full_name == NULL &&
+        asprintf(&test->full_name, "%s_%s", test->name, test->row_name) < 0)
         abort();
-    return (struct CMUnitTest){ test->row_name != NULL ? test->full_name : test->name, test_body, NULL, clean_up,
+    return (struct CMUnitTest){ test->full_name != NULL ? test->full_name : test->name, test_body, NULL, clean_up,
                                 test };
 }
 

@@ -8,9 +8,10 @@
  * refuses (denial.c: "socket-eperm").
  */
 
-/* cmocka.h wants these four before itself. */
+/* cmocka.h wants these before itself. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -74,6 +75,17 @@ struct unit_deferral;
 struct unit_deferral *unit_defer(void (*undo)(void *argument), void *argument);
 void                 *unit_cancel(struct unit_deferral *deferral); /* returns the argument */
 
+/* Whether the tests run under this tool ("valgrind"; TEST_UNDER in the environment). NULL: under any, which is slower. */
+bool unit_is_under(const char *tool);
+
+/* Fails the test if a call that returns an errno has failed. */
+void unit_check(int error, const char *what);
+
+/* For threads of a test, as the assertions are for the test's own: the first complaint fails the test later. */
+void        unit_complain_if(bool wrong, const char *what);
+const char *unit_complaint(void); /* NULL: none */
+void        unit_expect_no_complaint(void);
+
 /* Announces a skip as Tests/run counts it, and skips. */
 #define SKIP(...) \
     do { \
@@ -89,13 +101,13 @@ struct unit_test {
     int         line; /* the order of constructors is the compiler's */
     void (*run)(const void *row);
     const char *row_name;
-    char       *full_name; /* with the row's */
     const void *row;
     void (*setup)(void), (*teardown)(void);
     int               uses_unit;     /* setup and teardown are those of the UNIT */
     int               apart, denial; /* TEST_DENIED */
     pid_t             process;       /* while it runs apart, and what it prints */
     FILE             *output;
+    char             *full_name; /* of a row; static, as cmocka may print it to the end */
     struct unit_test *next;
 };
 

@@ -32,12 +32,6 @@ static void await(void)
     patience_await(&witness.called, "the library heard of nothing");
 }
 
-static void check(int error, const char *what)
-{
-    if (error != 0)
-        fail_msg("%s: %s", what, strerror(error));
-}
-
 static void close_deferred(void *unused)
 {
     (void)unused;
@@ -50,8 +44,8 @@ void witness_open(void)
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
 
     namespace_require_pair();
-    check(writer_open(&witness.writer), "writer");
-    check(writer_route(&witness.writer, WRITER_ADD, &own_route), "route");
+    unit_check(writer_open(&witness.writer), "writer");
+    unit_check(writer_route(&witness.writer, WRITER_ADD, &own_route), "route");
     witness.index = writer_index("a");
     assert_int_equal(sem_init(&witness.called, 0, 0), 0);
     witness.target = expect_target("198.51.101.7");
@@ -77,15 +71,15 @@ void witness_settle(void)
 {
     const struct writer_route direct = { .prefix = own_route.prefix, .index = witness.index };
 
-    check(writer_route(&witness.writer, WRITER_REPLACE, &direct), "route");
+    unit_check(writer_route(&witness.writer, WRITER_REPLACE, &direct), "route");
     await();
-    check(writer_route(&witness.writer, WRITER_REPLACE, &own_route), "route");
+    unit_check(writer_route(&witness.writer, WRITER_REPLACE, &own_route), "route");
     await();
 }
 
 void witness_appear(void)
 {
-    check(writer_route(&witness.writer, WRITER_REPLACE, &far_route), "route");
+    unit_check(writer_route(&witness.writer, WRITER_REPLACE, &far_route), "route");
     witness_settle();
 }
 
@@ -93,12 +87,12 @@ void witness_attach(void)
 {
     const struct writer_route direct = { .prefix = any_route.prefix, .index = witness.index };
 
-    check(writer_route(&witness.writer, WRITER_REPLACE, &direct), "route");
+    unit_check(writer_route(&witness.writer, WRITER_REPLACE, &direct), "route");
     witness_settle();
 }
 
 void witness_vanish(void)
 {
-    check(writer_route(&witness.writer, WRITER_DELETE, &any_route), "route");
+    unit_check(writer_route(&witness.writer, WRITER_DELETE, &any_route), "route");
     witness_settle();
 }
