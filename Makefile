@@ -303,8 +303,11 @@ $(BUILD)/benchmarks/benchmark-names: BENCH_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,
 
 benchmarks: $(BENCHMARKS)
 
-# Measures the hops from changes to Swift code. Needs Swift. This is a separate package with a build folder of its own.
-HOPS_BUILD = $(SWIFT) build -c release --static-swift-stdlib --package-path Benchmarks/hops --scratch-path .build/hops
+# Measures the hops from callbacks to Swift code. Needs Swift. This is a separate package with a build folder of its own.
+# It is compiled with the library's package name, which SwiftPM takes from the folder, and so sees `package` declarations.
+PACKAGE    = $(shell basename '$(CURDIR)' .git | tr 'A-Z' 'a-z' | tr -c 'a-z0-9\n' _)
+HOPS_BUILD = $(SWIFT) build -c release --static-swift-stdlib --package-path Benchmarks/hops --scratch-path .build/hops \
+             -Xswiftc -package-name -Xswiftc $(PACKAGE)
 
 $(BUILD)/benchmarks/benchmark-hops: FORCE
 	@mkdir -p $(@D)

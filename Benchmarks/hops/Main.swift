@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// Measures what a monitor adds to the hop from a change to the user's code.
+/// Measures what our Swift modules add to the hop from a callback to the user's code.
 @main
 enum Main {
-    private static let comparisons = [Comparison.element, .block]
+    private static let comparisons = [Comparison.sequence, .block]
 
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()

@@ -8,8 +8,12 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "benchmark-hops",
-            dependencies: [.product(name: "NetworkReachability", package: "libreachability")],
-            path: "."
+            dependencies: [
+                .product(name: "AFNetworkReachability", package: "libreachability"),
+                .product(name: "NetworkReachability", package: "libreachability"),
+            ],
+            path: ".",
+            packageAccess: false  // the Makefile sets the package name
         )
     ],
     swiftLanguageModes: [.v6]
