@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* When a target is called back, with what, and what may be done meanwhile. Most rules are the same however callbacks are
- * delivered, and are tested in each way; then come those of run loops. Those of schedulers are in test-scheduler.c. */
+/*
+ * Callbacks: when they come, with which arguments, and what may be done inside. Most rules do not depend on the way of
+ * delivery and are tested in each (bench.h). Then come the rules of run loops; test-scheduler.c has those of
+ * schedulers.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

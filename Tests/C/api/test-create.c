@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What makes a target, what is refused, and what a refusal leaves untouched. */
+/* Creating targets: what is accepted, what is refused, and that a refusal changes nothing. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Deliveries at the edges: contexts replaced as one begins, callbacks that schedule anew, several loops, what a pass
- * leaves behind. */
+/* Deliveries at their edges: contexts replaced as a delivery begins, callbacks that schedule again, several loops, what
+ * a pass leaves behind. */
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each call of the library's fails: the first, then the second, and so on until none is left to fail; with each errno
- * that makes sense, alone or with all that follow. Whoever asked is then told so, with nothing written and nothing
- * leaked, or has the right answer; and what is told of an event is right in the end, though no other event follows.
+ * Each system call and allocation of the library fails: the first, then the second, and so on to the last; with each
+ * errno that makes sense, alone or together with all later calls. The caller then gets an error, with nothing written
+ * and nothing leaked, or the right result. After an event the last callback is right, though no other event follows.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Schedulers that do wrong: work that is run at once, late, never, twice or by many threads at a time, and a `perform`
- * that itself calls the library. It is always safe, and it never makes a call that is not its own.
+ * Schedulers that misbehave: they run work at once, late, never, twice or on many threads at a time, and their
+ * `perform` calls the library. It is always safe, and work never makes a callback that is not its own.
  */
 #include <malloc.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Targets on schedulers that do as they should. Most tests run the work themselves, when they like: they know when the
- * library has handed it over, and nothing is left to chance. What schedulers do wrong is test-scheduler-work.c's.
+ * Targets on schedulers. The tests run the work themselves, so that nothing depends on timing. test-callback.c has the
+ * rules that run loops share, test-scheduler-work.c has schedulers that misbehave.
  */
 #include <errno.h>
 #include <linux/audit.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread drives a loop, or one or several run the work of a scheduler, while another changes a route without a
- * pause, so that callbacks are always coming. A third ends them, in each of the ways there are, thousands of times:
- * after that at most the call in flight is still made, and a context is released as often as it was retained.
+ * One thread drives a loop, or some run the work of a scheduler, while another changes a route without a pause, so that
+ * callbacks come all the time. A third ends them in every way, thousands of times. After that at most the callback in
+ * progress comes, and a context is released as often as it was retained.
  *
- * Then one target on several loops, driven by as many threads: each change is told once, and in its order.
+ * Then one target on several loops, each driven by a thread: each change is reported once and in order.
  *
  * TEST_STORM_ROUNDS: how often (default 20000 on loops, and as often on schedulers).
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared library, loaded and unloaded by a program that was not linked with it, a thousand times: as a plug-in's
- * host or another language does it. */
+/* The shared library, loaded and unloaded a thousand times by a program that is not linked with it, as a plug-in host
+ * or another language does it. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A process ends, however it likes to, while targets are scheduled: with the status it has chosen, at once, without a
- * word, and may use the library to the last. */
+/* A process ends in every way while targets are scheduled: at once, with its own status and without output. It may use
+ * the library to the end. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

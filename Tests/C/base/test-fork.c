@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork(2): a child can do what it likes with what it inherited, and end as it likes, and the parent hears on. The child
- * begins anew. Most tests have a parent that listens in one of four ways, and children that come in between.
+ * fork(2): a child may use what it inherited and end in any way, and the parent still receives everything. The child
+ * starts afresh. In most tests a parent has a scheduled target, in one of four ways, and forks in between.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages that anybody with root in the namespace can send to our sockets: none of them is believed. */
+/* Forged messages: anybody with root in the namespace can send to our sockets. The library ignores all of them. */
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>

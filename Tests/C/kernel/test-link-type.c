@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What kind of device packets leave over, as sysfs tells it: types and flags. The devices of Tests/VM are real; here
- * they only say what they are, in a sysfs of the test's own. */
+/* The type of the device behind a link, as sysfs shows it. Tests/VM has real devices; here a sysfs of the test shows
+ * the types. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A ppp link, and what pppd notes of it in a database of the test's own. Real ones are in Tests/VM; here a tun device
+/* A ppp link, and the notes of pppd about it in a database of the test. Tests/VM has real ppp links; here a tun device
  * has their hardware type. */
 #include <linux/if_arp.h>
 #include <linux/if_tun.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SCRunLoop: its descriptor, how long it waits, how a run ends, who may drive it, and what it leaves behind. */
+/* SCRunLoop: its descriptor, how long it waits, how a run ends, who may drive it, and its clean-up. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Look-ups of names, with a resolver of the test's own (resolver.h), so that they hang, answer and fail when the test
- * wants them to: how many threads there are, who is asked and told, in what order, and what is left when nobody wants
- * to know any more.
+ * Look-ups of names, with a resolver of the test (resolver.h): they hang, succeed and fail when the test wants it. How
+ * many threads there are, which names are looked up and reported in which order, and what is left at the end.
  *
- * TEST_STORM_ROUNDS: how often targets are ended while their answer comes (default 2000).
+ * TEST_STORM_ROUNDS: how often targets are released while their look-up ends (default 2000).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Host names: what each answer of a name server makes of a target, what is said before there is one, who is told, and
- * when the server is asked anew. When that is by the clock, see test-refresh.c. */
+/* Host names: the flags for each reply of a name server, the flags before it, the callbacks, and when a name is looked
+ * up again. test-refresh.c has what depends on the clock. */
 #include <fcntl.h>
 #include <semaphore.h>
 #include <stdatomic.h>

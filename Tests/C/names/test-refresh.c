@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When names are asked for anew by the clock, and what else needs the system to misbehave at the right moment. The
- * library's clock is the test's own and stands still between two passes; the resolver's goes on. The calls are wrapped
- * at link time.
+ * Look-ups that the clock starts, and failures of the system at chosen moments. The library has a clock of the test,
+ * which stands still between two passes; the clock of the resolver runs. The calls are wrapped at link time.
  */
 #include <errno.h>
 #include <fcntl.h>

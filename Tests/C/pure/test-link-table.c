@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The link table, and what kind of link each is. No kernel. */
+/* The link table, and the kind of each link. No kernel. */
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <stdio.h>

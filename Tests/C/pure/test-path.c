@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a route and a link mean: flags, reason, rank, difference. No kernel. */
+/* Evaluation of a route and a link: flags, reason, rank, difference. No kernel. */
 #include <errno.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When the library looks again, without being told to: a little after what may not have been finished, when an IPv6
- * route ends, and when the kernel could not be asked. The clock is the test's own, and stands still between two passes;
- * a timer that is set goes off at once, and then that clock decides what is due. The calls are wrapped at link time.
+ * Evaluations that the clock starts: shortly after changes that the kernel may not have finished, when an IPv6 route
+ * expires, and after failed queries. The test has its own clock, which stands still between two passes. A timer fires
+ * at once, and the clock then decides what is due. The calls are wrapped at link time.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Netlink is denied: what is particular about the answers of sockets, about polling, and about denials that are imposed
- * while targets exist. What a socket makes of each row of the semantics, Tests/checks/denied asks test-flags.
+ * Denied netlink: the results of socket probes, polling, and denials that start while targets exist.
+ * Tests/checks/denied runs test-flags and test-watch under each denial.
  */
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IPv6 routes end at their time, and the kernel tells of it up to half a minute later. What it says of the time left is
- * rounded down twice and reads 0, that is "never", in the last hundredth of a second: so the routes here end at all
- * offsets below that, and each of them counts.
+ * IPv6 routes expire on time, but the kernel reports it up to half a minute later. It rounds the remaining time down
+ * twice, and in the last hundredth of a second reports 0, which means "never". So the routes here expire at all offsets
+ * below that, and each of them counts.
  */
 #include <math.h>
 #include <net/if.h>
@@ -17,7 +17,7 @@
 #define COUNT           200
 #define STEP            0.00013 /* seconds from one route to the next: no divisor of any tick */
 #define TICK            0.01    /* the kernel's clock is as coarse as this, at most */
-#define LATE            1.0 /* seconds after the end. The kernel's own word may take 31; a busy machine takes some of this */
+#define LATE            1.0 /* seconds after the expiry: the message of the kernel may take 31, a busy machine some of this */
 #define LATE_UNDER_TOOL 15.0 /* and half a minute without the question */
 
 /* A route of its own to a target of its own. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What some of the kernel's refusals do: none is taken for an answer, and none makes an answer stay wrong.
- * test-fault-sweep.c makes every call fail in turn; here are those that it takes more to tell of. */
+/* Single failures of the kernel: none is taken for a result, and no result stays wrong. test-fault-sweep.c makes every
+ * call fail in turn. */
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel's network means for an address: one row of the semantics a test, each in a namespace of its own. */
+/* Flags and reasons of addresses: one row of the semantics a test, each in its own namespace. */
 #include <stdio.h>
 #include <unistd.h>
 

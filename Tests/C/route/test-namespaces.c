@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One process and the targets of several network namespaces: whose changes they hear of, what can be asked from
- * elsewhere and by whom, and that a deleted namespace is free to die. */
+/* Targets of several network namespaces in one process: which changes concern them, who may query and schedule them
+ * from outside, and when a namespace can die. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>

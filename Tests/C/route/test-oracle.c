@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random changes of the network, and after each the same question to four who must agree: the last callback, GetFlags
- * of the scheduled target, GetFlags of a fresh one, and an oracle of this file's own. The oracle shares no code with
- * the library: the rules are written down anew, over queries and a parser of its own and link flags by ioctl.
+ * Random changes of the network. After each, four results must agree: the last callback, GetFlags of the scheduled
+ * target, GetFlags of a new target, and an oracle in this file. The oracle shares no code with the library: it has its
+ * own rules, its own queries and parser, and reads link flags by ioctl.
  *
- * The kernel does some things later than it acknowledges them (IPv6 addresses, carriers): disagreement counts when it
- * lasts. An answer that is wrong for good lasts.
+ * The kernel finishes some changes after it has acknowledged them (IPv6 addresses, carriers): a disagreement counts
+ * only if it lasts.
  *
- * An episode is a number of changes in a namespace of its own, all drawn from one seed. When one fails, it is played
- * again with fewer and fewer changes, and those that are needed are printed as commands of ip(8).
+ * An episode is a number of changes in one namespace, drawn from one seed. If one fails, it is repeated with fewer and
+ * fewer changes, and the necessary ones are printed as commands of ip(8).
  *
- * TEST_ORACLE_SEED: the first episode's seed (default: the clock). TEST_ORACLE_STEPS: changes (default 2000).
+ * TEST_ORACLE_SEED: the seed of the first episode (default: the clock). TEST_ORACLE_STEPS: changes (default 2000).
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel drops messages when nobody reads them: the loop is left alone while thousands of routes change. What is
- * decisive happens in the middle of that, and its own message is among those that are lost: the Drops column of
- * /proc/net/netlink has to grow with it, or the test has proven nothing.
+ * The kernel drops messages if nobody reads them: nothing drives the loop while thousands of routes change. The change
+ * that matters happens in between, and its message is lost too. The Drops column of /proc/net/netlink must grow with
+ * it, or the test has shown nothing.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel tells of a change before it has made it. Who asks at once may read the old route, and nothing more is ever
- * sent. Here a writer on one processor makes changes while a reader on another asks as soon as it hears of them, in
- * four ways that take turns under the same conditions: with bare sockets, through the library's view without and with
- * its barrier, and by a scheduled target. What the reader believes once all messages are read is held against the
- * truth. Without the barrier there must be stale answers, or the rounds have shown nothing; with it there must be none.
+ * The kernel sends some messages before it makes the change. A query right after the message may read the old route,
+ * and no other message follows. Here a writer on one processor makes changes, and a reader on another queries as soon
+ * as it gets a message. It does so in four ways, in turn: with bare sockets, with the library's socket pair without and
+ * with its barrier, and with a scheduled target. When all messages are read, its last result is compared with the
+ * truth. Without the barrier some results must be stale, or the rounds have shown nothing. With it none may be.
  *
- * The library also asks once more 5 ms after such a round. The rounds are over long before that: it is the barrier
- * alone that is tested.
+ * The library also evaluates again 5 ms after such a round. The rounds are over before that: only the barrier is
+ * tested.
  *
- * And the kernel routes over a link that is back before it tells that it is back. Who holds the new route against what
- * was last told of the link reports a loss that never was.
+ * The kernel also routes over a link that is up again before it sends the message. A comparison of the new route with
+ * the old state of the link would report a loss that never was.
  *
  * TEST_RACE_ROUNDS: rounds of each change and each way (default 1500).
  */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Addresses that mean something only together with an interface: link-local ones, multicast, broadcasts. What a row
- * says of the kernel is tried: a datagram is sent, and a packet socket tells over which interface it left.
- */
+/* Addresses that depend on an interface: link-local, multicast, broadcast. Each row is checked against the kernel: the
+ * test sends a datagram, and a packet socket shows the interface over which it left. */
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>

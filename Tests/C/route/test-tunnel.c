@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tunnel that publishes where its own packets go is as good as the way there. Of the kinds that do, this kernel may
- * have vxlan alone; the others are in Tests/VM, and how they publish it in test-linkinfo. */
+/* A tunnel that publishes its endpoints is as good as the path to its remote end. This kernel may only have vxlan;
+ * Tests/VM has the other kinds, test-linkinfo has how they publish their endpoints. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

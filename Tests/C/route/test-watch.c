@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's network changes, and the callback comes: each kind of change, each in a namespace of its own. */
+/* Each kind of network change makes a callback. Each test has its own namespace. */
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 #include <unistd.h>
