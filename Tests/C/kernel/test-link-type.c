@@ -10,6 +10,8 @@
 
 #define PEER "192.0.2.9"
 
+static struct watcher watcher; /* stopped at the end of each test */
+
 int         __real_open(const char *path, int flags, ...);
 int         __wrap_open(const char *path, int flags, ...);
 static bool counts;
@@ -90,8 +92,6 @@ TEST_WITH(NULL, NULL, a_link_above_a_modem_is_cellular)
 /* A bridge is what its ports are: the best of those that have a carrier. */
 TEST(a_bridge_has_the_type_of_its_ports)
 {
-    struct watcher watcher;
-
     namespace_add_second_pair();
     pretend_type("a", "wwan");
     pretend_type("c", "wlan");
@@ -123,8 +123,6 @@ TEST(a_bridge_has_the_type_of_its_ports)
 /* It is looked at before its first port comes. */
 TEST(a_bridge_without_a_port_is_read_again)
 {
-    struct watcher watcher;
-
     pretend_type("a", "wwan");
     namespace_ip("address flush dev a");
     namespace_ip("link add name br type bridge");
@@ -139,8 +137,6 @@ TEST(a_bridge_without_a_port_is_read_again)
 /* It is looked at when an answer first hangs on it, and not when something else happens. */
 TEST(the_type_is_not_read_again_on_every_event)
 {
-    struct watcher watcher;
-
     namespace_add_second_pair();
     pretend_type("a", "wwan");
     watcher_start(&watcher, expect_target("198.51.100.7"));
@@ -163,8 +159,6 @@ TEST(the_type_is_not_read_again_on_every_event)
 
 TEST(a_replaced_interface_is_read_again)
 {
-    struct watcher watcher;
-
     pretend_type("a", "wwan");
     watcher_start(&watcher, expect_target(PEER));
     assert_int_equal(expect_flags_of(watcher.target), R | W | T);
@@ -178,8 +172,6 @@ TEST(a_replaced_interface_is_read_again)
 /* sysfs goes on showing the namespace in which it was mounted, with an interface of the same name and index. */
 TEST(the_sysfs_of_another_namespace_is_not_believed)
 {
-    struct watcher watcher;
-
     pretend_type("a", "wwan");
     expect_peer(R | W | T, kSCNetworkReachabilityInterfaceTypeCellular);
     namespace_require();

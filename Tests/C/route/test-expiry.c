@@ -17,7 +17,7 @@
 #define COUNT           200
 #define STEP            0.00013 /* seconds from one route to the next: no divisor of any tick */
 #define TICK            0.01    /* the kernel's clock is as coarse as this, at most */
-#define LATE            1.0 /* seconds after the expiry: the message of the kernel may take 31, a busy machine some of this */
+#define LATE            1.0 /* seconds after the expiry: the kernel may report it after 31, a busy machine takes some */
 #define LATE_UNDER_TOOL 15.0 /* and half a minute without the question */
 
 /* A route of its own to a target of its own. */
