@@ -690,10 +690,12 @@ TEST_WITH(NULL, NULL, scheduled_targets_take_no_thread)
 
 static void use_everything(struct run *run)
 {
+    struct watcher own;
+
     run->result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0);
-    watcher_start(&watcher, expect_target("192.0.2.9"));
-    EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
+    watcher_start(&own, expect_target("192.0.2.9"));
+    EXPECT_QUIET(&own);
+    watcher_stop(&own);
 }
 
 TEST(nothing_is_left_open)
