@@ -395,7 +395,7 @@ TEST(queued_work_is_dropped_when_another_thread_unschedules)
 static struct {
     SCRunLoopRef loops[LOOPS];
     pthread_t    threads[LOOPS];
-    atomic_uint  calls; /* how many changes have been told */
+    atomic_uint  calls; /* how many changes have been reported */
     atomic_int   inside;
 } several;
 
@@ -433,7 +433,7 @@ static void make_change(struct writer *writer, unsigned number, unsigned index)
     }
 }
 
-/* The next change follows while the loops that were slower still have the last one to ask about. */
+/* The next change follows while slower loops still evaluate the last one. */
 TEST(several_loops_report_each_change_once_and_in_order)
 {
     SCNetworkReachabilityRef target;

@@ -134,7 +134,7 @@ TEST(a_bridge_without_a_port_is_read_again)
     EXPECT_END(&watcher, R | W | T);
 }
 
-/* It is looked at when an answer first hangs on it, and not when something else happens. */
+/* The type is read when a result first depends on it, and at no other event. */
 TEST(the_type_is_not_read_again_on_every_event)
 {
     namespace_add_second_pair();
@@ -183,7 +183,7 @@ TEST(the_sysfs_of_another_namespace_is_not_believed)
     EXPECT_QUIET(&watcher);
 }
 
-/* There rtnetlink is asked for what carries it. */
+/* There the library queries rtnetlink for the lower link. */
 TEST_WITH(NULL, NULL, without_sysfs_the_lower_link_is_still_found)
 {
     SCNetworkReachabilityRef target;

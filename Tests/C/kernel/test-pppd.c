@@ -157,7 +157,7 @@ TEST(the_database_of_newer_pppds_is_read)
     close(tun);
 }
 
-/* Nobody tells of it: it is looked at every two seconds. */
+/* There is no message: the library reads it every two seconds. */
 TEST(dialling_is_noticed)
 {
     struct watcher watcher;

@@ -32,7 +32,7 @@ static void begin_peers(struct bytes *bytes)
     bytes->peers = mnl_attr_nest_start(bytes->header, WGDEVICE_A_PEERS);
 }
 
-/* Endpoint NULL: none is told. */
+/* Endpoint NULL: no endpoint. */
 static void begin_peer(struct bytes *bytes, char key, const char *endpoint)
 {
     char key_bytes[32];

@@ -75,7 +75,7 @@ static int count_threads(const char *name, pid_t *ret_one)
     return count;
 }
 
-static int others; /* threads of this program: one that has just started has not got its name yet */
+static int others; /* threads of this program: a new one has no name yet */
 
 static bool await_threads(int wanted, pid_t *ret_one)
 {

@@ -20,7 +20,7 @@
 #include "support/watcher.h"
 
 #define FAR       "198.51.100.7"
-#define IN_VAIN   80    /* milliseconds: longer than the library takes to ask again */
+#define IN_VAIN   80    /* milliseconds: longer than until the second evaluation */
 #define PATIENCE  10000 /* milliseconds */
 #define LONG_TIME 30.0  /* seconds: a wait that is to be ended */
 
@@ -64,7 +64,7 @@ TEST(the_descriptor_is_readable_while_there_is_work)
     assert_int_equal(epoll_wait(host, &got, 1, 0), 1);
     assert_int_equal(epoll_wait(host, &got, 1, 0), 1);
     assert_int_equal(watcher_pass(&watcher), 1);
-    while (is_readable(fd, IN_VAIN)) /* it may ask again a few times, not for ever */
+    while (is_readable(fd, IN_VAIN)) /* a few more evaluations may come, not without end */
         assert_int_equal(watcher_pass(&watcher), 0);
     assert_int_equal(epoll_wait(host, &got, 1, 0), 0);
     watcher_stop(&watcher);
@@ -189,7 +189,7 @@ TEST_WITH(NULL, NULL, an_earlier_wake_up_ends_the_next_wait_only)
     SCRunLoopRelease(loop);
 }
 
-/* Whoever polls the descriptor in between hears of it, too. */
+/* The descriptor is also readable in between. */
 static void run_after_a_wake_up(void)
 {
     SCRunLoopRef             loop = SCRunLoopGetCurrent();
@@ -243,7 +243,7 @@ TEST_WITH(NULL, NULL, a_signal_handler_may_wake_up_a_loop)
     SCRunLoopRelease(signalled_loop);
 }
 
-/* Changes that call nobody, from another thread. */
+/* Changes without a callback, on another thread. */
 static void *change_something(void *argument)
 {
     (void)argument;

@@ -27,7 +27,7 @@ static void touch_resolv_conf(void)
     etc_write(ETC_RESOLV_CONF, text);
 }
 
-/* The first answer, and nothing but it, of a name that ends without an address. */
+/* A name without an address makes one callback. */
 #define EXPECT_FAILURE(name, reason) \
     do { \
         struct watcher failed; \
@@ -38,7 +38,7 @@ static void touch_resolv_conf(void)
         watcher_stop(&failed); \
     } while (0)
 
-/* What callbacks were told that have no watcher. */
+/* A callback without a watcher. */
 static struct {
     sem_t                      called;
     atomic_int                 calls;
@@ -118,7 +118,7 @@ TEST(the_first_usable_address_counts)
     namespace_ip("route replace 203.0.113.7/32 via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
     EXPECT_DESTINATION(watcher.target, "203.0.113.7");
-    assert_int_equal(names_asked("two.test"), 1); /* no business of the server's */
+    assert_int_equal(names_asked("two.test"), 1); /* not the server's order */
 }
 
 TEST(a_family_without_a_route_counts_as_none)
@@ -139,7 +139,7 @@ TEST(a_failing_or_refusing_server_is_a_failure)
 {
     EXPECT_FAILURE("servfail.test", NameServerFailure);
     EXPECT_FAILURE("refused.test", NameServerFailure);
-    nameserver_stop(names_server); /* nobody listens there */
+    nameserver_stop(names_server); /* the port is closed */
     EXPECT_FAILURE("ok.test", NameServerFailure);
 }
 
@@ -306,7 +306,7 @@ TEST(impossible_names_are_not_found)
     EXPECT_FAILURE(whole, NameNotFound);
 }
 
-/* ---- Before there is an answer ---------------------------------------------------------------------------------- */
+/* ---- Pending names ---------------------------------------------------------------------------------------------- */
 
 /* Of an unscheduled target; and of a scheduled one, while the server says nothing. */
 #define EXPECT_PENDING(flags) \
@@ -320,7 +320,7 @@ TEST(impossible_names_are_not_found)
         EXPECT_QUIET(&pending); \
         EXPECT(pending.target, flags, NamePending); \
         watcher_stop(&pending); \
-        nameserver_let_go(names_server, name); /* if it was asked in time, nobody has to wait for it to be given up */ \
+        nameserver_let_go(names_server, name); /* if it was queried in time, its look-up ends now */ \
     } while (0)
 
 /* Another one each time. */
@@ -335,7 +335,7 @@ static const char *name_without_an_answer(void)
 
 TEST(a_pending_name_has_the_flags_of_the_path_to_the_server)
 {
-    namespace_ip("neighbour add 192.0.2.53 lladdr 02:00:00:00:00:01 dev a"); /* who says nothing */
+    namespace_ip("neighbour add 192.0.2.53 lladdr 02:00:00:00:00:01 dev a"); /* which does not reply */
     namespace_ip("neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev a");
     namespace_ip("neighbour add fe80::53 lladdr 02:00:00:00:00:01 dev a");
     etc_set_servers("192.0.2.53", 2);
@@ -443,10 +443,10 @@ TEST(a_name_that_is_unscheduled_is_pending_again)
     EXPECT_ADDRESSES(watcher.target, "");
     watcher_schedule(&watcher, watcher.target);
     EXPECT_CHANGE(&watcher, R);
-    assert_int_equal(names_asked("v4only.test"), 2); /* looked up anew */
+    assert_int_equal(names_asked("v4only.test"), 2); /* looked up again */
 }
 
-/* ---- Who is told ------------------------------------------------------------------------------------------------ */
+/* ---- Callbacks -------------------------------------------------------------------------------------------------- */
 
 TEST(a_scheduled_name_calls_exactly_once)
 {
@@ -454,7 +454,7 @@ TEST(a_scheduled_name_calls_exactly_once)
         const char                *name;
         SCNetworkReachabilityFlags flags;
     } rows[] = {
-        { "v4only.test", R }, { "ok.test", R },       { "here.test", R | L | D }, /* as before the answer */
+        { "v4only.test", R }, { "ok.test", R },       { "here.test", R | L | D }, /* as before the result */
         { "nx.test", 0 },     { "servfail.test", 0 }, { "localhost", R | L | D },
     };
 
@@ -831,7 +831,7 @@ TEST(other_files_are_ignored)
 
 /* ---- Networks --------------------------------------------------------------------------------------------------- */
 
-/* The old addresses count at once, and are asked for anew both times, when the server can be. */
+/* The old addresses count at once. Both times a look-up starts as soon as the server is reachable. */
 static void the_default_route_is_lost_and_regained(const char *server, bool stays)
 {
     names_begin_far(server);
@@ -932,7 +932,7 @@ TEST_WITH(NULL, NULL, a_change_before_the_first_pass_starts_a_look_up)
     EXPECT_END(&watcher, R);
 }
 
-/* What was found is better than nothing, and is asked for once more. */
+/* The old result counts, and one more look-up starts. */
 TEST(continuous_changes_do_not_keep_a_name_pending)
 {
     watcher_schedule(&watcher, expect_name("held.test"));
@@ -981,7 +981,7 @@ TEST(targets_of_one_name_on_one_loop_are_all_notified)
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_let_go(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
-    names_await_answer(other); /* they are told one after the other */
+    names_await_answer(other); /* they are notified one after the other */
     names_settle(&watcher);
     EXPECT(other, R, None);
     assert_int_equal(names_asked("held.test"), 1);
@@ -989,7 +989,7 @@ TEST(targets_of_one_name_on_one_loop_are_all_notified)
     SCNetworkReachabilityRelease(other);
 }
 
-/* One look-up goes on for those who are left. */
+/* The look-up goes on for the remaining targets. */
 TEST(one_of_two_targets_of_a_name_may_be_released)
 {
     struct watcher stays, goes;
@@ -1159,7 +1159,7 @@ TEST(first_look_ups_go_before_retries)
 
     etc_set_servers("192.0.2.2", 30);
     NAMES_RESOLVE(&again, "v4only.test", R);
-    for (size_t i = 0; i < 3; i++) { /* nobody is left for other names */
+    for (size_t i = 0; i < 3; i++) { /* no thread is left for other names */
         watcher_schedule(&stuck[i], expect_name(names[i]));
         nameserver_await(names_server, names[i], NAMESERVER_A, 1);
         nameserver_await(names_server, names[i], NAMESERVER_AAAA, 1);
@@ -1168,7 +1168,7 @@ TEST(first_look_ups_go_before_retries)
     assert_int_equal(idle_perform(again.loop), 0);
     assert_true(names_is_looking(again.target));
     watcher_schedule(&first, expect_name("held4.test"));
-    names_await_threads(3); /* who sorts is done with it */
+    names_await_threads(3); /* the quick thread has passed it on */
     for (size_t i = 0; i < 3; i++)
         watcher_stop(&stuck[i]); /* they would be looked up again, as the network changed */
     nameserver_let_go(names_server, "held1");

@@ -25,7 +25,7 @@ struct fate {
     SCNetworkReachabilityRef   target;
     char                       address[40], prefix[44];
     double                     ends_after, ends_by; /* what is known of its end; INFINITY: it has none */
-    double                     told;                /* of the end; 0: not yet */
+    double                     told;                /* when the expiry was reported; 0: not yet */
     int                        ends_told;
     SCNetworkReachabilityFlags flags;
 };
@@ -89,7 +89,7 @@ static void drive_until(double time)
         assert_true(SCRunLoopPerform(loop, left) >= 0);
 }
 
-/* Makes the route, or makes it anew, to end after so many seconds; 0: never. */
+/* Adds or replaces the route, to expire after so many seconds; 0: never. */
 static void set_route(struct fate *fate, enum writer_action action, unsigned seconds)
 {
     const struct writer_route route = {
@@ -111,7 +111,7 @@ static void watch(struct fate *fate, SCNetworkReachabilityRef target)
     fate->flags = expect_flags_of(target);
 }
 
-/* Every other target is there before its route, and hears of that. */
+/* Every other target is scheduled before its route is added. */
 static void start_all(unsigned (*seconds_of)(size_t i))
 {
     const double start = watcher_now();
@@ -181,7 +181,7 @@ static unsigned one(size_t i)
 
 /* ---- The tests -------------------------------------------------------------------------------------------------- */
 
-/* Puts every answer in doubt, twice: now, and when the library looks again. */
+/* Makes every result stale, twice: now, and at the second evaluation. */
 static void disturb(const char *address)
 {
     assert_int_equal(writer_address(&writer, WRITER_ADD, link_a, address), 0);

@@ -33,12 +33,12 @@
 #define STEPS        2000
 #define EPISODE      100   /* changes in one namespace */
 #define PATIENCE     1.0   /* seconds for which a disagreement must last */
-#define QUIET        0.007 /* seconds: the library asks again after 5 ms */
+#define QUIET        0.007 /* seconds: the library evaluates again after 5 ms */
 #define SHRINK_TRIES 150
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- What is asked ---------------------------------------------------------------------------------------------- */
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
 
 struct aim {
     const char *local, *remote, *interface;
@@ -273,7 +273,7 @@ static SCNetworkReachabilityFlags judge_legs(const struct query *query, const st
     return 0;
 }
 
-/* An answer with FIB_MATCH. */
+/* A reply with FIB_MATCH. */
 static SCNetworkReachabilityFlags judge_match(const struct query *query, const struct answer *match)
 {
     struct query  plain = *query;
@@ -305,7 +305,7 @@ static SCNetworkReachabilityFlags expect_address(struct query *query)
     return judge_legs(query, &match);
 }
 
-/* The first probe that a default route, or half of one, answers for. */
+/* The first probe that a default route, or half of one, matches. */
 static SCNetworkReachabilityFlags expect_default(int family, unsigned oif)
 {
     static const char *const probes[2][3] = { { "0.0.0.1", "1.0.0.1", "128.0.0.1" },

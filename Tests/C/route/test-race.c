@@ -160,7 +160,7 @@ static void *write_changes(void *argument)
 
 /* ---- The ways of reading ---------------------------------------------------------------------------------------- */
 
-/* What is believed: the kernel's answer in short. */
+/* A result in short. */
 struct belief {
     int      error; /* 0: there is a route */
     uint32_t oif;
@@ -169,7 +169,7 @@ struct belief {
 struct way {
     const char *name;
     void (*start)(void);
-    bool (*hear)(struct belief *belief); /* takes in what is there and asks; false: there was nothing */
+    bool (*hear)(struct belief *belief); /* reads all messages and queries; false: there were none */
     void (*stop)(void);
     unsigned rounds, stale;
 };
@@ -344,7 +344,7 @@ static bool hear_target(struct belief *belief)
     return calls > 0;
 }
 
-/* A loss that never was is not forgotten for what is told a moment later. */
+/* A wrong loss counts, though it is corrected a moment later. */
 static void remember_loss(struct belief *belief, const struct belief *now)
 {
     if (belief->error <= 0)
@@ -367,7 +367,7 @@ static void stop_target(void)
     SCRunLoopRelease(scheduled.loop);
 }
 
-/* One that is not scheduled, and asked over and over. */
+/* A target that is not scheduled, with GetFlags in a loop. */
 static struct {
     SCNetworkReachabilityRef   target;
     SCNetworkReachabilityFlags flags;
@@ -528,7 +528,7 @@ TEST(no_loss_is_reported_when_a_link_comes_back)
     struct way ways[] = { { "a scheduled target", start_target, hear_losses, stop_target, 0, 0 },
                           { "one that is asked", start_asking, ask_for_losses, stop_asking, 0, 0 } };
 
-    namespace_add_second_pair(); /* with IPv6, which has more to do before the kernel tells */
+    namespace_add_second_pair(); /* with IPv6, which delays the message of the kernel */
     link_c = writer_index("c");
     link_d = writer_index("d");
     namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");

@@ -333,7 +333,7 @@ TEST(two_interfaces_are_refused)
     assert_int_equal(SCError(), kSCStatusInvalidArgument);
     EXPECT_ONCE(named_and_bound("fe80::1%a", "a"), R | D, None);
     EXPECT_ONCE(named_and_bound("fe80::1", "a"), R | D, None);
-    /* A number is nobody's name until it is looked at. */
+    /* The number of a missing interface is accepted. */
     snprintf(zone_a, sizeof zone_a, "fe80::1%%%u", if_nametoindex("a"));
     EXPECT_ONCE(named_and_bound(zone_a, "a"), R | D, None);
     EXPECT_ONCE(named_and_bound(zone_a, "c"), 0, NoRoute);

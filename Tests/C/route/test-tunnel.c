@@ -40,7 +40,7 @@ static void add_tunnel(const char *to)
     namespace_await_running("v", true);
 }
 
-/* Made before the tunnel is: what happens to it is heard from its first day on. */
+/* The target is made before the tunnel, so that all messages about the tunnel are received. */
 static void begin_with(SCNetworkReachabilityRef *ret_target, const char *to)
 {
     begin();
@@ -85,7 +85,7 @@ TEST(the_path_to_the_tunnel_endpoint_counts)
     }
 }
 
-/* Nobody has heard of the tunnel: GetPath asks what it is, which may wait, and from then on GetFlags knows. */
+/* There was no message about the tunnel: GetPath queries the link, which may wait. Then GetFlags knows it too. */
 TEST(an_existing_tunnel_is_found)
 {
     SCNetworkReachabilityRef target;

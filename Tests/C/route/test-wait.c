@@ -36,7 +36,7 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
 int     __real_ioctl(int fd, unsigned long request, ...);
 int     __wrap_ioctl(int fd, unsigned long request, ...);
 
-/* ---- What a thread asks the kernel for -------------------------------------------------------------------------- */
+/* ---- The requests of a thread ----------------------------------------------------------------------------------- */
 
 static _Thread_local unsigned waits;          /* that the thread made, or would make */
 static _Thread_local unsigned hardware_looks; /* these wait for whoever gives any link another hardware address */

@@ -121,7 +121,7 @@ TEST(a_rule_makes_another_table_count)
     EXPECT_CHANGE(&watcher, 0);
 }
 
-/* Each step changes the answer or, where the default path is asked about, must not. */
+/* Each step changes the result, but must not change that of the default path. */
 TEST(the_halves_of_a_default_route_come_and_go)
 {
     struct watcher any;
