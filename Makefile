@@ -85,7 +85,7 @@ WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
 .PHONY: FORCE all lib tool run deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
         test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
         check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
-        check-swift-address fuzz bench benchmarks format install uninstall clean list-sources
+        check-swift-address fuzz storm bench benchmarks format install uninstall clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -195,11 +195,12 @@ test-programs: $(TESTS)
 # How the programs are built for each tool. helgrind runs the programs for valgrind.
 FOR_asan     = CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 FOR_tsan     = CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
-FOR_valgrind = CC=gcc CFLAGS="-O1 -g"
+# Under valgrind the programs are those that clang compiles, if it is there. valgrind 3.19 reads DWARF 4.
+FOR_valgrind = $(if $(shell command -v clang),CC=clang CFLAGS="-O1 -gdwarf-4",CC=gcc CFLAGS="-O1 -g")
 FOR_clang    = CC=clang
-TOOLS        = asan tsan valgrind $(if $(shell command -v clang),clang)
+TOOLS        = asan tsan valgrind
 
-$(TOOLS:%=programs-%): programs-%:
+programs-asan programs-tsan programs-valgrind programs-clang: programs-%:
 	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* test-programs
 
 # helgrind runs only programs in which several threads call the library. Others race on purpose, or have one thread.
@@ -208,7 +209,6 @@ under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))
 TSAN      = $(call under,tsan,$(NAMES))
 VALGRIND  = $(call under,valgrind,$(NAMES))
-CLANG     = $(call under,clang,$(NAMES))
 HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback delivery library-thread scheduler scheduler-work storm threads),$(NAMES)))
 
 # They boot an emulated machine. Only one can run at a time.
@@ -224,7 +224,7 @@ build-tests:
 test: export WERROR = -Werror
 test: deps-test
 	@$(MAKE) --no-print-directory -j"$$(nproc)" build-tests
-	@Tests/run $(filter-out $(ALONE),$(TESTS)) $(ASAN) $(TSAN) $(VALGRIND) $(HELGRIND) $(CLANG) $(VM_TESTS) $(CHECKS) \
+	@Tests/run $(filter-out $(ALONE),$(TESTS)) $(ASAN) $(TSAN) $(VALGRIND) $(HELGRIND) $(VM_TESTS) $(CHECKS) \
 	    Tests/swift "Tests/swift thread" "Tests/swift address" --alone $(ALONE)
 
 # Tests of what surrounds the code: installation, packages, manuals, other languages, the README.
@@ -279,6 +279,13 @@ test-vm: deps-test
 # Swift programs that use each product, with each kind of dependency and linking. `make test-world` builds fewer.
 test-consumers:
 	@Tests/run Tests/consumers/matrix
+
+# The random storms for as long as it takes: make storm ROUNDS=1000000
+ROUNDS = 200000
+
+storm: test-programs programs-tsan
+	TEST_STORM_ROUNDS=$(ROUNDS) TEST_TIME_LIMIT=86400 FRESH=1 Tests/run $(BUILD)/tests/test-storm $(BUILD)/tests/test-lookup \
+	    "Tests/under tsan test-storm"
 
 fuzz:
 	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz

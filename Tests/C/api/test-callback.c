@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* When a target is called back, with what, and what may be done meanwhile. Most rules are the same however callbacks are
- * delivered, and are tested in each way; then come those of run loops. Those of schedulers are in test-scheduler.c. */
+/*
+ * Callbacks: when they come, with which arguments, and what may be done inside. Most rules do not depend on the way of
+ * delivery and are tested in each (bench.h). Then come the rules of run loops; test-scheduler.c has those of
+ * schedulers.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +156,7 @@ TEST_EACH(a_change_while_unscheduled_is_not_reported, bench_rows)
     assert_true(bench_unschedule(&bench));
     witness_appear();
     bench_expect_idle(&bench);
-    assert_int_equal(expect_flags_of(bench.target), R); /* asked for */
+    assert_int_equal(expect_flags_of(bench.target), R); /* by a query */
     bench_schedule(&bench);
     bench_expect_idle(&bench);
     witness_vanish();
@@ -215,7 +218,7 @@ TEST_EACH(a_callback_may_clear_itself, bench_rows)
 
 static void unschedule_inside(struct bench *in)
 {
-    witness_vanish(); /* which must not be told any more */
+    witness_vanish(); /* which must not be reported any more */
     in->result = bench_unschedule(in);
 }
 
@@ -452,7 +455,7 @@ TEST(the_new_context_is_retained_before_the_old_is_released)
     assert_string_equal(hooks.order, "++-");
     assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
     assert_string_equal(hooks.order, "++--");
-    assert_true(SCNetworkReachabilitySetCallback(target, NULL, &context)); /* there is nobody to give it to */
+    assert_true(SCNetworkReachabilitySetCallback(target, NULL, &context)); /* no callback: the context is not used */
     assert_string_equal(hooks.order, "++--");
     assert_true(SCNetworkReachabilitySetCallback(target, hooked, &context));
     assert_string_equal(hooks.order, "++--+");
@@ -542,7 +545,7 @@ TEST(a_callback_may_unschedule_a_target_whose_callback_is_due)
     SCRunLoopRelease(loop);
 }
 
-/* A change inside the first call, and a nested pass: the other target is told, this one is not a second time. */
+/* A change inside the first callback, and a nested pass: it reports the other target, and not this one again. */
 static void perform_inside(struct bench *in)
 {
     in->inside = NULL;
@@ -568,7 +571,7 @@ TEST(a_nested_pass_delivers_other_targets_only)
     SCRunLoopRelease(loop);
 }
 
-/* The one that is being delivered changes again: told after the call has returned, with the last value. */
+/* The target changes again during its own callback: reported after that has returned, with the last value. */
 static void change_and_perform_inside(struct bench *in)
 {
     in->inside = NULL;
@@ -843,7 +846,7 @@ TEST(an_ending_thread_unschedules_its_targets)
     assert_int_equal(pthread_join(thread, &loop), 0);
     assert_non_null(loop);
     witness_appear();
-    assert_int_equal(expect_flags_of(targets[0]), R); /* asked for: it is scheduled no longer */
+    assert_int_equal(expect_flags_of(targets[0]), R); /* by a query: it is not scheduled any more */
     SCNetworkReachabilityRelease(targets[1]);
     assert_string_equal(hooks.order, "-"); /* nothing else held it */
     SCNetworkReachabilityRelease(targets[0]);

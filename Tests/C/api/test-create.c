@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What makes a target, what is refused, and what a refusal leaves untouched. */
+/* Creating targets: what is accepted, what is refused, and that a refusal changes nothing. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
@@ -672,7 +672,7 @@ TEST(a_shortage_of_descriptors_is_an_errno)
     assert_true(all_went_well);
 }
 
-/* A program that closes what is not its own, as some daemons do, gets errors and no wrong answers. */
+/* A program that closes all descriptors, as some daemons do, gets errors and no wrong results. */
 TEST(closed_descriptors_are_an_errno)
 {
     SCNetworkReachabilityFlags flags = 99;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Deliveries at the edges: contexts replaced as one begins, callbacks that schedule anew, several loops, what a pass
- * leaves behind. */
+/* Deliveries at their edges: contexts replaced as a delivery begins, callbacks that schedule again, several loops, what
+ * a pass leaves behind. */
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -82,7 +82,7 @@ TEST(a_context_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
     sem_destroy(&object.replaced);
 }
 
-/* ---- A callback that schedules anew ---- */
+/* ---- A callback that schedules again ---- */
 
 struct restart {
     SCRunLoopRef loop;
@@ -128,7 +128,7 @@ TEST(a_second_loop_evaluates_before_it_returns)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, first, kSCRunLoopDefaultMode));
     assert_int_equal(expect_flags_of(target), 0);
     namespace_ip("route add default via 192.0.2.1");
-    assert_int_equal(expect_flags_of(target), 0); /* nobody drove the first */
+    assert_int_equal(expect_flags_of(target), 0); /* the first loop was not driven */
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, second, kSCRunLoopDefaultMode));
     assert_int_equal(expect_flags_of(target), R);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, first, kSCRunLoopDefaultMode));

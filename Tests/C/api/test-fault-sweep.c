@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each call of the library's fails: the first, then the second, and so on until none is left to fail; with each errno
- * that makes sense, alone or with all that follow. Whoever asked is then told so, with nothing written and nothing
- * leaked, or has the right answer; and what is told of an event is right in the end, though no other event follows.
+ * Each system call and allocation of the library fails: the first, then the second, and so on to the last; with each
+ * errno that makes sense, alone or together with all later calls. The caller then gets an error, with nothing written
+ * and nothing leaked, or the right result. After an event the last callback is right, though no other event follows.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,11 +34,11 @@ static const struct fault ways[] = {
     { .error = ENOMEM, .count = FAULT_LASTS },
 #define MEMORY_WAYS 3 /* those above */
     { .error = ENOBUFS, .loses = true },
-    { .error = ENOBUFS, .count = 20 }, /* until they are read, lost messages are told of once for each loss */
+    { .error = ENOBUFS, .count = 20 }, /* each loss is reported once, until it is read */
     { .error = EACCES, .count = FAULT_LASTS },
     { .error = EAGAIN },
     { .error = EINTR, .count = 3 },
-#define EVENT_WAYS 8 /* those above: on an event nothing is opened, and it takes a moment to ask again */
+#define EVENT_WAYS 8 /* those above: an event opens nothing, and a retry takes a moment */
     { .error = EAGAIN, .count = FAULT_LASTS },
     { .error = ENOBUFS },
     { .error = EMFILE },
@@ -73,7 +73,7 @@ static void fault_end(void)
     struck = struck || function != NULL;
 }
 
-/* What a call of the library's answers while the fault is armed. */
+/* The result of a call of the library while the fault is armed. */
 #define UNDER_FAULT(call) \
     ({ \
         fault_begin(); \
@@ -82,7 +82,7 @@ static void fault_end(void)
         answer; \
     })
 
-/* Whether a call had a reason to fail and told it. What is interrupted goes on. */
+/* Whether a call had a reason to fail and reported it. Interrupted calls are retried. */
 static bool is_refused(void)
 {
     const int status = SCError();
@@ -252,13 +252,14 @@ static void sweep_kinds(size_t kind_count, size_t way_count, void (*scenario)(vo
     }
 }
 
-/* Whether what failed read like a sandbox's refusal. Then a socket may be asked, which knows less (test-denied). */
+/* Whether the failure looked like a sandbox. Then the library may probe with a socket, which shows less (test-denied).
+ * */
 static bool is_denied(void)
 {
     return function != NULL && (fault.error == EPERM || fault.error == EACCES);
 }
 
-/* Whether that was a file: one that is not for us is as one that is not there, and then the default path is told. */
+/* Whether that was a file: an unreadable file counts as missing, and then the default path is reported. */
 static bool is_file_denied(void)
 {
     return is_denied() && (strcmp(function, "stat") == 0 || strcmp(function, "open") == 0);
@@ -577,7 +578,7 @@ TEST(a_loop_is_created_completely_or_not_at_all)
     sweep(WAYS, create_loop);
 }
 
-/* ---- Being told ------------------------------------------------------------------------------------------------- */
+/* ---- Notifications ---------------------------------------------------------------------------------------------- */
 
 /* Without a fault, and without another event. */
 static void await(SCNetworkReachabilityRef target, SCRunLoopRef loop, SCNetworkReachabilityFlags flags)
@@ -590,7 +591,7 @@ static void await(SCNetworkReachabilityRef target, SCRunLoopRef loop, SCNetworkR
         fail_msg("it never heard that the flags are 0x%08x", (unsigned)flags);
 }
 
-/* What comes from here on is heard. */
+/* Messages from here on are received. */
 static void expect_hears(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
     await(target, loop, right.flags);
@@ -639,7 +640,7 @@ static void schedule_and_stop(void)
     assert_non_null(loop);
     assert_true(schedule(target, loop));
     assert_true(UNDER_FAULT(stop(target, loop)));
-    names_await_no_thread(); /* one that has a result in hand may be the last to let go */
+    names_await_no_thread(); /* a thread with a result may release the last reference */
     assert_int_equal(held, 0);
 }
 
@@ -669,7 +670,7 @@ static void schedule_from_abroad(void)
     assert_int_equal(setns(home, CLONE_NEWNET), 0);
 }
 
-/* Where no namespace can be told (EPERM, EACCES) the process is taken to have one; for want of memory it is not. */
+/* If no namespace can be identified (EPERM, EACCES) the process counts as having one; not if memory is short. */
 static void create_and_go_abroad(void)
 {
     SCNetworkReachabilityRef target = UNDER_FAULT(make());
@@ -766,7 +767,7 @@ TEST(a_lost_carrier_is_finally_reported)
     sweep_kinds(1, EVENT_WAYS, hear_an_event);
 }
 
-/* The socket on which the library hears of routes. */
+/* The socket on which the library receives messages about routes. */
 static int find_event_socket(void)
 {
     struct descriptors now;
@@ -796,7 +797,7 @@ static unsigned drops(int fd)
     return figures[SK_MEMINFO_DROPS];
 }
 
-/* What tells of it is lost: the queue holds next to nothing. */
+/* The message is lost: the queue holds next to nothing. */
 static void lose_carrier_and_messages(SCRunLoopRef loop)
 {
     const struct writer_route other = { .prefix = "203.0.113.0/24", .gateway = "192.0.2.1" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Schedulers that do wrong: work that is run at once, late, never, twice or by many threads at a time, and a `perform`
- * that itself calls the library. It is always safe, and it never makes a call that is not its own.
+ * Schedulers that misbehave: they run work at once, late, never, twice or on many threads at a time, and their
+ * `perform` calls the library. It is always safe, and work never makes a callback that is not its own.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -75,7 +75,7 @@ static SCNetworkReachabilityRef make_due(struct queue *queue, struct listener *l
     return target;
 }
 
-/* Others come, are told, and go. */
+/* Other targets are scheduled, get their callback, and are released. */
 static void come_and_go(int count)
 {
     struct queue    queue;
@@ -146,7 +146,7 @@ TEST(work_run_at_once_calls_on_the_library_thread)
     SCNetworkReachabilityRelease(target);
 }
 
-/* Each time it is told of the name anew. It must not keep others from being told. */
+/* Each time the name is reported again. That must not keep other targets from their callbacks. */
 static void start_over(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
@@ -253,7 +253,7 @@ TEST(a_target_whose_work_is_never_run_gets_no_more_callbacks)
     witness_appear();
     assert_int_equal(queue_performs(&queue), 1);
     assert_int_equal(expect_flags_of(target), R);
-    /* Until it is put on a scheduler anew. */
+    /* Until it is scheduled again. */
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     assert_true(queue_set(&queue, target));
     witness_vanish();
@@ -308,7 +308,7 @@ static void lose(int count)
     }
 }
 
-/* valgrind's and the sanitizers' heaps are not asked; in their runs the leak check looks at what is lost. */
+/* valgrind and the sanitizers have their own heaps, and their own leak checks. */
 static long heap(void)
 {
 #ifdef __GLIBC__
@@ -642,7 +642,7 @@ TEST_WITH(NULL, NULL, perform_may_set_another_scheduler)
     struct listener listener;
 
     busy_open(move_in_perform, &listener);
-    assert_true(queue_run(&busy.queue)); /* scheduling anew evaluated: there is no news */
+    assert_true(queue_run(&busy.queue)); /* scheduling again has evaluated: nothing is new */
     assert_int_equal(atomic_load(&listener.calls), 0);
     listener.queue = &busy.other;
     witness_vanish();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Targets on schedulers that do as they should. Most tests run the work themselves, when they like: they know when the
- * library has handed it over, and nothing is left to chance. What schedulers do wrong is test-scheduler-work.c's.
+ * Targets on schedulers. The tests run the work themselves, so that nothing depends on timing. test-callback.c has the
+ * rules that run loops share, test-scheduler-work.c has schedulers that misbehave.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -21,7 +21,7 @@
 
 static struct bench bench;
 
-/* ---- What was asked for before it was told ---------------------------------------------------------------------- */
+/* ---- Getters before the callback -------------------------------------------------------------------------------- */
 
 static void ask_for_flags(SCNetworkReachabilityRef target)
 {
@@ -36,7 +36,7 @@ static void ask_for_last_path(SCNetworkReachabilityRef target)
     assert_int_equal(path.flags, R);
 }
 
-/* A change and the change back before the work is run: who has asked in between has seen what no longer is. */
+/* A change and its reversal before the work runs: a getter in between has returned what is not true any more. */
 TEST(a_change_seen_by_a_getter_is_reported_when_it_is_reversed)
 {
     static void (*const ways[])(SCNetworkReachabilityRef) = { ask_for_flags, ask_for_last_path };
@@ -50,7 +50,7 @@ TEST(a_change_seen_by_a_getter_is_reported_when_it_is_reversed)
         witness_appear();
         witness_vanish();
         assert_true(queue_run(&bench.queue));
-        assert_int_equal(bench.calls, 1); /* nobody has seen that */
+        assert_int_equal(bench.calls, 1); /* no getter returned that */
         bench_close(&bench);
     }
 }
@@ -349,7 +349,7 @@ TEST(flags_are_the_latest_evaluation)
     witness_attach();
     assert_int_equal(expect_flags_of(bench.target), R | D);
     assert_int_equal(expect_path_of(bench.target).flags, R | D);
-    assert_int_equal(bench.calls, 0); /* nobody ran the work */
+    assert_int_equal(bench.calls, 0); /* the work was not run */
     bench_expect_call(&bench, R | D);
 }
 
@@ -419,7 +419,7 @@ TEST(a_callback_may_move_to_another_scheduler)
     bench.more = &other;
     witness_appear();
     bench_expect_call(&bench, R);
-    assert_int_equal(bench.result, 1); /* calls do not overlap, whoever runs them */
+    assert_int_equal(bench.result, 1); /* callbacks do not overlap, wherever they run */
     assert_int_equal(atomic_load(&bench.queue.references), 0);
     assert_false(bench.elsewhere);
     witness_settle();
@@ -668,7 +668,7 @@ TEST(the_last_callback_of_many_is_right_on_a_pool_of_threads)
     change_many_times(QUEUE_THREADS);
 }
 
-/* ---- GetFlags ask nobody ---------------------------------------------------------------------------------------- */
+/* ---- GetFlags makes no system call ------------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t system_calls;
 static sigjmp_buf            enough;

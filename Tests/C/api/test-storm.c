@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread drives a loop, or one or several run the work of a scheduler, while another changes a route without a
- * pause, so that callbacks are always coming. A third ends them, in each of the ways there are, thousands of times:
- * after that at most the call in flight is still made, and a context is released as often as it was retained.
+ * One thread drives a loop, or some run the work of a scheduler, while another changes a route without a pause, so that
+ * callbacks come all the time. A third ends them in every way, thousands of times. After that at most the callback in
+ * progress comes, and a context is released as often as it was retained.
  *
- * Then one target on several loops, driven by as many threads: each change is told once, and in its order.
+ * Then one target on several loops, each driven by a thread: each change is reported once and in order.
  *
  * TEST_STORM_ROUNDS: how often (default 20000 on loops, and as often on schedulers).
  */
@@ -35,9 +35,12 @@ static unsigned rounds_wanted(void)
 
     if (text != NULL && atoi(text) > 0)
         return (unsigned)atoi(text);
-    /* These run one thread at a time, and each twenty or a hundred times slower. */
+    /* valgrind's tools run one thread at a time, and twenty to a hundred times slower; the sanitizers two to ten times.
+     * `make storm` runs more. */
     if (unit_is_under("valgrind"))
         return ROUNDS / 200;
+    if (unit_is_under("tsan") || unit_is_under("asan"))
+        return ROUNDS / 4;
     return unit_is_under("helgrind") ? ROUNDS / 500 : ROUNDS;
 }
 
@@ -395,7 +398,7 @@ TEST(queued_work_is_dropped_when_another_thread_unschedules)
 static struct {
     SCRunLoopRef loops[LOOPS];
     pthread_t    threads[LOOPS];
-    atomic_uint  calls; /* how many changes have been told */
+    atomic_uint  calls; /* how many changes have been reported */
     atomic_int   inside;
 } several;
 
@@ -433,7 +436,7 @@ static void make_change(struct writer *writer, unsigned number, unsigned index)
     }
 }
 
-/* The next change follows while the loops that were slower still have the last one to ask about. */
+/* The next change follows while slower loops still evaluate the last one. */
 TEST(several_loops_report_each_change_once_and_in_order)
 {
     SCNetworkReachabilityRef target;

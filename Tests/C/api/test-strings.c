@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said in words, and how it is put into a buffer. */
+/* Texts: flags, reasons, errors, descriptions, and how they fit a buffer. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

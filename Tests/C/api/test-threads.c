@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every call from many threads at once, while the network changes. What a sanitizer sees counts as much as the end. */
+/* Every call from many threads at once, while the network changes. For sanitizers as much as for the final result. */
 #include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <sched.h>

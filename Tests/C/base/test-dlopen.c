@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared library, loaded and unloaded by a program that was not linked with it, a thousand times: as a plug-in's
- * host or another language does it. */
+/* The shared library, loaded and unloaded a thousand times by a program that is not linked with it, as a plug-in host
+ * or another language does it. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>
@@ -63,7 +63,7 @@ struct library {
     struct functions call;
 };
 
-/* The one that was built along with this program: PROGRAM/../../libreachability.so.0. */
+/* The library that was built with this program: PROGRAM/../../libreachability.so.0. */
 static const char *library_path(void)
 {
     static char path[4096 + 32];
@@ -350,7 +350,7 @@ TEST(dlclose_does_not_unload_the_library)
 
     assert_true(library_open(&library, RTLD_NOW));
     assert_string_equal(library.call.SCNetworkReachabilityGetVersion(), REACHABILITY_VERSION);
-    assert_ptr_not_equal(library.call.SCError, SCError); /* not the one that this program has inside it */
+    assert_ptr_not_equal(library.call.SCError, SCError); /* not the copy inside this program */
     assert_int_equal(dlclose(library.handle), 0);
     assert_non_null(dlopen(library_path(), RTLD_NOW | RTLD_NOLOAD));
     assert_int_equal(library.call.SCError(), 0);

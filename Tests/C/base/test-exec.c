@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process that uses the library hands on to the programs that it starts: nothing. */
+/* A process that uses the library passes no descriptor to the programs that it starts. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A process ends, however it likes to, while targets are scheduled: with the status it has chosen, at once, without a
- * word, and may use the library to the last. */
+/* A process ends in every way while targets are scheduled: at once, with its own status and without output. It may use
+ * the library to the end. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ __attribute__((destructor)) static void at_the_very_end(void)
     dprintf(1, "made\n");
 }
 
-/* The one that is registered first is called last. */
+/* The first handler is called last. */
 static void register_uses(void)
 {
     says_so = true;
@@ -134,7 +134,7 @@ static void *drive(void *unused)
     MUST(target != NULL);
     MUST(SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
     pthread_barrier_wait(&barrier);
-    SCRunLoopRun(); /* for ever: nobody stops it */
+    SCRunLoopRun(); /* for ever: there is no stop */
     return unused;
 }
 

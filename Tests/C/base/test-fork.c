@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork(2): a child can do what it likes with what it inherited, and end as it likes, and the parent hears on. The child
- * begins anew. Most tests have a parent that listens in one of four ways, and children that come in between.
+ * fork(2): a child may use what it inherited and end in any way, and the parent still receives everything. The child
+ * starts afresh. In most tests a parent has a scheduled target, in one of four ways, and forks in between.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -80,8 +80,8 @@ static SCNetworkReachabilityRef target_behind(unsigned number)
 
 enum way {
     OWN_LOOP,     /* the calling thread's, with RunInMode */
-    MADE_LOOP,    /* one of nobody's, driven by the caller */
-    THREADS_LOOP, /* one of nobody's, driven by another thread */
+    MADE_LOOP,    /* made for the test, driven by the caller */
+    THREADS_LOOP, /* made for the test, driven by another thread */
     SCHEDULER,    /* its work is run by the caller */
     WAYS
 };
@@ -164,7 +164,7 @@ static void note_release(const void *info)
     sem_post(&ear->handed);
 }
 
-/* What inherited objects are good for, and that a child begins anew: below. */
+/* What a child can do with inherited objects, and that it starts afresh. */
 static void expect_inherited(struct ear *ear);
 static void expect_a_new_life(unsigned number);
 
@@ -282,7 +282,7 @@ static void ear_close(struct ear *ear)
     sem_destroy(&ear->handed);
 }
 
-/* It hears a route come and go. */
+/* Its callback comes when a route is added and deleted. */
 static void expect_hearing(struct ear *ear, struct writer *by, unsigned number)
 {
     change_route(by, WRITER_ADD, number);
@@ -490,7 +490,7 @@ static const struct {
 
 #define ENDINGS (sizeof endings / sizeof endings[0])
 
-/* While children come and go, routes' changes and their expiry are heard of. */
+/* Changes and expiry of routes are reported while children start and end. */
 static void hear_on(enum way first, enum way last)
 {
     struct writer_route route = { .prefix = "2001:db8:e::/64", .index = link_a, .expires = 1000 };
@@ -740,7 +740,7 @@ static void find_new_loops(void)
         assert_ptr_equal(SCRunLoopGetCurrent(), SCRunLoopGetMain());
         assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, false), kSCRunLoopRunFinished);
         SCRunLoopRun();
-        /* It was lent to the caller, who may still have it. */
+        /* The caller may still hold this pointer. */
         expect_loop_refused(own);
         expect_a_new_life(1);
         child_end();

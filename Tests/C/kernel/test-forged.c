@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages that anybody with root in the namespace can send to our sockets: none of them is believed. */
+/* Forged messages: anybody with root in the namespace can send to our sockets. The library ignores all of them. */
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -191,7 +191,7 @@ TEST(a_flood_of_forged_messages_hides_no_change)
         full += errno == EAGAIN;
     }
     assert_true(full > 0);
-    namespace_ip("route delete default"); /* of which there is no room to tell */
+    namespace_ip("route delete default"); /* there is no room for its message */
     EXPECT_CHANGE(&watcher, 0);
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);

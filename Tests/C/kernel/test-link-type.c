@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What kind of device packets leave over, as sysfs tells it: types and flags. The devices of Tests/VM are real; here
- * they only say what they are, in a sysfs of the test's own. */
+/* The type of the device behind a link, as sysfs shows it. Tests/VM has real devices; here a sysfs of the test shows
+ * the types. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -9,6 +9,8 @@
 #include "support/watcher.h"
 
 #define PEER "192.0.2.9"
+
+static struct watcher watcher; /* stopped at the end of each test */
 
 int         __real_open(const char *path, int flags, ...);
 int         __wrap_open(const char *path, int flags, ...);
@@ -90,8 +92,6 @@ TEST_WITH(NULL, NULL, a_link_above_a_modem_is_cellular)
 /* A bridge is what its ports are: the best of those that have a carrier. */
 TEST(a_bridge_has_the_type_of_its_ports)
 {
-    struct watcher watcher;
-
     namespace_add_second_pair();
     pretend_type("a", "wwan");
     pretend_type("c", "wlan");
@@ -123,8 +123,6 @@ TEST(a_bridge_has_the_type_of_its_ports)
 /* It is looked at before its first port comes. */
 TEST(a_bridge_without_a_port_is_read_again)
 {
-    struct watcher watcher;
-
     pretend_type("a", "wwan");
     namespace_ip("address flush dev a");
     namespace_ip("link add name br type bridge");
@@ -136,11 +134,9 @@ TEST(a_bridge_without_a_port_is_read_again)
     EXPECT_END(&watcher, R | W | T);
 }
 
-/* It is looked at when an answer first hangs on it, and not when something else happens. */
+/* The type is read when a result first depends on it, and at no other event. */
 TEST(the_type_is_not_read_again_on_every_event)
 {
-    struct watcher watcher;
-
     namespace_add_second_pair();
     pretend_type("a", "wwan");
     watcher_start(&watcher, expect_target("198.51.100.7"));
@@ -163,8 +159,6 @@ TEST(the_type_is_not_read_again_on_every_event)
 
 TEST(a_replaced_interface_is_read_again)
 {
-    struct watcher watcher;
-
     pretend_type("a", "wwan");
     watcher_start(&watcher, expect_target(PEER));
     assert_int_equal(expect_flags_of(watcher.target), R | W | T);
@@ -178,8 +172,6 @@ TEST(a_replaced_interface_is_read_again)
 /* sysfs goes on showing the namespace in which it was mounted, with an interface of the same name and index. */
 TEST(the_sysfs_of_another_namespace_is_not_believed)
 {
-    struct watcher watcher;
-
     pretend_type("a", "wwan");
     expect_peer(R | W | T, kSCNetworkReachabilityInterfaceTypeCellular);
     namespace_require();
@@ -191,7 +183,7 @@ TEST(the_sysfs_of_another_namespace_is_not_believed)
     EXPECT_QUIET(&watcher);
 }
 
-/* There rtnetlink is asked for what carries it. */
+/* There the library queries rtnetlink for the lower link. */
 TEST_WITH(NULL, NULL, without_sysfs_the_lower_link_is_still_found)
 {
     SCNetworkReachabilityRef target;

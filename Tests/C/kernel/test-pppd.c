@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A ppp link, and what pppd notes of it in a database of the test's own. Real ones are in Tests/VM; here a tun device
+/* A ppp link, and the notes of pppd about it in a database of the test. Tests/VM has real ppp links; here a tun device
  * has their hardware type. */
 #include <linux/if_arp.h>
 #include <linux/if_tun.h>
@@ -157,7 +157,7 @@ TEST(the_database_of_newer_pppds_is_read)
     close(tun);
 }
 
-/* Nobody tells of it: it is looked at every two seconds. */
+/* There is no message: the library reads it every two seconds. */
 TEST(dialling_is_noticed)
 {
     struct watcher watcher;

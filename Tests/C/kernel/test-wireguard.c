@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which peer of a WireGuard link gets a packet, and where that one is, from what the kernel tells. Without a kernel; a
- * real link is in Tests/VM. */
+/* Which peer of a WireGuard link gets a packet, and the endpoint of that peer, from messages. No kernel; Tests/VM has a
+ * real link. */
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <linux/wireguard.h>
@@ -32,7 +32,7 @@ static void begin_peers(struct bytes *bytes)
     bytes->peers = mnl_attr_nest_start(bytes->header, WGDEVICE_A_PEERS);
 }
 
-/* Endpoint NULL: none is told. */
+/* Endpoint NULL: no endpoint. */
 static void begin_peer(struct bytes *bytes, char key, const char *endpoint)
 {
     char key_bytes[32];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library's one thread: when there is one, what waits for it (nothing), and what it must leave alone.
- *
- * Started with an argument, this program is one that a test starts, see "Other programs" below.
+ * The one thread of the library: when it exists, that no call waits for it, and what it must not touch.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -77,7 +75,7 @@ static int count_threads(const char *name, pid_t *ret_one)
     return count;
 }
 
-static int others; /* threads of this program: one that has just started has not got its name yet */
+static int others; /* threads of this program: a new one has no name yet */
 
 static bool await_threads(int wanted, pid_t *ret_one)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SCRunLoop: its descriptor, how long it waits, how a run ends, who may drive it, and what it leaves behind. */
+/* SCRunLoop: its descriptor, how long it waits, how a run ends, who may drive it, and its clean-up. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,11 @@
 #include "support/watcher.h"
 
 #define FAR       "198.51.100.7"
-#define IN_VAIN   80    /* milliseconds: longer than the library takes to ask again */
+#define IN_VAIN   80    /* milliseconds: longer than until the second evaluation */
 #define PATIENCE  10000 /* milliseconds */
 #define LONG_TIME 30.0  /* seconds: a wait that is to be ended */
+
+static struct watcher watcher; /* stopped at the end of each test */
 
 static void appear(void)
 {
@@ -45,7 +47,6 @@ static bool is_readable(int fd, int milliseconds)
 
 TEST(the_descriptor_is_readable_while_there_is_work)
 {
-    struct watcher     watcher;
     struct epoll_event event = { .events = EPOLLIN }, got;
     const int          host = epoll_create1(EPOLL_CLOEXEC);
     int                fd;
@@ -63,7 +64,7 @@ TEST(the_descriptor_is_readable_while_there_is_work)
     assert_int_equal(epoll_wait(host, &got, 1, 0), 1);
     assert_int_equal(epoll_wait(host, &got, 1, 0), 1);
     assert_int_equal(watcher_pass(&watcher), 1);
-    while (is_readable(fd, IN_VAIN)) /* it may ask again a few times, not for ever */
+    while (is_readable(fd, IN_VAIN)) /* a few more evaluations may come, not without end */
         assert_int_equal(watcher_pass(&watcher), 0);
     assert_int_equal(epoll_wait(host, &got, 1, 0), 0);
     watcher_stop(&watcher);
@@ -72,8 +73,6 @@ TEST(the_descriptor_is_readable_while_there_is_work)
 
 TEST(polling_the_descriptor_is_sufficient)
 {
-    struct watcher watcher;
-
     watcher_start(&watcher, expect_target(FAR));
     for (int i = 0; i < 4; i++) {
         if (i % 2 == 0)
@@ -90,8 +89,7 @@ TEST(polling_the_descriptor_is_sufficient)
 
 TEST(a_link_event_is_evaluated_again_by_the_timer)
 {
-    struct watcher watcher;
-    int            rounds = 0, fd;
+    int rounds = 0, fd;
 
     watcher_start(&watcher, expect_target(FAR));
     fd = SCRunLoopGetFileDescriptor(watcher.loop);
@@ -191,7 +189,7 @@ TEST_WITH(NULL, NULL, an_earlier_wake_up_ends_the_next_wait_only)
     SCRunLoopRelease(loop);
 }
 
-/* Whoever polls the descriptor in between hears of it, too. */
+/* The descriptor is also readable in between. */
 static void run_after_a_wake_up(void)
 {
     SCRunLoopRef             loop = SCRunLoopGetCurrent();
@@ -245,7 +243,7 @@ TEST_WITH(NULL, NULL, a_signal_handler_may_wake_up_a_loop)
     SCRunLoopRelease(signalled_loop);
 }
 
-/* Changes that call nobody, from another thread. */
+/* Changes without a callback, on another thread. */
 static void *change_something(void *argument)
 {
     (void)argument;
@@ -256,9 +254,8 @@ static void *change_something(void *argument)
 
 TEST(events_without_a_callback_do_not_end_a_wait)
 {
-    struct watcher watcher;
-    pthread_t      thread;
-    double         started;
+    pthread_t thread;
+    double    started;
 
     watcher_start(&watcher, expect_target(FAR));
     started = watcher_now();
@@ -279,7 +276,6 @@ TEST(interrupted_system_calls_are_retried)
     const struct sigaction action = { .sa_handler = count_signal };
     const struct itimerval storm = { .it_value = { .tv_usec = 300 }, .it_interval = { .tv_usec = 300 } }, calm = { 0 };
     SCNetworkReachabilityRef fresh;
-    struct watcher           watcher;
 
     fresh = expect_target(FAR);
     assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
@@ -694,19 +690,18 @@ TEST_WITH(NULL, NULL, scheduled_targets_take_no_thread)
 
 static void use_everything(struct run *run)
 {
-    struct watcher watcher;
+    struct watcher own;
 
     run->result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0);
-    watcher_start(&watcher, expect_target("192.0.2.9"));
-    EXPECT_QUIET(&watcher);
-    watcher_stop(&watcher);
+    watcher_start(&own, expect_target("192.0.2.9"));
+    EXPECT_QUIET(&own);
+    watcher_stop(&own);
 }
 
 TEST(nothing_is_left_open)
 {
     struct run         run = { .body = use_everything, .scheduled = true, .changing = true };
     struct descriptors before, during;
-    struct watcher     watcher;
 
     descriptors_read(&before);
     watcher_start(&watcher, expect_target(FAR));
@@ -724,7 +719,6 @@ TEST(nothing_is_left_open)
 TEST(every_descriptor_is_closed_on_exec)
 {
     struct descriptors before, during;
-    struct watcher     watcher;
     int                count = 0;
 
     descriptors_read(&before);

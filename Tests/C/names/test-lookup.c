@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Look-ups of names, with a resolver of the test's own (resolver.h), so that they hang, answer and fail when the test
- * wants them to: how many threads there are, who is asked and told, in what order, and what is left when nobody wants
- * to know any more.
+ * Look-ups of names, with a resolver of the test (resolver.h): they hang, succeed and fail when the test wants it. How
+ * many threads there are, which names are looked up and reported in which order, and what is left at the end.
  *
- * TEST_STORM_ROUNDS: how often targets are ended while their answer comes (default 2000).
+ * TEST_STORM_ROUNDS: how often targets are released while their look-up ends (default 2000).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +90,7 @@ int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
     return count == 0 ? 0 : __real_poll(polled, count, milliseconds);
 }
 
-/* Where a resolver's thread that is about to tell of a failure looks whether a server can be reached. */
+/* Stops a resolver thread that is about to report a failure, when it checks for a reachable server. */
 static struct {
     atomic_bool closed;
     sem_t       reached, open;
@@ -190,7 +189,7 @@ static int count_threads(void)
     return (int)status.st_nlink - 2;
 }
 
-/* Those of the resolver's, and the one that closes what was watched: nobody is told when it has. */
+/* Waits for resolver threads and for the thread that closes inotify instances: there is no event for their end. */
 static void await_no_thread(void)
 {
     const time_t end = time(NULL) + PATIENCE;
@@ -245,7 +244,7 @@ static void expect_reason(SCNetworkReachabilityRef target, SCNetworkReachability
 
 #define EXPECT_REASON(target, word) expect_reason(target, kSCNetworkReachabilityReason##word)
 
-/* As if they had been so for long: else they are read anew for a moment. */
+/* Makes the files old: new ones are read again for a moment. */
 static void write_hosts(const char *text)
 {
     const struct timespec long_ago[2] = { { 0 }, { 0 } };
@@ -384,7 +383,7 @@ TEST_WITH(begin, NULL, many_hanging_names_take_four_threads_and_do_not_delay_a_q
     SCNetworkReachabilityRelease(stuck);
     SCRunLoopRelease(loop);
     free(targets);
-    /* Those that are stuck remain, and nothing is asked for nobody. */
+    /* The stuck ones remain, and no look-up runs without a target. */
     assert_true(resolver_await_threads(4));
     finish();
     assert_int_equal(resolver_calls(NULL), calls + 1);
@@ -420,7 +419,7 @@ TEST_WITH(begin, NULL, many_resolved_names_are_all_reported)
     assert_int_equal(resolver_calls(NULL), count);
 }
 
-/* ---- Who is asked, and when ------------------------------------------------------------------------------------- */
+/* ---- Which names are looked up, and when ------------------------------------------------------------------------ */
 
 /* Names that take all threads but the one for quick ones. */
 struct occupation {
@@ -462,7 +461,7 @@ TEST(first_look_ups_go_before_repeated_ones)
     EXPECT_CHANGE(&sentinel, HERE);
     occupy(&occupation);
     assert_int_equal(resolver_calls(NULL), 5);
-    /* Both are looked up again: the first of them has been queued when the other is asked for. */
+    /* Both are looked up again: the first is queued when the other starts. */
     namespace_ip("route add default via 192.0.2.1");
     while (!names_is_looking(repeated.target))
         drive_on(&repeated);
@@ -489,7 +488,7 @@ TEST_WITH(begin, NULL, a_look_up_is_shared)
     watcher_start(&otherwise, expect_name("hang.example.org"));
     assert_true(resolver_await_hanging(2));
     assert_int_equal(resolver_calls(NULL), 2);
-    /* Another namespace may have another answer. */
+    /* Another namespace may have another result. */
     namespace_require();
     watcher_start(&elsewhere, expect_name("hang.example"));
     assert_true(resolver_await_hanging(3));
@@ -578,7 +577,7 @@ TEST_WITH(begin, NULL, an_unscheduled_target_is_freed_at_once_and_not_notified)
     unschedule(gone, loop);
     SCNetworkReachabilityRelease(gone);
     assert_int_equal(atomic_load(&listener.references), 0);
-    /* One that has left and come back is told. */
+    /* A target that was unscheduled and scheduled again is notified. */
     unschedule(stays, loop);
     schedule(stays, loop);
     resolver_let_go(NULL);
@@ -680,7 +679,7 @@ static struct resolver_reply first_of_before(const char *name)
     return (struct resolver_reply){ .addresses = "127.0.0.2" };
 }
 
-/* Its first look-up is under way, and will have the answer of before. */
+/* Its first look-up is in progress, and will have the old result. */
 static void begin_before(struct watcher *ret, struct resolver_reply reply)
 {
     before_it.reply = reply;
@@ -716,7 +715,7 @@ TEST_WITH(NULL, NULL, joining_an_outdated_look_up_gives_the_new_result)
     }
 }
 
-/* Nobody was there to hear of it. */
+/* No target was scheduled at that time. */
 TEST_WITH(NULL, NULL, rejoining_an_outdated_look_up_gives_the_new_result)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -783,7 +782,7 @@ TEST_WITH(begin, NULL, a_target_may_end_inside_its_callback)
     assert_int_equal(resolver_calls(NULL), 4);
 }
 
-/* ---- Ending while the answer comes ------------------------------------------------------------------------------ */
+/* ---- Releasing while a look-up ends ----------------------------------------------------------------------------- */
 
 static struct {
     SCRunLoopRef loop;
@@ -911,7 +910,7 @@ TEST(a_target_may_be_released_while_its_look_up_ends)
     SCRunLoopRelease(storm.loop);
 }
 
-/* A failure first, and whatever is asked while that is told hangs. */
+/* The first look-up fails, and those during its report hang. */
 static struct resolver_reply fail_then_hang(const char *name)
 {
     if (resolver_call(1)[0] == '\0')
@@ -981,14 +980,14 @@ static void use_names(unsigned count, bool stuck)
         unschedule(targets[i], loop);
         SCNetworkReachabilityRelease(targets[i]);
     }
-    /* Where nobody is being told, at once. */
+    /* At once, if no report is in progress. */
     assert_true(stuck ? atomic_load(&listener.references) == 0 : resolver_await_threads(0));
     assert_int_equal(atomic_load(&listener.references), 0);
     SCRunLoopRelease(loop);
     free(targets);
 }
 
-/* valgrind's and the sanitizers' heaps are not asked; in their runs the leak check looks at what is lost. */
+/* valgrind and the sanitizers have their own heaps, and their own leak checks. */
 static size_t heap(void)
 {
 #ifdef __GLIBC__
@@ -1123,7 +1122,7 @@ TEST(joining_a_look_up_without_a_thread_is_retried_too)
     EXPECT_END(&joining, HERE);
 }
 
-/* It relies on a thread that is only being started for another, who gives up when that fails. */
+/* It relies on a thread that another look-up is starting, and that fails to start. */
 TEST(waiting_for_a_thread_that_cannot_start_is_retried_too)
 {
     struct watcher first;
@@ -1187,7 +1186,7 @@ TEST(the_quick_thread_leaves_no_work_to_starting_threads)
         watcher_stop(&starters.watchers[i]);
 }
 
-#define MANY_ADDRESSES 37 /* so many that what they take is told by its size */
+#define MANY_ADDRESSES 37 /* so many that their memory is recognized by its size */
 
 static char many_addresses[128 * 16];
 
@@ -1267,7 +1266,7 @@ TEST_WITH(NULL, NULL, a_retry_moves_to_another_loop)
     finish();
 }
 
-/* An answer is worth something, also when it has to be asked for anew. */
+/* A result counts, though it must be looked up again. */
 TEST(continuous_changes_do_not_keep_a_name_from_resolving)
 {
     struct watcher watcher;

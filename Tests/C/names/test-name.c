@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Host names: what each answer of a name server makes of a target, what is said before there is one, who is told, and
- * when the server is asked anew. When that is by the clock, see test-refresh.c. */
+/* Host names: the flags for each reply of a name server, the flags before it, the callbacks, and when a name is looked
+ * up again. test-refresh.c has what depends on the clock. */
 #include <fcntl.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -14,6 +14,8 @@
 #include "support/names.h"
 #include "support/patience.h"
 
+static struct watcher watcher; /* stopped at the end of each test */
+
 /* Sets resolv.conf to what it is, in another length: a change. */
 static void touch_resolv_conf(void)
 {
@@ -25,7 +27,7 @@ static void touch_resolv_conf(void)
     etc_write(ETC_RESOLV_CONF, text);
 }
 
-/* The first answer, and nothing but it, of a name that ends without an address. */
+/* A name without an address makes one callback. */
 #define EXPECT_FAILURE(name, reason) \
     do { \
         struct watcher failed; \
@@ -36,7 +38,7 @@ static void touch_resolv_conf(void)
         watcher_stop(&failed); \
     } while (0)
 
-/* What callbacks were told that have no watcher. */
+/* A callback without a watcher. */
 static struct {
     sem_t                      called;
     atomic_int                 calls;
@@ -56,8 +58,6 @@ static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
 
 TEST(a_name_has_the_flags_of_its_address)
 {
-    struct watcher watcher;
-
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     EXPECT(watcher.target, R, None);
     EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
@@ -70,8 +70,6 @@ TEST(a_name_has_the_flags_of_its_address)
 
 TEST(a_name_with_only_an_ipv6_address_uses_it)
 {
-    struct watcher watcher;
-
     NAMES_RESOLVE(&watcher, "v6only.test", R);
     EXPECT_ADDRESSES(watcher.target, "2001:db8:1::7");
     EXPECT_GATEWAY(watcher.target, "2001:db8::1");
@@ -82,8 +80,6 @@ TEST(a_name_with_only_an_ipv6_address_uses_it)
 
 TEST(a_name_on_link_is_direct_and_an_own_name_is_local)
 {
-    struct watcher watcher;
-
     nameserver_move(names_server, "192.0.2.9");
     NAMES_RESOLVE(&watcher, "moves.test", R | D);
     watcher_stop(&watcher);
@@ -93,8 +89,6 @@ TEST(a_name_on_link_is_direct_and_an_own_name_is_local)
 
 TEST(the_resolvers_order_is_kept)
 {
-    struct watcher watcher;
-
     NAMES_RESOLVE(&watcher, "two.test", R);
     EXPECT_ADDRESSES(watcher.target, "203.0.113.7 198.51.100.7");
     EXPECT_DESTINATION(watcher.target, "203.0.113.7");
@@ -107,8 +101,6 @@ TEST(the_resolvers_order_is_kept)
 /* And the path names that one, before and after. */
 TEST(the_first_usable_address_counts)
 {
-    struct watcher watcher;
-
     namespace_add_second_pair();
     namespace_ip("route add 198.51.100.0/24 via 203.0.113.1");
     namespace_ip("route add 203.0.113.7/32 via 192.0.2.1");
@@ -126,13 +118,11 @@ TEST(the_first_usable_address_counts)
     namespace_ip("route replace 203.0.113.7/32 via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
     EXPECT_DESTINATION(watcher.target, "203.0.113.7");
-    assert_int_equal(names_asked("two.test"), 1); /* no business of the server's */
+    assert_int_equal(names_asked("two.test"), 1); /* not the server's order */
 }
 
 TEST(a_family_without_a_route_counts_as_none)
 {
-    struct watcher watcher;
-
     namespace_ip("-6 route delete default");
     NAMES_RESOLVE(&watcher, "ok.test", R);
     EXPECT_DESTINATION(watcher.target, "198.51.100.7");
@@ -149,7 +139,7 @@ TEST(a_failing_or_refusing_server_is_a_failure)
 {
     EXPECT_FAILURE("servfail.test", NameServerFailure);
     EXPECT_FAILURE("refused.test", NameServerFailure);
-    nameserver_stop(names_server); /* nobody listens there */
+    nameserver_stop(names_server); /* the port is closed */
     EXPECT_FAILURE("ok.test", NameServerFailure);
 }
 
@@ -161,8 +151,6 @@ TEST(a_silent_server_is_a_failure)
 
 TEST(a_slow_reply_is_waited_for)
 {
-    struct watcher watcher;
-
     watcher_schedule(&watcher, expect_name("slow200.test"));
     EXPECT(watcher.target, R | L | D, NamePending);
     EXPECT_CHANGE(&watcher, R);
@@ -172,7 +160,6 @@ TEST(a_slow_reply_is_waited_for)
 TEST(a_truncated_reply_is_queried_over_tcp)
 {
     struct sockaddr_storage addresses[64];
-    struct watcher          watcher;
 
     NAMES_RESOLVE(&watcher, "trunc.test", R);
     assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, addresses, 64), 60);
@@ -185,8 +172,6 @@ TEST_WITH(NULL, NULL, a_server_may_have_an_ipv6_address)
     static const char *const servers[] = { "::1", "2001:db8::2" };
 
     for (size_t i = 0; i < 2; i++) {
-        struct watcher watcher;
-
         names_begin();
         etc_set_servers(servers[i], 5);
         NAMES_RESOLVE(&watcher, "v4only.test", R);
@@ -197,8 +182,6 @@ TEST_WITH(NULL, NULL, a_server_may_have_an_ipv6_address)
 
 TEST_WITH(NULL, NULL, a_server_without_a_route_is_unreachable)
 {
-    struct watcher watcher;
-
     names_begin_far("198.51.100.53");
     namespace_ip("route delete default");
     NAMES_RESOLVE(&watcher, "v4only.test", 0);
@@ -211,8 +194,6 @@ TEST_WITH(NULL, NULL, a_server_without_a_route_is_unreachable)
 
 TEST(a_server_that_is_back_is_queried_again)
 {
-    struct watcher watcher;
-
     nameserver_stop(names_server);
     NAMES_RESOLVE(&watcher, "v4only.test", 0);
     nameserver_start(names_server);
@@ -221,8 +202,6 @@ TEST(a_server_that_is_back_is_queried_again)
 
 TEST(a_new_name_is_found_when_the_resolver_files_change)
 {
-    struct watcher watcher;
-
     nameserver_move(names_server, "");
     NAMES_RESOLVE(&watcher, "moves.test", 0);
     EXPECT(watcher.target, 0, NameNotFound);
@@ -234,8 +213,6 @@ TEST(a_new_name_is_found_when_the_resolver_files_change)
 
 TEST(a_deleted_name_is_not_found)
 {
-    struct watcher watcher;
-
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
     nameserver_move(names_server, "");
@@ -247,8 +224,6 @@ TEST(a_deleted_name_is_not_found)
 
 TEST(addresses_survive_a_failing_server)
 {
-    struct watcher watcher;
-
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
     nameserver_move(names_server, NULL);
@@ -267,8 +242,6 @@ TEST(a_literal_is_known_at_once_and_makes_no_callback)
     static const char *const literals[] = { "198.51.100.7", "198.51.25607", "0xc6.51.100.7", "2001:db8:1::7" };
 
     for (size_t i = 0; i < 4; i++) {
-        struct watcher watcher;
-
         watcher_schedule(&watcher, expect_name(literals[i]));
         EXPECT(watcher.target, R, None);
         EXPECT_QUIET(&watcher);
@@ -286,8 +259,6 @@ TEST_WITH(NULL, NULL, localhost_is_reachable_offline)
     etc_require("192.0.2.2");
     namespace_ip("link set dev lo up");
     for (size_t i = 0; i < 3; i++) {
-        struct watcher watcher;
-
         EXPECT_ONCE(expect_name(names[i]), R | L | D, None);
         NAMES_RESOLVE(&watcher, names[i], R | L | D);
         EXPECT_ADDRESSES(watcher.target, "127.0.0.1 ::1");
@@ -299,8 +270,6 @@ TEST_WITH(NULL, NULL, localhost_is_reachable_offline)
 
 TEST_WITH(NULL, NULL, names_in_hosts_need_no_server_and_no_network)
 {
-    struct watcher watcher;
-
     namespace_require();
     etc_require("192.0.2.2");
     namespace_ip("link set dev lo up");
@@ -337,7 +306,7 @@ TEST(impossible_names_are_not_found)
     EXPECT_FAILURE(whole, NameNotFound);
 }
 
-/* ---- Before there is an answer ---------------------------------------------------------------------------------- */
+/* ---- Pending names ---------------------------------------------------------------------------------------------- */
 
 /* Of an unscheduled target; and of a scheduled one, while the server says nothing. */
 #define EXPECT_PENDING(flags) \
@@ -351,7 +320,7 @@ TEST(impossible_names_are_not_found)
         EXPECT_QUIET(&pending); \
         EXPECT(pending.target, flags, NamePending); \
         watcher_stop(&pending); \
-        nameserver_let_go(names_server, name); /* if it was asked in time, nobody has to wait for it to be given up */ \
+        nameserver_let_go(names_server, name); /* if it was queried in time, its look-up ends now */ \
     } while (0)
 
 /* Another one each time. */
@@ -366,7 +335,7 @@ static const char *name_without_an_answer(void)
 
 TEST(a_pending_name_has_the_flags_of_the_path_to_the_server)
 {
-    namespace_ip("neighbour add 192.0.2.53 lladdr 02:00:00:00:00:01 dev a"); /* who says nothing */
+    namespace_ip("neighbour add 192.0.2.53 lladdr 02:00:00:00:00:01 dev a"); /* which does not reply */
     namespace_ip("neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev a");
     namespace_ip("neighbour add fe80::53 lladdr 02:00:00:00:00:01 dev a");
     etc_set_servers("192.0.2.53", 2);
@@ -434,8 +403,6 @@ TEST(a_server_on_this_machine_beside_others_does_not_count)
 
 TEST(the_flags_of_a_pending_name_follow_the_network)
 {
-    struct watcher watcher;
-
     etc_set_servers("127.0.0.1", 30);
     watcher_schedule(&watcher, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
@@ -453,8 +420,6 @@ TEST(the_flags_of_a_pending_name_follow_the_network)
 
 TEST(the_flags_of_a_pending_name_follow_the_resolver)
 {
-    struct watcher watcher;
-
     etc_set_servers("127.0.0.1", 30);
     watcher_schedule(&watcher, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
@@ -471,8 +436,6 @@ TEST(the_flags_of_a_pending_name_follow_the_resolver)
 
 TEST(a_name_that_is_unscheduled_is_pending_again)
 {
-    struct watcher watcher;
-
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     SCNetworkReachabilityRetain(watcher.target);
     watcher_stop(&watcher);
@@ -480,10 +443,10 @@ TEST(a_name_that_is_unscheduled_is_pending_again)
     EXPECT_ADDRESSES(watcher.target, "");
     watcher_schedule(&watcher, watcher.target);
     EXPECT_CHANGE(&watcher, R);
-    assert_int_equal(names_asked("v4only.test"), 2); /* looked up anew */
+    assert_int_equal(names_asked("v4only.test"), 2); /* looked up again */
 }
 
-/* ---- Who is told ------------------------------------------------------------------------------------------------ */
+/* ---- Callbacks -------------------------------------------------------------------------------------------------- */
 
 TEST(a_scheduled_name_calls_exactly_once)
 {
@@ -491,15 +454,13 @@ TEST(a_scheduled_name_calls_exactly_once)
         const char                *name;
         SCNetworkReachabilityFlags flags;
     } rows[] = {
-        { "v4only.test", R }, { "ok.test", R },       { "here.test", R | L | D }, /* as before the answer */
+        { "v4only.test", R }, { "ok.test", R },       { "here.test", R | L | D }, /* as before the result */
         { "nx.test", 0 },     { "servfail.test", 0 }, { "localhost", R | L | D },
     };
 
     etc_write(ETC_HOSTS, "192.0.2.2 here.test\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (int asks = 0; asks < 2; asks++) {
-            struct watcher watcher;
-
             watcher_schedule(&watcher, expect_name(rows[i].name));
             if (asks) {
                 (void)expect_flags_of(watcher.target);
@@ -515,8 +476,6 @@ TEST(a_scheduled_name_calls_exactly_once)
 
 TEST(a_name_resolved_before_the_first_pass_calls_once_too)
 {
-    struct watcher watcher;
-
     for (int asks = 0; asks < 2; asks++) {
         watcher_schedule(&watcher, expect_name("v4only.test"));
         names_await_answer(watcher.target);
@@ -571,8 +530,6 @@ TEST(a_name_without_a_callback_is_fetched_once)
 
 TEST(a_resolved_name_keeps_no_thread)
 {
-    struct watcher watcher;
-
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     names_await_no_thread();
 }
@@ -580,7 +537,6 @@ TEST(a_resolved_name_keeps_no_thread)
 TEST(a_change_of_addresses_alone_is_reported)
 {
     static const char *const addresses[] = { "198.51.100.8", "198.51.100.8 203.0.113.9", "203.0.113.9" };
-    struct watcher           watcher;
 
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
@@ -595,8 +551,6 @@ TEST(a_change_of_addresses_alone_is_reported)
 
 TEST(equal_results_are_not_reported)
 {
-    struct watcher watcher;
-
     NAMES_RESOLVE(&watcher, "ok.test", R);
     for (unsigned count = 2; count < 5; count++) {
         touch_resolv_conf();
@@ -610,8 +564,6 @@ TEST(equal_results_are_not_reported)
 /* Servers that take turns with the order of addresses change it all the time. */
 TEST(another_order_alone_is_not_reported)
 {
-    struct watcher watcher;
-
     NAMES_RESOLVE(&watcher, "turns.test", R);
     EXPECT_ADDRESSES(watcher.target, "203.0.113.7 198.51.100.7");
     touch_resolv_conf();
@@ -625,8 +577,6 @@ TEST(another_order_alone_is_not_reported)
 
 TEST_WITH(NULL, NULL, changes_of_unreachable_addresses_are_reported)
 {
-    struct watcher watcher;
-
     namespace_require();
     etc_require("192.0.2.2");
     NAMES_RESOLVE(&watcher, "box.test", 0);
@@ -643,8 +593,6 @@ TEST_WITH(NULL, NULL, changes_of_unreachable_addresses_are_reported)
 
 TEST(a_late_reply_is_dropped)
 {
-    struct watcher watcher;
-
     watcher_schedule(&watcher, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
@@ -664,8 +612,6 @@ TEST(a_late_reply_is_dropped)
 
 TEST(a_target_may_be_released_during_its_look_up)
 {
-    struct watcher watcher;
-
     watcher_schedule(&watcher, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
@@ -677,53 +623,45 @@ TEST(a_target_may_be_released_during_its_look_up)
 
 #define ELSEWHERE "203.0.113.9"
 
-static void begin_with_an_address_elsewhere(struct watcher *watcher)
+static void begin_with_an_address_elsewhere(void)
 {
-    NAMES_RESOLVE(watcher, "v4only.test", R);
-    EXPECT_ADDRESSES(watcher->target, "198.51.100.7");
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
 }
 
-static void expect_elsewhere(struct watcher *watcher)
+static void expect_elsewhere(void)
 {
-    EXPECT_CHANGE(watcher, R);
-    EXPECT_ADDRESSES(watcher->target, ELSEWHERE);
-    watcher_stop(watcher);
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_ADDRESSES(watcher.target, ELSEWHERE);
+    watcher_stop(&watcher);
 }
 
 TEST(hosts_edited_in_place_is_read_again)
 {
-    struct watcher watcher;
-
-    begin_with_an_address_elsewhere(&watcher);
+    begin_with_an_address_elsewhere();
     etc_write(ETC_HOSTS, ELSEWHERE " v4only.test\n");
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST(hosts_replaced_by_renaming_is_read_again)
 {
-    struct watcher watcher;
-
-    begin_with_an_address_elsewhere(&watcher);
+    begin_with_an_address_elsewhere();
     etc_replace(ETC_HOSTS, ELSEWHERE " v4only.test\n");
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST(mounted_hosts_edited_in_place_is_read_again)
 {
-    struct watcher watcher;
-
     etc_write(ETC_ASIDE "hosts", "# of the container\n");
     etc_mount(ETC_HOSTS, ETC_ASIDE "hosts");
-    begin_with_an_address_elsewhere(&watcher);
+    begin_with_an_address_elsewhere();
     etc_write(ETC_ASIDE "hosts", ELSEWHERE " v4only.test\n");
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 /* As with the directories of a configuration's versions, of which a link says which is current. */
 TEST(a_symlink_on_the_way_to_hosts_may_change)
 {
-    struct watcher watcher;
-
     etc_make_directory("/run/own"); /* of which nothing is known */
     etc_make_directory("/run/own/a");
     etc_make_directory("/run/own/b");
@@ -731,52 +669,44 @@ TEST(a_symlink_on_the_way_to_hosts_may_change)
     etc_write("/run/own/b/hosts", ELSEWHERE " v4only.test\n");
     etc_link("/run/own/current", "a");
     etc_link(ETC_HOSTS, "../run/own/current/hosts");
-    begin_with_an_address_elsewhere(&watcher);
+    begin_with_an_address_elsewhere();
     etc_link("/run/own/current", "/run/own/b");
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST(a_directory_on_the_way_to_hosts_may_be_replaced)
 {
-    struct watcher watcher;
-
     etc_make_directory("/run/own"); /* of which nothing is known */
     etc_make_directory("/run/own/a");
     etc_make_directory("/run/own/b");
     etc_write("/run/own/a/hosts", "# none\n");
     etc_write("/run/own/b/hosts", ELSEWHERE " v4only.test\n");
     etc_link(ETC_HOSTS, "/run/own/a/hosts");
-    begin_with_an_address_elsewhere(&watcher);
+    begin_with_an_address_elsewhere();
     assert_int_equal(renameat2(AT_FDCWD, "/run/own/a", AT_FDCWD, "/run/own/b", RENAME_EXCHANGE), 0);
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 /* More links than are followed, and one to itself: no error, and nothing that never ends. */
 TEST(endless_symlinks_are_no_hosts)
 {
-    struct watcher watcher;
-
     etc_link("/run/circle", "circle/on");
     etc_link(ETC_HOSTS, "/run/circle/hosts");
-    begin_with_an_address_elsewhere(&watcher);
+    begin_with_an_address_elsewhere();
     etc_replace(ETC_HOSTS, ELSEWHERE " v4only.test\n");
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST(new_hosts_is_read)
 {
-    struct watcher watcher;
-
     etc_remove(ETC_HOSTS);
-    begin_with_an_address_elsewhere(&watcher);
+    begin_with_an_address_elsewhere();
     etc_write(ETC_HOSTS, ELSEWHERE " v4only.test\n");
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST(nsswitch_determines_the_sources)
 {
-    struct watcher watcher;
-
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     etc_replace(ETC_NSSWITCH, "hosts: files\n");
     EXPECT_CHANGE(&watcher, 0);
@@ -787,92 +717,78 @@ TEST(nsswitch_determines_the_sources)
 
 #define AT(address) "nameserver " address "\noptions timeout:1 attempts:1\n"
 
-static void begin_with_another_server(struct watcher *watcher, const char *address)
+static void begin_with_another_server(const char *address)
 {
     namespace_ip("address add %s/32 dev lo", address);
     nameserver_move(names_server, "198.51.100.7");
-    NAMES_RESOLVE(watcher, "moves.test", R);
+    NAMES_RESOLVE(&watcher, "moves.test", R);
     nameserver_move(names_server, ELSEWHERE);
 }
 
 TEST(resolv_conf_edited_in_place_is_read_again)
 {
-    struct watcher watcher;
-
-    begin_with_another_server(&watcher, "192.0.2.3");
+    begin_with_another_server("192.0.2.3");
     etc_write(ETC_RESOLV_CONF, AT("192.0.2.3"));
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST(resolv_conf_replaced_by_renaming_is_read_again)
 {
-    struct watcher watcher;
-
-    begin_with_another_server(&watcher, "192.0.2.3");
+    begin_with_another_server("192.0.2.3");
     etc_replace(ETC_RESOLV_CONF, AT("192.0.2.3"));
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST(mounted_resolv_conf_edited_in_place_is_read_again)
 {
-    struct watcher watcher;
-
     etc_write(ETC_ASIDE "resolv.conf", AT("192.0.2.2"));
     etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
-    begin_with_another_server(&watcher, "192.0.2.30");
+    begin_with_another_server("192.0.2.30");
     etc_write(ETC_ASIDE "resolv.conf", AT("192.0.2.30"));
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST(a_changed_symlink_to_resolv_conf_is_followed)
 {
-    struct watcher watcher;
-
     etc_write(ETC_ASIDE "one", AT("192.0.2.2"));
     etc_write(ETC_ASIDE "other", AT("192.0.2.30"));
     etc_link(ETC_RESOLV_CONF, ETC_ASIDE "one");
-    begin_with_another_server(&watcher, "192.0.2.30");
+    begin_with_another_server("192.0.2.30");
     etc_link(ETC_RESOLV_CONF, "../run/aside/other");
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST(each_symlink_on_the_way_is_followed)
 {
-    struct watcher watcher;
-
     etc_write(ETC_ASIDE "one", AT("192.0.2.2"));
     etc_write(ETC_ASIDE "other", AT("192.0.2.30"));
     etc_make_directory(ETC_ASIDE "between");
     etc_link(ETC_ASIDE "between/resolv.conf", "../one");
     etc_link(ETC_RESOLV_CONF, ETC_ASIDE "between/resolv.conf");
-    begin_with_another_server(&watcher, "192.0.2.30");
+    begin_with_another_server("192.0.2.30");
     etc_link(ETC_ASIDE "between/resolv.conf", "../other");
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST_WITH(NULL, NULL, the_symlink_target_of_resolv_conf_is_watched)
 {
-    struct watcher watcher;
-
     for (int renames = 0; renames < 2; renames++) {
         names_begin();
         etc_write(ETC_ASIDE "one", AT("192.0.2.2"));
         etc_link(ETC_RESOLV_CONF, ETC_ASIDE "one");
-        begin_with_another_server(&watcher, "192.0.2.30");
+        begin_with_another_server("192.0.2.30");
         if (renames)
             etc_replace(ETC_ASIDE "one", AT("192.0.2.30"));
         else
             etc_write(ETC_ASIDE "one", AT("192.0.2.30"));
-        expect_elsewhere(&watcher);
+        expect_elsewhere();
         names_end();
     }
 }
 
 TEST(resolv_conf_deleted_and_restored_is_read_again)
 {
-    struct watcher watcher;
-
-    begin_with_another_server(&watcher, "192.0.2.3");
+    begin_with_another_server("192.0.2.3");
     etc_remove(ETC_RESOLV_CONF); /* the server at 127.0.0.1 then */
     EXPECT_CHANGE(&watcher, R);
     EXPECT_ADDRESSES(watcher.target, ELSEWHERE);
@@ -884,33 +800,27 @@ TEST(resolv_conf_deleted_and_restored_is_read_again)
 
 TEST(other_upstream_servers_are_queried)
 {
-    struct watcher watcher;
-
     etc_set_servers("127.0.0.53", 5);
     etc_make_directory("/run/systemd");
     etc_make_directory("/run/systemd/resolve");
     etc_write(ETC_UPSTREAM, "nameserver 192.0.2.53\n");
-    begin_with_another_server(&watcher, "192.0.2.3");
+    begin_with_another_server("192.0.2.3");
     etc_replace(ETC_UPSTREAM, "nameserver 192.0.2.153\n");
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST(a_new_upstream_file_is_watched)
 {
-    struct watcher watcher;
-
     etc_set_servers("127.0.0.53", 5);
-    begin_with_another_server(&watcher, "192.0.2.3");
+    begin_with_another_server("192.0.2.3");
     etc_make_directory("/run/systemd");
     etc_make_directory("/run/systemd/resolve");
     etc_replace(ETC_UPSTREAM, "nameserver 192.0.2.53\n");
-    expect_elsewhere(&watcher);
+    expect_elsewhere();
 }
 
 TEST(other_files_are_ignored)
 {
-    struct watcher watcher;
-
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     etc_write("/etc/resolv.conf.bak", "nameserver 192.0.2.53\n");
     etc_replace("/etc/motd", "hello\n");
@@ -921,11 +831,9 @@ TEST(other_files_are_ignored)
 
 /* ---- Networks --------------------------------------------------------------------------------------------------- */
 
-/* The old addresses count at once, and are asked for anew both times, when the server can be. */
+/* The old addresses count at once. Both times a look-up starts as soon as the server is reachable. */
 static void the_default_route_is_lost_and_regained(const char *server, bool stays)
 {
-    struct watcher watcher;
-
     names_begin_far(server);
     etc_set_servers(server, 1);
     NAMES_RESOLVE(&watcher, "v4only.test", R);
@@ -959,8 +867,6 @@ TEST_WITH(NULL, NULL, a_name_and_its_server_depend_on_the_default_route)
 
 TEST_WITH(NULL, NULL, an_address_moved_meanwhile_is_noticed)
 {
-    struct watcher watcher;
-
     names_begin_far("198.51.100.53");
     nameserver_move(names_server, "198.51.100.7");
     NAMES_RESOLVE(&watcher, "moves.test", R);
@@ -976,8 +882,6 @@ TEST_WITH(NULL, NULL, an_address_moved_meanwhile_is_noticed)
 
 TEST(another_default_route_starts_a_look_up)
 {
-    struct watcher watcher;
-
     namespace_add_second_pair();
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     namespace_ip("route replace default via 203.0.113.1");
@@ -993,8 +897,6 @@ TEST(another_default_route_starts_a_look_up)
 
 TEST_WITH(NULL, NULL, another_path_to_the_server_starts_a_look_up)
 {
-    struct watcher watcher;
-
     names_begin_far("198.51.100.53");
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     namespace_ip("route add 198.51.100.53/32 via 192.0.2.1 src 192.0.2.2 mtu 1400");
@@ -1006,8 +908,6 @@ TEST_WITH(NULL, NULL, another_path_to_the_server_starts_a_look_up)
 
 TEST(unrelated_network_changes_start_no_look_up)
 {
-    struct watcher watcher;
-
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     namespace_ip("route add 203.0.113.0/24 via 192.0.2.1");
     namespace_ip("address add 192.0.2.77/24 dev a");
@@ -1021,8 +921,6 @@ TEST(unrelated_network_changes_start_no_look_up)
 
 TEST_WITH(NULL, NULL, a_change_before_the_first_pass_starts_a_look_up)
 {
-    struct watcher watcher;
-
     names_begin_far("198.51.100.53");
     namespace_ip("route delete default");
     watcher_schedule(&watcher, expect_name("v4only.test"));
@@ -1034,11 +932,9 @@ TEST_WITH(NULL, NULL, a_change_before_the_first_pass_starts_a_look_up)
     EXPECT_END(&watcher, R);
 }
 
-/* What was found is better than nothing, and is asked for once more. */
+/* The old result counts, and one more look-up starts. */
 TEST(continuous_changes_do_not_keep_a_name_pending)
 {
-    struct watcher watcher;
-
     watcher_schedule(&watcher, expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
@@ -1077,7 +973,6 @@ TEST(targets_of_one_name_share_a_look_up)
 TEST(targets_of_one_name_on_one_loop_are_all_notified)
 {
     SCNetworkReachabilityRef other;
-    struct watcher           watcher;
 
     watcher_schedule(&watcher, expect_name("held.test"));
     other = expect_name("held.test");
@@ -1086,7 +981,7 @@ TEST(targets_of_one_name_on_one_loop_are_all_notified)
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_let_go(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
-    names_await_answer(other); /* they are told one after the other */
+    names_await_answer(other); /* they are notified one after the other */
     names_settle(&watcher);
     EXPECT(other, R, None);
     assert_int_equal(names_asked("held.test"), 1);
@@ -1094,7 +989,7 @@ TEST(targets_of_one_name_on_one_loop_are_all_notified)
     SCNetworkReachabilityRelease(other);
 }
 
-/* One look-up goes on for those who are left. */
+/* The look-up goes on for the remaining targets. */
 TEST(one_of_two_targets_of_a_name_may_be_released)
 {
     struct watcher stays, goes;
@@ -1111,8 +1006,7 @@ TEST(one_of_two_targets_of_a_name_may_be_released)
 
 TEST(a_target_on_two_loops_is_notified_once)
 {
-    SCRunLoopRef   other = SCRunLoopCreate();
-    struct watcher watcher;
+    SCRunLoopRef other = SCRunLoopCreate();
 
     nameserver_move(names_server, "198.51.100.7");
     watcher_schedule(&watcher, expect_name("moves.test"));
@@ -1162,8 +1056,6 @@ TEST(each_network_namespace_uses_its_own_server)
 
 TEST(a_name_may_be_bound_to_an_interface)
 {
-    struct watcher watcher;
-
     watcher_schedule(&watcher, names_bound_target("v4only.test", "c", 0));
     EXPECT_CHANGE(&watcher, 0);
     EXPECT(watcher.target, 0, InterfaceMissing);
@@ -1178,8 +1070,6 @@ TEST(a_name_may_be_bound_to_an_interface)
 
 TEST(a_name_may_have_a_routing_mark)
 {
-    struct watcher watcher;
-
     namespace_ip("rule add fwmark 7 prohibit");
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     watcher_stop(&watcher);
@@ -1237,7 +1127,6 @@ TEST(many_names_on_a_dead_server_take_four_threads_and_delay_no_other)
     const int                 count = under == NULL || unit_is_under("clang") ? MANY : MANY / 20;
     SCNetworkReachabilityRef *targets = calloc((size_t)count, sizeof *targets);
     SCRunLoopRef              loop = SCRunLoopCreate();
-    struct watcher            watcher;
     char                      name[32];
 
     assert_non_null(targets);
@@ -1270,7 +1159,7 @@ TEST(first_look_ups_go_before_retries)
 
     etc_set_servers("192.0.2.2", 30);
     NAMES_RESOLVE(&again, "v4only.test", R);
-    for (size_t i = 0; i < 3; i++) { /* nobody is left for other names */
+    for (size_t i = 0; i < 3; i++) { /* no thread is left for other names */
         watcher_schedule(&stuck[i], expect_name(names[i]));
         nameserver_await(names_server, names[i], NAMESERVER_A, 1);
         nameserver_await(names_server, names[i], NAMESERVER_AAAA, 1);
@@ -1279,7 +1168,7 @@ TEST(first_look_ups_go_before_retries)
     assert_int_equal(idle_perform(again.loop), 0);
     assert_true(names_is_looking(again.target));
     watcher_schedule(&first, expect_name("held4.test"));
-    names_await_threads(3); /* who sorts is done with it */
+    names_await_threads(3); /* the quick thread has passed it on */
     for (size_t i = 0; i < 3; i++)
         watcher_stop(&stuck[i]); /* they would be looked up again, as the network changed */
     nameserver_let_go(names_server, "held1");
@@ -1365,8 +1254,6 @@ TEST(a_process_may_end_during_a_look_up)
     require_threads();
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     if (child_fork(&child)) {
-        struct watcher watcher;
-
         watcher_schedule(&watcher, expect_name("held.test"));
         close(ends[1]);
         assert_int_equal(read(ends[0], &byte, 1), 0); /* the parent saw the question */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When names are asked for anew by the clock, and what else needs the system to misbehave at the right moment. The
- * library's clock is the test's own and stands still between two passes; the resolver's goes on. The calls are wrapped
- * at link time.
+ * Look-ups that the clock starts, and failures of the system at chosen moments. The library has a clock of the test,
+ * which stands still between two passes; the clock of the resolver runs. The calls are wrapped at link time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,16 +43,16 @@ void *__wrap_calloc(size_t count, size_t size);
 
 static _Atomic int64_t now_is; /* nanoseconds; on any thread, as names are looked up on their own */
 static atomic_bool     threads_fail, inotify_fails, watches_fail;
-static atomic_uint     threads, instances; /* how many were asked for */
+static atomic_uint     threads, instances; /* how many were created */
 static atomic_bool     open_fails;         /* of resolv.conf */
 static pthread_t       test_thread;
-static atomic_bool     detains; /* the next resolver thread that has an answer */
+static atomic_bool     detains; /* the next resolver thread with a result */
 static sem_t           detained, released;
-static atomic_bool     pauses; /* what nobody watches is not closed yet */
+static atomic_bool     pauses; /* unused inotify instances stay open */
 static sem_t           pause_over;
 static int             pipe_ends[2];
 
-/* CLOCK_BOOTTIME, which goes on while the machine sleeps, is the only one that the library goes by. */
+/* The library uses CLOCK_BOOTTIME alone, which goes on while the machine sleeps. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     const int64_t time = now_is;
@@ -114,7 +113,7 @@ int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
     return 0;
 }
 
-/* Of a resolver thread: it has an answer, and tells it to somebody. */
+/* On a resolver thread: it has a result, and reports it to a target. */
 void *__wrap_calloc(size_t count, size_t size)
 {
     bool expected = true;
@@ -145,7 +144,7 @@ static void drive_at(double seconds)
     while (poll(&poller, 1, 0) > 0);
 }
 
-/* Whether the name is asked for then. Drives the loop until that is done. */
+/* Whether a look-up starts at this time. Drives the loop until it has ended. */
 static bool asks_at(const char *name, double seconds)
 {
     const unsigned before = names_asked(name);
@@ -171,7 +170,7 @@ static void begin_anew(void)
     begin();
 }
 
-/* Schedules the name, and waits for its first answer. */
+/* Schedules the name, and waits for its first result. */
 static void begin_with(const char *name)
 {
     begin();
@@ -195,7 +194,7 @@ TEST(a_resolved_name_is_looked_up_every_5_minutes)
         assert_false(asks_at("v4only.test", i * 300 + 299.999));
         assert_true(asks_at("v4only.test", (i + 1) * 300));
     }
-    assert_int_equal(watcher.calls, 1); /* the same answer */
+    assert_int_equal(watcher.calls, 1); /* an equal result */
 }
 
 TEST(a_name_not_found_is_looked_up_every_5_minutes)
@@ -353,7 +352,7 @@ static void reschedule(void)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
 }
 
-/* The next answer is kept from its target until it is released. */
+/* The next result is held back until `released`. */
 static void detain(void)
 {
     sem_init(&detained, 0, 0);
@@ -516,7 +515,7 @@ TEST(without_descriptors_servers_are_sought_until_there_are_some)
     nameserver_let_go(names_server, "held");
 }
 
-/* The user has all the watches that there may be: nothing is heard of the files, so nothing is known without a look. */
+/* The user has used up all inotify watches: no file event arrives, so the library must read the files. */
 TEST(without_watches_each_schedule_reads_the_files)
 {
     SCNetworkReachabilityRef   other;
@@ -599,7 +598,7 @@ TEST(a_change_while_nothing_is_watched_is_noticed)
     end_pause();
 }
 
-/* A name whose server is silent has nothing to look at the files for: what changes has to be told. */
+/* A name with a silent server does not read the files by itself: only file events report changes. */
 static void begin_held(void)
 {
     watcher_schedule(&watcher, expect_name("held.test"));
@@ -617,7 +616,7 @@ static void expect_heard(SCNetworkReachabilityFlags before)
     end_pause();
 }
 
-/* Which is not told. */
+/* There is no event for a mount. */
 TEST(a_mount_while_nothing_is_watched_is_watched)
 {
     SCNetworkReachabilityFlags before;
@@ -697,7 +696,7 @@ TEST(a_reused_descriptor_number_is_not_closed)
     close(pipe_ends[1]);
 }
 
-/* Of one that failed, too. */
+/* After a failed test too. */
 static void end_test(void)
 {
     if (pauses)

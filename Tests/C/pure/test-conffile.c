@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The texts of resolv.conf and hosts, as tables: what people write there, and what no one should. No kernel; but for
- * the last test, in which the system's own resolver reads the same texts.
- */
+/* Parsing of resolv.conf and hosts, as tables of usual and odd texts. No kernel; only the last test compares with the
+ * resolver of the system. */
 #include <netinet/in.h>
 #include <resolv.h>
 #include <stdio.h>

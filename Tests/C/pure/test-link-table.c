@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The link table, and what kind of link each is. No kernel. */
+/* The link table, and the kind of each link. No kernel. */
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ TEST(a_partial_message_changes_flags_alone)
     assert_true(link_table_find(&links, 3)->complete);
     assert_true(link_is_running(link_table_find(&links, 3)));
 
-    /* Of a link that is not known yet, it does not tell everything. */
+    /* For an unknown link a partial message is incomplete. */
     partial.link.index = 4;
     apply(&links, partial);
     assert_false(link_table_find(&links, 4)->complete);
@@ -157,7 +157,7 @@ TEST(a_kind_of_link_follows_from_kind_and_hardware)
         const struct link *put;
 
         snprintf(link.kind, sizeof link.kind, "%s", rows[i].kind);
-        snprintf(link.name, sizeof link.name, "%s", "ppp0"); /* a name tells nothing */
+        snprintf(link.name, sizeof link.name, "%s", "ppp0"); /* the name does not matter */
         assert_int_equal(link_table_put(&links, &link), 0);
         put = link_table_find(&links, 1);
         if (put->type != rows[i].type || link_is_point_to_point(put) != rows[i].point_to_point)
@@ -186,7 +186,7 @@ TEST(a_kind_of_link_follows_from_the_device)
         SCNetworkReachabilityInterfaceType type;
         bool                               flags_known, type_known;
     } rows[] = {
-        /* Nobody has looked, or nobody saw. */
+        /* Not read yet, or read in vain. */
         { "", false, DEVICE_UNKNOWN, TYPE(WiredEthernet), false, false },
         { "", true, DEVICE_UNKNOWN, TYPE(WiredEthernet), false, false },
         { "", true, DEVICE_NOT_IN_SYSFS, TYPE(WiredEthernet), false, false },
@@ -293,7 +293,7 @@ TEST(learned_facts_stay_unless_the_link_changed_meanwhile)
     assert_int_equal(link_table_find(&links, 1)->type, TYPE(Tunnel));
     assert_true(link_type_is_known(link_table_find(&links, 1)));
     assert_string_equal(link_table_find(&links, 1)->kind, "vlan");
-    assert_int_equal(link_table_find(&links, 1)->flags, 0); /* messages tell these */
+    assert_int_equal(link_table_find(&links, 1)->flags, 0); /* messages carry these */
     link_table_clear(&links);
 }
 

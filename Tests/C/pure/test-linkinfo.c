@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kinds of link publish of themselves. No kernel. */
+/* Parsing of IFLA_LINKINFO for each kind of link. No kernel. */
 #include <libmnl/libmnl.h>
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>

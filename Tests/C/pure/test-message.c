@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes from the kernel, and bytes that the kernel would never send: each ends in a value or in nothing. No kernel. */
+/* Parsing of messages: those of the kernel, and bytes that the kernel never sends. Each gives a value or nothing. No
+ * kernel. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a route and a link mean: flags, reason, rank, difference. No kernel. */
+/* Evaluation of a route and a link: flags, reason, rank, difference. No kernel. */
 #include <errno.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>
@@ -179,7 +179,7 @@ TEST(a_source_makes_a_path)
             fail_msg("row %zu, %s: flags 0x%x, reason %u", i, rows[i].destination, path.flags, path.reason);
         assert_true(address_equal(&path.destination, &destination));
         assert_true(address_equal(&path.source, &source));
-        /* A socket tells nothing of these. */
+        /* A socket shows none of these. */
         assert_int_equal(path.gateway.family, AF_UNSPEC);
         assert_int_equal(path.index | path.mtu | path.table | path.dependencies.expires, 0);
         assert_string_equal(path.name, "");

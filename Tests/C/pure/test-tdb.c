@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trivial databases, whole and broken. No file. */
+/* Parsing of trivial databases, whole and broken. No file. */
 #include "pure/tdb.h"
 #include "support/exact.h"
 #include "support/notes.h"

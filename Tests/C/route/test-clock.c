@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When the library looks again, without being told to: a little after what may not have been finished, when an IPv6
- * route ends, and when the kernel could not be asked. The clock is the test's own, and stands still between two passes;
- * a timer that is set goes off at once, and then that clock decides what is due. The calls are wrapped at link time.
+ * Evaluations that the clock starts: shortly after changes that the kernel may not have finished, when an IPv6 route
+ * expires, and after failed queries. The test has its own clock, which stands still between two passes. A timer fires
+ * at once, and the clock then decides what is due. The calls are wrapped at link time.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -30,7 +30,7 @@ ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
 static int64_t  now_is; /* nanoseconds */
 static bool     sends_fail;
 static unsigned sends;
-static unsigned ticks; /* until an IPv6 route ends, as answers tell */
+static unsigned ticks; /* until an IPv6 route expires, in replies of the kernel */
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
@@ -174,7 +174,7 @@ TEST(a_route_change_is_evaluated_once)
 
 /* ---- The end of a route ----------------------------------------------------------------------------------------- */
 
-/* By a hundredth of a second: what is told of it is rounded down twice. */
+/* In hundredths of a second. The kernel rounds it down twice. */
 static void begin_with_end_after(unsigned hundredths)
 {
     ticks = hundredths;
@@ -231,7 +231,7 @@ TEST(a_route_made_permanent_is_not_evaluated_again)
 
 /* ---- Trying again ----------------------------------------------------------------------------------------------- */
 
-/* Whether the kernel was asked in a pass at a time. */
+/* Whether a pass at this time queries the kernel. */
 static bool tries_at(double milliseconds)
 {
     sends = 0;
@@ -246,7 +246,7 @@ TEST(failing_queries_are_retried_less_and_less_often)
     double              time = 0;
 
     begin();
-    for (int round = 0; round < 2; round++) { /* an answer ends the patience that was gained */
+    for (int round = 0; round < 2; round++) { /* a reply resets the delay */
         namespace_ip("route add 192.0.2.8/30 dev a");
         sends_fail = true;
         assert_true(tries_at(time));

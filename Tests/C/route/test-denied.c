@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Netlink is denied: what is particular about the answers of sockets, about polling, and about denials that are imposed
- * while targets exist. What a socket makes of each row of the semantics, Tests/checks/denied asks test-flags.
+ * Denied netlink: the results of socket probes, polling, and denials that start while targets exist.
+ * Tests/checks/denied runs test-flags and test-watch under each denial.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -164,7 +164,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_names_its_interface)
     SCNetworkReachabilityRelease(any);
 }
 
-/* Their states are asked for by ioctl: here a lost carrier is seen. */
+/* Their state is read by ioctl, which shows a lost carrier. */
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_reports_why_its_interface_is_unusable)
 {
     static const char *const addresses[] = { "198.51.100.7", "192.0.2.9", "2001:db8::9", "0.0.0.0", "fe80::1" };
@@ -230,7 +230,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_foreign_namespace_is_queried_from_inside)
     SCNetworkReachabilityRelease(zone);
 }
 
-/* ---- Failures that are no answer -------------------------------------------------------------------------------- */
+/* ---- Failures --------------------------------------------------------------------------------------------------- */
 
 static void set_descriptor_limit(bool none)
 {
@@ -497,7 +497,7 @@ TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_from_inside)
     close(there);
 }
 
-/* Evidence of the kernel, and still nothing is heard. */
+/* The kernel is queried, but no messages arrive. */
 TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_kernel_is_polled)
 {
     struct watcher near, far;
@@ -518,7 +518,7 @@ TEST_DENIED(DENIAL_BIND_AND_OPTIONS, without_multicast_groups_the_kernel_is_poll
     EXPECT_SOON(&far, R);
 }
 
-/* One way to be told is enough. */
+/* One of the two ways to receive messages is enough. */
 static void expect_no_polling(void)
 {
     struct watcher watcher;
@@ -602,7 +602,7 @@ TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
     assert_int_equal(told.calls, 2);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     namespace_ip("route add default via 192.0.2.1");
-    assert_int_equal(expect_flags_of(target), R); /* asked, not remembered */
+    assert_int_equal(expect_flags_of(target), R); /* by a query, not from memory */
     assert_false(do_work(POLL + 0.3));
     SCNetworkReachabilityRelease(target);
     sem_destroy(&handed.given);
@@ -622,7 +622,7 @@ TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
     assert_int_equal(expect_path_of(asked).evidence, kSCNetworkReachabilityEvidenceKernel);
     watcher_start(&late, expect_target("198.51.100.7"));
     namespace_ip("route add default via 192.0.2.1");
-    assert_int_equal(SCRunLoopPerform(early.loop, POLL / 2), 1); /* it is told */
+    assert_int_equal(SCRunLoopPerform(early.loop, POLL / 2), 1); /* it is reported */
     assert_int_equal(early.flags, R);
     assert_int_equal(expect_path_of(early.target).evidence, kSCNetworkReachabilityEvidenceKernel);
     EXPECT_SOON(&late, R); /* it polls, but over what the namespace has */
@@ -636,7 +636,7 @@ TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
     SCNetworkReachabilityRelease(asked);
     /* The last has gone, and with it what was opened before. */
     fresh = expect_target("192.0.2.9");
-    EXPECT(fresh, R, None); /* of a carrier a socket tells nothing */
+    EXPECT(fresh, R, None); /* a socket shows no carrier */
     SCNetworkReachabilityRelease(fresh);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IPv6 routes end at their time, and the kernel tells of it up to half a minute later. What it says of the time left is
- * rounded down twice and reads 0, that is "never", in the last hundredth of a second: so the routes here end at all
- * offsets below that, and each of them counts.
+ * IPv6 routes expire on time, but the kernel reports it up to half a minute later. It rounds the remaining time down
+ * twice, and in the last hundredth of a second reports 0, which means "never". So the routes here expire at all offsets
+ * below that, and each of them counts.
  */
 #include <math.h>
 #include <net/if.h>
@@ -17,7 +17,7 @@
 #define COUNT           200
 #define STEP            0.00013 /* seconds from one route to the next: no divisor of any tick */
 #define TICK            0.01    /* the kernel's clock is as coarse as this, at most */
-#define LATE            1.0 /* seconds after the end. The kernel's own word may take 31; a busy machine takes some of this */
+#define LATE            1.0 /* seconds after the expiry: the kernel may report it after 31, a busy machine takes some */
 #define LATE_UNDER_TOOL 15.0 /* and half a minute without the question */
 
 /* A route of its own to a target of its own. */
@@ -25,7 +25,7 @@ struct fate {
     SCNetworkReachabilityRef   target;
     char                       address[40], prefix[44];
     double                     ends_after, ends_by; /* what is known of its end; INFINITY: it has none */
-    double                     told;                /* of the end; 0: not yet */
+    double                     told;                /* when the expiry was reported; 0: not yet */
     int                        ends_told;
     SCNetworkReachabilityFlags flags;
 };
@@ -89,7 +89,7 @@ static void drive_until(double time)
         assert_true(SCRunLoopPerform(loop, left) >= 0);
 }
 
-/* Makes the route, or makes it anew, to end after so many seconds; 0: never. */
+/* Adds or replaces the route, to expire after so many seconds; 0: never. */
 static void set_route(struct fate *fate, enum writer_action action, unsigned seconds)
 {
     const struct writer_route route = {
@@ -111,7 +111,7 @@ static void watch(struct fate *fate, SCNetworkReachabilityRef target)
     fate->flags = expect_flags_of(target);
 }
 
-/* Every other target is there before its route, and hears of that. */
+/* Every other target is scheduled before its route is added. */
 static void start_all(unsigned (*seconds_of)(size_t i))
 {
     const double start = watcher_now();
@@ -181,7 +181,7 @@ static unsigned one(size_t i)
 
 /* ---- The tests -------------------------------------------------------------------------------------------------- */
 
-/* Puts every answer in doubt, twice: now, and when the library looks again. */
+/* Makes every result stale, twice: now, and at the second evaluation. */
 static void disturb(const char *address)
 {
     assert_int_equal(writer_address(&writer, WRITER_ADD, link_a, address), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What some of the kernel's refusals do: none is taken for an answer, and none makes an answer stay wrong.
- * test-fault-sweep.c makes every call fail in turn; here are those that it takes more to tell of. */
+/* Single failures of the kernel: none is taken for a result, and no result stays wrong. test-fault-sweep.c makes every
+ * call fail in turn. */
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -72,7 +72,7 @@ TEST(a_receive_error_is_reported_and_recovered_from)
 
     watcher_start(&watcher, expect_target("198.51.100.1"));
     namespace_ip("route del default");
-    /* With it goes the message, so that nothing else tells of the change. */
+    /* The message is lost with it: no other one reports the change. */
     faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOMEM, .loses = true });
     if (SCRunLoopPerform(watcher.loop, 0) < 0)
         assert_int_equal(SCError(), ENOMEM);
@@ -126,7 +126,7 @@ TEST(a_failed_query_writes_nothing)
     SCNetworkReachabilityRelease(target);
 }
 
-/* Drives the loop until the callback has told of it. What the test itself asks would take memory. */
+/* Drives the loop until the callback comes. The getters of a test would allocate memory. */
 static void expect_call(struct watcher *watcher, SCNetworkReachabilityFlags flags)
 {
     const int calls = watcher->calls + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel's network means for an address: one row of the semantics a test, each in a namespace of its own. */
+/* Flags and reasons of addresses: one row of the semantics a test, each in its own namespace. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include "support/expect.h"
 #include "support/namespace.h"
 
-/* What a socket cannot tell. */
+/* What a socket does not show. */
 #define CARRIER "a socket is connected whether or not there is a carrier"
 #define MADE_UP "out of an interface that no route leaves, IPv4 makes a route up for a socket"
 #define PREFIX  "a socket does not tell how long the prefix was that matched"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One process and the targets of several network namespaces: whose changes they hear of, what can be asked from
- * elsewhere and by whom, and that a deleted namespace is free to die. */
+/* Targets of several network namespaces in one process: which changes concern them, who may query and schedule them
+ * from outside, and when a namespace can die. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -218,7 +218,7 @@ static void await_post(sem_t *done)
     assert_int_equal(sem_timedwait(done, &end), 0);
 }
 
-/* What a target on a scheduler was told last. */
+/* The last flags of a target on a scheduler. */
 struct told {
     sem_t                               called;
     atomic_int                          calls;
@@ -740,7 +740,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_leaves_i
     sem_destroy(&release.done);
 }
 
-/* A namespace may get the number of one that has died: nothing of the old one is left in the books. */
+/* A namespace may get the number of a dead one: the library keeps nothing of the old one. */
 TEST_WITH(begin_alone, end_alone, many_namespaces_are_made_and_deleted)
 {
     struct descriptors before;
@@ -773,7 +773,7 @@ static void run_in_child(void (*body)(void))
 
     assert_true(child >= 0);
     if (child == 0) {
-        alarm((unsigned)patience_of(60)); /* who hangs has failed */
+        alarm((unsigned)patience_of(60)); /* a hanging child has failed */
         body();
         _exit(0);
     }
@@ -836,7 +836,7 @@ static void count(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fl
     ++*(int *)info;
 }
 
-/* What the child's own namespace still allows: a target that is watched hears of a change. */
+/* In the child's own namespace a scheduled target still gets its callback. */
 static void must_watch(SCNetworkReachabilityRef target, struct writer *writer)
 {
     int                          calls = 0;
@@ -910,7 +910,7 @@ static void live_without_privilege(bool as_nobody)
     MUST(schedule(far, open_there));
     MUST(SCRunLoopPerform(open_there, 0) == 0);
     MUST(writer_route(&there, WRITER_DELETE, &far_route) == 0);
-    MUST(SCRunLoopPerform(open_there, 0) == 0); /* there is nobody to call */
+    MUST(SCRunLoopPerform(open_there, 0) == 0); /* there is no callback */
     MUST(flags_in_child(far) == 0 && flags_in_child(watched) == 0);
     MUST(writer_route(&there, WRITER_ADD, &far_route) == 0);
     MUST(SCRunLoopPerform(open_there, 0) == 0);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random changes of the network, and after each the same question to four who must agree: the last callback, GetFlags
- * of the scheduled target, GetFlags of a fresh one, and an oracle of this file's own. The oracle shares no code with
- * the library: the rules are written down anew, over queries and a parser of its own and link flags by ioctl.
+ * Random changes of the network. After each, four results must agree: the last callback, GetFlags of the scheduled
+ * target, GetFlags of a new target, and an oracle in this file. The oracle shares no code with the library: it has its
+ * own rules, its own queries and parser, and reads link flags by ioctl.
  *
- * The kernel does some things later than it acknowledges them (IPv6 addresses, carriers): disagreement counts when it
- * lasts. An answer that is wrong for good lasts.
+ * The kernel finishes some changes after it has acknowledged them (IPv6 addresses, carriers): a disagreement counts
+ * only if it lasts.
  *
- * An episode is a number of changes in a namespace of its own, all drawn from one seed. When one fails, it is played
- * again with fewer and fewer changes, and those that are needed are printed as commands of ip(8).
+ * An episode is a number of changes in one namespace, drawn from one seed. If one fails, it is repeated with fewer and
+ * fewer changes, and the necessary ones are printed as commands of ip(8).
  *
- * TEST_ORACLE_SEED: the first episode's seed (default: the clock). TEST_ORACLE_STEPS: changes (default 2000).
+ * TEST_ORACLE_SEED: the seed of the first episode (default: the clock). TEST_ORACLE_STEPS: changes (default 2000).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -33,12 +33,12 @@
 #define STEPS        2000
 #define EPISODE      100   /* changes in one namespace */
 #define PATIENCE     1.0   /* seconds for which a disagreement must last */
-#define QUIET        0.007 /* seconds: the library asks again after 5 ms */
+#define QUIET        0.007 /* seconds: the library evaluates again after 5 ms */
 #define SHRINK_TRIES 150
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- What is asked ---------------------------------------------------------------------------------------------- */
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
 
 struct aim {
     const char *local, *remote, *interface;
@@ -273,7 +273,7 @@ static SCNetworkReachabilityFlags judge_legs(const struct query *query, const st
     return 0;
 }
 
-/* An answer with FIB_MATCH. */
+/* A reply with FIB_MATCH. */
 static SCNetworkReachabilityFlags judge_match(const struct query *query, const struct answer *match)
 {
     struct query  plain = *query;
@@ -305,7 +305,7 @@ static SCNetworkReachabilityFlags expect_address(struct query *query)
     return judge_legs(query, &match);
 }
 
-/* The first probe that a default route, or half of one, answers for. */
+/* The first probe that a default route, or half of one, matches. */
 static SCNetworkReachabilityFlags expect_default(int family, unsigned oif)
 {
     static const char *const probes[2][3] = { { "0.0.0.1", "1.0.0.1", "128.0.0.1" },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel drops messages when nobody reads them: the loop is left alone while thousands of routes change. What is
- * decisive happens in the middle of that, and its own message is among those that are lost: the Drops column of
- * /proc/net/netlink has to grow with it, or the test has proven nothing.
+ * The kernel drops messages if nobody reads them: nothing drives the loop while thousands of routes change. The change
+ * that matters happens in between, and its message is lost too. The Drops column of /proc/net/netlink must grow with
+ * it, or the test has shown nothing.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -75,7 +75,7 @@ static void change_routes(struct writer *writer, enum writer_action action, unsi
     unit_check(writer_flush(writer), "routes");
 }
 
-/* Until messages are lost. From then on all are, as nobody reads. Returns how many routes there are now. */
+/* Adds routes until messages are lost. All later ones are lost too. Returns how many routes there are now. */
 static unsigned overrun(struct writer *writer, unsigned index)
 {
     const unsigned long before = drops();
@@ -97,7 +97,7 @@ static void expect_lost(unsigned long before)
         fail_msg("the decisive message was not dropped: nothing is proven");
 }
 
-/* Whoever takes an overrun for the end hears no more. */
+/* An overrun must not be taken for the end of all messages. */
 static void expect_alive(struct writer *writer, struct watcher *watcher)
 {
     unit_check(writer_route(writer, WRITER_DELETE, &default_route), "default route");
@@ -130,7 +130,7 @@ TEST(a_route_is_deleted_among_lost_messages)
     end(&writer, &watcher);
 }
 
-/* The table of links is in doubt as well: of a carrier nothing but the link's own message tells. */
+/* The link table is stale too: only the message of the link shows its carrier. */
 TEST(a_carrier_is_lost_among_lost_messages)
 {
     struct writer  writer;
@@ -201,7 +201,7 @@ static void *flood_routes(void *argument)
     return NULL;
 }
 
-/* Messages that never end must not keep an answer back. */
+/* Endless messages must not delay a result. */
 TEST(getflags_returns_while_routes_keep_changing)
 {
     struct writer  writer, flooder;

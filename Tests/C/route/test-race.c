@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel tells of a change before it has made it. Who asks at once may read the old route, and nothing more is ever
- * sent. Here a writer on one processor makes changes while a reader on another asks as soon as it hears of them, in
- * four ways that take turns under the same conditions: with bare sockets, through the library's view without and with
- * its barrier, and by a scheduled target. What the reader believes once all messages are read is held against the
- * truth. Without the barrier there must be stale answers, or the rounds have shown nothing; with it there must be none.
+ * The kernel sends some messages before it makes the change. A query right after the message may read the old route,
+ * and no other message follows. Here a writer on one processor makes changes, and a reader on another queries as soon
+ * as it gets a message. It does so in four ways, in turn: with bare sockets, with the library's socket pair without and
+ * with its barrier, and with a scheduled target. When all messages are read, its last result is compared with the
+ * truth. Without the barrier some results must be stale, or the rounds have shown nothing. With it none may be.
  *
- * The library also asks once more 5 ms after such a round. The rounds are over long before that: it is the barrier
- * alone that is tested.
+ * The library also evaluates again 5 ms after such a round. The rounds are over before that: only the barrier is
+ * tested.
  *
- * And the kernel routes over a link that is back before it tells that it is back. Who holds the new route against what
- * was last told of the link reports a loss that never was.
+ * The kernel also routes over a link that is up again before it sends the message. A comparison of the new route with
+ * the old state of the link would report a loss that never was.
  *
  * TEST_RACE_ROUNDS: rounds of each change and each way (default 1500).
  */
@@ -160,7 +160,7 @@ static void *write_changes(void *argument)
 
 /* ---- The ways of reading ---------------------------------------------------------------------------------------- */
 
-/* What is believed: the kernel's answer in short. */
+/* A result in short. */
 struct belief {
     int      error; /* 0: there is a route */
     uint32_t oif;
@@ -169,7 +169,7 @@ struct belief {
 struct way {
     const char *name;
     void (*start)(void);
-    bool (*hear)(struct belief *belief); /* takes in what is there and asks; false: there was nothing */
+    bool (*hear)(struct belief *belief); /* reads all messages and queries; false: there were none */
     void (*stop)(void);
     unsigned rounds, stale;
 };
@@ -344,7 +344,7 @@ static bool hear_target(struct belief *belief)
     return calls > 0;
 }
 
-/* A loss that never was is not forgotten for what is told a moment later. */
+/* A wrong loss counts, though it is corrected a moment later. */
 static void remember_loss(struct belief *belief, const struct belief *now)
 {
     if (belief->error <= 0)
@@ -367,7 +367,7 @@ static void stop_target(void)
     SCRunLoopRelease(scheduled.loop);
 }
 
-/* One that is not scheduled, and asked over and over. */
+/* A target that is not scheduled, with GetFlags in a loop. */
 static struct {
     SCNetworkReachabilityRef   target;
     SCNetworkReachabilityFlags flags;
@@ -528,7 +528,7 @@ TEST(no_loss_is_reported_when_a_link_comes_back)
     struct way ways[] = { { "a scheduled target", start_target, hear_losses, stop_target, 0, 0 },
                           { "one that is asked", start_asking, ask_for_losses, stop_asking, 0, 0 } };
 
-    namespace_add_second_pair(); /* with IPv6, which has more to do before the kernel tells */
+    namespace_add_second_pair(); /* with IPv6, which delays the message of the kernel */
     link_c = writer_index("c");
     link_d = writer_index("d");
     namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Addresses that mean something only together with an interface: link-local ones, multicast, broadcasts. What a row
- * says of the kernel is tried: a datagram is sent, and a packet socket tells over which interface it left.
- */
+/* Addresses that depend on an interface: link-local, multicast, broadcast. Each row is checked against the kernel: the
+ * test sends a datagram, and a packet socket shows the interface over which it left. */
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -335,7 +333,7 @@ TEST(two_interfaces_are_refused)
     assert_int_equal(SCError(), kSCStatusInvalidArgument);
     EXPECT_ONCE(named_and_bound("fe80::1%a", "a"), R | D, None);
     EXPECT_ONCE(named_and_bound("fe80::1", "a"), R | D, None);
-    /* A number is nobody's name until it is looked at. */
+    /* The number of a missing interface is accepted. */
     snprintf(zone_a, sizeof zone_a, "fe80::1%%%u", if_nametoindex("a"));
     EXPECT_ONCE(named_and_bound(zone_a, "a"), R | D, None);
     EXPECT_ONCE(named_and_bound(zone_a, "c"), 0, NoRoute);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tunnel that publishes where its own packets go is as good as the way there. Of the kinds that do, this kernel may
- * have vxlan alone; the others are in Tests/VM, and how they publish it in test-linkinfo. */
+/* A tunnel that publishes its endpoints is as good as the path to its remote end. This kernel may only have vxlan;
+ * Tests/VM has the other kinds, test-linkinfo has how they publish their endpoints. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,8 @@
 #include "support/watcher.h"
 
 #define INNER "10.7.0.9"
+
+static struct watcher watcher; /* stopped at the end of each test */
 
 static void begin(void)
 {
@@ -38,7 +40,7 @@ static void add_tunnel(const char *to)
     namespace_await_running("v", true);
 }
 
-/* Made before the tunnel is: what happens to it is heard from its first day on. */
+/* The target is made before the tunnel, so that all messages about the tunnel are received. */
 static void begin_with(SCNetworkReachabilityRef *ret_target, const char *to)
 {
     begin();
@@ -83,7 +85,7 @@ TEST(the_path_to_the_tunnel_endpoint_counts)
     }
 }
 
-/* Nobody has heard of the tunnel: GetPath asks what it is, which may wait, and from then on GetFlags knows. */
+/* There was no message about the tunnel: GetPath queries the link, which may wait. Then GetFlags knows it too. */
 TEST(an_existing_tunnel_is_found)
 {
     SCNetworkReachabilityRef target;
@@ -99,7 +101,6 @@ TEST(an_existing_tunnel_is_found)
 
 TEST(tunnel_routes_are_added_and_deleted)
 {
-    struct watcher           watcher;
     SCNetworkReachabilityRef target;
 
     begin_with(&target, "remote 198.51.100.9");
@@ -123,8 +124,6 @@ TEST(tunnel_routes_are_added_and_deleted)
 /* Nobody else listens here. */
 TEST(a_target_scheduled_over_an_existing_tunnel_is_right)
 {
-    struct watcher watcher;
-
     begin();
     add_tunnel("remote 198.51.100.9");
     watcher_schedule(&watcher, expect_target(INNER));
@@ -133,7 +132,6 @@ TEST(a_target_scheduled_over_an_existing_tunnel_is_right)
 
 TEST(a_tunnel_may_lie_in_another)
 {
-    struct watcher           watcher;
     SCNetworkReachabilityRef target;
 
     begin_with(&target, "remote 10.8.0.9");
@@ -151,7 +149,6 @@ TEST(a_tunnel_may_lie_in_another)
 
 TEST(the_default_path_may_be_a_tunnel)
 {
-    struct watcher           watcher;
     SCNetworkReachabilityRef target;
 
     begin_with(&target, "remote 192.0.2.9");
@@ -188,7 +185,6 @@ TEST(another_leg_to_the_endpoint_takes_over)
 
     for (size_t i = 0; i < sizeof legs / sizeof legs[0]; i++) {
         SCNetworkReachabilityRef target;
-        struct watcher           watcher;
 
         begin_with(&target, "remote 192.0.2.9");
         namespace_ip("route add 198.51.100.0/24 %s", legs[i]);
@@ -243,7 +239,6 @@ TEST(a_refused_leg_is_skipped)
 TEST(other_routes_do_not_matter)
 {
     SCNetworkReachabilityRef target;
-    struct watcher           watcher;
     unsigned long            before;
 
     begin_with(&target, "remote 198.51.100.9");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Create, Schedule, Unschedule, GetFlags and Release never wait for the kernel's RTNL lock, whether they would
- * themselves or somebody else who waits would keep them. What waits is a request for a link: RTM_GETROUTE and the
- * SIOCGIF... that the library uses do not. So the calls are wrapped at link time: it is counted what these calls ask
- * for, and wherever another call is about to wait, a second thread makes all of them before it may.
+ * Create, Schedule, Unschedule, GetFlags and Release never wait for the RTNL lock of the kernel, nor for a thread that
+ * waits for it. Requests about links wait; RTM_GETROUTE and the SIOCGIF... of the library do not. The calls are wrapped
+ * at link time: the test counts the requests of these calls. Whenever another call is about to wait, a second thread
+ * makes all of these calls first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
 int     __real_ioctl(int fd, unsigned long request, ...);
 int     __wrap_ioctl(int fd, unsigned long request, ...);
 
-/* ---- What a thread asks the kernel for -------------------------------------------------------------------------- */
+/* ---- The requests of a thread ----------------------------------------------------------------------------------- */
 
 static _Thread_local unsigned waits;          /* that the thread made, or would make */
 static _Thread_local unsigned hardware_looks; /* these wait for whoever gives any link another hardware address */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's network changes, and the callback comes: each kind of change, each in a namespace of its own. */
+/* Each kind of network change makes a callback. Each test has its own namespace. */
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,6 +10,8 @@
 #include "support/namespace.h"
 #include "support/watcher.h"
 #include "support/writer.h"
+
+static struct watcher watcher; /* stopped at the end of each test */
 
 /* What a target that was never scheduled says. */
 #define EXPECT_FRESH(address, flags) \
@@ -26,8 +28,6 @@ TEST_WITH(NULL, NULL, a_default_route_is_added_replaced_and_deleted)
     static const char *const addresses[] = { "198.51.100.7", "0.0.0.0", "::" };
 
     for (size_t i = 0; i < 3; i++) {
-        struct watcher watcher;
-
         namespace_require_pair();
         namespace_add_second_pair();
         watcher_start(&watcher, expect_target(addresses[i]));
@@ -56,8 +56,6 @@ TEST_WITH(NULL, NULL, an_ipv6_default_route_is_added_replaced_and_deleted)
     static const char *const addresses[] = { "2001:db8:1::7", "0.0.0.0", "::" };
 
     for (size_t i = 0; i < 3; i++) {
-        struct watcher watcher;
-
         namespace_require_pair();
         namespace_add_second_pair();
         watcher_start(&watcher, expect_target(addresses[i]));
@@ -115,8 +113,6 @@ TEST(a_longer_prefix_takes_over_and_gives_back)
 
 TEST(a_rule_makes_another_table_count)
 {
-    struct watcher watcher;
-
     namespace_ip("rule add from all lookup 100");
     watcher_start(&watcher, expect_target("198.51.100.7"));
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1 table 100");
@@ -125,7 +121,7 @@ TEST(a_rule_makes_another_table_count)
     EXPECT_CHANGE(&watcher, 0);
 }
 
-/* Each step changes the answer or, where the default path is asked about, must not. */
+/* Each step changes the result, but must not change that of the default path. */
 TEST(the_halves_of_a_default_route_come_and_go)
 {
     struct watcher any;
@@ -615,8 +611,6 @@ TEST_WITH(namespace_require, NULL, the_interface_of_a_bound_target_is_made_renam
 
 TEST(another_interface_takes_the_name)
 {
-    struct watcher watcher;
-
     namespace_add_second_pair();
     watcher_start(&watcher, expect_bound("203.0.113.9", "a"));
     EXPECT(watcher.target, 0, NoRoute);
@@ -694,7 +688,6 @@ static bool has_heard_of_port_gone(int fd, uint32_t index)
 TEST(a_former_bridge_port_still_exists)
 {
     static struct onlooker onlooker; /* where the test fails it stays open */
-    struct watcher         watcher;
     int                    listener, error = 0;
 
     namespace_add_second_pair();
@@ -799,7 +792,7 @@ static SCNetworkReachabilityPath last_path_of(SCNetworkReachabilityRef target)
 TEST(the_last_path_is_that_of_the_last_callback)
 {
     SCNetworkReachabilityPath asked, last;
-    struct watcher            watcher, plain;
+    struct watcher            plain;
 
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     watcher_start(&watcher, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
@@ -863,7 +856,6 @@ TEST(a_target_stays_in_its_namespace)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.1" };
     SCNetworkReachabilityRef  unscheduled, late;
-    struct watcher            watcher;
     struct opening            opening;
 
     namespace_aside(open_writer, &opening);

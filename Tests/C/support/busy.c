@@ -36,7 +36,7 @@ static void run_at_once(void *info, void (*work)(void *), void *argument)
     work(argument);
 }
 
-/* A name has a first answer, so that the library's thread is known to be at work when this returns. */
+/* The first callback of a name shows that the library thread runs when this returns. */
 static void begin_scheduler(SCNetworkReachabilityRef target)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
@@ -90,7 +90,7 @@ void busy_begin(void)
             begin_scheduler(busy.targets[i]);
         else
             MUST(SCNetworkReachabilityScheduleWithRunLoop(busy.targets[i], loop_of(i), kSCRunLoopDefaultMode));
-    MUST(SCRunLoopPerform(busy.loop, 0) == 1); /* a name's first answer */
+    MUST(SCRunLoopPerform(busy.loop, 0) == 1); /* the first callback of a name */
     MUST(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0) == kSCRunLoopRunTimedOut);
     MUST(SCRunLoopCopyNextChange(busy.loop, NULL) == NULL);
     MUST(busy.calls == 1);

@@ -3,9 +3,8 @@
 #define TESTS_CHILD_H
 
 /*
- * Child processes of a test's. In one, the assertions and what is built on them can be used as anywhere: a failure is
- * printed, and ends the child by SIGABRT, on whichever thread. So does a time limit, by SIGALRM: what hangs in a child
- * after fork(2) hangs for ever.
+ * Child processes of a test. Assertions work in a child, on any thread: a failure is printed and ends the child by
+ * SIGABRT. A time limit ends it by SIGALRM, as a child that hangs after fork(2) hangs for ever.
  */
 
 #include <stdbool.h>
@@ -14,16 +13,16 @@
 /* Forks; true in the child. From any thread. */
 bool child_fork(pid_t *ret);
 
-/* Ends the child well, without anything that exit(3) does: what it inherited may be lost to a leak check. */
+/* Ends the child with status 0, by _exit(2): a leak check would report what the child inherited. */
 _Noreturn void child_end(void);
 
-/* Waits for a child, and fails the test unless it ended well: status 0. */
+/* Waits for a child. Fails the test unless its status is 0. */
 void child_expect_end(pid_t pid);
 
-/* The same for one that SIGKILL was to end. */
+/* Waits for a child. Fails the test unless SIGKILL ended it. */
 void child_expect_killed(pid_t pid);
 
-/* Runs something in a child and waits for it: a whole test, if it is one that leaves a mark on the main thread. */
+/* Runs a function in a child and waits for it: for a test that changes the main thread for good. */
 void child_run(void (*body)(void));
 
 #endif

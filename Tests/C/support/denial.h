@@ -3,8 +3,8 @@
 #define TESTS_DENIAL_H
 
 /*
- * What a sandbox refuses: seccomp filters on the calling thread and on those that it starts from then on. What tests do
- * with netlink themselves goes on, as they do it aside (see namespace.h).
+ * The refusals of a sandbox: seccomp filters on the calling thread and on the threads that it starts later. The tests
+ * themselves still use netlink, on another thread (namespace_set_aside).
  */
 
 #include <stdbool.h>
@@ -14,36 +14,37 @@
 
 enum denial {
     DENIAL_NONE,
-    /* Netlink as a whole: sockets are asked instead. */
+    /* All of netlink: the library probes with sockets instead. */
     DENIAL_SOCKET_EPERM,
     DENIAL_SOCKET_EACCES,
     DENIAL_SOCKET_EAFNOSUPPORT, /* systemd's RestrictAddressFamilies= */
     DENIAL_SOCKET_ENOSYS,
     DENIAL_CONNECT,
-    /* Parts of it: the kernel is asked. */
+    /* Parts of netlink: the library queries the kernel. */
     DENIAL_BIND,
-    DENIAL_OPTIONS_EPERM, /* of nexthop objects nothing can be heard */
+    DENIAL_OPTIONS_EPERM, /* no messages about nexthop objects arrive */
     DENIAL_OPTIONS_ENOPROTOOPT,
-    DENIAL_BIND_AND_OPTIONS, /* nothing can be heard */
+    DENIAL_BIND_AND_OPTIONS, /* no messages arrive */
     /* Further refusals, beside one of those above. */
     DENIAL_UDP_BIND,
     DENIAL_IPV6,
     DENIAL_INTERNET,    /* no socket at all */
     DENIAL_DEVICE,      /* SO_BINDTODEVICE, as kernels before 5.7 refuse it */
-    DENIAL_DEVICE_GONE, /* the same, as if the interface had gone that moment */
+    DENIAL_DEVICE_GONE, /* the same option fails as if the interface had just been deleted */
     DENIALS
 };
 
-/* Imposes one more, for good. False: there is no seccomp here, or what the program runs under hides it. */
+/* Adds a denial, which cannot be taken back. False: there is no seccomp here, or the tool that the program runs under
+ * hides it. */
 bool denial_impose(enum denial denial);
 
-/* Whether netlink as a whole is denied, so that the library asks sockets. */
+/* Whether all of netlink is denied, so that the library probes with sockets. */
 bool denial_asks_sockets(void);
 
 /* The denial of this name, "socket-eperm". False: there is none. */
 bool denial_find(const char *name, enum denial *ret);
 
-/* Skips the test where sockets are asked, for this reason. */
+/* Skips the test, for this reason, if the library probes with sockets. */
 void denial_require_netlink(const char *reason);
 
 /* A test under a denial, in a process of its own. All tests of such a program are of this kind, and run at the same

@@ -15,13 +15,13 @@ struct descriptors {
 
 void descriptors_read(struct descriptors *ret);
 
-/* Fails the test unless the same are open now as were then. */
+/* Fails the test unless the same descriptors are open now. */
 void descriptors_expect(const struct descriptors *then);
 
-/* The same, of what threads close that end by themselves: waits for them. */
+/* The same, but waits: threads that end by themselves close some of them. */
 void descriptors_await(const struct descriptors *then);
 
-/* Closes those that have been opened since. */
+/* Closes all others. */
 void descriptors_close_others(const struct descriptors *then);
 
 #endif

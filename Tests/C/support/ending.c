@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Valgrind counts the descriptors that are open at the end of a program. The library's threads end by themselves and
- * close their own, and nothing waits for them: so the program does.
+ * Waits at the end of a program, under Valgrind, for the threads of the library. Valgrind counts the descriptors that
+ * are still open then, and these threads close theirs when they end.
  */
 #include <dirent.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PATIENCE 2 /* seconds: some programs end while a target is scheduled */
+#define PATIENCE 2 /* seconds: some programs end with a scheduled target */
 
 static bool is_the_librarys(const char *task)
 {

@@ -2,14 +2,14 @@
 #ifndef TESTS_EXACT_H
 #define TESTS_EXACT_H
 
-/* Bytes that end where they end. */
+/* Copies whose end a sanitizer watches. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/unit.h"
 
-/* A copy, to be freed, so that a sanitizer sees every byte that is read beyond them. */
+/* A copy, which the caller frees: a sanitizer reports every read past its end. */
 static inline void *exact_copy(const void *bytes, size_t length)
 {
     void *copy = malloc(length == 0 ? 1 : length);

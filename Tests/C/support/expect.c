@@ -101,7 +101,7 @@ SCNetworkReachabilityPath expect_path_of(SCNetworkReachabilityRef target)
     return path;
 }
 
-/* ---- What a socket tells ---------------------------------------------------------------------------------------- */
+/* ---- What a socket shows ---------------------------------------------------------------------------------------- */
 
 SCNetworkReachabilityFlags expect_told(SCNetworkReachabilityFlags flags)
 {

@@ -2,14 +2,14 @@
 #ifndef TESTS_EXPECT_H
 #define TESTS_EXPECT_H
 
-/* Targets by text, and what their answers should be. */
+/* Targets from text, and assertions about their flags and paths. */
 
 #include <reachability/reachability.h>
 #include <stdbool.h>
 
 #include "support/unit.h"
 
-/* SEMANTICS' letters, as far as a test of this machine's kernel can see them. */
+/* One letter for each flag that a test can see on this kernel. */
 enum {
     R = kSCNetworkReachabilityFlagsReachable,
     T = kSCNetworkReachabilityFlagsTransientConnection,
@@ -21,7 +21,7 @@ enum {
 /* A socket address: "198.51.100.7", "2001:db8::1", "fe80::1%a". */
 struct sockaddr_storage expect_sockaddr(const char *text);
 
-/* Targets; a failure to make one fails the test. */
+/* Targets. An error fails the test. */
 SCNetworkReachabilityRef expect_target(const char *address);
 SCNetworkReachabilityRef expect_name(const char *name);
 SCNetworkReachabilityRef expect_pair(const char *local, const char *remote);
@@ -31,17 +31,17 @@ SCNetworkReachabilityRef expect_option(const char *address, uint32_t option);
 SCNetworkReachabilityFlags expect_flags_of(SCNetworkReachabilityRef target);
 SCNetworkReachabilityPath  expect_path_of(SCNetworkReachabilityRef target);
 
-/* What can be told of these flags: all or, where netlink is denied (see denial.h), what a socket knows. What is
- * expected below is less by as much. */
+/* These flags or, if netlink is denied (denial.h), the part of them that a socket shows. The assertions below expect
+ * that. */
 SCNetworkReachabilityFlags expect_told(SCNetworkReachabilityFlags flags);
 
-/* What GetFlags and GetPath answer: flags, and kSCNetworkReachabilityReason... by its last word. */
+/* GetFlags and GetPath return these flags, GetPath this reason: the last word of kSCNetworkReachabilityReason... */
 #define EXPECT(target, flags, reason) \
     expect_answer(target, flags, kSCNetworkReachabilityReason##reason, __FILE__, __LINE__)
 void expect_answer(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
                    SCNetworkReachabilityReason reason, const char *file, int line);
 
-/* The same of a target that is made for it. */
+/* The same of a new target. */
 #define EXPECT_ADDRESS(address, flags, reason)          EXPECT_ONCE(expect_target(address), flags, reason)
 #define EXPECT_PAIR(local, remote, flags, reason)       EXPECT_ONCE(expect_pair(local, remote), flags, reason)
 #define EXPECT_BOUND(address, interface, flags, reason) EXPECT_ONCE(expect_bound(address, interface), flags, reason)
@@ -60,7 +60,7 @@ void expect_interface(SCNetworkReachabilityRef target, const char *name, const c
 void expect_gateway(SCNetworkReachabilityRef target, const char *address, const char *file, int line);
 void expect_source(SCNetworkReachabilityRef target, const char *address, const char *file, int line);
 
-/* kSCNetworkReachabilityInterfaceType... by its last word, and the number of the routing table. */
+/* The last word of kSCNetworkReachabilityInterfaceType..., and the number of the routing table. */
 #define EXPECT_TYPE(target, type)   expect_type(target, kSCNetworkReachabilityInterfaceType##type, __FILE__, __LINE__)
 #define EXPECT_TABLE(target, table) expect_table(target, table, __FILE__, __LINE__)
 void expect_type(SCNetworkReachabilityRef target, SCNetworkReachabilityInterfaceType type, const char *file, int line);

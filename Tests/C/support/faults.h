@@ -3,11 +3,11 @@
 #define TESTS_FAULTS_H
 
 /*
- * Makes the library's system calls and allocations fail, and counts what it has allocated.
+ * Makes system calls and allocations of the library fail, and counts its allocations.
  *
- * Programs that are named test-fault... or test-denied... link a copy of the library in which every function NAME that
- * faults.c stands in for is called as faulty_NAME. What the tests call themselves never fails, and what is shipped
- * knows nothing of this. Tests/checks/fault-seam holds that no call of the library's is left out.
+ * The programs test-fault... and test-denied... link a copy of the library that calls faulty_NAME in place of each
+ * function NAME in faults.c. Calls of the tests themselves never fail. The shipped library has none of this.
+ * Tests/checks/fault-seam checks that every call of the library has a stand-in.
  */
 
 #include <stdbool.h>
@@ -15,20 +15,20 @@
 
 #define FAULT_LASTS (~0u) /* a count */
 
-/* Calls fail with what they can fail with: with EINTR those that can be interrupted, with EAGAIN sends and pthread.h's,
- * which else fail only with ENOMEM, as allocations do. */
+/* A call fails only with an errno that it can have: EINTR if it can be interrupted, EAGAIN if it sends or is of
+ * pthread.h. Those of pthread.h and allocations also fail with ENOMEM. */
 struct fault {
     int         error;
-    unsigned    nth;      /* of the calls that can fail so, from here on; 0, as 1, is the next */
+    unsigned    nth;      /* which of the calls that can fail so; 0 and 1: the next */
     unsigned    count;    /* how many in a row; 0: one */
     bool        loses;    /* a receive that fails has taken the datagram off the queue */
-    const char *function; /* of the calls of this one alone; NULL: of all */
+    const char *function; /* only its calls count; NULL: all */
 };
 
-/* From here on, whichever thread the library calls from. */
+/* Starts it, for calls on any thread. */
 void faults_arm(const struct fault *fault);
 
-/* Ends it. The function that failed, the first of several; NULL: none did. */
+/* Ends it. Returns the first function that failed; NULL: none did. */
 const char *faults_disarm(void);
 
 /* How many calls have failed since faults_arm. */
@@ -37,7 +37,7 @@ unsigned faults_struck(void);
 /* How many blocks of memory the library holds. */
 long faults_blocks(void);
 
-/* What the library's send and socket do in place of send(2) and socket(2). NULL: those. */
+/* The library calls these in place of send(2) and socket(2). NULL: send(2) and socket(2). */
 extern ssize_t (*faults_send)(int fd, const void *bytes, size_t length, int flags);
 extern int (*faults_socket)(int domain, int type, int protocol);
 

@@ -31,12 +31,17 @@ static int64_t next_deadline(SCRunLoopRef loop)
     return next;
 }
 
+/* For another reason than changes to be fetched, which keep the descriptor readable. */
 static bool is_readable(SCRunLoopRef loop)
 {
     struct pollfd         poller = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
     const struct timespec now = { 0 };
+    bool                  has_changes;
 
-    return ppoll(&poller, 1, &now, NULL) != 0; /* some programs have a poll(2) of their own */
+    runloop_lock(loop);
+    has_changes = !list_is_empty(&loop->changes);
+    runloop_unlock(loop);
+    return !has_changes && ppoll(&poller, 1, &now, NULL) != 0; /* some programs have a poll(2) of their own */
 }
 
 int idle_perform(SCRunLoopRef loop)

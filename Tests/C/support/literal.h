@@ -7,7 +7,7 @@
 #include "pure/address.h"
 #include "support/unit.h"
 
-/* From text that is one; NULL: none. */
+/* The address of a literal. NULL: no address. */
 static inline struct address make(const char *text)
 {
     struct address address = { 0 };

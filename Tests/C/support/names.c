@@ -201,7 +201,7 @@ void names_settle(const struct watcher *watcher)
             fail_msg("a look-up does not end");
         assert_true(SCRunLoopPerform(watcher->loop, 0) >= 0);
         if (looking)
-            (void)poll(&poller, 1, 5); /* its end need not be told to the loop */
+            (void)poll(&poller, 1, 5); /* its end may not wake the loop */
     } while (looking || names_is_looking(watcher->target));
 }
 
@@ -212,7 +212,7 @@ void names_await_answer(SCNetworkReachabilityRef target)
     while (names_is_looking(target)) {
         if (watcher_now() > end)
             fail_msg("a look-up does not end");
-        (void)poll(NULL, 0, 1); /* nobody is told */
+        (void)poll(NULL, 0, 1); /* there is no event to wait for */
     }
 }
 
@@ -274,7 +274,7 @@ static void await_threads(unsigned limit, bool all)
     while (count_threads(all) > limit) {
         if (watcher_now() > end)
             fail_msg("resolver threads do not end");
-        (void)poll(NULL, 0, 1); /* they are detached: nobody is told */
+        (void)poll(NULL, 0, 1); /* they are detached: there is no event to wait for */
     }
 }
 
@@ -283,7 +283,7 @@ void names_await_threads(unsigned limit)
     await_threads(limit, false);
 }
 
-/* Nor the one that closes what was watched. */
+/* Also waits for the thread that closes inotify instances. */
 void names_await_no_thread(void)
 {
     await_threads(0, true);

@@ -2,44 +2,44 @@
 #ifndef TESTS_NAMES_H
 #define TESTS_NAMES_H
 
-/* What tests of host names share: a network with a name server in it, and waiting for what that is asked. */
+/* For tests of host names: a network with a name server, and waiting for its queries. */
 
 #include "support/etc.h"
 #include "support/nameserver.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
 
-/* The server of the test under way, which names_end closes. */
+/* The server of the current test. names_end closes it. */
 extern struct nameserver *names_server;
 
 /* A veth pair as namespace_add_pair makes it, lo, a default route of each family, and the server: at 192.0.2.2, which
  * resolv.conf names, and at every other address of ours. */
 void names_begin(void);
 
-/* Another such network and server, while the files stay as they are. */
+/* Another such network and server. The files stay as they are. */
 void names_begin_another(void);
 
-/* The server lives at the other end of the pair, in a namespace of its own: at 192.0.2.1, on the same link, and at
- * 198.51.100.53, over the default route, which is that of IPv4 alone. */
+/* The server is at the other end of the pair, in its own namespace: at 192.0.2.1, on the same link, and at
+ * 198.51.100.53, behind the default route. There is none for IPv6. */
 void names_begin_far(const char *servers);
 
-/* The end of each test: waits until the library's resolver threads have ended. */
+/* The clean-up of each test: waits until the resolver threads of the library have ended. */
 void names_end(void);
 
-/* After the last test: waits for the thread that closes what was watched, too, which ends 50 ms later. */
+/* After the last test: also waits for the thread that closes inotify instances, which ends 50 ms later. */
 void names_end_group(void);
 
 /* A target that is bound to something ("" and 0: nothing). */
 SCNetworkReachabilityRef names_bound_target(const char *name, const char *interface, uint32_t mark);
 
-/* Schedules a name, and has its first answer: the only callback, with these flags. */
+/* Schedules a name, and waits for its result: one callback, with these flags. */
 #define NAMES_RESOLVE(watcher, name, flags) \
     do { \
         watcher_schedule(watcher, expect_name(name)); \
         EXPECT_CHANGE(watcher, flags); \
     } while (0)
 
-/* The addresses that a target stands for, as text separated by blanks, in order; GetPath counts as many. */
+/* The resolved addresses of a target in order, separated by blanks. GetPath counts as many. */
 #define EXPECT_ADDRESSES(target, text) names_expect_addresses(target, text, __FILE__, __LINE__)
 void names_expect_addresses(SCNetworkReachabilityRef target, const char *text, const char *file, int line);
 
@@ -47,21 +47,21 @@ void names_expect_addresses(SCNetworkReachabilityRef target, const char *text, c
 #define EXPECT_DESTINATION(target, text) names_expect_destination(target, text, __FILE__, __LINE__)
 void names_expect_destination(SCNetworkReachabilityRef target, const char *text, const char *file, int line);
 
-/* How often a name was asked for (its IPv4 address). */
+/* How often the IPv4 address of a name was queried. */
 unsigned names_asked(const char *name);
 
-/* Drives the watcher's loop until a name was asked for so many times; fails the test when that does not come. */
+/* Drives the loop of the watcher until a name was queried this many times. A time limit fails the test. */
 void names_drive_until(const struct watcher *watcher, const char *name, unsigned count);
 
-/* Drives it until no look-up is under way for its target. */
+/* Drives the loop until no look-up is in progress for its target. */
 void names_settle(const struct watcher *watcher);
 
 bool names_is_looking(SCNetworkReachabilityRef target);
 
-/* Waits for that without driving any loop. */
+/* Waits until no look-up is in progress, without driving a loop. */
 void names_await_answer(SCNetworkReachabilityRef target);
 
-/* The resolver threads that the library has now, and waiting until there are so many at most, or none. */
+/* Counts the resolver threads of the library, or waits until there are this many at most, or none. */
 unsigned names_count_threads(void);
 void     names_await_threads(unsigned limit);
 void     names_await_no_thread(void);

@@ -28,7 +28,7 @@
 enum { UDP4, UDP6, TCP4, TCP6, SOCKETS };
 enum { NO_ERROR = 0, SERVER_FAILURE = 2, NO_SUCH_NAME = 3, REFUSED = 5, SILENCE = 16 };
 
-/* Where a datagram came from, and at which of our addresses it arrived: the answer must come from there. */
+/* The source of a datagram, and the address at which it arrived: the reply must come from that. */
 struct peer {
     int                     fd;
     struct sockaddr_storage address;
@@ -95,13 +95,13 @@ static bool begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* ---- Questions and answers -------------------------------------------------------------------------------------- */
+/* ---- Queries and replies ---------------------------------------------------------------------------------------- */
 
 struct query {
     char     name[NAME_SIZE], label[64]; /* the whole, and what is before the first dot */
     uint16_t type;
     size_t   end;  /* of the question, in the message */
-    unsigned turn; /* how often it was asked before */
+    unsigned turn; /* how often it was queried before */
     bool     over_tcp;
 };
 
@@ -246,7 +246,7 @@ static void note(struct nameserver *server, struct query *query)
     (void)!write(server->news, &(uint64_t){ 1 }, sizeof(uint64_t));
 }
 
-/* One question. False: it is not answered. */
+/* One query. False: it gets no reply. */
 static bool consider(struct nameserver *server, const uint8_t *bytes, size_t length, bool over_tcp,
                      struct query *ret_query, struct message *ret)
 {
@@ -295,7 +295,7 @@ static void delay(struct nameserver *server, const struct query *query, const st
     }
 }
 
-/* The answer may leave over whichever interface. */
+/* The reply may leave over any interface. */
 static void forget_interface(struct msghdr *header)
 {
     for (struct cmsghdr *item = CMSG_FIRSTHDR(header); item != NULL; item = CMSG_NXTHDR(header, item))
@@ -472,7 +472,7 @@ static void close_sockets(struct nameserver *server)
         server->delayed[i].used = false;
 }
 
-/* Does what it was told to. False: to end. */
+/* Carries out a command. False: to end. */
 static bool obey(struct nameserver *server)
 {
     uint64_t value;

@@ -3,18 +3,18 @@
 #define TESTS_NAMESERVER_H
 
 /*
- * A name server for tests, on port 53 of every address of one network namespace, IPv4 and IPv6, UDP and TCP. What it
- * answers is in the first label of the name:
+ * A name server for tests, on port 53 of every address of one network namespace, IPv4 and IPv6, UDP and TCP. The first
+ * label of the name decides the reply:
  *
- *   ok        198.51.100.7 and 2001:db8:1::7         nx        there is no such name; nor any that is not listed here
- *   two       203.0.113.7 and 198.51.100.7           nodata    there is, without an address
- *   v4only    198.51.100.7                           servfail  the server has failed
- *   v6only    2001:db8:1::7                          refused   it does not want to
- *   turns     as two, each time in the other order   drop      nothing, ever
+ *   ok        198.51.100.7 and 2001:db8:1::7         nx        no such name, as any name that is not listed here
+ *   two       203.0.113.7 and 198.51.100.7           nodata    the name has no address
+ *   v4only    198.51.100.7                           servfail  the server fails
+ *   v6only    2001:db8:1::7                          refused   the server refuses
+ *   turns     as two, each time in the other order   drop      no reply
  *   trunc     truncated over UDP; over TCP 60 of 198.51.100.0/24
- *   moves...  what it was told to answer last
+ *   moves...  the addresses of nameserver_move
  *   slowN     as v4only, N milliseconds later
- *   held...   as v4only, but not before it is let go; heldmoves... likewise as moves
+ *   held...   as v4only, after nameserver_let_go; heldmoves... likewise as moves
  */
 
 #include <stdbool.h>
@@ -31,26 +31,26 @@ void               nameserver_close(struct nameserver *server);
 /* The thread's id, by which ip(8) knows the namespace: `netns ID`. */
 pid_t nameserver_thread(const struct nameserver *server);
 
-/* Stopped: the kernel answers that nobody is there. Silent: questions are read, and nothing is said. */
+/* Stopped: the kernel replies that the port is closed. Silent: queries are read and get no reply. */
 void nameserver_stop(struct nameserver *server);
 void nameserver_start(struct nameserver *server);
 void nameserver_silence(struct nameserver *server, bool silent);
 
-/* The addresses of names that move, separated by blanks: none, there is no such name; NULL, the server fails. */
+/* The addresses of moves..., separated by blanks. "": there is no such name; NULL: the server fails. */
 void nameserver_move(struct nameserver *server, const char *addresses);
 
-/* Answers the names that are held and begin so, and holds them no longer. */
+/* Replies to the held names that begin so, and holds them no longer. */
 void nameserver_let_go(struct nameserver *server, const char *prefix);
 
-/* How often a name was asked for; `name` NULL: any. */
+/* How often a name was queried; `name` NULL: any. */
 unsigned nameserver_count(struct nameserver *server, const char *name, enum nameserver_type type);
 unsigned nameserver_count_tcp(struct nameserver *server);
 
-/* A descriptor for poll(2) that is readable once something was asked, until nameserver_take_news. */
+/* A descriptor for poll(2) that is readable after a query, until nameserver_take_news. */
 int  nameserver_news(const struct nameserver *server);
 void nameserver_take_news(const struct nameserver *server);
 
-/* Waits until a name was asked for so many times; fails the test when that does not come. */
+/* Waits until a name was queried this many times. A time limit fails the test. */
 void nameserver_await(struct nameserver *server, const char *name, enum nameserver_type type, unsigned count);
 
 #endif

@@ -29,8 +29,8 @@
 
 extern char **environ;
 
-/* Milliseconds until something that must happen has failed to. The kernel takes down one namespace at a time, whoever's,
- * and one with a million routes takes it seconds. */
+/* Milliseconds until something that must happen has failed to. The kernel takes down one namespace at a time,
+ * whoever's, and one with a million routes takes it seconds. */
 #define PATIENCE 60000
 
 /* ---- Entering --------------------------------------------------------------------------------------------------- */

@@ -2,57 +2,57 @@
 #ifndef TESTS_NAMESPACE_H
 #define TESTS_NAMESPACE_H
 
-/* A network namespace of a test's own, and what tests do in it. What goes wrong fails the test. */
+/* A network namespace for a test, and commands in it. An error fails the test. */
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Puts the calling thread into a new, empty network namespace (lo is down), as root or through a user namespace of its
- * own. False: this machine does not allow it. */
+/* Moves the calling thread into a new, empty network namespace (lo is down), as root or through a user namespace.
+ * False: this machine does not allow it. */
 bool namespace_enter(void);
 
-/* The same, at the start of a test, which is skipped where this machine does not allow it. */
+/* The set-up of a test: the same, or skips the test if this machine does not allow it. */
 void namespace_require(void);
 void namespace_require_lo(void);   /* with lo up */
 void namespace_require_pair(void); /* with lo up, and namespace_add_pair */
 
-/* Puts the process into a mount namespace of its own as well: what it mounts nobody else sees. False: this machine does
- * not allow it. */
+/* Moves the process into a new mount namespace, so that its mounts are private. False: this machine does not allow
+ * it. */
 bool namespace_enter_mounts(void);
 
-/* For a thread that denies netlink to itself. From here on what this file does with netlink, and the commands that it
- * runs, are done on a thread that is without the denial, in the network namespace of the calling one. */
+/* For a thread that denies netlink to itself. From now on this file uses netlink and runs commands on another thread,
+ * which has no denial, in the network namespace of the calling thread. */
 void namespace_set_aside(void);
 void namespace_end_aside(void);
 
-/* Does something else there, or on this thread when none was set aside. It must not fail a test. */
+/* Runs a function there, or on this thread if there is no other. It must not fail a test. */
 void namespace_aside(void (*run)(void *argument), void *argument);
 
-/* A descriptor of the calling thread's namespace, and the way back. Only this thread goes. */
+/* A descriptor of the namespace of the calling thread, and the way back to it. Only this thread moves. */
 int  namespace_keep(void);
 void namespace_go(int fd);
 
-/* Runs one command of ip(8) in it: namespace_ip("link add name %s type veth peer name %s", "a", "b"). Fails the test
- * when ip does, with what it printed. */
+/* Runs one command of ip(8) in it: namespace_ip("link add name %s type veth peer name %s", "a", "b"). A failure fails
+ * the test and prints the output. */
 __attribute__((format(printf, 1, 2))) void namespace_ip(const char *format, ...);
 
-/* The same, for commands that may fail (a kind of device that this kernel has not): whether it succeeded. */
+/* The same for a command that may fail (this kernel may lack a kind of device). Returns whether it succeeded. */
 __attribute__((format(printf, 1, 2))) bool namespace_try_ip(const char *format, ...);
 
 /* Writes a sysctl, "net.ipv4.conf.all.ignore_routes_with_linkdown". */
 void namespace_sysctl(const char *name, const char *value);
 
-/* A socket, non-blocking, that hears of these RTMGRP_... */
+/* A non-blocking socket that receives the messages of these RTMGRP_... */
 int namespace_listen(unsigned groups);
 
-/* Waits until an interface has, or has not, a carrier as IFF_RUNNING tells: the kernel reports it with a delay. */
+/* Waits until the IFF_RUNNING flag of an interface is set, or not: the kernel changes it with a delay. */
 void namespace_await_running(const char *interface, bool running);
 
 /* Waits until there is no interface of this name. */
 void namespace_await_gone(const char *interface);
 
-/* Waits until the IPv6 addresses have settled: none is tentative, and each has the local route that makes it our own.
- * The kernel does both after `address add` has returned. */
+/* Waits until no IPv6 address is tentative and each has its local route. The kernel does both after `address add` has
+ * returned. */
 void namespace_await_addresses(void);
 
 /* Waits until duplicate address detection has failed for an IPv6 address. */
@@ -67,7 +67,7 @@ void namespace_add_second_pair(void);
 /* A tun (layer 3) device, not up. -1: no /dev/net/tun here. It lives as long as the descriptor. */
 int namespace_add_tun(const char *name);
 
-/* A second namespace, in which a child process lives: `ip link set dev b netns PID` moves an interface there. */
+/* A second namespace, with a child process in it: `ip link set dev b netns PID` moves an interface there. */
 struct namespace_other {
     pid_t pid;
     int   socket;

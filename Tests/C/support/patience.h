@@ -2,12 +2,12 @@
 #ifndef TESTS_PATIENCE_H
 #define TESTS_PATIENCE_H
 
-/* How long a test waits for what must happen. */
+/* How long a test waits for an event that must come. */
 
 #include <semaphore.h>
 #include <stdlib.h>
 
-/* So long, which is longer where everything takes longer: TEST_TIME_SCALE times. */
+/* This time in seconds, TEST_TIME_SCALE times as long on slow machines. */
 static inline double patience_of(double time)
 {
     const char *scale = getenv("TEST_TIME_SCALE");
@@ -15,7 +15,7 @@ static inline double patience_of(double time)
     return scale != NULL ? time * strtod(scale, NULL) : time;
 }
 
-/* sem_wait(3) with an end: after a time in which it must have happened it fails the test, with these words. */
+/* sem_wait(3) with a time limit, after which it fails the test with this complaint. */
 void patience_await(sem_t *semaphore, const char *complaint);
 
 #endif

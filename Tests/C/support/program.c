@@ -68,7 +68,7 @@ void program_run(const char *part, struct program *ret)
     assert_int_equal(posix_spawn(&child, arguments[0], &actions, NULL, arguments, environ), 0);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    /* No alarm of its own: whoever takes signals may have ended. */
+    /* No alarm in the child: the thread that takes signals may have ended. */
     if (!read_all(ends[0], ret->output, sizeof ret->output))
         kill(child, SIGKILL);
     close(ends[0]);

@@ -2,18 +2,18 @@
 #ifndef TESTS_PROGRAM_H
 #define TESTS_PROGRAM_H
 
-/* This test program once more, as a process that has done nothing yet: with the name of a PART (unit.h) as its argument,
- * it does that instead of running the tests. For what cannot be seen from inside a test that goes on. */
+/* This test program once more, as a process that has done nothing yet: with the name of a PART (unit.h) as its
+ * argument, it does that instead of running the tests. For what cannot be seen from inside a test that goes on. */
 
 struct program {
     int  status;       /* as of waitpid(2) */
     char output[4096]; /* both stdout and stderr */
 };
 
-/* Runs it to its end. One that hangs is killed. */
+/* Runs it to its end. If it hangs it is killed. */
 void program_run(const char *part, struct program *ret);
 
-/* It has exited with this status and printed this. */
+/* Runs a PART. It exits with this status and prints this. */
 #define EXPECT_PROGRAM(part, status, output) ((void)(part), program_expect(#part, status, output, __FILE__, __LINE__))
 void program_expect(const char *part, int status, const char *output, const char *file, int line);
 
@@ -22,7 +22,7 @@ const char *program_path(void);
 /* In a part: the argument after its name, or NULL. */
 extern const char *program_argument;
 
-/* In a part, where cmocka cannot help: says what was wrong, and ends the process. */
+/* For a part, which cannot use assertions: prints the condition and ends the process. */
 #define MUST(condition) \
     do { \
         if (!(condition)) \

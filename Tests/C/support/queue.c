@@ -87,7 +87,7 @@ static const void *retain(const void *info)
     return info;
 }
 
-/* Under the lock, so that whoever closes the queue comes after it for helgrind too. */
+/* Under the lock, so that helgrind sees that queue_close comes later. */
 static void release(const void *info)
 {
     struct queue *queue = (struct queue *)(uintptr_t)info;

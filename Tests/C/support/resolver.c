@@ -44,7 +44,7 @@ static struct {
     const char     *complaint;
 } resolver = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
-/* In a child, another thread of the parent's may have had the lock, and those who waited have stayed there. */
+/* In a child: another thread of the parent may have held the lock, and waiters are gone. */
 static void renew_in_child(void)
 {
     static pid_t owner;
@@ -76,7 +76,7 @@ static void complain_if_locked(bool wrong, const char *what)
         resolver.complaint = what;
 }
 
-/* ---- The answer ------------------------------------------------------------------------------------------------- */
+/* ---- The result ------------------------------------------------------------------------------------------------- */
 
 struct entry {
     struct addrinfo         info; /* first: what is freed is what was handed out */
@@ -309,7 +309,7 @@ unsigned resolver_threads(void)
     return count;
 }
 
-/* Nothing tells of the end of a thread that nobody may join. */
+/* There is no event for the end of a detached thread. */
 bool resolver_await_threads(unsigned count)
 {
     const time_t end = time(NULL) + patience_of(PATIENCE);

@@ -69,13 +69,13 @@ struct unit {
     } \
     static int part(void)
 
-/* Has something done at the end of the test, before its tear-down: what was deferred last comes first. Nothing is done in
- * a test that has failed or was skipped. */
+/* Has something done at the end of the test, before its tear-down: what was deferred last comes first. Nothing is done
+ * in a test that has failed or was skipped. */
 struct unit_deferral;
 struct unit_deferral *unit_defer(void (*undo)(void *argument), void *argument);
 void                 *unit_cancel(struct unit_deferral *deferral); /* returns the argument */
 
-/* Whether the tests run under this tool ("valgrind"; TEST_UNDER in the environment). NULL: under any, which is slower. */
+/* Whether the tests run under this tool ("valgrind"; TEST_UNDER in the environment). NULL: under any, so slower. */
 bool unit_is_under(const char *tool);
 
 /* Fails the test if a call that returns an errno has failed. */

@@ -109,7 +109,7 @@ static void fail_at(const struct watcher *watcher, const char *what, SCNetworkRe
     _fail(file, line);
 }
 
-/* GetFlags of the scheduled target, and GetPath, which asks the kernel now, say what the callback said. */
+/* GetFlags of the scheduled target and GetPath, which queries the kernel now, return the flags of the callback. */
 static void check_agreement(const struct watcher *watcher, const char *file, int line)
 {
     const SCNetworkReachabilityFlags wanted = watcher->flags, cached = expect_flags_of(watcher->target),

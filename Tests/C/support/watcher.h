@@ -2,7 +2,7 @@
 #ifndef TESTS_WATCHER_H
 #define TESTS_WATCHER_H
 
-/* A target that is scheduled on a loop of its own, and what its callback was told. */
+/* A target on a run loop, and the arguments of its callbacks. */
 
 #include "support/expect.h"
 
@@ -11,7 +11,7 @@ struct watcher {
     SCRunLoopRef               loop;
     int                        calls;
     SCNetworkReachabilityFlags flags;     /* the last call's argument */
-    bool                       disagreed; /* GetFlags inside a call answered otherwise */
+    bool                       disagreed; /* GetFlags returned other flags inside a callback */
     struct unit_deferral      *stop;
 };
 
@@ -19,11 +19,11 @@ struct watcher {
  * where it is. */
 void watcher_schedule(struct watcher *watcher, SCNetworkReachabilityRef target);
 
-/* The same on a loop that others are on as well. An expectation then also says that none of those was called. */
+/* The same on a shared loop. An expectation then also checks that no other target on it got a callback. */
 void watcher_schedule_on(struct watcher *watcher, SCNetworkReachabilityRef target, SCRunLoopRef loop);
 
-/* As watcher_schedule, and makes the loop's first pass, which asks for everything anew: what comes from here on is
- * heard of, or missed. */
+/* As watcher_schedule, and makes the first pass of the loop, which evaluates everything: only later changes make a
+ * callback. */
 void watcher_start(struct watcher *watcher, SCNetworkReachabilityRef target);
 
 /* Schedules the target on another loop, and ends the first schedule. Takes over the reference to the loop. */
@@ -31,22 +31,22 @@ void watcher_move(struct watcher *watcher, SCRunLoopRef loop);
 
 void watcher_stop(struct watcher *watcher);
 
-/* Makes one pass of the loop, for what is there already. */
+/* Makes one pass of the loop without waiting. */
 int watcher_pass(struct watcher *watcher);
 
-/* The next callback, the only one, says so; GetFlags and a fresh target agree. */
+/* Exactly one callback comes, with these flags. GetFlags and GetPath agree. */
 #define EXPECT_CHANGE(watcher, flags) watcher_expect_change(watcher, flags, __FILE__, __LINE__)
 void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line);
 
-/* Callbacks come, and end with one that says so: for what the kernel does in several steps. */
+/* Callbacks come, the last with these flags: for changes that the kernel makes in several steps. */
 #define EXPECT_END(watcher, flags) watcher_expect_end(watcher, flags, __FILE__, __LINE__)
 void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line);
 
-/* No callback for what has happened so far, and none when the library asks again a little later. */
+/* Nothing that has happened so far makes a callback, also not when the library evaluates it again (idle_perform). */
 #define EXPECT_QUIET(watcher) watcher_expect_quiet(watcher, __FILE__, __LINE__)
 void watcher_expect_quiet(struct watcher *watcher, const char *file, int line);
 
-/* Seconds on a clock that is not set. */
+/* Seconds on CLOCK_MONOTONIC. */
 double watcher_now(void);
 
 #endif

@@ -20,7 +20,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
     sem_post(info);
 }
 
-/* At once: no other thread has to run for it. */
+/* Runs the work at once, on the library thread. */
 static void perform(void *info, void (*work)(void *argument), void *argument)
 {
     (void)info;
@@ -29,7 +29,7 @@ static void perform(void *info, void (*work)(void *argument), void *argument)
 
 static void await(void)
 {
-    patience_await(&witness.called, "the library heard of nothing");
+    patience_await(&witness.called, "the library did not notice a change");
 }
 
 static void close_deferred(void *unused)
@@ -55,7 +55,7 @@ void witness_open(void)
     witness.close = unit_defer(close_deferred, NULL);
 }
 
-/* The settling makes sure that no call is in flight, which would post to the semaphore. */
+/* After the settling no callback is in progress, which would post to the semaphore. */
 void witness_close(void)
 {
     unit_cancel(witness.close);
@@ -65,8 +65,8 @@ void witness_close(void)
     writer_close(&witness.writer);
 }
 
-/* Twice: it may be the first that is called in the pass that heard of the first change, but then the second is heard of
- * in a later one. */
+/* Twice: the witness may be the first target to be called in the pass that reads the first change. The second change is
+ * read in a later pass. */
 void witness_settle(void)
 {
     const struct writer_route direct = { .prefix = own_route.prefix, .index = witness.index };

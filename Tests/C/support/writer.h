@@ -3,10 +3,10 @@
 #define TESTS_WRITER_H
 
 /*
- * Changes the network of the namespace in which it was opened, over rtnetlink and from inside the process: ip(8) takes
- * two milliseconds for a change, this some microseconds, so that thousands of changes a second are possible.
+ * Changes the network of the namespace in which it was opened, over rtnetlink. ip(8) takes two milliseconds for a
+ * change, this takes microseconds: thousands of changes a second are possible.
  *
- * Written without the library's own code: what tests it must not share its mistakes. Needs no test framework, so that
+ * It shares no code with the library, so that it does not share its mistakes. It needs no test framework, so that
  * benchmarks can use it. One thread at a time.
  */
 
@@ -24,12 +24,11 @@ struct writer {
     int      failed; /* the first errno of a batch */
 };
 
-/* Each of the calls below answers 0 or an errno: the kernel's verdict on the change. */
+/* Each call below returns 0 or the errno of the kernel. */
 int  writer_open(struct writer *ret);
 void writer_close(struct writer *writer);
 
-/* From here to writer_flush changes are collected and sent many at a time, without waiting for a verdict on each. The
- * flush answers the first errno. */
+/* From now on until writer_flush, changes are collected and sent many at a time. The flush returns the first errno. */
 int writer_batch(struct writer *writer);
 int writer_flush(struct writer *writer);
 
@@ -44,7 +43,7 @@ int      writer_link_up(struct writer *writer, unsigned index, bool up);
 /* ---- Addresses: "192.0.2.2/24", "2001:db8::2/64" (without duplicate address detection). */
 int writer_address(struct writer *writer, enum writer_action action, unsigned index, const char *prefix);
 
-/* ---- Routes. What is 0 or NULL is left out. */
+/* ---- Routes. 0 and NULL: not given. */
 struct writer_leg {
     unsigned    index;
     const char *gateway;
@@ -54,7 +53,7 @@ struct writer_route {
     const char       *prefix; /* "198.51.100.0/24"; "0.0.0.0/0" and "::/0" are defaults */
     unsigned          index;
     const char       *gateway; /* of the other family: a next hop of that family (IPv4 over IPv6) */
-    const char       *source;  /* the one that packets should carry */
+    const char       *source;  /* the preferred source address */
     unsigned          type;    /* RTN_...; 0: RTN_UNICAST */
     unsigned          metric, table, nexthop, expires;
     struct writer_leg legs[2]; /* both given: a multipath route */
