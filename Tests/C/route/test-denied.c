@@ -441,7 +441,9 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
     namespace_ip("route add default via 192.0.2.1");
     assert_int_equal(SCRunLoopPerform(loop, soon()), 1);
     assert_int_equal(told.flags, R);
-    assert_int_equal(evaluations(target), count + 1);
+    /* Once, or on a slow machine also before the route was there. */
+    assert_true(evaluations(target) > count);
+    assert_true((double)(evaluations(target) - count) <= 1 + (watcher_now() - until) / POLL);
     descriptors_expect(&descriptors);
     namespace_ip("route delete default");
     assert_int_equal(SCRunLoopPerform(loop, soon()), 1);
