@@ -18,7 +18,9 @@ private final class RunLoopThread: Sendable {
             let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
             RunLoop.current.add(timer, forMode: RunLoop.Mode(mode.rawValue as String))
             started.record(SendableRunLoop(runLoop: CFRunLoopGetCurrent()))
-            ended.record(CFRunLoopRunInMode(mode, Double(Patience.seconds), false))
+            let result = CFRunLoopRunInMode(mode, Double(Patience.seconds), false)
+            timer.invalidate()  // it retains itself until then
+            ended.record(result)
         }
     }
 
