@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Create calls: what their arguments mean, as the questions of a target. */
+/* The Create calls: check their arguments, and convert them to the questions of a target. */
 #include <string.h>
 #include <strings.h>
 

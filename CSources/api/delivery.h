@@ -9,7 +9,7 @@
 /* Returns true if the current value was not delivered yet, or if a delivery is owed. */
 bool delivery_is_due_locked(const struct SCNetworkReachability *target);
 
-/* Shows GetFlags the current flags, and whether a delivery is due. */
+/* Publishes for GetFlags the current flags, and whether a delivery is due. */
 void delivery_publish_locked(struct SCNetworkReachability *target);
 
 /* Sets the result of an evaluation, made on any loop. */
@@ -21,8 +21,8 @@ void delivery_queue_locked(struct schedule *schedule);
 /* The same on all loops of the target. The first loop that is driven delivers; the others find nothing due. */
 void delivery_queue_everywhere_locked(struct SCNetworkReachability *target);
 
-/* A Get call returns flags that no callback has reported. From now on a callback must come, even if the flags change
- * back before it. Else a program that relies on callbacks would keep the outdated flags. */
+/* Call this when a Get call returns flags that no callback has reported. Then a callback must come, even if the flags
+ * change back before it. Otherwise a program that relies on callbacks would keep the outdated flags. */
 void delivery_mark_owed(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags);
 void delivery_mark_owed_locked(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags);
 

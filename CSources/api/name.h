@@ -17,7 +17,7 @@ void name_set_pending_questions_locked(struct SCNetworkReachability *target, str
  * current, so it need not be checked. */
 void name_start_lookups_locked(struct SCNetworkReachability *target, bool hosts_known);
 
-/* Stops that: the target has lost its last schedule. Ignores a late result, and forgets the addresses. */
+/* Stops the look-ups: the target has lost its last schedule. Ignores a late result, and forgets the addresses. */
 void name_stop_lookups_locked(struct SCNetworkReachability *target);
 
 /* Looks the name up again. `changed`: because a result may differ now, not because time has passed. */

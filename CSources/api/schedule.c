@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done with all schedules of a target. */
+/* Operations on all schedules of a target, and a summary of them. */
 #include "api/schedule.h"
 
 void schedule_set_questions_locked(struct SCNetworkReachability *target)

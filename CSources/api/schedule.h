@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_SCHEDULE_H
 #define REACHABILITY_SCHEDULE_H
 
-/* A schedule: one target on one loop. Here is what it consists of, and what is done with all schedules of a target.
- * api/scheduling.c adds and removes them, api/delivery.c makes their callbacks. */
+/* A schedule (one target on one loop), and operations on all schedules of a target. api/scheduling.c adds and removes
+ * schedules, api/delivery.c makes their callbacks. */
 
 #include "api/scheduler_work.h"
 #include "api/target.h"

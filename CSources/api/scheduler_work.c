@@ -4,8 +4,8 @@
  *
  * A scheduler may run its work at once, late, never, twice or on many threads, and long after the target was freed. So
  * a struct scheduler_work is never freed, only reused, and each post has a number. The argument that `perform` receives
- * is the address of the struct plus that number: it points into the struct, so it stays valid, and it tells one post
- * from the others. It is not a plain number, because garbage collectors and other runtimes expect real pointers.
+ * is the address of the struct plus that number: it points into the struct, so it stays valid, and it differs for each
+ * post. It is not a plain number, because garbage collectors and other runtimes expect real pointers.
  *
  * What this file must never do: call `perform`, a hook or the owner's `run` with the lock held.
  */

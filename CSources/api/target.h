@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_TARGET_H
 #define REACHABILITY_TARGET_H
 
-/* A target, as the files of this folder share it. */
+/* The structure of a target, for the files of this folder. */
 
 #include <pthread.h>
 
@@ -22,7 +22,7 @@ struct SCNetworkReachability {
 
     /* Constant, from the Create call. */
     enum target_kind kind;
-    char            *name;              /* NULL: no TARGET_NAME */
+    char            *name;              /* NULL: not a TARGET_NAME */
     bool             needs_lookup;      /* a name, but not localhost */
     struct question  question_template; /* for the addresses of a name: all but the destination */
     bool             notify_path;
@@ -61,7 +61,7 @@ struct SCNetworkReachability {
 /* What the arguments of a Create call mean. */
 struct target_spec {
     enum target_kind kind;
-    const char      *name; /* NULL: no TARGET_NAME */
+    const char      *name; /* NULL: not a TARGET_NAME */
     struct question  questions[TARGET_SPEC_QUESTIONS];
     size_t           count; /* of questions */
     bool             needs_lookup, notify_path;

@@ -16,7 +16,8 @@ struct filestamp {
     bool            settled;  /* false: it was just written, so another write may leave the same stamp */
 };
 
-/* Whether an errno means that there is no file, or none that this process may read, rather than a failure. */
+/* Whether an errno means that the file is absent (it does not exist, or this process may not read it). Other errnos are
+ * failures. */
 bool filestamp_means_absent(int error);
 
 /* Reads the stamp of a file. An absent file has a stamp too: all zero. Returns 0, or an errno if it cannot be read. */

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_NETNS_HANDLE_H
 #define REACHABILITY_NETNS_HANDLE_H
 
-/* A network namespace: its identity, and a descriptor to enter it by. */
+/* A network namespace: its identity, and a descriptor for entering it. */
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -46,7 +46,7 @@ static inline void probe_overrun(unsigned long count)
     PROBE(DTRACE_PROBE1(libreachability, overrun, count));
 }
 
-/* A callback is called next. */
+/* A callback is about to be called. */
 static inline void probe_delivery(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags)
 {
     PROBE(DTRACE_PROBE2(libreachability, delivery, target, flags));

@@ -8,7 +8,7 @@
  *
  * After a fork the child has copies of our objects, which other threads may have left half changed, and descriptors
  * that share the parent's sockets and timers. So the child first closes these descriptors. Objects that it inherited
- * belong to an earlier era: they can be released, and nothing else.
+ * belong to an earlier era: they can be retained and released, and nothing else.
  */
 
 #include <pthread.h>

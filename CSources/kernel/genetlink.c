@@ -2,9 +2,9 @@
 /*
  * Generic netlink requests to one family.
  *
- * What this file must never do: query a family by its name, or free memory with received messages in it. For the first,
- * the kernel would load the family's module on a machine that does not use it, so we dump all families. For the second,
- * the messages contain the private keys of WireGuard links.
+ * What this file must never do: query a family by its name (on a machine that does not use the family, the kernel would
+ * load its module, so we dump all families), or free memory that still contains received messages (they contain the
+ * private keys of WireGuard links).
  */
 #include "kernel/genetlink.h"
 

@@ -16,8 +16,8 @@ struct genetlink {
 
 #define GENETLINK_CLOSED ((struct genetlink){ .netlink = NETLINK_CLOSED })
 
-/* Opens a socket in the calling thread's network namespace, and looks up the family by name. Returns 0, also if there
- * is no such family, NETLINK_DENIED or an errno. */
+/* Opens a socket in the calling thread's network namespace, and finds the family with this name in a dump of all
+ * families. Returns 0, also if there is no such family, NETLINK_DENIED or an errno. */
 int genetlink_open(const char *name, struct genetlink *ret);
 
 /* Erases the received messages from memory. */

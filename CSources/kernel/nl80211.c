@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queries nl80211 about links.
+ * The query to nl80211 that finds out whether a link is Wi-Fi.
  *
- * What this file must never do: take EPERM for "not Wi-Fi". A refused query says nothing about the link.
+ * What this file must never do: treat EPERM as "not Wi-Fi". A refused query says nothing about the link.
  */
 #include "kernel/nl80211.h"
 

@@ -38,7 +38,8 @@ void wireguard_clear(struct wireguard_peers *peers);
 /* Adds the peers in one message. */
 void wireguard_apply(struct wireguard_peers *peers, const struct nlmsghdr *message);
 
-/* Finds where packets for a destination go; AF_UNSPEC: on the default path. Returns false if no peer receives them. */
+/* Finds the peer that receives the packets for a destination (AF_UNSPEC: those of the default path), and sets *ret to
+ * the peer's endpoint. Returns false if there is no such peer. */
 bool wireguard_find_peer(const struct wireguard_peers *peers, const struct address *destination, struct tunnel *ret);
 
 #endif

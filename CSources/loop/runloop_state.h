@@ -17,7 +17,7 @@
 
 struct SCRunLoop {
     uint32_t          type; /* first: see object_is */
-    unsigned          era;  /* of its creation: a child can only release a loop that it inherited */
+    unsigned          era;  /* of its creation: a child can only retain and release an inherited loop */
     struct counted    counted;
     pthread_mutex_t   lock;
     struct descriptor epoll, wake, timer; /* an eventfd, and a timerfd for the nearest deadline of all sources */

@@ -2,7 +2,7 @@
 /*
  * The threads that call getaddrinfo(3), and the queues of look-ups that wait for them. getaddrinfo can neither be
  * cancelled nor given a time limit: with a silent server it takes half a minute. So a few detached threads call it.
- * They end when the queues are empty. A thread that is stuck keeps its look-up, but no waiter that was cancelled.
+ * They end when the queues are empty. A thread that is stuck holds its look-up, but no cancelled waiter.
  *
  * What this file must never do: let a caller wait, hold a lock while it calls the resolver or a waiter, or let names on
  * a dead server delay a name from /etc/hosts.

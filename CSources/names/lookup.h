@@ -44,8 +44,9 @@ struct lookup_waiter {
 
 /* Queues a look-up of the name in the namespace, or joins the one that is queued or under way. The waiter must not wait
  * already. Never waits for the resolver. `again`: first look-ups have priority over this one. `hosts_known`: see
- * resolvconf_check_hosts. Returns 0; EINPROGRESS: the look-up depends on a thread that another caller is starting, and
- * nothing reports if that fails; or another errno: `completed` will not be called. */
+ * resolvconf_check_hosts. Returns 0, EINPROGRESS or another errno. EINPROGRESS: the look-up is queued, but needs a
+ * thread that another caller is starting; if the start fails, nothing reports it. Any other errno: `completed` will not
+ * be called. */
 int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_known, struct lookup_waiter *waiter);
 
 /* Name servers may return other addresses in the namespace from now on: the results of look-ups under way are stale. */

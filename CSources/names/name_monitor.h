@@ -3,8 +3,8 @@
 #define REACHABILITY_NAME_MONITOR_H
 
 /*
- * Reports when names have to be looked up again, for one run loop and namespace: a resolver file has changed, or the
- * path to the name servers, or the default path; or a watch's deadline has passed.
+ * Reports when names must be looked up again, for one run loop and namespace: when a resolver file, the path to the
+ * name servers or the default path has changed, or when a watch's deadline has passed.
  */
 
 #include "base/counted.h"
@@ -13,7 +13,7 @@
 
 struct name_monitor;
 
-/* Watches a name monitor for one name. */
+/* One name in a name monitor. */
 struct name_watch {
     struct list          node;
     struct counted      *owner;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cache of what the resolver files contain.
+ * The cache of the contents of the resolver files.
  *
  * What this file must never do: wait for anything but the disk, or treat a file that could not be read as one that does
  * not exist.

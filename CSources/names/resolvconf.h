@@ -3,8 +3,8 @@
 #define REACHABILITY_RESOLVCONF_H
 
 /*
- * Reads two things from the resolver files: where the name servers are, and which names need none, as hosts(5) has
- * them. The files are those that the process sees, whatever its network namespaces.
+ * Reads two things from the resolver files: where the name servers are, and which names are in hosts(5), so that they
+ * need no server. It reads the files that the process sees, for targets in all network namespaces.
  *
  * Nothing here decides which addresses a name has. Only the system's resolver does.
  */
@@ -20,9 +20,9 @@ extern const char *const resolvconf_paths[RESOLVCONF_FILES];
 void resolvconf_retain(void);
 void resolvconf_release(void);
 
-/* Returns the questions of a name that is not resolved, with a reference. They are about the name servers. If these are
- * on this machine and do not say where they forward queries, they are about the default path. Returns 0, or an errno: a
- * file could not be read. Reads files only if they have changed. */
+/* Returns the questions of a name that is not resolved, with a reference. They are about the name servers. If the
+ * servers are on this machine, and no file says which servers they use in turn, the questions are about the default
+ * path. Returns 0, or an errno: a file could not be read. Reads files only if they have changed. */
 int resolvconf_pending_questions(struct questions **ret);
 
 /* Returns the cached questions with a reference, without checking whether the files have changed. NULL: there are

@@ -2,9 +2,10 @@
 /*
  * The inotify watches of the resolver files, and their file stamps. Programs replace these files by renaming, so their
  * directories are watched. Containers mount them one by one and edit them in place, so the files are watched, too. A
- * path can contain symbolic links, and each link can be replaced, so the directory of each link is watched.
+ * path can contain symbolic links, and each of these can be replaced, so the directory of each symbolic link is
+ * watched.
  *
- * What this file must never do: fail because there is no inotify instance or no watch left.
+ * What this file must never do: fail because no inotify instance or watch is left.
  */
 #include "names/resolver_files.h"
 

@@ -12,8 +12,8 @@
 
 struct resolver_files {
     struct inotify  *inotify;                  /* NULL: there is none */
-    bool             watch_failed;             /* add_all_watches could not add one of the watches */
-    atomic_bool      incomplete;               /* the same, of the last time; read by any thread */
+    bool             watch_failed;             /* used by add_all_watches: a watch could not be added */
+    atomic_bool      incomplete;               /* the result of the last add_all_watches; read by any thread */
     struct filestamp stamps[RESOLVCONF_FILES]; /* as of the last check */
 };
 
@@ -22,7 +22,7 @@ struct resolver_files {
 void resolver_files_open(struct resolver_files *ret);
 void resolver_files_close(struct resolver_files *files);
 
-/* Becomes readable when one of the files may have changed; -1: there is none. */
+/* Returns a descriptor that becomes readable when one of the files may have changed; -1: there is none. */
 int resolver_files_descriptor(const struct resolver_files *files);
 
 /* Returns whether the files are surely as they were at the last check: all are watched, and no event is waiting. */

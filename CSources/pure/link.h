@@ -11,7 +11,7 @@
 /* The device behind a link. Of two ports, the one that comes later here is the better. */
 enum device {
     DEVICE_UNKNOWN,
-    DEVICE_NOT_IN_SYSFS, /* sysfs was read and does not say */
+    DEVICE_NOT_IN_SYSFS, /* sysfs does not show this link */
     DEVICE_VIRTUAL,
     DEVICE_CELLULAR,
     DEVICE_WIFI,

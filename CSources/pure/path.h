@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_PATH_H
 #define REACHABILITY_PATH_H
 
-/* From a route and a link to flags and reason: all semantics of the flags are in this file. */
+/* From a route and a link to flags and reason. Only path.c decides what the flags mean. */
 
 #include "pure/link.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The path to an address: queries for the route, and for what is behind its interface. pure/path.c evaluates the route.
+ * The path to an address: queries for the route, and for the outer path if the route leads into a tunnel. pure/path.c
+ * evaluates the route.
  *
  * What this file must never do: wait for RTNL (GetFlags runs here), or treat a failed query as a reply.
  */

@@ -31,14 +31,14 @@ struct path_watch {
     struct dependencies dependencies; /* of the last path */
 };
 
-/* Starts to watch, until monitor_unwatch. From any thread. The first call of `accept` comes in the next pass of the
+/* Starts watching, until monitor_unwatch. From any thread. The first call of `accept` comes in the next pass of the
  * loop. Returns 0 or an errno. */
 int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *watch);
 
 /* Replaces the questions, and takes a reference to the new ones. From any thread. */
 void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct questions *questions);
 
-/* Stops to watch. From any thread. A call of `accept` that is already under way still comes. */
+/* Stops watching. From any thread. If the monitor is evaluating these questions, `accept` is still called once. */
 void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch);
 
 /* Statistics since the monitor was created; all 0 if the monitor does not watch. */

@@ -20,7 +20,7 @@ struct route_query {
     unsigned               extras;
     struct route_request   request;    /* the parameters that all queries share */
     bool                   bound;      /* the question names an interface, not just the scope of an IPv6 address */
-    unsigned               depth;      /* follow this many more tunnels inside one another */
+    unsigned               depth;      /* how many more tunnels inside one another to follow */
     int                    link_error; /* the errno of a failure to read a link, or 0 */
 };
 
@@ -31,9 +31,9 @@ struct route_query route_query_make(struct rtnetlink *rtnetlink, const struct qu
 /* Finds the interface, and checks the local address. *ret_open false: *ret is the path already. */
 int route_query_begin(struct route_query *query, bool *ret_open, struct path *ret);
 
-/* Query the route to `request.destination`: the way that a packet takes out of an interface (0: any), and the route
- * that matches. A returned errno can be the kernel's reply: pass it to route_query_path_from_error or
- * route_query_failure. */
+/* Query the route to `request.destination`. route_query_plain returns the way that a packet takes out of an interface
+ * (0: any), route_query_match the route that matches. A returned errno can be the kernel's reply: pass it to
+ * route_query_path_from_error or route_query_failure. */
 int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret);
 int route_query_match(struct route_query *query, struct route *ret);
 

@@ -16,7 +16,8 @@ extension AFNetworkReachabilityManager: Observable {
     /// differs from the last. This does not start or stop monitoring.
     public var statuses: Statuses { Statuses(manager: self) }
 
-    /// The registration of an observer. It is cancelled when this object is released. It does not keep the manager.
+    /// The registration of an observer. It ends when this object is cancelled or released. It does not keep the manager
+    /// alive.
     public final class Observer: Sendable {
         private let registry: ObserverRegistry
         private let id: UInt64
@@ -32,8 +33,8 @@ extension AFNetworkReachabilityManager: Observable {
 
         /// Ends the observer.
         ///
-        /// Called on the delivery queue: the observer is not called after this returns. Called elsewhere: a call that
-        /// has begun may end later, and no other begins.
+        /// If you call this on the delivery queue, the observer is not called after it returns. If you call it
+        /// elsewhere, a call of the observer that has begun may finish later, and no other begins.
         public func cancel() {
             registry.removeObserver(id)
         }

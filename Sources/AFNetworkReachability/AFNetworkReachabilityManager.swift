@@ -36,7 +36,7 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
     package static let callbackQueue = DispatchQueue(label: "AFNetworkReachability")
     private static let sharedManager = AFNetworkReachabilityManager()
 
-    /// The process's shared manager of the default path. It is made at the first call, and is not started.
+    /// The process's shared manager of the default path. It is created at the first call, and is not started.
     open class func shared() -> AFNetworkReachabilityManager { sharedManager }
 
     /// Monitors a target. With nil, `startMonitoring()` returns false, and the status stays unknown.
@@ -49,8 +49,8 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
         self.init(reachability: Targets.defaultPath())
     }
 
-    /// Monitors a host, by its name or by an address literal. A text that is not a host name is never reachable;
-    /// `init(validating:)` throws for it.
+    /// Monitors a host, by its name or by an address literal. If the text is not a host name, the host is never
+    /// reachable; `init(validating:)` throws instead.
     ///
     /// - Precondition: `domain` is not empty.
     public convenience init(forDomain domain: String) {
@@ -110,14 +110,14 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
     }
 
     /// The queue of deliveries, from the next start on. The default is the main queue; a program without a main loop
-    /// sets another. Deliveries do not overlap, on a concurrent queue either.
+    /// sets another. Deliveries do not overlap, not even on a concurrent queue.
     public var deliveryQueue: DispatchQueue {
         get { state.withLock(\.deliveryQueue) }
         set { state.withLock { $0.deliveryQueue = newValue } }
     }
 
-    /// Sets the one block that is called with each delivered status. nil clears it. This does not start monitoring, and
-    /// does not call the block with an earlier status.
+    /// Sets the one block that is called with each delivered status. nil removes it. This does not start monitoring,
+    /// and does not call the block with an earlier status.
     @preconcurrency
     open func setReachabilityStatusChange(_ block: (@Sendable (AFNetworkReachabilityStatus) -> Void)?) {
         state.set(\.block, to: block)
@@ -143,8 +143,8 @@ open class AFNetworkReachabilityManager: @unchecked Sendable {
 
     /// Stops monitoring, and drops queued deliveries. The status keeps its value.
     ///
-    /// Called on the delivery queue: there is no delivery after this returns. Called elsewhere: a delivery that has
-    /// begun may end later, and no other begins.
+    /// If you call this on the delivery queue, there is no delivery after it returns. If you call it elsewhere, a
+    /// delivery that has begun may finish later, and no other begins.
     open func stopMonitoring() {
         watcher.stop()
     }

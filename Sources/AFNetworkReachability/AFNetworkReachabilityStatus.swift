@@ -5,7 +5,8 @@ public import Foundation
 internal import ReachabilitySupport
 internal import SCReachability
 
-/// Whether a packet can leave for the target, and over which kind of interface. That does not mean that it replies.
+/// Whether a packet can leave for the target, and over which type of interface. That does not mean that the target
+/// responds.
 public enum AFNetworkReachabilityStatus: Int, Sendable, Hashable {
     /// No status has been delivered yet.
     case unknown = -1

@@ -15,8 +15,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     // Unchecked Sendable: the mutex of `version4` guards it, and the other properties are constants. The mutex is never
     // held while other code runs.
 
-    /// Whether a packet can leave for the target, and over which kind of interface. It does not say whether the target
-    /// replies.
+    /// Whether a packet can leave for the target, and over which type of interface. That does not mean that the target
+    /// responds.
     public enum NetworkReachabilityStatus: Equatable, Sendable {
         /// The kernel could not be queried.
         case unknown
@@ -46,7 +46,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     /// Called on the queue that was passed to the start.
     public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
 
-    /// The process's shared manager of the default path. It is made when it is first read, and is not started.
+    /// The process's shared manager of the default path. It is created when it is first read, and is not started.
     public static let `default` = NetworkReachabilityManager()
 
     /// The queue of the C library's callbacks. From here, changes go to the listener's queue.
@@ -72,8 +72,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         watcher = TargetWatcher(target, queue: reachabilityQueue)
     }
 
-    /// The flags now: of the last evaluation while the manager listens, otherwise of a query to the kernel. nil: the
-    /// query failed.
+    /// The flags now. While the manager listens, they are those of the last evaluation; otherwise this queries the
+    /// kernel. nil: the query failed.
     open var flags: SCNetworkReachabilityFlags? { watcher.target?.flags }
 
     /// The status now, from `flags`.
@@ -105,8 +105,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
 
     /// Stops listening, and drops queued calls of the listener.
     ///
-    /// Called on the listener's queue: the listener is not called after this returns. Called elsewhere: a call that has
-    /// begun may end later, and no other begins.
+    /// If you call this on the listener's queue, the listener is not called after it returns. If you call it elsewhere,
+    /// a call of the listener that has begun may finish later, and no other begins.
     open func stopListening() {
         watcher.stop()
     }

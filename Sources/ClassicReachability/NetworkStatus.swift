@@ -3,7 +3,8 @@
 #if os(Linux)
 public import Foundation
 
-/// Whether a packet can leave for the target, and over which kind of interface. That does not mean that it replies.
+/// Whether a packet can leave for the target, and over which type of interface. That does not mean that the target
+/// responds.
 ///
 /// The raw values are those of tonymillion's Reachability. Apple's sample has 1 for Wi-Fi and 2 for cellular. Code that
 /// stored the sample's values must swap the two.

@@ -6,7 +6,7 @@ internal import ReachabilitySupport
 public import SCReachability
 internal import Synchronization
 
-/// Reports whether a host, an address or the default path is reachable, and notifies of changes with blocks and a
+/// Reports whether a host, an address or the default path is reachable, and reports changes by blocks and a
 /// notification. This is the class of Apple's sample code and of tonymillion's library.
 ///
 /// Statuses are queried when they are read, and need no start. A start reports the current flags, and then every
@@ -15,7 +15,7 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
     // Unchecked Sendable: the mutex of `state` guards it, and the other properties are constants. The mutex is never
     // held while other code runs.
 
-    /// The instance is never nil. It is optional because Swift imports the block so on Apple's platforms.
+    /// The instance is never nil. It is optional because Swift imports the block in this form on Apple's platforms.
     public typealias NetworkReachable = @Sendable (Reachability?) -> Void
     public typealias NetworkUnreachable = @Sendable (Reachability?) -> Void
     public typealias NetworkReachability = @Sendable (Reachability?, SCNetworkReachabilityFlags) -> Void
@@ -67,7 +67,7 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
         self.init(hostName: url?.host(percentEncoded: false))
     }
 
-    /// An address. `address` points to a `sockaddr` of IPv4 or IPv6. nil: it is of another family.
+    /// An address. `address` points to a `sockaddr` of IPv4 or IPv6. nil: the address is of another family.
     public convenience init!(address: UnsafeRawPointer!) {
         self.init(address.flatMap(Targets.address))
     }
@@ -104,7 +104,7 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
     open func connectionRequired() -> Bool { reachabilityFlags().contains(.connectionRequired) }
     open func isConnectionRequired() -> Bool { connectionRequired() }
 
-    /// Whether a connection must be made first, and is made automatically, by traffic or on demand.
+    /// Whether a connection must be made first, and traffic or demand makes it automatically.
     open func isConnectionOnDemand() -> Bool {
         let flags = reachabilityFlags()
         let isAutomatic = !flags.isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand])
@@ -176,7 +176,7 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
     }
 
     /// The queue where notifications are posted. The default is the main queue; a program without a main loop sets
-    /// another. Notifications do not overlap, on a concurrent queue either.
+    /// another. Notifications do not overlap, not even on a concurrent queue.
     public var notificationQueue: DispatchQueue {
         get { state.withLock(\.notificationQueue.queue) }
         set { state.set(\.notificationQueue, to: NotificationQueue(newValue)) }
@@ -195,8 +195,8 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
 
     /// Stops the notifier, and drops queued reports.
     ///
-    /// Called in a block or on the notification queue: there is no report after this returns. Called elsewhere: a
-    /// report that has begun may end later, and no other begins.
+    /// If you call this in a block or on the notification queue, there is no report after it returns. If you call it
+    /// elsewhere, a report that has begun may finish later, and no other begins.
     open func stopNotifier() {
         watcher.stop()
     }

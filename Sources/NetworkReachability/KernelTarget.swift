@@ -16,7 +16,7 @@ package final class KernelTarget: @unchecked Sendable {
         case addresses(local: ReachabilityPath.Address?, remote: ReachabilityPath.Address?)
     }
 
-    /// For what has no Swift form: a run loop's schedule, the description.
+    /// The C target, for calls that have no Swift form: scheduling on a run loop, the description.
     package let target: SCNetworkReachability
 
     /// `notifiesPath`: `onChange` is called when the path changes, not only when the flags do.

@@ -4,7 +4,7 @@
 import Dispatch
 import Synchronization
 
-/// Calls a closure with the newest path on a dispatch queue. Calls do not overlap, on a concurrent queue either.
+/// Calls a closure with the newest path on a dispatch queue. Calls do not overlap, not even on a concurrent queue.
 final class QueueObserver: PathReceiver {
     private struct State {
         var undelivered = UndeliveredPath()

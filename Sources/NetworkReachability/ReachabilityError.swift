@@ -19,7 +19,7 @@ public struct ReachabilityError: Error, Sendable {
         public static let hostHasNUL = Code(text: "the host contains a NUL character")
         /// More than 1024 bytes of UTF-8.
         public static let hostTooLong = Code(text: "the host is too long")
-        /// The text is not an IPv4 or IPv6 literal. Or the call needs an existing zone, and this one does not exist.
+        /// The text is not an IPv4 or IPv6 literal. Or the zone does not exist, and the call needs an existing one.
         public static let invalidAddress = Code(text: "not an IP address")
         /// Both addresses of a pair are nil.
         public static let addressMissing = Code(text: "neither a local nor a remote address")
@@ -39,9 +39,9 @@ public struct ReachabilityError: Error, Sendable {
     /// The cause, if there is one: below 1000 a value of `errno`, otherwise a status of the C library, as `SCError()`
     /// returns it.
     public var errno: Int32?
-    /// The last path of a wait. Its reason says why the target is not reachable. For a host's name, use it instead of
-    /// the monitor's own path: after the wait that is pending again, unless the monitor has other iterators or
-    /// observers.
+    /// The last path of a wait. Its reason says why the target is not reachable. For a host's name, use this path
+    /// instead of the monitor's own: after the wait, the monitor's own path is pending again, unless the monitor has
+    /// other iterators or observers.
     public var path: ReachabilityPath?
 
     public init(_ code: Code, errno: Int32? = nil) {

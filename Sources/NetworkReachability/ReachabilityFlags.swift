@@ -15,7 +15,7 @@ public struct ReachabilityFlags: OptionSet, Sendable, Hashable {
 
     /// Over a point-to-point link: ppp, a tunnel, a cellular modem.
     public static let transientConnection = ReachabilityFlags(rawValue: 1 << 0)
-    /// A packet can leave for the target now. It does not mean that the target replies.
+    /// A packet can leave for the target now. That does not mean that the target responds.
     public static let reachable = ReachabilityFlags(rawValue: 1 << 1)
     /// A connection must be made first.
     public static let connectionRequired = ReachabilityFlags(rawValue: 1 << 2)

@@ -20,7 +20,7 @@ public final class ReachabilityModel: Observable, Sendable {
     private let observation = Mutex<ReachabilityObservation?>(nil)
 
     /// - Parameters:
-    ///   - monitor: The monitor of the path. The model keeps it.
+    ///   - monitor: The monitor of the path. The model keeps it alive.
     ///   - queue: A serial queue. The path changes and observers are notified on it. nil: a queue of this library.
     public init(_ monitor: ReachabilityMonitor, on queue: DispatchQueue? = nil) {
         current = Mutex(monitor.path)

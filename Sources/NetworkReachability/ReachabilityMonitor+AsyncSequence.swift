@@ -5,8 +5,8 @@ extension ReachabilityMonitor: AsyncSequence {
     public typealias Element = ReachabilityPath
     public typealias Failure = Never
 
-    /// Keeps its monitor. While it exists, the kernel is watched. It ends when its task is cancelled, and at
-    /// ``ReachabilityMonitor/cancel()``.
+    /// Keeps its monitor alive. While the iterator exists, the kernel is watched. The iterator ends when its task is
+    /// cancelled, and at ``ReachabilityMonitor/cancel()``.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let buffer: IteratorBuffer
         private let registration: Registration

@@ -7,8 +7,8 @@ extension ReachabilityMonitor {
     /// Monitors the default path: whether the machine has a working default route.
     ///
     /// If the system has no memory or descriptors left, the reason is ``ReachabilityReason/undetermined``. The monitor
-    /// tries again while it has iterators or observers, and when ``path`` is read. Its network namespace is then that of
-    /// the thread that succeeds.
+    /// tries again while it has iterators or observers, and when ``path`` is read. Its network namespace is then that
+    /// of the thread that succeeds.
     public convenience init() {
         self.init(source: KernelSource())
     }
@@ -20,8 +20,8 @@ extension ReachabilityMonitor {
 
     /// Monitors a host, by its name or by an address literal as `init(address:)` takes it.
     ///
-    /// Throws ``ReachabilityError/Code/emptyHost``, `hostHasScheme`, `hostHasSlash`, `hostHasWhiteSpace`, `hostHasNUL` or
-    /// `hostTooLong`.
+    /// Throws ``ReachabilityError/Code/emptyHost``, `hostHasScheme`, `hostHasSlash`, `hostHasWhiteSpace`, `hostHasNUL`
+    /// or `hostTooLong`.
     public convenience init(
         host: String, options: ReachabilityOptions = ReachabilityOptions()
     ) throws(ReachabilityError) {
@@ -29,8 +29,8 @@ extension ReachabilityMonitor {
         self.init(source: try KernelSource(.host(host), options), settleTime: options.settleTime)
     }
 
-    /// Monitors an address literal. IPv4 is parsed as in inet_aton(3). IPv6 may have a `%zone`: the name or number of an
-    /// interface, which need not exist yet. `0.0.0.0` and `::` are the default path.
+    /// Monitors an address literal. IPv4 is parsed as in inet_aton(3). IPv6 may have a `%zone`: the name or number of
+    /// an interface, which need not exist yet. `0.0.0.0` and `::` are the default path.
     ///
     /// Throws ``ReachabilityError/Code/invalidAddress``.
     public convenience init(
@@ -41,8 +41,8 @@ extension ReachabilityMonitor {
         self.init(source: try KernelSource(.host(address), options), settleTime: options.settleTime)
     }
 
-    /// Monitors whether `remoteAddress` is reachable from `localAddress`. If one of them is nil, the other is the target.
-    /// A zone must exist now.
+    /// Monitors whether `remoteAddress` is reachable from `localAddress`. If one of them is nil, the other is the
+    /// target. A zone must exist now.
     ///
     /// Throws ``ReachabilityError/Code/invalidAddress``, `addressMissing` or `addressFamiliesDiffer`.
     public convenience init(

@@ -13,7 +13,7 @@ import Synchronization
 /// ```
 ///
 /// "Reachable" means that a packet addressed to the target can leave this machine now. It never means that the target
-/// replies.
+/// responds.
 ///
 /// Iterators and observers get the current path first. Then they get each path that differs from the last one they got.
 /// If several come while they are busy, they get only the newest.

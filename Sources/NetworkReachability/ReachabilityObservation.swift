@@ -17,8 +17,8 @@ public final class ReachabilityObservation: Sendable {
 
     /// Ends the observer.
     ///
-    /// Called on the observer's queue: the observer is not called after this returns. Called elsewhere: a call that has
-    /// begun may end later, and no other begins.
+    /// If you call this on the observer's queue, the observer is not called after it returns. If you call it elsewhere,
+    /// a call of the observer that has begun may finish later, and no other begins.
     public func cancel() {
         end()
     }
@@ -29,9 +29,9 @@ extension ReachabilityMonitor {
     ///
     /// - Parameters:
     ///   - queue: The queue of the calls. nil: a serial queue of this library, which all observers share. It is not the
-    ///     main queue. Calls do not overlap, on a concurrent queue either.
+    ///     main queue. Calls do not overlap, not even on a concurrent queue.
     ///   - body: The closure to call. It is released when the observer ends, after a call that has begun.
-    /// - Returns: A token. Keep it: the observer ends with it. It keeps this monitor.
+    /// - Returns: A token. Keep the token: when it is released, the observer ends. The token keeps this monitor alive.
     public func observe(
         on queue: DispatchQueue? = nil, _ body: @escaping @Sendable (ReachabilityPath) -> Void
     ) -> ReachabilityObservation {

@@ -3,13 +3,14 @@
 #if os(Linux)
 /// The interface and the routing mark of a monitor's target, and when the monitor reports changes.
 public struct ReachabilityOptions: Sendable, Hashable {
-    /// The name of an interface. Only routes over it count. It need not exist yet: it is followed by its name.
+    /// The name of an interface. Only routes over it count. It need not exist yet, and it may get a new index: the name
+    /// counts.
     public var interface: String?
     /// The mark of the program's sockets (SO_MARK), which routing rules may match. 0: none.
     public var routingMark: UInt32
-    /// For interfaces that flap: a change is reported when nothing has changed for this time. A change that is undone
-    /// within this time is not reported. If the changes go on, one is reported after ten times this time. Zero or less:
-    /// each change is reported at once. ``ReachabilityMonitor/path`` does not wait.
+    /// The settle time, for interfaces that flap. A change is reported when nothing has changed for this time. A change
+    /// that is undone within this time is not reported. If the changes go on, one is reported after ten times this
+    /// time. Zero or less: each change is reported at once. ``ReachabilityMonitor/path`` does not wait.
     public var settleTime: Duration
 
     public init(interface: String? = nil, routingMark: UInt32 = 0, settleTime: Duration = .zero) {

@@ -21,12 +21,13 @@ extension ReachabilityPath {
 }
 
 extension ReachabilityPath.Interface {
-    /// The type of an interface. It follows from what the device is, never from its name. Later versions may have more
+    /// The type of an interface. It depends on the device, never on the interface's name. Later versions may have more
     /// types.
     ///
-    /// A VLAN, macvlan, ipvlan, bond, team, bridge or VRF has the type of what carries its packets: the interface below
-    /// it, or the port that a bond uses. Otherwise it has the type of the best port with a carrier, in the order
-    /// ``wiredEthernet``, ``wiFi``, ``cellular``. If no real device carries them, the type is ``virtual``.
+    /// A VLAN, macvlan, ipvlan, bond, team, bridge or VRF has the type of the interface that carries its packets: the
+    /// interface below it, or the port that a bond uses. If there is no such interface, it has the type of the best
+    /// port with a carrier, in the order ``wiredEthernet``, ``wiFi``, ``cellular``. If no real device carries the
+    /// packets, the type is ``virtual``.
     public struct InterfaceType: RawRepresentable, Sendable, Hashable {
         public let rawValue: UInt32
 

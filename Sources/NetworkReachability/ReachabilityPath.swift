@@ -14,7 +14,7 @@ public struct ReachabilityPath: Sendable, Hashable {
     public var gateway: Address?
     /// The source address of packets to the target.
     public var source: Address?
-    /// The address of the target. For a host: that of its addresses that the flags describe. nil for the default path.
+    /// The address of the target. For a host, the address that the flags describe. nil for the default path.
     public var destination: Address?
 
     /// Makes a path for a ``ReachabilityScript``.
@@ -38,8 +38,8 @@ public struct ReachabilityPath: Sendable, Hashable {
         ReachabilityPath(flags: [], reason: reason)
     }
 
-    /// Whether a packet can leave for the target now, or makes the connection that it needs. It does not mean that the
-    /// target replies. A host whose name is not resolved yet is not reachable.
+    /// Whether a packet can leave for the target now, perhaps after it starts a connection. That does not mean that the
+    /// target responds. A host whose name is not resolved yet is not reachable.
     public var isReachable: Bool {
         guard flags.contains(.reachable), reason != .namePending else { return false }
         let isAutomatic = !flags.isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand])

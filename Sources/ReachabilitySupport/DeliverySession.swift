@@ -14,7 +14,7 @@ package final class DeliverySession<Status: Equatable & Sendable>: FlagsReceiver
     private let isEnded = Atomic(false)
 
     /// - Parameters:
-    ///   - queue: The queue of the deliveries. They do not overlap, on a concurrent queue either.
+    ///   - queue: The queue of the deliveries. They do not overlap, not even on a concurrent queue.
     ///   - deliver: Delivers a status. It must check `hasEnded` before each user's closure that it calls.
     package init(
         queue: DispatchQueue,

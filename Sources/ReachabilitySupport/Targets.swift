@@ -18,7 +18,7 @@ package enum Targets {
         return withUnsafeBytes(of: &address) { self.address($0.baseAddress!) }
     }
 
-    /// A sockaddr of IPv4 or IPv6; anything else: nil.
+    /// A target for a `sockaddr` of IPv4 or IPv6. nil: the address is of another family.
     package static func address(_ address: UnsafeRawPointer) -> SCNetworkReachability? {
         SCNetworkReachabilityCreateWithAddress(nil, address.assumingMemoryBound(to: sockaddr.self))
     }
@@ -27,8 +27,8 @@ package enum Targets {
         HostNameFlaw(of: host) == nil ? SCNetworkReachabilityCreateWithName(nil, host) : nil
     }
 
-    /// Whatever is not empty. What the C library would refuse, or read as another name, cannot be reached: no more than
-    /// names below .invalid.
+    /// A target for any text that is not empty. If the C library would refuse the text, or would read only a part of
+    /// it, the target is a name below .invalid, which is never reachable.
     package static func unchecked(host: String) -> SCNetworkReachability? {
         let isReadable = !host.utf8.contains(0) && host.utf8.count <= HostNameFlaw.maximumLength
         return SCNetworkReachabilityCreateWithName(nil, isReadable ? host : "name.invalid")
@@ -36,7 +36,7 @@ package enum Targets {
 }
 
 extension sockaddr_storage {
-    /// A copy of the bytes of a socket address of IPv4 or IPv6; nil: they are something else.
+    /// A copy of the bytes of a socket address of IPv4 or IPv6. nil: the bytes are not such an address.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         self.init()
         withUnsafeMutableBytes(of: &self) { copy in copy.copyBytes(from: bytes.prefix(copy.count)) }
@@ -45,7 +45,7 @@ extension sockaddr_storage {
 }
 
 extension SCNetworkReachability {
-    /// The flags now; nil: the kernel could not be asked.
+    /// The flags now. nil: the kernel could not be queried.
     package var flags: SCNetworkReachabilityFlags? {
         var flags: SCNetworkReachabilityFlags = []
         return SCNetworkReachabilityGetFlags(self, &flags) ? flags : nil
@@ -53,7 +53,7 @@ extension SCNetworkReachability {
 }
 
 extension SCNetworkReachabilityFlags {
-    /// A packet can leave, if need be over a connection that is made without the user's doing.
+    /// Whether a packet can leave, perhaps after a connection is made without help from the user.
     package var isUsable: Bool {
         guard contains(.reachable) else { return false }
         if !contains(.connectionRequired) { return true }

@@ -17,10 +17,10 @@ public struct SCNetworkReachabilityContext {
     public var info: UnsafeMutableRawPointer?
     /// Called when the callback is set, and before each call. Its result is used instead of `info`.
     public var retain: (@convention(c) (UnsafeRawPointer) -> UnsafeRawPointer)?
-    /// Called once for each `retain`: after each call, and when the callback is replaced or cleared, or the target
-    /// ends. It may be called on any thread.
+    /// Called once for each `retain`: after each call, and when the callback is replaced or removed, or the target is
+    /// freed. It may be called on any thread.
     public var release: (@convention(c) (UnsafeRawPointer) -> Void)?
-    /// Never called. It is here because Apple's structure has it.
+    /// Never called. It exists because Apple's structure has it.
     public var copyDescription: ((UnsafeRawPointer) -> Unmanaged<CFString>)?
 
     public init(
@@ -42,11 +42,11 @@ public struct SCNetworkReachabilityContext {
     }
 }
 
-/// Sets or replaces the callback of a target. With nil as `callout`, clears it.
+/// Sets or replaces the callback of a target. With nil as `callout`, removes it.
 ///
 /// The new context is retained before the old one is released. The new callback is first called at the next change. If
-/// this is called on the queue or thread of the callbacks, the old callback is not called after this returns.
-/// Elsewhere, a call that has begun may end later, and no other begins.
+/// you call this on the queue or thread of the callbacks, the old callback is not called after it returns. If you call
+/// it elsewhere, a call of the old callback that has begun may finish later, and no other begins.
 ///
 /// - Returns: false on failure, and the cause in `SCError()`.
 @discardableResult

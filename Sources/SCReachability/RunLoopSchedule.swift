@@ -25,8 +25,8 @@ public func SCNetworkReachabilityScheduleWithRunLoop(
 
 /// Ends one schedule of the target.
 ///
-/// Called on the thread that runs the loop: no callback comes there after this returns. Called on another thread: a
-/// callback that has begun may end later, and no other begins.
+/// If you call this on the thread that runs the loop, no callback comes there after it returns. If you call it on
+/// another thread, a callback that has begun may finish later, and no other begins.
 ///
 /// - Returns: false, and `kSCStatusInvalidArgument` in `SCError()`, if the target has no such schedule.
 @discardableResult

@@ -4,11 +4,11 @@
 public import CReachability
 public import Dispatch
 
-/// Schedules the target on a queue. Its callbacks come on `queue`, one at a time, on a concurrent queue too. nil ends
-/// the schedule.
+/// Schedules the target on a queue. Its callbacks come on `queue`, one at a time, even if the queue is concurrent. nil
+/// ends the schedule.
 ///
-/// If nil is set on `queue` itself, no callback comes after this returns. Elsewhere, a callback that has begun may end
-/// later, and no other begins.
+/// If you pass nil on `queue` itself, no callback comes after this returns. If you pass it elsewhere, a callback that
+/// has begun may finish later, and no other begins.
 ///
 /// - Returns: false on failure, and the cause in `SCError()`: `kSCStatusInvalidArgument` if the target is already
 ///   scheduled, or, with nil, if it is not on a queue.

@@ -6,8 +6,8 @@ import NetworkReachability
 typealias Address = ReachabilityPath.Address
 
 extension Address {
-    /// An address literal as getaddrinfo(3) reads it: the name of a zone counts for link-local addresses only, and `%0`
-    /// is no zone. Never queries a name server.
+    /// An address literal as getaddrinfo(3) reads it: the name of a zone counts only in link-local addresses, and `%0`
+    /// means no zone. Never queries a name server.
     init?(numeric text: String) {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST

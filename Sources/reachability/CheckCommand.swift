@@ -7,7 +7,7 @@ import NetworkReachability
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Print whether targets are reachable. Exits with 0 if all are, else with 1."
+        abstract: "Print whether targets are reachable. Exits with 0 if all are, otherwise with 1."
     )
 
     @Argument(help: ArgumentHelp("Names, addresses, or LOCAL,REMOTE.", valueName: "target"))

@@ -8,7 +8,7 @@ import NetworkReachability
 /// The options of check, watch and wait.
 struct CommonOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Use only routes out of this interface, which need not exist yet.", valueName: "name"),
+        help: ArgumentHelp("Use only routes out of this interface. It need not exist yet.", valueName: "name"),
         completion: .shellCommand("ls /sys/class/net")
     )
     var interface: String?
@@ -19,7 +19,7 @@ struct CommonOptions: ParsableArguments {
     @Flag(help: "Print each state as one line of JSON.")
     var json = false
 
-    @Flag(help: "Print what the library knows about each target to standard error.")
+    @Flag(help: "Also print to standard error what the library knows about each target.")
     var debug = false
 
     func validate() throws {
@@ -48,7 +48,7 @@ struct CommonOptions: ParsableArguments {
 }
 
 extension Target {
-    /// A URL is the most common mistake. Taken for a name, it would never be found.
+    /// A URL is the most common mistake. As a name, it would never be found.
     fileprivate convenience init(host text: String, binding: TargetBinding) throws(ToolError) {
         if text.contains(where: { $0 == "/" || $0.isWhitespace }) {
             throw ToolError("\(text): is neither a name nor an address; give only the host of a URL")
@@ -66,7 +66,7 @@ struct Seconds: ExpressibleByArgument {
 
     init?(argument: String) {
         guard let seconds = Double(argument), seconds >= 0, seconds.isFinite else { return nil }
-        // A thousand years is for ever, and no clock overflows.
+        // At most a thousand years, so that no clock overflows.
         duration = .seconds(min(seconds, 3e10))
     }
 

@@ -17,7 +17,7 @@ struct EventLoop {
     let runLoop: SCRunLoop
     private let watchesReader: Bool
 
-    /// `watchesReader`: for a command that prints as long as it runs, and has no purpose without a reader.
+    /// `watchesReader`: for a command that prints while it runs, and is of no use without a reader.
     init(signals: [Int32] = [], watchesReader: Bool = false) throws(ToolError) {
         guard let runLoop = SCRunLoopGetCurrent() else { throw ToolError(of: "run loop") }
         self.runLoop = runLoop

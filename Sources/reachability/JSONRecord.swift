@@ -3,7 +3,7 @@
 import FoundationEssentials
 import NetworkReachability
 
-/// A state as one JSON object. Every key is always there; null: there is no value.
+/// A state as one JSON object. Every key is always present; null: there is no value.
 struct JSONRecord: Encodable {
     var target: String
     var time: Date

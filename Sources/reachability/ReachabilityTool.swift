@@ -13,9 +13,9 @@ struct ReachabilityTool: ParsableCommand {
         abstract: "Print whether a packet can leave this machine for a host, over which interface, or why not.",
         discussion: """
             Reachable means that a packet addressed to the target can leave this machine now. It never means that the \
-            target answers.
+            target responds.
 
-            A TARGET is an address, a name, or LOCAL,REMOTE: two addresses, either of which may be left out.
+            A TARGET is an address, a name, or LOCAL,REMOTE: two addresses, of which one may be left out.
 
             -r TARGET and -W -r TARGET print what Apple's scutil prints.
             """,
@@ -30,12 +30,12 @@ struct ReachabilityTool: ParsableCommand {
     }
 }
 #else
-/// Users of the libraries build this target too. They must not have to fetch the argument parser for it.
+/// Packages that use the libraries build this target, too. They should not need to download the argument parser for it.
 @main
 enum ReachabilityTool {
     static func main() {
         StandardError.write(
-            "this is not the tool: it was built without its trait. Build it with: swift build --traits Tool")
+            "this is not the tool: it was built without the trait Tool. Build it with: swift build --traits Tool")
         exit(ExitStatus.unusable)
     }
 }

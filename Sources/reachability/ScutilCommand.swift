@@ -5,7 +5,7 @@ import ArgumentParser
 import CReachability
 import NetworkReachability
 
-/// The forms of Apple's scutil. Scripts parse them: every word and every blank is as there.
+/// The output of Apple's scutil. Scripts parse it, so every word and every blank is the same.
 struct ScutilCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scutil",

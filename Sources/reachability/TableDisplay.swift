@@ -3,7 +3,8 @@
 import Glibc
 import NetworkReachability
 
-/// Shows the states on a terminal: a row for each target with its recent history, and the latest changes below as lines.
+/// Shows the states on a terminal: a row for each target with its recent history, and the latest changes below as
+/// lines.
 ///
 /// Nothing else may write to the terminal meanwhile. The table is on the terminal's alternate screen: at the end the
 /// terminal shows again what it showed before.

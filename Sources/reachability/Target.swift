@@ -14,8 +14,8 @@ struct TargetBinding {
 
 /// A host, an address, a pair of addresses or the default path, as the user wrote it.
 ///
-/// It is not built on `ReachabilityMonitor`, which calls back on threads of its own, and which has no description, no
-/// evidence, and no error number when the kernel cannot be queried.
+/// It is not built on `ReachabilityMonitor`: that calls back on threads of its own. It has no description, no evidence,
+/// and no error number when the kernel cannot be queried.
 final class Target {
     enum Kind: String {
         case name = "by name"
@@ -115,7 +115,7 @@ final class Target {
 extension Target {
     private static func parse(_ text: String, source: Address?) throws(ToolError) -> (Kind, KernelTarget.Kind) {
         if let comma = text.firstIndex(of: ",") {
-            guard source == nil else { throw ToolError("\(text): has a source of its own") }
+            guard source == nil else { throw ToolError("\(text): already has a source address; leave out --source") }
             let local = try half(text[..<comma], of: text)
             return (
                 .addressPair, .addresses(local: local, remote: try half(text[text.index(after: comma)...], of: text))
@@ -124,7 +124,7 @@ extension Target {
         let kind: Kind = Address.isLiteral(text) ? .address : .name
         guard let source else { return (kind, .host(text)) }
         guard let remote = Address(numeric: text) else {
-            throw ToolError("\(text): a source address goes with an address, not with a name")
+            throw ToolError("\(text): a source address needs an address as the target, not a name")
         }
         return (kind, .addresses(local: source, remote: remote))
     }

@@ -3,7 +3,7 @@
 import CReachability
 import NetworkReachability
 
-/// The way to a target at one moment. Equal states are one line of output.
+/// The path to a target at one moment. Equal states make one line of output.
 struct TargetState: Equatable {
     let path: ReachabilityPath
     let evidence: String
@@ -26,7 +26,7 @@ struct TargetState: Equatable {
     var lineWithReasonFirst: String { (why + ["\(path.flags)"] + way + proof).joined(separator: "  ") }
 
     private var way: [String] {
-        // The type of a cable, and of what is like one, is left out.
+        // The types for cables, and those that work like cables, are left out.
         let types: Set<ReachabilityPath.Interface.InterfaceType> = [.wiFi, .cellular, .pointToPoint, .tunnel]
         let words: [(String, (any CustomStringConvertible)?)] = [
             ("dev", path.interface?.name),

@@ -23,7 +23,7 @@ struct WatchCommand: ParsableCommand {
             discussion: """
                 Its environment has REACHABILITY_TARGET, REACHABILITY_FLAGS, REACHABILITY_STATUS (reachable or \
                 unreachable), REACHABILITY_REASON, REACHABILITY_INTERFACE and REACHABILITY_INTERFACE_TYPE. One command \
-                runs at a time. After changes in the meantime it runs once more for each target, with the latest state.
+                runs at a time. If targets change meanwhile, it then runs once for each of them, with the latest state.
                 """,
             valueName: "command"
         )
@@ -54,7 +54,7 @@ struct WatchCommand: ParsableCommand {
         _ targets: [Target], on loop: EventLoop, until deadline: ContinuousClock.Instant?, display: any StateDisplay,
         runner: CommandRunner?
     ) throws {
-        // Callbacks only mark their target: states are read and shown when all callbacks that were due have come.
+        // Callbacks only mark their target. When all callbacks that were due have come, states are read and shown.
         let changed = ChangedTargets()
         for (index, target) in targets.enumerated() {
             target.onChange = { _ in changed.indices.insert(index) }

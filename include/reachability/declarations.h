@@ -2,10 +2,10 @@
 #ifndef REACHABILITY_DECLARATIONS_H
 #define REACHABILITY_DECLARATIONS_H
 
-/* clang-format off: macros that are no statements */
+/* clang-format off: macros that are not statements */
 
 /*
- * Macros with which reachability.h declares things for C, for C++ and for Swift's importer. Programs do not use them.
+ * The macros that reachability.h uses in its declarations for C, C++ and Swift's importer. Programs do not use them.
  *
  * Swift must never see a typedef named SCNetworkReachabilityRef. Its importer takes that name for a CoreFoundation
  * class and counts references inside our object, and the process dies. Under __swift__ the structures are therefore

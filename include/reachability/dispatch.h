@@ -9,7 +9,7 @@
 
 #include <reachability/reachability.h>
 
-/* libdispatch's headers use these two of clang's, which gcc may not have. */
+/* libdispatch's headers use these two macros of clang, which gcc may not have. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #define REACHABILITY_HAS_FEATURE
@@ -47,8 +47,8 @@ static inline void SCNetworkReachabilityDispatchPerform(void *queue, void (*work
 }
 
 /*
- * Schedules the target on a queue, serial or concurrent, and retains the queue. NULL unschedules the target. As
- * SCNetworkReachabilitySetScheduler.
+ * Schedules the target on a queue, serial or concurrent, and retains the queue. NULL unschedules the target. Everything
+ * else is as for SCNetworkReachabilitySetScheduler.
  */
 static inline SCBoolean SCNetworkReachabilitySetDispatchQueue(SCNetworkReachabilityRef target, dispatch_queue_t queue)
 {

@@ -32,7 +32,7 @@
  *     ... from a source to a destination    SCNetworkReachabilityCreateWithAddressPair
  *     ... for a name or an address as text  SCNetworkReachabilityCreateWithName
  *     ... for one interface, with a mark    SCNetworkReachabilityCreateWithOptions
- *     keep a target, give it up             SCNetworkReachabilityRetain, SCNetworkReachabilityRelease
+ *     retain a target, release it           SCNetworkReachabilityRetain, SCNetworkReachabilityRelease
  *     its flags                             SCNetworkReachabilityGetFlags
  *     reason, interface, gateway, source    SCNetworkReachabilityGetPath; in a callback, ...GetLastPath
  *     the addresses of a name               SCNetworkReachabilityGetResolvedAddresses
@@ -53,50 +53,55 @@
  *                                           SCRunLoopCopyNextChange until it returns NULL
  *
  * A name is looked up only while its target is scheduled. Before the first result, GetFlags and GetPath say nothing
- * about the host: the flags are for the name servers, the reason is NamePending. Schedule it and wait for the callback.
+ * about the host: the flags are about the path to the name servers, and the reason is NamePending. Schedule the target
+ * and wait for the callback.
  *
  * ---- Rules for all calls
  *
- * Errors. A call that fails returns NULL, 0 or -1, writes no output, and sets the calling thread's SCError(), which
- *   success does not reset: an errno value (below 1000, never EINTR or EAGAIN) or a kSCStatus... constant. An argument
- *   that makes no sense, or is NULL without being SC_NULLABLE, gives kSCStatusInvalidArgument. So do most pointers to
- *   foreign or released objects; do not rely on it. "Fails:" names the other errors. The library never prints.
- * Ownership. Create and Copy return a reference, which the caller releases; Get returns one that it does not release.
- *   Retain(NULL) and Release(NULL) do nothing. Arguments (addresses, names, contexts, options) are copied. A scheduled
- *   target stays alive until it is unscheduled.
+ * Errors. A call that fails returns NULL, 0 or -1 and writes no output. It sets the calling thread's SCError() to an
+ *   errno value (below 1000, never EINTR or EAGAIN) or to a kSCStatus... constant. A call that succeeds does not reset
+ *   it. An argument that makes no sense, or that is NULL without being SC_NULLABLE, gives kSCStatusInvalidArgument.
+ *   Most pointers to foreign or released objects give it, too, but do not rely on that. "Fails:" at a call lists the
+ *   other errors. The library never prints.
+ * Ownership. Create and Copy return a reference that the caller releases. Get returns a reference that the caller does
+ *   not release. Retain(NULL) and Release(NULL) do nothing. Arguments (addresses, names, contexts, options) are copied.
+ *   A scheduled target stays alive until it is unscheduled.
  * Threads. Any thread may make any call, but only one at a time drives a run loop (SCRunLoopPerform,
- *   SCRunLoopRunInMode, SCRunLoopRun): a second one fails with EBUSY. Signal handlers may call SCRunLoopStop and
- *   SCRunLoopWakeUp. Callbacks and context functions run with no lock held and may make any call. Do not
- *   pthread_cancel(3) a thread inside a call.
- * The library's threads. Run loops need none, except for names: these are looked up on at most four. All targets on
- *   schedulers and queues share one. A call that needs a socket in another network namespace uses one for that moment.
- * Stopping. After SetCallback, Unschedule or SetScheduler(NULL) on the thread or queue that delivers, the old
- *   callback is not called any more. On another thread, at most the callback that is running finishes.
+ *   SCRunLoopRunInMode, SCRunLoopRun): in a second thread these calls fail with EBUSY. Signal handlers may call
+ *   SCRunLoopStop and SCRunLoopWakeUp. Callbacks and context functions run with no lock held and may make any call. Do
+ *   not pthread_cancel(3) a thread inside a call.
+ * The library's threads. Targets on run loops need none, except for names: at most four threads look names up, and one
+ *   closes watches on files. All targets on schedulers and queues share one thread. A call that needs a socket in
+ *   another network namespace uses a thread for that moment.
+ * Stopping. If SetCallback, Unschedule or SetScheduler(NULL) is called on the thread or queue that delivers, the old
+ *   callback is not called after it returns. If it is called on another thread, a callback that has begun may finish
+ *   later, and no other begins.
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server or the kernel's RTNL lock.
- *   Driving a run loop waits until the kernel has finished the change behind an event, microseconds as a rule. GetPath
- *   and GetLastPath may wait for the lock. GetFlags of a target that is not scheduled does not see the other end of a
- *   tunnel, and sometimes not the kind of an interface, until GetPath or a schedule has read them.
- * Structures. Context is Apple's, Scheduler follows it: `version` is 0 and the layout never changes. Options and Path
- *   may grow: set `size` to sizeof (the ...Initializer macros do). Less than the first version's or more than
- *   4096 is invalid. On output, fields that are not entirely within `size` are not written, and bytes that the
- *   library does not know are zeroed. On input, these bytes must be zero: unknown options are refused.
- * Text is written as by snprintf(3): at most `capacity` bytes with the NUL; returns the length of the whole text
- *   without it. The buffer may be NULL if `capacity` is 0.
- * Network namespaces. A target belongs to that of the thread that creates it, and keeps it alive. A later call that
- *   needs a new socket there, and may not setns(2), fails with EPERM.
- * Fork. A child can create and use its own targets and loops. Inherited ones it can retain and release; other calls
- *   fail with ECHILD, and the memory of scheduled targets stays until the child ends. The parent is not affected. All
- *   descriptors are closed on exec.
+ *   Driving a run loop waits until the kernel has finished the change behind an event. This usually takes microseconds.
+ *   GetPath and GetLastPath may wait for the lock. If the target is not scheduled, GetFlags ignores the other end of a
+ *   tunnel, and sometimes the type of an interface, until GetPath or a schedule has read them.
+ * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options and
+ *   Path may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less than that of
+ *   the first version, or more than 4096. On output, the library does not write fields that are not entirely within
+ *   `size`, and zeroes the bytes after the last field that it knows. On input, these bytes must be zero: unknown
+ *   options are refused.
+ * Text is written as by snprintf(3): at most `capacity` bytes, with the NUL. The call returns the length of the whole
+ *   text, without the NUL. The buffer may be NULL if `capacity` is 0.
+ * Network namespaces. A target belongs to the network namespace of the thread that creates it, and keeps that namespace
+ *   alive. If a later call needs a new socket there, and the process may not use setns(2), the call fails with EPERM.
+ * Fork. A child can create and use its own targets and loops. It can retain and release inherited targets and loops;
+ *   other calls on these fail with ECHILD. The memory of inherited scheduled targets stays until the child ends. The
+ *   parent is not affected. All descriptors are closed on exec.
  * Sandboxes. If rtnetlink(7) is denied, the library connects a UDP socket instead, which sends nothing. Then the path's
  *   `evidence` is Socket, the only flags are Reachable and IsLocalAddress, and a scheduled target is evaluated every 2
- *   seconds. Any other failure to open a socket is an error of the call.
+ *   seconds. If a socket cannot be opened for any other reason, the call fails.
  *
  * docs/behaviour.md has the details.
  */
 
 #ifdef __swift__
-/* First. Otherwise sockaddr, timespec and others belong to this module, and Swift code that imports only Glibc cannot
- * use their members if another file of its module extends one of them. */
+/* This import must be first. Otherwise sockaddr, timespec and others belong to this module, and Swift code that imports
+ * only Glibc cannot use their members if another file of its module extends one of them. */
 #include <features.h>
 #ifdef __GLIBC__
 #pragma clang module import SwiftGlibc
@@ -107,7 +112,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* The version of this header. SCNetworkReachabilityGetVersion() returns that of the loaded library. */
+/* The version of this header. SCNetworkReachabilityGetVersion() returns the version of the loaded library. */
 #define REACHABILITY_VERSION       "0.1.0"
 #define REACHABILITY_VERSION_MAJOR 0
 #define REACHABILITY_VERSION_MINOR 1
@@ -149,13 +154,14 @@ const char *SCErrorString(int status);
 /* The version of the loaded library: "0.1.0". */
 const char *SCNetworkReachabilityGetVersion(void);
 
-/* ---- Flags, reasons, kinds of interface ------------------------------------------------------------------------- */
+/* ---- Flags, reasons, types of interface ------------------------------------------------------------------------- */
 
 /*
- * What is known of a target's path. The bits are Apple's. No bit set: no packet can leave for the target.
+ * What is known about a target's path. The bits are Apple's. No bit set: no packet can leave for the target.
  *
  * ConnectionRequired and ConnectionOnTraffic are set together: the packet leaves over a ppp interface that pppd(8)
- * dials on demand and that is not connected, as its database says. A scheduled target reads that every 2 seconds.
+ * dials on demand, and pppd's database says that it is not connected. For a scheduled target, the library reads the
+ * database every 2 seconds.
  */
 /* clang-format off */
 SC_FLAGS(SCNetworkReachabilityFlags) {
@@ -189,7 +195,7 @@ SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonNoCarrier               = 6,  /* up, but not running: no cable, dormant */
     kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* IPv6 without an address to send from */
     kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8,  /* this machine does not have a pair's local address */
-    kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are for the name servers */
+    kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are about the name servers */
     kSCNetworkReachabilityReasonNameNotFound            = 10,
     kSCNetworkReachabilityReasonNameServerFailure       = 11,
     kSCNetworkReachabilityReasonNameServerUnreachable   = 12,
@@ -198,8 +204,9 @@ SC_OPEN_ENUM(SCNetworkReachabilityReason) {
 /* clang-format on */
 
 /*
- * The kind of interface that the packet leaves over: from the device, never from its name. A VLAN, bond, bridge or
- * another interface on top of others has the kind of what carries it. If no real device does, it is Virtual.
+ * The type of the interface that the packet leaves over. It depends on the device, never on the interface's name. A
+ * VLAN, bond, bridge or other interface on top of others has the type of the device that carries it. If no real device
+ * carries it, the type is Virtual.
  */
 /* clang-format off */
 SC_OPEN_ENUM(SCNetworkReachabilityInterfaceType) {
@@ -217,7 +224,7 @@ SC_OPEN_ENUM(SCNetworkReachabilityInterfaceType) {
 /* The source of a path. */
 /* clang-format off */
 SC_OPEN_ENUM(SCNetworkReachabilityEvidence) {
-    kSCNetworkReachabilityEvidenceKernel = 0, /* the kernel's own route look-up, over rtnetlink */
+    kSCNetworkReachabilityEvidenceKernel = 0, /* a route query to the kernel, over rtnetlink */
     kSCNetworkReachabilityEvidenceSocket = 1  /* a connected UDP socket, as rtnetlink is denied: see "Sandboxes" */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityEvidence);
 /* clang-format on */
@@ -246,7 +253,7 @@ typedef const struct SCNetworkReachability *SCNetworkReachabilityRef;
  * IPv4-mapped IPv6 address becomes the IPv4 address. A link-local IPv6 address is reachable only with its scope
  * (interface index). 0.0.0.0 and :: stand for the default path: reachable if IPv4 or IPv6 has a usable default route.
  *
- * In all creators, `allocator` is only there because Apple's calls have it: pass NULL.
+ * In all Create calls, `allocator` exists only because Apple's calls have it: pass NULL.
  *
  * Fails: ENOMEM, or an errno if the calling thread's network namespace cannot be opened.
  */
@@ -255,9 +262,9 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
 
 /*
  * Makes a target for the path from `localAddress` to `remoteAddress`, both of one family. One of them may be NULL.
- * Without a remote address, the local address is the target. A local 0.0.0.0 or :: lets the kernel choose. While this
- * machine does not have the local address, there are no flags and the reason is LocalAddressNotAssigned. Otherwise as
- * CreateWithAddress.
+ * Without a remote address, the local address is the target. If the local address is 0.0.0.0 or ::, the kernel chooses
+ * it. While this machine does not have the local address, there are no flags and the reason is LocalAddressNotAssigned.
+ * Everything else is as for CreateWithAddress.
  */
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithAddressPair(
     const void *SC_NULLABLE allocator, const struct sockaddr *SC_NULLABLE localAddress,
@@ -269,13 +276,15 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
  * "localhost" and names below ".localhost" are 127.0.0.1 and ::1.
  *
  * Any other name is looked up with getaddrinfo(3), in the background, while the target is scheduled. Until the first
- * result, and while it is not scheduled, the reason is NamePending and the flags are those of the path to the name
- * servers, or of the default path if these are on this machine.
+ * result, and while the target is not scheduled, the reason is NamePending and the flags are those of the path to the
+ * name servers, or of the default path if these are on this machine.
  *
  * The first result or failure makes a callback; so does a change of the addresses. The best address counts; of equals,
  * the first in the resolver's order. A name that does not exist has no flags (NameNotFound). If the name servers fail,
  * earlier addresses stay; without any, there are no flags (NameServerFailure, NameServerUnreachable). A name is looked
- * up again after a change of the network, after 5 minutes, and after a failure. Fails as CreateWithAddress.
+ * up again after a change of the network, after 5 minutes, and after a failure.
+ *
+ * Fails as CreateWithAddress does.
  */
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithName(
     const void *SC_NULLABLE allocator, const char *nodename);
@@ -290,7 +299,7 @@ SC_FLAGS(SCNetworkReachabilityOption) {
 
 typedef struct {
     size_t                             size;
-    const char *SC_NULLABLE            nodename; /* either this or one or two addresses */
+    const char *SC_NULLABLE            nodename; /* either a name, or one or two addresses */
     const struct sockaddr *SC_NULLABLE localAddress;
     const struct sockaddr *SC_NULLABLE remoteAddress;
     /* Only routes out of this interface count. 1 to 15 bytes. While it does not exist, the target has no flags and the
@@ -303,8 +312,8 @@ typedef struct {
 } SCNetworkReachabilityOptions;
 #define kSCNetworkReachabilityOptionsInitializer SC_SIZED(SCNetworkReachabilityOptions, {}, {}, {}, {}, {}, {}, {}, {})
 
-/* Makes a target as the calls above do, from a structure. For the default path of one interface, set the remote address
- * to 0.0.0.0. */
+/* Makes a target from a structure. The fields mean what the arguments of the calls above mean. For the default path of
+ * one interface, set the remote address to 0.0.0.0. */
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithOptions(
     const void *SC_NULLABLE allocator, const SCNetworkReachabilityOptions *options);
 
@@ -321,18 +330,19 @@ unsigned long SCNetworkReachabilityGetTypeID(void);
 /* ---- Reading a target's state ----------------------------------------------------------------------------------- */
 
 /*
- * Gets the flags. Of a name that is not resolved, they are not about the host: see CreateWithName.
+ * Gets the flags. While a name is not resolved, they are not about the host: see CreateWithName.
  *
- * Not scheduled: queries the kernel, some microseconds. Scheduled: loads the latest evaluation, without a system call
- * or a lock. On a run loop that value changes only when the loop is driven, and not during a callback, except in a
- * nested drive or if the target is on several loops. A program that does not drive the loop should not schedule.
+ * If the target is not scheduled, this queries the kernel, which takes some microseconds. If it is scheduled, this
+ * loads the result of the latest evaluation, without a system call or a lock. On a run loop, the result changes only
+ * while the loop is driven. It does not change during a callback, unless the callback drives the loop or the target is
+ * on several loops. A program that does not drive the loop should not schedule its targets.
  *
  * No bit set is a result, not a failure. Fails: an errno or kSCStatusReachabilityUnknown if the kernel could not be
  * queried.
  */
 SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags);
 
-/* All that is known of the path to a target. ss_family AF_UNSPEC: there is no such address. */
+/* All that is known about the path to a target. ss_family AF_UNSPEC: there is no such address. */
 typedef struct {
     size_t                             size;
     SCNetworkReachabilityFlags         flags;
@@ -352,22 +362,23 @@ typedef struct {
     SC_SIZED(SCNetworkReachabilityPath, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 
 /*
- * Queries the kernel, also if the target is scheduled. The fields agree with one another; the flags may be newer than
- * those of GetFlags. If the target is not reachable, interface and gateway are those of the route that packets would
- * take, if there is one. Fails as GetFlags.
+ * Gets the path by a query to the kernel, also if the target is scheduled. The fields agree with one another; the flags
+ * may be newer than those of GetFlags. If the target is not reachable, interface and gateway are those of the route
+ * that packets would take, if there is such a route. Fails as GetFlags does.
  */
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
 
 /*
- * Gets the path of the latest evaluation, whose flags GetFlags returns; any later difference makes a callback. So in a
- * callback it is the path that is reported; GetPath may already see another. Queries at most the kind of the interface.
- * Only for scheduled targets with kSCNetworkReachabilityOptionNotifyPath: for others, it is GetPath.
+ * Gets the path of the latest evaluation: GetFlags returns its flags, and any later difference makes a callback. So in
+ * a callback, this gets the path that the callback reports, while GetPath may get a newer one. It queries at most the
+ * type of the interface. This is only for scheduled targets with kSCNetworkReachabilityOptionNotifyPath. For any other
+ * target, it does the same as GetPath.
  */
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
 
 /*
  * Writes at most `capacity` of the target's addresses and returns how many there are: one for an address; all of a
- * resolved name; none for the default path and for a name that is not resolved. So 0 can be a result or a failure.
+ * resolved name; none for the default path and for a name that is not resolved. So 0 can mean a result or a failure.
  */
 size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef             target,
                                                  struct sockaddr_storage *SC_NULLABLE addresses, size_t capacity);
@@ -381,11 +392,11 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
 /* ---- Callbacks -------------------------------------------------------------------------------------------------- */
 
 /*
- * Called when the flags or the interface that packets leave over changed since the last delivery, with NotifyPath also
- * reason, gateway or source; for a name also once after it was scheduled. `flags` is the current value, never an old
- * one. Several changes before a delivery make one callback, or none if they cancel out. Callbacks of one target never
- * overlap and come in the order of the changes. A callback may make any call on the target: unschedule it, set another
- * callback, release the last reference.
+ * Called when the flags, or the interface that packets leave over, have changed since the last delivery. With
+ * NotifyPath, it is also called when the reason, gateway or source have changed. For a name, it is also called once
+ * after the target is scheduled. `flags` is the current value, never an old one. Several changes before a delivery make
+ * one callback, or none if they cancel out. Callbacks of one target never overlap and come in the order of the changes.
+ * A callback may make any call on the target: unschedule it, set another callback, release the last reference.
  */
 typedef void (*SCNetworkReachabilityCallBack)(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
                                               void *SC_NULLABLE info) SC_SWIFT_NAME(CNetworkReachabilityCallBack);
@@ -393,9 +404,9 @@ typedef void (*SCNetworkReachabilityCallBack)(SCNetworkReachabilityRef target, S
 /*
  * The `info` that a callback receives, and how long it lives.
  *
- * With retain: the library keeps what retain(info) returns. With both: each delivery retains, calls back, releases.
- * With release alone: called exactly once, after the context is replaced or the target freed, and no delivery runs.
- * With neither: `info` must stay valid until the last callback has returned.
+ * With retain, the library keeps what retain(info) returns. With both hooks, each delivery retains, calls back, and
+ * releases. With release alone, release is called exactly once: when the context was replaced or the target freed, and
+ * no delivery runs. With neither, `info` must stay valid until the last callback has returned.
  */
 typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityContext {
     long              version; /* 0 */
@@ -408,8 +419,8 @@ typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityC
 /*
  * Sets, replaces or (callout NULL) removes the callback. A NULL context stands for one with a NULL info.
  *
- * The new context is retained first, then the old one is released: on this thread or, if a delivery is running, on the
- * delivering one. The new callback is called from the next change on. Fails: ENOMEM.
+ * The new context is retained first. Then the old one is released: on this thread or, if a delivery is running, on the
+ * thread of that delivery. The new callback is first called at the next change. Fails: ENOMEM.
  */
 SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef                  target,
                                                       SCNetworkReachabilityCallBack SC_NULLABLE callout,
@@ -418,8 +429,8 @@ SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef  
 /* ---- Run loops -------------------------------------------------------------------------------------------------- */
 
 /*
- * A small run loop, for programs that have none and for programs that poll. It has one descriptor, so any other event
- * loop can host it. Each thread has its own; SCRunLoopCreate makes more.
+ * A small run loop, for programs without an event loop. It has one descriptor, so any other event loop can host it.
+ * Each thread has a run loop of its own; SCRunLoopCreate makes more.
  */
 #ifdef __swift__
 struct SC_SWIFT_CLASS(SCRunLoopRetain, SCRunLoopRelease) SCRunLoop;
@@ -428,8 +439,8 @@ struct SC_SWIFT_CLASS(SCRunLoopRetain, SCRunLoopRelease) SCRunLoop;
 typedef struct SCRunLoop                   *SCRunLoopRef;
 #endif
 
-/* Compared as text; no other mode is valid. A loop that runs in either mode serves the targets of both. Unschedule in
- * the mode of the schedule. */
+/* Modes are compared as text; there are only these two. A loop that runs in either mode serves the targets of both.
+ * Unschedule in the mode of the schedule. */
 typedef const char *SCRunLoopMode SC_SWIFT_NAME(CRunLoopMode);
 #define kSCRunLoopDefaultMode "kSCRunLoopDefaultMode"
 #define kSCRunLoopCommonModes "kSCRunLoopCommonModes"
@@ -442,8 +453,8 @@ enum {
     kSCRunLoopRunHandledSource = 4
 };
 
-/* The calling thread's loop, created by the first call. When the thread ends, its targets are unscheduled. Fails: an
- * errno. */
+/* The calling thread's loop, created by the first call. When the thread ends, the loop's targets are unscheduled.
+ * Fails: an errno. */
 SC_RETURNS_UNRETAINED SCRunLoopRef SC_NULLABLE SCRunLoopGetCurrent(void);
 
 /* The main thread's loop, from any thread. */
@@ -464,28 +475,29 @@ void SCRunLoopRelease(SCRunLoopRef SC_NULLABLE runLoop);
 int SCRunLoopGetFileDescriptor(SCRunLoopRef runLoop);
 
 /*
- * Handles what is due and returns the number of callbacks that ran. Waits at most `seconds` for something: 0 does not
- * wait, a negative number waits without limit (in SCRunLoopRunInMode, it means one pass).
+ * Handles what is due and returns the number of callbacks that ran. If nothing is due, waits at most `seconds`: 0 does
+ * not wait, a negative number waits without limit (in SCRunLoopRunInMode, it means one pass).
  *
- * Keeps waiting after events without a callback. Returns early, possibly 0, after SCRunLoopWakeUp and when
- * SCRunLoopCopyNextChange has something. A callback may call it; that callback's target is not delivered then.
+ * Events that make no callback do not end the wait. SCRunLoopWakeUp ends it, and so does a change for
+ * SCRunLoopCopyNextChange; the result may then be 0. A callback may call SCRunLoopPerform; that call makes no callback
+ * of the same target.
  *
  * Fails with -1: EBUSY (another thread drives the loop), or the errno of the wait. NaN is invalid.
  */
 int SCRunLoopPerform(SCRunLoopRef runLoop, double seconds);
 
 /*
- * For languages that cannot be called back: returns the next target without a callback that changed on this loop, with
- * its current flags, or NULL if there is none. The caller releases it. The first call on a loop starts the queue. A
- * target is queued at most once; unscheduling removes it. The queue holds no references.
+ * For languages that cannot be called back. Of the loop's targets that have no callback, returns the next one that
+ * changed, with its current flags, or NULL if there is none. The caller releases it. Changes before the first call on
+ * the loop are not queued. A target is queued at most once; unscheduling removes it. The queue holds no references.
  */
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCRunLoopCopyNextChange(
     SCRunLoopRef runLoop, SCNetworkReachabilityFlags *SC_NULLABLE flags);
 
 /*
  * Drives the calling thread's own loop for `seconds`; 0 or a negative number means one pass (in SCRunLoopPerform, a
- * negative number waits without limit). Ends earlier after SCRunLoopStop, also one before the run; after a callback, if
- * `returnAfterSourceHandled`; and when nothing is scheduled on the loop.
+ * negative number waits without limit). Ends earlier after SCRunLoopStop, also if that was called before the run; after
+ * a callback, if `returnAfterSourceHandled`; and when nothing is scheduled on the loop.
  *
  * Returns a kSCRunLoopRun... value; if several apply, the first of Stopped, HandledSource, Finished, TimedOut. Fails
  * with -1, as SCRunLoopPerform does.
@@ -496,16 +508,19 @@ SC_REFINED SCRunLoopRunResult SCRunLoopRunInMode(SCRunLoopMode mode, double seco
 /* Drives the calling thread's own loop until it is stopped or nothing is scheduled on it. */
 void SCRunLoopRun(void);
 
-/* Ends the current run (the innermost, if nested) or, if there is none, the next. Any thread, any signal handler. */
+/* Ends the current run (the innermost, if runs are nested) or, if there is none, the next. Any thread and any signal
+ * handler may call it. */
 void SCRunLoopStop(SCRunLoopRef runLoop);
 
-/* Ends a wait in SCRunLoopPerform, the current or the next, with 0. Any thread, any signal handler. */
+/* Ends the wait in the current SCRunLoopPerform or, if there is none, in the next: it returns 0. Any thread and any
+ * signal handler may call it. */
 void SCRunLoopWakeUp(SCRunLoopRef runLoop);
 
 /*
- * Schedules the target: its callbacks run on the thread that drives the loop, while it drives it. Evaluates the flags
- * once before it returns. Scheduling twice on one loop and mode counts: unschedule twice. On several loops, each change
- * is delivered once, by the loop that sees it first. Fails: ENOMEM, or an errno of opening the sockets.
+ * Schedules the target: its callbacks run in the calls that drive the loop, on the thread that makes these calls.
+ * Evaluates the flags once before it returns. Schedules are counted: a target that is scheduled twice on one loop and
+ * mode must be unscheduled twice. If a target is on several loops, each change is delivered once, by the loop that sees
+ * it first. Fails: ENOMEM, or an errno of opening the sockets.
  */
 SC_REFINED SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
                                                               SCRunLoopMode runLoopMode);
@@ -517,15 +532,16 @@ SC_REFINED SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachab
 /* ---- Schedulers ------------------------------------------------------------------------------------------------- */
 
 /*
- * A queue, thread pool or event loop that can run a function later. Copied. With `retain`, the library keeps what
- * retain(info) returns. `release` is called after the target was unscheduled and the last `work` was run.
+ * A queue, thread pool or event loop that can run a function later. The structure is copied. With `retain`, the library
+ * keeps what retain(info) returns. `release` is called after the target was unscheduled and the last `work` was run.
  *
- * perform(info, work, argument) must run work(argument) exactly once, later, on the scheduler's own thread or queue. It
- * may be called on any thread. Each target has at most one `work` waiting, so its callbacks never overlap.
+ * perform(info, work, argument) must make the scheduler run work(argument) exactly once, later, on the scheduler's own
+ * thread or queue. perform may be called on any thread. Each target has at most one `work` waiting, so its callbacks
+ * never overlap.
  *
- * `work` makes the callback. It is always safe to run: after the target is unscheduled, and when run twice, it does
- * nothing. Run inside perform, it makes the callback on the library's thread. If it is never run, the target gets no
- * more callbacks, and the memory of this one `work` is never freed.
+ * `work` makes the callback. It is always safe to run: after the target is unscheduled, and when it is run again, it
+ * does nothing. If perform runs it directly, the callback is made on the library's thread. If it is never run, the
+ * target gets no more callbacks, and the memory of this one `work` is never freed.
  */
 typedef struct {
     long              version; /* 0 */
@@ -537,8 +553,8 @@ typedef struct {
 } SCNetworkReachabilityScheduler;
 
 /*
- * Schedules the target: its callbacks run where the scheduler runs its work. NULL unschedules it. Evaluates the flags
- * once before it returns. GetFlags returns the library's latest evaluation, which may be newer than a callback's.
+ * Schedules the target: its callbacks run where the scheduler runs `work`. NULL unschedules the target. Evaluates the
+ * flags once before it returns. GetFlags returns the library's latest evaluation, which may be newer than a callback's.
  *
  * Invalid: no `perform`; a target that is already scheduled in any way; with NULL, a target that is not on a scheduler.
  * Fails: ENOMEM, kSCStatusReachabilityUnknown (no thread could be started), or an errno of opening the sockets.
