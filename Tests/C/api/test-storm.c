@@ -38,7 +38,7 @@ static unsigned rounds_wanted(void)
     /* valgrind's tools run one thread at a time, and twenty to a hundred times slower; the sanitizers two to ten times.
      * `make storm` runs more. */
     if (unit_is_under("valgrind"))
-        return ROUNDS / 200;
+        return ROUNDS / 1000;
     if (unit_is_under("tsan") || unit_is_under("asan"))
         return ROUNDS / 4;
     return unit_is_under("helgrind") ? ROUNDS / 500 : ROUNDS;

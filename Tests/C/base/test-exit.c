@@ -272,6 +272,12 @@ TEST(a_process_exits_with_its_own_status)
     EXPECT_PROGRAM(at_once, chosen, "");
 }
 
+/* How often a race is tried. Under valgrind each start of the program takes a second. */
+static int times(void)
+{
+    return unit_is_under("valgrind") ? 2 : 10;
+}
+
 TEST(exit_handlers_may_use_the_library)
 {
     EXPECT_PROGRAM(by_exit_with_uses, chosen, USES);
@@ -281,7 +287,7 @@ TEST(exit_handlers_may_use_the_library)
 
 TEST(a_process_may_exit_while_threads_are_inside_the_library)
 {
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < times(); i++) {
         EXPECT_PROGRAM(while_others_drive, chosen, "");
         EXPECT_PROGRAM(while_others_use_it, chosen, "");
     }
@@ -301,7 +307,7 @@ TEST(the_main_thread_may_end_before_the_process)
 {
     if (unit_is_under("tsan"))
         SKIP("a main thread that ends leaves every program hanging under gcc's thread sanitizer");
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < times(); i++) {
         EXPECT_PROGRAM(by_pthread_exit, 0, "");
         EXPECT_PROGRAM(by_pthread_exit_with_uses, 0, USES);
         EXPECT_PROGRAM(by_the_last_of_several_threads, 0, USES);

@@ -267,8 +267,10 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
     set_descriptor_limit(false);
     /* It does not wait for its turn to look again. */
     count = evaluations(watcher.target);
+    started = watcher_now();
     assert_int_equal(SCRunLoopPerform(watcher.loop, POLL / 2), 0);
-    assert_int_equal(evaluations(watcher.target), count + 1);
+    assert_true(evaluations(watcher.target) > count);
+    assert_true(evaluations(watcher.target) <= count + 1 + (unsigned long)((watcher_now() - started) / (POLL / 2)));
     for (int i = 0; i < 5; i++) {
         assert_int_equal(expect_flags_of(targets[i]), i == 2 ? 0 : R);
         SCNetworkReachabilityRelease(targets[i]);

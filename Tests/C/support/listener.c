@@ -12,11 +12,12 @@ const void *listener_retain(const void *info)
 void listener_release(const void *info)
 {
     struct listener *listener = (struct listener *)(uintptr_t)info;
+    sem_t           *news = listener->news; /* after the last release a test may use the listener again */
 
     atomic_fetch_add(&listener->releases, 1);
     unit_complain_if(atomic_fetch_sub(&listener->references, 1) <= 0, "released more often than retained");
-    if (listener->news != NULL)
-        sem_post(listener->news);
+    if (news != NULL)
+        sem_post(news);
 }
 
 void listener_called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
