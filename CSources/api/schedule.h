@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_SCHEDULE_H
 #define REACHABILITY_SCHEDULE_H
 
-/* A schedule (one target on one loop), and operations on all schedules of a target. api/scheduling.c adds and removes
- * schedules, api/delivery.c makes their callbacks. */
+/* A schedule (one target on one loop), and operations on all schedules of a target. api/schedule_calls.c adds and
+ * removes schedules, api/delivery.c makes their callbacks. */
 
 #include "api/scheduler_work.h"
 #include "api/target.h"

@@ -62,6 +62,7 @@ static void free_target(struct counted *counted)
 {
     struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, memory);
 
+    lookup_waiter_close(&target->waiter);
     if (target->needs_lookup)
         resolvconf_release();
     netns_release(target->netns);

@@ -18,7 +18,7 @@ struct SCNetworkReachability {
     uint32_t       type;    /* must be first: object_is reads it */
     unsigned       era;     /* process_era() at creation */
     struct counted counted; /* references of users, active schedules and a delivery; the last one ends the target */
-    struct counted memory;  /* references of `counted`, of each struct schedule, of `waiter` while it waits */
+    struct counted memory;  /* references of `counted`, of each struct schedule */
 
     /* Constant, from the Create call. */
     enum target_kind kind;

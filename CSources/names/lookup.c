@@ -81,11 +81,13 @@ static uint32_t hash_name(const char *name)
     return hash;
 }
 
-static struct lookup *lookup_create(struct netns *netns, const char *name, enum queue queue, enum queue slow_queue)
+static struct lookup *lookup_create(struct netns *netns, const char *name, enum queue queue, enum queue slow_queue,
+                                    struct lookup_waiter *waiter)
 {
     const size_t   size = strlen(name) + 1;
-    struct lookup *lookup = malloc(sizeof *lookup + size);
+    struct lookup *lookup = waiter->spare != NULL ? waiter->spare : malloc(sizeof *lookup + size);
 
+    waiter->spare = NULL;
     if (lookup == NULL)
         return NULL;
     *lookup = (struct lookup){
@@ -436,7 +438,7 @@ static bool join_or_queue(struct lookup *fresh, struct lookup_waiter *waiter)
     is_queued = !lookup->running;
     process_unlock();
     if (lookup != fresh)
-        free(fresh);
+        waiter->spare = fresh;
     return is_queued;
 }
 
@@ -456,7 +458,7 @@ int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_k
 {
     const enum queue slow_queue = again ? QUEUE_AGAIN : QUEUE_FIRST;
     const enum queue queue = choose_queue(name, slow_queue, hosts_known);
-    struct lookup   *lookup = lookup_create(netns, name, queue, slow_queue);
+    struct lookup   *lookup = lookup_create(netns, name, queue, slow_queue, waiter);
     int              error;
 
     if (lookup == NULL)
@@ -497,6 +499,14 @@ void lookup_cancel(struct lookup_waiter *waiter)
             remove_from_pool_locked(lookup);
     }
     process_unlock();
-    if (is_last)
-        free(lookup);
+    if (!is_last)
+        return;
+    free(waiter->spare); /* if it joined a look-up of another waiter */
+    waiter->spare = lookup;
+}
+
+void lookup_waiter_close(struct lookup_waiter *waiter)
+{
+    free(waiter->spare);
+    waiter->spare = NULL;
 }

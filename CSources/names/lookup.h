@@ -30,11 +30,13 @@ struct lookup_result {
 
 struct lookup;
 
-/* Waits for the result of a look-up. The caller sets `owner` and `completed` before the first lookup_start. It calls
- * lookup_cancel before it frees the waiter. */
+/* Waits for the result of look-ups of one name. The caller sets `owner` and `completed` before the first lookup_start.
+ * While the waiter waits, the caller holds a reference to `owner`: it calls lookup_cancel before it drops the last one,
+ * and lookup_waiter_close before it frees the waiter. */
 struct lookup_waiter {
     struct list     node;
     struct lookup  *lookup; /* NULL: does not wait */
+    struct lookup  *spare;  /* memory of a cancelled look-up, for the next: cancelling takes no free(3); or NULL */
     struct counted *owner;  /* retained during `completed` */
     unsigned        turn;   /* lookup_cancel increments it */
     /* Delivers the result on a resolver thread, without a lock. `turn` is the turn in which the waiter began to wait.
@@ -45,8 +47,8 @@ struct lookup_waiter {
 /* Queues a look-up of the name in the namespace, or joins the one that is queued or under way. The waiter must not wait
  * already. Never waits for the resolver. `again`: first look-ups have priority over this one. `hosts_known`: see
  * resolvconf_check_hosts. Returns 0, EINPROGRESS or another errno. EINPROGRESS: the look-up is queued, but needs a
- * thread that another caller is starting; if the start fails, nothing reports it. Any other errno: `completed` will not
- * be called. */
+ * thread that another caller is starting; if the start fails, nothing reports it. Any other errno, such as ENOMEM:
+ * `completed` will not be called. */
 int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_known, struct lookup_waiter *waiter);
 
 /* Name servers may return other addresses in the namespace from now on: the results of look-ups under way are stale. */
@@ -54,5 +56,8 @@ void lookup_mark_stale(const struct netns *netns);
 
 /* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. */
 void lookup_cancel(struct lookup_waiter *waiter);
+
+/* Frees what a waiter that does not wait keeps. */
+void lookup_waiter_close(struct lookup_waiter *waiter);
 
 #endif
