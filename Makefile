@@ -31,6 +31,8 @@ SWIFT      = swift
 SECONDS    = 60
 # Arguments of `reachability watch` for `make run`: make run ARGS="example.com 192.0.2.1".
 ARGS       =
+# As many jobs as there are processors, if make was not given a number.
+JOBS       = $(if $(filter -j%,$(MAKEFLAGS)),,-j"$$(nproc)")
 # Commands are shown by what they make, with V=1 whole, with -s not at all.
 V          =
 show       = $(if $(V),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  $(1) $@";))
@@ -193,12 +195,12 @@ $(BUILD)/tests/test-dlopen: | $(BUILD)/$(SHARED)
 test-programs: $(TESTS)
 
 # How the programs are built for each tool. helgrind runs the programs for valgrind.
-FOR_asan     = CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
-FOR_tsan     = CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
+FOR_asan     = WERROR=-Werror CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+FOR_tsan     = WERROR=-Werror CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
 # Under valgrind the programs are those that clang compiles, if it is there. valgrind 3.19 reads DWARF 4, and helgrind.supp
 # names functions that must not be inlined.
-FOR_valgrind = $(if $(shell command -v clang),CC=clang CFLAGS="-O1 -gdwarf-4 -fno-inline",CC=gcc CFLAGS="-O1 -g")
-FOR_clang    = CC=clang
+FOR_valgrind = WERROR=-Werror $(if $(shell command -v clang),CC=clang CFLAGS="-O1 -gdwarf-4 -fno-inline",CC=gcc CFLAGS="-O1 -g")
+FOR_clang    = WERROR=-Werror CC=clang
 TOOLS        = asan tsan valgrind
 
 programs-asan programs-tsan programs-valgrind programs-clang: programs-%:
@@ -224,7 +226,7 @@ build-tests:
 
 test: export WERROR = -Werror
 test: deps-test
-	@$(MAKE) --no-print-directory -j"$$(nproc)" build-tests
+	@$(MAKE) --no-print-directory $(JOBS) build-tests
 	@Tests/run $(filter-out $(ALONE),$(TESTS)) $(ASAN) $(TSAN) $(VALGRIND) $(HELGRIND) $(VM_TESTS) $(CHECKS) \
 	    Tests/swift "Tests/swift thread" "Tests/swift address" --alone $(ALONE)
 
@@ -235,12 +237,11 @@ test-world: deps-test lib
 # The tests that take seconds: the pure files, the folders, the format of the sources.
 check: export WERROR = -Werror
 check: deps-check
-	@$(MAKE) --no-print-directory -j"$$(nproc)" lib $(PURE_TESTS)
+	@$(MAKE) --no-print-directory $(JOBS) lib $(PURE_TESTS)
 	@Tests/run $(PURE_TESTS) $(addprefix Tests/checks/,floors pure symbols silent tidy c-format swift-format)
 
-check-c: export WERROR = -Werror
 check-c: deps-check-c
-	@$(MAKE) --no-print-directory -j"$$(nproc)" lib test-programs
+	@$(MAKE) --no-print-directory $(JOBS) lib test-programs
 	@Tests/run $(filter-out $(ALONE),$(TESTS)) --alone $(ALONE)
 
 checks: lib
@@ -274,7 +275,7 @@ $(BUILD)/vm/statuses: FORCE
 vm-programs: $(BUILD)/vm/seen $(if $(shell command -v $(SWIFT)),$(BUILD)/vm/statuses)
 
 test-vm: deps-test
-	@$(MAKE) --no-print-directory -j"$$(nproc)" test-programs vm-programs
+	@$(MAKE) --no-print-directory $(JOBS) test-programs vm-programs
 	@Tests/run $(VM_TESTS)
 
 # Swift programs that use each product, with each kind of dependency and linking. `make test-world` builds fewer.
