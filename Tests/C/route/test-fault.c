@@ -56,8 +56,7 @@ TEST(a_failed_query_is_retried_though_others_succeed)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     assert_int_equal(watcher_pass(&watcher), 0);
     namespace_ip("route del default");
-    faults_arm(
-        &(struct fault){ .function = "send", .error = ENOBUFS, .count = 3 }); /* the number of tries of one query */
+    faults_arm(&(struct fault){ .function = "send", .error = ENOBUFS, .count = 3 }); /* all tries of one query */
     assert_int_equal(watcher_pass(&watcher), 0);
     faults_disarm();
     assert_int_equal(faults_struck(), 3);

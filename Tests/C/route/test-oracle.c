@@ -562,7 +562,7 @@ static int change_sysctl(struct writer *writer, change bits, struct text *text)
 
 typedef int (*kind)(struct writer *writer, change bits, struct text *text);
 
-/* The kind of the change. The remaining bits say the rest. */
+/* The kind of the change. The remaining bits hold the details. */
 static kind take_kind(change *bits)
 {
     static const kind kinds[] = { change_link,    change_link,    change_peer,    change_peer,    change_address,
