@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Forged messages: anybody with root in the namespace can send to our sockets. The library ignores all of them. */
+/* Forged messages: any process of root in the namespace can send to our sockets. The library ignores all of them. */
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -38,7 +38,7 @@ static int open_forger(void)
     return fd;
 }
 
-/* What a forger would say: a link is gone, or down; the default route is gone; an error, an end, nonsense. */
+/* Forged messages: a link is gone or down, the default route is gone, an error, the end of a dump, nonsense. */
 struct forgery {
     struct nlmsghdr header;
     union {
@@ -67,7 +67,7 @@ static const uint16_t types[] = {
     RTM_DELLINK, RTM_NEWLINK, RTM_DELROUTE, RTM_NEWROUTE, NLMSG_ERROR, NLMSG_DONE, 0xffff
 };
 
-/* How many of the forgeries were taken in by a socket. A connected one refuses. */
+/* Returns how many forgeries a socket accepted. A connected socket refuses them. */
 static size_t send_forgeries(int fd, uint32_t port, uint32_t groups, unsigned index)
 {
     const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = port, .nl_groups = groups };
@@ -81,7 +81,7 @@ static size_t send_forgeries(int fd, uint32_t port, uint32_t groups, unsigned in
             taken += sendto(fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to) >= 0;
         }
     }
-    /* Cut short, and empty. */
+    /* A truncated and an empty message. */
     taken += sendto(fd, types, 3, 0, (const struct sockaddr *)&to, sizeof to) >= 0;
     taken += sendto(fd, NULL, 0, 0, (const struct sockaddr *)&to, sizeof to) >= 0;
     return taken;
@@ -109,7 +109,7 @@ static void expect_untouched(struct watcher *watcher, SCNetworkReachabilityRef u
     EXPECT_CHANGE(watcher, R);
 }
 
-TEST(forged_messages_to_our_sockets_are_not_believed)
+TEST(forged_messages_to_our_sockets_are_ignored)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef unscheduled;
@@ -125,13 +125,13 @@ TEST(forged_messages_to_our_sockets_are_not_believed)
     fd = open_forger();
     for (size_t i = 0; i < count; i++)
         taken += send_forgeries(fd, ports[i], 0, if_nametoindex("a"));
-    assert_true(taken > 0); /* or the test proves nothing */
+    assert_true(taken > 0); /* otherwise nothing is proven */
     expect_untouched(&watcher, unscheduled);
     close(fd);
     SCNetworkReachabilityRelease(unscheduled);
 }
 
-TEST(forged_messages_to_our_groups_are_not_believed)
+TEST(forged_messages_to_our_groups_are_ignored)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef unscheduled;
@@ -169,7 +169,7 @@ TEST(request_sockets_accept_only_the_kernel)
     close(fd);
 }
 
-/* The queue full of forgeries: real messages are lost, and the library finds its way back. */
+/* The queue is full of forgeries: real messages are lost, and the library recovers. */
 TEST(a_flood_of_forged_messages_hides_no_change)
 {
     const struct forgery forgery = forge(RTM_DELLINK, 0x7fffffff);

@@ -89,7 +89,7 @@ TEST_WITH(NULL, NULL, a_link_above_a_modem_is_cellular)
         SKIP("this kernel has none of the kinds");
 }
 
-/* A bridge is what its ports are: the best of those that have a carrier. */
+/* A bridge has the best type of its ports with a carrier. */
 TEST(a_bridge_has_the_type_of_its_ports)
 {
     namespace_add_second_pair();
@@ -120,7 +120,7 @@ TEST(a_bridge_has_the_type_of_its_ports)
     EXPECT_END(&watcher, R | W | T);
 }
 
-/* It is looked at before its first port comes. */
+/* Its type is read before it has a port. */
 TEST(a_bridge_without_a_port_is_read_again)
 {
     pretend_type("a", "wwan");
@@ -169,8 +169,8 @@ TEST(a_replaced_interface_is_read_again)
     EXPECT_TYPE(watcher.target, Virtual);
 }
 
-/* sysfs goes on showing the namespace in which it was mounted, with an interface of the same name and index. */
-TEST(the_sysfs_of_another_namespace_is_not_believed)
+/* sysfs still shows the namespace in which it was mounted, with an interface of the same name and index. */
+TEST(the_sysfs_of_another_namespace_is_not_used)
 {
     pretend_type("a", "wwan");
     expect_peer(R | W | T, kSCNetworkReachabilityInterfaceTypeCellular);
@@ -183,7 +183,7 @@ TEST(the_sysfs_of_another_namespace_is_not_believed)
     EXPECT_QUIET(&watcher);
 }
 
-/* There the library queries rtnetlink for the lower link. */
+/* Without sysfs the library queries rtnetlink for the lower link. */
 TEST_WITH(NULL, NULL, without_sysfs_the_lower_link_is_still_found)
 {
     SCNetworkReachabilityRef target;

@@ -19,7 +19,7 @@
 
 enum { C = kSCNetworkReachabilityFlagsConnectionRequired, ON_TRAFFIC = kSCNetworkReachabilityFlagsConnectionOnTraffic };
 
-/* With 10.9.0.1, up, and the default route. Returns what keeps it. */
+/* Makes ppp0 with 10.9.0.1 and the default route. Returns the descriptor of its tun device. */
 static int begin(void)
 {
     int tun;
@@ -55,7 +55,7 @@ static void add_note(struct notes *notes, uint32_t chain, unsigned pid, const ch
     notes_add(notes, chain, "IFNAME=ppp0", key);
 }
 
-/* What a pppd of this number notes. */
+/* Writes the note of the pppd with this process ID. */
 static void note(const char *path, unsigned pid, const char *what)
 {
     struct notes notes;
@@ -95,7 +95,7 @@ TEST(ppp_is_idle_until_pppd_notes_a_connection)
     }
 }
 
-/* No database, one of somebody else's link, of a pppd that was killed, or no database at all. */
+/* There is no database; it is empty; its note is of a killed pppd, or of another link. */
 TEST(ppp_without_a_note_is_connected)
 {
     SCNetworkReachabilityRef target;
@@ -119,7 +119,7 @@ TEST(ppp_without_a_note_is_connected)
     close(tun);
 }
 
-/* One that was killed, and one of another network namespace, may have left or have a link of the same name. */
+/* A killed pppd, or a pppd in another network namespace, may have a note for a link of the same name. */
 TEST(notes_of_other_processes_do_not_make_ppp_idle)
 {
     static const char *const connected = "IPLOCAL=10.9.0.1", *const idle = "UNIT=0";
@@ -157,7 +157,7 @@ TEST(the_database_of_newer_pppds_is_read)
     close(tun);
 }
 
-/* There is no message: the library reads it every two seconds. */
+/* There is no message: the library reads the database every two seconds. */
 TEST(dialling_is_noticed)
 {
     struct watcher watcher;
@@ -174,13 +174,13 @@ TEST(dialling_is_noticed)
     close(tun);
 }
 
-/* A link comes before its first note, and while a note is replaced it is not there. */
+/* The link exists before its first note. While pppd replaces a note, there is no note. */
 TEST(a_late_note_is_noticed)
 {
     struct watcher watcher;
     const int      tun = begin();
 
-    note(DATABASE, 4000000, "UNIT=0"); /* somebody else's */
+    note(DATABASE, 4000000, "UNIT=0"); /* of another process */
     watcher_start(&watcher, expect_target("198.51.100.7"));
     assert_int_equal(expect_flags_of(watcher.target), R | T);
     note(DATABASE, (unsigned)getpid(), "UNIT=0");
@@ -198,7 +198,7 @@ TEST(the_tty_driver_identifies_a_modem)
     } rows[] = {
         { "IPLOCAL=10.9.0.1;DEVICE=/dev/ttyUSB0", "option1", R | T | W },
         { "DEVICE=/dev/ttyUSB0", "qcserial", R | T | W | C | ON_TRAFFIC },
-        { "IPLOCAL=10.9.0.1;DEVICE=/dev/ttyUSB0", "ftdi_sio", R | T }, /* a cable to something */
+        { "IPLOCAL=10.9.0.1;DEVICE=/dev/ttyUSB0", "ftdi_sio", R | T }, /* a serial cable */
         { "IPLOCAL=10.9.0.1;DEVICE=/dev/ttyS9", "option1", R | T },
         { "IPLOCAL=10.9.0.1;DEVICE=ttyUSB0", "option1", R | T },
         { "IPLOCAL=10.9.0.1;DEVICE=/dev/a-name-of-very-many-characters-and-some-more", "option1", R | T },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which peer of a WireGuard link gets a packet, and the endpoint of that peer, from messages. No kernel; Tests/VM has a
- * real link. */
+/* Reads from messages which peer of a WireGuard link gets a packet, and the endpoint of this peer. Tests/VM has a real
+ * link. */
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <linux/wireguard.h>
@@ -71,7 +71,7 @@ static void end_peers(struct bytes *bytes)
     mnl_attr_nest_end(bytes->header, bytes->peers);
 }
 
-static void take(struct wireguard_peers *peers, const struct bytes *bytes)
+static void apply_message(struct wireguard_peers *peers, const struct bytes *bytes)
 {
     void *exact = exact_copy(bytes->at, bytes->header->nlmsg_len);
 
@@ -79,7 +79,7 @@ static void take(struct wireguard_peers *peers, const struct bytes *bytes)
     free(exact);
 }
 
-/* A laptop's: everything goes to one peer. A mesh's: each has its own. */
+/* Four peers, each with its own prefixes. Peer a has the default routes. */
 static void make_mesh(struct bytes *bytes)
 {
     begin(bytes);
@@ -117,7 +117,7 @@ TEST(the_longest_prefix_decides)
     struct bytes           bytes;
 
     make_mesh(&bytes);
-    take(&peers, &bytes);
+    apply_message(&peers, &bytes);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address destination = make(rows[i].destination), remote = make(rows[i].remote);
         struct tunnel        tunnel;
@@ -143,7 +143,7 @@ TEST(a_destination_of_no_peer_has_no_endpoint)
     put_allowed(&bytes, "10.0.0.0", 8);
     end_peer(&bytes);
     end_peers(&bytes);
-    take(&peers, &bytes);
+    apply_message(&peers, &bytes);
     assert_false(wireguard_find_peer(&peers, &destination, &tunnel));
     wireguard_clear(&peers);
 }
@@ -163,14 +163,15 @@ TEST(the_default_path_may_be_ipv6)
     put_allowed(&bytes, "8000::", 1);
     end_peer(&bytes);
     end_peers(&bytes);
-    take(&peers, &bytes);
+    apply_message(&peers, &bytes);
     assert_true(wireguard_find_peer(&peers, &(struct address){ 0 }, &tunnel));
     assert_true(address_equal(&tunnel.remote, &remote));
     wireguard_clear(&peers);
 }
 
-/* A peer that does not fit one message goes on in the next, without its endpoint; another one does not inherit it. */
-TEST(a_peer_may_go_on_in_the_next_message)
+/* A peer that does not fit into one message continues in the next, without its endpoint. Other peers do not inherit the
+ * endpoint. */
+TEST(a_peer_may_continue_in_the_next_message)
 {
     static const char keys[] = { 'a', 'b' };
 
@@ -186,14 +187,14 @@ TEST(a_peer_may_go_on_in_the_next_message)
         put_allowed(&bytes, "10.0.0.0", 8);
         end_peer(&bytes);
         end_peers(&bytes);
-        take(&peers, &bytes);
+        apply_message(&peers, &bytes);
         begin(&bytes);
         begin_peers(&bytes);
         begin_peer(&bytes, keys[i], NULL);
         put_allowed(&bytes, "198.51.100.0", 24);
         end_peer(&bytes);
         end_peers(&bytes);
-        take(&peers, &bytes);
+        apply_message(&peers, &bytes);
         assert_true(wireguard_find_peer(&peers, &destination, &tunnel));
         assert_int_equal(address_equal(&tunnel.remote, &remote), keys[i] == 'a');
         wireguard_clear(&peers);
@@ -219,14 +220,14 @@ TEST(an_endpoint_may_have_a_scope)
     put_allowed(&bytes, "10.0.0.0", 8);
     end_peer(&bytes);
     end_peers(&bytes);
-    take(&peers, &bytes);
+    apply_message(&peers, &bytes);
     assert_true(wireguard_find_peer(&peers, &destination, &tunnel));
     assert_int_equal(tunnel.oif, 3);
     assert_true(address_is_link_local(&tunnel.remote));
     wireguard_clear(&peers);
 }
 
-/* Cut off anywhere, and with every length in turn replaced. */
+/* The message is truncated at every byte. Then each of its lengths is replaced. */
 TEST(no_bytes_are_read_past_the_end)
 {
     static const uint16_t  lengths[] = { 0, 1, 3, 4, 5, 8, 0x7fff, 0xffff };
@@ -238,7 +239,7 @@ TEST(no_bytes_are_read_past_the_end)
     whole = bytes.header->nlmsg_len;
     for (uint32_t length = sizeof *bytes.header; length <= whole; length++) {
         bytes.header->nlmsg_len = length;
-        take(&peers, &bytes);
+        apply_message(&peers, &bytes);
         wireguard_clear(&peers);
     }
     for (size_t at = sizeof *bytes.header + sizeof(struct genlmsghdr); at + 2 <= whole; at += 2) {
@@ -247,7 +248,7 @@ TEST(no_bytes_are_read_past_the_end)
         memcpy(&before, bytes.at + at, sizeof before);
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
             memcpy(bytes.at + at, &lengths[i], sizeof before);
-            take(&peers, &bytes);
+            apply_message(&peers, &bytes);
             wireguard_clear(&peers);
         }
         memcpy(bytes.at + at, &before, sizeof before);
@@ -269,7 +270,7 @@ TEST(many_prefixes_are_kept)
         put_allowed(&bytes, prefix, 16);
         end_peer(&bytes);
         end_peers(&bytes);
-        take(&peers, &bytes);
+        apply_message(&peers, &bytes);
     }
     for (unsigned i = 0; i < 250; i++) {
         struct address destination;

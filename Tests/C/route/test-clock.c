@@ -89,7 +89,7 @@ static unsigned long evaluations(void)
     return count;
 }
 
-/* Makes one pass when the clock says so, in milliseconds from the start; how often the target was evaluated in it. */
+/* Makes one pass at this time, in milliseconds from the start. Returns how many evaluations of the target it made. */
 static unsigned long pass_at(double milliseconds)
 {
     const unsigned long before = evaluations();
@@ -127,7 +127,7 @@ static void touch_link_at(double milliseconds)
     assert_int_equal(pass_at(milliseconds), 1);
 }
 
-/* ---- The second look -------------------------------------------------------------------------------------------- */
+/* ---- The second evaluation -------------------------------------------------------------------------------------- */
 
 TEST(a_link_change_is_evaluated_again_after_5_ms)
 {
@@ -172,10 +172,10 @@ TEST(a_route_change_is_evaluated_once)
     assert_int_equal(pass_at(1000), 0);
 }
 
-/* ---- The end of a route ----------------------------------------------------------------------------------------- */
+/* ---- Expiring routes -------------------------------------------------------------------------------------------- */
 
-/* In hundredths of a second. The kernel rounds it down twice. */
-static void begin_with_end_after(unsigned hundredths)
+/* The unit is hundredths of a second. The kernel rounds the value down twice. */
+static void begin_with_expiry_after(unsigned hundredths)
 {
     ticks = hundredths;
     begin_with("2001:db8::9");
@@ -185,38 +185,39 @@ static void touch_link_when_ticks_are(double milliseconds, unsigned left)
 {
     ticks = left;
     touch_link_at(milliseconds);
-    assert_int_equal(pass_at(milliseconds + 5), 1); /* the second look */
+    assert_int_equal(pass_at(milliseconds + 5), 1); /* the second evaluation */
 }
 
 TEST(an_expired_route_is_evaluated_again)
 {
-    begin_with_end_after(100);
-    assert_int_equal(pass_at(1009), 0); /* it may stand until then */
+    begin_with_expiry_after(100);
+    assert_int_equal(pass_at(1009), 0); /* it may exist until then */
     ticks = 0;
     assert_int_equal(pass_at(1050), 1);
     assert_int_equal(pass_at(9999), 0);
 }
 
-/* At 250 Hz, told 100 at 0, the route may end 0.001 s after 1; and 0 is told from 12 ms before that. */
+/* At 250 Hz, if the kernel reports 100 ticks at time 0, the route may expire at 1.001 s. The kernel reports 0 ticks in
+ * the last 12 ms. */
 TEST(a_route_about_to_expire_may_be_reported_as_permanent)
 {
-    begin_with_end_after(100);
+    begin_with_expiry_after(100);
     touch_link_when_ticks_are(989, 0);
     assert_int_equal(pass_at(1050), 1);
     assert_int_equal(pass_at(9999), 0);
 }
 
-/* The target may have been scheduled in just these moments. */
+/* The target may have been scheduled in these last milliseconds. */
 TEST(a_permanent_route_is_confirmed_by_a_second_query)
 {
-    begin_with_end_after(0);
+    begin_with_expiry_after(0);
     assert_int_equal(pass_at(100), 1);
     assert_int_equal(pass_at(9999), 0);
 }
 
 TEST(a_renewed_route_is_evaluated_at_its_new_expiry)
 {
-    begin_with_end_after(100);
+    begin_with_expiry_after(100);
     touch_link_when_ticks_are(500, 200);
     assert_int_equal(pass_at(2500), 0);
     assert_int_equal(pass_at(2550), 1);
@@ -224,14 +225,14 @@ TEST(a_renewed_route_is_evaluated_at_its_new_expiry)
 
 TEST(a_route_made_permanent_is_not_evaluated_again)
 {
-    begin_with_end_after(100);
+    begin_with_expiry_after(100);
     touch_link_when_ticks_are(500, 0);
     assert_int_equal(pass_at(9999), 0);
 }
 
-/* ---- Trying again ----------------------------------------------------------------------------------------------- */
+/* ---- Retries ---------------------------------------------------------------------------------------------------- */
 
-/* Whether a pass at this time queries the kernel. */
+/* Returns whether a pass at this time queries the kernel. */
 static bool tries_at(double milliseconds)
 {
     sends = 0;

@@ -28,7 +28,7 @@
 #include "support/namespace.h"
 #include "support/watcher.h"
 
-#define POLL 2.0 /* seconds between one look of the library's and the next */
+#define POLL 2.0 /* seconds between two polls of the library */
 #define SOON 2.5 /* seconds until a change must have been noticed */
 
 static void impose(enum denial denial)
@@ -37,13 +37,13 @@ static void impose(enum denial denial)
         SKIP("no seccomp filter works here");
 }
 
-/* Machines are shared, and what tests run under takes its time. */
+/* Machines are shared, and tools slow the tests down. */
 static double soon(void)
 {
     return !unit_is_under(NULL) ? SOON : 3 * SOON;
 }
 
-/* A change that comes within the time in which there must have been a look. */
+/* Expects the change within one poll. */
 #define EXPECT_SOON(watcher, flags) \
     do { \
         const double before = watcher_now(); \
@@ -79,9 +79,9 @@ static unsigned long evaluations(SCNetworkReachabilityRef target)
     return count;
 }
 
-/* ---- What a socket says ----------------------------------------------------------------------------------------- */
+/* ---- Results of sockets ----------------------------------------------------------------------------------------- */
 
-TEST_DENIED(DENIAL_SOCKET_EPERM, a_path_names_what_a_socket_knows)
+TEST_DENIED(DENIAL_SOCKET_EPERM, a_path_from_a_socket_has_only_its_addresses)
 {
     SCNetworkReachabilityRef        target;
     SCNetworkReachabilityPath       path;
@@ -110,8 +110,8 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_path_names_what_a_socket_knows)
     SCNetworkReachabilityRelease(target);
 }
 
-/* Neighbours, own addresses and tunnels: what else the kernel would say is not known and not said. */
-TEST_DENIED(DENIAL_SOCKET_EPERM, no_flag_is_set_that_a_socket_does_not_know)
+/* Neighbours, own addresses and tunnels: a socket does not show whether they are direct or transient. */
+TEST_DENIED(DENIAL_SOCKET_EPERM, flags_unknown_to_a_socket_are_not_set)
 {
     static const struct {
         const char                *address;
@@ -164,7 +164,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_names_its_interface)
     SCNetworkReachabilityRelease(any);
 }
 
-/* Their state is read by ioctl, which shows a lost carrier. */
+/* The library reads the state of the interface by ioctl, which shows a lost carrier. */
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_bound_path_reports_why_its_interface_is_unusable)
 {
     static const char *const addresses[] = { "198.51.100.7", "192.0.2.9", "2001:db8::9", "0.0.0.0", "fe80::1" };
@@ -265,7 +265,7 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
     while (watcher_now() - started < POLL + 0.2)
         assert_int_equal(SCRunLoopPerform(watcher.loop, POLL + 0.2 - (watcher_now() - started)), 0);
     set_descriptor_limit(false);
-    /* It does not wait for its turn to look again. */
+    /* It is evaluated again before the next poll is due. */
     count = evaluations(watcher.target);
     started = watcher_now();
     assert_int_equal(SCRunLoopPerform(watcher.loop, POLL / 2), 0);
@@ -279,7 +279,7 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, running_out_of_descriptors_is_an_error)
     EXPECT_SOON(&watcher, R);
 }
 
-/* Of the calling thread. */
+/* Sets the capabilities of the calling thread. */
 static void set_capabilities(uint32_t without)
 {
     struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -307,7 +307,7 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, a_forbidden_routing_mark_is_an_error)
     assert_false(SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode));
     assert_int_equal(SCError(), EPERM);
     EXPECT_ADDRESS("192.0.2.9", R, None);
-    EXPECT_BOUND("192.0.2.9", "a", R, None); /* which needs no right, since Linux 5.7 */
+    EXPECT_BOUND("192.0.2.9", "a", R, None); /* needs no capability since Linux 5.7 */
     set_capabilities(0);
     EXPECT(target, R, None);
     SCNetworkReachabilityRelease(target);
@@ -320,7 +320,7 @@ static void hide_proc(void)
     static bool apart;
 
     if (!apart && !namespace_enter_mounts())
-        SKIP("no mounts of our own can be made here");
+        SKIP("no private mounts are possible here");
     apart = true;
     if (mount("none", "/proc", "tmpfs", 0, NULL) != 0)
         SKIP("/proc cannot be hidden here");
@@ -335,44 +335,44 @@ TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_queried_in_place
 {
     SCNetworkReachabilityFlags flags[2] = { 0 };
     SCNetworkReachabilityRef   target;
-    bool                       answered[2];
+    bool                       succeeded[2];
 
     hide_proc();
     target = expect_target("192.0.2.9");
-    answered[0] = SCNetworkReachabilityGetFlags(target, &flags[0]);
+    succeeded[0] = SCNetworkReachabilityGetFlags(target, &flags[0]);
     show_proc();
-    answered[1] = SCNetworkReachabilityGetFlags(target, &flags[1]);
+    succeeded[1] = SCNetworkReachabilityGetFlags(target, &flags[1]);
     SCNetworkReachabilityRelease(target);
     for (int i = 0; i < 2; i++) {
-        assert_true(answered[i]);
+        assert_true(succeeded[i]);
         assert_int_equal(flags[i], R);
     }
 }
 
-/* A program that goes to a root of its own, and gives up its rights, after it has made its targets. */
+/* A program makes its targets, then changes its root and gives up its capabilities. */
 TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_is_queried_in_place_after_proc_is_unmounted)
 {
     SCNetworkReachabilityFlags flags = 0;
     SCNetworkReachabilityRef   target;
-    bool                       answered;
+    bool                       succeeded;
     int                        status;
 
     target = expect_target("192.0.2.9");
     hide_proc();
     set_capabilities(~UINT32_C(0));
-    answered = SCNetworkReachabilityGetFlags(target, &flags);
+    succeeded = SCNetworkReachabilityGetFlags(target, &flags);
     status = SCError();
     set_capabilities(0);
     show_proc();
     SCNetworkReachabilityRelease(target);
-    if (!answered)
+    if (!succeeded)
         fail_msg("%s", SCErrorString(status));
     assert_int_equal(flags, R);
 }
 
 /* ---- Polling ---------------------------------------------------------------------------------------------------- */
 
-/* How many timers of this process are armed. */
+/* The number of armed timers of this process. */
 static unsigned armed_timers(void)
 {
     DIR     *directory = opendir("/proc/self/fdinfo");
@@ -396,45 +396,45 @@ static unsigned armed_timers(void)
     return armed;
 }
 
-struct told {
+struct record {
     int                        calls;
     SCNetworkReachabilityFlags flags;
 };
 
-static void note(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void record_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    struct told *told = info;
+    struct record *record = info;
 
     (void)target;
-    told->calls++;
-    told->flags = flags;
+    record->calls++;
+    record->flags = flags;
 }
 
-static SCNetworkReachabilityRef target_that_notes(const char *address, struct told *told)
+static SCNetworkReachabilityRef create_recorded_target(const char *address, struct record *record)
 {
-    SCNetworkReachabilityContext context = { .info = told };
+    SCNetworkReachabilityContext context = { .info = record };
     SCNetworkReachabilityRef     target = expect_target(address);
 
-    assert_true(SCNetworkReachabilitySetCallback(target, note, &context));
+    assert_true(SCNetworkReachabilitySetCallback(target, record_call, &context));
     return target;
 }
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
 {
     SCRunLoopRef             loop = SCRunLoopCreate();
-    struct told              told = { 0 };
+    struct record            record = { 0 };
     SCNetworkReachabilityRef target;
     struct descriptors       descriptors;
     unsigned long            count;
     double                   until;
 
-    target = target_that_notes("198.51.100.7", &told);
+    target = create_recorded_target("198.51.100.7", &record);
     descriptors_read(&descriptors);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     assert_int_equal(armed_timers(), 1);
     descriptors_expect(&descriptors);
-    /* Not more often. */
+    /* It does not poll more often. */
     count = evaluations(target);
     until = watcher_now() + POLL / 2;
     while (watcher_now() < until)
@@ -442,15 +442,15 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
     assert_int_equal(evaluations(target), count);
     namespace_ip("route add default via 192.0.2.1");
     assert_int_equal(SCRunLoopPerform(loop, soon()), 1);
-    assert_int_equal(told.flags, R);
-    /* Once, or on a slow machine also before the route was there. */
+    assert_int_equal(record.flags, R);
+    /* It polled once. A slow machine may also poll before the route is added. */
     assert_true(evaluations(target) > count);
     assert_true((double)(evaluations(target) - count) <= 1 + (watcher_now() - until) / POLL);
     descriptors_expect(&descriptors);
     namespace_ip("route delete default");
     assert_int_equal(SCRunLoopPerform(loop, soon()), 1);
-    assert_int_equal(told.flags, 0);
-    assert_int_equal(told.calls, 2);
+    assert_int_equal(record.flags, 0);
+    assert_int_equal(record.calls, 2);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     assert_int_equal(armed_timers(), 0);
@@ -566,7 +566,7 @@ static void hand(void *info, void (*work)(void *argument), void *argument)
     sem_post(&handed.given);
 }
 
-/* Whether work was handed over within so many seconds; it is done then. */
+/* Does the work that the scheduler receives within this time. Returns whether there was any. */
 static bool do_work(double seconds)
 {
     struct timespec until;
@@ -588,25 +588,25 @@ static bool do_work(double seconds)
 TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = hand };
-    struct told                          told = { 0 };
+    struct record                        record = { 0 };
     SCNetworkReachabilityRef             target;
 
     assert_int_equal(sem_init(&handed.given, 0, 0), 0);
-    target = target_that_notes("198.51.100.7", &told);
+    target = create_recorded_target("198.51.100.7", &record);
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     assert_int_equal(expect_flags_of(target), 0);
     namespace_ip("route add default via 192.0.2.1");
     assert_true(do_work(soon()));
-    assert_int_equal(told.flags, R);
+    assert_int_equal(record.flags, R);
     assert_int_equal(expect_flags_of(target), R);
     assert_int_equal(expect_path_of(target).evidence, kSCNetworkReachabilityEvidenceSocket);
     namespace_ip("route delete default");
     assert_true(do_work(soon()));
-    assert_int_equal(told.flags, 0);
-    assert_int_equal(told.calls, 2);
+    assert_int_equal(record.flags, 0);
+    assert_int_equal(record.calls, 2);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     namespace_ip("route add default via 192.0.2.1");
-    assert_int_equal(expect_flags_of(target), R); /* by a query, not from memory */
+    assert_int_equal(expect_flags_of(target), R); /* by a new query */
     assert_false(do_work(POLL + 0.3));
     SCNetworkReachabilityRelease(target);
     sem_destroy(&handed.given);
@@ -617,19 +617,19 @@ TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
 TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
 {
     struct watcher           early, late;
-    SCNetworkReachabilityRef asked, fresh;
+    SCNetworkReachabilityRef unscheduled, fresh;
 
-    asked = expect_target("192.0.2.9");
+    unscheduled = expect_target("192.0.2.9");
     watcher_start(&early, expect_target("198.51.100.7"));
     impose(DENIAL_SOCKET_EPERM);
-    assert_int_equal(expect_flags_of(asked), R | D);
-    assert_int_equal(expect_path_of(asked).evidence, kSCNetworkReachabilityEvidenceKernel);
+    assert_int_equal(expect_flags_of(unscheduled), R | D);
+    assert_int_equal(expect_path_of(unscheduled).evidence, kSCNetworkReachabilityEvidenceKernel);
     watcher_start(&late, expect_target("198.51.100.7"));
     namespace_ip("route add default via 192.0.2.1");
-    assert_int_equal(SCRunLoopPerform(early.loop, POLL / 2), 1); /* it is reported */
+    assert_int_equal(SCRunLoopPerform(early.loop, POLL / 2), 1); /* by a message */
     assert_int_equal(early.flags, R);
     assert_int_equal(expect_path_of(early.target).evidence, kSCNetworkReachabilityEvidenceKernel);
-    EXPECT_SOON(&late, R); /* it polls, but over what the namespace has */
+    EXPECT_SOON(&late, R); /* it polls, with the sockets of the namespace */
     assert_int_equal(expect_path_of(late.target).evidence, kSCNetworkReachabilityEvidenceKernel);
     namespace_ip("link set dev b down");
     namespace_await_running("a", false);
@@ -637,8 +637,8 @@ TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
     EXPECT_SOON(&late, 0);
     watcher_stop(&early);
     watcher_stop(&late);
-    SCNetworkReachabilityRelease(asked);
-    /* The last has gone, and with it what was opened before. */
+    SCNetworkReachabilityRelease(unscheduled);
+    /* The last target is released, and the netlink sockets are closed. */
     fresh = expect_target("192.0.2.9");
     EXPECT(fresh, R, None); /* a socket shows no carrier */
     SCNetworkReachabilityRelease(fresh);
@@ -646,7 +646,7 @@ TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
 
 /* ---- Further refusals ------------------------------------------------------------------------------------------- */
 
-/* That the address is ours is found out by other means; a rule that looks at it is missed. */
+/* The library finds out by other means that the address is local. It misses rules that match this address. */
 TEST_DENIED(DENIAL_SOCKET_ENOSYS, a_pair_needs_no_bind)
 {
     namespace_ip("address add fe80::2/64 dev a nodad");
@@ -705,7 +705,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, without_any_socket_there_is_an_error)
     SCNetworkReachabilityRelease(pair);
 }
 
-/* Linux before 5.7 lets only the privileged bind to a device. A scope does not need that. */
+/* Before Linux 5.7, binding to a device needs a capability. A scope does not need it. */
 TEST_DENIED(DENIAL_SOCKET_EPERM, only_a_bound_target_needs_the_device)
 {
     SCNetworkReachabilityRef bound;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Single failures of the kernel: none is taken for a result, and no result stays wrong. test-fault-sweep.c makes every
+/* Single failures of the kernel: a failure is never a result, and no result stays wrong. test-fault-sweep.c makes every
  * call fail in turn. */
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -17,7 +17,7 @@
 #include "support/watcher.h"
 #include "support/writer.h"
 
-/* A kernel without IPv6 answers as it would to any family that it has not: as if to a question about such a family. */
+/* A kernel without IPv6 treats IPv6 like any unsupported family, so the query is sent with an unsupported family. */
 static ssize_t send_without_ipv6(int fd, const void *bytes, size_t length, int flags)
 {
     _Alignas(struct nlmsghdr) char copy[1024];
@@ -39,7 +39,7 @@ static ssize_t send_without_ipv6(int fd, const void *bytes, size_t length, int f
 
 static void begin(void)
 {
-    faults_disarm(); /* a test that failed may have left something */
+    faults_disarm(); /* a failed test may have left a fault */
     faults_send = NULL;
     namespace_require();
     namespace_add_pair();
@@ -56,7 +56,7 @@ TEST(a_failed_query_is_retried_though_others_succeed)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     assert_int_equal(watcher_pass(&watcher), 0);
     namespace_ip("route del default");
-    faults_arm(&(struct fault){ .function = "send", .error = ENOBUFS, .count = 3 }); /* as often as one is tried */
+    faults_arm(&(struct fault){ .function = "send", .error = ENOBUFS, .count = 3 }); /* all tries of one query */
     assert_int_equal(watcher_pass(&watcher), 0);
     faults_disarm();
     assert_int_equal(faults_struck(), 3);
@@ -72,7 +72,7 @@ TEST(a_receive_error_is_reported_and_recovered_from)
 
     watcher_start(&watcher, expect_target("198.51.100.1"));
     namespace_ip("route del default");
-    /* The message is lost with it: no other one reports the change. */
+    /* The error loses the message, and no other message reports the change. */
     faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOMEM, .loses = true });
     if (SCRunLoopPerform(watcher.loop, 0) < 0)
         assert_int_equal(SCError(), ENOMEM);
@@ -162,17 +162,17 @@ TEST(reporting_a_change_allocates_no_memory)
 
 /* ---- Dumps ------------------------------------------------------------------------------------------------------ */
 
-#define PORTS 40 /* their links are more than one datagram's */
+#define PORTS 40 /* their links do not fit in one datagram */
 
 static struct writer changes;
 static int           changed;
 
-/* Not on the stack: where a test fails, they stay open. */
+/* Not on the stack: if a test fails, they stay open. */
 static struct netlink   netlink;
 static struct rtnetlink rtnetlink;
 
-/* The kernel writes the first part of a dump inside the send, the others when they are read: it tells by a flag that
- * the links have become others meanwhile. */
+/* The kernel writes the first part of a dump during the send, and the others when they are read. It sets a flag if the
+ * links change in between. */
 static ssize_t send_and_change(int fd, const void *bytes, size_t length, int flags)
 {
     const struct nlmsghdr *header = bytes;
@@ -266,8 +266,8 @@ TEST_WITH(NULL, NULL, new_links_during_a_query_do_not_delay_it)
 
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
 
-/* What pppd notes, of which nothing could be read, is not that it notes nothing. */
-TEST(an_unreadable_database_is_not_an_empty_one)
+/* An unreadable database does not mean that there are no notes. */
+TEST(an_unreadable_database_is_an_error)
 {
     static const struct {
         struct fault fault;
@@ -278,7 +278,7 @@ TEST(an_unreadable_database_is_not_an_empty_one)
         { { .function = "read", .error = EINTR, .count = 3 }, 0 },
         { { .function = "read", .error = EIO }, EIO },
         { { .function = "read", .error = EIO, .nth = 2 }, EIO },
-        { { .function = "read", .error = EISDIR }, 0 }, /* which it is then */
+        { { .function = "read", .error = EISDIR }, 0 }, /* a directory is no database, but no error */
     };
     struct pppd pppd;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flags and reasons of addresses: one row of the semantics a test, each in its own namespace. */
+/* Flags and reasons of addresses. Each test covers one row of the semantics, in its own namespace. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -8,9 +8,9 @@
 #include "support/namespace.h"
 
 /* What a socket does not show. */
-#define CARRIER "a socket is connected whether or not there is a carrier"
-#define MADE_UP "out of an interface that no route leaves, IPv4 makes a route up for a socket"
-#define PREFIX  "a socket does not tell how long the prefix was that matched"
+#define CARRIER "a socket connects even without a carrier"
+#define MADE_UP "for a socket bound to an interface without a route, IPv4 makes up a route"
+#define PREFIX  "a socket does not show the length of the matching prefix"
 
 static void lose_carrier(void)
 {
@@ -20,7 +20,7 @@ static void lose_carrier(void)
 
 /* ---- Plain routes ----------------------------------------------------------------------------------------------- */
 
-TEST(a_gateway_makes_it_reachable)
+TEST(a_destination_behind_a_gateway_is_reachable)
 {
     SCNetworkReachabilityRef ipv4, ipv6;
 
@@ -54,7 +54,7 @@ TEST(a_mapped_address_is_the_ipv4_address)
     EXPECT_ADDRESS("::ffff:198.51.100.7", 0, NoRoute);
 }
 
-TEST(ipv4_by_way_of_an_ipv6_hop_is_not_direct)
+TEST(ipv4_over_an_ipv6_gateway_is_not_direct)
 {
     SCNetworkReachabilityRef target;
 
@@ -118,8 +118,8 @@ TEST(own_addresses_are_local_and_direct)
     EXPECT_ADDRESS("::1", R | L | D, None);
 }
 
-/* The kernel would have packets to it carry the first address of its net. */
-TEST(a_second_address_of_a_net_is_an_own_one_too)
+/* The kernel would give packets to this address the first address of the net as source. */
+TEST(a_second_address_of_a_net_is_local_too)
 {
     namespace_ip("address add 192.0.2.3/24 dev a");
     namespace_ip("address add 2001:db8::3/64 dev a nodad");
@@ -316,7 +316,7 @@ TEST(usable_ipv4_comes_before_usable_ipv6)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(the_reason_is_that_of_the_family_with_a_route)
+TEST(the_family_with_a_route_determines_the_reason)
 {
     namespace_ip("-6 route add unreachable default");
     EXPECT_DEFAULT(0, RouteUnreachable);
@@ -324,7 +324,7 @@ TEST(the_reason_is_that_of_the_family_with_a_route)
     EXPECT_DEFAULT(0, RouteProhibited);
 }
 
-TEST(the_reason_is_that_of_the_family_whose_route_has_no_carrier)
+TEST(the_family_with_a_lost_carrier_determines_the_reason)
 {
     denial_require_netlink(CARRIER);
     namespace_ip("-6 route add default via 2001:db8::1");
@@ -378,7 +378,7 @@ TEST(refusing_rules_report_the_reason_of_the_kernel)
     EXPECT_ADDRESS("2001:db8:3::7", 0, RouteBlackhole);
 }
 
-TEST(a_routing_mark_takes_its_table)
+TEST(a_routing_mark_selects_its_table)
 {
     const struct sockaddr_storage address = expect_sockaddr("198.51.100.7"), any = expect_sockaddr("0.0.0.0");
     SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
@@ -398,7 +398,7 @@ TEST(a_routing_mark_takes_its_table)
     EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R, None);
 }
 
-TEST(a_routing_mark_takes_its_ipv6_table)
+TEST(a_routing_mark_selects_its_ipv6_table)
 {
     const struct sockaddr_storage address = expect_sockaddr("2001:db8:1::7");
     SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
@@ -482,7 +482,7 @@ TEST(a_dormant_link_has_no_carrier)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_link_above_one_without_carrier_has_none)
+TEST(a_link_above_a_link_without_carrier_has_no_carrier)
 {
     SCNetworkReachabilityRef target;
 
@@ -562,7 +562,7 @@ static void expect_other_leg(const char *address, const char *interface)
     SCNetworkReachabilityRelease(target);
 }
 
-/* Which leg the kernel would take depends on the address: each of some comes out right. */
+/* The kernel chooses the leg by the address. The result must be right for every address. */
 static void expect_legs(const char *interface)
 {
     char text[64];
@@ -742,7 +742,7 @@ TEST(the_live_member_is_used_without_legs_in_the_route)
     check_nexthop_group();
 }
 
-/* For whichever reason: the kernel may have withdrawn the route, or not. */
+/* The reason does not matter: the kernel may have deleted the route. */
 static void expect_unreachable(const char *address)
 {
     SCNetworkReachabilityRef target = expect_target(address);
@@ -815,7 +815,7 @@ TEST_WITH(namespace_require, NULL, a_duplicate_address_is_no_source)
     namespace_ip("link set dev lo up");
     namespace_ip("link add name a type veth peer name b");
     namespace_sysctl("net.ipv6.conf.a.addr_gen_mode", "1");
-    namespace_sysctl("net.ipv6.conf.a.router_solicitation_delay", "0"); /* nor does it wait to detect duplicates */
+    namespace_sysctl("net.ipv6.conf.a.router_solicitation_delay", "0"); /* otherwise duplicate detection starts late */
     namespace_ip("link set dev b netns %d", (int)other.pid);
     namespace_other_ip(&other, "link set dev b up");
     namespace_other_ip(&other, "address add 2001:db8::2/64 dev b nodad");
@@ -831,7 +831,7 @@ TEST_WITH(namespace_require, NULL, a_duplicate_address_is_no_source)
     namespace_other_close(&other);
 }
 
-TEST(another_interface_may_lend_its_address)
+TEST(the_source_may_belong_to_another_interface)
 {
     SCNetworkReachabilityRef target;
 
@@ -941,7 +941,7 @@ TEST(a_tunnel_is_transient_and_never_direct)
     EXPECT_ADDRESS("198.51.100.7", R | T, None);
     EXPECT_ADDRESS("2001:db8:1::7", R | T, None);
     EXPECT_ADDRESS("203.0.113.2", R | L | D, None);
-    close(tun); /* which deletes it */
+    close(tun); /* deletes the interface */
     EXPECT(target, 0, NoRoute);
     EXPECT(any, 0, NoRoute);
     SCNetworkReachabilityRelease(target);
@@ -994,14 +994,14 @@ TEST(a_pair_queries_with_its_source)
     EXPECT_PAIR("2001:db8::2", "::", 0, NoRoute);
 }
 
-TEST(an_equal_pair_that_is_owned_is_local)
+TEST(a_pair_of_one_own_address_is_local)
 {
     EXPECT_PAIR("192.0.2.2", "192.0.2.2", R | L | D, None);
     EXPECT_PAIR("2001:db8::2", "2001:db8::2", R | L | D, None);
     EXPECT_PAIR("192.0.2.9", "192.0.2.9", 0, LocalAddressNotAssigned);
 }
 
-TEST(half_a_pair_is_a_target_too)
+TEST(half_a_pair_is_a_valid_target)
 {
     EXPECT_PAIR("192.0.2.2", NULL, R | L | D, None);
     EXPECT_PAIR("192.0.2.9", NULL, 0, LocalAddressNotAssigned);
@@ -1137,7 +1137,7 @@ TEST(a_bound_target_honours_refusing_routes)
     namespace_ip("route add blackhole 198.51.100.0/26");
     namespace_ip("route add prohibit 198.51.100.64/26");
     namespace_ip("route add unreachable 198.51.100.128/26");
-    EXPECT_BOUND("198.51.100.7", "a", 0, NoRoute); /* the kernel says no more */
+    EXPECT_BOUND("198.51.100.7", "a", 0, NoRoute); /* the kernel gives no other reason */
     EXPECT_BOUND("198.51.100.70", "a", 0, NoRoute);
     EXPECT_BOUND("198.51.100.130", "a", 0, NoRoute);
     EXPECT_BOUND("198.51.100.200", "a", R, None);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Targets of several network namespaces in one process: which changes concern them, who may query and schedule them
- * from outside, and when a namespace can die. */
+/* Targets of several network namespaces in one process: which changes affect them, which processes may query and
+ * schedule them from other namespaces, and when a namespace can die. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -29,7 +29,7 @@
 
 #define PARTS 3
 
-/* Three namespaces, each with a veth pair a-b, up, and 192.0.2.2/24 on a, and one in which the test's thread lives. */
+/* Three namespaces, each with a veth pair a-b, up, and 192.0.2.2/24 on a, and one for the test's thread. */
 static struct world {
     int            home, parts[PARTS];
     SCRunLoopRef   loop;
@@ -40,7 +40,7 @@ static const struct writer_route far_route = { .prefix = "198.51.100.0/24", .gat
 
 #define for_each_part(i) for (int i = 0; i < PARTS; i++)
 
-/* As namespace_add_pair, for IPv4 and without ip(8): under valgrind it takes a second to start that as often. */
+/* Like namespace_add_pair, but for IPv4 and without ip(8), which starts slowly under valgrind. */
 static void add_pair(void)
 {
     struct writer writer;
@@ -77,7 +77,7 @@ static void end(void)
     close(world.home);
 }
 
-/* A command of ip(8) over there. */
+/* Runs a command of ip(8) in the namespace. */
 #define IP(fd, ...) \
     do { \
         namespace_go(fd); \
@@ -85,7 +85,7 @@ static void end(void)
         namespace_go(world.home); \
     } while (0)
 
-/* A target of that namespace: what `creation` makes there. */
+/* The target that `creation` makes in the namespace. */
 #define THERE(fd, creation) \
     ({ \
         SCNetworkReachabilityRef made_there; \
@@ -95,7 +95,7 @@ static void end(void)
         made_there; \
     })
 
-/* The same from a thread that has ended when this returns. */
+/* Makes the target on another thread, which has ended when make_on_a_thread returns. */
 struct creation {
     int         fd;
     const char *address;
@@ -122,14 +122,14 @@ static SCNetworkReachabilityRef make_on_a_thread(int fd, const char *address)
     return target;
 }
 
-static SCNetworkReachabilityRef make_on_the_way(int fd, const char *address)
+static SCNetworkReachabilityRef make_on_this_thread(int fd, const char *address)
 {
     return THERE(fd, expect_target(address));
 }
 
-/* ---- Whose changes ---------------------------------------------------------------------------------------------- */
+/* ---- Changes ---------------------------------------------------------------------------------------------------- */
 
-/* What a target says that is made there for it. */
+/* The flags of a new target in the namespace. */
 #define EXPECT_FRESH(fd, creation, flags) \
     do { \
         SCNetworkReachabilityRef fresh = THERE(fd, creation); \
@@ -137,7 +137,7 @@ static SCNetworkReachabilityRef make_on_the_way(int fd, const char *address)
         SCNetworkReachabilityRelease(fresh); \
     } while (0)
 
-/* One callback, of the part in which something changed; every part's target agrees with a fresh one. */
+/* Only the changed part gets a callback. In every part the target agrees with a new one. */
 static void expect_change_in(int part, SCNetworkReachabilityFlags flags, SCNetworkReachabilityFlags wanted[PARTS],
                              const char *address)
 {
@@ -182,7 +182,7 @@ static void follow(SCNetworkReachabilityRef (*make)(int, const char *))
     }
     for_each_part(i) calls += world.watchers[i].calls;
     assert_int_equal(calls, PARTS * 7);
-    /* And back, in another order. */
+    /* Then undo the changes, in another order. */
     for (int i = PARTS - 1; i >= 0; i--) {
         IP(world.parts[i], "route delete default");
         expect_change_in(i, 0, wanted, address);
@@ -192,7 +192,7 @@ static void follow(SCNetworkReachabilityRef (*make)(int, const char *))
 
 TEST(a_change_concerns_only_targets_of_its_namespace)
 {
-    follow(make_on_the_way);
+    follow(make_on_this_thread);
 }
 
 TEST(targets_may_be_made_by_any_thread)
@@ -219,38 +219,38 @@ static void await_post(sem_t *done)
 }
 
 /* The last flags of a target on a scheduler. */
-struct told {
+struct record {
     sem_t                               called;
     atomic_int                          calls;
     _Atomic(SCNetworkReachabilityFlags) flags;
 };
 
-static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void record_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    struct told *told = info;
+    struct record *record = info;
 
     (void)target;
-    told->flags = flags;
-    told->calls++;
-    sem_post(&told->called);
+    record->flags = flags;
+    record->calls++;
+    sem_post(&record->called);
 }
 
 TEST(a_scheduler_serves_targets_of_all_namespaces)
 {
-    struct told              told[PARTS] = { 0 };
+    struct record            record[PARTS] = { 0 };
     SCNetworkReachabilityRef targets[PARTS];
     struct writer            writers[PARTS];
 
     for_each_part(i)
     {
-        SCNetworkReachabilityContext context = { .info = &told[i] };
+        SCNetworkReachabilityContext context = { .info = &record[i] };
 
-        assert_int_equal(sem_init(&told[i].called, 0, 0), 0);
+        assert_int_equal(sem_init(&record[i].called, 0, 0), 0);
         namespace_go(world.parts[i]);
         assert_int_equal(writer_open(&writers[i]), 0);
         namespace_go(world.home);
-        targets[i] = make_on_the_way(world.parts[i], "198.51.100.7");
-        assert_true(SCNetworkReachabilitySetCallback(targets[i], tell, &context));
+        targets[i] = make_on_this_thread(world.parts[i], "198.51.100.7");
+        assert_true(SCNetworkReachabilitySetCallback(targets[i], record_call, &context));
         assert_true(SCNetworkReachabilitySetScheduler(targets[i], &scheduler));
     }
     for (int round = 0; round < 20; round++)
@@ -259,10 +259,10 @@ TEST(a_scheduler_serves_targets_of_all_namespaces)
             const bool add = round % 2 == 0;
 
             assert_int_equal(writer_route(&writers[i], add ? WRITER_ADD : WRITER_DELETE, &far_route), 0);
-            await_post(&told[i].called);
-            assert_int_equal(told[i].flags, add ? R : 0);
+            await_post(&record[i].called);
+            assert_int_equal(record[i].flags, add ? R : 0);
             EXPECT_FRESH(world.parts[i], expect_target("198.51.100.7"), add ? R : 0);
-            for_each_part(j) assert_int_equal(told[j].calls, round + (j <= i));
+            for_each_part(j) assert_int_equal(record[j].calls, round + (j <= i));
         }
     for_each_part(i)
     {
@@ -284,8 +284,8 @@ TEST(one_address_differs_between_namespaces)
     IP(world.parts[2], "route add blackhole 192.0.2.2/32");
     for_each_part(i)
     {
-        targets[i] = make_on_the_way(world.parts[i], "192.0.2.2");
-        watcher_schedule_on(&world.watchers[i], make_on_the_way(world.parts[i], "192.0.2.2"), world.loop);
+        targets[i] = make_on_this_thread(world.parts[i], "192.0.2.2");
+        watcher_schedule_on(&world.watchers[i], make_on_this_thread(world.parts[i], "192.0.2.2"), world.loop);
     }
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
     for (int round = 0; round < 3; round++)
@@ -294,7 +294,7 @@ TEST(one_address_differs_between_namespaces)
             expect_answer(targets[i], flags[i], reasons[i], __FILE__, __LINE__);
             expect_answer(world.watchers[i].target, flags[i], reasons[i], __FILE__, __LINE__);
         }
-    EXPECT_ADDRESS("192.0.2.2", 0, NoRoute); /* at home there is nothing */
+    EXPECT_ADDRESS("192.0.2.2", 0, NoRoute); /* the home namespace has no routes */
     EXPECT_QUIET(&world.watchers[0]);
     for_each_part(i) SCNetworkReachabilityRelease(targets[i]);
 }
@@ -306,7 +306,7 @@ TEST(an_interface_is_renamed_in_one_namespace)
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
     for_each_part(i)
     {
-        /* Not every kernel renames what is up. */
+        /* Not every kernel renames a link that is up. */
         IP(world.parts[i], "link set dev a down");
         EXPECT_CHANGE(&world.watchers[i], 0);
         EXPECT(world.watchers[i].target, 0, NoRoute);
@@ -362,7 +362,7 @@ TEST(an_interface_moves_between_namespaces)
     }
 }
 
-/* ---- Asked from elsewhere --------------------------------------------------------------------------------------- */
+/* ---- Queries from other namespaces ------------------------------------------------------------------------------ */
 
 /* Each namespace's z has an index that no other namespace has. */
 static unsigned index_in(int part)
@@ -405,7 +405,7 @@ static void expect_over_z(SCNetworkReachabilityRef target, unsigned index)
     assert_int_equal(((const struct sockaddr_in6 *)&path.source)->sin6_scope_id, index);
 }
 
-TEST(interface_names_are_those_of_the_target_namespace)
+TEST(interface_names_belong_to_the_target_namespace)
 {
     SCNetworkReachabilityRef zoned[PARTS], bound[PARTS];
 
@@ -441,49 +441,49 @@ TEST(interface_names_are_those_of_the_target_namespace)
     }
 }
 
-struct question_abroad {
+struct foreign_query {
     int                      fd;
     SCNetworkReachabilityRef target;
     bool                     right;
 };
 
-static void *ask_from_there(void *argument)
+static void *query_from_namespace(void *argument)
 {
-    struct question_abroad    *question = argument;
+    struct foreign_query      *query = argument;
     SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
     SCNetworkReachabilityFlags flags = 0;
     struct sockaddr_storage    address = { 0 };
 
-    question->right = setns(question->fd, CLONE_NEWNET) == 0 && if_nametoindex("z") != 0;
-    for (int i = 0; i < 100 && question->right; i++)
-        question->right = SCNetworkReachabilityGetFlags(question->target, &flags) && flags == (R | D) &&
-                          SCNetworkReachabilityGetPath(question->target, &path) && path.flags == (R | D) &&
-                          path.interfaceIndex == index_in(0) &&
-                          SCNetworkReachabilityGetResolvedAddresses(question->target, &address, 1) == 1 &&
-                          ((const struct sockaddr_in6 *)&address)->sin6_scope_id == index_in(0);
+    query->right = setns(query->fd, CLONE_NEWNET) == 0 && if_nametoindex("z") != 0;
+    for (int i = 0; i < 100 && query->right; i++)
+        query->right = SCNetworkReachabilityGetFlags(query->target, &flags) && flags == (R | D) &&
+                       SCNetworkReachabilityGetPath(query->target, &path) && path.flags == (R | D) &&
+                       path.interfaceIndex == index_in(0) &&
+                       SCNetworkReachabilityGetResolvedAddresses(query->target, &address, 1) == 1 &&
+                       ((const struct sockaddr_in6 *)&address)->sin6_scope_id == index_in(0);
     return NULL;
 }
 
 TEST(threads_of_all_namespaces_may_query_at_once)
 {
-    struct question_abroad questions[PARTS];
-    pthread_t              threads[PARTS];
+    struct foreign_query queries[PARTS];
+    pthread_t            threads[PARTS];
 
     for_each_part(i)
     {
         add_z(i);
-        questions[i] = (struct question_abroad){ .fd = world.parts[i] };
+        queries[i] = (struct foreign_query){ .fd = world.parts[i] };
     }
-    questions[0].target = THERE(world.parts[0], SCNetworkReachabilityCreateWithName(NULL, "fe80::1%z"));
-    assert_non_null(questions[0].target);
+    queries[0].target = THERE(world.parts[0], SCNetworkReachabilityCreateWithName(NULL, "fe80::1%z"));
+    assert_non_null(queries[0].target);
     for_each_part(i)
     {
-        questions[i].target = questions[0].target;
-        assert_int_equal(pthread_create(&threads[i], NULL, ask_from_there, &questions[i]), 0);
+        queries[i].target = queries[0].target;
+        assert_int_equal(pthread_create(&threads[i], NULL, query_from_namespace, &queries[i]), 0);
     }
     for_each_part(i) assert_int_equal(pthread_join(threads[i], NULL), 0);
-    for_each_part(i) assert_true(questions[i].right);
-    SCNetworkReachabilityRelease(questions[0].target);
+    for_each_part(i) assert_true(queries[i].right);
+    SCNetworkReachabilityRelease(queries[0].target);
 }
 
 #define EXPECT_HOME() \
@@ -493,7 +493,7 @@ TEST(threads_of_all_namespaces_may_query_at_once)
         assert_int_equal(here.st_ino, home.st_ino); \
     } while (0)
 
-/* Whatever is opened over there for it. */
+/* The library opens sockets in other namespaces, but on the calling thread nothing changes. */
 TEST(no_call_moves_the_calling_thread)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
@@ -505,7 +505,7 @@ TEST(no_call_moves_the_calling_thread)
     namespace_go(world.parts[0]);
     assert_int_equal(writer_open(&writer), 0);
     namespace_go(world.home);
-    watcher_schedule_on(watcher, make_on_the_way(world.parts[0], "198.51.100.7"), world.loop);
+    watcher_schedule_on(watcher, make_on_this_thread(world.parts[0], "198.51.100.7"), world.loop);
     EXPECT_HOME();
     assert_int_equal(writer_route(&writer, WRITER_ADD, &far_route), 0);
     EXPECT_CHANGE(watcher, R);
@@ -524,8 +524,8 @@ TEST(no_call_moves_the_calling_thread)
 /* ---- The death of a namespace ----------------------------------------------------------------------------------- */
 
 /*
- * A namespace that lives only as long as somebody holds it. It has one end of a veth pair, "x", whose other end, of
- * this name, is at home and goes with it. Nobody but the descriptor holds it yet.
+ * Makes a namespace that only the returned descriptor holds. It has one end of a veth pair, "x". The other end,
+ * `witness`, is in the home namespace and is deleted with it.
  */
 static int mortal_open(const char *witness)
 {
@@ -539,9 +539,9 @@ static int mortal_open(const char *witness)
     return fd;
 }
 
-/* The kernel takes namespaces apart in the order in which they were given up. So when one that is given up now is gone,
- * an older one that is still there is held by somebody. Twice, as what is left of closed sockets may hold it for as
- * long as the first one takes. */
+/* The kernel deletes namespaces in the order in which they were released. So if a namespace that is released now is
+ * deleted and an older one still exists, the older one is still held. The loop runs twice, because the remains of
+ * closed sockets may hold the namespace during the first round. */
 static void expect_alive(const char *witness)
 {
     for (int i = 0; i < 2; i++) {
@@ -570,7 +570,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_relea
     int                      fd;
 
     fd = mortal_open("w");
-    first = make_on_the_way(fd, "192.0.2.9");
+    first = make_on_this_thread(fd, "192.0.2.9");
     second = THERE(fd, expect_bound("fe80::1", "x"));
     close(fd);
     EXPECT(first, 0, NoRoute);
@@ -588,7 +588,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_unsch
     int                      fd;
 
     fd = mortal_open("w");
-    target = make_on_the_way(fd, "192.0.2.9");
+    target = make_on_this_thread(fd, "192.0.2.9");
     close(fd);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, world.loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
@@ -599,7 +599,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_unsch
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
 }
 
-/* Never driven, and on two loops. */
+/* The target is scheduled on two loops, which are never driven. */
 TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_its_last_schedule)
 {
     SCRunLoopRef             second = SCRunLoopCreate();
@@ -607,7 +607,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_its_last_schedule)
     int                      fd;
 
     fd = mortal_open("w");
-    target = make_on_the_way(fd, "192.0.2.9");
+    target = make_on_this_thread(fd, "192.0.2.9");
     close(fd);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, world.loop, kSCRunLoopDefaultMode));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, second, kSCRunLoopDefaultMode));
@@ -637,7 +637,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_is_relea
     int                          fd;
 
     fd = mortal_open("w");
-    target = make_on_the_way(fd, "127.0.0.1");
+    target = make_on_this_thread(fd, "127.0.0.1");
     assert_true(SCNetworkReachabilitySetCallback(target, release_inside, &context));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, world.loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(world.loop, 0), 0);
@@ -667,7 +667,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_without_the_thread_that_made_
     namespace_await_gone("w");
 }
 
-/* Leaves a target behind, scheduled on the loop that ends with it. */
+/* Schedules a target on the loop of this thread and returns. */
 static void *leave_scheduled(void *argument)
 {
     const SCNetworkReachabilityRef target = create_there(argument);
@@ -691,7 +691,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_with_the_thread_whose_loop_ha
     assert_int_equal(pthread_create(&thread, NULL, leave_scheduled, &creation), 0);
     assert_int_equal(pthread_join(thread, &left), 0);
     assert_non_null(left);
-    expect_alive("w"); /* our descriptor holds it */
+    expect_alive("w"); /* the descriptor holds it */
     close(creation.fd);
     namespace_await_gone("w");
 }
@@ -718,7 +718,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_leaves_i
     assert_int_equal(sem_init(&release.done, 0, 0), 0);
     for (int inside = 0; inside < 2; inside++) {
         const int                fd = mortal_open("w");
-        SCNetworkReachabilityRef target = make_on_the_way(fd, "127.0.0.1");
+        SCNetworkReachabilityRef target = make_on_this_thread(fd, "127.0.0.1");
 
         if (inside)
             assert_true(SCNetworkReachabilitySetCallback(target, release_on_the_scheduler, &context));
@@ -740,7 +740,7 @@ TEST_WITH(begin_alone, end_alone, a_namespace_dies_when_its_last_target_leaves_i
     sem_destroy(&release.done);
 }
 
-/* A namespace may get the number of a dead one: the library keeps nothing of the old one. */
+/* A new namespace may get the inode number of a deleted one. The library keeps no state of the old one. */
 TEST_WITH(begin_alone, end_alone, many_namespaces_are_made_and_deleted)
 {
     struct descriptors before;
@@ -752,7 +752,7 @@ TEST_WITH(begin_alone, end_alone, many_namespaces_are_made_and_deleted)
 
         if (i % 2 != 0)
             IP(fd, "link set dev lo up");
-        target = make_on_the_way(fd, "127.0.0.1");
+        target = make_on_this_thread(fd, "127.0.0.1");
         close(fd);
         assert_int_equal(expect_flags_of(target), i % 2 != 0 ? R | L | D : 0);
         SCNetworkReachabilityRelease(target);
@@ -761,10 +761,10 @@ TEST_WITH(begin_alone, end_alone, many_namespaces_are_made_and_deleted)
     descriptors_expect(&before);
 }
 
-/* ---- Without the right to go there, and without /proc ----------------------------------------------------------- */
+/* ---- Without privilege, and without /proc ----------------------------------------------------------------------- */
 
-#define NOBODY   65534
-#define NOT_HERE 77 /* exit status: what the child needs is not allowed */
+#define OTHER_USER 65534
+#define NOT_HERE   77 /* exit status: the child lacks a permission */
 
 static void run_in_child(void (*body)(void))
 {
@@ -773,7 +773,7 @@ static void run_in_child(void (*body)(void))
 
     assert_true(child >= 0);
     if (child == 0) {
-        alarm((unsigned)patience_of(60)); /* a hanging child has failed */
+        alarm((unsigned)patience_of(60)); /* a blocked child has failed */
         body();
         _exit(0);
     }
@@ -785,16 +785,15 @@ static void run_in_child(void (*body)(void))
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A sandbox: from here on the process cannot go to another network namespace. What it may do to its own stays, so that
- * something can change. */
-static void drop_privilege(bool to_nobody)
+/* A sandbox: the process can no longer enter another network namespace, but it can still change its own. */
+static void drop_privilege(bool to_other_user)
 {
     struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
     struct __user_cap_data_struct   data[2];
 
-    if (to_nobody) {
+    if (to_other_user) {
         MUST(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0);
-        if (setresuid(NOBODY, NOBODY, NOBODY) != 0)
+        if (setresuid(OTHER_USER, OTHER_USER, OTHER_USER) != 0)
             _exit(NOT_HERE);
     }
     MUST(syscall(SYS_capget, &header, data) == 0);
@@ -875,7 +874,7 @@ static void must_be_refused(SCNetworkReachabilityRef target, SCRunLoopRef loop)
         MUST((fcntl(fd, F_GETFD) >= 0) == before.open[fd]);
 }
 
-/* The path can be had, but for what a socket of its own would have to tell. */
+/* GetPath works, except for values that need a new socket in the namespace. */
 static void must_have_path(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
@@ -884,8 +883,8 @@ static void must_have_path(SCNetworkReachabilityRef target)
     MUST(path.flags == R && strcmp(path.interfaceName, "a") == 0);
 }
 
-/* The child's thread lives in the second namespace, with a way to change it and the first one. */
-static void live_without_privilege(bool as_nobody)
+/* The child's thread is in the second namespace. It has a writer for this namespace and for the first one. */
+static void live_without_privilege(bool as_other_user)
 {
     SCRunLoopRef             open_there = SCRunLoopCreate(), fresh = SCRunLoopCreate();
     SCNetworkReachabilityRef near, far, watched;
@@ -901,12 +900,12 @@ static void live_without_privilege(bool as_nobody)
     near = create_in_child("198.51.100.7");
     MUST(schedule(watched, open_there));
     MUST(SCRunLoopPerform(open_there, 0) == 0);
-    drop_privilege(as_nobody);
+    drop_privilege(as_other_user);
     MUST(setns(world.parts[0], CLONE_NEWNET) != 0 && errno == EPERM);
 
     must_be_refused(far, fresh);
     must_have_path(far);
-    /* This loop's sockets over there are open, until its last target goes. */
+    /* This loop's sockets in the first namespace stay open until its last target there is unscheduled. */
     MUST(schedule(far, open_there));
     MUST(SCRunLoopPerform(open_there, 0) == 0);
     MUST(writer_route(&there, WRITER_DELETE, &far_route) == 0);
@@ -932,7 +931,7 @@ static void live_without_capability(void)
     live_without_privilege(false);
 }
 
-static void live_as_nobody(void)
+static void live_as_other_user(void)
 {
     live_without_privilege(true);
 }
@@ -944,7 +943,7 @@ TEST(without_privilege_a_foreign_target_is_queried_but_not_scheduled)
 
 TEST(another_user_may_query_but_not_schedule_a_foreign_target)
 {
-    run_in_child(live_as_nobody);
+    run_in_child(live_as_other_user);
 }
 
 static void hide_proc(void)
@@ -967,7 +966,7 @@ static void live_without_proc(void)
     hide_proc();
     must_watch(create_in_child("198.51.100.7"), &writer);
 
-    /* It counts as having one namespace: the one of whoever came first. */
+    /* The process counts as having one namespace: the namespace of the first target. */
     target = create_in_child("198.51.100.7");
     MUST(writer_route(&writer, WRITER_ADD, &far_route) == 0);
     MUST(pthread_create(&thread, NULL, create_there, &creation) == 0);
@@ -985,8 +984,8 @@ TEST(without_proc_the_process_has_one_namespace)
     run_in_child(live_without_proc);
 }
 
-/* As a daemon does that locks itself in once it has begun. */
-static void lock_oneself_in(void)
+/* A daemon that enters a sandbox after its start. */
+static void live_in_late_sandbox(void)
 {
     SCNetworkReachabilityRef target;
     struct writer            writer;
@@ -1002,10 +1001,10 @@ static void lock_oneself_in(void)
 
 TEST(a_target_stays_usable_when_proc_and_privilege_are_given_up)
 {
-    run_in_child(lock_oneself_in);
+    run_in_child(live_in_late_sandbox);
 }
 
-static void find_proc(void)
+static void live_with_late_proc(void)
 {
     SCNetworkReachabilityRef target;
     struct writer            writer;
@@ -1022,7 +1021,7 @@ static void find_proc(void)
 
 TEST(a_target_stays_usable_when_proc_appears)
 {
-    run_in_child(find_proc);
+    run_in_child(live_with_late_proc);
 }
 
 UNIT(.setup = begin, .teardown = end)

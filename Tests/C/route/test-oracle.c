@@ -75,7 +75,7 @@ struct leg {
     bool     gateway;
 };
 
-struct answer {
+struct reply {
     int        error; /* the kernel's, 0: there is a route */
     unsigned   type, bits, oif;
     bool       gateway;
@@ -111,13 +111,13 @@ static void put_address(struct nlmsghdr *header, unsigned short type, int family
     put(header, type, bytes, family == AF_INET6 ? 16 : 4);
 }
 
-static void read_legs(struct answer *answer, const struct rtattr *nest)
+static void read_legs(struct reply *reply, const struct rtattr *nest)
 {
     const struct rtnexthop *hop = RTA_DATA(nest);
     int                     left = (int)RTA_PAYLOAD(nest);
 
-    for (; RTNH_OK(hop, left) && answer->leg_count < COUNT(answer->legs); hop = RTNH_NEXT(hop)) {
-        struct leg *leg = &answer->legs[answer->leg_count++];
+    for (; RTNH_OK(hop, left) && reply->leg_count < COUNT(reply->legs); hop = RTNH_NEXT(hop)) {
+        struct leg *leg = &reply->legs[reply->leg_count++];
         int         inner = hop->rtnh_len - (int)sizeof *hop;
 
         *leg = (struct leg){ .oif = (unsigned)hop->rtnh_ifindex, .flags = hop->rtnh_flags };
@@ -128,41 +128,41 @@ static void read_legs(struct answer *answer, const struct rtattr *nest)
     }
 }
 
-static struct answer read_answer(const struct nlmsghdr *header)
+static struct reply read_reply(const struct nlmsghdr *header)
 {
     const struct rtmsg *route = NLMSG_DATA(header);
-    struct answer       answer = { 0 };
+    struct reply        reply = { 0 };
     int                 left = (int)RTM_PAYLOAD(header);
 
     if (header->nlmsg_type == NLMSG_ERROR) {
-        answer.error = -((const struct nlmsgerr *)NLMSG_DATA(header))->error;
-        return answer;
+        reply.error = -((const struct nlmsgerr *)NLMSG_DATA(header))->error;
+        return reply;
     }
-    answer.type = route->rtm_type;
-    answer.bits = route->rtm_dst_len;
+    reply.type = route->rtm_type;
+    reply.bits = route->rtm_dst_len;
     for (const struct rtattr *attribute = RTM_RTA(route); RTA_OK(attribute, left);
          attribute = RTA_NEXT(attribute, left))
         switch (attribute->rta_type) {
         case RTA_OIF:
-            memcpy(&answer.oif, RTA_DATA(attribute), sizeof answer.oif);
+            memcpy(&reply.oif, RTA_DATA(attribute), sizeof reply.oif);
             break;
         case RTA_GATEWAY:
         case RTA_VIA:
-            answer.gateway = true;
+            reply.gateway = true;
             break;
         case RTA_PREFSRC:
-            memcpy(answer.source, RTA_DATA(attribute), RTA_PAYLOAD(attribute) < 16 ? RTA_PAYLOAD(attribute) : 16);
+            memcpy(reply.source, RTA_DATA(attribute), RTA_PAYLOAD(attribute) < 16 ? RTA_PAYLOAD(attribute) : 16);
             break;
         case RTA_MULTIPATH:
-            read_legs(&answer, attribute);
+            read_legs(&reply, attribute);
             break;
         default:
             break;
         }
-    return answer;
+    return reply;
 }
 
-static struct answer ask_kernel(const struct query *query)
+static struct reply query_kernel(const struct query *query)
 {
     _Alignas(struct nlmsghdr) char bytes[8192] = { 0 };
     struct nlmsghdr               *header = (struct nlmsghdr *)bytes;
@@ -188,19 +188,19 @@ static struct answer ask_kernel(const struct query *query)
     do
         assert_true(recv(oracle_fd, bytes, sizeof bytes, 0) > 0);
     while (header->nlmsg_seq != sequence);
-    return read_answer(header);
+    return read_reply(header);
 }
 
-/* As ask_kernel, but an interface that was asked for counts: IPv6 takes it for a wish when a source is given too. */
-static struct answer ask(const struct query *query)
+/* Like query_kernel, but the interface of the query always counts: with a source, IPv6 only prefers the interface. */
+static struct reply query_route(const struct query *query)
 {
-    struct query  sourceless = *query;
-    struct answer answer = ask_kernel(query);
+    struct query sourceless = *query;
+    struct reply reply = query_kernel(query);
 
     sourceless.source = NULL;
-    return query->family == AF_INET6 && query->oif != 0 && query->source != NULL && answer.error == 0
-               ? ask_kernel(&sourceless)
-               : answer;
+    return query->family == AF_INET6 && query->oif != 0 && query->source != NULL && reply.error == 0
+               ? query_kernel(&sourceless)
+               : reply;
 }
 
 static unsigned link_flags(unsigned index)
@@ -217,14 +217,14 @@ static bool is_running(unsigned index)
     return (link_flags(index) & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
 }
 
-/* ---- The oracle: verdicts --------------------------------------------------------------------------------------- */
+/* ---- The oracle: flags ------------------------------------------------------------------------------------------ */
 
 static bool is_link_local(const uint8_t address[16])
 {
     return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
 }
 
-/* Whether IPv6 packets have an address to leave with. */
+/* Returns whether IPv6 packets have a source address. */
 static bool has_source(const struct query *query, const uint8_t source[16])
 {
     static const uint8_t none[16], loopback[16] = { [15] = 1 };
@@ -240,72 +240,72 @@ static bool has_source(const struct query *query, const uint8_t source[16])
     return !is_link_local(source) || is_link_local(destination);
 }
 
-static SCNetworkReachabilityFlags judge(const struct query *query, const struct answer *answer)
+static SCNetworkReachabilityFlags flags_of_reply(const struct query *query, const struct reply *reply)
 {
-    if (answer->error != 0)
+    if (reply->error != 0)
         return 0;
-    if (answer->type == RTN_LOCAL)
+    if (reply->type == RTN_LOCAL)
         return is_running(if_nametoindex("lo")) ? R | L | D : 0;
-    if (!is_running(answer->oif) || !has_source(query, answer->source))
+    if (!is_running(reply->oif) || !has_source(query, reply->source))
         return 0;
-    if ((link_flags(answer->oif) & IFF_POINTOPOINT) != 0)
+    if ((link_flags(reply->oif) & IFF_POINTOPOINT) != 0)
         return R | T;
-    return answer->gateway ? R : R | D;
+    return reply->gateway ? R : R | D;
 }
 
-/* Over the first leg that is usable. */
-static SCNetworkReachabilityFlags judge_legs(const struct query *query, const struct answer *match)
+/* The flags of the first usable leg. */
+static SCNetworkReachabilityFlags flags_of_legs(const struct query *query, const struct reply *match)
 {
     for (size_t i = 0; i < match->leg_count; i++) {
         const struct leg *leg = &match->legs[i];
         struct query      over = *query;
-        struct answer     answer;
+        struct reply      reply;
 
         if ((leg->flags & RTNH_F_DEAD) != 0 || !is_running(leg->oif) || (query->oif != 0 && query->oif != leg->oif))
             continue;
         over.oif = leg->oif;
         over.fib_match = false;
-        answer = ask(&over);
-        answer.gateway = leg->gateway;
-        answer.oif = leg->oif;
-        return judge(query, &answer);
+        reply = query_route(&over);
+        reply.gateway = leg->gateway;
+        reply.oif = leg->oif;
+        return flags_of_reply(query, &reply);
     }
     return 0;
 }
 
-/* A reply with FIB_MATCH. */
-static SCNetworkReachabilityFlags judge_match(const struct query *query, const struct answer *match)
+/* The flags of a reply with FIB_MATCH. */
+static SCNetworkReachabilityFlags flags_of_match(const struct query *query, const struct reply *match)
 {
-    struct query  plain = *query;
-    struct answer answer;
+    struct query plain = *query;
+    struct reply reply;
 
     if (match->error == 0 && match->leg_count != 0)
-        return judge_legs(query, match);
+        return flags_of_legs(query, match);
     if (match->error != 0 || (match->oif != 0 && query->family == AF_INET))
-        return judge(query, match);
-    plain.fib_match = false; /* for the interface that a nexthop object hides, and for IPv6's source */
-    answer = ask(&plain);
-    return judge(query, &answer);
+        return flags_of_reply(query, match);
+    plain.fib_match = false; /* a nexthop object hides its interface; IPv6 needs the source */
+    reply = query_route(&plain);
+    return flags_of_reply(query, &reply);
 }
 
 static SCNetworkReachabilityFlags expect_address(struct query *query)
 {
-    struct answer              answer, match;
+    struct reply               reply, match;
     SCNetworkReachabilityFlags flags;
 
     query->fib_match = true;
-    match = ask(query);
+    match = query_route(query);
     if (query->oif != 0 && query->family == AF_INET)
-        return judge_match(query, &match);
+        return flags_of_match(query, &match);
     query->fib_match = false;
-    answer = ask(query);
-    flags = judge(query, &answer);
-    if (flags != 0 || answer.error != 0 || is_running(answer.oif) || match.leg_count == 0)
+    reply = query_route(query);
+    flags = flags_of_reply(query, &reply);
+    if (flags != 0 || reply.error != 0 || is_running(reply.oif) || match.leg_count == 0)
         return flags;
-    return judge_legs(query, &match);
+    return flags_of_legs(query, &match);
 }
 
-/* The first probe that a default route, or half of one, matches. */
+/* The flags of the first probe that matches a default route, or half of one. */
 static SCNetworkReachabilityFlags expect_default(int family, unsigned oif)
 {
     static const char *const probes[2][3] = { { "0.0.0.1", "1.0.0.1", "128.0.0.1" },
@@ -315,12 +315,12 @@ static SCNetworkReachabilityFlags expect_default(int family, unsigned oif)
         const struct query query = {
             .family = family, .destination = probes[family == AF_INET6][i], .oif = oif, .fib_match = true
         };
-        const struct answer answer = ask(&query);
+        const struct reply reply = query_route(&query);
 
-        if (answer.error == 0 && answer.bits <= 1 && answer.type != RTN_LOCAL)
-            return judge_match(&query, &answer);
-        /* No route at all: of half a default only the other half is looked for. */
-        if (answer.error == ENETUNREACH && i == 0)
+        if (reply.error == 0 && reply.bits <= 1 && reply.type != RTN_LOCAL)
+            return flags_of_match(&query, &reply);
+        /* There is no route at all: only the other half of a default route is left to probe. */
+        if (reply.error == ENETUNREACH && i == 0)
             i = 1;
     }
     return 0;
@@ -335,10 +335,10 @@ static SCNetworkReachabilityFlags expected(const struct aim *aim)
     if (aim->interface != NULL && (query.oif = if_nametoindex(aim->interface)) == 0)
         return 0;
     if (aim->local != NULL) {
-        const struct query  own = { .family = query.family, .destination = aim->local };
-        const struct answer answer = ask(&own);
+        const struct query own = { .family = query.family, .destination = aim->local };
+        const struct reply reply = query_route(&own);
 
-        if (answer.error != 0 || answer.type != RTN_LOCAL)
+        if (reply.error != 0 || reply.type != RTN_LOCAL)
             return 0;
     }
     if (strcmp(aim->remote, "0.0.0.0") == 0) {
@@ -352,7 +352,7 @@ static SCNetworkReachabilityFlags expected(const struct aim *aim)
 
 /* ---- Changes ---------------------------------------------------------------------------------------------------- */
 
-/* One change, in random bits. Making sense of them, it is made and told as text. */
+/* One change, as random bits. They decide what the change is, and its text. */
 typedef uint64_t change;
 
 static unsigned take(change *bits, unsigned count)
@@ -385,7 +385,7 @@ struct text {
     size_t length;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct text *text, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(struct text *text, const char *format, ...)
 {
     va_list arguments;
 
@@ -399,9 +399,9 @@ __attribute__((format(printf, 2, 3))) static void say(struct text *text, const c
 static int change_link(struct writer *writer, change bits, struct text *text)
 {
     const char *name = links[take(&bits, COUNT(links))];
-    const bool  up = take(&bits, 3) != 0; /* rather up than down: more is to be seen */
+    const bool  up = take(&bits, 3) != 0; /* up more often than down: more targets are reachable */
 
-    say(text, "link set %s %s", name, up ? "up" : "down");
+    append(text, "link set %s %s", name, up ? "up" : "down");
     return writer_link_up(writer, writer_index(name), up);
 }
 
@@ -410,7 +410,7 @@ static int change_peer(struct writer *writer, change bits, struct text *text)
     const char *name = peers[take(&bits, COUNT(peers))];
     const bool  up = take(&bits, 3) != 0;
 
-    say(text, "link set %s %s", name, up ? "up" : "down");
+    append(text, "link set %s %s", name, up ? "up" : "down");
     return writer_link_up(writer, writer_index(name), up);
 }
 
@@ -419,7 +419,7 @@ static int change_pair(struct writer *writer, change bits, struct text *text)
     const unsigned which = take(&bits, 2);
     const char    *name = links[which], *peer = peers[which];
 
-    say(text, "link del %s; link add %s up type veth peer name %s; link set %s up", name, name, peer, peer);
+    append(text, "link del %s; link add %s up type veth peer name %s; link set %s up", name, name, peer, peer);
     if (writer_index(name) != 0)
         writer_link_delete(writer, writer_index(name));
     writer_link_add_pair(writer, name, peer);
@@ -432,7 +432,7 @@ static int change_address(struct writer *writer, change bits, struct text *text)
     const unsigned           which = take(&bits, COUNT(addresses));
     const enum writer_action action = take(&bits, 3) == 0 ? WRITER_DELETE : WRITER_REPLACE;
 
-    say(text, "addr %s %s dev %s nodad", action_names[action], addresses[which].prefix, addresses[which].link);
+    append(text, "addr %s %s dev %s nodad", action_names[action], addresses[which].prefix, addresses[which].link);
     return writer_address(writer, action, writer_index(addresses[which].link), addresses[which].prefix);
 }
 
@@ -443,30 +443,30 @@ static void choose_hops(change *bits, unsigned family, struct writer_route *rout
 
     switch (take(bits, 7)) {
     case 0:
-        say(text, " dev %s", link);
+        append(text, " dev %s", link);
         route->index = writer_index(link);
         break;
     case 1:
     case 2:
-        say(text, " nhid %u", which == 2 ? 10 : which + 1);
+        append(text, " nhid %u", which == 2 ? 10 : which + 1);
         route->nexthop = which == 2 ? 10 : which + 1;
         break;
     case 3:
         route->legs[0] = (struct writer_leg){ writer_index(link), gateways[family][which] };
         route->legs[1] = (struct writer_leg){ writer_index(gateway_links[family][second]), gateways[family][second] };
-        say(text, " nexthop via %s dev %s nexthop via %s dev %s", gateways[family][which], link,
-            gateways[family][second], gateway_links[family][second]);
+        append(text, " nexthop via %s dev %s nexthop via %s dev %s", gateways[family][which], link,
+               gateways[family][second], gateway_links[family][second]);
         break;
     case 4:
         if (family == 0 && take(bits, 2) == 0) {
-            say(text, " via inet6 fe80::1 dev %s", link);
+            append(text, " via inet6 fe80::1 dev %s", link);
             route->gateway = "fe80::1";
             route->index = writer_index(link);
             break;
         }
         /* fallthrough */
     default:
-        say(text, " via %s dev %s", gateways[family][which], link);
+        append(text, " via %s dev %s", gateways[family][which], link);
         route->gateway = gateways[family][which];
         route->index = writer_index(link);
     }
@@ -487,20 +487,20 @@ static int change_route(struct writer *writer, change bits, struct text *text)
     const unsigned        type = take(&bits, 12);
     struct writer_route   route = { .prefix = prefixes[family][take(&bits, COUNT(prefixes[0]))] };
 
-    say(text, "route %s %s%s", action_names[action], type < COUNT(types) ? types[type].name : "", route.prefix);
+    append(text, "route %s %s%s", action_names[action], type < COUNT(types) ? types[type].name : "", route.prefix);
     if (take(&bits, 4) == 0) {
         /* Only what the local table calls local may be a source. */
         route.table = type < COUNT(types) && types[type].type == RTN_LOCAL ? RT_TABLE_LOCAL : 100;
-        say(text, " table %u", route.table);
+        append(text, " table %u", route.table);
     }
     route.metric = metrics[take(&bits, COUNT(metrics))];
     if (route.metric != 0)
-        say(text, " metric %u", route.metric);
+        append(text, " metric %u", route.metric);
     if (type < COUNT(types)) {
         route.type = types[type].type;
         if (route.type == RTN_LOCAL) {
             route.index = writer_index("lo");
-            say(text, " dev lo");
+            append(text, " dev lo");
         }
     } else if (action != WRITER_DELETE) {
         choose_hops(&bits, family, &route, text);
@@ -516,12 +516,12 @@ static int change_nexthop(struct writer *writer, change bits, struct text *text)
     const struct writer_leg  leg = { writer_index(gateway_links[family][which]), gateways[family][which] };
 
     if (id == 2) {
-        say(text, "nexthop %s id 10 group 1/2", action_names[action]);
+        append(text, "nexthop %s id 10 group 1/2", action_names[action]);
         return action == WRITER_DELETE ? writer_nexthop(writer, action, 10, NULL)
                                        : writer_nexthop_group(writer, action, 10, members, 2);
     }
-    say(text, "nexthop %s id %u via %s dev %s", action_names[action], id + 1, leg.gateway,
-        gateway_links[family][which]);
+    append(text, "nexthop %s id %u via %s dev %s", action_names[action], id + 1, leg.gateway,
+           gateway_links[family][which]);
     return writer_nexthop(writer, action, id + 1, &leg);
 }
 
@@ -542,8 +542,8 @@ static int change_rule(struct writer *writer, change bits, struct text *text)
                                       .action = actions[which].action,
                                       .table = which < 2 ? 100 : 0 };
 
-    say(text, "%srule %s to %s priority %u %s", family == 1 ? "-6 " : "", action_names[action], rule.prefix,
-        rule.priority, actions[which].name);
+    append(text, "%srule %s to %s priority %u %s", family == 1 ? "-6 " : "", action_names[action], rule.prefix,
+           rule.priority, actions[which].name);
     return writer_rule(writer, action, &rule);
 }
 
@@ -555,14 +555,14 @@ static int change_sysctl(struct writer *writer, change bits, struct text *text)
     const char              *name = names[take(&bits, COUNT(names))], *value = take(&bits, 2) == 0 ? "0" : "1";
 
     (void)writer;
-    say(text, "sysctl %s=%s", name, value);
+    append(text, "sysctl %s=%s", name, value);
     namespace_sysctl(name, value);
     return 0;
 }
 
 typedef int (*kind)(struct writer *writer, change bits, struct text *text);
 
-/* What kind of change it is; the bits that are left say more. */
+/* The kind of the change. The remaining bits hold the details. */
 static kind take_kind(change *bits)
 {
     static const kind kinds[] = { change_link,    change_link,    change_peer,    change_peer,    change_address,
@@ -588,14 +588,14 @@ static void make(struct writer *writer, change bits, struct text *text)
     text->length = 0;
     error = what(writer, bits, text);
     if (error != 0)
-        say(text, " # %s", strerror(error));
+        append(text, " # %s", strerror(error));
 }
 
-/* ---- Playing ---------------------------------------------------------------------------------------------------- */
+/* ---- Episodes --------------------------------------------------------------------------------------------------- */
 
 struct watched {
     SCNetworkReachabilityRef   target;
-    SCNetworkReachabilityFlags told;
+    SCNetworkReachabilityFlags reported;
 };
 
 static struct {
@@ -608,7 +608,7 @@ static struct {
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     (void)target;
-    ((struct watched *)info)->told = flags;
+    ((struct watched *)info)->reported = flags;
 }
 
 static SCNetworkReachabilityRef make_target(const struct aim *aim)
@@ -631,7 +631,7 @@ static SCNetworkReachabilityRef make_target(const struct aim *aim)
 static void set_stage(void)
 {
     namespace_require();
-    /* Nothing that changes by itself: no duplicate address detection, no link-local addresses but those of changes. */
+    /* Nothing changes by itself: no duplicate address detection, no automatic link-local addresses. */
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
     namespace_sysctl("net.ipv6.conf.default.addr_gen_mode", "1");
     namespace_sysctl("net.ipv6.conf.default.router_solicitations", "0");
@@ -653,7 +653,7 @@ static void set_stage(void)
         watched->target = make_target(&aims[i]);
         assert_true(SCNetworkReachabilitySetCallback(watched->target, called, &context));
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(watched->target, stage.loop, kSCRunLoopDefaultMode));
-        watched->told = expect_flags_of(watched->target);
+        watched->reported = expect_flags_of(watched->target);
     }
 }
 
@@ -679,43 +679,43 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* What the four say about an aim. */
-struct opinions {
-    SCNetworkReachabilityFlags told, cached, fresh, oracle;
+/* The four results for an aim. */
+struct results {
+    SCNetworkReachabilityFlags reported, cached, fresh, oracle;
 };
 
-static bool agree(const struct opinions *opinions)
+static bool agree(const struct results *results)
 {
-    return opinions->told == opinions->cached && opinions->cached == opinions->fresh &&
-           opinions->fresh == opinions->oracle;
+    return results->reported == results->cached && results->cached == results->fresh &&
+           results->fresh == results->oracle;
 }
 
-static struct opinions opinions_on(size_t i)
+static struct results results_for(size_t i)
 {
     SCNetworkReachabilityRef fresh = make_target(&aims[i]);
-    const struct opinions    opinions = { .told = stage.watched[i].told,
-                                          .cached = expect_flags_of(stage.watched[i].target),
-                                          .fresh = expect_flags_of(fresh),
-                                          .oracle = expected(&aims[i]) };
+    const struct results     results = { .reported = stage.watched[i].reported,
+                                         .cached = expect_flags_of(stage.watched[i].target),
+                                         .fresh = expect_flags_of(fresh),
+                                         .oracle = expected(&aims[i]) };
 
     SCNetworkReachabilityRelease(fresh);
-    return opinions;
+    return results;
 }
 
-/* The aim about which they disagree for good, or COUNT(aims). */
+/* The first aim whose results still disagree at the end, or COUNT(aims). */
 static size_t find_disagreement(void)
 {
-    const double    end = now() + patience_of(PATIENCE);
-    struct opinions opinions;
-    size_t          i = 0;
-    double          wait = 0;
+    const double   end = now() + patience_of(PATIENCE);
+    struct results results;
+    size_t         i = 0;
+    double         wait = 0;
 
     do {
         if (SCRunLoopPerform(stage.loop, wait) < 0)
             fail_msg("SCRunLoopPerform: %s", SCErrorString(SCError()));
         for (i = 0; i < COUNT(aims); i++) {
-            opinions = opinions_on(i);
-            if (!agree(&opinions))
+            results = results_for(i);
+            if (!agree(&results))
                 break;
         }
         wait = 0.002;
@@ -723,55 +723,56 @@ static size_t find_disagreement(void)
     return i;
 }
 
-static void print_opinions(size_t i)
+static void print_results(size_t i)
 {
-    const struct aim     *aim = &aims[i];
-    const struct opinions opinions = opinions_on(i);
-    char                  text[4][256];
+    const struct aim    *aim = &aims[i];
+    const struct results results = results_for(i);
+    char                 text[4][256];
 
-    SCNetworkReachabilityFlagsGetString(opinions.told, text[0], sizeof text[0]);
-    SCNetworkReachabilityFlagsGetString(opinions.cached, text[1], sizeof text[1]);
-    SCNetworkReachabilityFlagsGetString(opinions.fresh, text[2], sizeof text[2]);
-    SCNetworkReachabilityFlagsGetString(opinions.oracle, text[3], sizeof text[3]);
-    print_message("%s%s%s%s%s: last callback %s; GetFlags %s; a fresh target %s; the oracle %s\n",
+    SCNetworkReachabilityFlagsGetString(results.reported, text[0], sizeof text[0]);
+    SCNetworkReachabilityFlagsGetString(results.cached, text[1], sizeof text[1]);
+    SCNetworkReachabilityFlagsGetString(results.fresh, text[2], sizeof text[2]);
+    SCNetworkReachabilityFlagsGetString(results.oracle, text[3], sizeof text[3]);
+    print_message("%s%s%s%s%s: last callback %s; GetFlags %s; a new target %s; the oracle %s\n",
                   aim->local != NULL ? aim->local : "", aim->local != NULL ? " to " : "", aim->remote,
                   aim->interface != NULL ? " over " : "", aim->interface != NULL ? aim->interface : "", text[0],
                   text[1], text[2], text[3]);
 }
 
-/* Makes the changes one by one. Returns after how many they disagreed, or 0. `aloud`: says what is done. */
-static size_t play(const change *changes, size_t count, bool aloud)
+/* Makes the changes one by one. Returns the number of changes after which the results disagreed, or 0. `verbose`:
+ * prints the changes. */
+static size_t play(const change *changes, size_t count, bool verbose)
 {
     size_t failed = 0, aim = COUNT(aims);
-    bool   is_restless = true;
+    bool   is_unsettled = true;
 
     set_stage();
     for (size_t i = 0; i < count && failed == 0; i++) {
         const kind  what = take_kind(&(change){ changes[i] });
         struct text text;
 
-        /* After some changes the library asks about everything once more. That must not hide that it has not heard of
-         * the next: those about links may follow each other at once, others wait until it is quiet. */
-        if (is_restless && !is_about_links(what)) {
+        /* After some changes the library evaluates everything a second time. That must not hide a missed message of the
+         * next change. So only changes of links may follow each other at once; others wait until it is quiet. */
+        if (is_unsettled && !is_about_links(what)) {
             while (SCRunLoopPerform(stage.loop, QUIET) > 0)
                 continue;
-            is_restless = false;
+            is_unsettled = false;
         }
-        is_restless = is_restless || is_about_links(what) || what == change_nexthop;
+        is_unsettled = is_unsettled || is_about_links(what) || what == change_nexthop;
         make(&stage.writer, changes[i], &text);
-        if (aloud)
+        if (verbose)
             print_message("  %s\n", text.bytes);
         aim = find_disagreement();
         if (aim < COUNT(aims))
             failed = i + 1;
     }
-    if (aloud && aim < COUNT(aims))
-        print_opinions(aim);
+    if (verbose && aim < COUNT(aims))
+        print_results(aim);
     clear_stage();
     return failed;
 }
 
-/* Leaves out every `step` changes without which it fails all the same. */
+/* Removes groups of `step` changes that the failure does not need. */
 static size_t leave_out(change *changes, size_t count, size_t step, unsigned *tries)
 {
     for (size_t from = 0; from + step <= count && count > step && *tries > 0; (*tries)--) {
@@ -791,7 +792,7 @@ static size_t leave_out(change *changes, size_t count, size_t step, unsigned *tr
     return count;
 }
 
-/* Halves first, single changes last, and those until each is needed. */
+/* Removes halves first and single changes last, until each remaining change is needed. */
 static size_t shrink(change *changes, size_t count)
 {
     unsigned tries = SHRINK_TRIES;
@@ -823,7 +824,7 @@ static unsigned long from_environment(const char *name, unsigned long otherwise)
     return text != NULL && *text != '\0' ? strtoul(text, NULL, 0) : otherwise;
 }
 
-TEST(four_agree_after_every_random_change)
+TEST(all_results_agree_after_every_random_change)
 {
     const char         *under = getenv("TEST_UNDER");
     const unsigned long usual = under == NULL || unit_is_under("clang") ? STEPS
@@ -843,7 +844,7 @@ TEST(four_agree_after_every_random_change)
         failed = play(changes, EPISODE, false);
         if (failed == 0)
             continue;
-        print_message("TEST_ORACLE_SEED=%lu fails at change %zu; without what is not needed for it:\n", seed, failed);
+        print_message("TEST_ORACLE_SEED=%lu fails at change %zu; the necessary changes are:\n", seed, failed);
         play(changes, shrink(changes, failed), true);
         fail();
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel drops messages if nobody reads them: nothing drives the loop while thousands of routes change. The change
- * that matters happens in between, and its message is lost too. The Drops column of /proc/net/netlink must grow with
- * it, or the test has shown nothing.
+ * The kernel drops messages that are not read in time: nothing drives the loop while thousands of routes change. The
+ * change that matters happens in between, and its message is lost too. The Drops column of /proc/net/netlink must grow
+ * with it, or the test has shown nothing.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -20,7 +20,7 @@
 
 static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
 
-/* What the kernel has dropped for the one socket here that listens to IPv4 routes. */
+/* The number of messages that the kernel dropped for the only socket that receives IPv4 routes. */
 static unsigned long drops(void)
 {
     FILE         *table = fopen("/proc/thread-self/net/netlink", "re");
@@ -61,7 +61,7 @@ static void end(struct writer *writer, struct watcher *watcher)
     writer_close(writer);
 }
 
-/* Changes routes to elsewhere: those from `from` on, `count` of them. */
+/* Changes `count` unrelated routes, beginning with number `from`. */
 static void change_routes(struct writer *writer, enum writer_action action, unsigned index, unsigned from,
                           unsigned count)
 {
@@ -86,18 +86,18 @@ static unsigned overrun(struct writer *writer, unsigned index)
         count += ROUTES;
     } while (drops() == before && count < ENOUGH);
     if (drops() == before)
-        fail_msg("%u routes and nothing was dropped: nothing is proven", count);
+        fail_msg("nothing was dropped after %u routes: nothing is proven", count);
     return count;
 }
 
-/* Whether the message of the change that `before` was taken before is lost. */
+/* Expects that messages were dropped since `before` was read. */
 static void expect_lost(unsigned long before)
 {
     if (drops() == before)
         fail_msg("the decisive message was not dropped: nothing is proven");
 }
 
-/* An overrun must not be taken for the end of all messages. */
+/* Messages still arrive after an overrun. */
 static void expect_alive(struct writer *writer, struct watcher *watcher)
 {
     unit_check(writer_route(writer, WRITER_DELETE, &default_route), "default route");
@@ -158,7 +158,7 @@ TEST(a_carrier_is_lost_among_lost_messages)
     end(&writer, &watcher);
 }
 
-/* A link goes and another one comes in its place: what was known of either is wrong. */
+/* Another link replaces a link: all knowledge about both is stale. */
 TEST(a_link_is_replaced_among_lost_messages)
 {
     struct writer  writer;
@@ -178,14 +178,14 @@ TEST(a_link_is_replaced_among_lost_messages)
     unit_check(writer_route(&writer, WRITER_ADD, &default_route), "default route");
     namespace_await_running("a", true);
     expect_lost(before);
-    /* The flags are what they were, but packets leave over another interface. */
+    /* The flags are the same, but packets leave over another interface. */
     EXPECT_END(&watcher, R);
     assert_int_equal(expect_path_of(watcher.target).interfaceIndex, index);
     expect_alive(&writer, &watcher);
     end(&writer, &watcher);
 }
 
-/* ---- While it goes on ------------------------------------------------------------------------------------------- */
+/* ---- Endless messages ------------------------------------------------------------------------------------------- */
 
 static struct {
     unsigned    index;

@@ -10,7 +10,7 @@
  * tested.
  *
  * The kernel also routes over a link that is up again before it sends the message. A comparison of the new route with
- * the old state of the link would report a loss that never was.
+ * the old state of the link would report a loss that did not happen.
  *
  * TEST_RACE_ROUNDS: rounds of each change and each way (default 1500).
  */
@@ -38,14 +38,14 @@
 #define FAR_AWAY "198.51.100.1"
 #define PATIENCE 15 /* seconds for all rounds of one change: a machine that is too slow does fewer */
 
-/* A change that ends a path, and what makes it whole again. */
+/* A change that ends a path, and the change that restores it. */
 struct change {
     const char *name;
     void (*end)(struct writer *writer);
     void (*restore)(struct writer *writer);
     bool after; /* whether the destination can still be reached when the path has ended */
     bool slow;  /* the kernel takes its time between the last message and the change */
-    int  share; /* one in so many of the rounds, as each takes its time; 0: all */
+    int  share; /* makes 1/share of the rounds, as each is slow; 0: all */
 };
 
 static unsigned link_a, link_c, link_d;
@@ -60,14 +60,14 @@ static void add_address(struct writer *writer)
         "default route");
 }
 
-/* The default route dies with the address that its gateway was on-link by: no message says so. */
+/* Without the address the gateway is not on-link, so the kernel deletes the default route. It sends no message. */
 static void delete_address(struct writer *writer)
 {
     unit_check(writer_address(writer, WRITER_DELETE, link_a, "192.0.2.2/24"), "address");
 }
 
 /* In a large table: a route elsewhere carries that address as its source. The kernel looks for such routes in the whole
- * table, tells of the one it finds at the front, and goes through the rest before it comes to the default route. */
+ * table, sends the message of the first one, and reads the rest before it reaches the default route. */
 static void add_address_twice_used(struct writer *writer)
 {
     add_address(writer);
@@ -84,15 +84,15 @@ static void raise_link(struct writer *writer)
         "the better route");
 }
 
-/* The better route dies with its link, without a message, and the default route over the other link takes over. An
- * answer that names the dead link is stale. */
+/* The better route dies with its link, without a message, and the default route over the other link takes over. A
+ * reply that names the dead link is stale. */
 static void lower_link(struct writer *writer)
 {
     unit_check(writer_link_up(writer, link_a, false), "link down");
 }
 
-/* The better route is taken again when its link is back: never is there none. While the kernel brings the link back,
- * questions are put for other reasons. */
+/* The better route is used again when its link is back. There is a route all the time. Meanwhile other changes cause
+ * evaluations. */
 static void bring_link_back(struct writer *writer)
 {
     unit_check(writer_link_up(writer, link_d, true), "link up");
@@ -116,7 +116,7 @@ static const struct change link_lowered = {
     "link down, another route takes over", lower_link, raise_link, true, false, 0
 };
 static const struct change link_back = {
-    "link back, its route is taken again", bring_link_back, take_link_away, true, false, 10
+    "link back, its route is used again", bring_link_back, take_link_away, true, false, 10
 };
 
 /* ---- The writer's thread ---------------------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static struct {
 
 static cpu_set_t given; /* the processors that the process may use */
 
-/* The calling thread stays on the first or the second of them. */
+/* Keeps the calling thread on the first or the second of them. */
 static void pin(int number)
 {
     cpu_set_t one;
@@ -160,8 +160,8 @@ static void *write_changes(void *argument)
 
 /* ---- The ways of reading ---------------------------------------------------------------------------------------- */
 
-/* A result in short. */
-struct belief {
+/* A result, reduced to what the test compares. */
+struct result {
     int      error; /* 0: there is a route */
     uint32_t oif;
 };
@@ -169,7 +169,7 @@ struct belief {
 struct way {
     const char *name;
     void (*start)(void);
-    bool (*hear)(struct belief *belief); /* reads all messages and queries; false: there were none */
+    bool (*read_all)(struct result *result); /* reads all messages and queries; false: no messages */
     void (*stop)(void);
     unsigned rounds, stale;
 };
@@ -184,14 +184,14 @@ static struct {
     } query;
 } bare;
 
-static int open_bare(bool listens)
+static int open_bare(bool receives)
 {
     static const int         groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE };
     const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
     const int                fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 
     assert_true(fd >= 0);
-    if (!listens) {
+    if (!receives) {
         assert_int_equal(connect(fd, (const struct sockaddr *)&kernel, sizeof kernel), 0);
         return fd;
     }
@@ -215,39 +215,39 @@ static void start_bare(void)
     inet_pton(AF_INET, FAR_AWAY, &bare.query.destination);
 }
 
-static struct belief ask_bare(void)
+static struct result query_bare(void)
 {
-    _Alignas(struct nlmsghdr) char answer[4096];
-    const struct nlmsghdr         *header = (const struct nlmsghdr *)answer;
-    struct belief                  belief = { 0 };
+    _Alignas(struct nlmsghdr) char reply[4096];
+    const struct nlmsghdr         *header = (const struct nlmsghdr *)reply;
+    struct result                  result = { 0 };
     ssize_t                        length;
     int                            left;
 
     bare.query.header.nlmsg_seq++;
     assert_int_equal(send(bare.requests, &bare.query, sizeof bare.query, 0), sizeof bare.query);
     do
-        length = recv(bare.requests, answer, sizeof answer, 0);
+        length = recv(bare.requests, reply, sizeof reply, 0);
     while (length > 0 && header->nlmsg_seq != bare.query.header.nlmsg_seq);
     assert_true(length > 0);
     if (header->nlmsg_type == NLMSG_ERROR) {
-        belief.error = -((const struct nlmsgerr *)NLMSG_DATA(header))->error;
-        return belief;
+        result.error = -((const struct nlmsgerr *)NLMSG_DATA(header))->error;
+        return result;
     }
     left = (int)RTM_PAYLOAD(header);
     for (const struct rtattr *attribute = RTM_RTA((struct rtmsg *)NLMSG_DATA(header)); RTA_OK(attribute, left);
          attribute = RTA_NEXT(attribute, left))
         if (attribute->rta_type == RTA_OIF)
-            memcpy(&belief.oif, RTA_DATA(attribute), sizeof belief.oif);
-    return belief;
+            memcpy(&result.oif, RTA_DATA(attribute), sizeof result.oif);
+    return result;
 }
 
-static bool hear_bare(struct belief *belief)
+static bool read_bare(struct result *result)
 {
     _Alignas(struct nlmsghdr) char message[8192];
 
     if (recv(bare.events, message, sizeof message, 0) <= 0)
         return false;
-    *belief = ask_bare();
+    *result = query_bare();
     return true;
 }
 
@@ -259,9 +259,9 @@ static void stop_bare(void)
 
 static struct rtnetlink rtnetlink;
 
-static void start_view(void)
+static void start_rtnetlink(void)
 {
-    unit_check(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), "view");
+    unit_check(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), "rtnetlink");
 }
 
 static void note(void *info, const struct message *message)
@@ -270,34 +270,34 @@ static void note(void *info, const struct message *message)
     *(bool *)info = true;
 }
 
-static bool hear_view(struct belief *belief, bool barrier)
+static bool read_rtnetlink(struct result *result, bool barrier)
 {
     static const struct route_request request = { .destination = { AF_INET, { 198, 51, 100, 1 } } };
     struct route                      route = { 0 };
-    bool                              heard = false;
+    bool                              received = false;
     int                               error = 0;
 
-    assert_int_equal(rtnetlink_drain(&rtnetlink, note, &heard, &error), RTNETLINK_NOTHING);
-    if (!heard)
+    assert_int_equal(rtnetlink_drain(&rtnetlink, note, &received, &error), RTNETLINK_NOTHING);
+    if (!received)
         return false;
     if (barrier)
         rtnetlink_set_barrier(&rtnetlink);
-    belief->error = rtnetlink_query(&rtnetlink, &request, &route);
-    belief->oif = route.oif;
+    result->error = rtnetlink_query(&rtnetlink, &request, &route);
+    result->oif = route.oif;
     return true;
 }
 
-static bool hear_at_once(struct belief *belief)
+static bool read_without_barrier(struct result *result)
 {
-    return hear_view(belief, false);
+    return read_rtnetlink(result, false);
 }
 
-static bool hear_behind_rtnl(struct belief *belief)
+static bool read_with_barrier(struct result *result)
 {
-    return hear_view(belief, true);
+    return read_rtnetlink(result, true);
 }
 
-static void stop_view(void)
+static void stop_rtnetlink(void)
 {
     rtnetlink_close(&rtnetlink);
 }
@@ -305,14 +305,14 @@ static void stop_view(void)
 static struct {
     SCNetworkReachabilityRef   target;
     SCRunLoopRef               loop;
-    SCNetworkReachabilityFlags told;
+    SCNetworkReachabilityFlags reported;
 } scheduled;
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     (void)target;
     (void)info;
-    scheduled.told = flags;
+    scheduled.reported = flags;
 }
 
 static void start_target(void)
@@ -322,42 +322,42 @@ static void start_target(void)
     assert_non_null(scheduled.loop);
     assert_true(SCNetworkReachabilitySetCallback(scheduled.target, called, NULL));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(scheduled.target, scheduled.loop, kSCRunLoopDefaultMode));
-    scheduled.told = expect_flags_of(scheduled.target);
+    scheduled.reported = expect_flags_of(scheduled.target);
 }
 
-/* Flags say everything here: without a route, and over a dead link, there are none. */
-static struct belief belief_from(SCNetworkReachabilityFlags flags)
+/* The flags suffice: without a route, or over a dead link, no flag is set. */
+static struct result result_from_flags(SCNetworkReachabilityFlags flags)
 {
-    return (struct belief){ .error = (flags & R) != 0 ? 0 : ENETUNREACH,
+    return (struct result){ .error = (flags & R) != 0 ? 0 : ENETUNREACH,
                             .oif = (flags & R) == 0   ? 0
                                    : (flags & D) != 0 ? link_a
                                                       : link_c };
 }
 
-static bool hear_target(struct belief *belief)
+static bool read_target(struct result *result)
 {
     const int calls = SCRunLoopPerform(scheduled.loop, 0);
 
     assert_true(calls >= 0);
-    assert_int_equal(scheduled.told, expect_flags_of(scheduled.target));
-    *belief = belief_from(scheduled.told);
+    assert_int_equal(scheduled.reported, expect_flags_of(scheduled.target));
+    *result = result_from_flags(scheduled.reported);
     return calls > 0;
 }
 
-/* A wrong loss counts, though it is corrected a moment later. */
-static void remember_loss(struct belief *belief, const struct belief *now)
+/* A wrong loss counts even if it is corrected later. */
+static void remember_loss(struct result *result, const struct result *now)
 {
-    if (belief->error <= 0)
-        *belief = *now;
+    if (result->error <= 0)
+        *result = *now;
 }
 
-static bool hear_losses(struct belief *belief)
+static bool read_losses(struct result *result)
 {
-    struct belief now;
-    const bool    heard = hear_target(&now);
+    struct result now;
+    const bool    received = read_target(&now);
 
-    remember_loss(belief, &now);
-    return heard;
+    remember_loss(result, &now);
+    return received;
 }
 
 static void stop_target(void)
@@ -371,27 +371,27 @@ static void stop_target(void)
 static struct {
     SCNetworkReachabilityRef   target;
     SCNetworkReachabilityFlags flags;
-} asked;
+} unscheduled;
 
-static void start_asking(void)
+static void start_unscheduled(void)
 {
-    asked.target = expect_target(FAR_AWAY);
+    unscheduled.target = expect_target(FAR_AWAY);
 }
 
-static bool ask_for_losses(struct belief *belief)
+static bool query_losses(struct result *result)
 {
-    const SCNetworkReachabilityFlags before = asked.flags;
-    struct belief                    now;
+    const SCNetworkReachabilityFlags before = unscheduled.flags;
+    struct result                    now;
 
-    asked.flags = expect_flags_of(asked.target);
-    now = belief_from(asked.flags);
-    remember_loss(belief, &now);
-    return asked.flags != before;
+    unscheduled.flags = expect_flags_of(unscheduled.target);
+    now = result_from_flags(unscheduled.flags);
+    remember_loss(result, &now);
+    return unscheduled.flags != before;
 }
 
-static void stop_asking(void)
+static void stop_unscheduled(void)
 {
-    SCNetworkReachabilityRelease(asked.target);
+    SCNetworkReachabilityRelease(unscheduled.target);
 }
 
 /* ---- Rounds ----------------------------------------------------------------------------------------------------- */
@@ -402,27 +402,27 @@ static int rounds_wanted(const struct change *change)
 
     if (text != NULL && atoi(text) > 0)
         return atoi(text);
-    /* valgrind runs one thread at a time: there is no race, only the code on the way is looked at. */
+    /* valgrind runs one thread at a time: there is no race, it only checks the code. */
     if (unit_is_under("valgrind"))
         return 20;
     return change->share > 0 ? ROUNDS / change->share : ROUNDS;
 }
 
-/* One round: the writer makes the change while we listen. Whether the belief is stale in the end. */
+/* One round: the writer makes the change while this thread reads. Returns whether the last result is stale. */
 static bool is_stale_after(const struct way *way, const struct change *change, int round)
 {
-    struct belief belief = { .error = -1 };
+    struct result result = { .error = -1 };
 
-    while (way->hear(&belief))
+    while (way->read_all(&result))
         continue;
     atomic_store(&writing.wanted, round);
     while (atomic_load(&writing.done) != round)
-        way->hear(&belief);
-    /* All messages of a change that is done have been sent. */
-    while (way->hear(&belief))
+        way->read_all(&result);
+    /* The change is done: the kernel has sent all its messages. */
+    while (way->read_all(&result))
         continue;
-    assert_true(belief.error != -1);
-    return change->after ? belief.error != 0 || belief.oif != link_c : belief.error == 0;
+    assert_true(result.error != -1);
+    return change->after ? result.error != 0 || result.oif != link_c : result.error == 0;
 }
 
 static void run_rounds(const struct change *change, struct way ways[], size_t count)
@@ -439,7 +439,7 @@ static void run_rounds(const struct change *change, struct way ways[], size_t co
     atomic_store(&writing.done, 0);
     atomic_store(&writing.over, false);
     assert_int_equal(pthread_create(&thread, NULL, write_changes, &writer), 0);
-    /* A way at a time has its sockets open, or the kernel would be slowed down by telling the others. */
+    /* Only one way at a time has open sockets: messages to the others would slow the kernel down. */
     for (int i = 0; i < wanted && time(NULL) < end; i += 50)
         for (size_t j = 0; j < count; j++) {
             ways[j].start();
@@ -454,23 +454,24 @@ static void run_rounds(const struct change *change, struct way ways[], size_t co
     pthread_join(thread, NULL);
     writer_close(&writer);
     for (size_t j = 0; j < count; j++)
-        print_message("%s, %s: %u stale answers in %u rounds\n", change->name, ways[j].name, ways[j].stale,
+        print_message("%s, %s: %u stale results in %u rounds\n", change->name, ways[j].name, ways[j].stale,
                       ways[j].rounds);
 }
 
 static void race(const struct change *change)
 {
-    struct way ways[] = { { "asking at once, bare", start_bare, hear_bare, stop_bare, 0, 0 },
-                          { "asking at once, through the view", start_view, hear_at_once, stop_view, 0, 0 },
-                          { "asking behind the barrier", start_view, hear_behind_rtnl, stop_view, 0, 0 },
-                          { "a scheduled target", start_target, hear_target, stop_target, 0, 0 } };
+    struct way ways[] = { { "bare sockets", start_bare, read_bare, stop_bare, 0, 0 },
+                          { "the library without the barrier", start_rtnetlink, read_without_barrier, stop_rtnetlink, 0,
+                            0 },
+                          { "the library with the barrier", start_rtnetlink, read_with_barrier, stop_rtnetlink, 0, 0 },
+                          { "a scheduled target", start_target, read_target, stop_target, 0, 0 } };
 
     run_rounds(change, ways, 4);
     assert_int_equal(ways[2].stale, 0);
     assert_int_equal(ways[3].stale, 0);
-    /* Where the kernel is quick only the bare way is: the view has then read on for too long. */
+    /* On a fast kernel only the bare way is stale: the library reads messages for longer than the change takes. */
     if (ways[0].stale == 0 || (change->slow && ways[1].stale == 0))
-        SKIP("%s: no stale answer without the barrier in %u rounds, so nothing is proven", change->name,
+        SKIP("%s: no stale result without the barrier in %u rounds, so nothing is proven", change->name,
              ways[0].rounds);
 }
 
@@ -523,10 +524,10 @@ TEST(no_result_is_stale_after_a_link_went_down)
     race(&link_lowered);
 }
 
-TEST(no_loss_is_reported_when_a_link_comes_back)
+TEST(a_link_coming_back_reports_no_loss)
 {
-    struct way ways[] = { { "a scheduled target", start_target, hear_losses, stop_target, 0, 0 },
-                          { "one that is asked", start_asking, ask_for_losses, stop_asking, 0, 0 } };
+    struct way ways[] = { { "a scheduled target", start_target, read_losses, stop_target, 0, 0 },
+                          { "an unscheduled target", start_unscheduled, query_losses, stop_unscheduled, 0, 0 } };
 
     namespace_add_second_pair(); /* with IPv6, which delays the message of the kernel */
     link_c = writer_index("c");

@@ -18,7 +18,7 @@
 
 static int packets;
 
-/* Two pairs with addresses, a-b and c-d, and one without, e-f. lo is down. A neighbour is known on the former, so that
+/* Two pairs with addresses, a-b and c-d, and one without, e-f. lo is down. On a and c a neighbour is known, so that
  * packets to it leave at once. */
 static void begin(void)
 {
@@ -68,7 +68,7 @@ static int send_to(const char *address, const char *interface)
     return error;
 }
 
-/* The interface over which the datagram leaves, "" when it does not. */
+/* The interface over which the datagram leaves, "" if it does not leave. */
 static const char *find_way_out(const char *address, const char *interface, char name[IF_NAMESIZE])
 {
     struct sockaddr_ll from;
@@ -89,7 +89,7 @@ static const char *find_way_out(const char *address, const char *interface, char
     return name;
 }
 
-/* ---- What the library says -------------------------------------------------------------------------------------- */
+/* ---- Results of the library ------------------------------------------------------------------------------------- */
 
 struct row {
     const char                *address, *interface; /* NULL: not bound */
@@ -123,8 +123,9 @@ static void expect_row(const struct row *row)
             expect_row(&(rows)[i]); \
     } while (0)
 
-/* Where no default leads anywhere. 224.0.0.0/24 and 255.255.255.255 go out of the interface that is asked for. For all
- * else only routes count, though the kernel, asked for an interface, takes anything to be on-link. */
+/* There is no default route. Packets to 224.0.0.0/24 and 255.255.255.255 leave over the interface of the query. For
+ * other destinations only routes count, although the kernel treats all of them as on-link if the query has an
+ * interface. */
 TEST(ipv4_out_of_an_interface_without_a_default_route)
 {
     static const struct row rows[] = {
@@ -141,7 +142,7 @@ TEST(ipv4_out_of_an_interface_without_a_default_route)
     EXPECT_ROWS(rows);
 }
 
-/* Multicast is on-link even where its route has a gateway. */
+/* Multicast is on-link even if its route has a gateway. */
 TEST(ipv4_out_of_an_interface_with_a_default_route)
 {
     static const struct row rows[] = {
@@ -169,8 +170,8 @@ TEST(ipv4_multicast_has_its_own_route)
     EXPECT_ROWS(rows);
 }
 
-/* A scope counts where the address needs one, as for the kernel. Without one, sendto(2) takes some interface for
- * multicast, as we do; for fe80::/10 it does so too, where connect(2) and we refuse. */
+/* As in the kernel, a scope counts if the address needs one. Without a scope, sendto(2) and the library choose an
+ * interface for multicast. For fe80::/10, sendto(2) also chooses one, but connect(2) and the library refuse. */
 TEST(ipv6_with_and_without_a_scope)
 {
     static const struct row rows[] = {
@@ -211,7 +212,7 @@ static SCNetworkReachabilityRef named_and_bound(const char *literal, const char 
     return SCNetworkReachabilityCreateWithOptions(NULL, &options);
 }
 
-/* The scope of the only address that the target stands for. */
+/* The target has one address, with this scope. */
 static void expect_scope(SCNetworkReachabilityRef target, uint32_t index)
 {
     struct sockaddr_storage    storage[2];
@@ -254,7 +255,7 @@ TEST(a_zone_is_a_name_or_a_number)
     }
 }
 
-/* The address needs no scope: its zone only says out of which interface. */
+/* The address needs no scope. Its zone only selects the interface. */
 TEST(the_zone_of_a_global_address_is_ignored)
 {
     SCNetworkReachabilityRef target;

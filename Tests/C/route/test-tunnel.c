@@ -18,7 +18,7 @@ static void begin(void)
     namespace_add_second_pair();
 }
 
-/* Of the monitor's, as the description has it. */
+/* The number of the monitor's queries, from the description. */
 static unsigned long count_queries(SCNetworkReachabilityRef target)
 {
     char        text[1024];
@@ -69,7 +69,7 @@ TEST(the_path_to_the_tunnel_endpoint_counts)
         { "remote 192.0.2.9 local 192.0.2.99", NULL, 0, kSCNetworkReachabilityReasonLocalAddressNotAssigned },
         { "remote 10.7.0.50", NULL, 0, kSCNetworkReachabilityReasonNoRoute }, /* through itself */
         { "group 239.1.1.1 dev a", NULL, R | D, kSCNetworkReachabilityReasonNone },
-        { "", NULL, R | D, kSCNetworkReachabilityReasonNone }, /* its other ends are in its table */
+        { "", NULL, R | D, kSCNetworkReachabilityReasonNone }, /* its remote ends are in its forwarding table */
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -85,7 +85,8 @@ TEST(the_path_to_the_tunnel_endpoint_counts)
     }
 }
 
-/* There was no message about the tunnel: GetPath queries the link, which may wait. Then GetFlags knows it too. */
+/* There was no message about the tunnel: GetPath queries the link, which may wait. Then GetFlags uses the result
+ * too. */
 TEST(an_existing_tunnel_is_found)
 {
     SCNetworkReachabilityRef target;
@@ -121,8 +122,8 @@ TEST(tunnel_routes_are_added_and_deleted)
     EXPECT_CHANGE(&watcher, R | D);
 }
 
-/* Nobody else listens here. */
-TEST(a_target_scheduled_over_an_existing_tunnel_is_right)
+/* No other target is scheduled. */
+TEST(a_scheduled_target_uses_an_existing_tunnel)
 {
     begin();
     add_tunnel("remote 198.51.100.9");
@@ -160,7 +161,7 @@ TEST(the_default_path_may_be_a_tunnel)
     EXPECT_CHANGE(&watcher, 0);
 }
 
-/* A dead tunnel is no better than a dead link: what else there is counts. */
+/* A dead tunnel is like a dead link: another route is used. */
 TEST(another_route_to_the_endpoint_takes_over)
 {
     SCNetworkReachabilityRef target;
@@ -201,7 +202,7 @@ TEST(another_leg_to_the_endpoint_takes_over)
     }
 }
 
-/* Which leg the kernel would take depends on the address: each of some comes out right. */
+/* The kernel chooses the leg by the address. The result must be right for every address. */
 static void expect_reached(const char *legs)
 {
     for (int i = 1; i <= 16; i++) {
@@ -215,7 +216,7 @@ static void expect_reached(const char *legs)
     }
 }
 
-/* What is refused out of one leg goes out of the next. */
+/* If a rule refuses one leg, packets use the next. */
 TEST(a_refused_leg_is_skipped)
 {
     static const char *const legs[] = {
@@ -235,7 +236,7 @@ TEST(a_refused_leg_is_skipped)
     }
 }
 
-/* Routes that lead neither to the destination nor to the other end are none of its business. */
+/* Routes that lead neither to the destination nor to the remote end do not affect the target. */
 TEST(other_routes_do_not_matter)
 {
     SCNetworkReachabilityRef target;

@@ -38,8 +38,8 @@ int     __wrap_ioctl(int fd, unsigned long request, ...);
 
 /* ---- The requests of a thread ----------------------------------------------------------------------------------- */
 
-static _Thread_local unsigned waits;          /* that the thread made, or would make */
-static _Thread_local unsigned hardware_looks; /* these wait for whoever gives any link another hardware address */
+static _Thread_local unsigned waits;            /* requests of the thread that may wait */
+static _Thread_local unsigned hardware_queries; /* these wait while any link gets another hardware address */
 static _Thread_local bool     is_second;
 static atomic_bool            is_watched; /* before each wait the second thread makes its calls */
 static atomic_uint            watching;
@@ -79,7 +79,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
     if (request != SIOCGIFNAME && request != SIOCGIFINDEX && request != SIOCGIFFLAGS && request != SIOCGIFHWADDR &&
         request != SIOCGIFMTU && request != FIONREAD)
         waits++;
-    hardware_looks += request == SIOCGIFHWADDR;
+    hardware_queries += request == SIOCGIFHWADDR;
     return __real_ioctl(fd, request, argument);
 }
 
@@ -106,7 +106,7 @@ static void perform(void *info, void (*work)(void *argument), void *argument)
     work(argument);
 }
 
-static void ask(SCNetworkReachabilityRef target)
+static void get_flags(SCNetworkReachabilityRef target)
 {
     SCNetworkReachabilityFlags flags;
 
@@ -118,19 +118,19 @@ static void make_calls_on(SCNetworkReachabilityRef target, SCRunLoopRef loop)
     static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
 
     note(target != NULL);
-    ask(target);
+    get_flags(target);
     note(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     note(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopCommonModes));
-    ask(target);
+    get_flags(target);
     note(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     note(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopCommonModes));
     note(SCNetworkReachabilitySetScheduler(target, &scheduler));
-    ask(target);
+    get_flags(target);
     note(SCNetworkReachabilitySetScheduler(target, NULL));
     SCNetworkReachabilityRelease(target);
 }
 
-/* On a loop of their own and on one that is given. */
+/* Uses a new loop and the given one. */
 static void make_calls(SCRunLoopRef loop)
 {
     SCRunLoopRef own = SCRunLoopCreate();
@@ -153,7 +153,7 @@ static void make_calls(SCRunLoopRef loop)
 
 static struct {
     int                      network; /* the namespace of the test */
-    SCRunLoopRef             loop;    /* that which the first thread drives */
+    SCRunLoopRef             loop;    /* driven by the first thread */
     SCNetworkReachabilityRef unscheduled, scheduled;
     atomic_uint              rounds, waits;
     atomic_bool              stuck;
@@ -164,8 +164,8 @@ static void *run_second(void *unused)
     (void)unused;
     is_second = true;
     note(setns(second.network, CLONE_NEWNET) == 0);
-    ask(second.unscheduled);
-    ask(second.scheduled);
+    get_flags(second.unscheduled);
+    get_flags(second.scheduled);
     make_calls(second.loop);
     atomic_fetch_add(&second.waits, waits);
     return NULL;
@@ -183,7 +183,7 @@ static void run_second_thread(void)
     if (pthread_timedjoin_np(thread, NULL, &limit) != 0) {
         atomic_store(&second.stuck, true);
         atomic_store(&is_watched, false);
-        pthread_detach(thread); /* it goes on when the first does */
+        pthread_detach(thread); /* it continues when the first thread does */
     }
     atomic_fetch_add(&second.rounds, 1);
 }
@@ -212,13 +212,13 @@ static void end(void)
     assert_int_equal(failures, 0);
 }
 
-/* What the second thread met since the last look: it ran, nothing kept it, and it never waited. */
+/* Since the last call of this function, the second thread ran, returned and never waited. */
 static void expect_second_unhindered(const char *where)
 {
     if (second.stuck)
-        fail_msg("%s: the second thread was kept", where);
+        fail_msg("%s: the second thread was delayed", where);
     if (second.rounds == 0)
-        fail_msg("%s: nobody waited, so nothing was shown", where);
+        fail_msg("%s: no call waited, so nothing is proven", where);
     if (second.waits != 0)
         fail_msg("%s: the second thread waited", where);
     atomic_store(&second.rounds, 0);
@@ -231,10 +231,10 @@ TEST(calls_send_no_request_that_waits_for_the_rtnl_lock)
     SCNetworkReachabilityRef target;
 
     waits = 0;
-    make_calls(second.loop); /* when nothing is known of any link */
+    make_calls(second.loop); /* no link is known */
     make_calls(second.loop);
     assert_int_equal(waits, 0);
-    /* Those that may wait are seen to do so. */
+    /* The calls that may wait are counted. */
     target = expect_target("192.0.2.9");
     expect_path_of(target);
     assert_int_equal(waits, 1);
@@ -246,7 +246,7 @@ TEST(calls_send_no_request_that_waits_for_the_rtnl_lock)
     SCNetworkReachabilityRelease(target);
 }
 
-/* A link that is down is looked at for each question, as it may be up by now; at its flags alone. */
+/* The flags of a down link are queried for each evaluation, as it may be up again; its hardware is not. */
 TEST(the_hardware_of_a_down_link_is_queried_once)
 {
     SCNetworkReachabilityRef target;
@@ -254,18 +254,18 @@ TEST(the_hardware_of_a_down_link_is_queried_once)
     namespace_ip("link set dev b down");
     namespace_await_running("a", false);
     target = expect_target("198.51.100.7");
-    hardware_looks = 0;
-    ask(target);
-    assert_int_equal(hardware_looks, 1);
+    hardware_queries = 0;
+    get_flags(target);
+    assert_int_equal(hardware_queries, 1);
     for (int i = 0; i < 3; i++)
-        ask(target);
+        get_flags(target);
     assert_int_equal(expect_flags_of(target), 0);
-    assert_int_equal(hardware_looks, 1);
+    assert_int_equal(hardware_queries, 1);
     SCNetworkReachabilityRelease(target);
 }
 
-/* At each place where the library may wait: GetPath's first look at an interface, the first pass of a loop, a link's
- * change, and all of these on the thread that serves schedulers. */
+/* The library may wait in GetPath's first query of an interface, in the first pass of a loop, after a change of a link,
+ * and in all of these on the library thread. */
 TEST(waiting_threads_do_not_delay_other_calls)
 {
     static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
@@ -302,14 +302,14 @@ TEST(waiting_threads_do_not_delay_other_calls)
 
 /* ---- The kernel's part ------------------------------------------------------------------------------------------ */
 
-/* What was counted above rests on the kernel: that it looks for a route, answers these ioctls and opens sockets while
- * the lock is held. Here it is held for long, by the kernel itself, which takes a namespace with many links apart; one
- * thread waits for the lock again and again, another makes the calls. The longest wait of the one is held against the
- * longest sleep in a call of the other. */
+/* The counts above assume that the kernel looks up routes, handles these ioctls and opens sockets while the lock is
+ * held. Here the kernel holds the lock for long, while it deletes a namespace with many links. One thread waits for the
+ * lock again and again, and another makes the calls. The test compares the longest wait of the first thread with the
+ * longest sleep in a call of the second. */
 #define TRIES 6
 #define PAIRS 300
-#define HOLD  0.02 /* seconds that a wait has to take to count */
-#define RATIO 4    /* by which every sleep has to be shorter */
+#define HOLD  0.02 /* seconds: shorter waits do not count */
+#define RATIO 4    /* every sleep must be shorter by this factor */
 
 static atomic_bool is_over;
 
@@ -340,14 +340,14 @@ static void *wait_for_lock(void *longest)
         struct ifinfomsg link;
     } request = { .header = { .nlmsg_len = sizeof request, .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
                   .link = { .ifi_index = 0x7fffffff } };
-    char      answer[1024];
+    char      reply[1024];
     const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 
     while (!atomic_load(&is_over)) {
         const double start = watcher_now();
         double       took;
 
-        note(__real_send(fd, &request, sizeof request, 0) == sizeof request && recv(fd, answer, sizeof answer, 0) > 0);
+        note(__real_send(fd, &request, sizeof request, 0) == sizeof request && recv(fd, reply, sizeof reply, 0) > 0);
         took = watcher_now() - start;
         if (took > *(double *)longest)
             *(double *)longest = took;
@@ -356,20 +356,20 @@ static void *wait_for_lock(void *longest)
     return NULL;
 }
 
-/* What a thread has done by now. */
-struct stand {
-    double time, awake; /* seconds; awake: running, or kept from it by other threads */
+/* The times of the calling thread so far. */
+struct thread_times {
+    double time, awake; /* seconds; awake: running, or ready to run */
     long   sleeps;
 };
 
-static struct stand take_stand(void)
+static struct thread_times read_thread_times(void)
 {
-    const int     fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    struct stand  stand = { .time = watcher_now() };
-    struct rusage usage;
-    char          text[128];
-    ssize_t       length = -1;
-    long long     running, ready;
+    const int           fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    struct thread_times thread_times = { .time = watcher_now() };
+    struct rusage       usage;
+    char                text[128];
+    ssize_t             length = -1;
+    long long           running, ready;
 
     if (fd >= 0) {
         length = read(fd, text, sizeof text - 1);
@@ -377,38 +377,38 @@ static struct stand take_stand(void)
     }
     text[length > 0 ? length : 0] = '\0';
     if (sscanf(text, "%lld %lld", &running, &ready) == 2) /* not on every kernel */
-        stand.awake = (double)(running + ready) / 1e9;
+        thread_times.awake = (double)(running + ready) / 1e9;
     getrusage(RUSAGE_THREAD, &usage);
-    stand.sleeps = usage.ru_nvcsw;
-    return stand;
+    thread_times.sleeps = usage.ru_nvcsw;
+    return thread_times;
 }
 
-/* Only sleep counts: a machine that is busy with something else stops any call. */
-static void note_longest(struct stand *start, double *longest)
+/* Only sleep counts: on a busy machine any call can take long. */
+static void note_longest(struct thread_times *start, double *longest)
 {
-    const struct stand now = take_stand();
-    const double       asleep = now.time - start->time - (now.awake - start->awake);
+    const struct thread_times now = read_thread_times();
+    const double              asleep = now.time - start->time - (now.awake - start->awake);
 
     if (now.sleeps != start->sleeps && asleep > *longest)
         *longest = asleep;
-    *start = take_stand();
+    *start = read_thread_times();
 }
 
-/* The longest sleep in a call, until a time. */
+/* Makes calls until this time. Returns the longest sleep in a call. */
 static double make_timed_calls(double until)
 {
-    struct stand start = take_stand();
-    double       longest = 0;
+    struct thread_times start = read_thread_times();
+    double              longest = 0;
 
     while (start.time < until) {
         SCNetworkReachabilityRef target = expect_target("198.51.100.7");
 
         note_longest(&start, &longest);
-        ask(target);
+        get_flags(target);
         note_longest(&start, &longest);
         note(SCNetworkReachabilityScheduleWithRunLoop(target, second.loop, kSCRunLoopDefaultMode));
         note_longest(&start, &longest);
-        ask(target);
+        get_flags(target);
         note_longest(&start, &longest);
         note(SCNetworkReachabilityUnscheduleFromRunLoop(target, second.loop, kSCRunLoopDefaultMode));
         note_longest(&start, &longest);
@@ -441,7 +441,7 @@ TEST_WITH(begin, NULL, calls_return_while_the_rtnl_lock_is_held)
     }
     end();
     if (!is_held)
-        SKIP("the kernel never held RTNL for long: what waits for it could not be told from what does not");
+        SKIP("the kernel never held RTNL for long, so nothing is proven");
     if (!is_short)
         fail_msg("the last try: RTNL was held for %.1f ms, and a call slept for %.1f ms", waited * 1000,
                  longest * 1000);

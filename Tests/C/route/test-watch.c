@@ -13,7 +13,7 @@
 
 static struct watcher watcher; /* stopped at the end of each test */
 
-/* What a target that was never scheduled says. */
+/* The flags of a new target, which was never scheduled. */
 #define EXPECT_FRESH(address, flags) \
     do { \
         SCNetworkReachabilityRef fresh = expect_target(address); \
@@ -89,7 +89,7 @@ TEST(a_route_of_the_other_family_changes_nothing)
     EXPECT_QUIET(&ipv4);
 }
 
-TEST(a_longer_prefix_takes_over_and_gives_back)
+TEST(a_longer_prefix_is_added_and_deleted)
 {
     struct watcher ipv4, ipv6;
 
@@ -111,7 +111,7 @@ TEST(a_longer_prefix_takes_over_and_gives_back)
     EXPECT_QUIET(&ipv6);
 }
 
-TEST(a_rule_makes_another_table_count)
+TEST(a_rule_selects_another_table)
 {
     namespace_ip("rule add from all lookup 100");
     watcher_start(&watcher, expect_target("198.51.100.7"));
@@ -121,7 +121,7 @@ TEST(a_rule_makes_another_table_count)
     EXPECT_CHANGE(&watcher, 0);
 }
 
-/* Each step changes the result, but must not change that of the default path. */
+/* Each step changes the result, but must not change the default path. */
 TEST(the_halves_of_a_default_route_come_and_go)
 {
     struct watcher any;
@@ -182,7 +182,7 @@ TEST(a_link_goes_down_and_up)
     watcher_start(&far, expect_target("198.51.100.7"));
     watcher_start(&any, expect_target("0.0.0.0"));
     watcher_start(&ipv6, expect_target("2001:db8::9"));
-    namespace_ip("link set dev a down"); /* without a word about IPv4 routes */
+    namespace_ip("link set dev a down"); /* without a message about IPv4 routes */
     EXPECT_CHANGE(&near, 0);
     EXPECT_CHANGE(&far, 0);
     EXPECT_CHANGE(&any, 0);
@@ -221,8 +221,8 @@ TEST(the_carrier_is_lost_and_comes_back)
     EXPECT_FRESH("198.51.100.7", R);
 }
 
-/* IPv6 has its addresses and routes come and go with each of these, in messages of their own. Without it there is the
- * link's alone. */
+/* With IPv6, each of these changes also adds or deletes addresses and routes, with messages. Without IPv6 there is only
+ * the message about the link. */
 TEST(without_ipv6_link_messages_suffice)
 {
     struct watcher near, far, any;
@@ -341,7 +341,7 @@ TEST(the_last_address_is_deleted)
     watcher_start(&far, expect_target("198.51.100.7"));
     watcher_start(&any, expect_target("0.0.0.0"));
     watcher_start(&own, expect_target("192.0.2.2"));
-    namespace_ip("address delete 192.0.2.2/24 dev a"); /* the default route dies without a word */
+    namespace_ip("address delete 192.0.2.2/24 dev a"); /* the kernel deletes the default route without a message */
     EXPECT_CHANGE(&near, 0);
     EXPECT_CHANGE(&far, 0);
     EXPECT_CHANGE(&any, 0);
@@ -541,7 +541,7 @@ TEST(a_renewed_ipv6_route_expires_later)
     assert_true(watcher_now() - started < 2.5);
 }
 
-TEST(an_expired_ipv6_route_gives_way_to_the_next)
+TEST(an_expired_ipv6_route_is_replaced_by_the_next)
 {
     struct watcher far;
     double         started;
@@ -557,7 +557,7 @@ TEST(an_expired_ipv6_route_gives_way_to_the_next)
     assert_true(watcher_now() - started < 1.5);
 }
 
-/* A target may be reachable no longer, be it for another reason, when its route expires. */
+/* When its route expires, a target may already be unreachable for another reason. */
 TEST(an_ipv6_route_expires_while_there_is_no_carrier)
 {
     struct watcher far;
@@ -622,7 +622,7 @@ TEST(another_interface_takes_the_name)
     EXPECT_END(&watcher, R | D);
 }
 
-/* ---- Nothing that matters --------------------------------------------------------------------------------------- */
+/* ---- Irrelevant changes ----------------------------------------------------------------------------------------- */
 
 TEST(irrelevant_changes_make_no_callback)
 {
@@ -649,45 +649,45 @@ TEST(irrelevant_changes_make_no_callback)
     EXPECT_QUIET(&ipv6);
     EXPECT_QUIET(&any);
     EXPECT_QUIET(&own);
-    namespace_ip("route delete default"); /* they are awake all the same */
+    namespace_ip("route delete default"); /* but they are still watched */
     EXPECT_CHANGE(&ipv4, 0);
     EXPECT_QUIET(&any); /* over IPv6 now, with equal flags and interface */
 }
 
-/* A view that hears of the same, and whether it ever took a link for gone. An answer would not tell: the link would be
- * asked for anew at once. */
-struct onlooker {
+/* Receives the same messages as the library, and notes whether a message reported the link as gone. A result does not
+ * show that, because the library would query the link again at once. */
+struct observer {
     struct rtnetlink rtnetlink;
     uint32_t         index;
     bool             gone;
 };
 
-static void look(void *info, const struct message *message)
+static void note_link_gone(void *info, const struct message *message)
 {
-    struct onlooker *onlooker = info;
+    struct observer *observer = info;
 
-    if (message->kind == MESSAGE_LINK_GONE || link_table_find(&onlooker->rtnetlink.links, onlooker->index) == NULL)
-        onlooker->gone = true;
+    if (message->kind == MESSAGE_LINK_GONE || link_table_find(&observer->rtnetlink.links, observer->index) == NULL)
+        observer->gone = true;
 }
 
-/* Whether the kernel said, in the words of its bridge, that the port is gone. Closes the listener. */
-static bool has_heard_of_port_gone(int fd, uint32_t index)
+/* Returns whether a message of the bridge reports the port as gone. Closes `fd`. */
+static bool port_is_reported_gone(int fd, uint32_t index)
 {
     _Alignas(struct nlmsghdr) char bytes[8192];
     const struct nlmsghdr         *header = (const struct nlmsghdr *)bytes;
     const struct ifinfomsg        *link = NLMSG_DATA(header);
-    bool                           heard = false;
+    bool                           reported = false;
 
     while (recv(fd, bytes, sizeof bytes, 0) > 0)
-        heard = heard || (header->nlmsg_type == RTM_DELLINK && link->ifi_family == AF_BRIDGE &&
-                          (uint32_t)link->ifi_index == index);
+        reported = reported || (header->nlmsg_type == RTM_DELLINK && link->ifi_family == AF_BRIDGE &&
+                                (uint32_t)link->ifi_index == index);
     close(fd);
-    return heard;
+    return reported;
 }
 
 TEST(a_former_bridge_port_still_exists)
 {
-    static struct onlooker onlooker; /* where the test fails it stays open */
+    static struct observer observer; /* it stays open if the test fails */
     int                    listener, error = 0;
 
     namespace_add_second_pair();
@@ -695,16 +695,16 @@ TEST(a_former_bridge_port_still_exists)
     namespace_ip("link set dev br up");
     namespace_ip("link set dev c master br");
     watcher_start(&watcher, expect_target("203.0.113.9"));
-    assert_int_equal(rtnetlink_open(&onlooker.rtnetlink, RTNETLINK_ALL), 0);
-    assert_int_equal(rtnetlink_read_links(&onlooker.rtnetlink), 0);
-    onlooker.index = writer_index("c");
+    assert_int_equal(rtnetlink_open(&observer.rtnetlink, RTNETLINK_ALL), 0);
+    assert_int_equal(rtnetlink_read_links(&observer.rtnetlink), 0);
+    observer.index = writer_index("c");
     listener = namespace_listen(RTMGRP_LINK);
     namespace_ip("link set dev c nomaster");
-    assert_true(has_heard_of_port_gone(listener, onlooker.index));
-    assert_int_equal(rtnetlink_drain(&onlooker.rtnetlink, look, &onlooker, &error), RTNETLINK_NOTHING);
-    assert_false(onlooker.gone);
-    assert_non_null(link_table_find(&onlooker.rtnetlink.links, onlooker.index));
-    rtnetlink_close(&onlooker.rtnetlink);
+    assert_true(port_is_reported_gone(listener, observer.index));
+    assert_int_equal(rtnetlink_drain(&observer.rtnetlink, note_link_gone, &observer, &error), RTNETLINK_NOTHING);
+    assert_false(observer.gone);
+    assert_non_null(link_table_find(&observer.rtnetlink.links, observer.index));
+    rtnetlink_close(&observer.rtnetlink);
     EXPECT_QUIET(&watcher);
     assert_int_equal(expect_flags_of(watcher.target), R | D);
     EXPECT_FRESH("203.0.113.9", R | D);
@@ -716,10 +716,10 @@ static void ignore(void *info, const struct message *message)
     (void)message;
 }
 
-/* The answer is newer than the messages that were read: it goes over a link which the table still has as down. */
+/* The reply is newer than the messages that were read: its link is still down in the link table. */
 TEST(a_link_that_is_up_again_is_not_reported_as_lost)
 {
-    static struct rtnetlink rtnetlink; /* where the test fails it stays open */
+    static struct rtnetlink rtnetlink; /* it stays open if the test fails */
     const struct question   item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
     struct questions       *questions;
     struct path             path;
@@ -788,18 +788,18 @@ static SCNetworkReachabilityPath last_path_of(SCNetworkReachabilityRef target)
     return path;
 }
 
-/* What passes before the loop is driven is in neither: GetPath may see it, and no callback would follow. */
-TEST(the_last_path_is_that_of_the_last_callback)
+/* Changes before the loop is driven are in neither: GetPath may report them without a callback. */
+TEST(the_last_path_matches_the_last_callback)
 {
-    SCNetworkReachabilityPath asked, last;
+    SCNetworkReachabilityPath current, last;
     struct watcher            plain;
 
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     watcher_start(&watcher, expect_option("198.51.100.7", kSCNetworkReachabilityOptionNotifyPath));
     watcher_start(&plain, expect_target("198.51.100.7"));
-    asked = expect_path_of(watcher.target);
+    current = expect_path_of(watcher.target);
     last = last_path_of(watcher.target);
-    assert_memory_equal(&asked, &last, sizeof last);
+    assert_memory_equal(&current, &last, sizeof last);
     namespace_ip("route del 198.51.100.0/24");
     assert_int_equal(expect_path_of(watcher.target).flags, 0);
     assert_int_equal(last_path_of(watcher.target).flags, R);
@@ -810,7 +810,7 @@ TEST(the_last_path_is_that_of_the_last_callback)
     EXPECT_CHANGE(&plain, 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
-    assert_int_equal(last_path_of(watcher.target).flags, R); /* as it is not watched */
+    assert_int_equal(last_path_of(watcher.target).flags, R); /* it is not watched */
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
 }
 
@@ -859,7 +859,7 @@ TEST(a_target_stays_in_its_namespace)
     struct opening            opening;
 
     namespace_aside(open_writer, &opening);
-    assert_int_equal(opening.error, 0); /* it stays, too */
+    assert_int_equal(opening.error, 0); /* the writer stays in the namespace too */
     watcher_start(&watcher, expect_target("198.51.100.7"));
     unscheduled = expect_target("192.0.2.9");
     late = expect_target("198.51.100.7");
@@ -871,7 +871,7 @@ TEST(a_target_stays_in_its_namespace)
     EXPECT_FRESH("198.51.100.7", 0);
     watcher_stop(&watcher);
     SCNetworkReachabilityRelease(unscheduled);
-    watcher_start(&watcher, late); /* from abroad */
+    watcher_start(&watcher, late); /* from another namespace */
     EXPECT(watcher.target, R, None);
     assert_int_equal(writer_route(&opening.writer, WRITER_DELETE, &route), 0);
     EXPECT_CHANGE(&watcher, 0);
