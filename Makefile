@@ -198,8 +198,8 @@ test-programs: $(TESTS)
 FOR_asan     = WERROR=-Werror CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 FOR_tsan     = WERROR=-Werror CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
 # Under valgrind the programs are those that clang compiles, if it is there. valgrind 3.19 reads DWARF 4, and helgrind.supp
-# names functions that must not be inlined.
-FOR_valgrind = WERROR=-Werror $(if $(shell command -v clang),CC=clang CFLAGS="-O1 -gdwarf-4 -fno-inline",CC=gcc CFLAGS="-O1 -g")
+# names functions that must be on the stack.
+FOR_valgrind = WERROR=-Werror $(if $(shell command -v clang),CC=clang CFLAGS="-O1 -gdwarf-4 -fno-inline -fno-optimize-sibling-calls",CC=gcc CFLAGS="-O1 -g")
 FOR_clang    = WERROR=-Werror CC=clang
 TOOLS        = asan tsan valgrind
 

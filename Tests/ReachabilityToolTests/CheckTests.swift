@@ -169,7 +169,7 @@ struct CheckTests {
     func sourceOfName() async throws {
         let ended = try await Namespace().run("check", "--source", "127.0.0.1", "host.invalid")
         #expect(ended.status == 70)
-        #expect(ended.errors.contains("not with a name"))
+        #expect(ended.errors.contains("not a name"))
     }
 
     @Test("A closed standard output does not change the status; a full one exits with 70")

@@ -15,11 +15,11 @@ private final class RunLoopThread: Sendable {
     init(mode: CFRunLoopMode) throws {
         try startThread { [started, ended] in
             // The loop does not run in a mode that has neither sources nor timers.
-            let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
-            RunLoop.current.add(timer, forMode: RunLoop.Mode(mode.rawValue as String))
+            let keeper = SCNetworkReachabilityCreateWithName(nil, "127.0.0.1")!
+            SCNetworkReachabilityScheduleWithRunLoop(keeper, CFRunLoopGetCurrent(), mode.rawValue)
             started.record(SendableRunLoop(runLoop: CFRunLoopGetCurrent()))
             let result = CFRunLoopRunInMode(mode, Double(Patience.seconds), false)
-            timer.invalidate()  // it retains itself until then
+            SCNetworkReachabilityUnscheduleFromRunLoop(keeper, CFRunLoopGetCurrent(), mode.rawValue)
             ended.record(result)
         }
     }
