@@ -31,16 +31,16 @@ static struct resolver_reply silent(const char *name)
     return (struct resolver_reply){ .hangs = true, .addresses = "" };
 }
 
-enum call { CREATE, ASK, SCHEDULE, ASK_SCHEDULED, UNSCHEDULE, RELEASE, CALLS };
+enum call { CREATE, GET_FLAGS, SCHEDULE, GET_FLAGS_SCHEDULED, UNSCHEDULE, RELEASE, CALLS };
 
 static const struct {
     const char *title, *reference;
     double      threshold;
 } calls[CALLS] = {
     [CREATE] = { "create a name", "an address", 1.5 },
-    [ASK] = { "its flags", "an address's", 1.5 },
+    [GET_FLAGS] = { "its flags", "an address's", 1.5 },
     [SCHEDULE] = { "schedule it", "an address", 1.5 },
-    [ASK_SCHEDULED] = { "its flags, scheduled", "an address's", 1.5 },
+    [GET_FLAGS_SCHEDULED] = { "its flags, scheduled", "an address's", 1.5 },
     [UNSCHEDULE] = { "unschedule it", "an address", 1.5 },
     [RELEASE] = { "release it", "an address", 1.5 },
 };
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
     within = compare(blocks);
     weigh();
     within = compare_with_many_hosts(blocks) && within;
-    resolver_let_go(NULL);
+    resolver_release(NULL);
     if (!resolver_await_threads(0))
         bench_fail("threads are left");
     writer_close(&writer);

@@ -127,7 +127,7 @@ static void wait_bare(bool present)
         if (epoll_wait(bare.epoll, &event, 1, -1) < 0 || recv(bare.events, message, sizeof message, 0) < 0)
             bench_fail("the bare listener failed: %s", strerror(errno));
     } while (ask_bare() != present);
-    toggle_heard();
+    toggle_noticed();
 }
 
 static void stop_bare(void)

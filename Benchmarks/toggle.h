@@ -20,7 +20,7 @@ struct listener {
 };
 
 /* A listener calls this at the moment when it knows: before it returns from `wait`, or in its callback. */
-void toggle_heard(void);
+void toggle_noticed(void);
 
 /* Measures one block. Returns the mean of the median latencies of the two directions, in nanoseconds.
  * bench_default_route must exist. */

@@ -40,9 +40,9 @@ TEST_EACH(a_newly_scheduled_address_makes_no_callback, bench_rows)
 /* One that need not be looked up; for the others see test-name.c. */
 TEST_EACH(a_newly_scheduled_name_makes_one_callback, bench_rows)
 {
-    for (int asks = 0; asks < 2; asks++) {
+    for (int queries = 0; queries < 2; queries++) {
         bench_open(&bench, row->way, expect_name("localhost"));
-        if (asks)
+        if (queries)
             assert_int_equal(expect_flags_of(bench.target), R | L | D);
         bench_expect_call(&bench, R | L | D);
         bench_expect_idle(&bench);

@@ -495,25 +495,25 @@ static const void *hold(const void *info)
     return info;
 }
 
-static void let_go(const void *info)
+static void release_info(const void *info)
 {
     --*(int *)(uintptr_t)info;
 }
 
-static SCNetworkReachabilityFlags told;
-static int                        tellings, held; /* held: references to the context of made_with_callback */
+static SCNetworkReachabilityFlags reported_flags;
+static int                        reports, held; /* held: references to the context of made_with_callback */
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     (void)target;
     (void)info;
-    told = flags;
-    tellings++;
+    reported_flags = flags;
+    reports++;
 }
 
 static SCBoolean set_callback(SCNetworkReachabilityRef target, int *references)
 {
-    SCNetworkReachabilityContext context = { .info = references, .retain = hold, .release = let_go };
+    SCNetworkReachabilityContext context = { .info = references, .retain = hold, .release = release_info };
 
     return SCNetworkReachabilitySetCallback(target, called, &context);
 }
@@ -522,7 +522,7 @@ static SCNetworkReachabilityRef made_with_callback(void)
 {
     SCNetworkReachabilityRef target = made();
 
-    held = tellings = 0;
+    held = reports = 0;
     assert_true(set_callback(target, &held));
     return target;
 }
@@ -592,7 +592,7 @@ static void await(SCNetworkReachabilityRef target, SCRunLoopRef loop, SCNetworkR
 }
 
 /* Messages from here on are received. */
-static void expect_hears(SCNetworkReachabilityRef target, SCRunLoopRef loop)
+static void expect_changes_reported(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
     await(target, loop, right.flags);
     delete_defaults();
@@ -610,7 +610,7 @@ static SCBoolean stop(SCNetworkReachabilityRef target, SCRunLoopRef loop)
     return stopped;
 }
 
-static void schedule_and_hear(void)
+static void schedule_and_report(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
     SCRunLoopRef             loop = SCRunLoopCreate();
@@ -623,13 +623,13 @@ static void schedule_and_hear(void)
     }
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
     if (!is_denied())
-        expect_hears(target, loop);
+        expect_changes_reported(target, loop);
     assert_true(stop(target, loop));
 }
 
 TEST(a_scheduled_target_misses_no_change)
 {
-    sweep_kinds(FAR, WAYS, schedule_and_hear);
+    sweep_kinds(FAR, WAYS, schedule_and_report);
 }
 
 static void schedule_and_stop(void)
@@ -665,7 +665,7 @@ static void schedule_from_abroad(void)
     }
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
     if (!is_denied())
-        expect_hears(target, loop);
+        expect_changes_reported(target, loop);
     assert_true(stop(target, loop));
     assert_int_equal(setns(home, CLONE_NEWNET), 0);
 }
@@ -685,7 +685,7 @@ static void create_and_go_abroad(void)
     assert_true(set_callback(target, &held));
     assert_int_equal(setns(abroad, CLONE_NEWNET), 0);
     assert_true(schedule(target, loop));
-    expect_hears(target, loop);
+    expect_changes_reported(target, loop);
     assert_true(stop(target, loop));
     assert_int_equal(setns(home, CLONE_NEWNET), 0);
 }
@@ -709,7 +709,7 @@ TEST(a_target_scheduled_from_another_namespace_misses_no_change)
 static void (*happen)(SCRunLoopRef loop), (*undo)(void);
 
 /* One pass under a fault, after something happened; the callback comes all the same. */
-static void hear_an_event(void)
+static void expect_event_reported(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
     SCRunLoopRef             loop = SCRunLoopCreate();
@@ -718,15 +718,15 @@ static void hear_an_event(void)
     assert_non_null(loop);
     assert_true(schedule(target, loop));
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
-    assert_int_equal(tellings, 0);
+    assert_int_equal(reports, 0);
     happen(loop);
     if (UNDER_FAULT(SCRunLoopPerform(loop, 0)) < 0)
         expect_refused();
     until = watcher_now() + PATIENCE;
-    while ((tellings == 0 || told != 0) && watcher_now() < until)
+    while ((reports == 0 || reported_flags != 0) && watcher_now() < until)
         assert_true(SCRunLoopPerform(loop, until - watcher_now()) >= 0);
-    if (tellings != 1 || told != 0 || expect_flags_of(target) != 0 || watcher_now() >= until)
-        fail_msg("told %d times, at last of 0x%08x", tellings, (unsigned)told);
+    if (reports != 1 || reported_flags != 0 || expect_flags_of(target) != 0 || watcher_now() >= until)
+        fail_msg("reported_flags %d times, at last of 0x%08x", reports, (unsigned)reported_flags);
     assert_int_equal(held, 1);
     undo();
     await(target, loop, right.flags);
@@ -744,7 +744,7 @@ TEST(a_lost_route_is_finally_reported)
 {
     happen = lose_defaults;
     undo = add_defaults;
-    sweep_kinds(FAR, EVENT_WAYS, hear_an_event);
+    sweep_kinds(FAR, EVENT_WAYS, expect_event_reported);
 }
 
 static void lose_carrier(SCRunLoopRef loop)
@@ -764,7 +764,7 @@ TEST(a_lost_carrier_is_finally_reported)
 {
     happen = lose_carrier;
     undo = regain_carrier;
-    sweep_kinds(1, EVENT_WAYS, hear_an_event);
+    sweep_kinds(1, EVENT_WAYS, expect_event_reported);
 }
 
 /* The socket on which the library receives messages about routes. */
@@ -818,7 +818,7 @@ TEST(lost_messages_are_finally_recovered_from)
 {
     happen = lose_carrier_and_messages;
     undo = regain_carrier;
-    sweep_kinds(1, EVENT_WAYS, hear_an_event);
+    sweep_kinds(1, EVENT_WAYS, expect_event_reported);
 }
 
 /* ---- Fetching --------------------------------------------------------------------------------------------------- */

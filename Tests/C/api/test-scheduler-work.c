@@ -37,7 +37,7 @@ struct listener {
     sem_t               called;
 };
 
-static void hear(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     struct listener *listener = info;
 
@@ -55,7 +55,7 @@ static void listener_set(struct listener *listener, const struct queue *queue, S
     memset(listener, 0, sizeof *listener);
     listener->queue = queue;
     assert_int_equal(sem_init(&listener->called, 0, 0), 0);
-    assert_true(SCNetworkReachabilitySetCallback(target, hear, &context));
+    assert_true(SCNetworkReachabilitySetCallback(target, count_call, &context));
 }
 
 static void run(const struct queue_work *work)
@@ -290,7 +290,7 @@ static void perform_never(void *info, void (*work)(void *argument), void *argume
 }
 
 /* Targets whose work is never run come and go. */
-static void lose(int count)
+static void schedule_and_release(int count)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_never };
     SCNetworkReachabilityContext         context = { .release = count_freed };
@@ -325,10 +325,10 @@ TEST(work_never_run_leaks_one_argument_only)
     const long limit = 256; /* bytes for each: a handover, not a target or a schedule */
     long       before;
 
-    lose(100);
+    schedule_and_release(100);
     atomic_store(&freed, 0);
     before = heap();
-    lose(MANY);
+    schedule_and_release(MANY);
     assert_int_equal(atomic_load(&freed), MANY);
     if (heap() > before + limit * MANY)
         fail_msg("%ld bytes stay of each", (heap() - before) / MANY);
@@ -368,7 +368,7 @@ static struct queue_work again;
 static void run_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     run(&again);
-    hear(target, flags, info);
+    count_call(target, flags, info);
 }
 
 TEST(work_run_inside_itself_does_nothing)
@@ -473,11 +473,11 @@ static struct {
 } crowd;
 
 /* Long enough for the others to come while it lasts. */
-static void hear_slowly(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void count_call_slowly(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     for (int i = 0; i < 3; i++)
         sched_yield();
-    hear(target, flags, info);
+    count_call(target, flags, info);
 }
 
 static void *run_together(void *unused)
@@ -508,7 +508,7 @@ TEST(one_of_many_threads_that_run_a_work_makes_the_callback)
 
         target = make_due(&queue, &listener);
         listener.queue = NULL;
-        assert_true(SCNetworkReachabilitySetCallback(target, hear_slowly,
+        assert_true(SCNetworkReachabilitySetCallback(target, count_call_slowly,
                                                      &(SCNetworkReachabilityContext){ .info = &listener }));
         assert_true(queue_take(&queue, &crowd.work));
         if (gone)
@@ -717,7 +717,7 @@ static struct listener replacement;
 static void replace_in_perform(void)
 {
     busy.inside = NULL;
-    check(SCNetworkReachabilitySetCallback(busy.target, hear, &(SCNetworkReachabilityContext){ .info = &replacement }));
+    check(SCNetworkReachabilitySetCallback(busy.target, count_call, &(SCNetworkReachabilityContext){ .info = &replacement }));
 }
 
 TEST_WITH(NULL, NULL, perform_may_replace_the_callback)

@@ -681,7 +681,7 @@ static void count_system_call(int signal)
         siglongjmp(enough, 1);
 }
 
-struct asking {
+struct counted {
     SCNetworkReachabilityRef   target;
     SCNetworkReachabilityFlags flags;
     int                        error, calls, control;
@@ -705,20 +705,20 @@ static int count_system_calls(void)
     return 0;
 }
 
-static void *ask(void *argument)
+static void *get_flags_counted(void *argument)
 {
-    struct asking *asking = argument;
+    struct counted *counted = argument;
 
-    asking->error = count_system_calls();
-    if (asking->error != 0)
+    counted->error = count_system_calls();
+    if (counted->error != 0)
         return NULL;
     if (sigsetjmp(enough, 1) == 0)
         for (int i = 0; i < 1000; i++)
-            SCNetworkReachabilityGetFlags(asking->target, &asking->flags);
-    asking->calls = system_calls;
-    if (asking->calls == 0)
+            SCNetworkReachabilityGetFlags(counted->target, &counted->flags);
+    counted->calls = system_calls;
+    if (counted->calls == 0)
         syscall(SYS_getppid);
-    asking->control = system_calls - asking->calls;
+    counted->control = system_calls - counted->calls;
     return NULL;
 }
 
@@ -727,7 +727,7 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
     const char            *under = getenv("TEST_UNDER");
     const struct sigaction counting = { .sa_handler = count_system_call };
     struct sigaction       before;
-    struct asking          asking = { 0 };
+    struct counted          counted = { 0 };
     pthread_t              thread;
 
     if (unit_is_under(NULL) && !unit_is_under("clang"))
@@ -735,18 +735,18 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
     witness_open();
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     witness_appear();
-    asking.target = bench.target;
+    counted.target = bench.target;
     assert_int_equal(sigaction(SIGSYS, &counting, &before), 0);
-    assert_int_equal(pthread_create(&thread, NULL, ask, &asking), 0);
+    assert_int_equal(pthread_create(&thread, NULL, get_flags_counted, &counted), 0);
     pthread_join(thread, NULL);
     assert_int_equal(sigaction(SIGSYS, &before, NULL), 0);
-    if (asking.error == 0) {
-        assert_int_equal(asking.control, 1);
-        assert_int_equal(asking.calls, 0);
-        assert_int_equal(asking.flags, R);
+    if (counted.error == 0) {
+        assert_int_equal(counted.control, 1);
+        assert_int_equal(counted.calls, 0);
+        assert_int_equal(counted.flags, R);
     }
-    if (asking.error != 0)
-        SKIP("no seccomp filter here: %s", strerror(asking.error));
+    if (counted.error != 0)
+        SKIP("no seccomp filter here: %s", strerror(counted.error));
 }
 
 UNIT(.setup = witness_open)

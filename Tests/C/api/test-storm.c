@@ -405,7 +405,7 @@ static struct {
 /* What the target is after each change, over and over. */
 static const SCNetworkReachabilityFlags cycle[] = { R, R | D, 0 };
 
-static void told(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void check_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     unsigned number;
 
@@ -413,7 +413,7 @@ static void told(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
     (void)info;
     unit_complain_if(atomic_fetch_add(&several.inside, 1) != 0, "calls on two loops at a time");
     number = atomic_fetch_add(&several.calls, 1);
-    unit_complain_if(flags != cycle[number % 3], "a change that was told before, or out of turn");
+    unit_complain_if(flags != cycle[number % 3], "a change that was check_change before, or out of turn");
     if (number % 8 == 0)
         sched_yield(); /* the next change is made while this call lasts */
     atomic_fetch_sub(&several.inside, 1);
@@ -448,7 +448,7 @@ TEST(several_loops_report_each_change_once_and_in_order)
     index = writer_index("a");
     unit_check(writer_open(&writer), "writer");
     target = expect_target("198.51.100.7");
-    assert_true(SCNetworkReachabilitySetCallback(target, told, NULL));
+    assert_true(SCNetworkReachabilitySetCallback(target, check_change, NULL));
     atomic_store(&storm.over, false);
     atomic_store(&several.calls, 0);
     for (int i = 0; i < LOOPS; i++) {
@@ -461,7 +461,7 @@ TEST(several_loops_report_each_change_once_and_in_order)
 
         make_change(&writer, i, index);
         while (atomic_load(&several.calls) <= i && unit_complaint() == NULL) {
-            unit_complain_if(time(NULL) > end, "a change was not told");
+            unit_complain_if(time(NULL) > end, "a change was not check_change");
             sched_yield();
         }
     }

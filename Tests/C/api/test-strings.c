@@ -276,7 +276,7 @@ TEST_WITH(NULL, names_end, a_description_holds_a_look_up_in_progress)
     EXPECT_RESOLVER(watcher.target, "looking up");
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
     EXPECT_RESOLVER(watcher.target, "looked up");
 }

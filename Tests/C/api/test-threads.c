@@ -75,7 +75,7 @@ static void *drive(void *loop)
     return NULL;
 }
 
-static void *ask(void *unused)
+static void *query_targets(void *unused)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
     struct sockaddr_storage   address;
@@ -116,7 +116,7 @@ static void *reschedule(void *unused)
     return unused;
 }
 
-static void *come_and_go(void *unused)
+static void *create_and_release(void *unused)
 {
     while (!shared.done) {
         SCNetworkReachabilityRef target = expect_target("198.51.100.9");
@@ -221,7 +221,7 @@ TEST(two_loops_share_targets)
 
 TEST(all_threads_query)
 {
-    static void *(*const bodies[])(void *) = { ask, ask };
+    static void *(*const bodies[])(void *) = { query_targets, query_targets };
 
     storm(bodies, 2);
 }
@@ -242,14 +242,14 @@ TEST(targets_are_scheduled_and_unscheduled_during_changes)
 
 TEST(targets_and_loops_are_made_and_released_during_changes)
 {
-    static void *(*const bodies[])(void *) = { come_and_go, come_and_go };
+    static void *(*const bodies[])(void *) = { create_and_release, create_and_release };
 
     storm(bodies, 2);
 }
 
 TEST(all_calls_run_at_once)
 {
-    static void *(*const bodies[])(void *) = { ask, replace_callbacks, reschedule, come_and_go, wake, fetch };
+    static void *(*const bodies[])(void *) = { query_targets, replace_callbacks, reschedule, create_and_release, wake, fetch };
 
     storm(bodies, sizeof bodies / sizeof bodies[0]);
 }

@@ -172,7 +172,7 @@ static void use_on_a_thread(int mode)
     MUST(pthread_join(thread, NULL) == 0);
 }
 
-static sem_t told;
+static sem_t call_made;
 
 static bool await_post(sem_t *semaphore)
 {
@@ -183,12 +183,12 @@ static bool await_post(sem_t *semaphore)
     return sem_timedwait(semaphore, &end) == 0;
 }
 
-static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     (void)target;
     (void)flags;
     (void)info;
-    sem_post(&told);
+    sem_post(&call_made);
 }
 
 static void run_at_once(void *info, void (*work)(void *), void *argument)
@@ -207,10 +207,10 @@ static void use_a_scheduler(int mode)
     MUST(library_open(&library, mode));
     target = library.call.SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
     MUST(target != NULL);
-    MUST(library.call.SCNetworkReachabilitySetCallback(target, tell, NULL));
+    MUST(library.call.SCNetworkReachabilitySetCallback(target, note_call, NULL));
     MUST(library.call.SCNetworkReachabilitySetScheduler(target, &scheduler));
     MUST(writer_route(&writer, WRITER_ADD, &route) == 0);
-    MUST(await_post(&told));
+    MUST(await_post(&call_made));
     MUST(library.call.SCNetworkReachabilitySetScheduler(target, NULL));
     MUST(writer_route(&writer, WRITER_DELETE, &route) == 0);
     library.call.SCNetworkReachabilityRelease(target);
@@ -279,7 +279,7 @@ static int use_many_times(void (*once)(int), int mode)
     /* Threads that overlap would take one each, as many as happen to. */
     MUST(mallopt(M_ARENA_MAX, 1) == 1 || is_sanitized());
     MUST(writer_open(&writer) == 0);
-    MUST(sem_init(&told, 0, 0) == 0);
+    MUST(sem_init(&call_made, 0, 0) == 0);
     for (int i = 0; i < WARM_UP; i++) {
         once(mode);
         await_threads();

@@ -190,7 +190,7 @@ TEST(query_errors_are_results_or_failures)
 {
     static const struct {
         int                         error;
-        bool                        bound, is_answer;
+        bool                        bound, is_result;
         SCNetworkReachabilityReason reason;
     } rows[] = {
         { ENETUNREACH, false, true, REASON(NoRoute) },
@@ -212,9 +212,9 @@ TEST(query_errors_are_results_or_failures)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct path path = { .flags = 99, .reason = 99 };
 
-        assert_int_equal(path_from_error(rows[i].error, rows[i].bound, &path), rows[i].is_answer);
-        assert_int_equal(path.flags, rows[i].is_answer ? 0 : 99);
-        assert_int_equal(path.reason, rows[i].is_answer ? rows[i].reason : 99);
+        assert_int_equal(path_from_error(rows[i].error, rows[i].bound, &path), rows[i].is_result);
+        assert_int_equal(path.flags, rows[i].is_result ? 0 : 99);
+        assert_int_equal(path.reason, rows[i].is_result ? rows[i].reason : 99);
     }
 }
 

@@ -9,7 +9,7 @@
 #include <reachability/reachability.h>
 #include <stdbool.h>
 
-enum { BUSY_ASKED, BUSY_OWN, BUSY_OTHER, BUSY_NAME, BUSY_SCHEDULER, BUSY_FOREIGN, BUSY_TARGETS };
+enum { BUSY_QUERIED, BUSY_OWN, BUSY_OTHER, BUSY_NAME, BUSY_SCHEDULER, BUSY_FOREIGN, BUSY_TARGETS };
 
 extern struct busy {
     SCRunLoopRef             own, loop;             /* the thread's, and one made for the purpose */

@@ -127,14 +127,14 @@ static bool is_of_netlink(enum denial denial)
     return denial >= DENIAL_SOCKET_EPERM && denial <= DENIAL_CONNECT;
 }
 
-bool denial_asks_sockets(void)
+bool denial_uses_sockets(void)
 {
     return is_of_netlink(imposed);
 }
 
 void denial_require_netlink(const char *reason)
 {
-    if (denial_asks_sockets())
+    if (denial_uses_sockets())
         SKIP("%s", reason);
 }
 

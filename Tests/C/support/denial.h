@@ -39,7 +39,7 @@ enum denial {
 bool denial_impose(enum denial denial);
 
 /* Whether all of netlink is denied, so that the library probes with sockets. */
-bool denial_asks_sockets(void);
+bool denial_uses_sockets(void);
 
 /* The denial of this name, "socket-eperm". False: there is none. */
 bool denial_find(const char *name, enum denial *ret);

@@ -161,7 +161,7 @@ void names_expect_destination(SCNetworkReachabilityRef target, const char *text,
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------------- */
 
-unsigned names_asked(const char *name)
+unsigned names_queried(const char *name)
 {
     return nameserver_count(names_server, name, NAMESERVER_A);
 }
@@ -172,9 +172,9 @@ void names_drive_until(const struct watcher *watcher, const char *name, unsigned
     struct pollfd pollers[] = { { .fd = SCRunLoopGetFileDescriptor(watcher->loop), .events = POLLIN },
                                 { .fd = nameserver_news(names_server), .events = POLLIN } };
 
-    while (names_asked(name) < count) {
+    while (names_queried(name) < count) {
         if (watcher_now() > end)
-            fail_msg("%s was asked for %u times, not %u", name, names_asked(name), count);
+            fail_msg("%s was asked for %u times, not %u", name, names_queried(name), count);
         assert_true(SCRunLoopPerform(watcher->loop, 0) >= 0);
         (void)poll(pollers, 2, 100);
         nameserver_take_news(names_server);
@@ -205,7 +205,7 @@ void names_settle(const struct watcher *watcher)
     } while (looking || names_is_looking(watcher->target));
 }
 
-void names_await_answer(SCNetworkReachabilityRef target)
+void names_await_result(SCNetworkReachabilityRef target)
 {
     const double end = watcher_now() + patience_of(PATIENCE);
 

@@ -48,7 +48,7 @@ void names_expect_addresses(SCNetworkReachabilityRef target, const char *text, c
 void names_expect_destination(SCNetworkReachabilityRef target, const char *text, const char *file, int line);
 
 /* How often the IPv4 address of a name was queried. */
-unsigned names_asked(const char *name);
+unsigned names_queried(const char *name);
 
 /* Drives the loop of the watcher until a name was queried this many times. A time limit fails the test. */
 void names_drive_until(const struct watcher *watcher, const char *name, unsigned count);
@@ -59,7 +59,7 @@ void names_settle(const struct watcher *watcher);
 bool names_is_looking(SCNetworkReachabilityRef target);
 
 /* Waits until no look-up is in progress, without driving a loop. */
-void names_await_answer(SCNetworkReachabilityRef target);
+void names_await_result(SCNetworkReachabilityRef target);
 
 /* Counts the resolver threads of the library, or waits until there are this many at most, or none. */
 unsigned names_count_threads(void);

@@ -96,7 +96,7 @@ bool namespace_enter_mounts(void)
 
 static struct {
     pthread_t thread;
-    sem_t     asked, done;
+    sem_t     requested, done;
     void (*run)(void *argument); /* NULL: no more */
     void *argument;
     int   netns;
@@ -109,7 +109,7 @@ static void *serve_aside(void *unused)
 {
     (void)unused;
     for (;;) {
-        while (sem_wait(&aside.asked) != 0)
+        while (sem_wait(&aside.requested) != 0)
             continue;
         if (aside.run == NULL)
             return NULL;
@@ -123,7 +123,7 @@ void namespace_set_aside(void)
 {
     /* Without root, while there is one thread. */
     (void)namespace_enter();
-    sem_init(&aside.asked, 0, 0);
+    sem_init(&aside.requested, 0, 0);
     sem_init(&aside.done, 0, 0);
     has_aside = pthread_create(&aside.thread, NULL, serve_aside, NULL) == 0;
     if (!has_aside)
@@ -134,7 +134,7 @@ static void ask_aside(void (*run)(void *argument), void *argument)
 {
     aside.run = run;
     aside.argument = argument;
-    sem_post(&aside.asked);
+    sem_post(&aside.requested);
 }
 
 void namespace_end_aside(void)

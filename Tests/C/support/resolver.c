@@ -38,7 +38,7 @@ static struct {
     resolver_rule  *rule;
     struct call    *calls;
     unsigned        count, hanging;
-    bool            all_go;
+    bool            none_hangs;
     char            log[RESOLVER_LOG][NAME_SIZE];
     long            lists;
     const char     *complaint;
@@ -63,7 +63,7 @@ void resolver_begin(resolver_rule *rule)
     resolver.rule = rule;
     resolver.calls = NULL;
     resolver.count = resolver.hanging = 0;
-    resolver.all_go = false;
+    resolver.none_hangs = false;
     memset(resolver.log, 0, sizeof resolver.log);
     resolver.lists = 0;
     resolver.complaint = NULL;
@@ -198,7 +198,7 @@ int __wrap_getaddrinfo(const char *name, const char *service, const struct addri
     complain_if_locked(service != NULL, "a service was asked for");
     begin_locked(&call, hints);
     reply = resolver.rule(name);
-    if (reply.hangs && !resolver.all_go) {
+    if (reply.hangs && !resolver.none_hangs) {
         hang_locked(&call);
         reply = resolver.rule(name);
     }
@@ -212,13 +212,13 @@ int __wrap_getaddrinfo(const char *name, const char *service, const struct addri
     return reply.error;
 }
 
-void resolver_let_go(const char *name)
+void resolver_release(const char *name)
 {
     pthread_mutex_lock(&resolver.lock);
     for (struct call *call = resolver.calls; call != NULL; call = call->next)
         if (name == NULL || strcmp(call->name, name) == 0)
             call->hangs = false;
-    resolver.all_go = resolver.all_go || name == NULL;
+    resolver.none_hangs = resolver.none_hangs || name == NULL;
     pthread_cond_broadcast(&resolver.changed);
     pthread_mutex_unlock(&resolver.lock);
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 struct resolver_reply {
-    bool        hangs;     /* until resolver_let_go */
+    bool        hangs;     /* until resolver_release */
     int         error;     /* EAI_...; 0: none */
     const char *addresses; /* "192.0.2.1 fe80::1%7"; "unix" is an address of another family; "": an empty list */
 };
@@ -22,7 +22,7 @@ typedef struct resolver_reply resolver_rule(const char *name);
 void resolver_begin(resolver_rule *rule);
 
 /* Ends hanging look-ups: those of one name, or (NULL) all, and then no later one hangs. */
-void resolver_let_go(const char *name);
+void resolver_release(const char *name);
 
 /* How many look-ups were started: of one name (among the last RESOLVER_LOG), or of all (NULL). */
 #define RESOLVER_LOG 256
