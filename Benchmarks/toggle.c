@@ -16,8 +16,8 @@
 static struct {
     const struct listener *listener;
     const char            *target;
-    atomic_int             noticed;  /* changes that the reader noticed; -1: it is not ready */
-    atomic_int             reader; /* its thread's number */
+    atomic_int             noticed; /* changes that the reader noticed; -1: it is not ready */
+    atomic_int             reader;  /* its thread's number */
     int64_t                sent_at, heard_at;
     double                 latencies[2][TOGGLES]; /* of deletions, of additions */
 } shared;

@@ -16,7 +16,7 @@
 #define LOOPS   2
 #define CHANGES 3000
 
-/* Valgrind runs one thread at a time, and each twenty times slower, with helgrind a hundred times. */
+/* Valgrind runs one thread at a time, twenty times slower, helgrind a hundred times slower. */
 static int changes(void)
 {
     if (unit_is_under("helgrind"))
@@ -53,7 +53,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
     if (shared.inside[number]++ != 0)
         shared.overlaps++;
     for (int i = 0; i < 3; i++)
-        sched_yield(); /* so that another loop's thread can come in between */
+        sched_yield(); /* lets the thread of another loop run */
     shared.calls++;
     shared.last[number] = flags;
     shared.inside[number]--;
@@ -187,7 +187,7 @@ static void begin(void)
     }
 }
 
-/* Whatever happened, the last word is right, no call overlapped another, and what was retained is released. */
+/* In the end the last callback is right, no two calls have overlapped, and every retained context is released. */
 static void end(void)
 {
     static const SCNetworkReachabilityFlags settled[TARGETS] = { R, R, R | D, 0 };
@@ -249,7 +249,8 @@ TEST(targets_and_loops_are_made_and_released_during_changes)
 
 TEST(all_calls_run_at_once)
 {
-    static void *(*const bodies[])(void *) = { query_targets, replace_callbacks, reschedule, create_and_release, wake, fetch };
+    static void *(*const bodies[])(void *) = { query_targets, replace_callbacks, reschedule, create_and_release, wake,
+                                               fetch };
 
     storm(bodies, sizeof bodies / sizeof bodies[0]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A process ends in every way while targets are scheduled: at once, with its own status and without output. It may use
- * the library to the end. */
+/* A process ends in every way while targets are scheduled. It ends at once, with its own status and without output. It
+ * may use the library to the end. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -44,7 +44,8 @@ PART(at_once)
     _exit(chosen);
 }
 
-/* The process ends with its last thread, and with 0. That may be the library's, which has nothing left to do. */
+/* The process ends with its last thread, with status 0. The last thread may be the library thread, which has no work
+ * left. */
 PART(by_pthread_exit)
 {
     busy_begin();
@@ -71,7 +72,7 @@ static void query_once_more(void)
     dprintf(1, "queried\n");
 }
 
-/* As the destructors of a C++ program's statics are, which come after all that main() has registered. */
+/* Like the destructors of static C++ objects: they run after every handler that main() has registered. */
 __attribute__((destructor)) static void at_the_very_end(void)
 {
     SCNetworkReachabilityRef   target;
@@ -201,7 +202,7 @@ PART(by_another_thread)
 
     register_uses();
     MUST(pthread_create(&thread, NULL, end_it, NULL) == 0);
-    SCRunLoopRun(); /* until a handler unschedules what is there */
+    SCRunLoopRun(); /* until a handler unschedules the targets */
     for (;;)
         pause();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork(2): a child may use what it inherited and end in any way, and the parent still receives everything. The child
- * starts afresh. In most tests a parent has a scheduled target, in one of four ways, and forks in between.
+ * fork(2): a child may use inherited objects and end in any way, and the parent still receives everything. The child
+ * starts afresh. In most tests the parent schedules a target in one of four ways, and forks between two changes.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -30,13 +30,13 @@
 
 extern char **environ;
 
-#define PATIENCE 30.0 /* seconds until what must come has failed to */
+#define PATIENCE 30.0 /* seconds: an event that takes longer has failed */
 
-static const char        *program;                   /* this one's path, to be executed */
-static char               at_start[DESCRIPTORS + 1]; /* the descriptors that it was started with: '1' each */
+static const char        *program;                   /* the path of this program, for exec */
+static char               at_start[DESCRIPTORS + 1]; /* the descriptors at the start of this program: '1' each */
 static struct writer      writer;
 static unsigned           link_a;
-static struct descriptors before; /* those that are open and not the library's */
+static struct descriptors before; /* open descriptors that do not belong to the library */
 
 /* gcc's thread sanitizer cannot follow a child of a process that had several threads. */
 static void require_threads(void)
@@ -76,7 +76,7 @@ static SCNetworkReachabilityRef target_behind(unsigned number)
     return expect_target(address);
 }
 
-/* ---- Listening -------------------------------------------------------------------------------------------------- */
+/* ---- Receiving -------------------------------------------------------------------------------------------------- */
 
 enum way {
     OWN_LOOP,     /* the calling thread's, with RunInMode */
@@ -86,8 +86,8 @@ enum way {
     WAYS
 };
 
-/* Up to which way to listen where another thread may be at work when a child is forked: the address sanitizer's
- * allocator, locked by that thread, stays so in the child. */
+/* The last way to test if another thread may run at the fork. That thread may hold the lock of the address sanitizer's
+ * allocator, which then stays locked in the child. */
 static enum way last_way(void)
 {
     return unit_is_under("tsan") || unit_is_under("asan") ? MADE_LOOP : SCHEDULER;
@@ -104,13 +104,13 @@ struct receiver {
     void                               *argument;
     atomic_bool                         released;
     atomic_int                          calls;
-    int                                 expected_calls; /* of these calls */
+    int                                 expected_calls; /* how many of the calls the test has expected so far */
     _Atomic(SCNetworkReachabilityFlags) flags;
 
-    /* What the next callback, and the next perform, does first. */
+    /* The next callback, and the next perform, call these first. */
     void (*_Atomic inside)(struct receiver *receiver);
     void (*_Atomic performing)(struct receiver *receiver);
-    /* What became of a fork there, 0 in the child, and of the call that drove the loop. */
+    /* The result of a fork there (0 in the child), and of the call that drove the loop. */
     _Atomic(pid_t) child;
     atomic_bool    forked;
     int            result, error;
@@ -143,7 +143,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
     sem_post(&receiver->called);
 }
 
-/* At most one piece of work is waiting for a target. */
+/* A target has at most one pending work. */
 static void perform(void *info, void (*work)(void *), void *argument)
 {
     struct receiver *receiver = info;
@@ -164,11 +164,12 @@ static void note_release(const void *info)
     sem_post(&receiver->handed);
 }
 
-/* What a child can do with inherited objects, and that it starts afresh. */
+/* Check what a child can do with inherited objects, and that it starts afresh. */
 static void expect_inherited(struct receiver *receiver);
 static void expect_fresh_start(unsigned number);
 
-/* A child that was forked inside a callback, and has returned from that and from the call that drove the loop. */
+/* Ends a child that was forked inside a callback, after it has returned from the callback and from the call that drove
+ * the loop. */
 static void end_if_child(struct receiver *receiver)
 {
     if (!receiver->forked || receiver->child != 0)
@@ -269,7 +270,8 @@ static void receiver_close(struct receiver *receiver)
             receiver->work(receiver->argument);
         assert_true(receiver->released);
     } else {
-        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(receiver->target, receiver->loop, kSCRunLoopDefaultMode));
+        assert_true(
+            SCNetworkReachabilityUnscheduleFromRunLoop(receiver->target, receiver->loop, kSCRunLoopDefaultMode));
     }
     if (receiver->way == THREADS_LOOP) {
         receiver->done = true;
@@ -356,7 +358,7 @@ static void expect_loop_refused(SCRunLoopRef loop)
     SCNetworkReachabilityRelease(target);
 }
 
-/* Every call is refused, but for Retain and Release. */
+/* Every call is refused, except Retain and Release. */
 static void expect_inherited(struct receiver *receiver)
 {
     expect_target_refused(receiver->target);
@@ -383,12 +385,12 @@ static int count_threads(void)
     return count;
 }
 
-/* Those that have ended are counted for a moment longer. */
+/* The kernel counts a thread for a moment after its end. */
 static void await_threads(int count)
 {
     const double end = watcher_now() + PATIENCE;
 
-    if (unit_is_under("tsan")) /* which has one of its own */
+    if (unit_is_under("tsan")) /* which has its own thread */
         return;
     while (count_threads() != count && watcher_now() < end)
         sched_yield();
@@ -405,7 +407,7 @@ static void expect_fresh_start_in(enum way way, struct writer *by, unsigned numb
     receiver_close(&receiver);
 }
 
-/* In a child, which has one thread, everything works in every way, and leaves nothing behind but the own loop. */
+/* A child has one thread. In it everything works in every way, and only the thread's own loop stays open. */
 static void expect_fresh_start(unsigned number)
 {
     struct descriptors       then;
@@ -451,13 +453,13 @@ static void end_now(void)
 
 static void end_with_exit(void)
 {
-    /* Called first. The leak check that would follow still waits for the parent's threads. */
+    /* This handler runs first. It ends the process before the leak check, which would wait for the parent's threads. */
     if (unit_is_under("asan"))
         atexit(end_now);
     exit(0);
 }
 
-/* Whether others than those have outlived exec. */
+/* Checks that exec has closed all other descriptors. */
 PART(compare_descriptors)
 {
     return strcmp(program_argument, at_start) != 0;
@@ -494,7 +496,7 @@ static const struct {
 static void receive_all_changes(enum way first, enum way last)
 {
     struct writer_route route = { .prefix = "2001:db8:e::/64", .index = link_a, .expires = 1000 };
-    struct receiver          changing[WAYS], expiring[WAYS];
+    struct receiver     changing[WAYS], expiring[WAYS];
     pid_t               child;
 
     assert_int_equal(writer_route(&writer, WRITER_ADD, &route), 0);
@@ -502,7 +504,7 @@ static void receive_all_changes(enum way first, enum way last)
         receiver_open(&changing[way], way, target_behind(way));
         receiver_open(&expiring[way], way, expect_target("2001:db8:e::7"));
     }
-    route.expires = 1; /* once all of them know it, however long that took */
+    route.expires = 1; /* set after all have received the route, so that none misses it */
     assert_int_equal(writer_route(&writer, WRITER_REPLACE, &route), 0);
     for (size_t i = 0; i < ENDINGS; i++) {
         if (child_fork(&child)) {
@@ -545,9 +547,9 @@ TEST(another_threads_loop_and_a_scheduler_still_receive_however_a_child_ends)
 
 static void expect_no_inherited_descriptor(void)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
-    struct receiver   receivers[WAYS + 1];
-    pid_t        child;
+    SCRunLoopRef    other = SCRunLoopCreate();
+    struct receiver receivers[WAYS + 1];
+    pid_t           child;
 
     for (enum way way = OWN_LOOP; way <= last_way(); way++)
         receiver_open(&receivers[way], way, target_behind(1));
@@ -576,7 +578,7 @@ static void hold_up(struct receiver *receiver)
     sem_wait(&go_on);
 }
 
-/* Whether there is something to do for who drives the loop. */
+/* True if the loop has work. */
 static bool is_readable(SCRunLoopRef loop)
 {
     struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
@@ -640,7 +642,8 @@ static void expect_queued_messages_elsewhere(enum way way)
         receivers[0].performing = hold_up;
     change_route(&writer, WRITER_ADD, 1);
     assert_true(wait_for(&held_up, PATIENCE));
-    /* Nobody reads this before the thread goes on. With a loop for each, only the first one's thread is held up. */
+    /* This message stays unread until the thread resumes. With separate loops, only the first loop's thread is held
+     * up. */
     change_route(&writer, way == THREADS_LOOP ? WRITER_DELETE : WRITER_ADD, way == THREADS_LOOP ? 1 : 3);
     fork_while_something_is_queued(&receivers[0]);
     sem_post(&go_on);
@@ -687,7 +690,7 @@ TEST(inherited_objects_can_only_be_retained_and_released)
     SCNetworkReachabilityContext context = { 0, &retained, count_retain, count_release, NULL };
     SCNetworkReachabilityRef     targets[3];
     SCRunLoopRef                 loop;
-    struct receiver                   receiver;
+    struct receiver              receiver;
     pid_t                        child;
 
     retained = let_go = 0;
@@ -740,7 +743,7 @@ static void expect_new_loops(void)
         assert_ptr_equal(SCRunLoopGetCurrent(), SCRunLoopGetMain());
         assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, false), kSCRunLoopRunFinished);
         SCRunLoopRun();
-        /* The caller may still hold this pointer. */
+        /* The caller may still have this pointer. */
         expect_loop_refused(own);
         expect_fresh_start(1);
         child_end();
@@ -761,7 +764,7 @@ static void *fork_elsewhere(void *argument)
     const SCRunLoopRef main_loop = argument, own = SCRunLoopGetCurrent();
     pid_t             *child = malloc(sizeof *child);
 
-    if (child_fork(child)) { /* whose main thread this is */
+    if (child_fork(child)) { /* this thread is the child's main thread */
         assert_ptr_not_equal(SCRunLoopGetCurrent(), own);
         assert_ptr_not_equal(SCRunLoopGetCurrent(), main_loop);
         assert_ptr_equal(SCRunLoopGetCurrent(), SCRunLoopGetMain());
@@ -793,7 +796,7 @@ TEST(a_child_of_another_thread_has_that_thread_as_its_main_thread)
 TEST(a_child_starts_afresh_and_its_end_disturbs_nothing)
 {
     struct receiver receiver;
-    pid_t      child;
+    pid_t           child;
 
     receiver_open(&receiver, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
@@ -812,13 +815,13 @@ TEST(a_child_starts_afresh_and_its_end_disturbs_nothing)
     descriptors_expect(&before);
 }
 
-/* Children of children, each of which hears in each way before, while and after the next one lives. They share one
- * writer, which is in use by one of them at a time. */
+/* Nested children. Each receives callbacks in each way before, during and after the life of the next one. They share
+ * one writer, which one of them uses at a time. */
 static void fork_nested_children(struct receiver *inherited, size_t count, unsigned depth)
 {
-    const enum way last = last_way();
-    struct receiver     receivers[WAYS];
-    pid_t          child;
+    const enum way  last = last_way();
+    struct receiver receivers[WAYS];
+    pid_t           child;
 
     descriptors_expect(&before);
     for (size_t i = 0; i < count; i++)
@@ -847,7 +850,7 @@ static void fork_nested_children(struct receiver *inherited, size_t count, unsig
 TEST(grandchildren_start_afresh_too)
 {
     struct receiver receiver;
-    pid_t      child;
+    pid_t           child;
 
     receiver_open(&receiver, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
@@ -862,7 +865,7 @@ TEST(grandchildren_start_afresh_too)
 
 /* ---- In callbacks ----------------------------------------------------------------------------------------------- */
 
-/* True in the child. */
+/* Forks. True in the child. */
 static bool fork_at(struct receiver *receiver)
 {
     pid_t child;
@@ -932,13 +935,13 @@ static void expect_child_and_callback(struct receiver *receiver)
     expect_callbacks(receiver, &writer, 1);
 }
 
-/* In callbacks, then, where there is a scheduler, in `perform`, which is on the library's thread. */
+/* Forks in callbacks, and then, with a scheduler, in `perform`, on the library thread. */
 static void fork_inside(enum way way)
 {
     static void (*const forks[])(struct receiver *) = { fork_and_live, fork_and_execute, vfork_and_execute, spawn_at,
-                                                   fork_and_return };
-    const size_t count = sizeof forks / sizeof forks[0];
-    struct receiver   receiver;
+                                                        fork_and_return };
+    const size_t    count = sizeof forks / sizeof forks[0];
+    struct receiver receiver;
 
     receiver_open(&receiver, way, target_behind(1));
     for (size_t i = 0; i < (way == SCHEDULER ? 2 * count - 1 : count); i++) {
@@ -958,33 +961,33 @@ static void fork_inside_with_the_own_loop(void)
     fork_inside(OWN_LOOP);
 }
 
-TEST(a_child_can_return_from_a_callback_or_execute_or_end_there)
+TEST(a_child_may_return_from_a_callback_or_execute_or_end_inside)
 {
     child_run(fork_inside_with_the_own_loop);
     fork_inside(MADE_LOOP);
     descriptors_expect(&before);
 }
 
-TEST(a_child_can_return_from_a_callback_on_another_thread_or_execute_or_end_there)
+TEST(a_child_may_return_from_a_callback_on_another_thread_or_execute_or_end_inside)
 {
     require_threads();
     fork_inside(THREADS_LOOP);
     descriptors_expect(&before);
 }
 
-TEST(a_child_can_return_from_a_schedulers_callback_or_execute_or_end_there)
+TEST(a_child_may_return_from_a_schedulers_callback_or_execute_or_end_inside)
 {
     require_threads();
     fork_inside(SCHEDULER);
     descriptors_await(&before);
 }
 
-/* The library's thread is all that the child has. When it ends, the child does. */
+/* The child has only the library thread, and ends with it. */
 static void fork_and_return_on_the_librarys_thread(struct receiver *receiver)
 {
     fork_and_return(receiver);
     if (receiver->child == 0)
-        atexit(end_now); /* else what the parent's other threads had would count as leaks */
+        atexit(end_now); /* otherwise the memory of the parent's other threads counts as leaked */
 }
 
 TEST(a_child_that_returns_on_the_librarys_thread_ends)
@@ -1001,7 +1004,7 @@ TEST(a_child_that_returns_on_the_librarys_thread_ends)
     descriptors_await(&before);
 }
 
-/* In the parent the run ends, in the child it cannot go on. */
+/* In the parent the run ends. In the child it cannot continue. */
 static void fork_and_stop(struct receiver *receiver)
 {
     fork_and_return(receiver);
@@ -1033,7 +1036,7 @@ static void nest(struct receiver *receiver)
 {
     const SCRunLoopRunResult result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, PATIENCE, true);
 
-    /* Inside it, the other receiver of the array was called. */
+    /* The other receiver was called inside this callback. */
     if (receiver[1].forked && receiver[1].child == 0) {
         assert_int_equal(result, -1);
         assert_int_equal(SCError(), ECHILD);
@@ -1042,7 +1045,7 @@ static void nest(struct receiver *receiver)
     }
 }
 
-/* The inner callback forks: then both runs end in the child. */
+/* The inner callback forks. Both runs end in the child. */
 static void fork_in_a_nested_run(void)
 {
     struct receiver receivers[2];
@@ -1128,7 +1131,7 @@ TEST(a_child_of_a_contexts_hook_is_refused)
     assert_true(set);
 
     hook_child = -1;
-    hooks_until_fork = 1; /* the new one's retain, then the old one's release */
+    hooks_until_fork = 1; /* the retain of the new context, then the release of the old */
     assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
     if (hook_child == 0)
         SCNetworkReachabilityRelease(target);
@@ -1177,10 +1180,10 @@ TEST(a_child_of_a_schedulers_hook_is_refused)
 
 /* ---- Work in a scheduler's hands -------------------------------------------------------------------------------- */
 
-TEST(work_handed_over_before_a_fork_does_nothing_in_the_child)
+TEST(work_queued_before_a_fork_does_nothing_in_the_child)
 {
     struct receiver receiver;
-    pid_t      child;
+    pid_t           child;
 
     require_threads();
     receiver_open(&receiver, SCHEDULER, target_behind(1));
@@ -1213,7 +1216,7 @@ TEST(work_handed_over_before_a_fork_does_nothing_in_the_child)
 
 /* ---- A program's own fork handlers ------------------------------------------------------------------------------ */
 
-/* Registered before the library was called for the first time. NULL: nothing to do. */
+/* Registered before the first call of the library. NULL: does nothing. */
 static void (*handlers[3])(void);
 
 static void before_fork(void)
@@ -1295,15 +1298,15 @@ TEST(a_programs_own_fork_handlers_may_call_the_library)
     child_run(call_in_handlers);
 }
 
-/* ---- Other threads in the middle of something ------------------------------------------------------------------- */
+/* ---- Other threads inside calls --------------------------------------------------------------------------------- */
 
 void *__real_realloc(void *memory, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
 void  __real_free(void *memory);
 void  __wrap_free(void *memory);
 
-/* Of the library's calls, too: see the Makefile. The next thread that lets memory grow is held up before it has noted
- * where that is now; what it has given back must not be given back a second time. */
+/* Wraps the calls of the library too: see the Makefile. The next thread that calls realloc is held up before it stores
+ * the new pointer. The old memory must not be freed a second time. */
 static atomic_bool   realloc_is_held_up;
 static void *_Atomic given_back;
 
@@ -1314,7 +1317,7 @@ void *__wrap_realloc(void *memory, size_t size)
 
     if (!atomic_exchange(&realloc_is_held_up, false))
         return __real_realloc(memory, size);
-    usable = memory == NULL ? 0 : malloc_usable_size(memory); /* where messages were lost, the table begins anew */
+    usable = memory == NULL ? 0 : malloc_usable_size(memory); /* after lost messages the table starts empty */
     fresh = malloc(size);
     if (fresh == NULL)
         abort();
@@ -1332,8 +1335,8 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-/* From here on a thread that makes the library query_repeatedly, in whatever call, is held up where it notes new links. They are
- * made by a writer of their own, as another thread may still be waiting for the verdict on its change. */
+/* From now on a thread whose call makes the library query the kernel is held up when the library stores new links. A
+ * separate writer makes the links, because another thread may still wait for the result of its own change. */
 static void prepare_to_hold_up(void)
 {
     struct writer own;
@@ -1342,7 +1345,7 @@ static void prepare_to_hold_up(void)
     assert_int_equal(writer_open(&own), 0);
     sem_init(&held_up, 0, 0);
     sem_init(&go_on, 0, 0);
-    for (int i = 0; i < 9; i++) { /* the table of links has to grow */
+    for (int i = 0; i < 9; i++) { /* so that the table of links grows */
         snprintf(names[0], sizeof names[0], "x%d", i);
         snprintf(names[1], sizeof names[1], "y%d", i);
         assert_int_equal(writer_link_add_pair(&own, names[0], names[1]), 0);
@@ -1407,7 +1410,7 @@ static void *schedule_once(void *receiver)
     return NULL;
 }
 
-/* Another thread has the target locked, and that of the namespace. */
+/* Another thread holds the locks of the target and of its namespace. */
 static void fork_and_return_while_locked(struct receiver *receiver)
 {
     prepare_to_hold_up();
@@ -1421,7 +1424,7 @@ static void fork_and_return_while_locked(struct receiver *receiver)
 TEST_WITH(NULL, NULL, a_child_that_returns_from_a_callback_takes_no_lock_of_another_thread)
 {
     static const enum way ways[] = { MADE_LOOP, THREADS_LOOP };
-    struct receiver            receiver;
+    struct receiver       receiver;
 
     require_threads();
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
@@ -1498,7 +1501,7 @@ static void *create_and_release(void *unused)
     return unused;
 }
 
-/* Away from the targets' network namespace, so that a thread goes there for each socket. */
+/* In another network namespace than the targets, so that a thread enters theirs for each socket. */
 static void *create_and_release_abroad(void *unused)
 {
     assert_true(namespace_enter());
@@ -1515,7 +1518,7 @@ static void work_at_once(void *info, void (*work)(void *), void *argument)
     sem_post(&storm.performed);
 }
 
-/* The library's thread comes and goes with the target. */
+/* The library thread starts and ends with the target. */
 static void *create_and_release_on_schedulers(void *unused)
 {
     SCNetworkReachabilityScheduler scheduler = { .perform = work_at_once };
@@ -1525,7 +1528,7 @@ static void *create_and_release_on_schedulers(void *unused)
 
         assert_true(SCNetworkReachabilitySetCallback(target, count_call, NULL));
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
-        assert_true(wait_for(&storm.performed, PATIENCE)); /* there is one callback to begin with, for a name */
+        assert_true(wait_for(&storm.performed, PATIENCE)); /* a scheduled name makes one callback at first */
         assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
         SCNetworkReachabilityRelease(target);
         while (tgkill(getpid(), storm.service, 0) == 0 && !storm.done)
@@ -1571,7 +1574,7 @@ static void live_in_a_storm(unsigned number)
     child_end();
 }
 
-/* Every tenth is another program: no handler runs, and no descriptor may be there that exec leaves open. */
+/* Every tenth child executes another program: no handler runs, and exec must leave no descriptor open. */
 static void *fork_in_a_storm(void *first_number)
 {
     for (int i = 0; i < forks(); i++) {
@@ -1589,8 +1592,10 @@ static void *fork_in_a_storm(void *first_number)
 
 TEST_WITH(NULL, NULL, a_child_forked_in_a_storm_of_calls_starts_afresh)
 {
-    static void *(*const bodies[])(
-        void *) = { query_repeatedly, drive_storm, create_and_release, create_and_release_abroad, create_and_release_on_schedulers, change_routes };
+    static void *(*const bodies[])(void *) = {
+        query_repeatedly, drive_storm, create_and_release, create_and_release_abroad, create_and_release_on_schedulers,
+        change_routes
+    };
     pthread_t threads[sizeof bodies / sizeof bodies[0]], forkers[FORKERS];
 
     require_threads();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Look-ups of names, with the test's own resolver (resolver.h): the test decides when a look-up hangs, succeeds or fails. The tests check the number of threads, the order of look-ups and reports, and the clean-up.
+ * Look-ups of names, with the test's own resolver (resolver.h): the test decides when a look-up hangs, succeeds or
+ * fails. The tests check the number of threads, the order of look-ups and reports, and the clean-up.
  *
  * TEST_STORM_ROUNDS: how often targets are released while their look-up ends (default 2000).
  */
@@ -252,7 +253,8 @@ static void write_hosts(const char *text)
     assert_int_equal(utimensat(AT_FDCWD, ETC_HOSTS, long_ago, 0), 0);
 }
 
-/* Otherwise a thread reads them first, and passes on the names that are not in them. The library keeps the contents while a name exists. */
+/* Otherwise a thread reads them first, and passes on the names that are not in them. The library keeps the contents
+ * while a name exists. */
 static void have_hosts_read(void)
 {
     struct watcher watcher;
@@ -1066,7 +1068,7 @@ static void prepare(struct watcher *ret, const char *name)
 }
 
 /* Neither may rely on the thread of the other. */
-TEST(two_look_ups_without_a_thread_are_both_retried)
+TEST(two_look_ups_without_threads_are_both_retried)
 {
     struct watcher first, other;
     pthread_t      thread;

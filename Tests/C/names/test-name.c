@@ -1223,7 +1223,8 @@ static void end_stuck(struct watcher watchers[STUCK])
     }
 }
 
-/* The child does not continue the look-ups of the parent. It inherits the stacks of their threads, and the C library reuses them with the resolver's old data. */
+/* The child does not continue the look-ups of the parent. It inherits the stacks of their threads, and the C library
+ * reuses them with the resolver's old data. */
 TEST(a_child_does_its_own_look_ups)
 {
     struct watcher watchers[STUCK];

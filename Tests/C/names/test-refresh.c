@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Look-ups that the clock starts, and system failures at chosen moments. The library uses the test's clock, which stops between two passes. The resolver uses the real clock. The calls are wrapped at link time.
+ * Look-ups that the clock starts, and system failures at chosen moments. The library uses the test's clock, which stops
+ * between two passes. The resolver uses the real clock. The calls are wrapped at link time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -419,7 +420,8 @@ TEST(an_outdated_result_before_the_newer_one_is_dropped)
     EXPECT(watcher.target, R, None);
 }
 
-/* No thread drives the loop meanwhile. The second result has the same addresses in another order, and the flags do not change. The first callback comes even so. */
+/* No thread drives the loop meanwhile. The second result has the same addresses in another order, and the flags do not
+ * change. The first callback comes even so. */
 TEST(a_second_result_does_not_cancel_the_first_callback)
 {
     begin();
@@ -648,7 +650,8 @@ TEST(a_later_target_is_notified_though_the_previous_was_not)
 
 /* ---- Closed by the program -------------------------------------------------------------------------------------- */
 
-/* Replaces the library's inotify descriptor, as a program that calls closefrom(3) can do. Returns the number, which is now the program's own file. */
+/* Replaces the library's inotify descriptor, as a program that calls closefrom(3) can do. Returns the number, which is
+ * now the program's own file. */
 static int replace_inotify_descriptor(void)
 {
     int ours = -1;

@@ -23,7 +23,7 @@
 #define SIZE        1500
 #define CONNECTIONS 16
 #define DELAYED     256
-#define QUERIES       1024
+#define QUERIES     1024
 
 enum { UDP4, UDP6, TCP4, TCP6, SOCKETS };
 enum { NO_ERROR = 0, SERVER_FAILURE = 2, NO_SUCH_NAME = 3, REFUSED = 5, SILENCE = 16 };
@@ -77,7 +77,7 @@ struct nameserver {
     bool            moves_fail;
     char            released_prefix[NAME_SIZE];
     bool            releases_prefix;
-    struct queried    queried[QUERIES];
+    struct queried  queried[QUERIES];
     size_t          queried_count;
     unsigned        over_tcp;
 };
@@ -209,7 +209,7 @@ static void add_address(struct message *answer, const struct query *query, const
 
 /* False: there is nothing to say. */
 static bool make_reply(struct nameserver *server, const uint8_t *question, const struct query *query,
-                        struct message *ret)
+                       struct message *ret)
 {
     char       addresses[SIZE], *rest = NULL;
     const int  code = addresses_of(server, query, addresses);
