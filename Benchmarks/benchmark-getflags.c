@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GetFlags of an unscheduled address target, warm. The reference is what every library has to do: send one RTM_GETROUTE
- * and receive the reply, on a connected socket, and parse nothing but the type of the reply.
+ * GetFlags of an unscheduled address target, warm. The reference is the work that no library can avoid: send one
+ * RTM_GETROUTE and receive the reply, on a connected socket, and parse nothing but the type of the reply.
  */
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>

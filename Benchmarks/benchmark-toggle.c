@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a default route's deletion or addition to the callback. The reference is what any correct listener has to do:
- * wait for the message, receive it, query behind the RTNL barrier, receive the replies of the barrier and of the query.
- * The default path takes a second query while IPv4 has none.
+ * From a default route's deletion or addition to the callback. The reference is the work that no correct listener can
+ * avoid: wait for the message, receive it, query behind the RTNL barrier, receive the replies of the barrier and of the
+ * query. The default path takes a second query while IPv4 has none.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -76,7 +76,7 @@ static void start_bare(const char *name)
         connect(bare.requests, (const struct sockaddr *)&kernel, sizeof kernel) != 0 ||
         epoll_ctl(bare.epoll, EPOLL_CTL_ADD, bare.events, &event) != 0)
         bench_fail("bare listener: %s", strerror(errno));
-    /* After bind(2), which would reset them. */
+    /* Set after bind(2), which resets them. */
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         setsockopt(bare.events, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof groups[i]);
     bare.barrier.header = (struct nlmsghdr){ .nlmsg_len = sizeof bare.barrier,

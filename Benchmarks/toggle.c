@@ -27,7 +27,7 @@ void toggle_noticed(void)
     shared.heard_at = bench_now();
 }
 
-/* ---- Ours ------------------------------------------------------------------------------------------------------- */
+/* ---- The library ------------------------------------------------------------------------------------------------ */
 
 static SCRunLoopRef             loop;
 static SCNetworkReachabilityRef target;

@@ -3,7 +3,7 @@
 #define BENCHMARKS_TOGGLE_H
 
 /*
- * How long a listener takes to notice that a default route was deleted or added, from just before the request is sent.
+ * The time until a listener notices that a default route was deleted or added, from just before the request is sent.
  *
  * Two threads, each on its own processor, the same two for every listener. The writer changes the route while the
  * reader sleeps; the reader only waits. A listener has sockets open only while it is measured, so that the kernel

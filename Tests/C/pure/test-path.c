@@ -61,7 +61,7 @@ TEST(a_route_and_a_link_make_a_path)
         { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, IFF_UP, ARPHRD_ETHER, "", false, 0, REASON(NoCarrier) },
         { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, IFF_UP, ARPHRD_NONE, "wwan", false, 0, REASON(NoCarrier) },
         { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, UP, ARPHRD_ETHER, NULL, false, 0, REASON(NoRoute) },
-        /* Routes that refuse, whatever the link. */
+        /* Routes that refuse, with any link. */
         { "198.51.100.7", NULL, NULL, RTN_UNREACHABLE, UP, ARPHRD_ETHER, "", false, 0, REASON(RouteUnreachable) },
         { "198.51.100.7", NULL, NULL, RTN_PROHIBIT, UP, ARPHRD_ETHER, "", false, 0, REASON(RouteProhibited) },
         { "198.51.100.7", NULL, NULL, RTN_BLACKHOLE, UP, ARPHRD_ETHER, NULL, false, 0, REASON(RouteBlackhole) },
@@ -157,7 +157,7 @@ TEST(a_source_makes_a_path)
         { "::1", "::1", false, R | L, REASON(None) },
         { "2001:db8::2", "2001:db8::2", false, R | L, REASON(None) },
         { "fe80::2", "fe80::2", false, R | L, REASON(None) },
-        /* IPv6 sources, and those that do not reach far enough. */
+        /* IPv6 sources, also those with a scope that is too small. */
         { "2001:db8:1::7", "2001:db8::2", false, R, REASON(None) },
         { "2001:db8:1::7", "fe80::2", false, 0, REASON(NoSourceAddress) },
         { "2001:db8:1::7", "::1", false, 0, REASON(NoSourceAddress) },

@@ -29,7 +29,7 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
     sem_post(&called);
 }
 
-/* On the library's thread. */
+/* Runs on the library thread. */
 static void run_at_once(void *info, void (*work)(void *), void *argument)
 {
     (void)info;
@@ -102,7 +102,7 @@ static SCNetworkReachabilityFlags expected_flags(int number)
                                            kSCNetworkReachabilityFlagsIsLocalAddress |
                                            kSCNetworkReachabilityFlagsIsDirect;
 
-    return number == BUSY_FOREIGN ? 0 : own; /* lo is down over there */
+    return number == BUSY_FOREIGN ? 0 : own; /* lo is down in that namespace */
 }
 
 static void must_return_flags(int number)

@@ -113,15 +113,15 @@ static SCNetworkReachabilityEvidence evidence(void)
     return denial_uses_sockets() ? kSCNetworkReachabilityEvidenceSocket : kSCNetworkReachabilityEvidenceKernel;
 }
 
-/* The same, told in another way: the kernel looks for an IPv6 source before it looks for a route, and that an interface
- * is down says why its routes are gone. */
+/* A socket shows other reasons for the same result. The kernel looks for an IPv6 source before a route. If an interface
+ * is down, its routes are gone. */
 static bool is_equivalent_reason(SCNetworkReachabilityReason wanted, SCNetworkReachabilityReason got)
 {
     return wanted == kSCNetworkReachabilityReasonNoRoute &&
            (got == kSCNetworkReachabilityReasonNoSourceAddress || got == kSCNetworkReachabilityReasonInterfaceDown);
 }
 
-/* ---- Answers ---------------------------------------------------------------------------------------------------- */
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
 
 static void fail_at(SCNetworkReachabilityRef target, const char *call, const char *wanted, const char *got,
                     const char *file, int line)

@@ -31,8 +31,8 @@ SCNetworkReachabilityRef expect_option(const char *address, uint32_t option);
 SCNetworkReachabilityFlags expect_flags_of(SCNetworkReachabilityRef target);
 SCNetworkReachabilityPath  expect_path_of(SCNetworkReachabilityRef target);
 
-/* These flags or, if netlink is denied (denial.h), the part of them that a socket shows. The assertions below expect
- * that. */
+/* Returns these flags or, if netlink is denied (denial.h), those of them that a socket shows. The assertions below use
+ * it. */
 SCNetworkReachabilityFlags expect_detectable(SCNetworkReachabilityFlags flags);
 
 /* GetFlags and GetPath return these flags, GetPath this reason: the last word of kSCNetworkReachabilityReason... */

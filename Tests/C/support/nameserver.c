@@ -18,7 +18,7 @@
 #include "support/patience.h"
 #include "support/unit.h"
 
-#define PATIENCE    15000 /* milliseconds until a question that must come has failed to */
+#define PATIENCE    15000 /* milliseconds: a query that takes longer has failed */
 #define NAME_SIZE   256
 #define SIZE        1500
 #define CONNECTIONS 16
@@ -66,7 +66,7 @@ struct nameserver {
     pthread_t         thread;
     pid_t             id;
     int               wake, news;
-    int               sockets[SOCKETS]; /* of the thread, as are the two below */
+    int               sockets[SOCKETS]; /* used by the thread alone, like the two below */
     struct connection connections[CONNECTIONS];
     struct delayed    delayed[DELAYED];
 
@@ -101,7 +101,7 @@ struct query {
     char     name[NAME_SIZE], label[64]; /* the whole, and what is before the first dot */
     uint16_t type;
     size_t   end;  /* of the question, in the message */
-    unsigned turn; /* how often it was queried before */
+    unsigned turn; /* the number of earlier queries */
     bool     over_tcp;
 };
 
@@ -200,14 +200,14 @@ static void add_address(struct message *answer, const struct query *query, const
     put16(record + 2, query->type);
     put16(record + 4, 1); /* Internet */
     put16(record + 6, 0);
-    put16(record + 8, 1); /* a second to live */
+    put16(record + 8, 1); /* a TTL of one second */
     put16(record + 10, (unsigned)size);
     memcpy(record + 12, address, size);
     answer->length += 12 + size;
     put16(answer->bytes + 6, get16(answer->bytes + 6) + 1u);
 }
 
-/* False: there is nothing to say. */
+/* False: no reply is sent. */
 static bool make_reply(struct nameserver *server, const uint8_t *question, const struct query *query,
                        struct message *ret)
 {
@@ -529,7 +529,7 @@ static void *serve(void *argument)
 
 /* ---- Orders ----------------------------------------------------------------------------------------------------- */
 
-/* Has the thread do what was set under the lock, which is held. */
+/* Makes the thread do what was set under the lock. The caller holds the lock. */
 static void order_locked(struct nameserver *server)
 {
     server->ready = false;
@@ -668,7 +668,7 @@ void nameserver_await(struct nameserver *server, const char *name, enum nameserv
         const int64_t left = end - milliseconds();
 
         if (left <= 0)
-            fail_msg("%s was queried for %u times, not %u", name, nameserver_count(server, name, type), count);
+            fail_msg("%s was queried %u times, not %u", name, nameserver_count(server, name, type), count);
         (void)poll(&poller, 1, left < 0 ? 0 : (int)left);
         nameserver_take_news(server);
     }

@@ -24,7 +24,7 @@ enum nameserver_type { NAMESERVER_A = 1, NAMESERVER_AAAA = 28 };
 
 struct nameserver;
 
-/* In the network namespace of the calling thread. Its own thread lives there. */
+/* Starts a server in the network namespace of the calling thread, on a new thread. */
 struct nameserver *nameserver_open(void);
 void               nameserver_close(struct nameserver *server);
 
@@ -39,7 +39,7 @@ void nameserver_silence(struct nameserver *server, bool silent);
 /* The addresses of moves..., separated by blanks. "": there is no such name; NULL: the server fails. */
 void nameserver_move(struct nameserver *server, const char *addresses);
 
-/* Replies to the held names that begin so, and holds them no longer. */
+/* Replies to the held names with this prefix, and no longer holds them. */
 void nameserver_release(struct nameserver *server, const char *prefix);
 
 /* How often a name was queried; `name` NULL: any. */

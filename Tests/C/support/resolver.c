@@ -18,13 +18,13 @@
 
 #include "support/patience.h"
 
-#define PATIENCE  20 /* seconds until what must happen has failed to */
+#define PATIENCE  20 /* seconds: an event that takes longer has failed */
 #define NAME_SIZE 1025
 
 int  __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret);
 void __wrap_freeaddrinfo(struct addrinfo *list);
 
-/* One that is under way, on its thread's stack. */
+/* A look-up in progress, on the stack of its thread. */
 struct call {
     struct call *next;
     const char  *name;
@@ -79,7 +79,7 @@ static void complain_if_locked(bool wrong, const char *what)
 /* ---- The result ------------------------------------------------------------------------------------------------- */
 
 struct entry {
-    struct addrinfo         info; /* first: what is freed is what was handed out */
+    struct addrinfo         info; /* first: its address is the address of the allocation */
     struct sockaddr_storage address;
 };
 
@@ -159,7 +159,7 @@ static void begin_locked(struct call *call, const struct addrinfo *hints)
                            "a name is looked up twice at a time");
     complain_if_locked(hints == NULL || hints->ai_family != AF_UNSPEC || hints->ai_socktype != SOCK_STREAM ||
                            hints->ai_flags != 0,
-                       "the resolver was asked for something else");
+                       "the resolver got other hints");
     complain_if_locked(!has_all_signals_blocked(), "a resolver's thread takes signals");
     call->next = resolver.calls;
     resolver.calls = call;
@@ -195,7 +195,7 @@ int __wrap_getaddrinfo(const char *name, const char *service, const struct addri
     if (readlink("/proc/thread-self/ns/net", call.namespace, sizeof call.namespace - 1) < 0)
         call.namespace[0] = '\0';
     pthread_mutex_lock(&resolver.lock);
-    complain_if_locked(service != NULL, "a service was asked for");
+    complain_if_locked(service != NULL, "the resolver got a service");
     begin_locked(&call, hints);
     reply = resolver.rule(name);
     if (reply.hangs && !resolver.none_hangs) {
@@ -223,7 +223,7 @@ void resolver_release(const char *name)
     pthread_mutex_unlock(&resolver.lock);
 }
 
-/* ---- What a test wants to know ---------------------------------------------------------------------------------- */
+/* ---- State for tests -------------------------------------------------------------------------------------------- */
 
 static unsigned calls_locked(const char *name)
 {
@@ -286,7 +286,7 @@ bool resolver_await_hanging(unsigned count)
     return come;
 }
 
-/* A thread that has not got so far has another name, and one that is about to end still has it. */
+/* A new thread still has another name. A thread that is about to end still has this name. */
 unsigned resolver_threads(void)
 {
     DIR     *directory = opendir("/proc/self/task");

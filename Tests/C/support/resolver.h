@@ -39,8 +39,8 @@ bool resolver_await_calls(const char *name, unsigned calls); /* at least */
 bool resolver_await_hanging(unsigned count);                 /* exactly */
 bool resolver_await_threads(unsigned count);                 /* exactly */
 
-/* What was wrong with the calls of the resolver, or NULL: two look-ups of a name in one namespace at a time, signals
- * that are not blocked, wrong hints, a list that was freed twice. */
+/* The first error in the calls of the resolver, or NULL: two look-ups of a name in one namespace at a time, unblocked
+ * signals, wrong hints, a list that was freed twice. */
 const char *resolver_complaint(void);
 
 /* Whether all lists that were returned have been freed. True if there are no threads. */

@@ -7,7 +7,7 @@
 
 #include "support/patience.h"
 
-#define PATIENCE 10.0 /* seconds until a callback that must come has failed to */
+#define PATIENCE 10.0 /* seconds: a callback that takes longer has failed */
 
 double watcher_now(void)
 {
@@ -28,7 +28,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
         watcher->disagreed = true;
 }
 
-/* What a watcher holds: at the end of a test that itself may be gone. */
+/* The objects of a watcher. At the end of a test the watcher itself may be gone. */
 struct scheduled {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop;
