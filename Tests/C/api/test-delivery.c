@@ -30,7 +30,7 @@ static const void *hold(const void *info)
     return info;
 }
 
-static void let_go(const void *info)
+static void release_info(const void *info)
 {
     ((struct object *)(uintptr_t)info)->references--;
 }
@@ -60,7 +60,7 @@ static void *replace(void *argument)
 TEST(a_context_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
 {
     struct object                object = { 0 };
-    SCNetworkReachabilityContext context = { 0, &object, hold, let_go, NULL };
+    SCNetworkReachabilityContext context = { 0, &object, hold, release_info, NULL };
     struct replacement           replacement = { &object, NULL };
     SCRunLoopRef                 loop = SCRunLoopCreate();
     pthread_t                    thread;

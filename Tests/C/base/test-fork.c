@@ -671,7 +671,7 @@ TEST(messages_queued_for_another_thread_at_a_fork_are_received_afterwards)
 
 /* ---- In the child ----------------------------------------------------------------------------------------------- */
 
-static int retained, let_go;
+static int retained, given_up;
 
 static const void *count_retain(const void *info)
 {
@@ -682,7 +682,7 @@ static const void *count_retain(const void *info)
 static void count_release(const void *info)
 {
     (void)info;
-    let_go++;
+    given_up++;
 }
 
 TEST(inherited_objects_can_only_be_retained_and_released)
@@ -693,7 +693,7 @@ TEST(inherited_objects_can_only_be_retained_and_released)
     struct receiver              receiver;
     pid_t                        child;
 
-    retained = let_go = 0;
+    retained = given_up = 0;
     loop = SCRunLoopCreate();
     targets[0] = expect_target("192.0.2.9");
     targets[1] = SCNetworkReachabilityCreateWithName(NULL, "example.com");
@@ -706,9 +706,9 @@ TEST(inherited_objects_can_only_be_retained_and_released)
             expect_target_refused(targets[i]);
             assert_ptr_equal(SCNetworkReachabilityRetain(targets[i]), targets[i]);
             SCNetworkReachabilityRelease(targets[i]);
-            assert_int_equal(let_go, i);
+            assert_int_equal(given_up, i);
             SCNetworkReachabilityRelease(targets[i]);
-            assert_int_equal(let_go, i + 1);
+            assert_int_equal(given_up, i + 1);
         }
         assert_int_equal(retained, 3);
         expect_loop_refused(loop);
@@ -723,7 +723,7 @@ TEST(inherited_objects_can_only_be_retained_and_released)
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(expect_flags_of(targets[i]), i == 1 ? 0 : R | D);
         SCNetworkReachabilityRelease(targets[i]);
-        assert_int_equal(let_go, i + 1);
+        assert_int_equal(given_up, i + 1);
     }
     expect_callbacks(&receiver, &writer, 1);
     receiver_close(&receiver);
@@ -1103,7 +1103,7 @@ static void end_if_hooks_child(SCNetworkReachabilityRef target)
 {
     if (hook_child != 0)
         return;
-    assert_int_equal(retained, let_go);
+    assert_int_equal(retained, given_up);
     if (target != NULL)
         expect_target_refused(target);
     expect_fresh_start(60);
@@ -1117,7 +1117,7 @@ TEST(a_child_of_a_contexts_hook_is_refused)
     SCBoolean                    set;
 
     target = target_behind(1);
-    retained = let_go = 0;
+    retained = given_up = 0;
 
     hook_child = -1;
     hooks_until_fork = 0;
@@ -1143,7 +1143,7 @@ TEST(a_child_of_a_contexts_hook_is_refused)
     SCNetworkReachabilityRelease(target);
     end_if_hooks_child(NULL);
     child_expect_end(hook_child);
-    assert_int_equal(retained, let_go);
+    assert_int_equal(retained, given_up);
     descriptors_expect(&before);
 }
 
@@ -1155,7 +1155,7 @@ TEST(a_child_of_a_schedulers_hook_is_refused)
 
     require_threads();
     target = target_behind(1);
-    retained = let_go = 0;
+    retained = given_up = 0;
 
     hook_child = -1;
     hooks_until_fork = 0;
@@ -1173,7 +1173,7 @@ TEST(a_child_of_a_schedulers_hook_is_refused)
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     end_if_hooks_child(target);
     child_expect_end(hook_child);
-    assert_int_equal(retained, let_go);
+    assert_int_equal(retained, given_up);
     SCNetworkReachabilityRelease(target);
     descriptors_await(&before);
 }

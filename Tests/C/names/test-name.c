@@ -54,7 +54,7 @@ static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
     sem_post(&received.called);
 }
 
-/* ---- Answers ---------------------------------------------------------------------------------------------------- */
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
 
 TEST(a_name_has_the_flags_of_its_address)
 {

@@ -654,18 +654,18 @@ TEST(a_later_target_is_notified_though_the_previous_was_not)
  * now the program's own file. */
 static int replace_inotify_descriptor(void)
 {
-    int ours = -1;
+    int number = -1;
 
-    for (int fd = 3; fd < 64 && ours < 0; fd++) {
+    for (int fd = 3; fd < 64 && number < 0; fd++) {
         char path[32], what[32] = "";
 
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         if (readlink(path, what, sizeof what - 1) > 0 && strcmp(what, "anon_inode:inotify") == 0)
-            ours = fd;
+            number = fd;
     }
-    assert_true(ours >= 0);
-    assert_int_equal(dup3(pipe_ends[0], ours, O_CLOEXEC), ours);
-    return ours;
+    assert_true(number >= 0);
+    assert_int_equal(dup3(pipe_ends[0], number, O_CLOEXEC), number);
+    return number;
 }
 
 TEST(a_reused_descriptor_number_is_not_closed)

@@ -47,7 +47,7 @@ struct delayed {
     int64_t        due; /* milliseconds */
     char           name[NAME_SIZE];
     struct peer    peer;
-    struct message answer;
+    struct message reply;
 };
 
 struct connection {
@@ -188,13 +188,13 @@ static int addresses_of(struct nameserver *server, const struct query *query, ch
     return NO_SUCH_NAME;
 }
 
-static void add_address(struct message *answer, const struct query *query, const char *text)
+static void add_address(struct message *reply, const struct query *query, const char *text)
 {
     const int    family = query->type == NAMESERVER_A ? AF_INET : query->type == NAMESERVER_AAAA ? AF_INET6 : AF_UNSPEC;
     const size_t size = family == AF_INET ? 4 : 16;
-    uint8_t     *record = answer->bytes + answer->length, address[16];
+    uint8_t     *record = reply->bytes + reply->length, address[16];
 
-    if (family == AF_UNSPEC || inet_pton(family, text, address) != 1 || answer->length + 12 + size > SIZE)
+    if (family == AF_UNSPEC || inet_pton(family, text, address) != 1 || reply->length + 12 + size > SIZE)
         return;
     put16(record, 0xc00c); /* the name in the question */
     put16(record + 2, query->type);
@@ -203,8 +203,8 @@ static void add_address(struct message *answer, const struct query *query, const
     put16(record + 8, 1); /* a TTL of one second */
     put16(record + 10, (unsigned)size);
     memcpy(record + 12, address, size);
-    answer->length += 12 + size;
-    put16(answer->bytes + 6, get16(answer->bytes + 6) + 1u);
+    reply->length += 12 + size;
+    put16(reply->bytes + 6, get16(reply->bytes + 6) + 1u);
 }
 
 /* False: no reply is sent. */
@@ -264,9 +264,9 @@ static bool consider(struct nameserver *server, const uint8_t *bytes, size_t len
 
 /* ---- UDP -------------------------------------------------------------------------------------------------------- */
 
-static void send_reply(struct peer *peer, struct message *answer)
+static void send_reply(struct peer *peer, struct message *reply)
 {
-    struct iovec  part = { .iov_base = answer->bytes, .iov_len = answer->length };
+    struct iovec  part = { .iov_base = reply->bytes, .iov_len = reply->length };
     struct msghdr header = { .msg_name = &peer->address,
                              .msg_namelen = peer->address_length,
                              .msg_iov = &part,
@@ -278,7 +278,7 @@ static void send_reply(struct peer *peer, struct message *answer)
 }
 
 static void delay(struct nameserver *server, const struct query *query, const struct peer *peer,
-                  const struct message *answer)
+                  const struct message *reply)
 {
     for (size_t i = 0; i < DELAYED; i++) {
         struct delayed *delayed = &server->delayed[i];
@@ -290,7 +290,7 @@ static void delay(struct nameserver *server, const struct query *query, const st
         delayed->due = milliseconds() + atoi(query->label + strlen("slow"));
         memcpy(delayed->name, query->name, sizeof delayed->name);
         delayed->peer = *peer;
-        delayed->answer = *answer;
+        delayed->reply = *reply;
         return;
     }
 }
@@ -306,7 +306,7 @@ static void forget_interface(struct msghdr *header)
 static void read_datagram(struct nameserver *server, int fd)
 {
     struct peer    peer = { .fd = fd };
-    struct message answer;
+    struct message reply;
     struct query   query;
     uint8_t        bytes[SIZE];
     struct iovec   part = { .iov_base = bytes, .iov_len = sizeof bytes };
@@ -318,15 +318,15 @@ static void read_datagram(struct nameserver *server, int fd)
                               .msg_controllen = sizeof peer.control };
     const ssize_t  length = recvmsg(fd, &header, MSG_DONTWAIT);
 
-    if (length < 0 || !consider(server, bytes, (size_t)length, false, &query, &answer))
+    if (length < 0 || !consider(server, bytes, (size_t)length, false, &query, &reply))
         return;
     forget_interface(&header);
     peer.address_length = header.msg_namelen;
     peer.control_length = header.msg_controllen;
     if (begins(query.label, "slow") || begins(query.label, "held"))
-        delay(server, &query, &peer, &answer);
+        delay(server, &query, &peer, &reply);
     else
-        send_reply(&peer, &answer);
+        send_reply(&peer, &reply);
 }
 
 static bool is_released(struct nameserver *server, const struct delayed *delayed)
@@ -343,7 +343,7 @@ static void send_delayed(struct nameserver *server)
 
         if (delayed->used && is_released(server, delayed)) {
             delayed->used = false;
-            send_reply(&delayed->peer, &delayed->answer);
+            send_reply(&delayed->peer, &delayed->reply);
         }
     }
 }
@@ -390,16 +390,16 @@ static void close_connection(struct connection *connection)
 static bool reply_to_first_query(struct nameserver *server, struct connection *connection)
 {
     const size_t   length = connection->length < 2 ? SIZE : 2u + get16(connection->bytes);
-    struct message answer;
+    struct message reply;
     struct query   query;
     uint8_t        framed[2 + SIZE];
 
     if (length > connection->length)
         return false;
-    if (consider(server, connection->bytes + 2, length - 2, true, &query, &answer)) {
-        put16(framed, (unsigned)answer.length);
-        memcpy(framed + 2, answer.bytes, answer.length);
-        (void)!send(connection->fd, framed, 2 + answer.length, MSG_NOSIGNAL);
+    if (consider(server, connection->bytes + 2, length - 2, true, &query, &reply)) {
+        put16(framed, (unsigned)reply.length);
+        memcpy(framed + 2, reply.bytes, reply.length);
+        (void)!send(connection->fd, framed, 2 + reply.length, MSG_NOSIGNAL);
     }
     connection->length -= length;
     memmove(connection->bytes, connection->bytes + length, connection->length);

@@ -324,12 +324,12 @@ static void await_rtnl(int fd)
     union {
         struct nlmsghdr header;
         char            bytes[8192];
-    } answer = { .header = { 0 } };
+    } reply = { .header = { 0 } };
 
     assert_int_equal(send(fd, &request, sizeof request, 0), sizeof request);
-    while (answer.header.nlmsg_type != NLMSG_ERROR && poll(&poller, 1, patience_of(PATIENCE)) > 0)
-        (void)!recv(fd, &answer, sizeof answer, 0);
-    assert_int_equal(answer.header.nlmsg_type, NLMSG_ERROR);
+    while (reply.header.nlmsg_type != NLMSG_ERROR && poll(&poller, 1, patience_of(PATIENCE)) > 0)
+        (void)!recv(fd, &reply, sizeof reply, 0);
+    assert_int_equal(reply.header.nlmsg_type, NLMSG_ERROR);
 }
 
 /* Waits for messages of these groups until the condition holds. The socket is open before the first check. */

@@ -66,11 +66,11 @@ static int send_all(const struct writer *writer, const void *bytes, size_t lengt
  * the kernel replies only if they fail. */
 static int verdict(struct writer *writer)
 {
-    _Alignas(struct nlmsghdr) char answer[8192];
+    _Alignas(struct nlmsghdr) char reply[8192];
 
     for (;;) {
-        const struct nlmsghdr *header = (const struct nlmsghdr *)answer;
-        const ssize_t          length = recv(writer->fd, answer, sizeof answer, 0);
+        const struct nlmsghdr *header = (const struct nlmsghdr *)reply;
+        const ssize_t          length = recv(writer->fd, reply, sizeof reply, 0);
         int                    left = (int)length;
 
         if (length < 0 && errno == EINTR)
