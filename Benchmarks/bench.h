@@ -3,9 +3,9 @@
 #define BENCHMARKS_BENCH_H
 
 /*
- * What the benchmarks share. Absolute times vary too much between runs on a shared machine. So blocks of ours and of
- * the reference alternate in one process, each pair of neighbours gives one ratio, and the median of the ratios is
- * compared with the threshold.
+ * Shared parts of the benchmarks. Absolute times vary too much between runs on a shared machine. So blocks of the
+ * library and of the reference alternate in one process, each pair of neighbours gives one ratio, and the median of the
+ * ratios is compared with the threshold.
  */
 
 #include <stdbool.h>

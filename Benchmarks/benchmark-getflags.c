@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GetFlags of an unscheduled address target, warm. The reference is what every library has to do: send one RTM_GETROUTE
- * and receive the reply, on a connected socket, and parse nothing but the type of the reply.
+ * GetFlags of an unscheduled address target, warm. The reference is the work that no library can avoid: send one
+ * RTM_GETROUTE and receive the reply, on a connected socket, and parse nothing but the type of the reply.
  */
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
@@ -47,22 +47,22 @@ static struct query make_query(int family, const char *destination)
     return query;
 }
 
-static double ask_bare(int fd, struct query *query)
+static double query_bare(int fd, struct query *query)
 {
     const int64_t start = bench_now();
 
     for (int i = 0; i < CALLS; i++) {
-        _Alignas(struct nlmsghdr) char answer[4096];
+        _Alignas(struct nlmsghdr) char reply[4096];
 
         query->header.nlmsg_seq++;
-        if (send(fd, query, query->header.nlmsg_len, 0) < 0 || recv(fd, answer, sizeof answer, 0) < 0 ||
-            ((const struct nlmsghdr *)answer)->nlmsg_type != RTM_NEWROUTE)
+        if (send(fd, query, query->header.nlmsg_len, 0) < 0 || recv(fd, reply, sizeof reply, 0) < 0 ||
+            ((const struct nlmsghdr *)reply)->nlmsg_type != RTM_NEWROUTE)
             bench_fail("the bare query failed");
     }
     return (double)(bench_now() - start) / CALLS;
 }
 
-static double ask_ours(SCNetworkReachabilityRef target)
+static double measure_library(SCNetworkReachabilityRef target)
 {
     const int64_t start = bench_now();
 
@@ -83,11 +83,11 @@ static bool measure(const char *name, int family, const char *destination, size_
     double                   ours[BLOCKS], reference[BLOCKS];
     bool                     within;
 
-    ask_bare(fd, &query);
-    ask_ours(target);
+    query_bare(fd, &query);
+    measure_library(target);
     for (size_t i = 0; i < blocks; i++) {
-        reference[i] = ask_bare(fd, &query);
-        ours[i] = ask_ours(target);
+        reference[i] = query_bare(fd, &query);
+        ours[i] = measure_library(target);
     }
     within = bench_report(name, "a bare RTM_GETROUTE", ours, reference, blocks, 1.15);
     SCNetworkReachabilityRelease(target);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a name costs while its name server is silent. No call may wait for a look-up, or pay for the look-ups of other
- * names. Each call on a name is compared with the same call on an address target, in the same run.
+ * The cost of a name while its name server is silent. No call may wait for a look-up, or become slower because of other
+ * look-ups. Each call on a name is compared with the same call on an address target, in the same run.
  *
  * Then the memory of each of 10,000 names at a time, and the threads that look them up. Then scheduling with 60,000
  * names in /etc/hosts, as block lists have.
@@ -31,16 +31,16 @@ static struct resolver_reply silent(const char *name)
     return (struct resolver_reply){ .hangs = true, .addresses = "" };
 }
 
-enum call { CREATE, ASK, SCHEDULE, ASK_SCHEDULED, UNSCHEDULE, RELEASE, CALLS };
+enum call { CREATE, GET_FLAGS, SCHEDULE, GET_FLAGS_SCHEDULED, UNSCHEDULE, RELEASE, CALLS };
 
 static const struct {
     const char *title, *reference;
     double      threshold;
 } calls[CALLS] = {
     [CREATE] = { "create a name", "an address", 1.5 },
-    [ASK] = { "its flags", "an address's", 1.5 },
+    [GET_FLAGS] = { "its flags", "an address's", 1.5 },
     [SCHEDULE] = { "schedule it", "an address", 1.5 },
-    [ASK_SCHEDULED] = { "its flags, scheduled", "an address's", 1.5 },
+    [GET_FLAGS_SCHEDULED] = { "its flags, scheduled", "an address's", 1.5 },
     [UNSCHEDULE] = { "unschedule it", "an address", 1.5 },
     [RELEASE] = { "release it", "an address", 1.5 },
 };
@@ -139,7 +139,7 @@ static bool replace_hosts(void)
     for (int i = 0; i < HOSTS; i++)
         fprintf(file, "0.0.0.0 host-%d.block-%d.example.org\n", i, i % 1000);
     fflush(file);
-    /* A file that was written a moment ago would be read each time. */
+    /* The library reads a very new file each time. */
     futimens(fd, (const struct timespec[2]){ { 0 }, { 0 } });
     fclose(file);
     replaced = unshare(CLONE_NEWNS) == 0 && mount("", "/", "", MS_REC | MS_PRIVATE, "") == 0 &&
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
     within = compare(blocks);
     weigh();
     within = compare_with_many_hosts(blocks) && within;
-    resolver_let_go(NULL);
+    resolver_release(NULL);
     if (!resolver_await_threads(0))
         bench_fail("threads are left");
     writer_close(&writer);

@@ -74,7 +74,7 @@ static bool          changed;
 /* GNetworkMonitor::network-changed: monitor, available, data. */
 static void network_changed(void)
 {
-    toggle_heard();
+    toggle_noticed();
     changed = true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From nothing to a scheduled target and back: loop, target, schedule, first pass, unschedule, release. In a namespace
+ * The time of a whole use: loop, target, schedule, first pass, unschedule, release. In a namespace
  * with a million routes, compared with ten: a library that reads the routing table fails here.
  */
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a default route's deletion or addition to the callback. The reference is what any correct listener has to do:
- * wait for the message, receive it, query behind the RTNL barrier, receive the replies of the barrier and of the query.
- * The default path takes a second query while IPv4 has none.
+ * From a default route's deletion or addition to the callback. The reference is the work that no correct listener can
+ * avoid: wait for the message, receive it, query behind the RTNL barrier, receive the replies of the barrier and of the
+ * query. The default path takes a second query while IPv4 has none.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -76,7 +76,7 @@ static void start_bare(const char *name)
         connect(bare.requests, (const struct sockaddr *)&kernel, sizeof kernel) != 0 ||
         epoll_ctl(bare.epoll, EPOLL_CTL_ADD, bare.events, &event) != 0)
         bench_fail("bare listener: %s", strerror(errno));
-    /* After bind(2), which would reset them. */
+    /* Set after bind(2), which resets them. */
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         setsockopt(bare.events, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof groups[i]);
     bare.barrier.header = (struct nlmsghdr){ .nlmsg_len = sizeof bare.barrier,
@@ -94,28 +94,28 @@ static void start_bare(const char *name)
     }
 }
 
-static void receive_bare(char answer[4096])
+static void receive_bare(char reply[4096])
 {
-    if (recv(bare.requests, answer, 4096, 0) < 0)
+    if (recv(bare.requests, reply, 4096, 0) < 0)
         bench_fail("the bare query failed: %s", strerror(errno));
 }
 
-static bool ask_bare(void)
+static bool query_bare(void)
 {
-    _Alignas(struct nlmsghdr) char answer[4096];
+    _Alignas(struct nlmsghdr) char reply[4096];
     struct iovec  parts[2] = { { &bare.barrier, sizeof bare.barrier }, { &bare.query, bare.query.header.nlmsg_len } };
     struct msghdr both = { .msg_iov = parts, .msg_iovlen = 2 };
 
     if (sendmsg(bare.requests, &both, 0) < 0)
         bench_fail("the bare query failed: %s", strerror(errno));
-    receive_bare(answer);
-    receive_bare(answer);
-    if (((const struct nlmsghdr *)answer)->nlmsg_type != RTM_NEWROUTE && bare.other.header.nlmsg_len != 0) {
+    receive_bare(reply);
+    receive_bare(reply);
+    if (((const struct nlmsghdr *)reply)->nlmsg_type != RTM_NEWROUTE && bare.other.header.nlmsg_len != 0) {
         if (send(bare.requests, &bare.other, bare.other.header.nlmsg_len, 0) < 0)
             bench_fail("the bare query failed: %s", strerror(errno));
-        receive_bare(answer);
+        receive_bare(reply);
     }
-    return ((const struct nlmsghdr *)answer)->nlmsg_type == RTM_NEWROUTE;
+    return ((const struct nlmsghdr *)reply)->nlmsg_type == RTM_NEWROUTE;
 }
 
 static void wait_bare(bool present)
@@ -126,8 +126,8 @@ static void wait_bare(bool present)
     do {
         if (epoll_wait(bare.epoll, &event, 1, -1) < 0 || recv(bare.events, message, sizeof message, 0) < 0)
             bench_fail("the bare listener failed: %s", strerror(errno));
-    } while (ask_bare() != present);
-    toggle_heard();
+    } while (query_bare() != present);
+    toggle_noticed();
 }
 
 static void stop_bare(void)

@@ -16,18 +16,18 @@
 static struct {
     const struct listener *listener;
     const char            *target;
-    atomic_int             heard;  /* changes that the reader noticed; -1: it is not ready */
-    atomic_int             reader; /* its thread's number */
+    atomic_int             noticed; /* changes that the reader noticed; -1: it is not ready */
+    atomic_int             reader;  /* its thread's number */
     int64_t                sent_at, heard_at;
     double                 latencies[2][TOGGLES]; /* of deletions, of additions */
 } shared;
 
-void toggle_heard(void)
+void toggle_noticed(void)
 {
     shared.heard_at = bench_now();
 }
 
-/* ---- Ours ------------------------------------------------------------------------------------------------------- */
+/* ---- The library ------------------------------------------------------------------------------------------------ */
 
 static SCRunLoopRef             loop;
 static SCNetworkReachabilityRef target;
@@ -35,7 +35,7 @@ static bool                     is_reachable;
 
 static void called(SCNetworkReachabilityRef from, SCNetworkReachabilityFlags flags, void *info)
 {
-    toggle_heard();
+    toggle_noticed();
     (void)from;
     (void)info;
     is_reachable = (flags & kSCNetworkReachabilityFlagsReachable) != 0;
@@ -77,10 +77,10 @@ static void *read_changes(void *unused)
     bench_pin(1);
     atomic_store(&shared.reader, (int)syscall(SYS_gettid));
     shared.listener->start(shared.target);
-    atomic_store(&shared.heard, 0);
+    atomic_store(&shared.noticed, 0);
     for (int i = 0; i < 2 * (WARM + TOGGLES); i++) {
         shared.listener->wait(i % 2 != 0); /* the route exists at first */
-        atomic_store(&shared.heard, i + 1);
+        atomic_store(&shared.noticed, i + 1);
     }
     shared.listener->stop();
     return NULL;
@@ -107,9 +107,9 @@ double toggle_measure(const struct listener *listener, const char *name, struct 
 
     shared.listener = listener;
     shared.target = name;
-    atomic_store(&shared.heard, -1);
+    atomic_store(&shared.noticed, -1);
     bench_check(pthread_create(&thread, NULL, read_changes, NULL), "thread");
-    while (atomic_load(&shared.heard) < 0)
+    while (atomic_load(&shared.noticed) < 0)
         continue;
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&shared.reader));
     status = open(path, O_RDONLY | O_CLOEXEC);
@@ -117,7 +117,7 @@ double toggle_measure(const struct listener *listener, const char *name, struct 
         await_sleep(status);
         shared.sent_at = bench_now();
         bench_check(writer_route(writer, i % 2 != 0 ? WRITER_ADD : WRITER_DELETE, &bench_default_route), "the toggle");
-        while (atomic_load(&shared.heard) != i + 1)
+        while (atomic_load(&shared.noticed) != i + 1)
             continue;
         if (i >= 2 * WARM)
             shared.latencies[i % 2][i / 2 - WARM] = (double)(shared.heard_at - shared.sent_at);

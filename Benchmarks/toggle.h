@@ -3,7 +3,7 @@
 #define BENCHMARKS_TOGGLE_H
 
 /*
- * How long a listener takes to notice that a default route was deleted or added, from just before the request is sent.
+ * The time until a listener notices that a default route was deleted or added, from just before the request is sent.
  *
  * Two threads, each on its own processor, the same two for every listener. The writer changes the route while the
  * reader sleeps; the reader only waits. A listener has sockets open only while it is measured, so that the kernel
@@ -20,7 +20,7 @@ struct listener {
 };
 
 /* A listener calls this at the moment when it knows: before it returns from `wait`, or in its callback. */
-void toggle_heard(void);
+void toggle_noticed(void);
 
 /* Measures one block. Returns the mean of the median latencies of the two directions, in nanoseconds.
  * bench_default_route must exist. */

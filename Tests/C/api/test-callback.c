@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Callbacks: when they come, with which arguments, and what may be done inside. Most rules do not depend on the way of
- * delivery and are tested in each (bench.h). Then come the rules of run loops; test-scheduler.c has those of
+ * Callbacks: when they come, their arguments, and what a callback may do. Most rules are the same for every way of
+ * delivery, and are tested for each (bench.h). The rules of run loops follow. test-scheduler.c tests the rules of
  * schedulers.
  */
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 static struct bench bench, second;
 
-/* Changes from here on are noticed by a loop that was driven before. */
+/* Makes the first pass of a loop: it reports later changes. */
 static void bench_start(enum bench_way way, const char *address)
 {
     bench_open(&bench, way, expect_target(address));
@@ -37,12 +37,12 @@ TEST_EACH(a_newly_scheduled_address_makes_no_callback, bench_rows)
     bench_expect_idle(&bench);
 }
 
-/* One that need not be looked up; for the others see test-name.c. */
+/* A name that needs no look-up. test-name.c tests the others. */
 TEST_EACH(a_newly_scheduled_name_makes_one_callback, bench_rows)
 {
-    for (int asks = 0; asks < 2; asks++) {
+    for (int queries = 0; queries < 2; queries++) {
         bench_open(&bench, row->way, expect_name("localhost"));
-        if (asks)
+        if (queries)
             assert_int_equal(expect_flags_of(bench.target), R | L | D);
         bench_expect_call(&bench, R | L | D);
         bench_expect_idle(&bench);
@@ -80,8 +80,8 @@ TEST_EACH(a_change_and_its_reversal_make_no_callback, bench_rows)
     bench_start(row->way, FAR);
     witness_appear();
     witness_vanish();
-    bench_expect_quiet(&bench); /* a work was handed over for the first, and finds nothing to say */
-    witness_appear();           /* and none is in its way */
+    bench_expect_quiet(&bench); /* the first change queued work, which has nothing to report */
+    witness_appear();           /* and now nothing is queued */
     bench_expect_call(&bench, R);
 }
 
@@ -135,7 +135,7 @@ TEST_EACH(a_change_of_interface_alone_is_reported, bench_rows)
     EXPECT_INTERFACE(bench.target, "c");
 }
 
-TEST_EACH(with_notify_path_another_gateway_is_reported_too, bench_rows)
+TEST_EACH(with_notify_path_a_new_gateway_is_reported_too, bench_rows)
 {
     const struct writer_route route = { .prefix = "198.51.100.0/24", .gateway = "192.0.2.77" };
 
@@ -156,7 +156,7 @@ TEST_EACH(a_change_while_unscheduled_is_not_reported, bench_rows)
     assert_true(bench_unschedule(&bench));
     witness_appear();
     bench_expect_idle(&bench);
-    assert_int_equal(expect_flags_of(bench.target), R); /* by a query */
+    assert_int_equal(expect_flags_of(bench.target), R); /* queried: the target is not scheduled */
     bench_schedule(&bench);
     bench_expect_idle(&bench);
     witness_vanish();
@@ -171,7 +171,7 @@ static void count_freed(const void *info)
     freed++;
 }
 
-/* From here on the release of the bench is counted. */
+/* Counts later releases of the bench. */
 static void count_releases(void)
 {
     SCNetworkReachabilityContext context = { .info = &bench, .release = count_freed };
@@ -189,7 +189,7 @@ TEST_EACH(a_scheduled_target_keeps_itself_alive, bench_rows)
     bench_expect_call(&bench, R);
     assert_int_equal(freed, 0);
     witness_vanish();
-    assert_true(bench_unschedule(&bench)); /* a work that waits does not keep it */
+    assert_true(bench_unschedule(&bench)); /* pending work does not keep the target */
     assert_int_equal(freed, 1);
     bench.target = NULL;
     if (row->way != BENCH_LOOP)
@@ -218,7 +218,7 @@ TEST_EACH(a_callback_may_clear_itself, bench_rows)
 
 static void unschedule_inside(struct bench *in)
 {
-    witness_vanish(); /* which must not be reported any more */
+    witness_vanish(); /* which must not be reported */
     in->result = bench_unschedule(in);
 }
 
@@ -252,7 +252,7 @@ TEST_EACH(a_callback_may_release_the_last_reference, bench_rows)
     bench_expect_call(&bench, R);
     bench.target = NULL;
     bench.loop = NULL;
-    assert_int_equal(bench.result, 0); /* not under its own feet */
+    assert_int_equal(bench.result, 0); /* not freed during its callback */
     assert_int_equal(freed, 1);
 }
 
@@ -261,7 +261,7 @@ static void schedule_again_inside(struct bench *in)
     in->inside = NULL;
     witness_vanish();
     assert_true(bench_unschedule(in));
-    bench_schedule(in); /* which evaluates: that it vanished is known, and no news */
+    bench_schedule(in); /* which evaluates: the change is known now, and not reported */
     in->result = (int)expect_flags_of(in->target);
 }
 
@@ -293,9 +293,9 @@ TEST_EACH(a_change_during_a_callback_makes_another, bench_rows)
     bench_start(row->way, FAR);
     bench.inside = change_inside;
     witness_appear();
-    witness_attach(); /* before the delivery begins: so that is what counts */
+    witness_attach(); /* before the delivery begins, so the callback gets this change */
     bench_expect_call(&bench, R | D);
-    /* On a loop GetFlags is constant for the whole of a call, as nothing else drives the loop. */
+    /* On a loop GetFlags is constant during a callback: nothing else drives the loop. */
     assert_int_equal(bench.result, row->way == BENCH_LOOP ? R | D : 0);
     bench_expect_call(&bench, 0);
     bench_expect_idle(&bench);
@@ -325,13 +325,13 @@ TEST(a_change_before_the_first_pass_is_reported)
 
     watcher_schedule(&watcher, expect_target(FAR));
     witness_appear();
-    assert_int_equal(expect_flags_of(watcher.target), 0); /* what the loop saw when it was last driven */
+    assert_int_equal(expect_flags_of(watcher.target), 0); /* as of the last pass of the loop */
     EXPECT_CHANGE(&watcher, R);
 }
 
 /* ---- Contexts --------------------------------------------------------------------------------------------------- */
 
-/* What the hooks are given and give: `first`, as set; `kept`, what retain makes of it. */
+/* The values of the hooks: `first` is the info that was set, `kept` is what retain returns. */
 static struct {
     char        first, kept, extra;
     int         retains, releases;
@@ -412,7 +412,7 @@ TEST(release_alone_is_called_once_at_the_end)
     assert_ptr_equal(hooks.released, &hooks.first);
 }
 
-TEST(retain_alone_has_its_value_passed)
+TEST(with_retain_alone_its_value_is_passed)
 {
     use_context(hooked, true, false);
     assert_string_equal(hooks.order, "+c");
@@ -571,7 +571,8 @@ TEST(a_nested_pass_delivers_other_targets_only)
     SCRunLoopRelease(loop);
 }
 
-/* The target changes again during its own callback: reported after that has returned, with the last value. */
+/* The target changes again during its own callback: the change is reported after the callback has returned, with the
+ * last value. */
 static void change_and_perform_inside(struct bench *in)
 {
     in->inside = NULL;
@@ -623,7 +624,7 @@ TEST(a_schedule_ends_in_its_own_mode)
     assert_true(bench_unschedule(&bench));
     bench_expect_refused(bench_unschedule(&bench));
     witness_appear();
-    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1); /* still scheduled, in the other one */
+    assert_int_equal(SCRunLoopPerform(bench.loop, 5), 1); /* still scheduled in the other mode */
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(bench.target, bench.loop, kSCRunLoopCommonModes));
     witness_vanish();
     assert_int_equal(idle_perform(bench.loop), 0);
@@ -666,7 +667,7 @@ TEST(the_first_of_several_loops_to_see_a_change_reports_it)
     SCRunLoopRelease(other);
 }
 
-/* A target whose call is due on this loop is taken off it before that: the other loop makes the call. */
+/* A target leaves this loop while its callback is due here: the other loop makes the callback. */
 TEST(a_due_callback_moves_to_another_loop_when_unscheduled)
 {
     SCRunLoopRef loop = SCRunLoopCreate(), other = SCRunLoopCreate();
@@ -827,7 +828,7 @@ static void *end_with_a_schedule(void *argument)
     for (int i = 0; i < 2; i++)
         if (!SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode))
             return NULL;
-    /* Twice, which one ending of the thread undoes. */
+    /* Scheduled twice: the end of the thread undoes both. */
     return SCNetworkReachabilityScheduleWithRunLoop(targets[0], loop, kSCRunLoopDefaultMode) ? loop : NULL;
 }
 
@@ -848,7 +849,7 @@ TEST(an_ending_thread_unschedules_its_targets)
     witness_appear();
     assert_int_equal(expect_flags_of(targets[0]), R); /* by a query: it is not scheduled any more */
     SCNetworkReachabilityRelease(targets[1]);
-    assert_string_equal(hooks.order, "-"); /* nothing else held it */
+    assert_string_equal(hooks.order, "-"); /* the schedule had the last reference */
     SCNetworkReachabilityRelease(targets[0]);
 }
 

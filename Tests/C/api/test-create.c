@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creating targets: what is accepted, what is refused, and that a refusal changes nothing. */
+/* Creating targets: valid and invalid arguments. A refusal changes nothing. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
@@ -166,7 +166,7 @@ TEST(a_literal_makes_an_address)
     EXPECT_ONCE(SCNetworkReachabilityCreateWithName(NULL, "0"), 0, NoRoute); /* the default path */
 }
 
-TEST_WITH(NULL, NULL, localhost_stands_for_both_loopback_addresses)
+TEST_WITH(NULL, NULL, localhost_has_both_loopback_addresses)
 {
     static const char *const names[] = { "localhost", "LocalHost", "localhost.", "a.localhost", "b.a.LOCALHOST." };
     static const char *const others[] = { "notlocalhost", "localhost.example", "localhost..", "localhos" };
@@ -205,7 +205,7 @@ TEST(any_other_text_makes_a_name)
         EXPECT(target, 0, NamePending);
         forget_error();
         assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(target, NULL, 0), 0);
-        assert_int_equal(SCError(), EMFILE); /* which is no failure */
+        assert_int_equal(SCError(), EMFILE); /* success does not change it */
         SCNetworkReachabilityRelease(target);
     }
 }
@@ -316,7 +316,7 @@ TEST(lengths_must_fit_the_family)
     }
 }
 
-/* With a length, not a byte beyond it is read: a sanitizer sees to that. */
+/* With a given length, no byte beyond it is read: a sanitizer checks that. */
 TEST_WITH(NULL, NULL, a_short_length_is_refused_before_anything_is_read)
 {
     for (socklen_t length = 1; length < sizeof(struct sockaddr_in6); length++) {
@@ -348,13 +348,13 @@ TEST(the_size_of_options_follows_the_rules)
         expect_options_refused(&more.options);
     }
     more.options.size = sizeof more.options;
-    more.bytes[sizeof more.options] = 1; /* beyond what is handed over */
+    more.bytes[sizeof more.options] = 1; /* beyond the given size */
     expect_options_taken(&more.options);
     more.bytes[sizeof more.options] = 0;
     for (size_t size = sizeof more.options + 1; size <= 4096; size += 97) {
         more.options.size = size;
         expect_options_taken(&more.options);
-        more.bytes[size - 1] = 1; /* an option that the library does not know */
+        more.bytes[size - 1] = 1; /* an unknown option */
         expect_options_refused(&more.options);
         more.bytes[size - 1] = 0;
     }
@@ -449,7 +449,7 @@ TEST(resolved_addresses_are_counted_whole)
     SCNetworkReachabilityRelease(target);
 }
 
-/* ---- Pointers that are none of ours ----------------------------------------------------------------------------- */
+/* ---- Foreign pointers ------------------------------------------------------------------------------------------- */
 
 static void callback(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
@@ -633,7 +633,8 @@ TEST(an_error_belongs_to_its_thread_and_outlives_success)
     SCNetworkReachabilityRelease(target);
 }
 
-/* With fewer and fewer descriptors to be had: an errno or success, nothing left open, and all is well afterwards. */
+/* Fewer and fewer descriptors are free. Each call fails with an errno or succeeds, leaves nothing open, and works again
+ * afterwards. */
 TEST(a_shortage_of_descriptors_is_an_errno)
 {
     const struct sockaddr_storage address = expect_sockaddr("198.51.100.7");
@@ -672,7 +673,7 @@ TEST(a_shortage_of_descriptors_is_an_errno)
     assert_true(all_went_well);
 }
 
-/* A program that closes all descriptors, as some daemons do, gets errors and no wrong results. */
+/* Some daemons close all descriptors. They get errors, not wrong results. */
 TEST(closed_descriptors_are_an_errno)
 {
     SCNetworkReachabilityFlags flags = 99;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Deliveries at their edges: contexts replaced as a delivery begins, callbacks that schedule again, several loops, what
- * a pass leaves behind. */
+/* Unusual deliveries: contexts replaced as a delivery begins, callbacks that schedule again, several loops, the state
+ * after a pass. */
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -30,7 +30,7 @@ static const void *hold(const void *info)
     return info;
 }
 
-static void let_go(const void *info)
+static void release_info(const void *info)
 {
     ((struct object *)(uintptr_t)info)->references--;
 }
@@ -60,7 +60,7 @@ static void *replace(void *argument)
 TEST(a_context_replaced_as_a_delivery_begins_is_not_retained_after_its_end)
 {
     struct object                object = { 0 };
-    SCNetworkReachabilityContext context = { 0, &object, hold, let_go, NULL };
+    SCNetworkReachabilityContext context = { 0, &object, hold, release_info, NULL };
     struct replacement           replacement = { &object, NULL };
     SCRunLoopRef                 loop = SCRunLoopCreate();
     pthread_t                    thread;
@@ -138,7 +138,7 @@ TEST(a_second_loop_evaluates_before_it_returns)
     SCRunLoopRelease(second);
 }
 
-/* ---- What a pass leaves behind ---- */
+/* ---- After a pass ---- */
 
 TEST(a_complete_pass_leaves_the_descriptor_unreadable)
 {
@@ -174,7 +174,7 @@ static SCRunLoopRunResult run_until_unscheduled(void *stop)
     return result;
 }
 
-/* A thread's own loop ends with the thread, and is not left open as the main thread's would be. */
+/* Runs on a thread: its loop ends with it. The main thread's loop would stay open. */
 static void on_a_thread(void *(*work)(void *), int results[3])
 {
     pthread_t thread;
@@ -193,7 +193,7 @@ static void *run_three_times(void *argument)
     return NULL;
 }
 
-TEST(a_run_that_made_a_callback_reports_it_though_nothing_is_scheduled)
+TEST(a_run_reports_its_callback_after_the_last_target_was_unscheduled)
 {
     int results[3];
 
@@ -216,7 +216,7 @@ static void *stop_and_wake(void *argument)
     return NULL;
 }
 
-TEST_WITH(NULL, NULL, a_wake_up_is_not_lost_to_a_run_that_was_stopped)
+TEST_WITH(NULL, NULL, a_stopped_run_does_not_consume_a_wake_up)
 {
     int results[3];
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each system call and allocation of the library fails: the first, then the second, and so on to the last; with each
- * errno that makes sense, alone or together with all later calls. The caller then gets an error, with nothing written
- * and nothing leaked, or the right result. After an event the last callback is right, though no other event follows.
+ * Makes each system call and allocation of the library fail: the first, then the second, and so on to the last. Each
+ * fails with every errno that makes sense, alone or together with all later calls. The caller gets an error, with
+ * nothing written and nothing leaked, or the right result. After an event the last callback is right, even if no other
+ * event follows.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +24,8 @@
 #include "support/watcher.h"
 #include "support/writer.h"
 
-#define PATIENCE 10.0 /* seconds until the library has failed to make good what failed: the end of a wait is too late */
-#define MANY     500  /* calls: no scenario makes as many */
+#define PATIENCE 10.0 /* seconds: the library must recover earlier */
+#define MANY     500  /* calls: every scenario makes fewer */
 
 /* ---- Sweeping --------------------------------------------------------------------------------------------------- */
 
@@ -50,8 +51,8 @@ static const struct fault ways[] = {
 };
 #define WAYS (sizeof ways / sizeof ways[0])
 
-static struct fault fault;    /* the one under way */
-static const char  *function; /* the call that it met; NULL: none */
+static struct fault fault;    /* the current fault */
+static const char  *function; /* the function that failed; NULL: none */
 static bool         sweeping, struck;
 
 static struct descriptors before; /* open when the scenario began */
@@ -63,7 +64,7 @@ static unsigned step(void)
 
 static void fault_begin(void)
 {
-    SCNetworkReachabilityGetFlags(NULL, NULL); /* SCError() is what no fault brings about */
+    SCNetworkReachabilityGetFlags(NULL, NULL); /* sets SCError() to a value that no fault causes */
     faults_arm(&fault);
 }
 
@@ -82,7 +83,7 @@ static void fault_end(void)
         answer; \
     })
 
-/* Whether a call had a reason to fail and reported it. Interrupted calls are retried. */
+/* True if a call failed and had to. The library retries interrupted calls. */
 static bool is_refused(void)
 {
     const int status = SCError();
@@ -99,7 +100,7 @@ static void expect_refused(void)
         fail_msg("refused with %d", SCError());
 }
 
-/* A thread that closes something gives the memory back last. */
+/* A thread that closes descriptors frees its memory last. */
 static void await_blocks(long blocks)
 {
     const double end = watcher_now() + PATIENCE;
@@ -109,7 +110,7 @@ static void await_blocks(long blocks)
     assert_int_equal(faults_blocks(), blocks);
 }
 
-/* Runs a scenario until nothing is left in it to fail. */
+/* Runs a scenario until each of its calls has failed once. */
 static void sweep(size_t way_count, void (*scenario)(void))
 {
     long blocks;
@@ -152,7 +153,7 @@ static void delete_defaults(void)
     unit_check(writer_route(&writer, WRITER_DELETE, &defaults[1]), "writer");
 }
 
-/* At the start of a test, as only that may be skipped. */
+/* Called at the start of a test, the only place that may skip it. */
 static void begin(void)
 {
     namespace_require();
@@ -194,7 +195,7 @@ static const struct kind {
 #define FAR   3 /* the first of them: reachable over the default routes alone */
 
 static const struct kind        *kind;
-static SCNetworkReachabilityPath right; /* what is true of it */
+static SCNetworkReachabilityPath right; /* its path without a fault */
 
 static SCNetworkReachabilityRef make(void)
 {
@@ -215,7 +216,7 @@ static SCNetworkReachabilityRef make(void)
     return SCNetworkReachabilityCreateWithOptions(NULL, &options);
 }
 
-/* Without a fault. */
+/* Makes the target without a fault. */
 static SCNetworkReachabilityRef made(void)
 {
     SCNetworkReachabilityRef target = make();
@@ -224,7 +225,7 @@ static SCNetworkReachabilityRef made(void)
     return target;
 }
 
-/* What the library has read of the resolver's files it keeps. */
+/* The library reads the resolver files now and keeps the contents. */
 static void have_files_read(SCNetworkReachabilityRef target)
 {
     SCRunLoopRef loop;
@@ -252,14 +253,14 @@ static void sweep_kinds(size_t kind_count, size_t way_count, void (*scenario)(vo
     }
 }
 
-/* Whether the failure looked like a sandbox. Then the library may probe with a socket, which shows less (test-denied).
- * */
+/* True if the failure looks like a sandbox. Then the library may probe with a socket, which shows less
+ * (test-denied). */
 static bool is_denied(void)
 {
     return function != NULL && (fault.error == EPERM || fault.error == EACCES);
 }
 
-/* Whether that was a file: an unreadable file counts as missing, and then the default path is reported. */
+/* True if the sandbox denied a file. An unreadable file counts as missing, and then the default path is reported. */
 static bool is_file_denied(void)
 {
     return is_denied() && (strcmp(function, "stat") == 0 || strcmp(function, "open") == 0);
@@ -273,7 +274,7 @@ static void expect_right_flags(SCNetworkReachabilityFlags flags)
         assert_int_equal(flags, right.flags);
 }
 
-/* The type of the interface may stay unknown: nothing hangs on it. */
+/* The type of the interface may be unknown. It affects nothing else. */
 static void expect_right_path(SCNetworkReachabilityPath path)
 {
     if (is_file_denied() || (is_denied() && path.evidence == kSCNetworkReachabilityEvidenceSocket)) {
@@ -296,7 +297,7 @@ static SCBoolean unschedule(SCNetworkReachabilityRef target, SCRunLoopRef loop)
     return SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode);
 }
 
-/* Whatever a fault did, without one everything is as if it had never been. */
+/* After a fault, everything works as before. */
 static void expect_sound(SCNetworkReachabilityRef target)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
@@ -313,7 +314,7 @@ static void expect_sound(SCNetworkReachabilityRef target)
 
 /* ---- A thread's own loop ---------------------------------------------------------------------------------------- */
 
-/* The tests of this section come first: in this process no other has used the library. */
+/* The tests of this section come first, before any other test of this process uses the library. */
 static void *use_current(void *target)
 {
     SCRunLoopRef       loop = UNDER_FAULT(SCRunLoopGetCurrent());
@@ -374,7 +375,7 @@ static _Noreturn void run_first(void *(*use)(void *))
 
 static void *(*first_use)(void *);
 
-/* In a process that has not used the library: what it makes once is made there. */
+/* Runs in a process that has not used the library, so that the fault can hit the one-time initialization. */
 static void run_apart(void)
 {
     const pid_t child = fork();
@@ -404,7 +405,7 @@ TEST(a_process_gets_its_main_loop_or_an_error)
     sweep(WAYS, run_apart);
 }
 
-/* ---- Asking ----------------------------------------------------------------------------------------------------- */
+/* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
 static void create(void)
 {
@@ -495,25 +496,25 @@ static const void *hold(const void *info)
     return info;
 }
 
-static void let_go(const void *info)
+static void release_info(const void *info)
 {
     --*(int *)(uintptr_t)info;
 }
 
-static SCNetworkReachabilityFlags told;
-static int                        tellings, held; /* held: references to the context of made_with_callback */
+static SCNetworkReachabilityFlags reported_flags;
+static int                        reports, held; /* held: references to the context of made_with_callback */
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     (void)target;
     (void)info;
-    told = flags;
-    tellings++;
+    reported_flags = flags;
+    reports++;
 }
 
 static SCBoolean set_callback(SCNetworkReachabilityRef target, int *references)
 {
-    SCNetworkReachabilityContext context = { .info = references, .retain = hold, .release = let_go };
+    SCNetworkReachabilityContext context = { .info = references, .retain = hold, .release = release_info };
 
     return SCNetworkReachabilitySetCallback(target, called, &context);
 }
@@ -522,7 +523,7 @@ static SCNetworkReachabilityRef made_with_callback(void)
 {
     SCNetworkReachabilityRef target = made();
 
-    held = tellings = 0;
+    held = reports = 0;
     assert_true(set_callback(target, &held));
     return target;
 }
@@ -580,7 +581,7 @@ TEST(a_loop_is_created_completely_or_not_at_all)
 
 /* ---- Notifications ---------------------------------------------------------------------------------------------- */
 
-/* Without a fault, and without another event. */
+/* Waits without a fault, and without another event. */
 static void await(SCNetworkReachabilityRef target, SCRunLoopRef loop, SCNetworkReachabilityFlags flags)
 {
     const double end = watcher_now() + PATIENCE;
@@ -588,11 +589,11 @@ static void await(SCNetworkReachabilityRef target, SCRunLoopRef loop, SCNetworkR
     while (expect_flags_of(target) != flags && watcher_now() < end)
         assert_true(SCRunLoopPerform(loop, end - watcher_now()) >= 0);
     if (expect_flags_of(target) != flags || watcher_now() >= end)
-        fail_msg("it never heard that the flags are 0x%08x", (unsigned)flags);
+        fail_msg("no callback reports the flags 0x%08x", (unsigned)flags);
 }
 
-/* Messages from here on are received. */
-static void expect_hears(SCNetworkReachabilityRef target, SCRunLoopRef loop)
+/* The library receives messages again. */
+static void expect_changes_reported(SCNetworkReachabilityRef target, SCRunLoopRef loop)
 {
     await(target, loop, right.flags);
     delete_defaults();
@@ -610,7 +611,7 @@ static SCBoolean stop(SCNetworkReachabilityRef target, SCRunLoopRef loop)
     return stopped;
 }
 
-static void schedule_and_hear(void)
+static void schedule_and_report(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
     SCRunLoopRef             loop = SCRunLoopCreate();
@@ -623,13 +624,13 @@ static void schedule_and_hear(void)
     }
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
     if (!is_denied())
-        expect_hears(target, loop);
+        expect_changes_reported(target, loop);
     assert_true(stop(target, loop));
 }
 
 TEST(a_scheduled_target_misses_no_change)
 {
-    sweep_kinds(FAR, WAYS, schedule_and_hear);
+    sweep_kinds(FAR, WAYS, schedule_and_report);
 }
 
 static void schedule_and_stop(void)
@@ -640,7 +641,7 @@ static void schedule_and_stop(void)
     assert_non_null(loop);
     assert_true(schedule(target, loop));
     assert_true(UNDER_FAULT(stop(target, loop)));
-    names_await_no_thread(); /* a thread with a result may release the last reference */
+    names_await_no_thread(); /* a resolver thread may release the last reference */
     assert_int_equal(held, 0);
 }
 
@@ -665,7 +666,7 @@ static void schedule_from_abroad(void)
     }
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
     if (!is_denied())
-        expect_hears(target, loop);
+        expect_changes_reported(target, loop);
     assert_true(stop(target, loop));
     assert_int_equal(setns(home, CLONE_NEWNET), 0);
 }
@@ -685,7 +686,7 @@ static void create_and_go_abroad(void)
     assert_true(set_callback(target, &held));
     assert_int_equal(setns(abroad, CLONE_NEWNET), 0);
     assert_true(schedule(target, loop));
-    expect_hears(target, loop);
+    expect_changes_reported(target, loop);
     assert_true(stop(target, loop));
     assert_int_equal(setns(home, CLONE_NEWNET), 0);
 }
@@ -705,11 +706,11 @@ TEST(a_target_scheduled_from_another_namespace_misses_no_change)
 
 /* ---- Events ----------------------------------------------------------------------------------------------------- */
 
-/* What happens, and what makes it undone. */
+/* The event, and its reversal. */
 static void (*happen)(SCRunLoopRef loop), (*undo)(void);
 
-/* One pass under a fault, after something happened; the callback comes all the same. */
-static void hear_an_event(void)
+/* Makes one pass under a fault, after the event. The callback comes even so. */
+static void expect_event_reported(void)
 {
     SCNetworkReachabilityRef target = made_with_callback();
     SCRunLoopRef             loop = SCRunLoopCreate();
@@ -718,15 +719,15 @@ static void hear_an_event(void)
     assert_non_null(loop);
     assert_true(schedule(target, loop));
     assert_true(SCRunLoopPerform(loop, 0) >= 0);
-    assert_int_equal(tellings, 0);
+    assert_int_equal(reports, 0);
     happen(loop);
     if (UNDER_FAULT(SCRunLoopPerform(loop, 0)) < 0)
         expect_refused();
     until = watcher_now() + PATIENCE;
-    while ((tellings == 0 || told != 0) && watcher_now() < until)
+    while ((reports == 0 || reported_flags != 0) && watcher_now() < until)
         assert_true(SCRunLoopPerform(loop, until - watcher_now()) >= 0);
-    if (tellings != 1 || told != 0 || expect_flags_of(target) != 0 || watcher_now() >= until)
-        fail_msg("told %d times, at last of 0x%08x", tellings, (unsigned)told);
+    if (reports != 1 || reported_flags != 0 || expect_flags_of(target) != 0 || watcher_now() >= until)
+        fail_msg("%d callbacks, the last with 0x%08x", reports, (unsigned)reported_flags);
     assert_int_equal(held, 1);
     undo();
     await(target, loop, right.flags);
@@ -744,7 +745,7 @@ TEST(a_lost_route_is_finally_reported)
 {
     happen = lose_defaults;
     undo = add_defaults;
-    sweep_kinds(FAR, EVENT_WAYS, hear_an_event);
+    sweep_kinds(FAR, EVENT_WAYS, expect_event_reported);
 }
 
 static void lose_carrier(SCRunLoopRef loop)
@@ -764,7 +765,7 @@ TEST(a_lost_carrier_is_finally_reported)
 {
     happen = lose_carrier;
     undo = regain_carrier;
-    sweep_kinds(1, EVENT_WAYS, hear_an_event);
+    sweep_kinds(1, EVENT_WAYS, expect_event_reported);
 }
 
 /* The socket on which the library receives messages about routes. */
@@ -797,7 +798,7 @@ static unsigned drops(int fd)
     return figures[SK_MEMINFO_DROPS];
 }
 
-/* The message is lost: the queue holds next to nothing. */
+/* The message is lost: the queue is almost without room. */
 static void lose_carrier_and_messages(SCRunLoopRef loop)
 {
     const struct writer_route other = { .prefix = "203.0.113.0/24", .gateway = "192.0.2.1" };
@@ -814,11 +815,11 @@ static void lose_carrier_and_messages(SCRunLoopRef loop)
     assert_true(dropped > 0 && drops(fd) > dropped);
 }
 
-TEST(lost_messages_are_finally_recovered_from)
+TEST(changes_of_lost_messages_are_finally_reported)
 {
     happen = lose_carrier_and_messages;
     undo = regain_carrier;
-    sweep_kinds(1, EVENT_WAYS, hear_an_event);
+    sweep_kinds(1, EVENT_WAYS, expect_event_reported);
 }
 
 /* ---- Fetching --------------------------------------------------------------------------------------------------- */

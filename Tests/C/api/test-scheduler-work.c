@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Schedulers that misbehave: they run work at once, late, never, twice or on many threads at a time, and their
- * `perform` calls the library. It is always safe, and work never makes a callback that is not its own.
+ * `perform` calls the library. All of this is safe. Work never makes the callback of another target.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -30,14 +30,14 @@ static void await(sem_t *semaphore)
     patience_await(semaphore, "nothing came");
 }
 
-/* How many calls a target got, and how many of them where they must not come. */
+/* Counts the calls of a target, and those outside its queue. */
 struct listener {
     const struct queue *queue; /* NULL: anywhere */
     atomic_int          calls, elsewhere;
     sem_t               called;
 };
 
-static void hear(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     struct listener *listener = info;
 
@@ -55,7 +55,7 @@ static void listener_set(struct listener *listener, const struct queue *queue, S
     memset(listener, 0, sizeof *listener);
     listener->queue = queue;
     assert_int_equal(sem_init(&listener->called, 0, 0), 0);
-    assert_true(SCNetworkReachabilitySetCallback(target, hear, &context));
+    assert_true(SCNetworkReachabilitySetCallback(target, count_call, &context));
 }
 
 static void run(const struct queue_work *work)
@@ -63,7 +63,7 @@ static void run(const struct queue_work *work)
     work->run(work->argument);
 }
 
-/* A target whose work waits in the queue. */
+/* A target with pending work in the queue. */
 static SCNetworkReachabilityRef make_due(struct queue *queue, struct listener *listener)
 {
     SCNetworkReachabilityRef target = name_target();
@@ -146,7 +146,7 @@ TEST(work_run_at_once_calls_on_the_library_thread)
     SCNetworkReachabilityRelease(target);
 }
 
-/* Each time the name is reported again. That must not keep other targets from their callbacks. */
+/* Each schedule reports the name again. Other targets must get their callbacks even so. */
 static void start_over(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
@@ -174,7 +174,7 @@ TEST(a_callback_at_once_that_sets_its_scheduler_again_does_not_block_others)
     for (int i = 0; i < 100; i++)
         await(&at_once.called);
     witness_settle();
-    /* It is on a scheduler almost always. */
+    /* The target is almost always on a scheduler. */
     assert_true(SCNetworkReachabilitySetCallback(target, NULL, NULL));
     witness_settle();
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
@@ -289,8 +289,8 @@ static void perform_never(void *info, void (*work)(void *argument), void *argume
     atomic_fetch_add(&performs, 1);
 }
 
-/* Targets whose work is never run come and go. */
-static void lose(int count)
+/* Creates and releases targets whose work is never run. */
+static void schedule_and_release(int count)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_never };
     SCNetworkReachabilityContext         context = { .release = count_freed };
@@ -322,16 +322,16 @@ static long heap(void)
 
 TEST(work_never_run_leaks_one_argument_only)
 {
-    const long limit = 256; /* bytes for each: a handover, not a target or a schedule */
+    const long limit = 256; /* bytes for each: the argument of a work, not a target or a schedule */
     long       before;
 
-    lose(100);
+    schedule_and_release(100);
     atomic_store(&freed, 0);
     before = heap();
-    lose(MANY);
+    schedule_and_release(MANY);
     assert_int_equal(atomic_load(&freed), MANY);
     if (heap() > before + limit * MANY)
-        fail_msg("%ld bytes stay of each", (heap() - before) / MANY);
+        fail_msg("%ld bytes leaked for each", (heap() - before) / MANY);
 }
 
 /* ---- Twice ------------------------------------------------------------------------------------------------------ */
@@ -354,7 +354,7 @@ TEST(work_run_a_second_time_does_nothing)
     run(&work);
     SCNetworkReachabilityRelease(target);
     run(&work);
-    witness_settle(); /* perform has returned, which had a reference of its own */
+    witness_settle(); /* perform has returned and released its own reference */
     assert_int_equal(atomic_load(&queue.references), 0);
     come_and_go(MANY);
     run(&work);
@@ -368,7 +368,7 @@ static struct queue_work again;
 static void run_again(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     run(&again);
-    hear(target, flags, info);
+    count_call(target, flags, info);
 }
 
 TEST(work_run_inside_itself_does_nothing)
@@ -386,14 +386,14 @@ TEST(work_run_inside_itself_does_nothing)
     run(&again);
     assert_int_equal(atomic_load(&listener.calls), 1);
     witness_settle();
-    assert_int_equal(atomic_load(&queue.releases), 0); /* the inner run gave nothing back that was not its own */
+    assert_int_equal(atomic_load(&queue.releases), 0); /* the inner run released nothing */
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     SCNetworkReachabilityRelease(target);
     assert_int_equal(atomic_load(&queue.releases), 1);
     queue_close(&queue);
 }
 
-/* Its second run comes while the next work of the same target waits, or lasts. */
+/* The second run comes while the next work of the same target is pending or runs. */
 TEST(a_second_run_does_not_run_the_next_work)
 {
     struct queue             queue;
@@ -422,7 +422,7 @@ TEST(a_second_run_does_not_run_the_next_work)
     queue_close(&queue);
 }
 
-/* However many come after it: at any time one of their works waits in a place that was used before. */
+/* The works of many later targets reuse the memory of the first one. */
 TEST(a_second_run_never_makes_another_targets_callback)
 {
     enum { OTHERS = 100 };
@@ -472,12 +472,12 @@ static struct {
     bool              over;
 } crowd;
 
-/* Long enough for the others to come while it lasts. */
-static void hear_slowly(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+/* Takes long enough for the other threads to run the same work. */
+static void count_call_slowly(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     for (int i = 0; i < 3; i++)
         sched_yield();
-    hear(target, flags, info);
+    count_call(target, flags, info);
 }
 
 static void *run_together(void *unused)
@@ -508,7 +508,7 @@ TEST(one_of_many_threads_that_run_a_work_makes_the_callback)
 
         target = make_due(&queue, &listener);
         listener.queue = NULL;
-        assert_true(SCNetworkReachabilitySetCallback(target, hear_slowly,
+        assert_true(SCNetworkReachabilitySetCallback(target, count_call_slowly,
                                                      &(SCNetworkReachabilityContext){ .info = &listener }));
         assert_true(queue_take(&queue, &crowd.work));
         if (gone)
@@ -535,7 +535,7 @@ TEST(one_of_many_threads_that_run_a_work_makes_the_callback)
 
 static struct {
     SCNetworkReachabilityRef target;
-    struct queue             queue; /* where the work goes after all */
+    struct queue             queue; /* receives the work in the end */
     struct queue             other;
     SCRunLoopRef             loop;
     void (*inside)(void);
@@ -559,7 +559,7 @@ static void check(SCBoolean done)
     busy.refused += !done;
 }
 
-/* Its hooks count in the queue; its perform does something first. */
+/* Its hooks count in the queue. Its perform first calls `inside`. */
 static void busy_open(void (*inside)(void), struct listener *listener)
 {
     SCNetworkReachabilityScheduler scheduler;
@@ -642,7 +642,7 @@ TEST_WITH(NULL, NULL, perform_may_set_another_scheduler)
     struct listener listener;
 
     busy_open(move_in_perform, &listener);
-    assert_true(queue_run(&busy.queue)); /* scheduling again has evaluated: nothing is new */
+    assert_true(queue_run(&busy.queue)); /* scheduling again has evaluated: no change is left */
     assert_int_equal(atomic_load(&listener.calls), 0);
     listener.queue = &busy.other;
     witness_vanish();
@@ -717,7 +717,8 @@ static struct listener replacement;
 static void replace_in_perform(void)
 {
     busy.inside = NULL;
-    check(SCNetworkReachabilitySetCallback(busy.target, hear, &(SCNetworkReachabilityContext){ .info = &replacement }));
+    check(SCNetworkReachabilitySetCallback(busy.target, count_call,
+                                           &(SCNetworkReachabilityContext){ .info = &replacement }));
 }
 
 TEST_WITH(NULL, NULL, perform_may_replace_the_callback)

@@ -36,7 +36,7 @@ static void ask_for_last_path(SCNetworkReachabilityRef target)
     assert_int_equal(path.flags, R);
 }
 
-/* A change and its reversal before the work runs: a getter in between has returned what is not true any more. */
+/* A change and its reversal before the work runs: a getter in between has returned flags that are now wrong. */
 TEST(a_change_seen_by_a_getter_is_reported_when_it_is_reversed)
 {
     static void (*const ways[])(SCNetworkReachabilityRef) = { ask_for_flags, ask_for_last_path };
@@ -50,7 +50,7 @@ TEST(a_change_seen_by_a_getter_is_reported_when_it_is_reversed)
         witness_appear();
         witness_vanish();
         assert_true(queue_run(&bench.queue));
-        assert_int_equal(bench.calls, 1); /* no getter returned that */
+        assert_int_equal(bench.calls, 1); /* no getter returned the change */
         bench_close(&bench);
     }
 }
@@ -66,11 +66,11 @@ TEST(a_scheduler_without_perform_is_refused)
     scheduler = queue_scheduler(&bench.queue);
     scheduler.perform = NULL;
     bench_expect_refused(SCNetworkReachabilitySetScheduler(bench.target, &scheduler));
-    assert_int_equal(atomic_load(&bench.queue.releases), 1); /* no hook was called for that one */
+    assert_int_equal(atomic_load(&bench.queue.releases), 1); /* no hook of the refused one was called */
     witness_appear();
     assert_int_equal(expect_flags_of(bench.target), R);
     assert_int_equal(queue_performs(&bench.queue), 0);
-    bench_schedule(&bench); /* it was not on anything */
+    bench_schedule(&bench); /* the target was not scheduled */
 }
 
 TEST(a_scheduler_of_another_version_is_refused)
@@ -128,7 +128,7 @@ TEST(a_second_scheduler_is_refused)
     assert_int_equal(atomic_load(&other.references), 0);
     witness_appear();
     bench_expect_call(&bench, R);
-    assert_true(bench_unschedule(&bench)); /* once: the refused ones do not count */
+    assert_true(bench_unschedule(&bench)); /* once: refused schedules do not count */
     bench_expect_refused(bench_unschedule(&bench));
     assert_int_equal(queue_performs(&other), 0);
     queue_close(&other);
@@ -334,7 +334,7 @@ TEST(a_name_scheduled_again_before_its_work_runs_calls_once)
     assert_true(bench_unschedule(&bench));
     bench_schedule(&bench);
     queue_await(&bench.queue, 2);
-    assert_true(queue_run(&bench.queue)); /* the old work has nothing to say any more */
+    assert_true(queue_run(&bench.queue)); /* the old work has nothing to report */
     assert_int_equal(bench.calls, 0);
     bench_expect_call(&bench, R | L | D);
 }
@@ -353,7 +353,7 @@ TEST(flags_are_the_latest_evaluation)
     bench_expect_call(&bench, R | D);
 }
 
-TEST(each_of_many_targets_has_work_of_its_own)
+TEST(each_of_many_targets_has_its_own_work)
 {
     enum { MANY = 300 };
     static struct bench benches[MANY];
@@ -390,14 +390,14 @@ TEST(pending_work_makes_no_callback_after_the_callback_was_cleared)
     assert_true(queue_run(&bench.queue));
     assert_int_equal(bench.calls, 0);
     bench_set_callback(&bench);
-    bench_expect_idle(&bench); /* that change is past */
+    bench_expect_idle(&bench); /* the earlier change is not reported */
     witness_vanish();
     bench_expect_call(&bench, 0);
 }
 
-/* ---- Anew ------------------------------------------------------------------------------------------------------- */
+/* ---- Scheduling again ------------------------------------------------------------------------------------------- */
 
-/* The change comes while the call lasts: it must not be made before that has returned, though elsewhere. */
+/* The change comes during a callback. The next callback must wait until that one returns, even on another scheduler. */
 static void move_inside(struct bench *in)
 {
     in->inside = NULL;
@@ -491,7 +491,7 @@ TEST(a_callback_on_a_run_loop_may_move_to_a_scheduler)
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
 
-/* A call that is held up inside, on a queue with threads of its own. */
+/* A callback that the test holds up, on a queue with its own threads. */
 static struct {
     struct queue                        queue;
     SCNetworkReachabilityRef            target;
@@ -553,7 +553,7 @@ TEST(calls_do_not_overlap_on_a_concurrent_scheduler)
     }
     witness_vanish();
     assert_int_equal(atomic_load(&held.calls), 1);
-    assert_int_equal(queue_performs(&held.queue), 1); /* nothing is handed over while a call lasts */
+    assert_int_equal(queue_performs(&held.queue), 1); /* no work is queued during a callback */
     sem_post(&held.go_on);
     await(&held.entered);
     assert_int_equal(atomic_load(&held.flags), 0);
@@ -570,7 +570,7 @@ TEST(unscheduling_on_another_thread_does_not_wait_for_the_callback_in_progress)
     witness_vanish();
     assert_true(SCNetworkReachabilitySetScheduler(held.target, NULL));
     assert_int_equal(atomic_load(&held.inside), 1);
-    assert_int_equal(atomic_load(&held.queue.references), 1); /* it goes on where it is */
+    assert_int_equal(atomic_load(&held.queue.references), 1); /* the callback is still in progress */
     assert_int_equal(expect_flags_of(held.target), 0);
     sem_post(&held.go_on);
     witness_appear();
@@ -673,7 +673,7 @@ TEST(the_last_callback_of_many_is_right_on_a_pool_of_threads)
 static volatile sig_atomic_t system_calls;
 static sigjmp_buf            enough;
 
-/* What is not made does not do what the caller waits for: a few are all that has to be seen. */
+/* A caught call has no effect, so its caller may retry for ever: a few are enough. */
 static void count_system_call(int signal)
 {
     (void)signal;
@@ -681,13 +681,13 @@ static void count_system_call(int signal)
         siglongjmp(enough, 1);
 }
 
-struct asking {
+struct counted {
     SCNetworkReachabilityRef   target;
     SCNetworkReachabilityFlags flags;
     int                        error, calls, control;
 };
 
-/* From here on a system call of this thread's that it does not need to end is counted, and not made. */
+/* From now on each system call of this thread is caught and counted, except those that the thread needs to end. */
 static int count_system_calls(void)
 {
     static const int fine[] = { SYS_rt_sigreturn, SYS_exit, SYS_futex, SYS_madvise, SYS_munmap, SYS_rt_sigprocmask };
@@ -705,20 +705,20 @@ static int count_system_calls(void)
     return 0;
 }
 
-static void *ask(void *argument)
+static void *get_flags_counted(void *argument)
 {
-    struct asking *asking = argument;
+    struct counted *counted = argument;
 
-    asking->error = count_system_calls();
-    if (asking->error != 0)
+    counted->error = count_system_calls();
+    if (counted->error != 0)
         return NULL;
     if (sigsetjmp(enough, 1) == 0)
         for (int i = 0; i < 1000; i++)
-            SCNetworkReachabilityGetFlags(asking->target, &asking->flags);
-    asking->calls = system_calls;
-    if (asking->calls == 0)
+            SCNetworkReachabilityGetFlags(counted->target, &counted->flags);
+    counted->calls = system_calls;
+    if (counted->calls == 0)
         syscall(SYS_getppid);
-    asking->control = system_calls - asking->calls;
+    counted->control = system_calls - counted->calls;
     return NULL;
 }
 
@@ -727,7 +727,7 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
     const char            *under = getenv("TEST_UNDER");
     const struct sigaction counting = { .sa_handler = count_system_call };
     struct sigaction       before;
-    struct asking          asking = { 0 };
+    struct counted         counted = { 0 };
     pthread_t              thread;
 
     if (unit_is_under(NULL) && !unit_is_under("clang"))
@@ -735,18 +735,18 @@ TEST_WITH(NULL, NULL, get_flags_makes_no_system_call)
     witness_open();
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     witness_appear();
-    asking.target = bench.target;
+    counted.target = bench.target;
     assert_int_equal(sigaction(SIGSYS, &counting, &before), 0);
-    assert_int_equal(pthread_create(&thread, NULL, ask, &asking), 0);
+    assert_int_equal(pthread_create(&thread, NULL, get_flags_counted, &counted), 0);
     pthread_join(thread, NULL);
     assert_int_equal(sigaction(SIGSYS, &before, NULL), 0);
-    if (asking.error == 0) {
-        assert_int_equal(asking.control, 1);
-        assert_int_equal(asking.calls, 0);
-        assert_int_equal(asking.flags, R);
+    if (counted.error == 0) {
+        assert_int_equal(counted.control, 1);
+        assert_int_equal(counted.calls, 0);
+        assert_int_equal(counted.flags, R);
     }
-    if (asking.error != 0)
-        SKIP("no seccomp filter here: %s", strerror(asking.error));
+    if (counted.error != 0)
+        SKIP("no seccomp filter here: %s", strerror(counted.error));
 }
 
 UNIT(.setup = witness_open)

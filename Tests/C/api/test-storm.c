@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread drives a loop, or some run the work of a scheduler, while another changes a route without a pause, so that
- * callbacks come all the time. A third ends them in every way, thousands of times. After that at most the callback in
- * progress comes, and a context is released as often as it was retained.
+ * One thread drives a loop, or several run the work of a scheduler. Another thread changes a route without a pause, so
+ * that callbacks come all the time. A third thread ends the callbacks in every way, thousands of times. After that at
+ * most the callback in progress comes, and a context is released as often as it was retained.
  *
  * Then one target on several loops, each driven by a thread: each change is reported once and in order.
  *
@@ -25,7 +25,7 @@
 #include "support/writer.h"
 
 #define ROUNDS   20000
-#define PATIENCE 20 /* seconds until what must happen has failed to */
+#define PATIENCE 20 /* seconds: an event that takes longer has failed */
 
 static const struct writer_route default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
 
@@ -59,7 +59,7 @@ static struct {
     SCRunLoopRef             loop;
     struct queue             queue;
     struct writer            writer;
-    SCNetworkReachabilityRef keeper; /* scheduled too: else sockets, and a thread, would come and go with each round */
+    SCNetworkReachabilityRef keeper; /* stays scheduled: otherwise each round opens and closes sockets and a thread */
     pthread_t                driver, changer;
     atomic_bool              over;
     bool                     raging;
@@ -148,7 +148,7 @@ static void storm_end(void)
     unit_expect_no_complaint();
 }
 
-/* After a test that failed: its storm must not rage through the next one. */
+/* Runs after a failed test too: ends its storm. */
 static void calm(void)
 {
     if (storm.raging) {
@@ -235,10 +235,10 @@ static void end_one(enum ending ending, bool both_hooks)
             unschedule(target);
         SCNetworkReachabilityRelease(target);
     }
-    /* Released on whichever thread was last. From then on nothing of the library's knows the listener. */
+    /* Any thread may make the last release. After it the library does not use the listener. */
     await(&listener.references, false);
     if (storm.place != LOOP)
-        await(&storm.queue.references, false); /* nor the queue */
+        await(&storm.queue.references, false); /* and not the queue */
     if (atomic_load(&listener.calls) > calls + 1)
         fail_msg("%d calls after it had ended", atomic_load(&listener.calls) - calls);
     unit_expect_no_complaint();
@@ -250,7 +250,7 @@ static void end_many(enum place place, enum ending ending)
 
     storm_begin(place);
     for (unsigned i = 0; i < rounds; i++) {
-        if (i == rounds / 10 * 9) { /* from here on they do */
+        if (i == rounds / 10 * 9) { /* from now on they do */
             unschedule(storm.keeper);
             SCNetworkReachabilityRelease(storm.keeper);
         }
@@ -281,8 +281,8 @@ TEST_EACH(a_target_may_be_released_while_it_is_delivered, places)
 
 /* ---- Callbacks that come and go --------------------------------------------------------------------------------- */
 
-/* One target all the while: whether there is a call to hand over changes at every moment of a delivery. */
-TEST_EACH(calls_stay_in_their_place_while_the_callback_is_set_and_cleared, places)
+/* The same target all the time: its callback is set and cleared at every moment of a delivery. */
+TEST_EACH(calls_stay_on_their_schedule_while_the_callback_is_set_and_cleared, places)
 {
     static struct listener   listener;
     const unsigned           rounds = rounds_wanted() * 10;
@@ -314,7 +314,7 @@ TEST_EACH(calls_stay_in_their_place_while_the_callback_is_set_and_cleared, place
 
 /* ---- What is queued --------------------------------------------------------------------------------------------- */
 
-/* Two targets see the same change. The first to be called waits inside, so that the other's call is surely queued. */
+/* Two targets have the same change. The first callback waits, so that the other is certainly queued. */
 static struct {
     SCNetworkReachabilityRef targets[2];
     atomic_int               first; /* which one was called; -1: none yet */
@@ -357,7 +357,7 @@ static void end_queued(enum ending ending)
     sem_post(&queued.go_on);
     SCRunLoopWakeUp(storm.loop);
     pthread_join(storm.driver, NULL);
-    /* The loop has been through the queue; what would be left is left for this. */
+    /* The loop has emptied the queue. A call that is left would be made here. */
     SCRunLoopPerform(storm.loop, 0);
     atomic_store(&storm.over, false);
     for (int i = 0; i < 2; i++) {
@@ -393,7 +393,7 @@ TEST(queued_work_is_dropped_when_another_thread_unschedules)
 
 /* ---- Several loops ---------------------------------------------------------------------------------------------- */
 
-#define LOOPS 4 /* more than processors: threads are held up in the middle of everything */
+#define LOOPS 4 /* more than processors: so the kernel preempts threads at every moment */
 
 static struct {
     SCRunLoopRef loops[LOOPS];
@@ -402,10 +402,10 @@ static struct {
     atomic_int   inside;
 } several;
 
-/* What the target is after each change, over and over. */
+/* The flags of the target after each change, repeatedly. */
 static const SCNetworkReachabilityFlags cycle[] = { R, R | D, 0 };
 
-static void told(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void check_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     unsigned number;
 
@@ -413,14 +413,14 @@ static void told(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
     (void)info;
     unit_complain_if(atomic_fetch_add(&several.inside, 1) != 0, "calls on two loops at a time");
     number = atomic_fetch_add(&several.calls, 1);
-    unit_complain_if(flags != cycle[number % 3], "a change that was told before, or out of turn");
+    unit_complain_if(flags != cycle[number % 3], "a change that was reported before, or in the wrong order");
     if (number % 8 == 0)
         sched_yield(); /* the next change is made while this call lasts */
     atomic_fetch_sub(&several.inside, 1);
 }
 
-/* The better of two routes comes second and goes last. None is replaced by another: while that happens the kernel can
- * answer that there is none, though there is one before and after. */
+/* The better of two routes comes second and goes last. No route replaces another: during a replacement the kernel can
+ * return that there is no route. */
 static void make_change(struct writer *writer, unsigned number, unsigned index)
 {
     const struct writer_route far = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1", .metric = 20 };
@@ -448,7 +448,7 @@ TEST(several_loops_report_each_change_once_and_in_order)
     index = writer_index("a");
     unit_check(writer_open(&writer), "writer");
     target = expect_target("198.51.100.7");
-    assert_true(SCNetworkReachabilitySetCallback(target, told, NULL));
+    assert_true(SCNetworkReachabilitySetCallback(target, check_change, NULL));
     atomic_store(&storm.over, false);
     atomic_store(&several.calls, 0);
     for (int i = 0; i < LOOPS; i++) {
@@ -461,7 +461,7 @@ TEST(several_loops_report_each_change_once_and_in_order)
 
         make_change(&writer, i, index);
         while (atomic_load(&several.calls) <= i && unit_complaint() == NULL) {
-            unit_complain_if(time(NULL) > end, "a change was not told");
+            unit_complain_if(time(NULL) > end, "a change was not reported");
             sched_yield();
         }
     }

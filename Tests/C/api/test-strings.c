@@ -9,7 +9,7 @@
 #include "support/names.h"
 
 /* Each capacity: never a byte beyond it, always a NUL, always the whole length. `write` is called with an exact buffer,
- * so that a sanitizer sees what is written beyond. */
+ * so that a sanitizer detects writes beyond it. */
 static void check_capacities(size_t (*write)(const void *subject, char *buffer, size_t capacity), const void *subject)
 {
     const size_t whole_length = write(subject, NULL, 0);
@@ -215,7 +215,7 @@ TEST(a_description_holds_the_whole_path)
     SCNetworkReachabilityRelease(target);
 }
 
-/* ---- What the resolver said ------------------------------------------------------------------------------------- */
+/* ---- Resolver results ------------------------------------------------------------------------------------------- */
 
 #define EXPECT_RESOLVER(target, words) expect_resolver(target, words, __FILE__, __LINE__)
 static void expect_resolver(SCNetworkReachabilityRef target, const char *words, const char *file, int line)
@@ -276,7 +276,7 @@ TEST_WITH(NULL, names_end, a_description_holds_a_look_up_in_progress)
     EXPECT_RESOLVER(watcher.target, "looking up");
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
     EXPECT_RESOLVER(watcher.target, "looked up");
 }

@@ -16,7 +16,7 @@
 #define LOOPS   2
 #define CHANGES 3000
 
-/* Valgrind runs one thread at a time, and each twenty times slower, with helgrind a hundred times. */
+/* Valgrind runs one thread at a time, twenty times slower, helgrind a hundred times slower. */
 static int changes(void)
 {
     if (unit_is_under("helgrind"))
@@ -53,7 +53,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
     if (shared.inside[number]++ != 0)
         shared.overlaps++;
     for (int i = 0; i < 3; i++)
-        sched_yield(); /* so that another loop's thread can come in between */
+        sched_yield(); /* lets the thread of another loop run */
     shared.calls++;
     shared.last[number] = flags;
     shared.inside[number]--;
@@ -75,7 +75,7 @@ static void *drive(void *loop)
     return NULL;
 }
 
-static void *ask(void *unused)
+static void *query_targets(void *unused)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
     struct sockaddr_storage   address;
@@ -116,7 +116,7 @@ static void *reschedule(void *unused)
     return unused;
 }
 
-static void *come_and_go(void *unused)
+static void *create_and_release(void *unused)
 {
     while (!shared.done) {
         SCNetworkReachabilityRef target = expect_target("198.51.100.9");
@@ -187,7 +187,7 @@ static void begin(void)
     }
 }
 
-/* Whatever happened, the last word is right, no call overlapped another, and what was retained is released. */
+/* In the end the last callback is right, no two calls have overlapped, and every retained context is released. */
 static void end(void)
 {
     static const SCNetworkReachabilityFlags settled[TARGETS] = { R, R, R | D, 0 };
@@ -221,7 +221,7 @@ TEST(two_loops_share_targets)
 
 TEST(all_threads_query)
 {
-    static void *(*const bodies[])(void *) = { ask, ask };
+    static void *(*const bodies[])(void *) = { query_targets, query_targets };
 
     storm(bodies, 2);
 }
@@ -242,14 +242,15 @@ TEST(targets_are_scheduled_and_unscheduled_during_changes)
 
 TEST(targets_and_loops_are_made_and_released_during_changes)
 {
-    static void *(*const bodies[])(void *) = { come_and_go, come_and_go };
+    static void *(*const bodies[])(void *) = { create_and_release, create_and_release };
 
     storm(bodies, 2);
 }
 
 TEST(all_calls_run_at_once)
 {
-    static void *(*const bodies[])(void *) = { ask, replace_callbacks, reschedule, come_and_go, wake, fetch };
+    static void *(*const bodies[])(void *) = { query_targets, replace_callbacks, reschedule, create_and_release, wake,
+                                               fetch };
 
     storm(bodies, sizeof bodies / sizeof bodies[0]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared library, loaded and unloaded a thousand times by a program that is not linked with it, as a plug-in host
- * or another language does it. */
+/* The shared library, loaded and unloaded a thousand times by a program that is not linked with it, as in a plug-in
+ * host or another language. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>
@@ -24,7 +24,7 @@
 
 #define WARM_UP 50
 
-/* Sanitizers keep what they know of every thread and allocation, and catch RTLD_DEEPBIND. */
+/* Sanitizers keep data about every thread and allocation, and refuse RTLD_DEEPBIND. */
 static bool is_sanitized(void)
 {
     return unit_is_under("asan") || unit_is_under("tsan");
@@ -37,7 +37,7 @@ static int rounds(void)
 
 /* ---- The library ------------------------------------------------------------------------------------------------ */
 
-/* Of the static one, which is linked into every test program, nothing is called here. */
+/* Every test program is linked with the static library. This file does not call it. */
 #define FUNCTIONS(F) \
     F(SCError) \
     F(SCNetworkReachabilityCreateWithName) \
@@ -109,7 +109,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
     calls++;
 }
 
-/* One change on this loop. What is left: the target, scheduled. */
+/* Reports one change on this loop. The target stays scheduled. */
 static SCNetworkReachabilityRef follow(const struct functions *call, SCRunLoopRef loop)
 {
     SCNetworkReachabilityRef   target = call->SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
@@ -150,7 +150,7 @@ static void use(int mode)
     MUST(dlclose(library.handle) == 0);
 }
 
-/* The thread's own loop ends with it, after dlclose: so does what is scheduled there. */
+/* The thread's own loop, and its schedules, end with the thread, after dlclose. */
 static void *use_and_end(void *mode)
 {
     struct library           library;
@@ -172,7 +172,7 @@ static void use_on_a_thread(int mode)
     MUST(pthread_join(thread, NULL) == 0);
 }
 
-static sem_t told;
+static sem_t call_made;
 
 static bool await_post(sem_t *semaphore)
 {
@@ -183,12 +183,12 @@ static bool await_post(sem_t *semaphore)
     return sem_timedwait(semaphore, &end) == 0;
 }
 
-static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     (void)target;
     (void)flags;
     (void)info;
-    sem_post(&told);
+    sem_post(&call_made);
 }
 
 static void run_at_once(void *info, void (*work)(void *), void *argument)
@@ -207,17 +207,17 @@ static void use_a_scheduler(int mode)
     MUST(library_open(&library, mode));
     target = library.call.SCNetworkReachabilityCreateWithName(NULL, "198.51.100.7");
     MUST(target != NULL);
-    MUST(library.call.SCNetworkReachabilitySetCallback(target, tell, NULL));
+    MUST(library.call.SCNetworkReachabilitySetCallback(target, note_call, NULL));
     MUST(library.call.SCNetworkReachabilitySetScheduler(target, &scheduler));
     MUST(writer_route(&writer, WRITER_ADD, &route) == 0);
-    MUST(await_post(&told));
+    MUST(await_post(&call_made));
     MUST(library.call.SCNetworkReachabilitySetScheduler(target, NULL));
     MUST(writer_route(&writer, WRITER_DELETE, &route) == 0);
     library.call.SCNetworkReachabilityRelease(target);
     MUST(dlclose(library.handle) == 0);
 }
 
-/* What may grow. */
+/* Resources that must not grow. */
 struct measure {
     size_t memory;
     int    descriptors, threads, maps;
@@ -257,7 +257,7 @@ static struct measure measure(void)
                              .maps = count_lines("/proc/self/maps") };
 }
 
-/* The main one, beside ".", ".." and the thread sanitizer's own. */
+/* Entries for one thread, ".", ".." and the thread sanitizer's own thread. */
 static int own_threads(void)
 {
     return 3 + unit_is_under("tsan");
@@ -276,14 +276,14 @@ static int use_many_times(void (*once)(int), int mode)
 {
     struct measure before, after;
 
-    /* Threads that overlap would take one each, as many as happen to. */
+    /* The test waits for each thread: threads that overlap would need more memory. */
     MUST(mallopt(M_ARENA_MAX, 1) == 1 || is_sanitized());
     MUST(writer_open(&writer) == 0);
-    MUST(sem_init(&told, 0, 0) == 0);
+    MUST(sem_init(&call_made, 0, 0) == 0);
     for (int i = 0; i < WARM_UP; i++) {
         once(mode);
         await_threads();
-        before = measure(); /* it keeps buffers of its own */
+        before = measure(); /* the first rounds allocate permanent buffers */
     }
     before = measure();
     for (int i = rounds(); i > 0; i--)
@@ -292,7 +292,7 @@ static int use_many_times(void (*once)(int), int mode)
     after = measure();
     MUST(after.descriptors == before.descriptors);
     MUST(after.threads <= own_threads());
-    /* What is leaked is at least 24 bytes every time. */
+    /* A leak in each round is at least 24 bytes. */
     if (!is_sanitized()) {
         MUST(after.memory <= before.memory + 4096 + 8 * (size_t)rounds());
         MUST(after.maps <= before.maps + rounds() / 10);
@@ -330,7 +330,7 @@ PART(open_for_thread)
     return use_many_times(use_on_a_thread, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* Unloaded, and something is still scheduled when the process exits. */
+/* The library is closed, and a target is still scheduled when the process exits. */
 PART(use_and_exit)
 {
     struct library library;
@@ -350,14 +350,14 @@ TEST(dlclose_does_not_unload_the_library)
 
     assert_true(library_open(&library, RTLD_NOW));
     assert_string_equal(library.call.SCNetworkReachabilityGetVersion(), REACHABILITY_VERSION);
-    assert_ptr_not_equal(library.call.SCError, SCError); /* not the copy inside this program */
+    assert_ptr_not_equal(library.call.SCError, SCError); /* not the copy in this program */
     assert_int_equal(dlclose(library.handle), 0);
     assert_non_null(dlopen(library_path(), RTLD_NOW | RTLD_NOLOAD));
     assert_int_equal(library.call.SCError(), 0);
     assert_true(library_open(&again, RTLD_NOW));
     assert_memory_equal(&again.call, &library.call, sizeof again.call);
     assert_int_equal(dlclose(again.handle), 0);
-    assert_int_equal(dlclose(again.handle), 0); /* the one that was not to load it */
+    assert_int_equal(dlclose(again.handle), 0); /* from the dlopen that must not load it */
 }
 
 TEST(the_library_may_be_opened_and_closed_a_thousand_times)

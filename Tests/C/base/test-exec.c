@@ -20,7 +20,7 @@
 
 /* ---- Parts ------------------------------------------------------------------------------------------------------ */
 
-/* Prints the descriptors that it was given. */
+/* Prints the descriptors that the program inherited. */
 PART(list)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -40,7 +40,7 @@ PART(list)
     return 0;
 }
 
-/* Of all descriptors that are open now, the new program gets this one, so that it is known to look. */
+/* The new program inherits this descriptor alone. It proves that the program lists its descriptors. */
 #define HANDED_ON "100: /dev/null\n"
 
 static void hand_on(void)
@@ -64,8 +64,8 @@ PART(become_a_list)
             MUST((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
             opened++;
         }
-    /* Three loops of three descriptors, the shared views and ways back of two namespaces, four monitors with two
-     * sockets each. */
+    /* Three loops with three descriptors each; two namespaces with two descriptors each; four monitors with two sockets
+     * each. */
     MUST(opened >= 3 * 3 + 2 + 2 + 4 * 2);
     execl(program_path(), program_path(), "list", NULL);
     return 1;
@@ -73,7 +73,7 @@ PART(become_a_list)
 
 static atomic_bool done;
 
-/* Each opens and closes one kind of descriptor and does little else, so that it is often seen in between. */
+/* Each opens and closes one kind of descriptor and does little else, so that it is often open when the test looks. */
 static void *make_loops(void *unused)
 {
     while (!done) {
@@ -87,7 +87,7 @@ static void *make_loops(void *unused)
 
 static void *make_targets(void *unused)
 {
-    MUST(unshare(CLONE_NEWNET) == 0); /* its own: each target opens all that it needs */
+    MUST(unshare(CLONE_NEWNET) == 0); /* a new namespace: each target opens all that it needs */
     while (!done) {
         SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
 
@@ -108,7 +108,7 @@ static void *make_schedules(void *away)
     near = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
     MUST(near != NULL && far != NULL && loop != NULL);
     for (int i = 0; !done; i++) {
-        const SCNetworkReachabilityRef target = i % 8 == 0 ? far : near; /* over there it takes a thread */
+        const SCNetworkReachabilityRef target = i % 8 == 0 ? far : near; /* the other namespace needs a thread */
 
         MUST(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
         MUST(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
@@ -119,7 +119,7 @@ static void *make_schedules(void *away)
     return away;
 }
 
-/* What a program would be given that is started at any of these moments. */
+/* The descriptors that a program would inherit if it were started at any moment. */
 PART(look_meanwhile)
 {
     static void *(*const bodies[])(void *) = { make_loops, make_targets, make_schedules };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A process ends in every way while targets are scheduled: at once, with its own status and without output. It may use
- * the library to the end. */
+/* A process ends in every way while targets are scheduled. It ends at once, with its own status and without output. It
+ * may use the library to the end. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -44,7 +44,8 @@ PART(at_once)
     _exit(chosen);
 }
 
-/* The process ends with its last thread, and with 0. That may be the library's, which has nothing left to do. */
+/* The process ends with its last thread, with status 0. The last thread may be the library thread, which has no work
+ * left. */
 PART(by_pthread_exit)
 {
     busy_begin();
@@ -62,16 +63,16 @@ static void use_it_once_more(void)
     dprintf(1, "used\n");
 }
 
-static void ask_it_once_more(void)
+static void query_once_more(void)
 {
     SCNetworkReachabilityFlags flags;
 
     for (int i = 0; i < BUSY_TARGETS; i++)
         MUST(SCNetworkReachabilityGetFlags(busy.targets[i], &flags));
-    dprintf(1, "asked\n");
+    dprintf(1, "queried\n");
 }
 
-/* As the destructors of a C++ program's statics are, which come after all that main() has registered. */
+/* Like the destructors of static C++ objects: they run after every handler that main() has registered. */
 __attribute__((destructor)) static void at_the_very_end(void)
 {
     SCNetworkReachabilityRef   target;
@@ -92,7 +93,7 @@ static void register_uses(void)
     says_so = true;
     MUST(atexit(use_it_once_more) == 0);
     busy_begin();
-    MUST(atexit(ask_it_once_more) == 0);
+    MUST(atexit(query_once_more) == 0);
 }
 
 PART(by_exit_with_uses)
@@ -119,7 +120,7 @@ PART(by_quick_exit_with_uses)
 {
     MUST(at_quick_exit(use_it_once_more) == 0);
     busy_begin();
-    MUST(at_quick_exit(ask_it_once_more) == 0);
+    MUST(at_quick_exit(query_once_more) == 0);
     quick_exit(chosen);
 }
 
@@ -156,7 +157,7 @@ static void *use(void *unused)
         MUST(target != NULL && loop != NULL);
         MUST(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
         MUST(SCRunLoopPerform(loop, 0) == 0);
-        MUST(SCNetworkReachabilityGetFlags(busy.targets[BUSY_ASKED], &flags));
+        MUST(SCNetworkReachabilityGetFlags(busy.targets[BUSY_QUERIED], &flags));
         MUST(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
         SCNetworkReachabilityRelease(target);
         SCRunLoopRelease(loop);
@@ -201,7 +202,7 @@ PART(by_another_thread)
 
     register_uses();
     MUST(pthread_create(&thread, NULL, end_it, NULL) == 0);
-    SCRunLoopRun(); /* until a handler unschedules what is there */
+    SCRunLoopRun(); /* until a handler unschedules the targets */
     for (;;)
         pause();
 }
@@ -233,9 +234,9 @@ static void *outlive(void *unused)
 
     MUST(pthread_join(main_thread, NULL) == 0);
     MUST(own != busy.own);
-    MUST(!SCNetworkReachabilityScheduleWithRunLoop(busy.targets[BUSY_ASKED], busy.own, kSCRunLoopDefaultMode));
+    MUST(!SCNetworkReachabilityScheduleWithRunLoop(busy.targets[BUSY_QUERIED], busy.own, kSCRunLoopDefaultMode));
     MUST(SCError() == kSCStatusInvalidArgument);
-    MUST(SCNetworkReachabilityScheduleWithRunLoop(busy.targets[BUSY_ASKED], own, kSCRunLoopDefaultMode));
+    MUST(SCNetworkReachabilityScheduleWithRunLoop(busy.targets[BUSY_QUERIED], own, kSCRunLoopDefaultMode));
     MUST(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0) == kSCRunLoopRunTimedOut);
     busy_leave_scheduler();
     return unused;
@@ -262,7 +263,7 @@ const char *__tsan_default_options(void)
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------ */
 
-#define USES "asked\nused\nmade\n"
+#define USES "queried\nused\nmade\n"
 
 TEST(a_process_exits_with_its_own_status)
 {
@@ -282,7 +283,7 @@ TEST(exit_handlers_may_use_the_library)
 {
     EXPECT_PROGRAM(by_exit_with_uses, chosen, USES);
     EXPECT_PROGRAM(by_return_with_uses, chosen, USES);
-    EXPECT_PROGRAM(by_quick_exit_with_uses, chosen, "asked\nused\n");
+    EXPECT_PROGRAM(by_quick_exit_with_uses, chosen, "queried\nused\n");
 }
 
 TEST(a_process_may_exit_while_threads_are_inside_the_library)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork(2): a child may use what it inherited and end in any way, and the parent still receives everything. The child
- * starts afresh. In most tests a parent has a scheduled target, in one of four ways, and forks in between.
+ * fork(2): a child may use inherited objects and end in any way, and the parent still receives everything. The child
+ * starts afresh. In most tests the parent schedules a target in one of four ways, and forks between two changes.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -30,13 +30,13 @@
 
 extern char **environ;
 
-#define PATIENCE 30.0 /* seconds until what must come has failed to */
+#define PATIENCE 30.0 /* seconds: an event that takes longer has failed */
 
-static const char        *program;                   /* this one's path, to be executed */
-static char               at_start[DESCRIPTORS + 1]; /* the descriptors that it was started with: '1' each */
+static const char        *program;                   /* the path of this program, for exec */
+static char               at_start[DESCRIPTORS + 1]; /* the descriptors at the start of this program: '1' each */
 static struct writer      writer;
 static unsigned           link_a;
-static struct descriptors before; /* those that are open and not the library's */
+static struct descriptors before; /* open descriptors that do not belong to the library */
 
 /* gcc's thread sanitizer cannot follow a child of a process that had several threads. */
 static void require_threads(void)
@@ -76,7 +76,7 @@ static SCNetworkReachabilityRef target_behind(unsigned number)
     return expect_target(address);
 }
 
-/* ---- Listening -------------------------------------------------------------------------------------------------- */
+/* ---- Receiving -------------------------------------------------------------------------------------------------- */
 
 enum way {
     OWN_LOOP,     /* the calling thread's, with RunInMode */
@@ -86,14 +86,14 @@ enum way {
     WAYS
 };
 
-/* Up to which way to listen where another thread may be at work when a child is forked: the address sanitizer's
- * allocator, locked by that thread, stays so in the child. */
+/* The last way to test if another thread may run at the fork. That thread may hold the lock of the address sanitizer's
+ * allocator, which then stays locked in the child. */
 static enum way last_way(void)
 {
     return unit_is_under("tsan") || unit_is_under("asan") ? MADE_LOOP : SCHEDULER;
 }
 
-struct ear {
+struct receiver {
     enum way                 way;
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop; /* NULL: a scheduler */
@@ -104,13 +104,13 @@ struct ear {
     void                               *argument;
     atomic_bool                         released;
     atomic_int                          calls;
-    int                                 heard; /* of these calls */
+    int                                 expected_calls; /* how many of the calls the test has expected so far */
     _Atomic(SCNetworkReachabilityFlags) flags;
 
-    /* What the next callback, and the next perform, does first. */
-    void (*_Atomic inside)(struct ear *ear);
-    void (*_Atomic performing)(struct ear *ear);
-    /* What became of a fork there, 0 in the child, and of the call that drove the loop. */
+    /* The next callback, and the next perform, call these first. */
+    void (*_Atomic inside)(struct receiver *receiver);
+    void (*_Atomic performing)(struct receiver *receiver);
+    /* The result of a fork there (0 in the child), and of the call that drove the loop. */
     _Atomic(pid_t) child;
     atomic_bool    forked;
     int            result, error;
@@ -132,163 +132,165 @@ static bool wait_for(sem_t *semaphore, double seconds)
 
 static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
-    struct ear *ear = info;
-    void (*inside)(struct ear *) = atomic_exchange(&ear->inside, NULL);
+    struct receiver *receiver = info;
+    void (*inside)(struct receiver *) = atomic_exchange(&receiver->inside, NULL);
 
     (void)target;
     if (inside != NULL)
-        inside(ear);
-    ear->flags = flags;
-    ear->calls++;
-    sem_post(&ear->called);
+        inside(receiver);
+    receiver->flags = flags;
+    receiver->calls++;
+    sem_post(&receiver->called);
 }
 
-/* At most one piece of work is waiting for a target. */
+/* A target has at most one pending work. */
 static void perform(void *info, void (*work)(void *), void *argument)
 {
-    struct ear *ear = info;
-    void (*performing)(struct ear *) = atomic_exchange(&ear->performing, NULL);
+    struct receiver *receiver = info;
+    void (*performing)(struct receiver *) = atomic_exchange(&receiver->performing, NULL);
 
     if (performing != NULL)
-        performing(ear);
-    ear->work = work;
-    ear->argument = argument;
-    sem_post(&ear->handed);
+        performing(receiver);
+    receiver->work = work;
+    receiver->argument = argument;
+    sem_post(&receiver->handed);
 }
 
 static void note_release(const void *info)
 {
-    struct ear *ear = (struct ear *)(uintptr_t)info;
+    struct receiver *receiver = (struct receiver *)(uintptr_t)info;
 
-    ear->released = true;
-    sem_post(&ear->handed);
+    receiver->released = true;
+    sem_post(&receiver->handed);
 }
 
-/* What a child can do with inherited objects, and that it starts afresh. */
-static void expect_inherited(struct ear *ear);
-static void expect_a_new_life(unsigned number);
+/* Check what a child can do with inherited objects, and that it starts afresh. */
+static void expect_inherited(struct receiver *receiver);
+static void expect_fresh_start(unsigned number);
 
-/* A child that was forked inside a callback, and has returned from that and from the call that drove the loop. */
-static void end_if_child(struct ear *ear)
+/* Ends a child that was forked inside a callback, after it has returned from the callback and from the call that drove
+ * the loop. */
+static void end_if_child(struct receiver *receiver)
 {
-    if (!ear->forked || ear->child != 0)
+    if (!receiver->forked || receiver->child != 0)
         return;
-    switch (ear->way) {
+    switch (receiver->way) {
     case OWN_LOOP:
-        assert_int_equal(ear->result, -1);
-        assert_int_equal(ear->error, ECHILD);
+        assert_int_equal(receiver->result, -1);
+        assert_int_equal(receiver->error, ECHILD);
         break;
     case SCHEDULER:
         break;
     default:
-        assert_int_equal(ear->result, 1);
+        assert_int_equal(receiver->result, 1);
     }
-    expect_inherited(ear);
-    expect_a_new_life(60);
+    expect_inherited(receiver);
+    expect_fresh_start(60);
     child_end();
 }
 
 static void *drive(void *argument)
 {
-    struct ear *ear = argument;
+    struct receiver *receiver = argument;
 
-    while (!ear->done) {
-        ear->result = SCRunLoopPerform(ear->loop, -1);
-        end_if_child(ear);
+    while (!receiver->done) {
+        receiver->result = SCRunLoopPerform(receiver->loop, -1);
+        end_if_child(receiver);
     }
     return NULL;
 }
 
-/* Takes over the reference to the target. The ear stays where it is. */
-static void ear_open(struct ear *ear, enum way way, SCNetworkReachabilityRef target)
+/* Takes over the reference to the target. The receiver stays where it is. */
+static void receiver_open(struct receiver *receiver, enum way way, SCNetworkReachabilityRef target)
 {
-    SCNetworkReachabilityContext   context = { .info = ear };
-    SCNetworkReachabilityScheduler scheduler = { .info = ear, .release = note_release, .perform = perform };
+    SCNetworkReachabilityContext   context = { .info = receiver };
+    SCNetworkReachabilityScheduler scheduler = { .info = receiver, .release = note_release, .perform = perform };
 
-    memset(ear, 0, sizeof *ear);
-    ear->way = way;
-    ear->target = target;
-    sem_init(&ear->called, 0, 0);
-    sem_init(&ear->handed, 0, 0);
+    memset(receiver, 0, sizeof *receiver);
+    receiver->way = way;
+    receiver->target = target;
+    sem_init(&receiver->called, 0, 0);
+    sem_init(&receiver->handed, 0, 0);
     assert_true(SCNetworkReachabilitySetCallback(target, called, &context));
     if (way == SCHEDULER) {
         if (!SCNetworkReachabilitySetScheduler(target, &scheduler))
             fail_msg("not on a scheduler: %s", SCErrorString(SCError()));
         return;
     }
-    ear->loop = way == OWN_LOOP ? SCRunLoopRetain(SCRunLoopGetCurrent()) : SCRunLoopCreate();
-    assert_non_null(ear->loop);
-    if (!SCNetworkReachabilityScheduleWithRunLoop(target, ear->loop, kSCRunLoopDefaultMode))
+    receiver->loop = way == OWN_LOOP ? SCRunLoopRetain(SCRunLoopGetCurrent()) : SCRunLoopCreate();
+    assert_non_null(receiver->loop);
+    if (!SCNetworkReachabilityScheduleWithRunLoop(target, receiver->loop, kSCRunLoopDefaultMode))
         fail_msg("not scheduled: %s", SCErrorString(SCError()));
     if (way == THREADS_LOOP)
-        assert_int_equal(pthread_create(&ear->driver, NULL, drive, ear), 0);
+        assert_int_equal(pthread_create(&receiver->driver, NULL, drive, receiver), 0);
     else
-        assert_int_equal(SCRunLoopPerform(ear->loop, 0), 0);
+        assert_int_equal(SCRunLoopPerform(receiver->loop, 0), 0);
 }
 
-static void ear_wait(struct ear *ear, double seconds)
+static void receiver_wait(struct receiver *receiver, double seconds)
 {
-    switch (ear->way) {
+    switch (receiver->way) {
     case OWN_LOOP:
-        ear->result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, seconds, true);
-        ear->error = SCError();
+        receiver->result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, seconds, true);
+        receiver->error = SCError();
         break;
     case MADE_LOOP:
-        ear->result = SCRunLoopPerform(ear->loop, seconds);
+        receiver->result = SCRunLoopPerform(receiver->loop, seconds);
         break;
     case THREADS_LOOP:
-        wait_for(&ear->called, seconds);
+        wait_for(&receiver->called, seconds);
         break;
     default:
-        if (wait_for(&ear->handed, seconds))
-            ear->work(ear->argument);
+        if (wait_for(&receiver->handed, seconds))
+            receiver->work(receiver->argument);
     }
-    end_if_child(ear);
+    end_if_child(receiver);
 }
 
-#define EXPECT_HEARD(ear, flags) expect_heard(ear, flags, __LINE__)
-static void expect_heard(struct ear *ear, SCNetworkReachabilityFlags flags, int line)
+#define EXPECT_CALLBACK(receiver, flags) expect_callback(receiver, flags, __LINE__)
+static void expect_callback(struct receiver *receiver, SCNetworkReachabilityFlags flags, int line)
 {
     const double end = watcher_now() + PATIENCE;
 
-    while (ear->calls == ear->heard || ear->flags != flags) {
+    while (receiver->calls == receiver->expected_calls || receiver->flags != flags) {
         if (watcher_now() >= end)
             fail_msg("line %d: no callback with 0x%x in way %d; 0x%x after %d calls", line, (unsigned)flags,
-                     (int)ear->way, (unsigned)ear->flags, ear->calls);
-        ear_wait(ear, end - watcher_now());
+                     (int)receiver->way, (unsigned)receiver->flags, receiver->calls);
+        receiver_wait(receiver, end - watcher_now());
     }
-    ear->heard = ear->calls;
-    assert_int_equal(expect_flags_of(ear->target), flags);
+    receiver->expected_calls = receiver->calls;
+    assert_int_equal(expect_flags_of(receiver->target), flags);
 }
 
-static void ear_close(struct ear *ear)
+static void receiver_close(struct receiver *receiver)
 {
-    if (ear->way == SCHEDULER) {
-        assert_true(SCNetworkReachabilitySetScheduler(ear->target, NULL));
-        while (wait_for(&ear->handed, PATIENCE) && !ear->released)
-            ear->work(ear->argument);
-        assert_true(ear->released);
+    if (receiver->way == SCHEDULER) {
+        assert_true(SCNetworkReachabilitySetScheduler(receiver->target, NULL));
+        while (wait_for(&receiver->handed, PATIENCE) && !receiver->released)
+            receiver->work(receiver->argument);
+        assert_true(receiver->released);
     } else {
-        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(ear->target, ear->loop, kSCRunLoopDefaultMode));
+        assert_true(
+            SCNetworkReachabilityUnscheduleFromRunLoop(receiver->target, receiver->loop, kSCRunLoopDefaultMode));
     }
-    if (ear->way == THREADS_LOOP) {
-        ear->done = true;
-        SCRunLoopWakeUp(ear->loop);
-        pthread_join(ear->driver, NULL);
+    if (receiver->way == THREADS_LOOP) {
+        receiver->done = true;
+        SCRunLoopWakeUp(receiver->loop);
+        pthread_join(receiver->driver, NULL);
     }
-    SCNetworkReachabilityRelease(ear->target);
-    SCRunLoopRelease(ear->loop);
-    sem_destroy(&ear->called);
-    sem_destroy(&ear->handed);
+    SCNetworkReachabilityRelease(receiver->target);
+    SCRunLoopRelease(receiver->loop);
+    sem_destroy(&receiver->called);
+    sem_destroy(&receiver->handed);
 }
 
 /* Its callback comes when a route is added and deleted. */
-static void expect_hearing(struct ear *ear, struct writer *by, unsigned number)
+static void expect_callbacks(struct receiver *receiver, struct writer *by, unsigned number)
 {
     change_route(by, WRITER_ADD, number);
-    EXPECT_HEARD(ear, R);
+    EXPECT_CALLBACK(receiver, R);
     change_route(by, WRITER_DELETE, number);
-    EXPECT_HEARD(ear, 0);
+    EXPECT_CALLBACK(receiver, 0);
 }
 
 /* ---- What a child can do ---------------------------------------------------------------------------------------- */
@@ -356,18 +358,18 @@ static void expect_loop_refused(SCRunLoopRef loop)
     SCNetworkReachabilityRelease(target);
 }
 
-/* Every call is refused, but for Retain and Release. */
-static void expect_inherited(struct ear *ear)
+/* Every call is refused, except Retain and Release. */
+static void expect_inherited(struct receiver *receiver)
 {
-    expect_target_refused(ear->target);
-    EXPECT_REFUSED(SCNetworkReachabilityUnscheduleFromRunLoop(ear->target, ear->loop, kSCRunLoopDefaultMode));
-    assert_ptr_equal(SCNetworkReachabilityRetain(ear->target), ear->target);
-    SCNetworkReachabilityRelease(ear->target);
-    if (ear->loop == NULL)
+    expect_target_refused(receiver->target);
+    EXPECT_REFUSED(SCNetworkReachabilityUnscheduleFromRunLoop(receiver->target, receiver->loop, kSCRunLoopDefaultMode));
+    assert_ptr_equal(SCNetworkReachabilityRetain(receiver->target), receiver->target);
+    SCNetworkReachabilityRelease(receiver->target);
+    if (receiver->loop == NULL)
         return;
-    expect_loop_refused(ear->loop);
-    assert_ptr_equal(SCRunLoopRetain(ear->loop), ear->loop);
-    SCRunLoopRelease(ear->loop);
+    expect_loop_refused(receiver->loop);
+    assert_ptr_equal(SCRunLoopRetain(receiver->loop), receiver->loop);
+    SCRunLoopRelease(receiver->loop);
 }
 
 static int count_threads(void)
@@ -383,30 +385,30 @@ static int count_threads(void)
     return count;
 }
 
-/* Those that have ended are counted for a moment longer. */
+/* The kernel counts a thread for a moment after its end. */
 static void await_threads(int count)
 {
     const double end = watcher_now() + PATIENCE;
 
-    if (unit_is_under("tsan")) /* which has one of its own */
+    if (unit_is_under("tsan")) /* which has its own thread */
         return;
     while (count_threads() != count && watcher_now() < end)
         sched_yield();
     assert_int_equal(count_threads(), count);
 }
 
-static void expect_a_new_life_in(enum way way, struct writer *by, unsigned number)
+static void expect_fresh_start_in(enum way way, struct writer *by, unsigned number)
 {
-    struct ear ear;
+    struct receiver receiver;
 
-    ear_open(&ear, way, target_behind(number));
-    expect_hearing(&ear, by, number);
+    receiver_open(&receiver, way, target_behind(number));
+    expect_callbacks(&receiver, by, number);
     await_threads(way == SCHEDULER || way == THREADS_LOOP ? 2 : 1);
-    ear_close(&ear);
+    receiver_close(&receiver);
 }
 
-/* In a child, which has one thread, everything works in every way, and leaves nothing behind but the own loop. */
-static void expect_a_new_life(unsigned number)
+/* A child has one thread. In it everything works in every way, and only the thread's own loop stays open. */
+static void expect_fresh_start(unsigned number)
 {
     struct descriptors       then;
     struct writer            own;
@@ -418,27 +420,27 @@ static void expect_a_new_life(unsigned number)
     descriptors_read(&then);
     assert_int_equal(writer_open(&own), 0);
     for (enum way way = OWN_LOOP; way < WAYS; way++)
-        expect_a_new_life_in(way, &own, number);
+        expect_fresh_start_in(way, &own, number);
     writer_close(&own);
     descriptors_await(&then);
 }
 
 /* ---- How children end ------------------------------------------------------------------------------------------- */
 
-static void leave(struct ear *changing, struct ear *expiring)
+static void leave(struct receiver *changing, struct receiver *expiring)
 {
     (void)changing;
     (void)expiring;
 }
 
-static void call_everything_and_release(struct ear *ear)
+static void call_everything_and_release(struct receiver *receiver)
 {
-    expect_inherited(ear);
-    SCNetworkReachabilityRelease(ear->target);
-    SCRunLoopRelease(ear->loop);
+    expect_inherited(receiver);
+    SCNetworkReachabilityRelease(receiver->target);
+    SCRunLoopRelease(receiver->loop);
 }
 
-static void call_everything_and_release_both(struct ear *changing, struct ear *expiring)
+static void call_everything_and_release_both(struct receiver *changing, struct receiver *expiring)
 {
     call_everything_and_release(changing);
     call_everything_and_release(expiring);
@@ -451,13 +453,13 @@ static void end_now(void)
 
 static void end_with_exit(void)
 {
-    /* Called first. The leak check that would follow still waits for the parent's threads. */
+    /* This handler runs first. It ends the process before the leak check, which would wait for the parent's threads. */
     if (unit_is_under("asan"))
         atexit(end_now);
     exit(0);
 }
 
-/* Whether others than those have outlived exec. */
+/* Checks that exec has closed all other descriptors. */
 PART(compare_descriptors)
 {
     return strcmp(program_argument, at_start) != 0;
@@ -469,40 +471,40 @@ static void execute(void)
     _exit(127);
 }
 
-static void live_and_be_killed(void)
+static void use_library_and_be_killed(void)
 {
-    struct ear mine[WAYS];
+    struct receiver mine[WAYS];
 
     for (enum way way = OWN_LOOP; way < WAYS; way++)
         if (!unit_is_under("tsan") || way < THREADS_LOOP)
-            ear_open(&mine[way], way, target_behind(61));
+            receiver_open(&mine[way], way, target_behind(61));
     raise(SIGKILL);
 }
 
 static const struct {
-    void (*prepare)(struct ear *changing, struct ear *expiring);
+    void (*prepare)(struct receiver *changing, struct receiver *expiring);
     void (*end)(void);
     bool is_killed;
 } endings[] = {
     { call_everything_and_release_both, end_now }, { leave, end_with_exit }, { leave, end_now }, { leave, execute },
-    { leave, live_and_be_killed, true },
+    { leave, use_library_and_be_killed, true },
 };
 
 #define ENDINGS (sizeof endings / sizeof endings[0])
 
 /* Changes and expiry of routes are reported while children start and end. */
-static void hear_on(enum way first, enum way last)
+static void receive_all_changes(enum way first, enum way last)
 {
     struct writer_route route = { .prefix = "2001:db8:e::/64", .index = link_a, .expires = 1000 };
-    struct ear          changing[WAYS], expiring[WAYS];
+    struct receiver     changing[WAYS], expiring[WAYS];
     pid_t               child;
 
     assert_int_equal(writer_route(&writer, WRITER_ADD, &route), 0);
     for (enum way way = first; way <= last; way++) {
-        ear_open(&changing[way], way, target_behind(way));
-        ear_open(&expiring[way], way, expect_target("2001:db8:e::7"));
+        receiver_open(&changing[way], way, target_behind(way));
+        receiver_open(&expiring[way], way, expect_target("2001:db8:e::7"));
     }
-    route.expires = 1; /* once all of them know it, however long that took */
+    route.expires = 1; /* set after all have received the route, so that none misses it */
     assert_int_equal(writer_route(&writer, WRITER_REPLACE, &route), 0);
     for (size_t i = 0; i < ENDINGS; i++) {
         if (child_fork(&child)) {
@@ -515,68 +517,68 @@ static void hear_on(enum way first, enum way last)
         else
             child_expect_end(child);
         for (enum way way = first; way <= last; way++)
-            expect_hearing(&changing[way], &writer, way);
+            expect_callbacks(&changing[way], &writer, way);
     }
     for (enum way way = first; way <= last; way++) {
-        EXPECT_HEARD(&expiring[way], 0);
-        ear_close(&changing[way]);
-        ear_close(&expiring[way]);
+        EXPECT_CALLBACK(&expiring[way], 0);
+        receiver_close(&changing[way]);
+        receiver_close(&expiring[way]);
     }
 }
 
-static void hear_on_where_the_caller_drives(void)
+static void receive_on_driven_loops(void)
 {
-    hear_on(OWN_LOOP, MADE_LOOP);
+    receive_all_changes(OWN_LOOP, MADE_LOOP);
 }
 
 TEST(a_loop_still_receives_however_a_child_ends)
 {
-    child_run(hear_on_where_the_caller_drives);
+    child_run(receive_on_driven_loops);
 }
 
 TEST(another_threads_loop_and_a_scheduler_still_receive_however_a_child_ends)
 {
     require_threads();
-    hear_on(THREADS_LOOP, SCHEDULER);
+    receive_all_changes(THREADS_LOOP, SCHEDULER);
     descriptors_await(&before);
 }
 
 /* ---- Descriptors ------------------------------------------------------------------------------------------------ */
 
-static void have_none_of_the_parents(void)
+static void expect_no_inherited_descriptor(void)
 {
-    SCRunLoopRef other = SCRunLoopCreate();
-    struct ear   ears[WAYS + 1];
-    pid_t        child;
+    SCRunLoopRef    other = SCRunLoopCreate();
+    struct receiver receivers[WAYS + 1];
+    pid_t           child;
 
     for (enum way way = OWN_LOOP; way <= last_way(); way++)
-        ear_open(&ears[way], way, target_behind(1));
+        receiver_open(&receivers[way], way, target_behind(1));
     if (child_fork(&child)) {
         descriptors_expect(&before);
-        expect_a_new_life(2);
+        expect_fresh_start(2);
         execute();
     }
     child_expect_end(child);
     for (enum way way = OWN_LOOP; way <= last_way(); way++)
-        ear_close(&ears[way]);
+        receiver_close(&receivers[way]);
     SCRunLoopRelease(other);
 }
 
 TEST(a_child_has_no_descriptor_of_the_parent_and_passes_none_to_exec)
 {
-    child_run(have_none_of_the_parents);
+    child_run(expect_no_inherited_descriptor);
 }
 
 static sem_t held_up, go_on;
 
-static void hold_up(struct ear *ear)
+static void hold_up(struct receiver *receiver)
 {
-    (void)ear;
+    (void)receiver;
     sem_post(&held_up);
     sem_wait(&go_on);
 }
 
-/* Whether there is something to do for who drives the loop. */
+/* True if the loop has work. */
 static bool is_readable(SCRunLoopRef loop)
 {
     struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
@@ -584,76 +586,77 @@ static bool is_readable(SCRunLoopRef loop)
     return poll(&poller, 1, 0) == 1;
 }
 
-static void fork_while_something_is_queued(struct ear *ear)
+static void fork_while_something_is_queued(struct receiver *receiver)
 {
     pid_t child;
 
     if (child_fork(&child)) {
-        expect_inherited(ear);
-        expect_a_new_life(2);
-        call_everything_and_release(ear);
+        expect_inherited(receiver);
+        expect_fresh_start(2);
+        call_everything_and_release(receiver);
         child_end();
     }
     child_expect_end(child);
 }
 
-static void lose_nothing(enum way way)
+static void expect_queued_messages(enum way way)
 {
-    struct ear ear;
+    struct receiver receiver;
 
-    ear_open(&ear, way, target_behind(1));
-    assert_false(is_readable(ear.loop));
+    receiver_open(&receiver, way, target_behind(1));
+    assert_false(is_readable(receiver.loop));
     change_route(&writer, WRITER_ADD, 1);
-    assert_true(is_readable(ear.loop));
-    fork_while_something_is_queued(&ear);
-    assert_true(is_readable(ear.loop));
-    assert_int_equal(ear.calls, 0);
-    EXPECT_HEARD(&ear, R);
-    assert_int_equal(ear.calls, 1);
+    assert_true(is_readable(receiver.loop));
+    fork_while_something_is_queued(&receiver);
+    assert_true(is_readable(receiver.loop));
+    assert_int_equal(receiver.calls, 0);
+    EXPECT_CALLBACK(&receiver, R);
+    assert_int_equal(receiver.calls, 1);
     change_route(&writer, WRITER_DELETE, 1);
-    ear_close(&ear);
+    receiver_close(&receiver);
 }
 
-static void lose_nothing_on_the_own_loop(void)
+static void expect_queued_messages_on_own_loop(void)
 {
-    lose_nothing(OWN_LOOP);
+    expect_queued_messages(OWN_LOOP);
 }
 
 TEST(messages_queued_at_a_fork_are_received_afterwards)
 {
-    child_run(lose_nothing_on_the_own_loop);
-    lose_nothing(MADE_LOOP);
+    child_run(expect_queued_messages_on_own_loop);
+    expect_queued_messages(MADE_LOOP);
     descriptors_expect(&before);
 }
 
-static void lose_nothing_elsewhere(enum way way)
+static void expect_queued_messages_elsewhere(enum way way)
 {
-    struct ear ears[2];
+    struct receiver receivers[2];
 
     sem_init(&held_up, 0, 0);
     sem_init(&go_on, 0, 0);
-    ear_open(&ears[0], way, target_behind(1));
-    ear_open(&ears[1], way, target_behind(3));
+    receiver_open(&receivers[0], way, target_behind(1));
+    receiver_open(&receivers[1], way, target_behind(3));
     if (way == THREADS_LOOP)
-        ears[0].inside = hold_up;
+        receivers[0].inside = hold_up;
     else
-        ears[0].performing = hold_up;
+        receivers[0].performing = hold_up;
     change_route(&writer, WRITER_ADD, 1);
     assert_true(wait_for(&held_up, PATIENCE));
-    /* Nobody reads this before the thread goes on. With a loop for each, only the first one's thread is held up. */
+    /* This message stays unread until the thread resumes. With separate loops, only the first loop's thread is held
+     * up. */
     change_route(&writer, way == THREADS_LOOP ? WRITER_DELETE : WRITER_ADD, way == THREADS_LOOP ? 1 : 3);
-    fork_while_something_is_queued(&ears[0]);
+    fork_while_something_is_queued(&receivers[0]);
     sem_post(&go_on);
     if (way == THREADS_LOOP) {
-        EXPECT_HEARD(&ears[0], 0);
+        EXPECT_CALLBACK(&receivers[0], 0);
     } else {
-        EXPECT_HEARD(&ears[1], R);
-        EXPECT_HEARD(&ears[0], R);
+        EXPECT_CALLBACK(&receivers[1], R);
+        EXPECT_CALLBACK(&receivers[0], R);
         change_route(&writer, WRITER_DELETE, 1);
         change_route(&writer, WRITER_DELETE, 3);
     }
     for (size_t i = 0; i < 2; i++)
-        ear_close(&ears[i]);
+        receiver_close(&receivers[i]);
     sem_destroy(&held_up);
     sem_destroy(&go_on);
 }
@@ -661,14 +664,14 @@ static void lose_nothing_elsewhere(enum way way)
 TEST(messages_queued_for_another_thread_at_a_fork_are_received_afterwards)
 {
     require_threads();
-    lose_nothing_elsewhere(THREADS_LOOP);
-    lose_nothing_elsewhere(SCHEDULER);
+    expect_queued_messages_elsewhere(THREADS_LOOP);
+    expect_queued_messages_elsewhere(SCHEDULER);
     descriptors_await(&before);
 }
 
 /* ---- In the child ----------------------------------------------------------------------------------------------- */
 
-static int retained, let_go;
+static int retained, given_up;
 
 static const void *count_retain(const void *info)
 {
@@ -679,7 +682,7 @@ static const void *count_retain(const void *info)
 static void count_release(const void *info)
 {
     (void)info;
-    let_go++;
+    given_up++;
 }
 
 TEST(inherited_objects_can_only_be_retained_and_released)
@@ -687,48 +690,48 @@ TEST(inherited_objects_can_only_be_retained_and_released)
     SCNetworkReachabilityContext context = { 0, &retained, count_retain, count_release, NULL };
     SCNetworkReachabilityRef     targets[3];
     SCRunLoopRef                 loop;
-    struct ear                   ear;
+    struct receiver              receiver;
     pid_t                        child;
 
-    retained = let_go = 0;
+    retained = given_up = 0;
     loop = SCRunLoopCreate();
     targets[0] = expect_target("192.0.2.9");
     targets[1] = SCNetworkReachabilityCreateWithName(NULL, "example.com");
     targets[2] = expect_pair("192.0.2.2", "192.0.2.9");
     for (size_t i = 0; i < 3; i++)
         assert_true(SCNetworkReachabilitySetCallback(targets[i], ignore, &context));
-    ear_open(&ear, MADE_LOOP, target_behind(1));
+    receiver_open(&receiver, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
         for (size_t i = 0; i < 3; i++) {
             expect_target_refused(targets[i]);
             assert_ptr_equal(SCNetworkReachabilityRetain(targets[i]), targets[i]);
             SCNetworkReachabilityRelease(targets[i]);
-            assert_int_equal(let_go, i);
+            assert_int_equal(given_up, i);
             SCNetworkReachabilityRelease(targets[i]);
-            assert_int_equal(let_go, i + 1);
+            assert_int_equal(given_up, i + 1);
         }
         assert_int_equal(retained, 3);
         expect_loop_refused(loop);
         assert_ptr_equal(SCRunLoopRetain(loop), loop);
         SCRunLoopRelease(loop);
         SCRunLoopRelease(loop);
-        expect_a_new_life(2);
-        call_everything_and_release(&ear);
+        expect_fresh_start(2);
+        call_everything_and_release(&receiver);
         child_end();
     }
     child_expect_end(child);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(expect_flags_of(targets[i]), i == 1 ? 0 : R | D);
         SCNetworkReachabilityRelease(targets[i]);
-        assert_int_equal(let_go, i + 1);
+        assert_int_equal(given_up, i + 1);
     }
-    expect_hearing(&ear, &writer, 1);
-    ear_close(&ear);
+    expect_callbacks(&receiver, &writer, 1);
+    receiver_close(&receiver);
     SCRunLoopRelease(loop);
     descriptors_expect(&before);
 }
 
-static void find_new_loops(void)
+static void expect_new_loops(void)
 {
     const SCRunLoopRef own = SCRunLoopGetCurrent(), main_loop = SCRunLoopGetMain();
     pid_t              child;
@@ -740,20 +743,20 @@ static void find_new_loops(void)
         assert_ptr_equal(SCRunLoopGetCurrent(), SCRunLoopGetMain());
         assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, false), kSCRunLoopRunFinished);
         SCRunLoopRun();
-        /* The caller may still hold this pointer. */
+        /* The caller may still have this pointer. */
         expect_loop_refused(own);
-        expect_a_new_life(1);
+        expect_fresh_start(1);
         child_end();
     }
     child_expect_end(child);
     assert_ptr_equal(SCRunLoopGetCurrent(), own);
     assert_ptr_equal(SCRunLoopGetMain(), own);
-    expect_a_new_life(1);
+    expect_fresh_start(1);
 }
 
 TEST(a_child_has_loops_of_its_own)
 {
-    child_run(find_new_loops);
+    child_run(expect_new_loops);
 }
 
 static void *fork_elsewhere(void *argument)
@@ -761,13 +764,13 @@ static void *fork_elsewhere(void *argument)
     const SCRunLoopRef main_loop = argument, own = SCRunLoopGetCurrent();
     pid_t             *child = malloc(sizeof *child);
 
-    if (child_fork(child)) { /* whose main thread this is */
+    if (child_fork(child)) { /* this thread is the child's main thread */
         assert_ptr_not_equal(SCRunLoopGetCurrent(), own);
         assert_ptr_not_equal(SCRunLoopGetCurrent(), main_loop);
         assert_ptr_equal(SCRunLoopGetCurrent(), SCRunLoopGetMain());
         expect_loop_refused(own);
         expect_loop_refused(main_loop);
-        expect_a_new_life(1);
+        expect_fresh_start(1);
         child_end();
     }
     return child;
@@ -792,118 +795,118 @@ TEST(a_child_of_another_thread_has_that_thread_as_its_main_thread)
 
 TEST(a_child_starts_afresh_and_its_end_disturbs_nothing)
 {
-    struct ear ear;
-    pid_t      child;
+    struct receiver receiver;
+    pid_t           child;
 
-    ear_open(&ear, MADE_LOOP, target_behind(1));
+    receiver_open(&receiver, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
-        expect_a_new_life(2);
+        expect_fresh_start(2);
         child_end();
     }
     child_expect_end(child);
-    expect_hearing(&ear, &writer, 1);
+    expect_callbacks(&receiver, &writer, 1);
     if (child_fork(&child)) {
-        expect_a_new_life(2);
-        live_and_be_killed();
+        expect_fresh_start(2);
+        use_library_and_be_killed();
     }
     child_expect_killed(child);
-    expect_hearing(&ear, &writer, 1);
-    ear_close(&ear);
+    expect_callbacks(&receiver, &writer, 1);
+    receiver_close(&receiver);
     descriptors_expect(&before);
 }
 
-/* Children of children, each of which hears in each way before, while and after the next one lives. They share one
- * writer, which is in use by one of them at a time. */
-static void have_children(struct ear *inherited, size_t count, unsigned depth)
+/* Nested children. Each receives callbacks in each way before, during and after the life of the next one. They share
+ * one writer, which one of them uses at a time. */
+static void fork_nested_children(struct receiver *inherited, size_t count, unsigned depth)
 {
-    const enum way last = last_way();
-    struct ear     ears[WAYS];
-    pid_t          child;
+    const enum way  last = last_way();
+    struct receiver receivers[WAYS];
+    pid_t           child;
 
     descriptors_expect(&before);
     for (size_t i = 0; i < count; i++)
         expect_inherited(&inherited[i]);
     if (depth == 0) {
-        expect_a_new_life(2);
+        expect_fresh_start(2);
         return;
     }
     for (enum way way = OWN_LOOP; way <= last; way++)
-        ear_open(&ears[way], way, target_behind(10 * depth + way));
+        receiver_open(&receivers[way], way, target_behind(10 * depth + way));
     for (enum way way = OWN_LOOP; way <= last; way++)
         change_route(&writer, WRITER_ADD, 10 * depth + way);
     if (child_fork(&child)) {
-        have_children(ears, (size_t)last + 1, depth - 1);
+        fork_nested_children(receivers, (size_t)last + 1, depth - 1);
         child_end();
     }
     child_expect_end(child);
     for (enum way way = OWN_LOOP; way <= last; way++) {
-        EXPECT_HEARD(&ears[way], R);
+        EXPECT_CALLBACK(&receivers[way], R);
         change_route(&writer, WRITER_DELETE, 10 * depth + way);
-        EXPECT_HEARD(&ears[way], 0);
-        ear_close(&ears[way]);
+        EXPECT_CALLBACK(&receivers[way], 0);
+        receiver_close(&receivers[way]);
     }
 }
 
 TEST(grandchildren_start_afresh_too)
 {
-    struct ear ear;
-    pid_t      child;
+    struct receiver receiver;
+    pid_t           child;
 
-    ear_open(&ear, MADE_LOOP, target_behind(1));
+    receiver_open(&receiver, MADE_LOOP, target_behind(1));
     if (child_fork(&child)) {
-        have_children(&ear, 1, 3);
+        fork_nested_children(&receiver, 1, 3);
         child_end();
     }
     child_expect_end(child);
-    expect_hearing(&ear, &writer, 1);
-    ear_close(&ear);
+    expect_callbacks(&receiver, &writer, 1);
+    receiver_close(&receiver);
     descriptors_expect(&before);
 }
 
 /* ---- In callbacks ----------------------------------------------------------------------------------------------- */
 
-/* True in the child. */
-static bool fork_at(struct ear *ear)
+/* Forks. True in the child. */
+static bool fork_at(struct receiver *receiver)
 {
     pid_t child;
 
     (void)child_fork(&child);
-    ear->child = child;
-    ear->forked = true;
+    receiver->child = child;
+    receiver->forked = true;
     return child == 0;
 }
 
-static void fork_and_return(struct ear *ear)
+static void fork_and_return(struct receiver *receiver)
 {
-    if (fork_at(ear)) {
+    if (fork_at(receiver)) {
         descriptors_expect(&before);
-        expect_inherited(ear);
+        expect_inherited(receiver);
     }
 }
 
-static void fork_and_live(struct ear *ear)
+static void fork_and_live(struct receiver *receiver)
 {
-    if (fork_at(ear)) {
-        expect_inherited(ear);
-        expect_a_new_life(60);
+    if (fork_at(receiver)) {
+        expect_inherited(receiver);
+        expect_fresh_start(60);
         child_end();
     }
 }
 
-static void fork_and_execute(struct ear *ear)
+static void fork_and_execute(struct receiver *receiver)
 {
-    if (fork_at(ear))
+    if (fork_at(receiver))
         execute();
 }
 
-static void vfork_and_execute(struct ear *ear)
+static void vfork_and_execute(struct receiver *receiver)
 {
     const pid_t child = vfork();
 
     if (child == 0)
         execute();
-    ear->child = child;
-    ear->forked = true;
+    receiver->child = child;
+    receiver->forked = true;
 }
 
 static pid_t spawn(void)
@@ -916,41 +919,41 @@ static pid_t spawn(void)
     return child;
 }
 
-static void spawn_at(struct ear *ear)
+static void spawn_at(struct receiver *receiver)
 {
-    ear->child = spawn();
-    ear->forked = true;
+    receiver->child = spawn();
+    receiver->forked = true;
 }
 
-static void expect_child_and_hearing(struct ear *ear)
+static void expect_child_and_callback(struct receiver *receiver)
 {
-    assert_true(ear->forked);
-    child_expect_end(ear->child);
-    ear->forked = false;
+    assert_true(receiver->forked);
+    child_expect_end(receiver->child);
+    receiver->forked = false;
     change_route(&writer, WRITER_DELETE, 1);
-    EXPECT_HEARD(ear, 0);
-    expect_hearing(ear, &writer, 1);
+    EXPECT_CALLBACK(receiver, 0);
+    expect_callbacks(receiver, &writer, 1);
 }
 
-/* In callbacks, then, where there is a scheduler, in `perform`, which is on the library's thread. */
+/* Forks in callbacks, and then, with a scheduler, in `perform`, on the library thread. */
 static void fork_inside(enum way way)
 {
-    static void (*const forks[])(struct ear *) = { fork_and_live, fork_and_execute, vfork_and_execute, spawn_at,
-                                                   fork_and_return };
-    const size_t count = sizeof forks / sizeof forks[0];
-    struct ear   ear;
+    static void (*const forks[])(struct receiver *) = { fork_and_live, fork_and_execute, vfork_and_execute, spawn_at,
+                                                        fork_and_return };
+    const size_t    count = sizeof forks / sizeof forks[0];
+    struct receiver receiver;
 
-    ear_open(&ear, way, target_behind(1));
+    receiver_open(&receiver, way, target_behind(1));
     for (size_t i = 0; i < (way == SCHEDULER ? 2 * count - 1 : count); i++) {
         if (i < count)
-            ear.inside = forks[i];
+            receiver.inside = forks[i];
         else
-            ear.performing = forks[i - count];
+            receiver.performing = forks[i - count];
         change_route(&writer, WRITER_ADD, 1);
-        EXPECT_HEARD(&ear, R);
-        expect_child_and_hearing(&ear);
+        EXPECT_CALLBACK(&receiver, R);
+        expect_child_and_callback(&receiver);
     }
-    ear_close(&ear);
+    receiver_close(&receiver);
 }
 
 static void fork_inside_with_the_own_loop(void)
@@ -958,70 +961,70 @@ static void fork_inside_with_the_own_loop(void)
     fork_inside(OWN_LOOP);
 }
 
-TEST(a_child_can_return_from_a_callback_or_execute_or_end_there)
+TEST(a_child_may_return_from_a_callback_or_execute_or_end_inside)
 {
     child_run(fork_inside_with_the_own_loop);
     fork_inside(MADE_LOOP);
     descriptors_expect(&before);
 }
 
-TEST(a_child_can_return_from_a_callback_on_another_thread_or_execute_or_end_there)
+TEST(a_child_may_return_from_a_callback_on_another_thread_or_execute_or_end_inside)
 {
     require_threads();
     fork_inside(THREADS_LOOP);
     descriptors_expect(&before);
 }
 
-TEST(a_child_can_return_from_a_schedulers_callback_or_execute_or_end_there)
+TEST(a_child_may_return_from_a_schedulers_callback_or_execute_or_end_inside)
 {
     require_threads();
     fork_inside(SCHEDULER);
     descriptors_await(&before);
 }
 
-/* The library's thread is all that the child has. When it ends, the child does. */
-static void fork_and_return_on_the_librarys_thread(struct ear *ear)
+/* The child has only the library thread, and ends with it. */
+static void fork_and_return_on_the_librarys_thread(struct receiver *receiver)
 {
-    fork_and_return(ear);
-    if (ear->child == 0)
-        atexit(end_now); /* else what the parent's other threads had would count as leaks */
+    fork_and_return(receiver);
+    if (receiver->child == 0)
+        atexit(end_now); /* otherwise the memory of the parent's other threads counts as leaked */
 }
 
 TEST(a_child_that_returns_on_the_librarys_thread_ends)
 {
-    struct ear ear;
+    struct receiver receiver;
 
     require_threads();
-    ear_open(&ear, SCHEDULER, target_behind(1));
-    ear.performing = fork_and_return_on_the_librarys_thread;
+    receiver_open(&receiver, SCHEDULER, target_behind(1));
+    receiver.performing = fork_and_return_on_the_librarys_thread;
     change_route(&writer, WRITER_ADD, 1);
-    EXPECT_HEARD(&ear, R);
-    expect_child_and_hearing(&ear);
-    ear_close(&ear);
+    EXPECT_CALLBACK(&receiver, R);
+    expect_child_and_callback(&receiver);
+    receiver_close(&receiver);
     descriptors_await(&before);
 }
 
-/* In the parent the run ends, in the child it cannot go on. */
-static void fork_and_stop(struct ear *ear)
+/* In the parent the run ends. In the child it cannot continue. */
+static void fork_and_stop(struct receiver *receiver)
 {
-    fork_and_return(ear);
-    SCRunLoopStop(ear->loop);
+    fork_and_return(receiver);
+    SCRunLoopStop(receiver->loop);
 }
 
 static void run_until_the_fork(void)
 {
-    struct ear ear;
+    struct receiver receiver;
 
-    ear_open(&ear, OWN_LOOP, target_behind(1));
-    ear.inside = fork_and_stop;
+    receiver_open(&receiver, OWN_LOOP, target_behind(1));
+    receiver.inside = fork_and_stop;
     change_route(&writer, WRITER_ADD, 1);
     SCRunLoopRun();
-    if (ear.forked && ear.child == 0) {
-        expect_inherited(&ear);
+    if (receiver.forked && receiver.child == 0) {
+        expect_inherited(&receiver);
         child_end();
     }
-    expect_child_and_hearing(&ear);
-    ear_close(&ear);
+    expect_child_and_callback(&receiver);
+    receiver_close(&receiver);
 }
 
 TEST(a_run_without_limit_ends_in_a_child)
@@ -1029,12 +1032,12 @@ TEST(a_run_without_limit_ends_in_a_child)
     child_run(run_until_the_fork);
 }
 
-static void nest(struct ear *ear)
+static void nest(struct receiver *receiver)
 {
     const SCRunLoopRunResult result = SCRunLoopRunInMode(kSCRunLoopDefaultMode, PATIENCE, true);
 
-    /* Inside it, the other ear of the array was called. */
-    if (ear[1].forked && ear[1].child == 0) {
+    /* The other receiver was called inside this callback. */
+    if (receiver[1].forked && receiver[1].child == 0) {
         assert_int_equal(result, -1);
         assert_int_equal(SCError(), ECHILD);
     } else if (result != kSCRunLoopRunHandledSource) {
@@ -1042,30 +1045,30 @@ static void nest(struct ear *ear)
     }
 }
 
-/* The inner callback forks: then both runs end in the child. */
+/* The inner callback forks. Both runs end in the child. */
 static void fork_in_a_nested_run(void)
 {
-    struct ear ears[2];
+    struct receiver receivers[2];
 
-    ear_open(&ears[0], OWN_LOOP, target_behind(1));
-    ear_open(&ears[1], OWN_LOOP, target_behind(2));
-    ears[0].inside = nest;
-    ears[1].inside = fork_and_return;
+    receiver_open(&receivers[0], OWN_LOOP, target_behind(1));
+    receiver_open(&receivers[1], OWN_LOOP, target_behind(2));
+    receivers[0].inside = nest;
+    receivers[1].inside = fork_and_return;
     change_route(&writer, WRITER_ADD, 1);
     change_route(&writer, WRITER_ADD, 2);
-    ear_wait(&ears[0], PATIENCE);
-    ears[1].result = ears[0].result;
-    ears[1].error = ears[0].error;
-    end_if_child(&ears[1]);
-    EXPECT_HEARD(&ears[0], R);
-    EXPECT_HEARD(&ears[1], R);
+    receiver_wait(&receivers[0], PATIENCE);
+    receivers[1].result = receivers[0].result;
+    receivers[1].error = receivers[0].error;
+    end_if_child(&receivers[1]);
+    EXPECT_CALLBACK(&receivers[0], R);
+    EXPECT_CALLBACK(&receivers[1], R);
     change_route(&writer, WRITER_DELETE, 2);
-    EXPECT_HEARD(&ears[1], 0);
-    ears[0].forked = ears[1].forked;
-    ears[0].child = ears[1].child;
-    expect_child_and_hearing(&ears[0]);
+    EXPECT_CALLBACK(&receivers[1], 0);
+    receivers[0].forked = receivers[1].forked;
+    receivers[0].child = receivers[1].child;
+    expect_child_and_callback(&receivers[0]);
     for (size_t i = 0; i < 2; i++)
-        ear_close(&ears[i]);
+        receiver_close(&receivers[i]);
 }
 
 TEST(nested_runs_end_in_a_child)
@@ -1100,10 +1103,10 @@ static void end_if_hooks_child(SCNetworkReachabilityRef target)
 {
     if (hook_child != 0)
         return;
-    assert_int_equal(retained, let_go);
+    assert_int_equal(retained, given_up);
     if (target != NULL)
         expect_target_refused(target);
-    expect_a_new_life(60);
+    expect_fresh_start(60);
     child_end();
 }
 
@@ -1114,7 +1117,7 @@ TEST(a_child_of_a_contexts_hook_is_refused)
     SCBoolean                    set;
 
     target = target_behind(1);
-    retained = let_go = 0;
+    retained = given_up = 0;
 
     hook_child = -1;
     hooks_until_fork = 0;
@@ -1128,7 +1131,7 @@ TEST(a_child_of_a_contexts_hook_is_refused)
     assert_true(set);
 
     hook_child = -1;
-    hooks_until_fork = 1; /* the new one's retain, then the old one's release */
+    hooks_until_fork = 1; /* the retain of the new context, then the release of the old */
     assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
     if (hook_child == 0)
         SCNetworkReachabilityRelease(target);
@@ -1140,7 +1143,7 @@ TEST(a_child_of_a_contexts_hook_is_refused)
     SCNetworkReachabilityRelease(target);
     end_if_hooks_child(NULL);
     child_expect_end(hook_child);
-    assert_int_equal(retained, let_go);
+    assert_int_equal(retained, given_up);
     descriptors_expect(&before);
 }
 
@@ -1152,7 +1155,7 @@ TEST(a_child_of_a_schedulers_hook_is_refused)
 
     require_threads();
     target = target_behind(1);
-    retained = let_go = 0;
+    retained = given_up = 0;
 
     hook_child = -1;
     hooks_until_fork = 0;
@@ -1170,50 +1173,50 @@ TEST(a_child_of_a_schedulers_hook_is_refused)
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     end_if_hooks_child(target);
     child_expect_end(hook_child);
-    assert_int_equal(retained, let_go);
+    assert_int_equal(retained, given_up);
     SCNetworkReachabilityRelease(target);
     descriptors_await(&before);
 }
 
 /* ---- Work in a scheduler's hands -------------------------------------------------------------------------------- */
 
-TEST(work_handed_over_before_a_fork_does_nothing_in_the_child)
+TEST(work_queued_before_a_fork_does_nothing_in_the_child)
 {
-    struct ear ear;
-    pid_t      child;
+    struct receiver receiver;
+    pid_t           child;
 
     require_threads();
-    ear_open(&ear, SCHEDULER, target_behind(1));
+    receiver_open(&receiver, SCHEDULER, target_behind(1));
     for (int unscheduled = 0; unscheduled < 2; unscheduled++) {
         change_route(&writer, unscheduled ? WRITER_DELETE : WRITER_ADD, 1);
-        assert_true(wait_for(&ear.handed, PATIENCE));
+        assert_true(wait_for(&receiver.handed, PATIENCE));
         if (unscheduled)
-            assert_true(SCNetworkReachabilitySetScheduler(ear.target, NULL));
+            assert_true(SCNetworkReachabilitySetScheduler(receiver.target, NULL));
         if (child_fork(&child)) {
-            const int calls = ear.calls;
+            const int calls = receiver.calls;
 
-            ear.work(ear.argument);
-            ear.work(ear.argument);
-            assert_int_equal(ear.calls, calls);
-            expect_inherited(&ear);
-            expect_a_new_life(2);
-            ear.work(ear.argument);
-            assert_int_equal(ear.calls, calls);
-            call_everything_and_release(&ear);
+            receiver.work(receiver.argument);
+            receiver.work(receiver.argument);
+            assert_int_equal(receiver.calls, calls);
+            expect_inherited(&receiver);
+            expect_fresh_start(2);
+            receiver.work(receiver.argument);
+            assert_int_equal(receiver.calls, calls);
+            call_everything_and_release(&receiver);
             child_end();
         }
         child_expect_end(child);
-        ear.work(ear.argument);
-        assert_int_equal(ear.calls, 1);
+        receiver.work(receiver.argument);
+        assert_int_equal(receiver.calls, 1);
     }
-    assert_true(ear.released);
-    SCNetworkReachabilityRelease(ear.target);
+    assert_true(receiver.released);
+    SCNetworkReachabilityRelease(receiver.target);
     descriptors_await(&before);
 }
 
 /* ---- A program's own fork handlers ------------------------------------------------------------------------------ */
 
-/* Registered before the library was called for the first time. NULL: nothing to do. */
+/* Registered before the first call of the library. NULL: does nothing. */
 static void (*handlers[3])(void);
 
 static void before_fork(void)
@@ -1278,7 +1281,7 @@ static void call_in_handlers(void)
         SCNetworkReachabilityRelease(handled);
         SCRunLoopRelease(handled_loop);
         descriptors_expect(&before);
-        expect_a_new_life(2);
+        expect_fresh_start(2);
         child_end();
     }
     handlers[0] = handlers[1] = handlers[2] = NULL;
@@ -1295,15 +1298,15 @@ TEST(a_programs_own_fork_handlers_may_call_the_library)
     child_run(call_in_handlers);
 }
 
-/* ---- Other threads in the middle of something ------------------------------------------------------------------- */
+/* ---- Other threads inside calls --------------------------------------------------------------------------------- */
 
 void *__real_realloc(void *memory, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
 void  __real_free(void *memory);
 void  __wrap_free(void *memory);
 
-/* Of the library's calls, too: see the Makefile. The next thread that lets memory grow is held up before it has noted
- * where that is now; what it has given back must not be given back a second time. */
+/* Wraps the calls of the library too: see the Makefile. The next thread that calls realloc is held up before it stores
+ * the new pointer. The old memory must not be freed a second time. */
 static atomic_bool   realloc_is_held_up;
 static void *_Atomic given_back;
 
@@ -1314,7 +1317,7 @@ void *__wrap_realloc(void *memory, size_t size)
 
     if (!atomic_exchange(&realloc_is_held_up, false))
         return __real_realloc(memory, size);
-    usable = memory == NULL ? 0 : malloc_usable_size(memory); /* where messages were lost, the table begins anew */
+    usable = memory == NULL ? 0 : malloc_usable_size(memory); /* after lost messages the table starts empty */
     fresh = malloc(size);
     if (fresh == NULL)
         abort();
@@ -1332,8 +1335,8 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-/* From here on a thread that makes the library ask, in whatever call, is held up where it notes new links. They are
- * made by a writer of their own, as another thread may still be waiting for the verdict on its change. */
+/* From now on a thread whose call makes the library query the kernel is held up when the library stores new links. A
+ * separate writer makes the links, because another thread may still wait for the result of its own change. */
 static void prepare_to_hold_up(void)
 {
     struct writer own;
@@ -1342,7 +1345,7 @@ static void prepare_to_hold_up(void)
     assert_int_equal(writer_open(&own), 0);
     sem_init(&held_up, 0, 0);
     sem_init(&go_on, 0, 0);
-    for (int i = 0; i < 9; i++) { /* the table of links has to grow */
+    for (int i = 0; i < 9; i++) { /* so that the table of links grows */
         snprintf(names[0], sizeof names[0], "x%d", i);
         snprintf(names[1], sizeof names[1], "y%d", i);
         assert_int_equal(writer_link_add_pair(&own, names[0], names[1]), 0);
@@ -1351,7 +1354,7 @@ static void prepare_to_hold_up(void)
     realloc_is_held_up = true;
 }
 
-static void let_go_on(pthread_t thread)
+static void resume(pthread_t thread)
 {
     sem_post(&go_on);
     pthread_join(thread, NULL);
@@ -1360,7 +1363,7 @@ static void let_go_on(pthread_t thread)
     sem_destroy(&go_on);
 }
 
-static void *ask_once(void *target)
+static void *query_once(void *target)
 {
     SCNetworkReachabilityFlags flags;
 
@@ -1378,15 +1381,15 @@ TEST(a_child_releases_what_another_thread_was_changing)
     target = expect_target("192.0.2.9");
     EXPECT(target, R | D, None);
     prepare_to_hold_up();
-    assert_int_equal(pthread_create(&thread, NULL, ask_once, (void *)(uintptr_t)target), 0);
+    assert_int_equal(pthread_create(&thread, NULL, query_once, (void *)(uintptr_t)target), 0);
     assert_true(wait_for(&held_up, PATIENCE));
     if (child_fork(&child)) {
         expect_target_refused(target);
         SCNetworkReachabilityRelease(target);
-        expect_a_new_life(2);
+        expect_fresh_start(2);
         child_end();
     }
-    let_go_on(thread);
+    resume(thread);
     child_expect_end(child);
     EXPECT(target, R | D, None);
     SCNetworkReachabilityRelease(target);
@@ -1395,10 +1398,10 @@ TEST(a_child_releases_what_another_thread_was_changing)
 
 static pthread_t scheduling;
 
-static void *schedule_once(void *ear)
+static void *schedule_once(void *receiver)
 {
     SCRunLoopRef             loop = SCRunLoopCreate();
-    SCNetworkReachabilityRef target = ((struct ear *)ear)->target;
+    SCNetworkReachabilityRef target = ((struct receiver *)receiver)->target;
 
     if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) ||
         !SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode))
@@ -1407,31 +1410,31 @@ static void *schedule_once(void *ear)
     return NULL;
 }
 
-/* Another thread has the target locked, and that of the namespace. */
-static void fork_and_return_while_locked(struct ear *ear)
+/* Another thread holds the locks of the target and of its namespace. */
+static void fork_and_return_while_locked(struct receiver *receiver)
 {
     prepare_to_hold_up();
-    if (pthread_create(&scheduling, NULL, schedule_once, ear) != 0 || !wait_for(&held_up, PATIENCE))
+    if (pthread_create(&scheduling, NULL, schedule_once, receiver) != 0 || !wait_for(&held_up, PATIENCE))
         abort();
-    fork_and_return(ear);
-    if (ear->child != 0)
-        let_go_on(scheduling);
+    fork_and_return(receiver);
+    if (receiver->child != 0)
+        resume(scheduling);
 }
 
 TEST_WITH(NULL, NULL, a_child_that_returns_from_a_callback_takes_no_lock_of_another_thread)
 {
     static const enum way ways[] = { MADE_LOOP, THREADS_LOOP };
-    struct ear            ear;
+    struct receiver       receiver;
 
     require_threads();
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         begin();
-        ear_open(&ear, ways[i], target_behind(1));
-        ear.inside = fork_and_return_while_locked;
+        receiver_open(&receiver, ways[i], target_behind(1));
+        receiver.inside = fork_and_return_while_locked;
         change_route(&writer, WRITER_ADD, 1);
-        EXPECT_HEARD(&ear, R);
-        expect_child_and_hearing(&ear);
-        ear_close(&ear);
+        EXPECT_CALLBACK(&receiver, R);
+        expect_child_and_callback(&receiver);
+        receiver_close(&receiver);
         descriptors_await(&before);
         finish();
     }
@@ -1440,7 +1443,7 @@ TEST_WITH(NULL, NULL, a_child_that_returns_from_a_callback_takes_no_lock_of_anot
 #define FORKERS 2
 
 static struct {
-    SCNetworkReachabilityRef asked, watched, abroad;
+    SCNetworkReachabilityRef queried, watched, abroad;
     SCRunLoopRef             loop;
     atomic_bool              done;
     atomic_int               calls, children;
@@ -1456,13 +1459,13 @@ static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
     storm.calls++;
 }
 
-static void *ask(void *unused)
+static void *query_repeatedly(void *unused)
 {
     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
     char                      text[512];
 
     while (!storm.done) {
-        (void)expect_flags_of(storm.asked);
+        (void)expect_flags_of(storm.queried);
         (void)SCNetworkReachabilityGetPath(storm.watched, &path);
         (void)SCNetworkReachabilityGetDescription(storm.watched, text, sizeof text);
         assert_true(SCNetworkReachabilitySetCallback(storm.watched, count_call, NULL));
@@ -1477,7 +1480,7 @@ static void *drive_storm(void *unused)
     return unused;
 }
 
-static void come_and_go_once(SCNetworkReachabilityRef target)
+static void create_and_release_once(SCNetworkReachabilityRef target)
 {
     SCRunLoopRef loop = SCRunLoopCreate();
 
@@ -1487,23 +1490,23 @@ static void come_and_go_once(SCNetworkReachabilityRef target)
     SCRunLoopRelease(loop);
 }
 
-static void *come_and_go(void *unused)
+static void *create_and_release(void *unused)
 {
     while (!storm.done) {
         SCNetworkReachabilityRef target = target_behind(1);
 
-        come_and_go_once(target);
+        create_and_release_once(target);
         SCNetworkReachabilityRelease(target);
     }
     return unused;
 }
 
-/* Away from the targets' network namespace, so that a thread goes there for each socket. */
-static void *come_and_go_abroad(void *unused)
+/* In another network namespace than the targets, so that a thread enters theirs for each socket. */
+static void *create_and_release_abroad(void *unused)
 {
     assert_true(namespace_enter());
     while (!storm.done)
-        come_and_go_once(storm.abroad);
+        create_and_release_once(storm.abroad);
     return unused;
 }
 
@@ -1515,8 +1518,8 @@ static void work_at_once(void *info, void (*work)(void *), void *argument)
     sem_post(&storm.performed);
 }
 
-/* The library's thread comes and goes with the target. */
-static void *come_and_go_on_schedulers(void *unused)
+/* The library thread starts and ends with the target. */
+static void *create_and_release_on_schedulers(void *unused)
 {
     SCNetworkReachabilityScheduler scheduler = { .perform = work_at_once };
 
@@ -1525,7 +1528,7 @@ static void *come_and_go_on_schedulers(void *unused)
 
         assert_true(SCNetworkReachabilitySetCallback(target, count_call, NULL));
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
-        assert_true(wait_for(&storm.performed, PATIENCE)); /* there is one callback to begin with, for a name */
+        assert_true(wait_for(&storm.performed, PATIENCE)); /* a scheduled name makes one callback at first */
         assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
         SCNetworkReachabilityRelease(target);
         while (tgkill(getpid(), storm.service, 0) == 0 && !storm.done)
@@ -1553,17 +1556,17 @@ static void live_in_a_storm(unsigned number)
     pid_t grandchild;
 
     descriptors_expect(&before);
-    expect_target_refused(storm.asked);
+    expect_target_refused(storm.queried);
     expect_target_refused(storm.watched);
     expect_loop_refused(storm.loop);
-    SCNetworkReachabilityRelease(storm.asked);
+    SCNetworkReachabilityRelease(storm.queried);
     SCNetworkReachabilityRelease(storm.watched);
     SCNetworkReachabilityRelease(storm.abroad);
     SCRunLoopRelease(storm.loop);
-    expect_a_new_life(number);
+    expect_fresh_start(number);
     if (number % 10 == 0 && child_fork(&grandchild)) {
         descriptors_expect(&before);
-        expect_a_new_life(number);
+        expect_fresh_start(number);
         child_end();
     }
     if (number % 10 == 0)
@@ -1571,7 +1574,7 @@ static void live_in_a_storm(unsigned number)
     child_end();
 }
 
-/* Every tenth is another program: no handler runs, and no descriptor may be there that exec leaves open. */
+/* Every tenth child executes another program: no handler runs, and exec must leave no descriptor open. */
 static void *fork_in_a_storm(void *first_number)
 {
     for (int i = 0; i < forks(); i++) {
@@ -1589,8 +1592,10 @@ static void *fork_in_a_storm(void *first_number)
 
 TEST_WITH(NULL, NULL, a_child_forked_in_a_storm_of_calls_starts_afresh)
 {
-    static void *(*const bodies[])(
-        void *) = { ask, drive_storm, come_and_go, come_and_go_abroad, come_and_go_on_schedulers, change_routes };
+    static void *(*const bodies[])(void *) = {
+        query_repeatedly, drive_storm, create_and_release, create_and_release_abroad, create_and_release_on_schedulers,
+        change_routes
+    };
     pthread_t threads[sizeof bodies / sizeof bodies[0]], forkers[FORKERS];
 
     require_threads();
@@ -1599,7 +1604,7 @@ TEST_WITH(NULL, NULL, a_child_forked_in_a_storm_of_calls_starts_afresh)
     begin();
     memset(&storm, 0, sizeof storm);
     sem_init(&storm.performed, 0, 0);
-    storm.asked = expect_target("192.0.2.9");
+    storm.queried = expect_target("192.0.2.9");
     storm.watched = target_behind(1);
     storm.abroad = target_behind(1);
     storm.loop = SCRunLoopCreate();
@@ -1615,9 +1620,9 @@ TEST_WITH(NULL, NULL, a_child_forked_in_a_storm_of_calls_starts_afresh)
         pthread_join(threads[i], NULL);
     assert_int_equal(storm.children, FORKERS * forks());
     assert_true(storm.calls > 0);
-    EXPECT(storm.asked, R | D, None);
+    EXPECT(storm.queried, R | D, None);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(storm.watched, storm.loop, kSCRunLoopDefaultMode));
-    SCNetworkReachabilityRelease(storm.asked);
+    SCNetworkReachabilityRelease(storm.queried);
     SCNetworkReachabilityRelease(storm.watched);
     SCNetworkReachabilityRelease(storm.abroad);
     SCRunLoopRelease(storm.loop);

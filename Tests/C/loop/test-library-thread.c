@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one thread of the library: when it exists, that no call waits for it, and what it must not touch.
+ * The one thread of the library: it exists only while it is needed, no call waits for it, and it leaves the program's
+ * signals, namespaces and descriptors alone.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +27,7 @@
 #include "support/watcher.h"
 #include "support/witness.h"
 
-#define PATIENCE 20 /* seconds until what must happen has failed to */
+#define PATIENCE 20 /* seconds: an event that takes longer has failed */
 
 extern char **environ;
 
@@ -45,7 +46,7 @@ static void await(sem_t *semaphore)
 
 /* ---- Threads of this process ------------------------------------------------------------------------------------ */
 
-/* How many there are of this name (NULL: of any), and one of them. */
+/* Counts the threads of this name (NULL: all), and returns one of them. */
 static int count_threads(const char *name, pid_t *ret_one)
 {
     DIR           *tasks = opendir("/proc/self/task");
@@ -89,7 +90,7 @@ static bool await_threads(int wanted, pid_t *ret_one)
     return true;
 }
 
-/* Soon there are so many of the library's. */
+/* Waits until the library has this many threads. */
 static void expect_threads(int wanted)
 {
     if (!await_threads(wanted, NULL))
@@ -180,7 +181,7 @@ static void *start_together(void *unused)
         if (!queue_set(&race.queue, target))
             atomic_fetch_add(&race.refused, 1);
         pthread_barrier_wait(&race.together);
-        pthread_barrier_wait(&race.together); /* the test has counted */
+        pthread_barrier_wait(&race.together); /* the test has counted the threads */
         if (!SCNetworkReachabilitySetScheduler(target, NULL))
             atomic_fetch_add(&race.refused, 1);
         SCNetworkReachabilityRelease(target);
@@ -205,7 +206,7 @@ TEST(concurrent_first_users_start_one_thread)
     for (int i = 0; i < race.rounds; i++) {
         pthread_barrier_wait(&race.together);
         pthread_barrier_wait(&race.together);
-        expect_threads(1); /* those that came too late have ended */
+        expect_threads(1); /* surplus threads have ended */
         pthread_barrier_wait(&race.together);
         pthread_barrier_wait(&race.together);
         expect_threads(0);
@@ -220,7 +221,8 @@ TEST(concurrent_first_users_start_one_thread)
     queue_close(&race.queue);
 }
 
-/* The last goes while the next comes: the thread is kept, or another one is started, and in the end none is left. */
+/* The last target ends while another one starts: the library keeps the thread or starts another. In the end none is
+ * left. */
 TEST(the_thread_may_be_needed_again_while_it_ends)
 {
     const int                    rounds = unit_is_under(NULL) ? 100 : 2000;
@@ -245,7 +247,7 @@ TEST(the_thread_may_be_needed_again_while_it_ends)
     }
     SCNetworkReachabilityRelease(target);
     expect_threads(0);
-    queue_close(&queue); /* a work that came late */
+    queue_close(&queue); /* a late work may be pending */
     assert_int_equal(atomic_load(&queue.references), 0);
     assert_int_equal(atomic_load(&calls), 0);
     descriptors_expect(&before);
@@ -291,11 +293,10 @@ static void unschedule(SCNetworkReachabilityRef target, SCNetworkReachabilityFla
 TEST(the_thread_ends_after_it_unscheduled_the_last_target_itself)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_at_once };
-    SCNetworkReachabilityContext         context = { 0 };
-    sem_t                                called;
+    static sem_t                         called; /* not on the stack: helgrind does not know sem_timedwait */
+    SCNetworkReachabilityContext         context = { .info = &called };
 
     expect_threads(0);
-    context.info = &called;
     assert_int_equal(sem_init(&called, 0, 0), 0);
     for (int i = 0; i < 100; i++) {
         SCNetworkReachabilityRef target = name_target();
@@ -361,7 +362,7 @@ static void *make_calls(void *unused)
         check(SCNetworkReachabilitySetScheduler(target, NULL));
     }
     SCNetworkReachabilityRelease(fresh);
-    /* And the one whose work it is. */
+    /* Then the target of that work. */
     check(SCNetworkReachabilityGetFlags(stuck.target, &flags));
     check(SCNetworkReachabilitySetCallback(stuck.target, NULL, NULL));
     check(SCNetworkReachabilitySetScheduler(stuck.target, NULL));
@@ -420,7 +421,7 @@ TEST_WITH(NULL, NULL, signal_handlers_never_run_on_the_thread)
     struct sigaction       before[NUMBERS];
     sigset_t               some, mask, pending;
 
-    witness_open(); /* while nothing is blocked: the thread must not have that from us */
+    witness_open(); /* while this thread blocks no signal: the library thread must not inherit a mask */
     expect_threads(1);
     main_thread = pthread_self();
     atomic_store(&signals, 0);
@@ -433,7 +434,7 @@ TEST_WITH(NULL, NULL, signal_handlers_never_run_on_the_thread)
     assert_int_equal(pthread_sigmask(SIG_BLOCK, &some, &mask), 0);
     for (int i = 0; i < NUMBERS; i++)
         assert_int_equal(kill(getpid(), numbers[i]), 0);
-    witness_settle(); /* it has run meanwhile, and would have been the one to take them */
+    witness_settle(); /* the thread has run meanwhile, and could have received them */
     assert_int_equal(atomic_load(&signals), 0);
     assert_int_equal(sigpending(&pending), 0);
     for (int i = 0; i < NUMBERS; i++)
@@ -455,7 +456,7 @@ static struct {
     bool         failed;
 } abroad;
 
-/* Starts the library's thread from a namespace of its own. */
+/* Starts the library thread in a new namespace. */
 static void *live_abroad(void *unused)
 {
     SCNetworkReachabilityRef target = NULL;
@@ -472,7 +473,7 @@ static void *live_abroad(void *unused)
     return unused;
 }
 
-/* A pair's far end, d, was there. When the namespace dies, so does the pair. */
+/* The far end of a pair, d, was in the namespace. The pair disappears when the namespace dies. */
 static void expect_death(void)
 {
     const double end = watcher_now() + PATIENCE;
@@ -550,7 +551,7 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_the_namespace_in_which_i
 
 static double processor_time(pid_t thread)
 {
-    const clockid_t clock = (clockid_t)((~(unsigned)thread << 3) | 6); /* the kernel's, of a thread by its number */
+    const clockid_t clock = (clockid_t)((~(unsigned)thread << 3) | 6); /* the kernel's clock of a thread */
     struct timespec time;
 
     return clock_gettime(clock, &time) != 0 ? -1 : (double)time.tv_sec + (double)time.tv_nsec / 1e9;
@@ -562,9 +563,8 @@ static int complain(const char *what)
     return 1;
 }
 
-/* Closes what it never opened; perhaps other things are there afterwards, which are always readable. The thread is
- * inside perform meanwhile: inside epoll_wait it would sleep on. How much processor time it takes is measured over a
- * second. */
+/* Closes descriptors of the library, and may replace them by descriptors that are always readable. The thread is inside
+ * perform meanwhile: inside epoll_wait it would stay asleep. Then measures its processor time over a second. */
 static int close_everything(bool reuse)
 {
     const SCNetworkReachabilityScheduler scheduler = { .perform = perform_stuck };
@@ -582,14 +582,14 @@ static int close_everything(bool reuse)
         continue;
     if (!await_threads(1, &thread))
         return complain("no thread");
-    /* Bare system calls: a sanitizer has a point when it complains of such a program. */
+    /* Direct system calls: a sanitizer would report such a program. */
     syscall(SYS_close_range, 3, ~0u, 0);
     zero = reuse ? open("/dev/zero", O_RDONLY) : -1;
     for (int fd = zero + 1; reuse && fd < 64; fd++)
         syscall(SYS_dup3, zero, fd, 0);
     before = processor_time(thread);
     sem_post(&stuck.go_on);
-    poll(NULL, 0, 1000); /* the time over which it is measured */
+    poll(NULL, 0, 1000); /* the time of the measurement */
     spent = processor_time(thread) - before;
     if (before < 0 || spent > 0.1) {
         fprintf(stderr, "in one second it ran for %.3f s\n", spent);
@@ -611,7 +611,7 @@ PART(replace_descriptors)
     _exit(close_everything(true));
 }
 
-/* Ends as programs do, with all that there is. */
+/* Ends the process while everything is in use. */
 PART(leave)
 {
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "localhost");
@@ -665,7 +665,7 @@ static void drop_work(void *info, void (*work)(void *argument), void *argument)
     (void)argument;
 }
 
-/* The thread may have a target in hand for a moment: it never becomes its last user. */
+/* The thread may hold a target for a moment, but never its last reference. */
 TEST_WITH(require_lo, NULL, the_thread_never_releases_the_last_context)
 {
     const int                            rounds = unit_is_under(NULL) ? 500 : 20000;
@@ -682,7 +682,7 @@ TEST_WITH(require_lo, NULL, the_thread_never_releases_the_last_context)
         assert_true(SCNetworkReachabilitySetCallback(target, ignore, &context));
         assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
         for (int j = i % 50; j > 0; j--)
-            (void)expect_flags_of(target); /* it begins with it by now, or has not */
+            (void)expect_flags_of(target); /* the thread may handle the target now */
         assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
         SCNetworkReachabilityRelease(target);
         assert_int_equal(hooks.here, i + 1);
@@ -699,7 +699,7 @@ static void *note_thread(void *ret)
     return NULL;
 }
 
-/* A sanitizer's own thread comes with the first. That one itself may be listed for a moment after it was joined. */
+/* A sanitizer starts its own thread with the first thread. The kernel may list a joined thread for a moment. */
 static void start(void)
 {
     pthread_t thread;

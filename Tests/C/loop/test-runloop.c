@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SCRunLoop: its descriptor, how long it waits, how a run ends, who may drive it, and its clean-up. */
+/* SCRunLoop: its descriptor, its waits, the end of a run, its drivers, and its clean-up. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #define FAR       "198.51.100.7"
 #define IN_VAIN   80    /* milliseconds: longer than until the second evaluation */
 #define PATIENCE  10000 /* milliseconds */
-#define LONG_TIME 30.0  /* seconds: a wait that is to be ended */
+#define LONG_TIME 30.0  /* seconds: a wait that the test ends early */
 
 static struct watcher watcher; /* stopped at the end of each test */
 
@@ -56,7 +56,7 @@ TEST(the_descriptor_is_readable_while_there_is_work)
     assert_true(fd >= 0);
     assert_int_equal(SCRunLoopGetFileDescriptor(watcher.loop), fd);
     assert_int_equal(epoll_ctl(host, EPOLL_CTL_ADD, fd, &event), 0);
-    while (is_readable(fd, IN_VAIN)) /* the look behind RTNL that follows scheduling */
+    while (is_readable(fd, IN_VAIN)) /* the evaluation behind the barrier after scheduling */
         watcher_pass(&watcher);
     appear();
     assert_true(is_readable(fd, 0));
@@ -64,7 +64,7 @@ TEST(the_descriptor_is_readable_while_there_is_work)
     assert_int_equal(epoll_wait(host, &got, 1, 0), 1);
     assert_int_equal(epoll_wait(host, &got, 1, 0), 1);
     assert_int_equal(watcher_pass(&watcher), 1);
-    while (is_readable(fd, IN_VAIN)) /* a few more evaluations may come, not without end */
+    while (is_readable(fd, IN_VAIN)) /* a few more evaluations may come, but not endlessly */
         assert_int_equal(watcher_pass(&watcher), 0);
     assert_int_equal(epoll_wait(host, &got, 1, 0), 0);
     watcher_stop(&watcher);
@@ -239,7 +239,7 @@ TEST_WITH(NULL, NULL, a_signal_handler_may_wake_up_a_loop)
     signalled_stop = false;
     arrange_signal();
     assert_int_equal(SCRunLoopPerform(signalled_loop, -1), 0);
-    signal(SIGALRM, SIG_IGN); /* one may still be on its way */
+    signal(SIGALRM, SIG_IGN); /* one may still be pending */
     SCRunLoopRelease(signalled_loop);
 }
 
@@ -292,13 +292,13 @@ TEST(interrupted_system_calls_are_retried)
     }
     watcher_stop(&watcher);
     assert_int_equal(setitimer(ITIMER_REAL, &calm, NULL), 0);
-    signal(SIGALRM, SIG_IGN); /* one may still be on its way */
+    signal(SIGALRM, SIG_IGN); /* one may still be pending */
     SCNetworkReachabilityRelease(fresh);
 }
 
 /* ---- Runs. In threads of their own: the main thread's loop lives as long as the process. ------------------------ */
 
-/* What a test does on a thread of its own, with its own loop and a scheduled target. */
+/* A run on a separate thread, with its own loop and a scheduled target. */
 struct run {
     void (*body)(struct run *run);
     SCRunLoopRef             loop;
@@ -405,11 +405,11 @@ TEST(a_run_returns_after_a_callback_with_return_after_source_handled)
     vanish();
     run.body = run_briefly;
     on_a_thread(&run);
-    assert_int_equal(run.result, kSCRunLoopRunTimedOut); /* although there was one */
+    assert_int_equal(run.result, kSCRunLoopRunTimedOut); /* although a callback was made */
     assert_int_equal(run.calls, 2);
 }
 
-TEST(one_pass_makes_the_calls_that_are_due)
+TEST(one_pass_makes_all_due_calls)
 {
     struct run run = { .body = run_one_pass, .scheduled = true, .changing = true };
 
@@ -506,7 +506,7 @@ TEST(a_signal_handler_may_stop_a_run)
     struct run run = { .body = stop_from_a_signal, .scheduled = true };
 
     on_a_thread(&run);
-    signal(SIGALRM, SIG_IGN); /* one may still be on its way */
+    signal(SIGALRM, SIG_IGN); /* one may still be pending */
     assert_int_equal(run.result, kSCRunLoopRunStopped);
 }
 
@@ -621,7 +621,7 @@ static void drive_too(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
 
     (void)target;
     (void)flags;
-    rivals->nested = SCRunLoopPerform(rivals->loop, 0) == 0; /* the same thread may */
+    rivals->nested = SCRunLoopPerform(rivals->loop, 0) == 0; /* the same thread may drive it again */
     pthread_create(&thread, NULL, drive_elsewhere, rivals);
     pthread_join(thread, NULL);
 }
@@ -641,7 +641,8 @@ TEST(a_second_driver_is_refused)
     assert_int_equal(rivals.result, -1);
     assert_int_equal(rivals.error, EBUSY);
     assert_true(rivals.nested);
-    assert_int_equal(pthread_create(&thread, NULL, drive_elsewhere, &rivals), 0); /* one after the other may */
+    assert_int_equal(pthread_create(&thread, NULL, drive_elsewhere, &rivals),
+                     0); /* another thread may drive it later */
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(rivals.result, 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, rivals.loop, kSCRunLoopDefaultMode));
@@ -666,7 +667,7 @@ TEST_WITH(NULL, NULL, scheduled_targets_take_no_thread)
     const int      before = count_threads();
     struct watcher watchers[5];
 
-    /* The sanitizer's own thread, which it starts at some time, is none of ours. */
+    /* A sanitizer may start its own thread: it does not count. */
     if (unit_is_under("tsan"))
         SKIP("the thread sanitizer has a thread of its own");
     namespace_require_pair();
@@ -686,7 +687,7 @@ TEST_WITH(NULL, NULL, scheduled_targets_take_no_thread)
     assert_int_equal(count_threads(), before);
 }
 
-/* ---- What is left behind ---------------------------------------------------------------------------------------- */
+/* ---- Clean-up --------------------------------------------------------------------------------------------------- */
 
 static void use_everything(struct run *run)
 {
@@ -745,7 +746,7 @@ TEST_WITH(NULL, NULL, loops_are_counted)
     SCRunLoopRelease(loop);
 }
 
-/* ---- Whose loop ------------------------------------------------------------------------------------------------- */
+/* ---- Loops of threads ------------------------------------------------------------------------------------------- */
 
 static void *own_loop(void *argument)
 {
@@ -757,7 +758,7 @@ static void *own_loop(void *argument)
     return NULL;
 }
 
-/* In a child: the main thread's loop would stay open for all that follows. */
+/* In a child: the main thread's loop would stay open during the later tests. */
 static int check_own_loops(void)
 {
     SCRunLoopRef loops[3] = { NULL };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Look-ups of names, with a resolver of the test (resolver.h): they hang, succeed and fail when the test wants it. How
- * many threads there are, which names are looked up and reported in which order, and what is left at the end.
+ * Look-ups of names, with the test's own resolver (resolver.h): the test decides when a look-up hangs, succeeds or
+ * fails. The tests check the number of threads, the order of look-ups and reports, and the clean-up.
  *
  * TEST_STORM_ROUNDS: how often targets are released while their look-up ends (default 2000).
  */
@@ -36,9 +36,9 @@
 
 #define ROUNDS   2000
 #define NAMES    10000
-#define PATIENCE 20 /* seconds until what must happen has failed to */
+#define PATIENCE 20 /* seconds: an event that takes longer has failed */
 
-/* Slower by what, so that as much can be done less often. */
+/* How much slower the tests run. They do less then. */
 static unsigned slowness(void)
 {
     return unit_is_under("valgrind") ? 20 : unit_is_under("tsan") || unit_is_under("asan") ? 4 : 1;
@@ -84,7 +84,7 @@ void *__wrap_calloc(size_t count, size_t size);
 int   __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
 int   __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
 
-/* A mere pause is none: each test waits until no thread is left. */
+/* A pause ends at once: each test waits until no thread is left. */
 int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
 {
     return count == 0 ? 0 : __real_poll(polled, count, milliseconds);
@@ -109,11 +109,11 @@ int __wrap_stat(const char *path, struct stat *status)
     return __real_stat(path, status);
 }
 
-/* Threads are counted, and may not be had; `meanwhile` runs inside. */
+/* Threads are counted. While `none`, pthread_create fails; `meanwhile` runs inside it. */
 static struct {
     atomic_bool none;
     void (*meanwhile)(void);
-    void (*_Atomic before)(void); /* the next one that can be had, once */
+    void (*_Atomic before)(void); /* runs once, inside the next pthread_create that succeeds */
     atomic_int refused, started;
 } threads;
 
@@ -133,7 +133,7 @@ int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void
     return EAGAIN;
 }
 
-/* There is no memory for pieces of these sizes, so many times. */
+/* Allocations of these sizes fail, this many times. */
 static struct {
     atomic_size_t least, most;
     atomic_int    times;
@@ -158,9 +158,9 @@ void *__wrap_calloc(size_t count, size_t size)
 /* ---- Names ------------------------------------------------------------------------------------------------------ */
 
 #define LOCAL "127.0.0.1"
-#define HERE  (R | L | D) /* what that is */
+#define HERE  (R | L | D) /* the flags of LOCAL */
 
-/* By the name's beginning. */
+/* The beginning of the name decides the reply. */
 static struct resolver_reply usual(const char *name)
 {
     static const struct {
@@ -201,14 +201,14 @@ static void await_no_thread(void)
     }
 }
 
-/* After a test that failed in the middle the next one finds nothing of it. */
+/* Cleans up after a test that failed in the middle. */
 static void end_test(void)
 {
     atomic_store(&threads.none, false);
     atomic_store(&dearth.times, 0);
     if (atomic_exchange(&gate.closed, false))
         sem_post(&gate.open);
-    resolver_let_go(NULL);
+    resolver_release(NULL);
     SCNetworkReachabilityRelease(holder);
     holder = NULL;
     assert_true(resolver_await_threads(0));
@@ -217,7 +217,7 @@ static void end_test(void)
 /* Every look-up has ended, and with it the threads; nothing is watched. */
 static void finish(void)
 {
-    resolver_let_go(NULL);
+    resolver_release(NULL);
     if (!resolver_await_threads(0))
         fail_msg("%u threads are left", resolver_threads());
     await_no_thread();
@@ -226,11 +226,11 @@ static void finish(void)
 }
 
 /* Waits for the first callback. */
-static void await_answer(struct watcher *watcher)
+static void await_callback(struct watcher *watcher)
 {
     while (watcher->calls == 0)
         if (SCRunLoopPerform(watcher->loop, PATIENCE) != 1)
-            fail_msg("no answer");
+            fail_msg("no callback");
 }
 
 static void expect_reason(SCNetworkReachabilityRef target, SCNetworkReachabilityReason reason)
@@ -253,7 +253,8 @@ static void write_hosts(const char *text)
     assert_int_equal(utimensat(AT_FDCWD, ETC_HOSTS, long_ago, 0), 0);
 }
 
-/* Else a thread reads them first, and hands on what is not in them. Kept for as long as there is a name. */
+/* Otherwise a thread reads them first, and passes on the names that are not in them. The library keeps the contents
+ * while a name exists. */
 static void have_hosts_read(void)
 {
     struct watcher watcher;
@@ -263,7 +264,7 @@ static void have_hosts_read(void)
     holder = expect_name("holder.example");
     resolver_begin(usual);
     watcher_schedule(&watcher, expect_name("name.example"));
-    await_answer(&watcher);
+    await_callback(&watcher);
     watcher_stop(&watcher);
     if (!resolver_await_threads(0))
         fail_msg("%u threads are left", resolver_threads());
@@ -310,7 +311,7 @@ static void drive_until(SCRunLoopRef loop, const struct listener *listener, int 
 
 /* ---- Very many names -------------------------------------------------------------------------------------------- */
 
-/* From being scheduled to the callback. */
+/* The time from the schedule to the callback. */
 static double time_of(const char *name)
 {
     struct watcher watcher;
@@ -322,7 +323,7 @@ static double time_of(const char *name)
         SCRunLoopPerform(watcher.loop, 1);
     time = watcher_now() - start;
     if (watcher.calls == 0)
-        fail_msg("%s was not answered", name);
+        fail_msg("%s was not reply_from_table", name);
     EXPECT(watcher.target, HERE, None);
     watcher_stop(&watcher);
     return time;
@@ -383,7 +384,7 @@ TEST_WITH(begin, NULL, many_hanging_names_take_four_threads_and_do_not_delay_a_q
     SCNetworkReachabilityRelease(stuck);
     SCRunLoopRelease(loop);
     free(targets);
-    /* The stuck ones remain, and no look-up runs without a target. */
+    /* The stuck look-ups remain. No look-up runs without a target. */
     assert_true(resolver_await_threads(4));
     finish();
     assert_int_equal(resolver_calls(NULL), calls + 1);
@@ -421,7 +422,7 @@ TEST_WITH(begin, NULL, many_resolved_names_are_all_reported)
 
 /* ---- Which names are looked up, and when ------------------------------------------------------------------------ */
 
-/* Names that take all threads but the one for quick ones. */
+/* Names that occupy all threads except the quick one. */
 struct occupation {
     struct watcher watchers[3];
 };
@@ -468,7 +469,7 @@ TEST(first_look_ups_go_before_repeated_ones)
     while (resolver_calls("sentinel") < 2)
         drive_on(&sentinel);
     watcher_schedule(&first, expect_name("first.example"));
-    resolver_let_go("hang-0.occupies");
+    resolver_release("hang-0.occupies");
     assert_true(resolver_await_calls(NULL, 8));
     assert_string_equal(resolver_call(6), "first.example");
     assert_string_equal(resolver_call(7), "noname.repeated");
@@ -483,18 +484,18 @@ TEST_WITH(begin, NULL, a_look_up_is_shared)
     atomic_store(&threads.started, 0);
     for (int i = 0; i < SHARERS; i++) {
         watcher_start(&sharers[i], expect_name("hang.example"));
-        assert_true(resolver_await_hanging(1)); /* while it is in a queue, each may look for somebody to take it */
+        assert_true(resolver_await_hanging(1)); /* while it is queued, each target may start a thread for it */
     }
     watcher_start(&otherwise, expect_name("hang.example.org"));
     assert_true(resolver_await_hanging(2));
     assert_int_equal(resolver_calls(NULL), 2);
-    /* Another namespace may have another result. */
+    /* The result may differ in another namespace. */
     namespace_require();
     watcher_start(&elsewhere, expect_name("hang.example"));
     assert_true(resolver_await_hanging(3));
     assert_int_equal(resolver_calls("hang.example"), 2);
     assert_int_equal(atomic_load(&threads.started), 3);
-    resolver_let_go("hang.example");
+    resolver_release("hang.example");
     for (int i = 0; i < SHARERS; i++) {
         EXPECT_CHANGE(&sharers[i], HERE);
         watcher_stop(&sharers[i]);
@@ -517,8 +518,8 @@ TEST_WITH(begin, NULL, a_look_up_cancelled_in_the_queue_never_starts)
     watcher_start(&first, expect_name("two.example"));
     watcher_start(&second, expect_name("two.example"));
     watcher_stop(&one);
-    watcher_stop(&first); /* the other still wants to know */
-    resolver_let_go(NULL);
+    watcher_stop(&first); /* the other still needs the result */
+    resolver_release(NULL);
     EXPECT_CHANGE(&second, HERE);
     watcher_stop(&second);
     vacate(&occupation);
@@ -527,7 +528,7 @@ TEST_WITH(begin, NULL, a_look_up_cancelled_in_the_queue_never_starts)
     assert_int_equal(resolver_calls("two.example"), 1);
 }
 
-/* A waiter may leave while the look-up is queued, also the one that started it. */
+/* A target may be unscheduled while its look-up is queued, also the target that started it. */
 TEST_WITH(NULL, NULL, the_remaining_user_of_a_shared_look_up_is_notified)
 {
     enum { SHARERS = 4 };
@@ -546,7 +547,7 @@ TEST_WITH(NULL, NULL, the_remaining_user_of_a_shared_look_up_is_notified)
         watcher_start(&after, expect_name("after.example"));
         for (int j = 0; j < SHARERS - 1; j++)
             watcher_stop(&sharers[orders[i][j]]);
-        resolver_let_go(NULL);
+        resolver_release(NULL);
         EXPECT_CHANGE(&sharers[last], HERE);
         EXPECT_CHANGE(&before, HERE);
         EXPECT_CHANGE(&after, HERE);
@@ -580,7 +581,7 @@ TEST_WITH(begin, NULL, an_unscheduled_target_is_freed_at_once_and_not_notified)
     /* A target that was unscheduled and scheduled again is notified. */
     unschedule(stays, loop);
     schedule(stays, loop);
-    resolver_let_go(NULL);
+    resolver_release(NULL);
     drive_until(loop, &staying, 1);
     unschedule(stays, loop);
     SCNetworkReachabilityRelease(stays);
@@ -608,8 +609,8 @@ TEST_WITH(begin, NULL, an_unscheduled_name_forgets_its_look_up)
     assert_int_equal(resolver_calls(NULL), 2);
 }
 
-/* A second name from /etc/hosts need not wait for the first while there are threads to be had. */
-TEST(a_stuck_quick_name_delays_no_other)
+/* A second name from /etc/hosts does not wait for the first while another thread can start. */
+TEST(a_stuck_quick_name_does_not_delay_another)
 {
     struct watcher stuck, other;
 
@@ -622,29 +623,29 @@ TEST(a_stuck_quick_name_delays_no_other)
 
 static struct watcher robbed;
 
-static void be_robbed(void)
+static void start_quick_look_up(void)
 {
     watcher_schedule(&robbed, expect_name("hang.example"));
     assert_true(resolver_await_calls("hang.quick", 1));
 }
 
-/* The one thread is started for what is quick; before it is there, the other one's takes that. */
+/* A thread is started for a quick name. Before it runs, another thread takes that name. */
 TEST(a_thread_that_takes_over_work_still_does_its_own)
 {
     struct watcher quick;
 
     write_hosts("127.0.0.1 hang.quick\n");
-    watcher_schedule(&quick, expect_name("name.example")); /* so that they are read */
-    await_answer(&quick);
+    watcher_schedule(&quick, expect_name("name.example")); /* reads the files */
+    await_callback(&quick);
     watcher_stop(&quick);
     finish();
     resolver_begin(usual);
-    threads.before = be_robbed;
+    threads.before = start_quick_look_up;
     watcher_schedule(&quick, expect_name("hang.quick"));
     assert_true(resolver_await_hanging(2));
 }
 
-/* A clock that was set back must not make look-ups come in a circle, nor need a file have settled. */
+/* A clock that was set back must not cause endless look-ups. */
 TEST_WITH(NULL, NULL, a_file_with_a_future_time_is_read_once)
 {
     const struct timespec times[2] = { { .tv_sec = time(NULL) + 3600 }, { .tv_sec = time(NULL) + 3600 } };
@@ -669,7 +670,7 @@ TEST_WITH(NULL, NULL, a_file_with_a_future_time_is_read_once)
 
 static struct {
     struct resolver_reply reply;
-    atomic_int            times; /* a look-up that hangs says what it comes to when it is let go */
+    atomic_int            times; /* a look-up that hangs gets its reply when it is released */
 } before_it;
 
 static struct resolver_reply first_of_before(const char *name)
@@ -679,7 +680,7 @@ static struct resolver_reply first_of_before(const char *name)
     return (struct resolver_reply){ .addresses = "127.0.0.2" };
 }
 
-/* Its first look-up is in progress, and will have the old result. */
+/* The first look-up is in progress, and will return the old result. */
 static void begin_before(struct watcher *ret, struct resolver_reply reply)
 {
     before_it.reply = reply;
@@ -708,7 +709,7 @@ TEST_WITH(NULL, NULL, joining_an_outdated_look_up_gives_the_new_result)
         etc_write(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
         assert_int_equal(watcher_pass(&first), 0);
         watcher_schedule_on(&joining, expect_name("moves.example"), first.loop);
-        resolver_let_go("moves.example");
+        resolver_release("moves.example");
         expect_new_address(&joining);
         expect_new_address(&first);
         finish();
@@ -725,7 +726,7 @@ TEST_WITH(NULL, NULL, rejoining_an_outdated_look_up_gives_the_new_result)
         unschedule(watcher.target, watcher.loop);
         etc_write(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
         schedule(watcher.target, watcher.loop);
-        resolver_let_go("moves.example");
+        resolver_release("moves.example");
         expect_new_address(&watcher);
         finish();
         assert_int_equal(resolver_calls(NULL), 2);
@@ -833,7 +834,7 @@ static void await(const atomic_int *value, int least, int most, const char *what
             fail_msg("%s", what);
 }
 
-/* A little time, another one in each round, for the look-up to get somewhere. */
+/* Waits a little, a different time in each round, while the look-up makes progress. */
 static void spin(unsigned round)
 {
     for (volatile unsigned i = (round * 2654435761u) % 60000; i > 0; i--)
@@ -878,8 +879,7 @@ static void end_one(unsigned round, enum ending ending, bool on_scheduler)
     expect_no_complaint();
 }
 
-/* So that a round is not the beginning and the end of all: for an inotify(7) descriptor to be closed takes the kernel
- * milliseconds. */
+/* Keeps the inotify(7) descriptor open between rounds: the kernel takes milliseconds to close it. */
 static SCNetworkReachabilityRef settle(bool on_scheduler)
 {
     SCNetworkReachabilityRef settler = expect_name("name.settler");
@@ -910,7 +910,7 @@ TEST(a_target_may_be_released_while_its_look_up_ends)
     SCRunLoopRelease(storm.loop);
 }
 
-/* The first look-up fails, and those during its report hang. */
+/* The first look-up fails. Look-ups during its report hang. */
 static struct resolver_reply fail_then_hang(const char *name)
 {
     if (resolver_call(1)[0] == '\0')
@@ -931,21 +931,21 @@ TEST_WITH(NULL, NULL, a_target_rescheduled_during_its_delivery_gets_only_the_new
     listener_set(&listener, target, listener_called);
     atomic_store(&gate.closed, true);
     schedule(target, loop);
-    await_semaphore(&gate.reached, "the failure is not told");
+    await_semaphore(&gate.reached, "the failure is not reported");
     unschedule(target, loop);
     schedule(target, loop);
     assert_true(resolver_await_hanging(1));
     sem_post(&gate.open);
     assert_true(resolver_await_threads(1));
-    /* The failure is of before: nothing of it is seen. */
+    /* The failure is older than the schedule: it is not reported. */
     EXPECT_REASON(target, NamePending);
-    /* It has to be looked up again, for which the present look-up is waited. */
+    /* The name must be looked up again, when the current look-up has ended. */
     namespace_ip("route add default via 192.0.2.1");
     while (idle_perform(loop) > 0)
         continue;
     assert_int_equal(resolver_calls(NULL), 2);
     atomic_store(&listener.calls, 0);
-    resolver_let_go(NULL);
+    resolver_release(NULL);
     drive_until(loop, &listener, 1);
     EXPECT(target, HERE, None);
     unschedule(target, loop);
@@ -1017,12 +1017,12 @@ TEST_WITH(begin, NULL, names_leave_nothing_behind)
         if (i == 1)
             bytes = heap();
     }
-    /* What a thread keeps at hand for itself counts, too. */
+    /* The caches of a thread count too. */
     if (heap() > bytes + 4096)
         fail_msg("%zu bytes are left of %u names", heap() - bytes, 4 * count);
 }
 
-/* ---- What cannot be had ----------------------------------------------------------------------------------------- */
+/* ---- Shortages -------------------------------------------------------------------------------------------------- */
 
 TEST(a_look_up_without_a_thread_is_retried)
 {
@@ -1067,8 +1067,8 @@ static void prepare(struct watcher *ret, const char *name)
     unschedule(ret->target, ret->loop);
 }
 
-/* The first could believe that the other one's thread will see to it. */
-TEST(two_look_ups_without_a_thread_are_both_retried)
+/* Neither may rely on the thread of the other. */
+TEST(two_look_ups_without_threads_are_both_retried)
 {
     struct watcher first, other;
     pthread_t      thread;
@@ -1122,7 +1122,7 @@ TEST(joining_a_look_up_without_a_thread_is_retried_too)
     EXPECT_END(&joining, HERE);
 }
 
-/* It relies on a thread that another look-up is starting, and that fails to start. */
+/* The second look-up waits for a thread that the first one starts. That thread fails to start. */
 TEST(waiting_for_a_thread_that_cannot_start_is_retried_too)
 {
     struct watcher first;
@@ -1148,7 +1148,7 @@ static struct {
     unsigned       starting;
 } starters;
 
-/* Each while the one before is being started; and while they all are, the quick thread has a name that is not quick. */
+/* Each start happens inside the previous one. When all three are starting, the quick thread gets a slow name. */
 static void start_one_more(void)
 {
     if (++starters.starting < 3) {
@@ -1186,7 +1186,7 @@ TEST(the_quick_thread_leaves_no_work_to_starting_threads)
         watcher_stop(&starters.watchers[i]);
 }
 
-#define MANY_ADDRESSES 37 /* so many that their memory is recognized by its size */
+#define MANY_ADDRESSES 37 /* a count whose memory has a unique size */
 
 static char many_addresses[128 * 16];
 
@@ -1211,7 +1211,7 @@ static void lack(size_t least, size_t most, int times)
     atomic_store(&dearth.times, times);
 }
 
-/* Neither for a look-up, nor for what another one found. */
+/* First a look-up has no memory, then a result has none. */
 TEST_WITH(NULL, NULL, a_look_up_without_memory_is_retried)
 {
     struct watcher           first, unasked, untold;
@@ -1249,7 +1249,7 @@ TEST_WITH(NULL, NULL, a_look_up_without_memory_is_retried)
 
 /* ---- Time ------------------------------------------------------------------------------------------------------- */
 
-/* What is to be done later is not forgotten when the loop that was to do it is left. */
+/* Another loop takes over the retry when the target leaves its loop. */
 TEST_WITH(NULL, NULL, a_retry_moves_to_another_loop)
 {
     struct watcher watcher;
@@ -1258,7 +1258,7 @@ TEST_WITH(NULL, NULL, a_retry_moves_to_another_loop)
     begin_with(fail_then_hang);
     watcher_schedule(&watcher, expect_name("name.example"));
     first = watcher.loop;
-    await_answer(&watcher);
+    await_callback(&watcher);
     watcher.loop = SCRunLoopCreate();
     schedule(watcher.target, watcher.loop);
     unschedule(watcher.target, first);
@@ -1268,7 +1268,7 @@ TEST_WITH(NULL, NULL, a_retry_moves_to_another_loop)
     finish();
 }
 
-/* A result counts, though it must be looked up again. */
+/* A result counts even if the name must be looked up again. */
 TEST(continuous_changes_do_not_keep_a_name_from_resolving)
 {
     struct watcher watcher;
@@ -1280,7 +1280,7 @@ TEST(continuous_changes_do_not_keep_a_name_from_resolving)
         namespace_ip("route %s default via 192.0.2.1", i % 2 != 0 ? "add" : "delete");
         while (idle_perform(watcher.loop) > 0)
             continue;
-        resolver_let_go("hang.example");
+        resolver_release("hang.example");
         assert_true(resolver_await_calls("hang.example", i + 1));
         assert_true(resolver_await_hanging(1));
         (void)idle_perform(watcher.loop);
@@ -1300,13 +1300,13 @@ static void resolve_in_child(SCNetworkReachabilityRef inherited)
     assert_false(SCNetworkReachabilityGetFlags(inherited, &flags));
     assert_int_equal(SCError(), ECHILD);
     SCNetworkReachabilityRelease(inherited);
-    watcher_schedule(&watcher, expect_name("hang-0.occupies")); /* as the parent does, to no avail */
+    watcher_schedule(&watcher, expect_name("hang-0.occupies")); /* which stays pending, as in the parent */
     assert_true(resolver_await_hanging(1));
-    resolver_let_go(NULL);
+    resolver_release(NULL);
     EXPECT_CHANGE(&watcher, HERE);
     watcher_stop(&watcher);
     finish();
-    /* What the parent had in its queue is the parent's. */
+    /* The child does not look up names that the parent had queued. */
     assert_int_equal(resolver_calls(NULL), 1);
 }
 
@@ -1330,7 +1330,7 @@ TEST_WITH(NULL, NULL, a_child_does_its_own_look_ups_and_the_parent_continues)
     SCNetworkReachabilityRelease(inherited);
     child_expect_end(child);
     assert_int_equal(resolver_calls(NULL), 3);
-    resolver_let_go(NULL);
+    resolver_release(NULL);
     EXPECT_CHANGE(&queued, HERE);
     watcher_stop(&queued);
     for (int i = 0; i < 3; i++)
@@ -1339,11 +1339,11 @@ TEST_WITH(NULL, NULL, a_child_does_its_own_look_ups_and_the_parent_continues)
     finish();
 }
 
-/* ---- What comes of a look-up ------------------------------------------------------------------------------------ */
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
 
 static const char *answer;
 
-static struct resolver_reply answered(const char *name)
+static struct resolver_reply reply_from_table(const char *name)
 {
     (void)name;
     return (struct resolver_reply){ .addresses = answer };
@@ -1352,7 +1352,7 @@ static struct resolver_reply answered(const char *name)
 TEST_WITH(NULL, NULL, every_resolver_reply_has_a_result)
 {
     static const struct {
-        const char *answer, *addresses; /* the resolver's, and ours */
+        const char *answer, *addresses; /* the resolver's addresses, and the library's */
         bool        found;
     } table[] = {
         { "", "", false },
@@ -1364,7 +1364,7 @@ TEST_WITH(NULL, NULL, every_resolver_reply_has_a_result)
         { "fe80::7%2", "fe80::7%2", true },
         { "fe80::7%77", "fe80::7%77", true },
         { "fe80::7", "fe80::7", true },
-        { "2001:db8::7%2", "2001:db8::7", true }, /* needs none */
+        { "2001:db8::7%2", "2001:db8::7", true }, /* no scope needed */
         { "ff02::1%2", "ff02::1%2", true },
         { "2001:db8::9 2001:db8::8 192.0.2.9 192.0.2.8", "2001:db8::9 2001:db8::8 192.0.2.9 192.0.2.8", true },
     };
@@ -1375,10 +1375,10 @@ TEST_WITH(NULL, NULL, every_resolver_reply_has_a_result)
         char                    text[1024] = "";
         size_t                  count;
 
-        begin_with(answered);
+        begin_with(reply_from_table);
         answer = table[i].answer;
         watcher_schedule(&watcher, expect_name("name.example"));
-        await_answer(&watcher);
+        await_callback(&watcher);
         count = SCNetworkReachabilityGetResolvedAddresses(watcher.target, addresses, 16);
         for (size_t n = 0; n < count; n++) {
             char                       host[NI_MAXHOST];
@@ -1445,12 +1445,12 @@ TEST_WITH(NULL, NULL, every_error_has_its_reason)
             static const char *const texts[] = {
                 "nameserver 192.0.2.53\n",   /* can be reached */
                 "nameserver 198.51.100.1\n", /* cannot */
-                "nameserver 127.0.0.53\n",   /* on this machine: the default path, which there is none */
+                "nameserver 127.0.0.53\n",   /* on this machine: the default path counts, and there is none */
             };
 
             etc_write(ETC_RESOLV_CONF, texts[server]);
             watcher_schedule(&watchers[server], expect_name(table[i].name));
-            await_answer(&watchers[server]);
+            await_callback(&watchers[server]);
             assert_int_equal(watchers[server].flags, 0);
             if (!table[i].exists)
                 EXPECT(watchers[server].target, 0, NameNotFound);
@@ -1474,7 +1474,7 @@ static void note_signal(int number)
     atomic_store(&signalled, (long)syscall(SYS_gettid));
 }
 
-/* That each of them has all signals blocked, the resolver looks at in every test. */
+/* In every test, resolver.c checks the signal mask of these threads. */
 TEST(resolver_threads_block_all_signals)
 {
     struct sigaction  action = { .sa_handler = note_signal }, before;
@@ -1487,7 +1487,7 @@ TEST(resolver_threads_block_all_signals)
     occupy(&occupation);
     pthread_sigmask(SIG_BLOCK, &one, &mask);
     kill(getpid(), SIGUSR1);
-    resolver_let_go(NULL);
+    resolver_release(NULL);
     EXPECT_CHANGE(&occupation.watchers[0], HERE);
     sigpending(&pending);
     assert_int_equal(sigismember(&pending, SIGUSR1), 1);
@@ -1508,7 +1508,7 @@ struct inhabitant {
     sem_t                    made, moved;
 };
 
-/* In a namespace of its own, which nothing but the target keeps once the thread has ended. */
+/* In a new namespace. When the thread has ended, only the target keeps the namespace alive. */
 static void *inhabit(void *argument)
 {
     struct inhabitant *inhabitant = argument;
@@ -1547,7 +1547,7 @@ static void leave(struct inhabitant *inhabitant)
     SCRunLoopRelease(inhabitant->loop);
 }
 
-/* When a namespace dies, so does the veth in it, and with it its peer. */
+/* When a namespace dies, the veth in it disappears, and so does its peer. */
 static bool await_death(void)
 {
     const time_t end = time(NULL) + PATIENCE;
@@ -1568,7 +1568,7 @@ TEST_WITH(begin, NULL, a_namespace_dies_with_its_last_target)
     assert_true(namespace_try_ip("link show dev c"));
     leave(&inhabitant);
     assert_true(await_death());
-    /* A look-up that is stuck keeps it, and no longer than that. */
+    /* A stuck look-up keeps the namespace alive until it ends. */
     live(&inhabitant, "hang.example");
     assert_true(resolver_await_hanging(1));
     leave(&inhabitant);
@@ -1583,7 +1583,7 @@ static struct {
     SCRunLoopRef          loop;
     unsigned              rounds;
     sem_t                 done;
-    _Atomic(const char *) call; /* the one that is being made */
+    _Atomic(const char *) call; /* the call in progress */
 } unwaiting;
 
 #define MAKE_CALL(text, expression) \

@@ -43,18 +43,18 @@ static struct {
     sem_t                      called;
     atomic_int                 calls;
     SCNetworkReachabilityFlags flags;
-} told;
+} received;
 
-static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     (void)target;
     (void)info;
-    told.calls++;
-    told.flags = flags;
-    sem_post(&told.called);
+    received.calls++;
+    received.flags = flags;
+    sem_post(&received.called);
 }
 
-/* ---- Answers ---------------------------------------------------------------------------------------------------- */
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
 
 TEST(a_name_has_the_flags_of_its_address)
 {
@@ -98,7 +98,7 @@ TEST(the_resolvers_order_is_kept)
     EXPECT_DESTINATION(watcher.target, "2001:db8:1::7");
 }
 
-/* And the path names that one, before and after. */
+/* The path shows that address, before and after the change. */
 TEST(the_first_usable_address_counts)
 {
     namespace_add_second_pair();
@@ -118,7 +118,7 @@ TEST(the_first_usable_address_counts)
     namespace_ip("route replace 203.0.113.7/32 via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
     EXPECT_DESTINATION(watcher.target, "203.0.113.7");
-    assert_int_equal(names_asked("two.test"), 1); /* not the server's order */
+    assert_int_equal(names_queried("two.test"), 1); /* not the server's order */
 }
 
 TEST(a_family_without_a_route_counts_as_none)
@@ -149,7 +149,7 @@ TEST(a_silent_server_is_a_failure)
     EXPECT_FAILURE("drop.test", NameServerFailure);
 }
 
-TEST(a_slow_reply_is_waited_for)
+TEST(a_slow_reply_is_accepted)
 {
     watcher_schedule(&watcher, expect_name("slow200.test"));
     EXPECT(watcher.target, R | L | D, NamePending);
@@ -192,12 +192,12 @@ TEST_WITH(NULL, NULL, a_server_without_a_route_is_unreachable)
     EXPECT(watcher.target, R, None);
 }
 
-TEST(a_server_that_is_back_is_queried_again)
+TEST(a_restarted_server_is_queried_again)
 {
     nameserver_stop(names_server);
     NAMES_RESOLVE(&watcher, "v4only.test", 0);
     nameserver_start(names_server);
-    EXPECT_CHANGE(&watcher, R); /* a second after the failure, or a little more */
+    EXPECT_CHANGE(&watcher, R); /* at least a second after the failure */
 }
 
 TEST(a_new_name_is_found_when_the_resolver_files_change)
@@ -308,7 +308,7 @@ TEST(impossible_names_are_not_found)
 
 /* ---- Pending names ---------------------------------------------------------------------------------------------- */
 
-/* Of an unscheduled target; and of a scheduled one, while the server says nothing. */
+/* The flags and reason of an unscheduled target, and of a scheduled one while the server sends no reply. */
 #define EXPECT_PENDING(flags) \
     do { \
         struct watcher pending; \
@@ -320,10 +320,10 @@ TEST(impossible_names_are_not_found)
         EXPECT_QUIET(&pending); \
         EXPECT(pending.target, flags, NamePending); \
         watcher_stop(&pending); \
-        nameserver_let_go(names_server, name); /* if it was queried in time, its look-up ends now */ \
+        nameserver_release(names_server, name); /* if it was queried in time, its look-up ends now */ \
     } while (0)
 
-/* Another one each time. */
+/* A new name each time. */
 static const char *name_without_an_answer(void)
 {
     static char     name[32];
@@ -345,7 +345,7 @@ TEST(a_pending_name_has_the_flags_of_the_path_to_the_server)
     etc_set_servers("fe80::53%a", 2);
     EXPECT_PENDING(R | D);
     namespace_ip("route add unreachable 203.0.113.53/32");
-    etc_set_servers("203.0.113.53 192.0.2.53", 2); /* the first that can be reached counts */
+    etc_set_servers("203.0.113.53 192.0.2.53", 2); /* the first reachable server counts */
     EXPECT_PENDING(R | D);
     assert_int_equal(nameserver_count(names_server, NULL, NAMESERVER_A), 0);
 }
@@ -362,7 +362,7 @@ TEST(unscheduled_names_are_not_looked_up)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_server_on_this_machine_stands_for_the_default_path)
+TEST(with_a_server_on_this_machine_the_default_path_counts)
 {
     static const char *const servers[] = { "127.0.0.53", "127.0.0.1 ::1", "" };
 
@@ -378,7 +378,7 @@ TEST(a_server_on_this_machine_stands_for_the_default_path)
     EXPECT_PENDING(R | D);
 }
 
-TEST(behind_a_stub_the_upstream_servers_count)
+TEST(the_upstream_servers_of_a_stub_count)
 {
     etc_set_servers("127.0.0.53", 2);
     etc_make_directory("/run/systemd");
@@ -415,7 +415,7 @@ TEST(the_flags_of_a_pending_name_follow_the_network)
     EXPECT_CHANGE(&watcher, R | D);
     EXPECT(watcher.target, R | D, NamePending);
     watcher_stop(&watcher);
-    nameserver_let_go(names_server, "");
+    nameserver_release(names_server, "");
 }
 
 TEST(the_flags_of_a_pending_name_follow_the_resolver)
@@ -431,10 +431,10 @@ TEST(the_flags_of_a_pending_name_follow_the_resolver)
     etc_set_servers("192.0.2.2", 30);
     EXPECT_CHANGE(&watcher, R | L | D);
     watcher_stop(&watcher);
-    nameserver_let_go(names_server, "");
+    nameserver_release(names_server, "");
 }
 
-TEST(a_name_that_is_unscheduled_is_pending_again)
+TEST(an_unscheduled_name_is_pending_again)
 {
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     SCNetworkReachabilityRetain(watcher.target);
@@ -443,7 +443,7 @@ TEST(a_name_that_is_unscheduled_is_pending_again)
     EXPECT_ADDRESSES(watcher.target, "");
     watcher_schedule(&watcher, watcher.target);
     EXPECT_CHANGE(&watcher, R);
-    assert_int_equal(names_asked("v4only.test"), 2); /* looked up again */
+    assert_int_equal(names_queried("v4only.test"), 2); /* looked up again */
 }
 
 /* ---- Callbacks -------------------------------------------------------------------------------------------------- */
@@ -460,9 +460,9 @@ TEST(a_scheduled_name_calls_exactly_once)
 
     etc_write(ETC_HOSTS, "192.0.2.2 here.test\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        for (int asks = 0; asks < 2; asks++) {
+        for (int schedules = 0; schedules < 2; schedules++) {
             watcher_schedule(&watcher, expect_name(rows[i].name));
-            if (asks) {
+            if (schedules) {
                 (void)expect_flags_of(watcher.target);
                 (void)expect_path_of(watcher.target);
             }
@@ -476,9 +476,9 @@ TEST(a_scheduled_name_calls_exactly_once)
 
 TEST(a_name_resolved_before_the_first_pass_calls_once_too)
 {
-    for (int asks = 0; asks < 2; asks++) {
+    for (int schedules = 0; schedules < 2; schedules++) {
         watcher_schedule(&watcher, expect_name("v4only.test"));
-        names_await_answer(watcher.target);
+        names_await_result(watcher.target);
         EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
         assert_int_equal(expect_flags_of(watcher.target), R | L | D); /* the last evaluation */
         EXPECT_CHANGE(&watcher, R);
@@ -492,17 +492,17 @@ TEST(a_late_callback_gets_no_first_result)
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop = SCRunLoopCreate();
 
-    assert_int_equal(sem_init(&told.called, 0, 0), 0);
-    told.calls = 0;
+    assert_int_equal(sem_init(&received.called, 0, 0), 0);
+    received.calls = 0;
     target = expect_name("v4only.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
-    names_await_answer(target);
+    names_await_result(target);
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    assert_true(SCNetworkReachabilitySetCallback(target, tell, NULL));
+    assert_true(SCNetworkReachabilitySetCallback(target, note_call, NULL));
     assert_int_equal(idle_perform(loop), 0);
     namespace_ip("route replace prohibit default");
     assert_int_equal(SCRunLoopPerform(loop, 5), 1);
-    assert_int_equal(told.flags, 0);
+    assert_int_equal(received.flags, 0);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(target);
     SCRunLoopRelease(loop);
@@ -561,7 +561,7 @@ TEST(equal_results_are_not_reported)
     assert_int_equal(watcher.calls, 1);
 }
 
-/* Servers that take turns with the order of addresses change it all the time. */
+/* Some servers rotate the addresses in each reply. */
 TEST(another_order_alone_is_not_reported)
 {
     NAMES_RESOLVE(&watcher, "turns.test", R);
@@ -597,7 +597,7 @@ TEST(a_late_reply_is_dropped)
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     names_await_no_thread();
     EXPECT_QUIET(&watcher);
     assert_int_equal(watcher.calls, 0);
@@ -606,7 +606,7 @@ TEST(a_late_reply_is_dropped)
     nameserver_await(names_server, "held.test", NAMESERVER_A, 2);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 2);
     EXPECT(watcher.target, R | L | D, NamePending);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
 }
 
@@ -616,7 +616,7 @@ TEST(a_target_may_be_released_during_its_look_up)
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     watcher_stop(&watcher); /* the last reference */
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
@@ -659,10 +659,10 @@ TEST(mounted_hosts_edited_in_place_is_read_again)
     expect_elsewhere();
 }
 
-/* As with the directories of a configuration's versions, of which a link says which is current. */
+/* For example, a link to the directory of the current configuration. */
 TEST(a_symlink_on_the_way_to_hosts_may_change)
 {
-    etc_make_directory("/run/own"); /* of which nothing is known */
+    etc_make_directory("/run/own"); /* the library has not seen it before */
     etc_make_directory("/run/own/a");
     etc_make_directory("/run/own/b");
     etc_write("/run/own/a/hosts", "# none\n");
@@ -676,7 +676,7 @@ TEST(a_symlink_on_the_way_to_hosts_may_change)
 
 TEST(a_directory_on_the_way_to_hosts_may_be_replaced)
 {
-    etc_make_directory("/run/own"); /* of which nothing is known */
+    etc_make_directory("/run/own"); /* the library has not seen it before */
     etc_make_directory("/run/own/a");
     etc_make_directory("/run/own/b");
     etc_write("/run/own/a/hosts", "# none\n");
@@ -687,8 +687,8 @@ TEST(a_directory_on_the_way_to_hosts_may_be_replaced)
     expect_elsewhere();
 }
 
-/* More links than are followed, and one to itself: no error, and nothing that never ends. */
-TEST(endless_symlinks_are_no_hosts)
+/* Too many links, and a link to itself: no error, no endless loop. */
+TEST(endless_symlinks_count_as_no_hosts_file)
 {
     etc_link("/run/circle", "circle/on");
     etc_link(ETC_HOSTS, "/run/circle/hosts");
@@ -789,7 +789,7 @@ TEST_WITH(NULL, NULL, the_symlink_target_of_resolv_conf_is_watched)
 TEST(resolv_conf_deleted_and_restored_is_read_again)
 {
     begin_with_another_server("192.0.2.3");
-    etc_remove(ETC_RESOLV_CONF); /* the server at 127.0.0.1 then */
+    etc_remove(ETC_RESOLV_CONF); /* the resolver then uses 127.0.0.1 */
     EXPECT_CHANGE(&watcher, R);
     EXPECT_ADDRESSES(watcher.target, ELSEWHERE);
     nameserver_move(names_server, "203.0.113.10");
@@ -825,7 +825,7 @@ TEST(other_files_are_ignored)
     etc_write("/etc/resolv.conf.bak", "nameserver 192.0.2.53\n");
     etc_replace("/etc/motd", "hello\n");
     EXPECT_QUIET(&watcher);
-    assert_int_equal(names_asked("v4only.test"), 1);
+    assert_int_equal(names_queried("v4only.test"), 1);
     assert_false(names_is_looking(watcher.target));
 }
 
@@ -846,7 +846,7 @@ static void the_default_route_is_lost_and_regained(const char *server, bool stay
     names_settle(&watcher);
     EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
     EXPECT_QUIET(&watcher);
-    nameserver_silence(names_server, true); /* so that nothing but the old addresses can be the reason */
+    nameserver_silence(names_server, true); /* only the old addresses can be the reason */
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
     EXPECT(watcher.target, R, None);
@@ -901,7 +901,7 @@ TEST_WITH(NULL, NULL, another_path_to_the_server_starts_a_look_up)
     NAMES_RESOLVE(&watcher, "v4only.test", R);
     namespace_ip("route add 198.51.100.53/32 via 192.0.2.1 src 192.0.2.2 mtu 1400");
     EXPECT_QUIET(&watcher);
-    assert_int_equal(names_asked("v4only.test"), 1); /* the same way */
+    assert_int_equal(names_queried("v4only.test"), 1); /* the same way */
     namespace_ip("route replace 198.51.100.53/32 dev a");
     names_drive_until(&watcher, "v4only.test", 2);
 }
@@ -915,7 +915,7 @@ TEST(unrelated_network_changes_start_no_look_up)
     namespace_ip("link set dev a alias cable");
     namespace_ip("link add name x type veth peer name y");
     EXPECT_QUIET(&watcher);
-    assert_int_equal(names_asked("v4only.test"), 1);
+    assert_int_equal(names_queried("v4only.test"), 1);
     assert_false(names_is_looking(watcher.target));
 }
 
@@ -924,15 +924,15 @@ TEST_WITH(NULL, NULL, a_change_before_the_first_pass_starts_a_look_up)
     names_begin_far("198.51.100.53");
     namespace_ip("route delete default");
     watcher_schedule(&watcher, expect_name("v4only.test"));
-    names_await_answer(watcher.target); /* it has failed; the next try would be in a second */
+    names_await_result(watcher.target); /* it has failed; the next retry is due in a second */
     EXPECT(watcher.target, 0, NameServerUnreachable);
     namespace_ip("route add default via 192.0.2.1");
     assert_true(SCRunLoopPerform(watcher.loop, 0) >= 0);
-    assert_true(names_is_looking(watcher.target) || names_asked("v4only.test") > 0);
+    assert_true(names_is_looking(watcher.target) || names_queried("v4only.test") > 0);
     EXPECT_END(&watcher, R);
 }
 
-/* The old result counts, and one more look-up starts. */
+/* The old result counts, and another look-up starts. */
 TEST(continuous_changes_do_not_keep_a_name_pending)
 {
     watcher_schedule(&watcher, expect_name("held.test"));
@@ -941,11 +941,11 @@ TEST(continuous_changes_do_not_keep_a_name_pending)
     EXPECT_QUIET(&watcher);
     namespace_ip("route replace default via 192.0.2.111");
     EXPECT_QUIET(&watcher);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
     names_drive_until(&watcher, "held.test", 2);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 2);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     names_settle(&watcher);
     EXPECT_QUIET(&watcher);
 }
@@ -960,12 +960,12 @@ TEST(targets_of_one_name_share_a_look_up)
         watcher_schedule(&watchers[i], expect_name("held.test"));
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     for (size_t i = 0; i < 3; i++) {
         EXPECT_CHANGE(&watchers[i], R);
         EXPECT_QUIET(&watchers[i]);
     }
-    assert_int_equal(names_asked("held.test"), 1);
+    assert_int_equal(names_queried("held.test"), 1);
     for (size_t i = 0; i < 3; i++)
         watcher_stop(&watchers[i]);
 }
@@ -979,12 +979,12 @@ TEST(targets_of_one_name_on_one_loop_are_all_notified)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
-    names_await_answer(other); /* they are notified one after the other */
+    names_await_result(other); /* they are notified one after the other */
     names_settle(&watcher);
     EXPECT(other, R, None);
-    assert_int_equal(names_asked("held.test"), 1);
+    assert_int_equal(names_queried("held.test"), 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(other);
 }
@@ -999,7 +999,7 @@ TEST(one_of_two_targets_of_a_name_may_be_released)
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     watcher_stop(&goes);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     EXPECT_CHANGE(&stays, R);
     assert_int_equal(goes.calls, 0);
 }
@@ -1013,7 +1013,7 @@ TEST(a_target_on_two_loops_is_notified_once)
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     EXPECT_CHANGE(&watcher, R);
     assert_int_equal(idle_perform(other), 0);
-    assert_int_equal(names_asked("moves.test"), 1);
+    assert_int_equal(names_queried("moves.test"), 1);
     nameserver_move(names_server, "198.51.100.8");
     touch_resolv_conf();
     assert_int_equal(SCRunLoopPerform(other, 5), 1);
@@ -1023,11 +1023,11 @@ TEST(a_target_on_two_loops_is_notified_once)
     SCRunLoopRelease(other);
 }
 
-static void let_moves_go(struct nameserver *server)
+static void release_moves(struct nameserver *server)
 {
     nameserver_await(server, "heldmoves.test", NAMESERVER_A, 1);
     nameserver_await(server, "heldmoves.test", NAMESERVER_AAAA, 1);
-    nameserver_let_go(server, "held");
+    nameserver_release(server, "held");
 }
 
 TEST(each_network_namespace_uses_its_own_server)
@@ -1040,15 +1040,15 @@ TEST(each_network_namespace_uses_its_own_server)
     watcher_schedule(&watchers[0], expect_name("heldmoves.test"));
     names_begin_another();
     nameserver_move(names_server, "192.0.2.9");
-    watcher_schedule(&watchers[1], expect_name("heldmoves.test")); /* while the other is looked up */
-    let_moves_go(names_server);
-    let_moves_go(first);
-    EXPECT_CHANGE(&watchers[0], R); /* the thread is in the other one */
+    watcher_schedule(&watchers[1], expect_name("heldmoves.test")); /* while the first is looked up */
+    release_moves(names_server);
+    release_moves(first);
+    EXPECT_CHANGE(&watchers[0], R); /* the thread is in the other namespace */
     EXPECT_CHANGE(&watchers[1], R | D);
     EXPECT_ADDRESSES(watchers[0].target, "198.51.100.7");
     EXPECT_ADDRESSES(watchers[1].target, "192.0.2.9");
     assert_int_equal(nameserver_count(first, "heldmoves.test", NAMESERVER_A), 1);
-    assert_int_equal(names_asked("heldmoves.test"), 1);
+    assert_int_equal(names_queried("heldmoves.test"), 1);
     for (size_t i = 0; i < 2; i++)
         watcher_stop(&watchers[i]);
     nameserver_close(first);
@@ -1090,8 +1090,8 @@ static void run_at_once(void *info, void (*work)(void *argument), void *argument
 
 static void await_call(SCNetworkReachabilityFlags flags)
 {
-    patience_await(&told.called, "no callback on the scheduler");
-    assert_int_equal(told.flags, flags);
+    patience_await(&received.called, "no callback on the scheduler");
+    assert_int_equal(received.flags, flags);
 }
 
 TEST(a_name_may_be_on_a_scheduler)
@@ -1099,11 +1099,11 @@ TEST(a_name_may_be_on_a_scheduler)
     const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
     SCNetworkReachabilityRef             target;
 
-    assert_int_equal(sem_init(&told.called, 0, 0), 0);
-    told.calls = 0;
+    assert_int_equal(sem_init(&received.called, 0, 0), 0);
+    received.calls = 0;
     nameserver_move(names_server, "198.51.100.7");
     target = expect_name("moves.test");
-    assert_true(SCNetworkReachabilitySetCallback(target, tell, NULL));
+    assert_true(SCNetworkReachabilitySetCallback(target, note_call, NULL));
     assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
     await_call(R);
     EXPECT(target, R, None);
@@ -1112,7 +1112,7 @@ TEST(a_name_may_be_on_a_scheduler)
     await_call(R | D);
     EXPECT_ADDRESSES(target, "192.0.2.9");
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
-    assert_int_equal(told.calls, 2);
+    assert_int_equal(received.calls, 2);
     EXPECT(target, R | L | D, NamePending);
     SCNetworkReachabilityRelease(target);
 }
@@ -1121,7 +1121,7 @@ TEST(a_name_may_be_on_a_scheduler)
 
 #define MANY 10000
 
-TEST(many_names_on_a_dead_server_take_four_threads_and_delay_no_other)
+TEST(many_names_on_a_dead_server_take_four_threads_and_do_not_delay_others)
 {
     const char *const         under = getenv("TEST_UNDER");
     const int                 count = under == NULL || unit_is_under("clang") ? MANY : MANY / 20;
@@ -1139,7 +1139,7 @@ TEST(many_names_on_a_dead_server_take_four_threads_and_delay_no_other)
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
     }
     assert_true(names_count_threads() <= 4);
-    names_await_threads(3); /* the fourth only read /etc/hosts */
+    names_await_threads(3); /* the fourth read /etc/hosts and ended */
     NAMES_RESOLVE(&watcher, "here.test", R | D);
     assert_true(names_count_threads() <= 4);
     watcher_stop(&watcher);
@@ -1169,19 +1169,19 @@ TEST(first_look_ups_go_before_retries)
     assert_int_equal(idle_perform(again.loop), 0);
     assert_true(names_is_looking(again.target));
     watcher_schedule(&first, expect_name("held4.test"));
-    names_await_threads(3); /* the quick thread has passed it on */
+    names_await_threads(3); /* the quick thread has passed the name on */
     for (size_t i = 0; i < 3; i++)
-        watcher_stop(&stuck[i]); /* they would be looked up again, as the network changed */
-    nameserver_let_go(names_server, "held1");
+        watcher_stop(&stuck[i]); /* otherwise the network change makes them start again */
+    nameserver_release(names_server, "held1");
     nameserver_await(names_server, "held4.test", NAMESERVER_A, 1);
     nameserver_await(names_server, "held4.test", NAMESERVER_AAAA, 1);
-    assert_int_equal(names_asked("v4only.test"), 1);
-    nameserver_let_go(names_server, "held");
+    assert_int_equal(names_queried("v4only.test"), 1);
+    nameserver_release(names_server, "held");
     EXPECT_CHANGE(&first, R);
     names_drive_until(&again, "v4only.test", 2);
     watcher_stop(&first);
     watcher_stop(&again);
-    nameserver_let_go(names_server, "");
+    nameserver_release(names_server, "");
 }
 
 /* ---- Fork ------------------------------------------------------------------------------------------------------- */
@@ -1223,15 +1223,15 @@ static void end_stuck(struct watcher watchers[STUCK])
     }
 }
 
-/* The parent's look-ups are not the child's. Their threads' stacks are, and the C library uses them again, with all
- * that its resolver left there. */
+/* The child does not continue the look-ups of the parent. It inherits the stacks of their threads, and the C library
+ * reuses them with the resolver's old data. */
 TEST(a_child_does_its_own_look_ups)
 {
     struct watcher watchers[STUCK];
     pid_t          child;
 
     require_threads();
-    etc_set_servers("192.0.2.2", 30); /* the parent's wait for the child's */
+    etc_set_servers("192.0.2.2", 30); /* the parent's look-ups outlast the child's */
     begin_stuck(watchers);
     await_stuck(1);
     if (child_fork(&child)) {
@@ -1240,10 +1240,10 @@ TEST(a_child_does_its_own_look_ups)
         child_end();
     }
     await_stuck(2);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     child_expect_end(child);
     end_stuck(watchers);
-    assert_int_equal(names_asked("held0.test"), 2);
+    assert_int_equal(names_queried("held0.test"), 2);
 }
 
 TEST(a_process_may_end_during_a_look_up)
@@ -1257,9 +1257,9 @@ TEST(a_process_may_end_during_a_look_up)
     if (child_fork(&child)) {
         watcher_schedule(&watcher, expect_name("held.test"));
         close(ends[1]);
-        assert_int_equal(read(ends[0], &byte, 1), 0); /* the parent saw the question */
+        assert_int_equal(read(ends[0], &byte, 1), 0); /* the parent saw the query */
         if (unit_is_under("asan"))
-            child_end(); /* its check for leaks does not see what the parent's other threads had */
+            child_end(); /* the leak check does not see what other threads of the parent held */
         exit(0);
     }
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);

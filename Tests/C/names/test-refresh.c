@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Look-ups that the clock starts, and failures of the system at chosen moments. The library has a clock of the test,
- * which stands still between two passes; the clock of the resolver runs. The calls are wrapped at link time.
+ * Look-ups that the clock starts, and system failures at chosen moments. The library uses the test's clock, which stops
+ * between two passes. The resolver uses the real clock. The calls are wrapped at link time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include "support/patience.h"
 
 #define START    1000.0 /* seconds */
-#define PATIENCE 10     /* likewise, until what must happen has failed to */
+#define PATIENCE 10     /* seconds: an event that takes longer has failed */
 
 int   __real_clock_gettime(clockid_t clock, struct timespec *now);
 int   __wrap_clock_gettime(clockid_t clock, struct timespec *now);
@@ -41,12 +41,12 @@ int   __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 
-static _Atomic int64_t now_is; /* nanoseconds; on any thread, as names are looked up on their own */
+static _Atomic int64_t now_is; /* nanoseconds; used by the resolver threads too */
 static atomic_bool     threads_fail, inotify_fails, watches_fail;
 static atomic_uint     threads, instances; /* how many were created */
 static atomic_bool     open_fails;         /* of resolv.conf */
 static pthread_t       test_thread;
-static atomic_bool     detains; /* the next resolver thread with a result */
+static atomic_bool     detains; /* stops the next resolver thread that has a result */
 static sem_t           detained, released;
 static atomic_bool     pauses; /* unused inotify instances stay open */
 static sem_t           pause_over;
@@ -64,7 +64,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
     return 0;
 }
 
-/* Nothing goes off: each pass is the test's. */
+/* No timer expires: the test makes each pass. */
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
 {
     (void)fd;
@@ -113,7 +113,7 @@ int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
     return 0;
 }
 
-/* On a resolver thread: it has a result, and reports it to a target. */
+/* Called on a resolver thread that reports a result to a target. */
 void *__wrap_calloc(size_t count, size_t size)
 {
     bool expected = true;
@@ -133,7 +133,7 @@ static void set_clock(double seconds)
     now_is = (int64_t)((START + seconds) * 1e9 + 0.5);
 }
 
-/* Has the loop do what is due when the clock says so, in seconds from the start. */
+/* Sets the clock, in seconds from the start, and makes the loop do what is due. */
 static void drive_at(double seconds)
 {
     struct pollfd poller = { .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
@@ -145,15 +145,15 @@ static void drive_at(double seconds)
 }
 
 /* Whether a look-up starts at this time. Drives the loop until it has ended. */
-static bool asks_at(const char *name, double seconds)
+static bool starts_at(const char *name, double seconds)
 {
-    const unsigned before = names_asked(name);
-    bool           asks;
+    const unsigned before = names_queried(name);
+    bool           starts;
 
     drive_at(seconds);
-    asks = names_is_looking(watcher.target) || names_asked(name) != before;
+    starts = names_is_looking(watcher.target) || names_queried(name) != before;
     names_settle(&watcher);
-    return asks;
+    return starts;
 }
 
 static void begin(void)
@@ -163,21 +163,21 @@ static void begin(void)
     names_begin();
 }
 
-/* And nothing is left that a test before has watched. */
+/* Also waits until the watches of the previous test are closed. */
 static void begin_anew(void)
 {
     names_await_no_thread();
     begin();
 }
 
-/* Schedules the name, and waits for its first result. */
+/* Schedules the name and waits for its first result. */
 static void begin_with(const char *name)
 {
     begin();
     watcher_schedule(&watcher, expect_name(name));
     names_settle(&watcher);
     assert_int_equal(watcher.calls, 1);
-    assert_int_equal(names_asked(name), 1);
+    assert_int_equal(names_queried(name), 1);
 }
 
 static void touch_resolv_conf(void)
@@ -191,8 +191,8 @@ TEST(a_resolved_name_is_looked_up_every_5_minutes)
 {
     begin_with("v4only.test");
     for (int i = 0; i < 3; i++) {
-        assert_false(asks_at("v4only.test", i * 300 + 299.999));
-        assert_true(asks_at("v4only.test", (i + 1) * 300));
+        assert_false(starts_at("v4only.test", i * 300 + 299.999));
+        assert_true(starts_at("v4only.test", (i + 1) * 300));
     }
     assert_int_equal(watcher.calls, 1); /* an equal result */
 }
@@ -201,9 +201,9 @@ TEST(a_name_not_found_is_looked_up_every_5_minutes)
 {
     begin_with("moves.test");
     assert_int_equal(watcher.flags, 0);
-    assert_false(asks_at("moves.test", 299.999));
+    assert_false(starts_at("moves.test", 299.999));
     nameserver_move(names_server, "198.51.100.7");
-    assert_true(asks_at("moves.test", 300));
+    assert_true(starts_at("moves.test", 300));
     assert_int_equal(watcher.calls, 2);
     assert_int_equal(watcher.flags, R);
 }
@@ -215,9 +215,9 @@ TEST(a_moved_address_is_noticed_by_the_refresh)
     watcher_schedule(&watcher, expect_name("moves.test"));
     names_settle(&watcher);
     nameserver_move(names_server, "198.51.100.8");
-    assert_false(asks_at("moves.test", 299.999));
+    assert_false(starts_at("moves.test", 299.999));
     assert_int_equal(watcher.calls, 1);
-    assert_true(asks_at("moves.test", 300));
+    assert_true(starts_at("moves.test", 300));
     assert_int_equal(watcher.calls, 2);
     EXPECT_ADDRESSES(watcher.target, "198.51.100.8");
 }
@@ -225,19 +225,19 @@ TEST(a_moved_address_is_noticed_by_the_refresh)
 TEST(a_refresh_due_during_sleep_is_due)
 {
     begin_with("v4only.test");
-    assert_true(asks_at("v4only.test", 8 * 3600));
-    assert_false(asks_at("v4only.test", 8 * 3600 + 299.999));
-    assert_true(asks_at("v4only.test", 8 * 3600 + 300));
+    assert_true(starts_at("v4only.test", 8 * 3600));
+    assert_false(starts_at("v4only.test", 8 * 3600 + 299.999));
+    assert_true(starts_at("v4only.test", 8 * 3600 + 300));
 }
 
 TEST(an_unscheduled_name_is_not_refreshed)
 {
     begin_with("v4only.test");
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    assert_false(asks_at("v4only.test", 1000));
+    assert_false(starts_at("v4only.test", 1000));
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     names_settle(&watcher);
-    assert_int_equal(names_asked("v4only.test"), 2);
+    assert_int_equal(names_queried("v4only.test"), 2);
     assert_int_equal(watcher.calls, 2);
 }
 
@@ -251,8 +251,8 @@ TEST(a_failed_look_up_is_retried_less_and_less_often)
     begin_with("servfail.test");
     for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
         now += delays[i];
-        assert_false(asks_at("servfail.test", now - 0.001));
-        assert_true(asks_at("servfail.test", now));
+        assert_false(starts_at("servfail.test", now - 0.001));
+        assert_true(starts_at("servfail.test", now));
     }
     assert_int_equal(watcher.calls, 1);
     EXPECT(watcher.target, 0, NameServerFailure);
@@ -264,39 +264,39 @@ TEST(a_result_ends_the_retries)
     nameserver_move(names_server, NULL);
     watcher_schedule(&watcher, expect_name("moves.test"));
     names_settle(&watcher);
-    assert_true(asks_at("moves.test", 1));
-    assert_true(asks_at("moves.test", 3));
+    assert_true(starts_at("moves.test", 1));
+    assert_true(starts_at("moves.test", 3));
     nameserver_move(names_server, "198.51.100.7");
-    assert_true(asks_at("moves.test", 7));
+    assert_true(starts_at("moves.test", 7));
     assert_int_equal(watcher.flags, R);
     nameserver_move(names_server, NULL);
-    assert_false(asks_at("moves.test", 306.999));
-    assert_true(asks_at("moves.test", 307)); /* fails; what was known stands */
-    assert_false(asks_at("moves.test", 307.999));
-    assert_true(asks_at("moves.test", 308));
-    assert_false(asks_at("moves.test", 309.999));
-    assert_true(asks_at("moves.test", 310));
+    assert_false(starts_at("moves.test", 306.999));
+    assert_true(starts_at("moves.test", 307)); /* fails; the old result stays */
+    assert_false(starts_at("moves.test", 307.999));
+    assert_true(starts_at("moves.test", 308));
+    assert_false(starts_at("moves.test", 309.999));
+    assert_true(starts_at("moves.test", 310));
     EXPECT(watcher.target, R, None);
     assert_int_equal(watcher.calls, 2);
 }
 
-/* At once, while the clock stands; and then it begins with a second again. */
+/* The look-up starts at once. After it, the delay is one second again. */
 TEST(a_change_does_not_wait_for_the_next_retry)
 {
     begin_with("servfail.test");
-    assert_true(asks_at("servfail.test", 1));
-    assert_true(asks_at("servfail.test", 3));
-    assert_false(asks_at("servfail.test", 3));
+    assert_true(starts_at("servfail.test", 1));
+    assert_true(starts_at("servfail.test", 3));
+    assert_false(starts_at("servfail.test", 3));
     touch_resolv_conf();
-    assert_true(asks_at("servfail.test", 3));
-    assert_false(asks_at("servfail.test", 3.999));
-    assert_true(asks_at("servfail.test", 4));
-    assert_true(asks_at("servfail.test", 6));
+    assert_true(starts_at("servfail.test", 3));
+    assert_false(starts_at("servfail.test", 3.999));
+    assert_true(starts_at("servfail.test", 4));
+    assert_true(starts_at("servfail.test", 6));
     namespace_ip("route replace default via 192.0.2.111");
-    assert_true(asks_at("servfail.test", 6));
-    assert_true(asks_at("servfail.test", 7));
+    assert_true(starts_at("servfail.test", 6));
+    assert_true(starts_at("servfail.test", 7));
     namespace_ip("route replace prohibit default");
-    assert_true(asks_at("servfail.test", 7));
+    assert_true(starts_at("servfail.test", 7));
     assert_int_equal(watcher.calls, 1);
 }
 
@@ -311,7 +311,7 @@ TEST(a_server_reachable_again_is_queried_at_once)
     EXPECT(watcher.target, 0, NameServerUnreachable);
     assert_int_equal(watcher.calls, 1);
     namespace_ip("route add default via 192.0.2.1");
-    assert_true(asks_at("v4only.test", 0));
+    assert_true(starts_at("v4only.test", 0));
     EXPECT(watcher.target, R, None);
     assert_int_equal(watcher.calls, 2);
 }
@@ -324,9 +324,9 @@ TEST(the_remaining_loop_takes_over_the_refresh)
 
     begin_with("servfail.test");
     watcher_move(&watcher, other);
-    assert_false(asks_at("servfail.test", 0.999));
-    assert_true(asks_at("servfail.test", 1));
-    assert_true(asks_at("servfail.test", 3));
+    assert_false(starts_at("servfail.test", 0.999));
+    assert_true(starts_at("servfail.test", 1));
+    assert_true(starts_at("servfail.test", 3));
 }
 
 TEST(two_loops_refresh_a_name_once)
@@ -336,10 +336,10 @@ TEST(two_loops_refresh_a_name_once)
     begin_with("v4only.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(other, 0), 0);
-    assert_true(asks_at("v4only.test", 300));
+    assert_true(starts_at("v4only.test", 300));
     assert_int_equal(SCRunLoopPerform(other, 0), 0);
     names_settle(&watcher);
-    assert_int_equal(names_asked("v4only.test"), 2);
+    assert_int_equal(names_queried("v4only.test"), 2);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
     SCRunLoopRelease(other);
 }
@@ -362,7 +362,7 @@ static void detain(void)
 
 static void await_detained(void)
 {
-    patience_await(&detained, "no answer came to be detained");
+    patience_await(&detained, "no result was detained");
 }
 
 /* Schedules a name whose look-up is done, and detained. */
@@ -375,7 +375,7 @@ static void begin_detained(const char *name)
     if (strncmp(name, "held", 4) == 0) {
         nameserver_await(names_server, name, NAMESERVER_A, 1);
         nameserver_await(names_server, name, NAMESERVER_AAAA, 1);
-        nameserver_let_go(names_server, "held");
+        nameserver_release(names_server, "held");
     }
     await_detained();
 }
@@ -393,8 +393,8 @@ TEST(an_older_result_after_a_newer_one_is_dropped)
     names_settle(&watcher);
     assert_int_equal(watcher.calls, 1);
     EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
-    assert_false(asks_at("moves.test", 299.999));
-    assert_true(asks_at("moves.test", 300));
+    assert_false(starts_at("moves.test", 299.999));
+    assert_true(starts_at("moves.test", 300));
 }
 
 TEST(an_outdated_result_before_the_newer_one_is_dropped)
@@ -408,20 +408,20 @@ TEST(an_outdated_result_before_the_newer_one_is_dropped)
         (void)poll(NULL, 0, 1);
     assert_true(names_is_looking(watcher.target));
     EXPECT(watcher.target, R | L | D, NamePending);
-    touch_resolv_conf(); /* so that it wants to look again, and must not yet */
+    touch_resolv_conf(); /* a new look-up is needed, but must wait */
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
-    assert_int_equal(names_asked("held.test"), 2);
-    nameserver_let_go(names_server, "held");
+    assert_int_equal(names_queried("held.test"), 2);
+    nameserver_release(names_server, "held");
     nameserver_await(names_server, "held.test", NAMESERVER_A, 3);
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 3);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     names_settle(&watcher);
     assert_int_equal(watcher.calls, 1);
     EXPECT(watcher.target, R, None);
 }
 
-/* Nobody drives the loop meanwhile, the second has the same addresses in another order, and the flags are those of
- * before: still it was scheduled, and has an answer. */
+/* No thread drives the loop meanwhile. The second result has the same addresses in another order, and the flags do not
+ * change. The first callback comes even so. */
 TEST(a_second_result_does_not_cancel_the_first_callback)
 {
     begin();
@@ -434,15 +434,15 @@ TEST(a_second_result_does_not_cancel_the_first_callback)
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
     EXPECT(watcher.target, R, NamePending);
     sem_post(&released);
-    names_await_answer(watcher.target);
-    assert_int_equal(names_asked("turns.test"), 2);
+    names_await_result(watcher.target);
+    assert_int_equal(names_queried("turns.test"), 2);
     names_settle(&watcher);
     assert_int_equal(watcher.calls, 1);
     assert_int_equal(watcher.flags, R);
     EXPECT_ADDRESSES(watcher.target, "198.51.100.7 203.0.113.7");
 }
 
-TEST(a_result_may_come_after_the_target_was_released)
+TEST(a_result_may_arrive_after_the_target_was_released)
 {
     begin_detained("moves.test");
     watcher_stop(&watcher);
@@ -463,13 +463,13 @@ TEST(a_look_up_without_a_thread_is_retried)
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
     assert_false(names_is_looking(watcher.target));
     threads_fail = false;
-    assert_false(asks_at("v4only.test", 2.999));
-    assert_true(asks_at("v4only.test", 3));
+    assert_false(starts_at("v4only.test", 2.999));
+    assert_true(starts_at("v4only.test", 3));
     assert_int_equal(watcher.calls, 1);
     EXPECT(watcher.target, R, None);
 }
 
-TEST(without_inotify_files_are_read_at_each_refresh)
+TEST(without_inotify_each_refresh_reads_the_files)
 {
     begin_anew();
     inotify_fails = true;
@@ -489,8 +489,8 @@ TEST(without_inotify_files_are_read_at_each_refresh)
     inotify_fails = false;
 }
 
-/* The servers are others, and they are not known for a while: until then it goes by those of before. */
-TEST(without_descriptors_servers_are_sought_until_there_are_some)
+/* The servers change, and the library cannot read the new ones at first. Until then the old ones count. */
+TEST(without_descriptors_servers_are_read_again_until_it_succeeds)
 {
     begin();
     watcher_schedule(&watcher, expect_name("held.test"));
@@ -512,7 +512,7 @@ TEST(without_descriptors_servers_are_sought_until_there_are_some)
     assert_int_equal(watcher.flags, R);
     EXPECT(watcher.target, R, NamePending);
     watcher_stop(&watcher);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
 }
 
 /* The user has used up all inotify watches: no file event arrives, so the library must read the files. */
@@ -534,7 +534,7 @@ TEST(without_watches_each_schedule_reads_the_files)
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     SCNetworkReachabilityRelease(other);
     watcher_stop(&watcher);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     watches_fail = false;
 }
 
@@ -598,13 +598,13 @@ TEST(a_change_while_nothing_is_watched_is_noticed)
     end_pause();
 }
 
-/* A name with a silent server does not read the files by itself: only file events report changes. */
+/* While the server is silent, the library reads the files only after a file event. */
 static void begin_held(void)
 {
     watcher_schedule(&watcher, expect_name("held.test"));
 }
 
-static void expect_heard(SCNetworkReachabilityFlags before)
+static void expect_change_noticed(SCNetworkReachabilityFlags before)
 {
     const double end = watcher_now() + patience_of(PATIENCE);
 
@@ -612,11 +612,11 @@ static void expect_heard(SCNetworkReachabilityFlags before)
         assert_true(SCRunLoopPerform(watcher.loop, 0.01) >= 0);
     assert_true(expect_flags_of(watcher.target) != before);
     watcher_stop(&watcher);
-    nameserver_let_go(names_server, "held");
+    nameserver_release(names_server, "held");
     end_pause();
 }
 
-/* There is no event for a mount. */
+/* A mount causes no event. */
 TEST(a_mount_while_nothing_is_watched_is_watched)
 {
     SCNetworkReachabilityFlags before;
@@ -629,10 +629,10 @@ TEST(a_mount_while_nothing_is_watched_is_watched)
     begin_held();
     before = expect_flags_of(watcher.target);
     etc_write(ETC_ASIDE "resolv.conf", "nameserver 203.0.113.53\noptions timeout:1 attempts:1\n");
-    expect_heard(before);
+    expect_change_noticed(before);
 }
 
-/* There were no more watches, and there are some by now. */
+/* At first no watch is left. Later there are some. */
 TEST(a_later_target_is_notified_though_the_previous_was_not)
 {
     SCNetworkReachabilityFlags before;
@@ -645,26 +645,27 @@ TEST(a_later_target_is_notified_though_the_previous_was_not)
     begin_held();
     before = expect_flags_of(watcher.target);
     etc_set_servers("203.0.113.53", 1);
-    expect_heard(before);
+    expect_change_noticed(before);
 }
 
-/* ---- What is not ours any more ---------------------------------------------------------------------------------- */
+/* ---- Closed by the program -------------------------------------------------------------------------------------- */
 
-/* As closefrom(3) does it. Answers the program's own file that has the number by now. */
-static int take_its_number(void)
+/* Replaces the library's inotify descriptor, as a program that calls closefrom(3) can do. Returns the number, which is
+ * now the program's own file. */
+static int replace_inotify_descriptor(void)
 {
-    int ours = -1;
+    int number = -1;
 
-    for (int fd = 3; fd < 64 && ours < 0; fd++) {
+    for (int fd = 3; fd < 64 && number < 0; fd++) {
         char path[32], what[32] = "";
 
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         if (readlink(path, what, sizeof what - 1) > 0 && strcmp(what, "anon_inode:inotify") == 0)
-            ours = fd;
+            number = fd;
     }
-    assert_true(ours >= 0);
-    assert_int_equal(dup3(pipe_ends[0], ours, O_CLOEXEC), ours);
-    return ours;
+    assert_true(number >= 0);
+    assert_int_equal(dup3(pipe_ends[0], number, O_CLOEXEC), number);
+    return number;
 }
 
 TEST(a_reused_descriptor_number_is_not_closed)
@@ -673,15 +674,15 @@ TEST(a_reused_descriptor_number_is_not_closed)
 
     assert_int_equal(pipe2(pipe_ends, O_CLOEXEC), 0);
     assert_int_equal(write(pipe_ends[1], "own", 3), 3);
-    for (int comes_next = 0; comes_next < 2; comes_next++) {
+    for (int uses_names_again = 0; uses_names_again < 2; uses_names_again++) {
         int waiting = 0;
 
         begin_pause();
         watcher_schedule(&watcher, expect_name("v4only.test"));
         names_settle(&watcher);
         watcher_stop(&watcher);
-        number = take_its_number();
-        if (comes_next) {
+        number = replace_inotify_descriptor();
+        if (uses_names_again) {
             watcher_schedule(&watcher, expect_name("v4only.test"));
             names_settle(&watcher);
             watcher_stop(&watcher);
@@ -696,7 +697,7 @@ TEST(a_reused_descriptor_number_is_not_closed)
     close(pipe_ends[1]);
 }
 
-/* After a failed test too. */
+/* Runs after a failed test too. */
 static void end_test(void)
 {
     if (pauses)

@@ -11,7 +11,7 @@
 TEST(literals_are_read_whole)
 {
     static const struct {
-        const char *text, *digits; /* digits NULL: it is no literal */
+        const char *text, *digits; /* digits NULL: not a literal */
         const char *zone;
         uint32_t    scope;
     } rows[] = {

@@ -40,7 +40,7 @@ static bool hosts_has(const char *bytes, size_t length, const char *name)
 static const struct {
     struct text text;
     const char *servers;
-    bool        differs; /* the system's resolver, at least this one, is stricter */
+    bool        differs; /* the resolver of this system is stricter */
 } files[] = {
     { TEXT(""), "" },
     { TEXT("\n\n\n"), "" },
@@ -57,7 +57,7 @@ static const struct {
       "192.0.2.1 192.0.2.2 192.0.2.3" },
     { TEXT("nameserver 192.0.2.1\nnameserver 192.0.2.1\n"), "192.0.2.1 192.0.2.1" },
     { TEXT("nameserver 192.0.2.1\nnameserver 2001:db8::1\nnameserver 192.0.2.2\n"), "192.0.2.1 2001:db8::1 192.0.2.2" },
-    /* What is none does not count. */
+    /* Invalid addresses do not count. */
     { TEXT("nameserver\nnameserver \nnameserver 192.0.2.1\n"), "192.0.2.1" },
     { TEXT("nameserver dns.example.com\nnameserver 192.0.2.1\n"), "192.0.2.1" },
     { TEXT("nameserver 192.0.2.256\nnameserver 192.0.2.1\n"), "192.0.2.1" },
@@ -80,7 +80,7 @@ static const struct {
     /* IPv4 as inet_aton reads it. */
     { TEXT("nameserver 127.1\nnameserver 0x7f000035\nnameserver 0300.0.2.1\n"), "127.0.0.1 127.0.0.53 192.0.2.1" },
     { TEXT("nameserver 0.0.0.0\n"), "0.0.0.0" },
-    /* IPv6, and of which link. */
+    /* IPv6, with a zone. */
     { TEXT("nameserver ::1\nnameserver 2001:DB8::A\nnameserver ::\n"), "::1 2001:db8::a ::" },
     { TEXT("nameserver ::ffff:192.0.2.1\n"), "192.0.2.1" },
     { TEXT("nameserver fe80::1%lo\nnameserver fe80::2%1\n"), "fe80::1%lo fe80::2%1" },
@@ -90,7 +90,7 @@ static const struct {
     { TEXT("nameserver 2001:db8::1%lo\nnameserver 2001:db8::2%7\n"), "2001:db8::1 2001:db8::2" },
     { TEXT("nameserver ff02::fb%lo\n"), "ff02::fb%lo" },
     { TEXT("nameserver 192.0.2.1%lo\n"), "" },
-    /* Bytes that no text has. */
+    /* Bytes that are not text. */
     { TEXT("\0"), "" },
     { TEXT("\0\0\0\nnameserver 192.0.2.1\n"), "192.0.2.1" },
     { TEXT("nameserver 192.0.2.1\0garbage\nnameserver 192.0.2.2\n"), "192.0.2.1 192.0.2.2" },
@@ -151,7 +151,7 @@ TEST(servers_are_read)
     }
 }
 
-/* What a sanitizer sees counts. */
+/* A sanitizer detects reads past the end. */
 TEST(a_text_may_end_anywhere)
 {
     for (size_t i = 0; i < FILES; i++)
@@ -249,7 +249,7 @@ TEST(hosts_are_found)
         { "semi;colon.example", true }, /* no comment in this file */
         { "semi", false },
         { "alone.example", false }, /* where the address should be */
-        { "192.0.2.12", false },    /* which no address is looked for as */
+        { "192.0.2.12", false },    /* an address is not a name */
         { "link.local.example", true },
         { "last.example", true },
         { "desirable", false },
@@ -330,7 +330,7 @@ TEST(the_end_of_a_huge_file_is_found)
 /* ---- The system's resolver -------------------------------------------------------------------------------------- */
 
 #ifdef __GLIBC__
-/* Without a server it takes this machine. */
+/* Without a server the resolver uses this machine. */
 static void read_by_system(char *ret, size_t size)
 {
     struct __res_state resolver;
@@ -358,7 +358,8 @@ static void read_by_system(char *ret, size_t size)
 }
 #endif
 
-/* As it reads them: a zone by name is the index of that interface, and one of no interface's is none. */
+/* As the resolver reads them: the name of a zone becomes the index of that interface, or no zone if there is no such
+ * interface. */
 static void as_system_has_it(const char *servers, char *ret, size_t size)
 {
     char  copy[256];

@@ -186,7 +186,7 @@ TEST(a_kind_of_link_follows_from_the_device)
         SCNetworkReachabilityInterfaceType type;
         bool                               flags_known, type_known;
     } rows[] = {
-        /* Not read yet, or read in vain. */
+        /* Not read yet, or without a result. */
         { "", false, DEVICE_UNKNOWN, TYPE(WiredEthernet), false, false },
         { "", true, DEVICE_UNKNOWN, TYPE(WiredEthernet), false, false },
         { "", true, DEVICE_NOT_IN_SYSFS, TYPE(WiredEthernet), false, false },
@@ -220,7 +220,7 @@ TEST(a_kind_of_link_follows_from_the_device)
     link_table_clear(&links);
 }
 
-/* What was found out stays until something happens that may change it. */
+/* Learned facts stay until an event that may change them. */
 TEST(learned_facts_are_forgotten_when_they_may_have_changed)
 {
     static const struct {
@@ -252,7 +252,7 @@ TEST(any_link_may_change_what_carries_another)
     assert_int_equal(link_table_put(&links, &bridge), 0);
     put(&links, 2, "", true, DEVICE_WIFI);
     apply(&links, about(2, "l2", 0, NULL));
-    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_CELLULAR); /* nothing happened to that one */
+    assert_int_equal(link_table_find(&links, 1)->device, DEVICE_CELLULAR); /* that link did not change */
     message = about(2, "l2", 0, NULL);
     message.link.mtu = 9000;
     apply(&links, message);
@@ -297,7 +297,7 @@ TEST(learned_facts_stay_unless_the_link_changed_meanwhile)
     link_table_clear(&links);
 }
 
-/* A port and a bond that were learned of: the next message about them says nothing new. */
+/* After the port of a bond was learned, the next message about it changes nothing. */
 TEST(learned_facts_replace_all_older_ones)
 {
     static const struct link wholes[] = {

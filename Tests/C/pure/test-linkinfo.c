@@ -122,7 +122,7 @@ TEST(an_unspecified_endpoint_is_none)
     }
 }
 
-/* The numbers of one kind's attributes mean something else in another's. */
+/* The attribute numbers of one kind mean something else for another kind. */
 TEST(data_of_an_unknown_kind_is_ignored)
 {
     static const char *const kinds[] = { NULL, "", "veth", "wireguard", "grex", "gr", "a-kind-of-more-than-fifteen" };

@@ -176,7 +176,7 @@ TEST(a_deleted_link_is_read)
     assert_int_equal(message.link.index, 3);
 }
 
-TEST(a_leaving_bridge_port_is_no_deleted_link)
+TEST(a_leaving_bridge_port_is_not_a_deleted_link)
 {
     struct bytes bytes;
 
@@ -188,7 +188,7 @@ TEST(a_leaving_bridge_port_is_no_deleted_link)
     assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
 }
 
-TEST(a_link_without_an_index_is_none)
+TEST(a_link_without_an_index_is_refused)
 {
     struct bytes bytes;
 
@@ -223,7 +223,7 @@ TEST(link_attributes_of_a_wrong_length_are_ignored)
     assert_false(message.link.has_name);
     assert_false(message.link.info.has_kind);
 
-    /* Without the NUL, as long as it fits. */
+    /* Without the NUL, if it fits. */
     start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
     put(&bytes, IFLA_IFNAME, "abcdefghijklmno", 15);
     message = parsed(&bytes);
@@ -335,7 +335,7 @@ TEST(a_hop_of_another_family_is_a_gateway)
     assert_true(message.route.has_gateway);
     expect_text(&message.route.gateway, "fe80::1");
 
-    /* Of a family that nobody knows, or with bytes that do not fit it: a hop all the same. */
+    /* With an unknown family or a wrong length: still a hop. */
     via.family = AF_UNIX;
     start_route(&bytes, RTM_NEWROUTE, AF_INET, 0);
     put(&bytes, RTA_VIA, &via, sizeof via);
@@ -445,13 +445,13 @@ TEST(legs_with_a_bad_length_end_the_list)
         legs[0] = leg_via(3, 1);
         legs[1] = leg_via(5, 9);
         legs[1].hop.rtnh_len = (unsigned short)length;
-        /* A short one leaves bytes that may, or may not, look like another. */
+        /* After a short leg the remaining bytes may look like another leg. */
         if (length < sizeof(struct rtnexthop) || length > sizeof legs[0])
             assert_int_equal(count_legs(legs, sizeof legs, &leg), 1);
         else
             assert_true(count_legs(legs, sizeof legs, &leg) >= 2);
         legs[0].hop.rtnh_len = (unsigned short)length;
-        (void)count_legs(legs, sizeof legs, &leg); /* comes to an end, and reads nothing beyond */
+        (void)count_legs(legs, sizeof legs, &leg); /* ends, and reads nothing beyond */
     }
     for (size_t length = 0; length < sizeof legs; length++)
         (void)count_legs(legs, length, &leg);
@@ -545,7 +545,7 @@ TEST(messages_follow_one_another)
 
 /* ---- Nonsense --------------------------------------------------------------------------------------------------- */
 
-/* Cut short: a message that is not whole is none, and nothing beyond its end is read. */
+/* A truncated message is refused, and nothing beyond its end is read. */
 TEST(a_truncated_message_is_refused)
 {
     struct bytes   bytes[2];
@@ -558,7 +558,7 @@ TEST(a_truncated_message_is_refused)
             assert_int_equal(parse(&bytes[i], length, &message), 0);
 }
 
-/* Cut short, with a header that says so: what is whole is read, and nothing beyond. */
+/* A shorter message with a matching header: complete attributes are read, and nothing beyond. */
 TEST(a_short_message_has_fewer_fields)
 {
     struct bytes   whole, bytes;
@@ -594,7 +594,7 @@ TEST(a_header_with_a_wrong_length_ends_the_datagram)
     assert_int_equal(parse(&bytes, bytes.length, &message), 0);
 }
 
-/* Every byte of every message, changed to some values: no crash, no read beyond, and always an end. */
+/* Every byte of every message, changed to some values: no crash, no read beyond the end, no endless loop. */
 TEST(any_changed_byte_is_safe)
 {
     static const unsigned char values[] = { 0, 1, 3, 4, 5, 8, 0x7f, 0x80, 0xfe, 0xff };

@@ -61,7 +61,7 @@ TEST(a_route_and_a_link_make_a_path)
         { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, IFF_UP, ARPHRD_ETHER, "", false, 0, REASON(NoCarrier) },
         { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, IFF_UP, ARPHRD_NONE, "wwan", false, 0, REASON(NoCarrier) },
         { "198.51.100.7", "192.0.2.1", NULL, RTN_UNICAST, UP, ARPHRD_ETHER, NULL, false, 0, REASON(NoRoute) },
-        /* Routes that refuse, whatever the link. */
+        /* Routes that refuse, with any link. */
         { "198.51.100.7", NULL, NULL, RTN_UNREACHABLE, UP, ARPHRD_ETHER, "", false, 0, REASON(RouteUnreachable) },
         { "198.51.100.7", NULL, NULL, RTN_PROHIBIT, UP, ARPHRD_ETHER, "", false, 0, REASON(RouteProhibited) },
         { "198.51.100.7", NULL, NULL, RTN_BLACKHOLE, UP, ARPHRD_ETHER, NULL, false, 0, REASON(RouteBlackhole) },
@@ -157,7 +157,7 @@ TEST(a_source_makes_a_path)
         { "::1", "::1", false, R | L, REASON(None) },
         { "2001:db8::2", "2001:db8::2", false, R | L, REASON(None) },
         { "fe80::2", "fe80::2", false, R | L, REASON(None) },
-        /* IPv6 sources, and those that do not reach far enough. */
+        /* IPv6 sources, also those with a scope that is too small. */
         { "2001:db8:1::7", "2001:db8::2", false, R, REASON(None) },
         { "2001:db8:1::7", "fe80::2", false, 0, REASON(NoSourceAddress) },
         { "2001:db8:1::7", "::1", false, 0, REASON(NoSourceAddress) },
@@ -190,7 +190,7 @@ TEST(query_errors_are_results_or_failures)
 {
     static const struct {
         int                         error;
-        bool                        bound, is_answer;
+        bool                        bound, is_result;
         SCNetworkReachabilityReason reason;
     } rows[] = {
         { ENETUNREACH, false, true, REASON(NoRoute) },
@@ -212,9 +212,9 @@ TEST(query_errors_are_results_or_failures)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct path path = { .flags = 99, .reason = 99 };
 
-        assert_int_equal(path_from_error(rows[i].error, rows[i].bound, &path), rows[i].is_answer);
-        assert_int_equal(path.flags, rows[i].is_answer ? 0 : 99);
-        assert_int_equal(path.reason, rows[i].is_answer ? rows[i].reason : 99);
+        assert_int_equal(path_from_error(rows[i].error, rows[i].bound, &path), rows[i].is_result);
+        assert_int_equal(path.flags, rows[i].is_result ? 0 : 99);
+        assert_int_equal(path.reason, rows[i].is_result ? rows[i].reason : 99);
     }
 }
 

@@ -27,7 +27,7 @@ static void take(void *info, struct span key, struct span value)
         search->found = value;
 }
 
-/* "": there is none. */
+/* "": the key is missing. */
 static void expect(const struct notes *notes, size_t length, const char *key, const char *value)
 {
     struct route_query search = { .wanted = { .start = key, .length = strlen(key) },
@@ -81,7 +81,7 @@ TEST(any_length_is_safe)
     expect(&notes, notes.length - 4, "tw", ""); /* the last record has lost a byte */
 }
 
-/* Every word in turn leads somewhere else. */
+/* Each word in turn gets another value. */
 TEST(any_offset_is_safe)
 {
     static const uint32_t values[] = { 0, 1, 4, 172, 0x7fffffff, 0xfffffff0, 0xffffffff };

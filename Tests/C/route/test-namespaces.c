@@ -291,8 +291,8 @@ TEST(one_address_differs_between_namespaces)
     for (int round = 0; round < 3; round++)
         for_each_part(i)
         {
-            expect_answer(targets[i], flags[i], reasons[i], __FILE__, __LINE__);
-            expect_answer(world.watchers[i].target, flags[i], reasons[i], __FILE__, __LINE__);
+            expect_result(targets[i], flags[i], reasons[i], __FILE__, __LINE__);
+            expect_result(world.watchers[i].target, flags[i], reasons[i], __FILE__, __LINE__);
         }
     EXPECT_ADDRESS("192.0.2.2", 0, NoRoute); /* the home namespace has no routes */
     EXPECT_QUIET(&world.watchers[0]);

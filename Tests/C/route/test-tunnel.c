@@ -80,7 +80,7 @@ TEST(the_path_to_the_tunnel_endpoint_counts)
             namespace_ip("%s", rows[i].then);
         if (rows[i].reason == kSCNetworkReachabilityReasonNoCarrier)
             namespace_await_running("a", false);
-        expect_answer(target, rows[i].flags, rows[i].reason, rows[i].to, (int)i);
+        expect_result(target, rows[i].flags, rows[i].reason, rows[i].to, (int)i);
         SCNetworkReachabilityRelease(target);
     }
 }
@@ -211,7 +211,7 @@ static void expect_reached(const char *legs)
 
         snprintf(text, sizeof text, "2001:db8:1::%x", i);
         target = expect_target(text);
-        expect_answer(target, R, kSCNetworkReachabilityReasonNone, legs, i);
+        expect_result(target, R, kSCNetworkReachabilityReasonNone, legs, i);
         SCNetworkReachabilityRelease(target);
     }
 }

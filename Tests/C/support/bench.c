@@ -6,7 +6,7 @@
 #include "support/idle.h"
 #include "support/patience.h"
 
-#define PATIENCE 10.0 /* seconds until a callback that must come has failed to */
+#define PATIENCE 10.0 /* seconds: a callback that takes longer has failed */
 
 const struct bench_row bench_rows[3] = { { "on_a_run_loop", BENCH_LOOP },
                                          { "on_a_scheduler", BENCH_SCHEDULER },
@@ -91,7 +91,7 @@ void bench_close(struct bench *bench)
     if (bench->way != BENCH_LOOP) {
         while (queue_run(&bench->queue))
             continue;
-        witness_settle(); /* no perform is under way any more, which would have its own reference */
+        witness_settle(); /* no perform is in progress, which would have its own reference */
         assert_int_equal(atomic_load(&bench->queue.references), 0);
         queue_close(&bench->queue);
     }

@@ -2,7 +2,7 @@
 #ifndef TESTS_BENCH_H
 #define TESTS_BENCH_H
 
-/* A target, the way in which its callbacks are delivered, and what its callback was given. For tests that are set up by
+/* A target, the way in which its callbacks are delivered, and the arguments of its callback. For tests whose set-up is
  * witness_open. */
 
 #include "support/queue.h"
@@ -28,9 +28,9 @@ struct bench {
     struct queue               queue; /* the others */
     int                        calls;
     SCNetworkReachabilityFlags flags;     /* of the last call */
-    bool                       elsewhere; /* a call came outside the queue's work, or for another target */
-    void (*inside)(struct bench *bench);  /* done in each call */
-    void                 *more;           /* of use to `inside`, as is what follows */
+    bool                       elsewhere; /* a call came outside the work of the queue, or for another target */
+    void (*inside)(struct bench *bench);  /* called in each callback */
+    void                 *more;           /* for `inside`, like the fields below */
     int                   result;
     struct unit_deferral *close;
 };
@@ -40,24 +40,24 @@ struct bench {
 void bench_open(struct bench *bench, enum bench_way way, SCNetworkReachabilityRef target);
 /* The same without a callback. */
 void bench_open_silent(struct bench *bench, enum bench_way way, SCNetworkReachabilityRef target);
-/* On a loop that others are on as well, with its first pass: what changes from then on is reported. */
+/* The same on a loop with other targets. Makes the first pass of the loop: later changes are reported. */
 void bench_open_on(struct bench *bench, SCRunLoopRef loop, SCNetworkReachabilityRef target);
 void bench_close(struct bench *bench);
 
 void bench_set_callback(struct bench *bench);
-/* The function that it sets, with the bench as its info. */
+/* The callback that bench_open sets. Its info is the bench. */
 void bench_called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *bench);
 void bench_schedule(struct bench *bench);
 bool bench_unschedule(struct bench *bench);
 
-/* One call comes, with these flags. On a scheduler one work waits, or will. */
+/* One callback comes, with these flags. On a scheduler, one work is pending or comes soon. */
 void bench_expect_call(struct bench *bench, SCNetworkReachabilityFlags flags);
 
-/* What has happened so far brings no call; nor, with bench_expect_idle, any work for a scheduler. */
+/* Earlier changes make no callback; with bench_expect_idle, also no work for a scheduler. */
 void bench_expect_quiet(struct bench *bench);
 void bench_expect_idle(struct bench *bench);
 
-/* The library refused what it was given. */
+/* The library refused the arguments. */
 void bench_expect_refused(SCBoolean result);
 
 #endif

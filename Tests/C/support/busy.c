@@ -21,7 +21,7 @@ static void count(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fl
 
 static sem_t called;
 
-static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     (void)target;
     (void)flags;
@@ -29,7 +29,7 @@ static void tell(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags fla
     sem_post(&called);
 }
 
-/* On the library's thread. */
+/* Runs on the library thread. */
 static void run_at_once(void *info, void (*work)(void *), void *argument)
 {
     (void)info;
@@ -42,7 +42,7 @@ static void begin_scheduler(SCNetworkReachabilityRef target)
     const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
     struct timespec                      end;
 
-    MUST(SCNetworkReachabilitySetCallback(target, tell, NULL));
+    MUST(SCNetworkReachabilitySetCallback(target, count_call, NULL));
     MUST(SCNetworkReachabilitySetScheduler(target, &scheduler));
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 10;
@@ -102,10 +102,10 @@ static SCNetworkReachabilityFlags expected_flags(int number)
                                            kSCNetworkReachabilityFlagsIsLocalAddress |
                                            kSCNetworkReachabilityFlagsIsDirect;
 
-    return number == BUSY_FOREIGN ? 0 : own; /* lo is down over there */
+    return number == BUSY_FOREIGN ? 0 : own; /* lo is down in that namespace */
 }
 
-static void must_answer(int number)
+static void must_return_flags(int number)
 {
     SCNetworkReachabilityPath  path = kSCNetworkReachabilityPathInitializer;
     SCNetworkReachabilityFlags flags = 0xdeadbeef;
@@ -125,7 +125,7 @@ void busy_leave_scheduler(void)
 void busy_end(bool own_loop_ended)
 {
     for (int i = 0; i < BUSY_TARGETS; i++)
-        must_answer(i);
+        must_return_flags(i);
     MUST(SCRunLoopPerform(busy.loop, 0) == 0);
     for (int i = BUSY_OWN; i < BUSY_TARGETS; i++) {
         const bool gone = i == BUSY_OWN && own_loop_ended;
@@ -141,7 +141,7 @@ void busy_end(bool own_loop_ended)
         begin_one(i);
         if (i == BUSY_SCHEDULER)
             begin_scheduler(busy.targets[i]);
-        else if (i != BUSY_ASKED)
+        else if (i != BUSY_QUERIED)
             MUST(SCNetworkReachabilityScheduleWithRunLoop(busy.targets[i], busy.loop, kSCRunLoopCommonModes));
     }
     MUST(SCRunLoopPerform(busy.loop, 0) == 1);

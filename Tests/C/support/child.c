@@ -29,7 +29,7 @@ bool child_fork(pid_t *ret)
 {
     sigset_t limit;
 
-    flush(); /* else what is not written yet is written twice */
+    flush(); /* otherwise both processes write the buffered output */
     *ret = fork();
     if (*ret < 0)
         fail_msg("fork: %s", strerror(errno));
@@ -41,7 +41,8 @@ bool child_fork(pid_t *ret)
     pthread_sigmask(SIG_UNBLOCK, &limit, NULL);
     alarm(LIMIT);
 #ifdef VALGRIND_CLO_CHANGE
-    VALGRIND_CLO_CHANGE("--leak-check=no"); /* other threads had what is lost here. Errors still end in a status */
+    VALGRIND_CLO_CHANGE(
+        "--leak-check=no"); /* the memory of other threads counts as leaked. Other errors still set the status */
 #endif
     return true;
 }

@@ -16,8 +16,8 @@ static enum denial imposed; /* of netlink or a part of it */
 
 /* ---- Filters ---------------------------------------------------------------------------------------------------- */
 
-/* A system call is refused when one of its arguments has a value. A filter sees numbers alone: a descriptor's family is
- * told by the level of an option or the length of an address. */
+/* A filter refuses a system call if one argument has a given value. It sees only numbers, so the level of an option or
+ * the length of an address shows the family of a descriptor. */
 struct rule {
     int      call;
     unsigned argument; /* counting from 0 */
@@ -61,7 +61,7 @@ static const struct {
     [DENIAL_DEVICE] = { "device", { { SYS_setsockopt, 2, SO_BINDTODEVICE, EPERM } } },
 };
 
-/* Where a filter finds the half of an argument that says something. */
+/* The offset of the low half of an argument. */
 static uint32_t argument_offset(unsigned argument)
 {
     const size_t half = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
@@ -71,7 +71,7 @@ static uint32_t argument_offset(unsigned argument)
 
 #define INSTRUCTIONS 5 /* of a rule */
 
-/* A call that is another one, or has another argument, goes on behind them. */
+/* Other calls, and other arguments, skip these instructions. */
 static void put_rule(struct sock_filter *filter, const struct rule *rule)
 {
     const struct sock_filter instructions[INSTRUCTIONS] = {
@@ -99,7 +99,7 @@ static bool install(const struct rule rules[RULES])
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
-/* Without a filter such a call fails as well, but otherwise: there is no such descriptor, nor a type of socket 0. */
+/* Without a filter such a call fails with another error: no such descriptor, and no socket type 0. */
 static bool is_refused(const struct rule *rule)
 {
     long arguments[3] = { rule->call == SYS_socket ? 0 : -1, 0, 0 };
@@ -127,14 +127,14 @@ static bool is_of_netlink(enum denial denial)
     return denial >= DENIAL_SOCKET_EPERM && denial <= DENIAL_CONNECT;
 }
 
-bool denial_asks_sockets(void)
+bool denial_uses_sockets(void)
 {
     return is_of_netlink(imposed);
 }
 
 void denial_require_netlink(const char *reason)
 {
-    if (denial_asks_sockets())
+    if (denial_uses_sockets())
         SKIP("%s", reason);
 }
 

@@ -34,12 +34,11 @@ enum denial {
     DENIALS
 };
 
-/* Adds a denial, which cannot be taken back. False: there is no seccomp here, or the tool that the program runs under
- * hides it. */
+/* Adds a denial, which cannot be removed. False: there is no seccomp here, or a tool such as valgrind hides it. */
 bool denial_impose(enum denial denial);
 
 /* Whether all of netlink is denied, so that the library probes with sockets. */
-bool denial_asks_sockets(void);
+bool denial_uses_sockets(void);
 
 /* The denial of this name, "socket-eperm". False: there is none. */
 bool denial_find(const char *name, enum denial *ret);
@@ -47,7 +46,7 @@ bool denial_find(const char *name, enum denial *ret);
 /* Skips the test, for this reason, if the library probes with sockets. */
 void denial_require_netlink(const char *reason);
 
-/* A test under a denial, in a process of its own. All tests of such a program are of this kind, and run at the same
+/* A test under a denial, in a separate process. All tests of such a program are of this kind, and run at the same
  * time. */
 #define TEST_DENIED(kind, name) UNIT_TEST(name, .uses_unit = 1, .apart = 1, .denial = (kind))
 

@@ -86,15 +86,15 @@ void etc_set_servers(const char *servers, int seconds)
     etc_write(ETC_RESOLV_CONF, text);
 }
 
-/* ---- The process's own ------------------------------------------------------------------------------------------ */
+/* ---- Private files ---------------------------------------------------------------------------------------------- */
 
 static bool mount_empty(const char *path)
 {
     return mount("tmpfs", path, "tmpfs", 0, "mode=755") == 0;
 }
 
-/* The dynamic loader's cache goes along, for the programs that tests run. The machine's name goes: its end would be
- * tried behind every name that is not found. */
+/* Keeps the dynamic loader's cache, for the programs that tests run. Clears the machine's domain, which the resolver
+ * would append to every name that is not found. */
 static bool enter(void)
 {
     static char cache[4 * 1024 * 1024];
@@ -140,7 +140,7 @@ void etc_require(const char *nameserver)
         if (!enter())
             SKIP("no mount namespace can be made here");
         entered = true;
-        unsetenv("RES_OPTIONS"); /* the environment counts more than resolv.conf */
+        unsetenv("RES_OPTIONS"); /* the environment takes precedence over resolv.conf */
         unsetenv("LOCALDOMAIN");
     }
     forget(ETC_RESOLV_CONF);

@@ -13,7 +13,7 @@
 
 /* Resets the files: an empty hosts, `hosts: files dns`, an empty /run/aside, and a resolv.conf with one server and a
  * timeout of five seconds. The first call enters a new mount namespace, or skips the test if this machine does not
- * allow that. To be called after namespace_require and before the first thread starts. */
+ * allow that. Call it after namespace_require and before the first thread starts. */
 void etc_require(const char *nameserver);
 
 void etc_write(const char *path, const char *text);   /* in place */

@@ -2,7 +2,7 @@
 #ifndef TESTS_EXACT_H
 #define TESTS_EXACT_H
 
-/* Copies whose end a sanitizer watches. */
+/* Copies of exact size, so that a sanitizer detects accesses past the end. */
 
 #include <stdlib.h>
 #include <string.h>

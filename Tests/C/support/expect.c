@@ -103,25 +103,25 @@ SCNetworkReachabilityPath expect_path_of(SCNetworkReachabilityRef target)
 
 /* ---- What a socket shows ---------------------------------------------------------------------------------------- */
 
-SCNetworkReachabilityFlags expect_told(SCNetworkReachabilityFlags flags)
+SCNetworkReachabilityFlags expect_detectable(SCNetworkReachabilityFlags flags)
 {
-    return denial_asks_sockets() ? flags & (R | L) : flags;
+    return denial_uses_sockets() ? flags & (R | L) : flags;
 }
 
 static SCNetworkReachabilityEvidence evidence(void)
 {
-    return denial_asks_sockets() ? kSCNetworkReachabilityEvidenceSocket : kSCNetworkReachabilityEvidenceKernel;
+    return denial_uses_sockets() ? kSCNetworkReachabilityEvidenceSocket : kSCNetworkReachabilityEvidenceKernel;
 }
 
-/* The same, told in another way: the kernel looks for an IPv6 source before it looks for a route, and that an interface
- * is down says why its routes are gone. */
-static bool is_told_so(SCNetworkReachabilityReason wanted, SCNetworkReachabilityReason got)
+/* A socket shows other reasons for the same result. The kernel looks for an IPv6 source before a route. If an interface
+ * is down, its routes are gone. */
+static bool is_equivalent_reason(SCNetworkReachabilityReason wanted, SCNetworkReachabilityReason got)
 {
     return wanted == kSCNetworkReachabilityReasonNoRoute &&
            (got == kSCNetworkReachabilityReasonNoSourceAddress || got == kSCNetworkReachabilityReasonInterfaceDown);
 }
 
-/* ---- Answers ---------------------------------------------------------------------------------------------------- */
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
 
 static void fail_at(SCNetworkReachabilityRef target, const char *call, const char *wanted, const char *got,
                     const char *file, int line)
@@ -157,15 +157,15 @@ static void compare_number(SCNetworkReachabilityRef target, const char *what, ui
     fail_at(target, what, wanted_text, got_text, file, line);
 }
 
-void expect_answer(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
+void expect_result(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
                    SCNetworkReachabilityReason reason, const char *file, int line)
 {
     const SCNetworkReachabilityPath path = expect_path_of(target);
 
-    flags = expect_told(flags);
+    flags = expect_detectable(flags);
     compare_flags(target, "GetFlags", flags, expect_flags_of(target), file, line);
     compare_flags(target, "GetPath", flags, path.flags, file, line);
-    if (path.reason != reason && !(denial_asks_sockets() && is_told_so(reason, path.reason)))
+    if (path.reason != reason && !(denial_uses_sockets() && is_equivalent_reason(reason, path.reason)))
         fail_at(target, "reason", SCNetworkReachabilityReasonString(reason),
                 SCNetworkReachabilityReasonString(path.reason), file, line);
     compare_number(target, "evidence", evidence(), path.evidence, file, line);
@@ -175,7 +175,7 @@ void expect_interface(SCNetworkReachabilityRef target, const char *name, const c
 {
     const SCNetworkReachabilityPath path = expect_path_of(target);
 
-    if (denial_asks_sockets() && path.interfaceIndex == 0)
+    if (denial_uses_sockets() && path.interfaceIndex == 0)
         name = "";
     if (strcmp(path.interfaceName, name) != 0)
         fail_at(target, "interface", name, path.interfaceName, file, line);
@@ -200,7 +200,7 @@ void expect_gateway(SCNetworkReachabilityRef target, const char *address, const 
 {
     const SCNetworkReachabilityPath path = expect_path_of(target);
 
-    compare_address(target, "gateway", denial_asks_sockets() ? "none" : address, &path.gateway, file, line);
+    compare_address(target, "gateway", denial_uses_sockets() ? "none" : address, &path.gateway, file, line);
 }
 
 void expect_source(SCNetworkReachabilityRef target, const char *address, const char *file, int line)
@@ -212,11 +212,11 @@ void expect_source(SCNetworkReachabilityRef target, const char *address, const c
 
 void expect_type(SCNetworkReachabilityRef target, SCNetworkReachabilityInterfaceType type, const char *file, int line)
 {
-    compare_number(target, "type", denial_asks_sockets() ? kSCNetworkReachabilityInterfaceTypeOther : type,
+    compare_number(target, "type", denial_uses_sockets() ? kSCNetworkReachabilityInterfaceTypeOther : type,
                    expect_path_of(target).interfaceType, file, line);
 }
 
 void expect_table(SCNetworkReachabilityRef target, uint32_t table, const char *file, int line)
 {
-    compare_number(target, "table", denial_asks_sockets() ? 0 : table, expect_path_of(target).table, file, line);
+    compare_number(target, "table", denial_uses_sockets() ? 0 : table, expect_path_of(target).table, file, line);
 }

@@ -31,14 +31,14 @@ SCNetworkReachabilityRef expect_option(const char *address, uint32_t option);
 SCNetworkReachabilityFlags expect_flags_of(SCNetworkReachabilityRef target);
 SCNetworkReachabilityPath  expect_path_of(SCNetworkReachabilityRef target);
 
-/* These flags or, if netlink is denied (denial.h), the part of them that a socket shows. The assertions below expect
- * that. */
-SCNetworkReachabilityFlags expect_told(SCNetworkReachabilityFlags flags);
+/* Returns these flags or, if netlink is denied (denial.h), those of them that a socket shows. The assertions below use
+ * it. */
+SCNetworkReachabilityFlags expect_detectable(SCNetworkReachabilityFlags flags);
 
 /* GetFlags and GetPath return these flags, GetPath this reason: the last word of kSCNetworkReachabilityReason... */
 #define EXPECT(target, flags, reason) \
-    expect_answer(target, flags, kSCNetworkReachabilityReason##reason, __FILE__, __LINE__)
-void expect_answer(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
+    expect_result(target, flags, kSCNetworkReachabilityReason##reason, __FILE__, __LINE__)
+void expect_result(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
                    SCNetworkReachabilityReason reason, const char *file, int line);
 
 /* The same of a new target. */

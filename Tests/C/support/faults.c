@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stand-ins. The Makefile reads their names, and theirs alone, to know which calls of the library's to divert: what
- * is called faulty_NAME here is what the library calls in place of NAME. Those that nothing calls yet are for what is
- * likely to come.
+ * The stand-ins for system calls and allocations. The Makefile reads the names faulty_NAME in this file: the library
+ * then calls faulty_NAME in place of NAME. Some stand-ins are not used yet.
  */
 #include "support/faults.h"
 
@@ -28,7 +27,7 @@
 ssize_t (*faults_send)(int fd, const void *bytes, size_t length, int flags);
 int (*faults_socket)(int domain, int type, int protocol);
 
-/* Read by whichever thread the library calls from, and in signal handlers: no lock. */
+/* Any thread and signal handler may read these: no lock. */
 static atomic_bool           armed;
 static atomic_int            error_wanted;
 static atomic_uint           to_pass, to_fail, struck;
@@ -36,11 +35,11 @@ static atomic_bool           loses;
 static _Atomic(const char *) function_wanted, function_struck;
 static atomic_long           blocks;
 
-/* Calls, by what they can fail with. */
+/* Calls, by the errors that they can have. */
 enum kind {
     PLAIN,
     SLOW,    /* can be interrupted */
-    SENDING, /* can be interrupted, and find no room. A receive finds nothing only where there is nothing */
+    SENDING, /* can be interrupted or get EAGAIN. A receive gets EAGAIN only if its queue is empty */
     MEMORY,
     THREAD,
 };
@@ -61,7 +60,7 @@ static bool can_fail_with(enum kind kind, int error)
     }
 }
 
-/* One off a number, unless it is 0. */
+/* Decrements a number unless it is 0. */
 static bool take_one(atomic_uint *number)
 {
     unsigned left = atomic_load(number);
@@ -71,7 +70,7 @@ static bool take_one(atomic_uint *number)
     return left > 0;
 }
 
-/* Whether this call is one that is to fail; then errno is set. */
+/* True if this call must fail. Sets errno. */
 static bool strikes(const char *function, enum kind kind)
 {
     const char *wanted, *none = NULL;
@@ -146,7 +145,7 @@ void *faulty_realloc(void *block, size_t size)
     return block == NULL ? counted(malloc(size)) : realloc(block, size);
 }
 
-/* Not counted: what is had so is kept for good. */
+/* Not counted: this memory is never freed. */
 void *faulty_aligned_alloc(size_t alignment, size_t size);
 void *faulty_aligned_alloc(size_t alignment, size_t size)
 {
@@ -204,7 +203,7 @@ SYSTEM_CALL(PLAIN, ssize_t, readlink, (const char *path, char *ret, size_t size)
 SYSTEM_CALL(PLAIN, ssize_t, getdents64, (int fd, void *ret, size_t size), fd, ret, size)
 SYSTEM_CALL(PLAIN, int, dup3, (int from, int to, int flags), from, to, flags)
 
-/* All of the library's are pauses. Here they are none: a test has thousands of rounds. */
+/* The library only pauses with it. The pauses end at once here: a test has thousands of rounds. */
 int faulty_poll(struct pollfd *polled, nfds_t count, int milliseconds);
 int faulty_poll(struct pollfd *polled, nfds_t count, int milliseconds)
 {
@@ -225,7 +224,7 @@ ssize_t faulty_send(int fd, const void *bytes, size_t length, int flags)
     return strikes("send", SENDING) ? -1 : (faults_send != NULL ? faults_send : send)(fd, bytes, length, flags);
 }
 
-/* The kernel throws a datagram away that it could not hand over. */
+/* The kernel discards a datagram that it could not copy. */
 static bool receive_strikes(const char *function, int fd)
 {
     char byte;
@@ -250,7 +249,7 @@ RECEIVE_CALL(recvfrom, (int fd, void *bytes, size_t size, int flags, struct sock
              bytes, size, flags, from, length)
 RECEIVE_CALL(recvmsg, (int fd, struct msghdr *message, int flags), fd, message, flags)
 
-/* A fourth argument, or third, is there only where the flags say so; one that is not is never looked at. */
+/* The last argument exists only with certain flags. Without them it is never used. */
 #define LAST_ARGUMENT(type, after) \
     va_list arguments; \
     type    last_argument; \

@@ -9,7 +9,7 @@
 #include "loop/runloop.h"
 #include "loop/runloop_state.h"
 
-#define NEAR (100 * MILLISECOND) /* a later deadline belongs to nothing that has happened: a poll, a name's refresh */
+#define NEAR (100 * MILLISECOND) /* a later deadline has no earlier change as its cause: a poll, a refresh of a name */
 
 /* The nearest deadline; in the past if something is due. */
 static int64_t next_deadline(SCRunLoopRef loop)
@@ -31,7 +31,7 @@ static int64_t next_deadline(SCRunLoopRef loop)
     return next;
 }
 
-/* For another reason than changes to be fetched, which keep the descriptor readable. */
+/* True if the descriptor is readable for another reason than changes that must be fetched. */
 static bool is_readable(SCRunLoopRef loop)
 {
     struct pollfd         poller = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
@@ -41,7 +41,7 @@ static bool is_readable(SCRunLoopRef loop)
     runloop_lock(loop);
     has_changes = !list_is_empty(&loop->changes);
     runloop_unlock(loop);
-    return !has_changes && ppoll(&poller, 1, &now, NULL) != 0; /* some programs have a poll(2) of their own */
+    return !has_changes && ppoll(&poller, 1, &now, NULL) != 0; /* some programs wrap poll(2) */
 }
 
 int idle_perform(SCRunLoopRef loop)

@@ -2,8 +2,8 @@
 #ifndef TESTS_LISTENER_H
 #define TESTS_LISTENER_H
 
-/* A callback for tests with several threads: it counts its calls and the references to its context. What must not be is
- * a complaint (unit_complain_if): two calls at a time, or a call with a context that was released. */
+/* A callback for tests with several threads: it counts its calls and the references to its context. It makes a
+ * complaint (unit_complain_if) if two calls overlap, or if a call has a released context. */
 
 #include <reachability/reachability.h>
 #include <semaphore.h>
@@ -12,12 +12,12 @@
 #include "support/queue.h"
 #include "support/unit.h"
 
-/* Static, so that a call that comes when it must not is seen instead of crashing. */
+/* Keep it static: then a late call is detected and does not crash. */
 struct listener {
-    const struct queue        *queue;      /* calls come in its work alone; NULL: anywhere */
+    const struct queue        *queue;      /* calls must come in its work; NULL: anywhere */
     SCNetworkReachabilityFlags never;      /* flags that no call has */
     sem_t                     *news;       /* posted after each call and each release; may be NULL */
-    atomic_int                 references; /* those of the library */
+    atomic_int                 references; /* held by the library */
     atomic_int                 releases, calls, inside;
 };
 

@@ -14,7 +14,8 @@
 
 #include "support/patience.h"
 
-#define PATIENCE 30.0 /* seconds until what must come has failed to; a look-up on a dead server may have to end first */
+#define PATIENCE \
+    30.0 /* seconds: an event that takes longer has failed. A look-up on a dead server may have to end first */
 
 struct nameserver *names_server;
 
@@ -77,7 +78,7 @@ void names_begin_far(const char *servers)
     namespace_ip("address add 192.0.2.2/24 dev a");
     namespace_await_running("a", true);
     namespace_ip("route add default via 192.0.2.1");
-    enter(far); /* until it runs, the other end sends nothing either */
+    enter(far); /* until it is running, the other end sends nothing */
     namespace_await_running("b", true);
     enter(near);
     close(far);
@@ -161,7 +162,7 @@ void names_expect_destination(SCNetworkReachabilityRef target, const char *text,
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------------- */
 
-unsigned names_asked(const char *name)
+unsigned names_queried(const char *name)
 {
     return nameserver_count(names_server, name, NAMESERVER_A);
 }
@@ -172,9 +173,9 @@ void names_drive_until(const struct watcher *watcher, const char *name, unsigned
     struct pollfd pollers[] = { { .fd = SCRunLoopGetFileDescriptor(watcher->loop), .events = POLLIN },
                                 { .fd = nameserver_news(names_server), .events = POLLIN } };
 
-    while (names_asked(name) < count) {
+    while (names_queried(name) < count) {
         if (watcher_now() > end)
-            fail_msg("%s was asked for %u times, not %u", name, names_asked(name), count);
+            fail_msg("%s was queried %u times, not %u", name, names_queried(name), count);
         assert_true(SCRunLoopPerform(watcher->loop, 0) >= 0);
         (void)poll(pollers, 2, 100);
         nameserver_take_news(names_server);
@@ -205,7 +206,7 @@ void names_settle(const struct watcher *watcher)
     } while (looking || names_is_looking(watcher->target));
 }
 
-void names_await_answer(SCNetworkReachabilityRef target)
+void names_await_result(SCNetworkReachabilityRef target)
 {
     const double end = watcher_now() + patience_of(PATIENCE);
 
@@ -231,7 +232,7 @@ static void read_comm(const char *thread, char ret[32])
     fclose(file);
 }
 
-/* One that has only just been started is still called as its process. So is that of the thread sanitizer for ever. */
+/* A new thread has the name of its process at first. The thread sanitizer's own thread keeps that name. */
 static bool may_be_resolver(const char *comm, long thread, const char *own_comm)
 {
     const char *under = getenv("TEST_UNDER");

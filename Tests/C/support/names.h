@@ -13,14 +13,14 @@
 extern struct nameserver *names_server;
 
 /* A veth pair as namespace_add_pair makes it, lo, a default route of each family, and the server: at 192.0.2.2, which
- * resolv.conf names, and at every other address of ours. */
+ * resolv.conf names, and at every other address of this machine. */
 void names_begin(void);
 
 /* Another such network and server. The files stay as they are. */
 void names_begin_another(void);
 
 /* The server is at the other end of the pair, in its own namespace: at 192.0.2.1, on the same link, and at
- * 198.51.100.53, behind the default route. There is none for IPv6. */
+ * 198.51.100.53, behind the default route. There is no default route for IPv6. */
 void names_begin_far(const char *servers);
 
 /* The clean-up of each test: waits until the resolver threads of the library have ended. */
@@ -43,12 +43,12 @@ SCNetworkReachabilityRef names_bound_target(const char *name, const char *interf
 #define EXPECT_ADDRESSES(target, text) names_expect_addresses(target, text, __FILE__, __LINE__)
 void names_expect_addresses(SCNetworkReachabilityRef target, const char *text, const char *file, int line);
 
-/* The address that GetPath is about. */
+/* The address whose path GetPath returns. */
 #define EXPECT_DESTINATION(target, text) names_expect_destination(target, text, __FILE__, __LINE__)
 void names_expect_destination(SCNetworkReachabilityRef target, const char *text, const char *file, int line);
 
 /* How often the IPv4 address of a name was queried. */
-unsigned names_asked(const char *name);
+unsigned names_queried(const char *name);
 
 /* Drives the loop of the watcher until a name was queried this many times. A time limit fails the test. */
 void names_drive_until(const struct watcher *watcher, const char *name, unsigned count);
@@ -59,7 +59,7 @@ void names_settle(const struct watcher *watcher);
 bool names_is_looking(SCNetworkReachabilityRef target);
 
 /* Waits until no look-up is in progress, without driving a loop. */
-void names_await_answer(SCNetworkReachabilityRef target);
+void names_await_result(SCNetworkReachabilityRef target);
 
 /* Counts the resolver threads of the library, or waits until there are this many at most, or none. */
 unsigned names_count_threads(void);

@@ -18,12 +18,12 @@
 #include "support/patience.h"
 #include "support/unit.h"
 
-#define PATIENCE    15000 /* milliseconds until a question that must come has failed to */
+#define PATIENCE    15000 /* milliseconds: a query that takes longer has failed */
 #define NAME_SIZE   256
 #define SIZE        1500
 #define CONNECTIONS 16
 #define DELAYED     256
-#define ASKED       1024
+#define QUERIES     1024
 
 enum { UDP4, UDP6, TCP4, TCP6, SOCKETS };
 enum { NO_ERROR = 0, SERVER_FAILURE = 2, NO_SUCH_NAME = 3, REFUSED = 5, SILENCE = 16 };
@@ -47,7 +47,7 @@ struct delayed {
     int64_t        due; /* milliseconds */
     char           name[NAME_SIZE];
     struct peer    peer;
-    struct message answer;
+    struct message reply;
 };
 
 struct connection {
@@ -56,7 +56,7 @@ struct connection {
     size_t  length;
 };
 
-struct asked {
+struct queried {
     char     name[NAME_SIZE];
     uint16_t type;
     unsigned count;
@@ -66,7 +66,7 @@ struct nameserver {
     pthread_t         thread;
     pid_t             id;
     int               wake, news;
-    int               sockets[SOCKETS]; /* of the thread, as are the two below */
+    int               sockets[SOCKETS]; /* used by the thread alone, like the two below */
     struct connection connections[CONNECTIONS];
     struct delayed    delayed[DELAYED];
 
@@ -75,10 +75,10 @@ struct nameserver {
     bool            ready, listens, should_listen, should_end, silent;
     char            moves[NAME_SIZE];
     bool            moves_fail;
-    char            let_go[NAME_SIZE];
-    bool            lets_go;
-    struct asked    asked[ASKED];
-    size_t          asked_count;
+    char            released_prefix[NAME_SIZE];
+    bool            releases_prefix;
+    struct queried  queried[QUERIES];
+    size_t          queried_count;
     unsigned        over_tcp;
 };
 
@@ -101,7 +101,7 @@ struct query {
     char     name[NAME_SIZE], label[64]; /* the whole, and what is before the first dot */
     uint16_t type;
     size_t   end;  /* of the question, in the message */
-    unsigned turn; /* how often it was queried before */
+    unsigned turn; /* the number of earlier queries */
     bool     over_tcp;
 };
 
@@ -188,28 +188,28 @@ static int addresses_of(struct nameserver *server, const struct query *query, ch
     return NO_SUCH_NAME;
 }
 
-static void add_address(struct message *answer, const struct query *query, const char *text)
+static void add_address(struct message *reply, const struct query *query, const char *text)
 {
     const int    family = query->type == NAMESERVER_A ? AF_INET : query->type == NAMESERVER_AAAA ? AF_INET6 : AF_UNSPEC;
     const size_t size = family == AF_INET ? 4 : 16;
-    uint8_t     *record = answer->bytes + answer->length, address[16];
+    uint8_t     *record = reply->bytes + reply->length, address[16];
 
-    if (family == AF_UNSPEC || inet_pton(family, text, address) != 1 || answer->length + 12 + size > SIZE)
+    if (family == AF_UNSPEC || inet_pton(family, text, address) != 1 || reply->length + 12 + size > SIZE)
         return;
     put16(record, 0xc00c); /* the name in the question */
     put16(record + 2, query->type);
     put16(record + 4, 1); /* Internet */
     put16(record + 6, 0);
-    put16(record + 8, 1); /* a second to live */
+    put16(record + 8, 1); /* a TTL of one second */
     put16(record + 10, (unsigned)size);
     memcpy(record + 12, address, size);
-    answer->length += 12 + size;
-    put16(answer->bytes + 6, get16(answer->bytes + 6) + 1u);
+    reply->length += 12 + size;
+    put16(reply->bytes + 6, get16(reply->bytes + 6) + 1u);
 }
 
-/* False: there is nothing to say. */
-static bool make_answer(struct nameserver *server, const uint8_t *question, const struct query *query,
-                        struct message *ret)
+/* False: no reply is sent. */
+static bool make_reply(struct nameserver *server, const uint8_t *question, const struct query *query,
+                       struct message *ret)
 {
     char       addresses[SIZE], *rest = NULL;
     const int  code = addresses_of(server, query, addresses);
@@ -230,18 +230,18 @@ static bool make_answer(struct nameserver *server, const uint8_t *question, cons
 
 static void note(struct nameserver *server, struct query *query)
 {
-    struct asked *asked = NULL;
+    struct queried *queried = NULL;
 
-    for (size_t i = 0; i < server->asked_count && asked == NULL; i++)
-        if (server->asked[i].type == query->type && strcmp(server->asked[i].name, query->name) == 0)
-            asked = &server->asked[i];
-    if (asked == NULL && server->asked_count < ASKED) {
-        asked = &server->asked[server->asked_count++];
-        memcpy(asked->name, query->name, sizeof asked->name);
-        asked->type = query->type;
+    for (size_t i = 0; i < server->queried_count && queried == NULL; i++)
+        if (server->queried[i].type == query->type && strcmp(server->queried[i].name, query->name) == 0)
+            queried = &server->queried[i];
+    if (queried == NULL && server->queried_count < QUERIES) {
+        queried = &server->queried[server->queried_count++];
+        memcpy(queried->name, query->name, sizeof queried->name);
+        queried->type = query->type;
     }
-    if (asked != NULL)
-        query->turn = asked->count++;
+    if (queried != NULL)
+        query->turn = queried->count++;
     server->over_tcp += query->over_tcp;
     (void)!write(server->news, &(uint64_t){ 1 }, sizeof(uint64_t));
 }
@@ -250,23 +250,23 @@ static void note(struct nameserver *server, struct query *query)
 static bool consider(struct nameserver *server, const uint8_t *bytes, size_t length, bool over_tcp,
                      struct query *ret_query, struct message *ret)
 {
-    bool answered;
+    bool replies;
 
     if (!read_query(bytes, length, ret_query))
         return false;
     ret_query->over_tcp = over_tcp;
     pthread_mutex_lock(&server->lock);
     note(server, ret_query);
-    answered = make_answer(server, bytes, ret_query, ret);
+    replies = make_reply(server, bytes, ret_query, ret);
     pthread_mutex_unlock(&server->lock);
-    return answered;
+    return replies;
 }
 
 /* ---- UDP -------------------------------------------------------------------------------------------------------- */
 
-static void send_answer(struct peer *peer, struct message *answer)
+static void send_reply(struct peer *peer, struct message *reply)
 {
-    struct iovec  part = { .iov_base = answer->bytes, .iov_len = answer->length };
+    struct iovec  part = { .iov_base = reply->bytes, .iov_len = reply->length };
     struct msghdr header = { .msg_name = &peer->address,
                              .msg_namelen = peer->address_length,
                              .msg_iov = &part,
@@ -278,7 +278,7 @@ static void send_answer(struct peer *peer, struct message *answer)
 }
 
 static void delay(struct nameserver *server, const struct query *query, const struct peer *peer,
-                  const struct message *answer)
+                  const struct message *reply)
 {
     for (size_t i = 0; i < DELAYED; i++) {
         struct delayed *delayed = &server->delayed[i];
@@ -290,7 +290,7 @@ static void delay(struct nameserver *server, const struct query *query, const st
         delayed->due = milliseconds() + atoi(query->label + strlen("slow"));
         memcpy(delayed->name, query->name, sizeof delayed->name);
         delayed->peer = *peer;
-        delayed->answer = *answer;
+        delayed->reply = *reply;
         return;
     }
 }
@@ -306,7 +306,7 @@ static void forget_interface(struct msghdr *header)
 static void read_datagram(struct nameserver *server, int fd)
 {
     struct peer    peer = { .fd = fd };
-    struct message answer;
+    struct message reply;
     struct query   query;
     uint8_t        bytes[SIZE];
     struct iovec   part = { .iov_base = bytes, .iov_len = sizeof bytes };
@@ -318,22 +318,22 @@ static void read_datagram(struct nameserver *server, int fd)
                               .msg_controllen = sizeof peer.control };
     const ssize_t  length = recvmsg(fd, &header, MSG_DONTWAIT);
 
-    if (length < 0 || !consider(server, bytes, (size_t)length, false, &query, &answer))
+    if (length < 0 || !consider(server, bytes, (size_t)length, false, &query, &reply))
         return;
     forget_interface(&header);
     peer.address_length = header.msg_namelen;
     peer.control_length = header.msg_controllen;
     if (begins(query.label, "slow") || begins(query.label, "held"))
-        delay(server, &query, &peer, &answer);
+        delay(server, &query, &peer, &reply);
     else
-        send_answer(&peer, &answer);
+        send_reply(&peer, &reply);
 }
 
-static bool is_let_go(struct nameserver *server, const struct delayed *delayed)
+static bool is_released(struct nameserver *server, const struct delayed *delayed)
 {
     if (!delayed->held)
         return delayed->due <= milliseconds();
-    return server->lets_go && begins(delayed->name, server->let_go);
+    return server->releases_prefix && begins(delayed->name, server->released_prefix);
 }
 
 static void send_delayed(struct nameserver *server)
@@ -341,9 +341,9 @@ static void send_delayed(struct nameserver *server)
     for (size_t i = 0; i < DELAYED; i++) {
         struct delayed *delayed = &server->delayed[i];
 
-        if (delayed->used && is_let_go(server, delayed)) {
+        if (delayed->used && is_released(server, delayed)) {
             delayed->used = false;
-            send_answer(&delayed->peer, &delayed->answer);
+            send_reply(&delayed->peer, &delayed->reply);
         }
     }
 }
@@ -387,19 +387,19 @@ static void close_connection(struct connection *connection)
 }
 
 /* The first whole question in the buffer. False: there is none. */
-static bool answer_first(struct nameserver *server, struct connection *connection)
+static bool reply_to_first_query(struct nameserver *server, struct connection *connection)
 {
     const size_t   length = connection->length < 2 ? SIZE : 2u + get16(connection->bytes);
-    struct message answer;
+    struct message reply;
     struct query   query;
     uint8_t        framed[2 + SIZE];
 
     if (length > connection->length)
         return false;
-    if (consider(server, connection->bytes + 2, length - 2, true, &query, &answer)) {
-        put16(framed, (unsigned)answer.length);
-        memcpy(framed + 2, answer.bytes, answer.length);
-        (void)!send(connection->fd, framed, 2 + answer.length, MSG_NOSIGNAL);
+    if (consider(server, connection->bytes + 2, length - 2, true, &query, &reply)) {
+        put16(framed, (unsigned)reply.length);
+        memcpy(framed + 2, reply.bytes, reply.length);
+        (void)!send(connection->fd, framed, 2 + reply.length, MSG_NOSIGNAL);
     }
     connection->length -= length;
     memmove(connection->bytes, connection->bytes + length, connection->length);
@@ -416,7 +416,7 @@ static void read_connection(struct nameserver *server, struct connection *connec
         return;
     }
     connection->length += (size_t)got;
-    while (answer_first(server, connection))
+    while (reply_to_first_query(server, connection))
         continue;
 }
 
@@ -487,7 +487,7 @@ static bool obey(struct nameserver *server)
         server->should_listen = open_sockets(server);
     server->listens = server->should_listen;
     send_delayed(server);
-    server->lets_go = false;
+    server->releases_prefix = false;
     server->ready = true;
     pthread_cond_broadcast(&server->settled);
     pthread_mutex_unlock(&server->lock);
@@ -529,7 +529,7 @@ static void *serve(void *argument)
 
 /* ---- Orders ----------------------------------------------------------------------------------------------------- */
 
-/* Has the thread do what was set under the lock, which is held. */
+/* Makes the thread do what was set under the lock. The caller holds the lock. */
 static void order_locked(struct nameserver *server)
 {
     server->ready = false;
@@ -614,11 +614,11 @@ void nameserver_move(struct nameserver *server, const char *addresses)
     pthread_mutex_unlock(&server->lock);
 }
 
-void nameserver_let_go(struct nameserver *server, const char *prefix)
+void nameserver_release(struct nameserver *server, const char *prefix)
 {
     pthread_mutex_lock(&server->lock);
-    snprintf(server->let_go, sizeof server->let_go, "%s", prefix);
-    server->lets_go = true;
+    snprintf(server->released_prefix, sizeof server->released_prefix, "%s", prefix);
+    server->releases_prefix = true;
     order_locked(server);
     pthread_mutex_unlock(&server->lock);
 }
@@ -630,9 +630,9 @@ unsigned nameserver_count(struct nameserver *server, const char *name, enum name
     unsigned count = 0;
 
     pthread_mutex_lock(&server->lock);
-    for (size_t i = 0; i < server->asked_count; i++)
-        if (server->asked[i].type == type && (name == NULL || strcmp(server->asked[i].name, name) == 0))
-            count += server->asked[i].count;
+    for (size_t i = 0; i < server->queried_count; i++)
+        if (server->queried[i].type == type && (name == NULL || strcmp(server->queried[i].name, name) == 0))
+            count += server->queried[i].count;
     pthread_mutex_unlock(&server->lock);
     return count;
 }
@@ -668,7 +668,7 @@ void nameserver_await(struct nameserver *server, const char *name, enum nameserv
         const int64_t left = end - milliseconds();
 
         if (left <= 0)
-            fail_msg("%s was asked for %u times, not %u", name, nameserver_count(server, name, type), count);
+            fail_msg("%s was queried %u times, not %u", name, nameserver_count(server, name, type), count);
         (void)poll(&poller, 1, left < 0 ? 0 : (int)left);
         nameserver_take_news(server);
     }

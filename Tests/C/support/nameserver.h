@@ -14,7 +14,7 @@
  *   trunc     truncated over UDP; over TCP 60 of 198.51.100.0/24
  *   moves...  the addresses of nameserver_move
  *   slowN     as v4only, N milliseconds later
- *   held...   as v4only, after nameserver_let_go; heldmoves... likewise as moves
+ *   held...   as v4only, after nameserver_release; heldmoves... likewise as moves
  */
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ enum nameserver_type { NAMESERVER_A = 1, NAMESERVER_AAAA = 28 };
 
 struct nameserver;
 
-/* In the network namespace of the calling thread. Its own thread lives there. */
+/* Starts a server in the network namespace of the calling thread, on a new thread. */
 struct nameserver *nameserver_open(void);
 void               nameserver_close(struct nameserver *server);
 
@@ -39,8 +39,8 @@ void nameserver_silence(struct nameserver *server, bool silent);
 /* The addresses of moves..., separated by blanks. "": there is no such name; NULL: the server fails. */
 void nameserver_move(struct nameserver *server, const char *addresses);
 
-/* Replies to the held names that begin so, and holds them no longer. */
-void nameserver_let_go(struct nameserver *server, const char *prefix);
+/* Replies to the held names with this prefix, and no longer holds them. */
+void nameserver_release(struct nameserver *server, const char *prefix);
 
 /* How often a name was queried; `name` NULL: any. */
 unsigned nameserver_count(struct nameserver *server, const char *name, enum nameserver_type type);

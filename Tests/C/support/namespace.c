@@ -29,8 +29,8 @@
 
 extern char **environ;
 
-/* Milliseconds until something that must happen has failed to. The kernel takes down one namespace at a time,
- * whoever's, and one with a million routes takes it seconds. */
+/* Milliseconds: an event that takes longer has failed. The kernel destroys one namespace at a time, also those of other
+ * processes. One with a million routes takes seconds. */
 #define PATIENCE 60000
 
 /* ---- Entering --------------------------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ static bool write_file(const char *path, const char *text)
     return written;
 }
 
-/* Without root: a user namespace in which we are root. Only while the process has one thread. */
+/* Without root: a user namespace in which this process is root. Only while the process has one thread. */
 static bool enter_user_namespace(void)
 {
     const uid_t uid = geteuid();
@@ -96,20 +96,20 @@ bool namespace_enter_mounts(void)
 
 static struct {
     pthread_t thread;
-    sem_t     asked, done;
+    sem_t     requested, done;
     void (*run)(void *argument); /* NULL: no more */
     void *argument;
     int   netns;
 } aside;
 
-/* Of the thread that has another one set aside: not of that one, nor of a child that it forks. */
+/* Belongs to the thread that uses the other one, not to that other thread or to a forked child. */
 static _Thread_local bool has_aside;
 
 static void *serve_aside(void *unused)
 {
     (void)unused;
     for (;;) {
-        while (sem_wait(&aside.asked) != 0)
+        while (sem_wait(&aside.requested) != 0)
             continue;
         if (aside.run == NULL)
             return NULL;
@@ -123,7 +123,7 @@ void namespace_set_aside(void)
 {
     /* Without root, while there is one thread. */
     (void)namespace_enter();
-    sem_init(&aside.asked, 0, 0);
+    sem_init(&aside.requested, 0, 0);
     sem_init(&aside.done, 0, 0);
     has_aside = pthread_create(&aside.thread, NULL, serve_aside, NULL) == 0;
     if (!has_aside)
@@ -134,7 +134,7 @@ static void ask_aside(void (*run)(void *argument), void *argument)
 {
     aside.run = run;
     aside.argument = argument;
-    sem_post(&aside.asked);
+    sem_post(&aside.requested);
 }
 
 void namespace_end_aside(void)
@@ -173,7 +173,7 @@ void namespace_go(int fd)
 
 /* ---- ip(8) ------------------------------------------------------------------------------------------------------ */
 
-/* Everything that comes, as text; what does not fit is read and thrown away. */
+/* Reads everything as text. Text that does not fit is discarded. */
 static void read_all(int fd, char *text, size_t size)
 {
     size_t  length = 0;
@@ -213,7 +213,7 @@ static void spawn(void *argument)
     posix_spawn_file_actions_destroy(&actions);
 }
 
-/* Runs a command; its exit status, and what it printed. */
+/* Runs a command. Returns its exit status and output. */
 static int run(char *const arguments[], char *output, size_t size)
 {
     struct command command = { .arguments = arguments, .error = EPERM };
@@ -308,8 +308,8 @@ int namespace_listen(unsigned groups)
     return listener.fd;
 }
 
-/* Waits until the kernel is done with what it has begun: what can be seen of a change may be seen in the middle of it.
- * The answer, to a question for an interface that cannot exist, comes behind the RTNL lock. */
+/* Waits until the kernel has completed its changes: a change can be visible before it is complete. The query names an
+ * interface that cannot exist; the reply waits for the RTNL lock. */
 static void await_rtnl(int fd)
 {
     const struct {
@@ -324,15 +324,15 @@ static void await_rtnl(int fd)
     union {
         struct nlmsghdr header;
         char            bytes[8192];
-    } answer = { .header = { 0 } };
+    } reply = { .header = { 0 } };
 
     assert_int_equal(send(fd, &request, sizeof request, 0), sizeof request);
-    while (answer.header.nlmsg_type != NLMSG_ERROR && poll(&poller, 1, patience_of(PATIENCE)) > 0)
-        (void)!recv(fd, &answer, sizeof answer, 0);
-    assert_int_equal(answer.header.nlmsg_type, NLMSG_ERROR);
+    while (reply.header.nlmsg_type != NLMSG_ERROR && poll(&poller, 1, patience_of(PATIENCE)) > 0)
+        (void)!recv(fd, &reply, sizeof reply, 0);
+    assert_int_equal(reply.header.nlmsg_type, NLMSG_ERROR);
 }
 
-/* Waits for messages of these groups until the condition holds. The listener is there before the first look. */
+/* Waits for messages of these groups until the condition holds. The socket is open before the first check. */
 static bool await(unsigned groups, bool (*holds)(const void *), const void *argument)
 {
     struct pollfd poller = { .fd = namespace_listen(groups), .events = POLLIN };
@@ -387,7 +387,7 @@ void namespace_await_gone(const char *interface)
         fail_msg("%s is still there", interface);
 }
 
-/* Whether the table of IPv6 routes holds the one that makes an address, 32 hexadecimal digits, our own. */
+/* True if the table of IPv6 routes has the local route of an address (32 hexadecimal digits). */
 static bool has_local_route(const char *address)
 {
     FILE    *file = fopen("/proc/thread-self/net/ipv6_route", "re");
@@ -448,7 +448,7 @@ void namespace_await_duplicate(void)
 
 void namespace_add_pair(void)
 {
-    /* Of the interfaces that are made from here on: link-local addresses are good at once. */
+    /* For interfaces that are created later: link-local addresses are usable at once. */
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
     namespace_ip("link add name a type veth peer name b");
     namespace_ip("link set dev b up");
@@ -489,7 +489,7 @@ int namespace_add_tun(const char *name)
 
 #define COMMAND_SIZE 256
 
-/* What the child does: each command in turn, answered by one byte, until the other end is closed. */
+/* The child runs each command and replies with one byte, until the other end is closed. */
 static _Noreturn void serve(int socket)
 {
     char command[COMMAND_SIZE], output[1024];

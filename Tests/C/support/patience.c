@@ -8,9 +8,9 @@
 
 #include "support/unit.h"
 
-#define PATIENCE 20 /* seconds until what must happen has failed to */
+#define PATIENCE 20 /* seconds: an event that takes longer has failed */
 
-/* helgrind knows sem_wait, but not what sem_timedwait puts in order. */
+/* helgrind knows the ordering of sem_wait, but not of sem_timedwait. */
 static int wait_until(sem_t *semaphore, const struct timespec *end)
 {
     const char *under = getenv("TEST_UNDER");

@@ -5,7 +5,7 @@
 /* A sysfs(5) that only this process sees, in a mount namespace of its own. An error fails the test. */
 
 /* Mounts a sysfs for the network namespace of the calling thread, or skips the test if this machine does not allow it.
- * To be called after namespace_require and before the first thread starts. */
+ * Call it after namespace_require and before the first thread starts. */
 void pretend_require(void);
 
 /* Sets the device type of an interface ("wlan", "wwan") until the next pretend_require. */

@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-#define PATIENCE 60.0 /* seconds until a program that has to end has failed to */
+#define PATIENCE 60.0 /* seconds: a program that takes longer has failed */
 
 const char *program_argument;
 
@@ -32,7 +32,7 @@ const char *program_path(void)
     return path;
 }
 
-/* Everything up to the end; what does not fit is thrown away. False: it did not end in time. */
+/* Reads all output. Text that does not fit is discarded. False: the program did not end in time. */
 static bool read_all(int fd, char *text, size_t size)
 {
     const double  end = watcher_now() + patience_of(PATIENCE);

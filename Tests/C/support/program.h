@@ -2,15 +2,15 @@
 #ifndef TESTS_PROGRAM_H
 #define TESTS_PROGRAM_H
 
-/* This test program once more, as a process that has done nothing yet: with the name of a PART (unit.h) as its
- * argument, it does that instead of running the tests. For what cannot be seen from inside a test that goes on. */
+/* This test program as a new process: with the name of a PART (unit.h) as its argument, it runs the part instead of the
+ * tests. For behaviour that a running test cannot observe, such as the end of a process. */
 
 struct program {
     int  status;       /* as of waitpid(2) */
     char output[4096]; /* both stdout and stderr */
 };
 
-/* Runs it to its end. If it hangs it is killed. */
+/* Runs the program to its end. Kills it if it hangs. */
 void program_run(const char *part, struct program *ret);
 
 /* Runs a PART. It exits with this status and prints this. */

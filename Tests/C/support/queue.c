@@ -8,7 +8,7 @@
 #include "support/patience.h"
 #include "support/unit.h"
 
-#define PATIENCE 20 /* seconds until what must happen has failed to */
+#define PATIENCE 20 /* seconds: an event that takes longer has failed */
 
 static _Thread_local const struct queue *here;
 

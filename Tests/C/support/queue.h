@@ -2,7 +2,7 @@
 #ifndef TESTS_QUEUE_H
 #define TESTS_QUEUE_H
 
-/* A scheduler for tests: a list of work, which its own threads run, or the test. */
+/* A scheduler for tests: a list of work, which its own threads or the test run. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,8 +22,8 @@ struct queue {
     pthread_cond_t     news;
     struct queue_work *works; /* pending, the oldest first */
     size_t             count, capacity;
-    size_t             most;     /* that were ever pending at a time */
-    unsigned long      performs; /* all that were ever handed over */
+    size_t             most;     /* the maximum number of pending works */
+    unsigned long      performs; /* the total number of works */
     bool               over;
     pthread_t          threads[QUEUE_THREADS];
     unsigned           thread_count;
@@ -41,7 +41,7 @@ void queue_close(struct queue *queue);
 SCNetworkReachabilityScheduler queue_scheduler(struct queue *queue);
 SCBoolean                      queue_set(struct queue *queue, SCNetworkReachabilityRef target);
 
-/* Waits until this many works have been handed over in all. A time limit fails the test. */
+/* Waits until the library has queued this many works in total. A time limit fails the test. */
 void          queue_await(struct queue *queue, unsigned long performs);
 unsigned long queue_performs(struct queue *queue);
 size_t        queue_count(struct queue *queue);

@@ -18,13 +18,13 @@
 
 #include "support/patience.h"
 
-#define PATIENCE  20 /* seconds until what must happen has failed to */
+#define PATIENCE  20 /* seconds: an event that takes longer has failed */
 #define NAME_SIZE 1025
 
 int  __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret);
 void __wrap_freeaddrinfo(struct addrinfo *list);
 
-/* One that is under way, on its thread's stack. */
+/* A look-up in progress, on the stack of its thread. */
 struct call {
     struct call *next;
     const char  *name;
@@ -38,7 +38,7 @@ static struct {
     resolver_rule  *rule;
     struct call    *calls;
     unsigned        count, hanging;
-    bool            all_go;
+    bool            none_hangs;
     char            log[RESOLVER_LOG][NAME_SIZE];
     long            lists;
     const char     *complaint;
@@ -63,7 +63,7 @@ void resolver_begin(resolver_rule *rule)
     resolver.rule = rule;
     resolver.calls = NULL;
     resolver.count = resolver.hanging = 0;
-    resolver.all_go = false;
+    resolver.none_hangs = false;
     memset(resolver.log, 0, sizeof resolver.log);
     resolver.lists = 0;
     resolver.complaint = NULL;
@@ -79,7 +79,7 @@ static void complain_if_locked(bool wrong, const char *what)
 /* ---- The result ------------------------------------------------------------------------------------------------- */
 
 struct entry {
-    struct addrinfo         info; /* first: what is freed is what was handed out */
+    struct addrinfo         info; /* first: its address is the address of the allocation */
     struct sockaddr_storage address;
 };
 
@@ -159,7 +159,7 @@ static void begin_locked(struct call *call, const struct addrinfo *hints)
                            "a name is looked up twice at a time");
     complain_if_locked(hints == NULL || hints->ai_family != AF_UNSPEC || hints->ai_socktype != SOCK_STREAM ||
                            hints->ai_flags != 0,
-                       "the resolver was asked for something else");
+                       "the resolver got other hints");
     complain_if_locked(!has_all_signals_blocked(), "a resolver's thread takes signals");
     call->next = resolver.calls;
     resolver.calls = call;
@@ -195,10 +195,10 @@ int __wrap_getaddrinfo(const char *name, const char *service, const struct addri
     if (readlink("/proc/thread-self/ns/net", call.namespace, sizeof call.namespace - 1) < 0)
         call.namespace[0] = '\0';
     pthread_mutex_lock(&resolver.lock);
-    complain_if_locked(service != NULL, "a service was asked for");
+    complain_if_locked(service != NULL, "the resolver got a service");
     begin_locked(&call, hints);
     reply = resolver.rule(name);
-    if (reply.hangs && !resolver.all_go) {
+    if (reply.hangs && !resolver.none_hangs) {
         hang_locked(&call);
         reply = resolver.rule(name);
     }
@@ -212,18 +212,18 @@ int __wrap_getaddrinfo(const char *name, const char *service, const struct addri
     return reply.error;
 }
 
-void resolver_let_go(const char *name)
+void resolver_release(const char *name)
 {
     pthread_mutex_lock(&resolver.lock);
     for (struct call *call = resolver.calls; call != NULL; call = call->next)
         if (name == NULL || strcmp(call->name, name) == 0)
             call->hangs = false;
-    resolver.all_go = resolver.all_go || name == NULL;
+    resolver.none_hangs = resolver.none_hangs || name == NULL;
     pthread_cond_broadcast(&resolver.changed);
     pthread_mutex_unlock(&resolver.lock);
 }
 
-/* ---- What a test wants to know ---------------------------------------------------------------------------------- */
+/* ---- State for tests -------------------------------------------------------------------------------------------- */
 
 static unsigned calls_locked(const char *name)
 {
@@ -286,7 +286,7 @@ bool resolver_await_hanging(unsigned count)
     return come;
 }
 
-/* A thread that has not got so far has another name, and one that is about to end still has it. */
+/* A new thread still has another name. A thread that is about to end still has this name. */
 unsigned resolver_threads(void)
 {
     DIR     *directory = opendir("/proc/self/task");

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 struct resolver_reply {
-    bool        hangs;     /* until resolver_let_go */
+    bool        hangs;     /* until resolver_release */
     int         error;     /* EAI_...; 0: none */
     const char *addresses; /* "192.0.2.1 fe80::1%7"; "unix" is an address of another family; "": an empty list */
 };
@@ -22,7 +22,7 @@ typedef struct resolver_reply resolver_rule(const char *name);
 void resolver_begin(resolver_rule *rule);
 
 /* Ends hanging look-ups: those of one name, or (NULL) all, and then no later one hangs. */
-void resolver_let_go(const char *name);
+void resolver_release(const char *name);
 
 /* How many look-ups were started: of one name (among the last RESOLVER_LOG), or of all (NULL). */
 #define RESOLVER_LOG 256
@@ -39,8 +39,8 @@ bool resolver_await_calls(const char *name, unsigned calls); /* at least */
 bool resolver_await_hanging(unsigned count);                 /* exactly */
 bool resolver_await_threads(unsigned count);                 /* exactly */
 
-/* What was wrong with the calls of the resolver, or NULL: two look-ups of a name in one namespace at a time, signals
- * that are not blocked, wrong hints, a list that was freed twice. */
+/* The first error in the calls of the resolver, or NULL: two look-ups of a name in one namespace at a time, unblocked
+ * signals, wrong hints, a list that was freed twice. */
 const char *resolver_complaint(void);
 
 /* Whether all lists that were returned have been freed. True if there are no threads. */

@@ -87,7 +87,7 @@ struct unit_deferral {
     void *argument;
 };
 
-static struct unit_deferral *deferrals; /* the last one first */
+static struct unit_deferral *deferrals; /* the latest one first */
 static pthread_mutex_t       deferrals_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct unit_deferral *unit_defer(void (*undo)(void *argument), void *argument)
@@ -141,7 +141,7 @@ static void call(void (*function)(void))
         function();
 }
 
-/* The set-up is part of the test for cmocka: it can skip. */
+/* The set-up runs inside the test, because it may skip the test. */
 static void test_body(void **state)
 {
     const struct unit_test *test = *state;
@@ -181,7 +181,7 @@ static struct CMUnitTest test_for_cmocka(struct unit_test *test)
 
 /* ---- All tests --------------------------------------------------------------------------------------------------- */
 
-/* From the first to before the end. With a denial, perhaps DENIAL_NONE, this process is fit for more of them. */
+/* Runs the tests from the first to the one before `end`. */
 static int run_range(struct unit_test *first, const struct unit_test *end, const enum denial *denial)
 {
     struct CMUnitTest all[MOST_TESTS] = { { 0 } };
@@ -220,7 +220,7 @@ static void start_apart(struct unit_test *test)
     }
 }
 
-/* Passes on what the test has printed. Returns its exit status. */
+/* Prints the output of the test. Returns its exit status. */
 static int finish_apart(const struct unit_test *test)
 {
     char   text[4096];

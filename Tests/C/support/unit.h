@@ -43,7 +43,7 @@
     } \
     static void test(const __typeof__((rows)[0]) *row)
 
-/* What a program has beside its tests, each if it is not NULL: UNIT(.setup = ..., .teardown = ...); at most once. */
+/* The hooks of a program, each may be NULL: UNIT(.setup = ..., .teardown = ...); at most once. */
 struct unit {
     void (*start)(void);    /* first in main(), also in a part */
     void (*setup)(void);    /* first in each test; it may skip the test */
@@ -69,19 +69,20 @@ struct unit {
     } \
     static int part(void)
 
-/* Has something done at the end of the test, before its tear-down: what was deferred last comes first. Nothing is done
- * in a test that has failed or was skipped. */
+/* Calls a function at the end of the test, before its tear-down; the latest one first. A test that has failed or was
+ * skipped calls none. */
 struct unit_deferral;
 struct unit_deferral *unit_defer(void (*undo)(void *argument), void *argument);
 void                 *unit_cancel(struct unit_deferral *deferral); /* returns the argument */
 
-/* Whether the tests run under this tool ("valgrind"; TEST_UNDER in the environment). NULL: under any, so slower. */
+/* True if the tests run under this tool ("valgrind"; TEST_UNDER in the environment). NULL: under any tool, and so
+ * slower. */
 bool unit_is_under(const char *tool);
 
 /* Fails the test if a call that returns an errno has failed. */
 void unit_check(int error, const char *what);
 
-/* For threads of a test, as the assertions are for the test's own: the first complaint fails the test later. */
+/* Assertions for the other threads of a test: the first complaint fails the test later. */
 void        unit_complain_if(bool wrong, const char *what);
 const char *unit_complaint(void); /* NULL: none */
 void        unit_expect_no_complaint(void);
@@ -98,16 +99,16 @@ void        unit_expect_no_complaint(void);
 
 struct unit_test {
     const char *name;
-    int         line; /* the order of constructors is the compiler's */
+    int         line; /* for the order: the compiler chooses the order of constructors */
     void (*run)(const void *row);
     const char *row_name;
     const void *row;
     void (*setup)(void), (*teardown)(void);
     int               uses_unit;     /* setup and teardown are those of the UNIT */
     int               apart, denial; /* TEST_DENIED */
-    pid_t             process;       /* while it runs apart, and what it prints */
+    pid_t             process;       /* the test's own process, and its output */
     FILE             *output;
-    char             *full_name; /* of a row; static, as cmocka may print it to the end */
+    char             *full_name; /* the name with its row; static, as cmocka may print it until the end */
     struct unit_test *next;
 };
 

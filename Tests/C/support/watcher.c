@@ -7,7 +7,7 @@
 
 #include "support/patience.h"
 
-#define PATIENCE 10.0 /* seconds until a callback that must come has failed to */
+#define PATIENCE 10.0 /* seconds: a callback that takes longer has failed */
 
 double watcher_now(void)
 {
@@ -28,7 +28,7 @@ static void called(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
         watcher->disagreed = true;
 }
 
-/* What a watcher holds: at the end of a test that itself may be gone. */
+/* The objects of a watcher. At the end of a test the watcher itself may be gone. */
 struct scheduled {
     SCNetworkReachabilityRef target;
     SCRunLoopRef             loop;
@@ -113,21 +113,21 @@ static void fail_at(const struct watcher *watcher, const char *what, SCNetworkRe
 static void check_agreement(const struct watcher *watcher, const char *file, int line)
 {
     const SCNetworkReachabilityFlags wanted = watcher->flags, cached = expect_flags_of(watcher->target),
-                                     asked = expect_path_of(watcher->target).flags;
+                                     queried = expect_path_of(watcher->target).flags;
 
     if (watcher->disagreed)
         fail_at(watcher, "GetFlags inside the callback", wanted, ~wanted, file, line);
     if (cached != wanted)
         fail_at(watcher, "GetFlags after the callback", wanted, cached, file, line);
-    if (asked != wanted)
-        fail_at(watcher, "GetPath after the callback", wanted, asked, file, line);
+    if (queried != wanted)
+        fail_at(watcher, "GetPath after the callback", wanted, queried, file, line);
 }
 
 void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line)
 {
     const int before = watcher->calls;
 
-    flags = expect_told(flags);
+    flags = expect_detectable(flags);
     if (SCRunLoopPerform(watcher->loop, patience_of(PATIENCE)) != 1 || watcher->calls != before + 1)
         fail_at(watcher, "no callback, or several", flags, expect_flags_of(watcher->target), file, line);
     if (watcher->flags != flags)
@@ -140,7 +140,7 @@ void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flag
     const double end = watcher_now() + patience_of(PATIENCE);
     const int    before = watcher->calls;
 
-    flags = expect_told(flags);
+    flags = expect_detectable(flags);
     while ((watcher->calls == before || watcher->flags != flags) && watcher_now() < end)
         SCRunLoopPerform(watcher->loop, end - watcher_now());
     if (watcher->calls == before || watcher->flags != flags)

@@ -42,7 +42,7 @@ void watcher_expect_change(struct watcher *watcher, SCNetworkReachabilityFlags f
 #define EXPECT_END(watcher, flags) watcher_expect_end(watcher, flags, __FILE__, __LINE__)
 void watcher_expect_end(struct watcher *watcher, SCNetworkReachabilityFlags flags, const char *file, int line);
 
-/* Nothing that has happened so far makes a callback, also not when the library evaluates it again (idle_perform). */
+/* Earlier changes make no callback, also not when the library evaluates them again (idle_perform). */
 #define EXPECT_QUIET(watcher) watcher_expect_quiet(watcher, __FILE__, __LINE__)
 void watcher_expect_quiet(struct watcher *watcher, const char *file, int line);
 

@@ -55,7 +55,7 @@ void witness_open(void)
     witness.close = unit_defer(close_deferred, NULL);
 }
 
-/* After the settling no callback is in progress, which would post to the semaphore. */
+/* After witness_settle no callback is in progress that could post to the semaphore. */
 void witness_close(void)
 {
     unit_cancel(witness.close);

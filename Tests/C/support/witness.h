@@ -3,8 +3,8 @@
 #define TESTS_WITNESS_H
 
 /*
- * A target on a scheduler beside those of a test, which is called for changes of its own. They are made after the
- * test's: when it is called, the library has read the messages of those too, and has handed over what they cause.
+ * An extra target on a scheduler, with its own changes, which come after those of the test. When its callback comes,
+ * the library has also read the messages of the test's changes and has queued the work for them.
  */
 
 #include <semaphore.h>
@@ -27,7 +27,7 @@ extern struct witness {
 void witness_open(void);
 void witness_close(void);
 
-/* The library has handed over all that comes of what has happened so far. */
+/* Waits until the library has queued all work for earlier changes. */
 void witness_settle(void);
 
 /* FAR and OTHER_FAR are reachable by a gateway, directly, or not at all. With `settle` of each. */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define REQUEST_SIZE 512
-/* What is collected before it is sent: the kernel copies a send as a whole. */
+/* The maximum size of a batch: the kernel copies a send as a whole. */
 #define BATCH_SIZE 65536
 #define PROTOCOL   RTPROT_STATIC
 
@@ -35,7 +35,7 @@ int writer_open(struct writer *ret)
     *ret = (struct writer){ .fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE) };
     if (ret->fd < 0)
         return errno;
-    /* Verdicts without a copy of the request, or a batch of failures would not fit the socket. */
+    /* Error messages without a copy of the request: otherwise a batch of failures does not fit the socket. */
     if (setsockopt(ret->fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof one) == 0 &&
         connect(ret->fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0)
         return 0;
@@ -62,15 +62,15 @@ static int send_all(const struct writer *writer, const void *bytes, size_t lengt
     return 0;
 }
 
-/* The verdict on the request that was sent last. On the way the first failure of those before it is noted: they asked
- * for no acknowledgement and so are heard of only when they failed. */
+/* Returns the result of the last request, and notes the first failure of the earlier ones. Those have no NLM_F_ACK, so
+ * the kernel replies only if they fail. */
 static int verdict(struct writer *writer)
 {
-    _Alignas(struct nlmsghdr) char answer[8192];
+    _Alignas(struct nlmsghdr) char reply[8192];
 
     for (;;) {
-        const struct nlmsghdr *header = (const struct nlmsghdr *)answer;
-        const ssize_t          length = recv(writer->fd, answer, sizeof answer, 0);
+        const struct nlmsghdr *header = (const struct nlmsghdr *)reply;
+        const ssize_t          length = recv(writer->fd, reply, sizeof reply, 0);
         int                    left = (int)length;
 
         if (length < 0 && errno == EINTR)
@@ -119,7 +119,7 @@ int writer_batch(struct writer *writer)
 
 int writer_flush(struct writer *writer)
 {
-    /* An empty message that asks for an acknowledgement tells when all before it is done. */
+    /* The kernel acknowledges this empty message after it has handled all earlier ones. */
     const struct nlmsghdr last = { .nlmsg_len = NLMSG_HDRLEN,
                                    .nlmsg_type = NLMSG_NOOP,
                                    .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
@@ -166,7 +166,7 @@ struct ip {
     uint8_t bytes[16];
 };
 
-/* "ADDRESS" or "ADDRESS/BITS". False: it is none. */
+/* "ADDRESS" or "ADDRESS/BITS". False: not an address. */
 static bool parse(const char *text, struct ip *ret)
 {
     char        address[64];
@@ -308,7 +308,7 @@ int writer_route(struct writer *writer, enum writer_action action, const struct 
     info->rtm_dst_len = ip.bits;
     info->rtm_type = (unsigned char)(route->type != 0 ? route->type : RTN_UNICAST);
     info->rtm_table = route->table == 0 ? RT_TABLE_MAIN : RT_TABLE_UNSPEC;
-    /* What is deleted is told by its destination: the fields below would have to fit as well. */
+    /* The destination identifies the route to delete: the fields below would have to match too. */
     if (action == WRITER_DELETE) {
         info->rtm_scope = RT_SCOPE_NOWHERE;
         info->rtm_type = (unsigned char)route->type;
