@@ -41,7 +41,7 @@ static unsigned rounds_wanted(void)
         return ROUNDS / 1000;
     if (unit_is_under("tsan") || unit_is_under("asan"))
         return ROUNDS / 4;
-    return unit_is_under("helgrind") ? ROUNDS / 500 : ROUNDS;
+    return unit_is_under("helgrind") ? ROUNDS / 1000 : ROUNDS;
 }
 
 /* ---- The storm -------------------------------------------------------------------------------------------------- */
