@@ -41,7 +41,7 @@ static bool is_readable(SCRunLoopRef loop)
     runloop_lock(loop);
     has_changes = !list_is_empty(&loop->changes);
     runloop_unlock(loop);
-    return !has_changes && ppoll(&poller, 1, &now, NULL) != 0; /* some programs wrap poll(2) */
+    return !has_changes && ppoll(&poller, 1, &now, NULL) > 0; /* some programs wrap poll(2) */
 }
 
 int idle_perform(SCRunLoopRef loop)
@@ -50,7 +50,7 @@ int idle_perform(SCRunLoopRef loop)
     int     calls;
 
     do {
-        calls = SCRunLoopPerform(loop, left <= 0 ? 0 : (double)left / (double)SECOND);
+        calls = SCRunLoopPerform(loop, left <= 0 || left >= NEAR ? 0 : (double)left / (double)SECOND);
         left = next_deadline(loop) - clock_now();
     } while (calls == 0 && (left < NEAR || is_readable(loop)));
     return calls;
