@@ -228,11 +228,12 @@ test: export WERROR = -Werror
 test: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) build-tests
 	@Tests/run $(filter-out $(ALONE),$(TESTS)) $(ASAN) $(TSAN) $(VALGRIND) $(HELGRIND) $(VM_TESTS) $(CHECKS) \
-	    Tests/swift "Tests/swift thread" "Tests/swift address" --alone $(ALONE)
+	    "Tests/swift thread" "Tests/swift address" --alone $(ALONE)
 
-# Tests of what surrounds the code: installation, packages, manuals, other languages, the README.
+# Tests of what surrounds the code: installation, packages, manuals, other languages, the README. The Swift tests without a
+# sanitizer, with ten times the storms, run here too: the checks of the manuals need the same build.
 test-world: deps-test lib
-	@Tests/run $(WORLD)
+	@Tests/run Tests/swift $(WORLD)
 
 # The tests that take seconds: the pure files, the folders, the format of the sources.
 check: export WERROR = -Werror
