@@ -10,9 +10,6 @@
 #include "names/lookup.h"
 
 #include <errno.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <resolv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +17,8 @@
 #include "base/list.h"
 #include "names/resolvconf.h"
 
-#define THREAD_NAME     "reach-resolver"
-#define ADDRESSES_LIMIT 64 /* of one name; any further ones are ignored */
-#define BUCKETS         1024
+#define THREAD_NAME "reach-resolver"
+#define BUCKETS     1024
 
 /* In the order of priority. QUEUE_UNSORTED: it is not known whether /etc/hosts has the name, as the file has to be read
  * first. */
@@ -137,50 +133,7 @@ static void move_to_queue_locked(struct lookup *lookup, enum queue queue)
     list_append(&pool.queues[queue], &lookup->node);
 }
 
-/* ---- Calling the resolver --------------------------------------------------------------------------------------- */
-
-static enum lookup_outcome outcome_from_error(int error)
-{
-    switch (error) {
-    case 0:
-        return LOOKUP_FOUND;
-    case EAI_NONAME:
-    case EAI_NODATA:
-    case EAI_ADDRFAMILY:
-        return LOOKUP_NO_SUCH_NAME;
-    default:
-        return LOOKUP_FAILED;
-    }
-}
-
-static size_t copy_addresses(const struct addrinfo *list, struct found_address ret[ADDRESSES_LIMIT])
-{
-    size_t count = 0;
-
-    for (; list != NULL && count < ADDRESSES_LIMIT; list = list->ai_next) {
-        struct found_address *item = &ret[count];
-
-        item->scope = 0;
-        item->address = address_from_sockaddr(list->ai_addr, &item->scope);
-        count += item->address.family != AF_UNSPEC;
-    }
-    return count;
-}
-
-static void call_resolver(const char *name, struct lookup_result *ret)
-{
-    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-    struct addrinfo      *list = NULL;
-    const int             error = getaddrinfo(name, NULL, &hints, &list);
-
-    ret->outcome = outcome_from_error(error);
-    if (error == 0) {
-        ret->count = copy_addresses(list, ret->items);
-        freeaddrinfo(list);
-        if (ret->count == 0)
-            ret->outcome = LOOKUP_NO_SUCH_NAME;
-    }
-}
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
 
 /* Takes the next waiter out of the list, with a reference to its owner. */
 static struct lookup_waiter *next_waiter(struct lookup *lookup, unsigned *ret_turn)
@@ -222,11 +175,11 @@ static void deliver_result(struct lookup *lookup, struct lookup_result *result)
 
 static void run_lookup(struct lookup *lookup)
 {
-    struct found_address items[ADDRESSES_LIMIT];
+    struct found_address items[RESOLVER_ADDRESSES_LIMIT];
     struct lookup_result result = { .outcome = LOOKUP_FAILED, .items = items };
 
     if (netns_enter(lookup->netns) == 0)
-        call_resolver(lookup->name, &result);
+        resolver_resolve(lookup->name, &result);
     deliver_result(lookup, &result);
 }
 
@@ -291,15 +244,6 @@ static struct lookup *take_lookup(enum worker_kind *kind)
     }
     process_unlock();
     return lookup;
-}
-
-/* glibc keeps a thread's name server sockets in that thread's memory. A new thread of a child can get the memory of one
- * of the parent's threads, with these sockets. So it starts from zero. The inherited sockets are not closed: other
- * files may have their numbers by now. */
-static void reset_inherited_resolver(void)
-{
-    if (process_era() != 0)
-        memset(&_res, 0, sizeof _res);
 }
 
 static void *run_worker(void *argument);
@@ -387,7 +331,7 @@ static void *run_worker(void *argument)
     struct lookup   *lookup;
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
-    reset_inherited_resolver();
+    resolver_prepare_thread();
     while ((lookup = take_lookup(&kind)) != NULL) {
         if (belongs_to_slow_queue(lookup, kind)) {
             return_to_queue(lookup);

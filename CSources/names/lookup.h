@@ -6,27 +6,10 @@
 
 #include "base/counted.h"
 #include "base/list.h"
+#include "names/resolver.h"
 #include "route/netns.h"
 
 #define LOOKUP_NAME_LIMIT 1024 /* bytes of a name, without its NUL */
-
-enum lookup_outcome {
-    LOOKUP_FOUND,
-    LOOKUP_NO_SUCH_NAME,
-    LOOKUP_FAILED /* it is not known whether the name exists */
-};
-
-struct found_address {
-    struct address address;
-    uint32_t       scope;
-};
-
-struct lookup_result {
-    enum lookup_outcome   outcome;
-    size_t                count; /* not 0 if the outcome is LOOKUP_FOUND */
-    struct found_address *items; /* in the resolver's order */
-    bool                  stale; /* something changed after the look-up had begun */
-};
 
 struct lookup;
 
