@@ -68,6 +68,7 @@ static void free_target(struct counted *counted)
     netns_release(target->netns);
     pthread_mutex_destroy(&target->lock);
     questions_release(target->questions);
+    questions_release(target->initial);
     free(target->name);
     free(target);
 }
@@ -120,7 +121,8 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     target->needs_lookup = spec->needs_lookup;
     if (target->needs_lookup)
         resolvconf_retain();
-    target->question_template = spec->questions[0];
+    target->initial = target->questions;
+    counted_retain(&target->initial->counted);
     list_init(&target->waiter.node);
     target->next_lookup = NEVER;
     target->notify_path = spec->notify_path;

@@ -85,7 +85,7 @@ static void update_servers(struct name_monitor *name_monitor)
 {
     struct watched_path *watched = &name_monitor->paths[PATH_TO_SERVERS];
     struct questions    *questions;
-    const int            error = resolvconf_pending_questions(&questions);
+    const int            error = resolvconf_server_questions(&questions);
 
     runloop_lock(name_monitor->loop);
     name_monitor->servers_unknown = error != 0;
@@ -191,7 +191,7 @@ static int create_watched_paths(struct name_monitor *name_monitor)
     /* The default path is IPv4's if that is usable. So IPv6 has a path of its own, to an address of global scope. */
     const struct question default_path = { 0 }, ipv6 = { .destination = { AF_INET6, { 0x20, [15] = 1 } } };
     struct questions     *servers = NULL;
-    int                   error = resolvconf_pending_questions(&servers);
+    int                   error = resolvconf_server_questions(&servers);
     struct questions     *questions[PATHS] = { servers,
                                                questions_create(&default_path, 1, kSCNetworkReachabilityReasonNone),
                                                questions_create(&ipv6, 1, kSCNetworkReachabilityReasonNone) };
@@ -314,17 +314,6 @@ bool name_monitor_files_are_current(SCRunLoopRef loop, const struct name_watch *
     are_current = !name_watch->monitor->servers_unknown && resolver_files_are_current(&name_watch->monitor->files);
     runloop_unlock(loop);
     return are_current;
-}
-
-struct questions *name_monitor_pending_questions(SCRunLoopRef loop, const struct name_watch *name_watch)
-{
-    struct questions *questions;
-
-    runloop_lock(loop);
-    questions = name_watch->monitor->paths[PATH_TO_SERVERS].watch.questions;
-    counted_retain(&questions->counted);
-    runloop_unlock(loop);
-    return questions;
 }
 
 void name_monitor_set_deadline(SCRunLoopRef loop, struct name_watch *name_watch, int64_t deadline)
