@@ -22,7 +22,7 @@ struct SCNetworkReachability {
 
     /* Constant, from the Create call. */
     enum target_kind  kind;
-    char             *name;         /* NULL: not a TARGET_NAME */
+    const char       *name;         /* NULL: not a TARGET_NAME */
     bool              needs_lookup; /* a name, but not localhost */
     struct questions *initial;      /* until a name is resolved: one question, about the default path */
     bool              notify_path;
@@ -51,6 +51,7 @@ struct SCNetworkReachability {
     SCNetworkReachabilityCallBack callback;
     struct callback_context      *context;
     unsigned long                 evaluations, deliveries; /* counters for GetDescription */
+    char                          name_bytes[];            /* of `name` */
 };
 
 #define PUBLISHED_SCHEDULED (UINT64_C(1) << 32)

@@ -316,6 +316,147 @@ TEST(a_server_reachable_again_is_queried_at_once)
     assert_int_equal(watcher.calls, 2);
 }
 
+/* ---- Changes that go on ----------------------------------------------------------------------------------------- */
+
+/* Another default route. */
+static void flap_gateway(void)
+{
+    static unsigned count;
+
+    namespace_ip("route replace default via 192.0.2.%u", 100 + ++count % 2);
+}
+
+static void edit_hosts(void)
+{
+    static unsigned count;
+    char            text[64];
+
+    snprintf(text, sizeof text, "# %0*d\n", (int)(++count % 20) + 1, 0);
+    etc_replace(ETC_HOSTS, text);
+}
+
+/* At once, then after 0.1, 0.2, 0.4, 0.8 and 1.6 seconds. The last state is looked up when the last pause ends. */
+TEST(a_gateway_that_flaps_starts_few_look_ups)
+{
+    unsigned look_ups = 0;
+
+    begin();
+    nameserver_move(names_server, "198.51.100.7");
+    watcher_schedule(&watcher, expect_name("moves.test"));
+    names_settle(&watcher);
+    for (int i = 0; i < 50; i++) {
+        if (i == 49)
+            nameserver_move(names_server, "198.51.100.8");
+        flap_gateway();
+        look_ups += starts_at("moves.test", i * 0.1);
+    }
+    assert_int_equal(look_ups, 6);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+    assert_false(starts_at("moves.test", 6.299));
+    assert_true(starts_at("moves.test", 6.3));
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.8");
+    assert_false(starts_at("moves.test", 306.299));
+    assert_true(starts_at("moves.test", 306.3));
+}
+
+/* Lets the look-up end that is in progress, if any. */
+static void release_look_up(const char *name)
+{
+    const unsigned before = names_queried(name);
+
+    while (names_is_looking(watcher.target) && names_queried(name) == before) {
+        nameserver_release(names_server, name);
+        assert_true(SCRunLoopPerform(watcher.loop, 0) >= 0);
+        (void)poll(NULL, 0, 1); /* the end of a look-up may not wake the loop */
+    }
+}
+
+/* The server replies slowly: a look-up is still in progress at the next change. */
+TEST(a_gateway_that_flaps_during_look_ups_starts_few)
+{
+    begin();
+    watcher_schedule(&watcher, expect_name("held.test"));
+    for (int i = 0; i < 50; i++) {
+        flap_gateway();
+        drive_at(i * 0.1);
+        if (i > 0)
+            release_look_up("held.test");
+    }
+    while (names_is_looking(watcher.target))
+        release_look_up("held.test");
+    assert_true(names_queried("held.test") <= 8);
+    EXPECT(watcher.target, R, None);
+}
+
+TEST(files_that_keep_changing_start_few_look_ups)
+{
+    unsigned look_ups = 0;
+
+    begin_with("v4only.test");
+    for (int i = 0; i < 50; i++) {
+        edit_hosts();
+        look_ups += starts_at("v4only.test", i * 0.1);
+    }
+    assert_int_equal(look_ups, 6);
+    assert_true(starts_at("v4only.test", 6.3));
+    assert_false(starts_at("v4only.test", 7));
+}
+
+TEST(pauses_grow_to_60_seconds)
+{
+    int last = 0, previous = 0;
+
+    begin_with("v4only.test");
+    for (int second = 0; second < 600; second += 5) {
+        flap_gateway();
+        if (starts_at("v4only.test", second)) {
+            previous = last;
+            last = second;
+        }
+    }
+    assert_int_equal(last - previous, 60);
+}
+
+TEST(a_change_after_a_quiet_time_starts_a_look_up_at_once)
+{
+    begin_with("v4only.test");
+    for (int i = 0; i < 20; i++) {
+        flap_gateway();
+        (void)starts_at("v4only.test", i * 4);
+    }
+    flap_gateway();
+    assert_false(starts_at("v4only.test", 76));
+    (void)starts_at("v4only.test", 105.999);
+    flap_gateway();
+    assert_true(starts_at("v4only.test", 106));
+    flap_gateway();
+    assert_false(starts_at("v4only.test", 106.099));
+    assert_true(starts_at("v4only.test", 106.1));
+}
+
+TEST(edits_by_a_person_start_look_ups_at_once)
+{
+    begin_with("v4only.test");
+    for (int i = 0; i < 6; i++) {
+        edit_hosts();
+        assert_true(starts_at("v4only.test", i * 2));
+    }
+}
+
+TEST(a_gateway_that_flaps_does_not_delay_an_edit)
+{
+    begin_with("v4only.test");
+    for (int i = 0; i < 20; i++) {
+        flap_gateway();
+        (void)starts_at("v4only.test", i * 0.1);
+    }
+    flap_gateway();
+    assert_false(starts_at("v4only.test", 2));
+    touch_resolv_conf();
+    assert_true(starts_at("v4only.test", 2));
+    assert_false(starts_at("v4only.test", 60)); /* that look-up also came after the last change of the gateway */
+}
+
 /* ---- Several loops ---------------------------------------------------------------------------------------------- */
 
 TEST(the_remaining_loop_takes_over_the_refresh)
