@@ -47,7 +47,7 @@ int evaluate_questions(struct rtnetlink *rtnetlink, const struct questions *ques
     }
     /* Of all paths: later another path can be the best. */
     ret->dependencies = dependencies;
-    questions_override_reason(questions, ret);
+    questions_adjust_path(questions, ret);
     return 0;
 }
 

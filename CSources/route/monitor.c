@@ -229,7 +229,11 @@ static int evaluate_over_monitor_socket(struct monitor *monitor, const struct qu
         if (error == 0)
             error = evaluate_questions(&monitor->rtnetlink, questions, extras, ret);
     }
-    return error == 0 ? wireguard_path_follow(monitor->netns, &monitor->peers, ret) : error;
+    if (error == 0)
+        error = wireguard_path_follow(monitor->netns, &monitor->peers, ret);
+    if (error == 0)
+        questions_adjust_path(questions, ret); /* the other end of a tunnel may have set another reason */
+    return error;
 }
 
 static int evaluate_watch(struct monitor *monitor, const struct path_watch *watch, struct path *ret)

@@ -368,7 +368,7 @@ int udp_probe_evaluate(const struct questions *questions, struct path *ret)
             *ret = path;
     }
     ret->evidence = kSCNetworkReachabilityEvidenceSocket;
-    questions_override_reason(questions, ret);
+    questions_adjust_path(questions, ret);
     return 0;
 }
 

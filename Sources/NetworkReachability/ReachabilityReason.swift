@@ -28,7 +28,7 @@ public struct ReachabilityReason: RawRepresentable, Sendable, Hashable {
     public static let noSourceAddress = ReachabilityReason(.noSourceAddress)
     /// The monitor's local address is not an address of this machine.
     public static let localAddressNotAssigned = ReachabilityReason(.localAddressNotAssigned)
-    /// The host's name is not resolved yet. The flags are those of the path to the name servers or the default path.
+    /// The host's name is not resolved yet. The flags are those of the default path.
     public static let namePending = ReachabilityReason(.namePending)
     public static let nameNotFound = ReachabilityReason(.nameNotFound)
     public static let nameServerFailure = ReachabilityReason(.nameServerFailure)
