@@ -21,7 +21,8 @@
 #include "route/wireguard_path.h"
 
 /* With one RTNL lock, a change is finished when the barrier returns. Newer kernels replace that lock by several locks,
- * so after a change all paths are evaluated a second time: RECHECK_AFTER the last message, RECHECK_WITHIN the first. */
+ * so after a change all paths are evaluated a second time: RECHECK_AFTER the end of the last evaluation, RECHECK_WITHIN
+ * that of the first. */
 #define RECHECK_AFTER  (5 * MILLISECOND)
 #define RECHECK_WITHIN (50 * MILLISECOND)
 
@@ -242,7 +243,7 @@ static int evaluate_watch(struct monitor *monitor, const struct path_watch *watc
     if (error == NETLINK_DENIED) {
         /* The process may have entered a sandbox a moment ago: from now on poll. */
         if (monitor->poll == NEVER)
-            monitor->poll = clock_now() + POLL_INTERVAL;
+            monitor->poll = 0;
         error = netns_evaluate(monitor->netns, questions, watch->extras, ret);
     }
     questions_release(questions);
@@ -296,13 +297,22 @@ static int update_stale_watches(struct monitor *monitor)
 
 /* ---- Runs of the source ----------------------------------------------------------------------------------------- */
 
+/* The plan_ functions get the time at which the evaluation ended. It can have taken longer than their delays. */
+
 static void plan_recheck(struct monitor *monitor, int64_t now)
 {
-    if (monitor->recheck == NEVER)
+    if (monitor->recheck == NEVER || monitor->recheck_latest <= now)
         monitor->recheck_latest = now + RECHECK_WITHIN;
     monitor->recheck = now + RECHECK_AFTER;
     if (monitor->recheck > monitor->recheck_latest)
         monitor->recheck = monitor->recheck_latest;
+}
+
+/* `began`: the time at which the polls that were due then were made. */
+static void plan_poll(struct monitor *monitor, int64_t began, int64_t now)
+{
+    if (monitor->poll <= began)
+        monitor->poll = now + POLL_INTERVAL;
 }
 
 static void plan_retry(struct monitor *monitor, int64_t now, bool failed)
@@ -344,22 +354,30 @@ static void mark_due_stale(struct monitor *monitor, int64_t now)
         monitor->recheck = NEVER;
         mark_all_stale(monitor);
     }
-    if (monitor->poll <= now) {
-        monitor->poll = now + POLL_INTERVAL;
+    if (monitor->poll <= now)
         mark_all_stale(monitor);
-    }
     mark_expired_stale(monitor, now);
+}
+
+static void plan_next_run(struct monitor *monitor, int64_t began, bool failed, bool more)
+{
+    const int64_t now = clock_now();
+
+    plan_poll(monitor, began, now);
+    plan_retry(monitor, now, failed);
+    set_monitor_deadline(monitor, more);
 }
 
 /* Runs the source if netlink is denied. */
 static int monitor_poll(struct source *source)
 {
     struct monitor *monitor = container_of(source, struct monitor, source);
-    const int64_t   now = clock_now();
+    const int64_t   began = clock_now();
+    int             error;
 
-    mark_due_stale(monitor, now);
-    plan_retry(monitor, now, update_stale_watches(monitor) != 0);
-    set_monitor_deadline(monitor, false);
+    mark_due_stale(monitor, began);
+    error = update_stale_watches(monitor);
+    plan_next_run(monitor, began, error != 0, false);
     return 0;
 }
 
@@ -367,7 +385,7 @@ static int monitor_run(struct source *source)
 {
     struct monitor       *monitor = container_of(source, struct monitor, source);
     struct change_summary changes = { .monitor = monitor };
-    const int64_t         now = clock_now();
+    const int64_t         began = clock_now();
     int                   drain_error = 0, error = 0;
     const unsigned        news = rtnetlink_drain(&monitor->rtnetlink, note_message, &changes, &drain_error);
 
@@ -379,13 +397,12 @@ static int monitor_run(struct source *source)
     }
     if (changes.all_stale)
         mark_all_stale(monitor);
-    mark_due_stale(monitor, now);
+    mark_due_stale(monitor, began);
     if (error == 0)
         error = update_stale_watches(monitor);
     if (changes.unfinished || (news & RTNETLINK_LOST) != 0)
-        plan_recheck(monitor, now);
-    plan_retry(monitor, now, error != 0 || drain_error != 0);
-    set_monitor_deadline(monitor, (news & RTNETLINK_MORE) != 0);
+        plan_recheck(monitor, clock_now());
+    plan_next_run(monitor, began, error != 0 || drain_error != 0, (news & RTNETLINK_MORE) != 0);
     return drain_error;
 }
 

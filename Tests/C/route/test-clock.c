@@ -27,8 +27,9 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
 ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
 ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
 
-static int64_t  now_is; /* nanoseconds */
-static bool     sends_fail;
+static int64_t  now_is;     /* nanoseconds */
+static int64_t  send_takes; /* the same; each send moves the clock */
+static int      send_error; /* an errno; 0: sends work */
 static unsigned sends;
 static unsigned ticks; /* until an IPv6 route expires, in replies of the kernel */
 
@@ -51,9 +52,10 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, st
 ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
 {
     sends++;
-    if (!sends_fail)
+    now_is += send_takes;
+    if (send_error == 0)
         return __real_send(fd, bytes, length, flags);
-    errno = ENOBUFS;
+    errno = send_error;
     return -1;
 }
 
@@ -101,10 +103,11 @@ static unsigned long pass_at(double milliseconds)
 
 static void begin_with(const char *address)
 {
+    now_is = START;
+    send_takes = 0;
+    send_error = 0;
     namespace_require();
     namespace_add_pair();
-    now_is = START;
-    sends_fail = false;
     watcher_start(&watcher, expect_target(address));
 }
 
@@ -162,6 +165,36 @@ TEST(changes_postpone_the_second_evaluation_by_50_ms_at_most)
         assert_int_equal(pass_at(start + 50), 1);
     }
     assert_int_equal(pass_at(1000), 0);
+}
+
+/* A round of many targets takes longer than these delays. Here one send does. */
+static void touch_link_in_long_round_at(double milliseconds, int64_t round_takes)
+{
+    send_takes = round_takes * MILLISECOND;
+    touch_link_at(milliseconds);
+    send_takes = 0;
+}
+
+TEST(the_second_evaluation_comes_5_ms_after_the_end_of_a_long_round)
+{
+    begin();
+    touch_link_in_long_round_at(0, 20);
+    assert_int_equal(pass_at(20), 0);
+    assert_int_equal(pass_at(24.999), 0);
+    assert_int_equal(pass_at(25), 1);
+    assert_int_equal(pass_at(1000), 0);
+}
+
+TEST(the_second_evaluation_comes_5_ms_after_the_last_of_several_long_rounds)
+{
+    begin();
+    touch_link_in_long_round_at(0, 100);
+    touch_link_in_long_round_at(101, 100);
+    assert_int_equal(pass_at(201), 0);
+    assert_int_equal(pass_at(205.999), 0);
+    assert_int_equal(pass_at(206), 1);
+    touch_link_at(207); /* the limit of 50 ms has begun again */
+    assert_int_equal(pass_at(212), 1);
 }
 
 TEST(a_route_change_is_evaluated_once)
@@ -241,6 +274,38 @@ static bool tries_at(double milliseconds)
     return sends > 0;
 }
 
+TEST(failing_queries_are_retried_after_the_end_of_a_long_round)
+{
+    begin();
+    namespace_ip("route add 192.0.2.8/30 dev a");
+    send_error = ENOBUFS;
+    send_takes = 100 * MILLISECOND;
+    assert_true(tries_at(0));
+    assert_int_equal(now_is, START + 300 * MILLISECOND); /* each query is sent three times */
+    assert_false(tries_at(349.999));
+    send_error = 0;
+    assert_true(tries_at(350));
+}
+
+TEST(without_netlink_the_next_poll_comes_2_s_after_the_end_of_a_long_round)
+{
+    double end;
+
+    begin_with("198.51.100.7"); /* without a route, also for a socket */
+    send_error = EPERM;
+    send_takes = 3000 * MILLISECOND;
+    touch_link();
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    send_takes = 0;
+    end = (double)((now_is - START) / MILLISECOND);
+    assert_true(end >= 3000);
+    assert_int_equal(pass_at(end + 5), 1); /* the second evaluation */
+    assert_int_equal(pass_at(end + 1999.999), 0);
+    assert_int_equal(pass_at(end + 2000), 1);
+    assert_int_equal(pass_at(end + 3999.999), 0);
+    assert_int_equal(pass_at(end + 4000), 1);
+}
+
 TEST(failing_queries_are_retried_less_and_less_often)
 {
     static const double delays[] = { 50, 100, 200, 400, 800, 1600, 3200, 5000, 5000 };
@@ -249,13 +314,13 @@ TEST(failing_queries_are_retried_less_and_less_often)
     begin();
     for (int round = 0; round < 2; round++) { /* a reply resets the delay */
         namespace_ip("route add 192.0.2.8/30 dev a");
-        sends_fail = true;
+        send_error = ENOBUFS;
         assert_true(tries_at(time));
         for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
             time += delays[i];
             assert_false(tries_at(time - 0.001));
             if (i + 1 == sizeof delays / sizeof delays[0])
-                sends_fail = false;
+                send_error = 0;
             assert_true(tries_at(time));
         }
         assert_false(tries_at(time + 60000));
