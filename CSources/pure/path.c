@@ -89,6 +89,28 @@ static SCNetworkReachabilityFlags flags_of_usable_path(const struct route *route
     return flags;
 }
 
+/* Returns whether packets can leave over the link. If not, sets the reason. */
+static bool evaluate_link(const struct link *link, struct path *ret)
+{
+    ret->type = link->type;
+    ret->type_unknown = !link_type_is_known(link);
+    memcpy(ret->name, link->name, sizeof ret->name);
+    if (ret->mtu == 0)
+        ret->mtu = link->mtu;
+    if (!link_is_up(link))
+        ret->reason = kSCNetworkReachabilityReasonInterfaceDown;
+    else if (!link_is_running(link))
+        ret->reason = kSCNetworkReachabilityReasonNoCarrier;
+    return link_is_usable(link);
+}
+
+void path_evaluate_local(const struct link *link, struct path *ret)
+{
+    *ret = (struct path){ .index = link->index };
+    if (evaluate_link(link, ret))
+        ret->flags = kSCNetworkReachabilityFlagsReachable | kSCNetworkReachabilityFlagsIsDirect;
+}
+
 void path_evaluate(const struct address *destination, bool source_chosen, const struct route *route,
                    const struct link *link, struct path *ret)
 {
@@ -106,18 +128,11 @@ void path_evaluate(const struct address *destination, bool source_chosen, const 
         ret->reason = kSCNetworkReachabilityReasonNoRoute;
         return;
     }
-    ret->type = link->type;
     ret->dependencies.unknown_link = link_flags_are_known(link) ? 0 : link->index;
-    ret->type_unknown = !link_type_is_known(link);
     ret->wireguard = link_is_wireguard(link);
-    memcpy(ret->name, link->name, sizeof ret->name);
-    if (ret->mtu == 0)
-        ret->mtu = link->mtu;
-    if (!link_is_up(link))
-        ret->reason = kSCNetworkReachabilityReasonInterfaceDown;
-    else if (!link_is_running(link))
-        ret->reason = kSCNetworkReachabilityReasonNoCarrier;
-    else if (!source_chosen && route->type != RTN_LOCAL && !has_usable_source(destination, &route->source))
+    if (!evaluate_link(link, ret))
+        return;
+    if (!source_chosen && route->type != RTN_LOCAL && !has_usable_source(destination, &route->source))
         ret->reason = kSCNetworkReachabilityReasonNoSourceAddress;
     else
         ret->flags = flags_of_usable_path(route, link);

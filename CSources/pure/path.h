@@ -42,6 +42,9 @@ bool path_from_error(int error, bool bound, struct path *ret);
 void path_evaluate(const struct address *destination, bool source_chosen, const struct route *route,
                    const struct link *link, struct path *ret);
 
+/* Evaluates a link to the local network. */
+void path_evaluate_local(const struct link *link, struct path *ret);
+
 /* Applies the path of a tunnel's own packets to a path through the tunnel. `remote` is the tunnel's remote address. */
 void path_apply_outer(struct path *path, const struct address *remote, const struct path *outer);
 
