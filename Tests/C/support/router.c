@@ -83,13 +83,12 @@ static size_t put_route(char *buffer, const char *prefix, unsigned lifetime)
 
 void router_advertise(const struct router *router, const struct router_advertisement *advertisement)
 {
-    const struct nd_router_advert header = { .nd_ra_type = ND_ROUTER_ADVERT,
-                                             .nd_ra_curhoplimit = 64,
-                                             .nd_ra_router_lifetime = htons((uint16_t)advertisement->router_lifetime) };
-    struct sockaddr_in6           all_nodes = { .sin6_family = AF_INET6, .sin6_scope_id = router->index };
-    char                          packet[128];
-    size_t                        length = sizeof header;
+    struct nd_router_advert header = { .nd_ra_type = ND_ROUTER_ADVERT };
+    struct sockaddr_in6     all_nodes = { .sin6_family = AF_INET6, .sin6_scope_id = router->index };
+    char                    packet[128];
+    size_t                  length = sizeof header;
 
+    header.nd_ra_router_lifetime = htons((uint16_t)advertisement->router_lifetime);
     memcpy(packet, &header, sizeof header);
     length += put_prefix(packet + length, advertisement->prefix, advertisement->prefix_lifetime);
     length += put_route(packet + length, advertisement->route, advertisement->route_lifetime);
