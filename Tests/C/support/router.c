@@ -25,9 +25,9 @@ struct route_option {
     struct in6_addr prefix;
 };
 
-static void close_router(void *router)
+static void close_descriptor(void *fd)
 {
-    close(((struct router *)router)->fd);
+    close((int)(intptr_t)fd);
 }
 
 static void set_sysctl(const char *interface, const char *name, const char *value)
@@ -49,7 +49,7 @@ void router_open(struct router *ret, const char *interface, const char *other)
     ret->fd = socket(AF_INET6, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMPV6);
     if (ret->fd < 0 || setsockopt(ret->fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, &hops, sizeof hops) != 0)
         fail_msg("a router on %s: %s", interface, strerror(errno));
-    unit_defer(close_router, ret);
+    unit_defer(close_descriptor, (void *)(intptr_t)ret->fd);
 }
 
 static size_t put_prefix(char *buffer, const char *prefix, unsigned lifetime)
