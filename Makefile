@@ -218,7 +218,7 @@ HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback delivery l
 MACHINE   = Tests/VM/machine Tests/VM/test-
 VM_TESTS  = $(foreach name,kernel links takeover,"--one-of=machine:$(MACHINE)$(name)")
 # These depend little on the kernel's version.
-VM_WORLD  = "--one-of=machine:$(MACHINE)kernel callback name"
+VM_WORLD  = "--one-of=machine:$(MACHINE)kernel callback local-wifi name"
 
 # They need a quiet machine: one shows a race between two processors, the other measures waits.
 ALONE     = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait
