@@ -66,9 +66,26 @@ int route_query_match(struct route_query *query, struct route *ret)
     return query_route(query, true, ret);
 }
 
-int route_query_path_from_error(const struct route_query *query, int error, struct path *ret)
+/* The kernel refuses packets with a source in 127.0.0.0/8 that would leave this machine, with the errno of a blackhole
+ * route. The destination has a blackhole route if it has the errno without the source, too. */
+static bool source_cannot_leave(struct route_query *query, int error)
 {
-    return path_from_error(error, query->bound, ret) ? 0 : error;
+    struct route_request request = query->request;
+    struct route         route;
+
+    if (error != EINVAL || !address_is_loopback(&request.source))
+        return false;
+    request.source = (struct address){ 0 };
+    return rtnetlink_query(query->rtnetlink, &request, &route) != EINVAL;
+}
+
+int route_query_path_from_error(struct route_query *query, int error, struct path *ret)
+{
+    if (!path_from_error(error, query->bound, ret))
+        return error;
+    if (source_cannot_leave(query, error))
+        *ret = path_unreachable(kSCNetworkReachabilityReasonNoSourceAddress);
+    return 0;
 }
 
 int route_query_failure(int error)

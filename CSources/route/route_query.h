@@ -38,7 +38,7 @@ int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret
 int route_query_match(struct route_query *query, struct route *ret);
 
 /* Converts the errno of a query. Returns 0 and a path if it is the kernel's reply, else the errno. */
-int route_query_path_from_error(const struct route_query *query, int error, struct path *ret);
+int route_query_path_from_error(struct route_query *query, int error, struct path *ret);
 
 /* The same for a further query, whose reply cannot make the path worse: returns 0 if the errno is the kernel's
  * reply. */

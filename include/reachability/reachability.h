@@ -193,7 +193,7 @@ SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonRouteBlackhole          = 4,  /* a "blackhole" route or rule */
     kSCNetworkReachabilityReasonInterfaceDown           = 5,  /* the route's interface is administratively down */
     kSCNetworkReachabilityReasonNoCarrier               = 6,  /* up, but not running: no cable, dormant */
-    kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* IPv6 without an address to send from */
+    kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* no address to send from, or a pair's is 127.x.x.x */
     kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8,  /* this machine does not have a pair's local address */
     kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are about the name servers */
     kSCNetworkReachabilityReasonNameNotFound            = 10,
