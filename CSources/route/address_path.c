@@ -11,10 +11,7 @@
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
 
-#include "kernel/pppd.h"
-
-#define LEG_LIMIT   16 /* usable legs of one route that are tried */
-#define PPP_SECONDS 2  /* until a path over a ppp link is stale */
+#define LEG_LIMIT 16 /* usable legs of one route that are tried */
 
 /* For a local address, RTM_F_FIB_MATCH returns the interface that has the address, but packets go over loopback. */
 static uint32_t outgoing_index(struct route_query *query, const struct route *route)
@@ -99,7 +96,8 @@ static int follow_tunnel(struct route_query *query, const struct tunnel *tunnel,
     const struct question outer = {
         .destination = tunnel->remote, .local = tunnel->local, .scope = tunnel->oif, .mark = tunnel->mark
     };
-    struct route_query outer_query = route_query_make(query->rtnetlink, &outer, query->extras & QUERY_EXPIRY);
+    struct route_query outer_query = route_query_make(query->rtnetlink, query->round, &outer,
+                                                      query->extras & QUERY_EXPIRY);
     struct path        outer_path;
     bool               open;
     int                error;
@@ -116,19 +114,19 @@ static int follow_tunnel(struct route_query *query, const struct tunnel *tunnel,
 }
 
 /* Only pppd knows whether a ppp link is connected. */
-static int follow_ppp(const char *name, struct path *path)
+static int follow_ppp(struct pppd *pppd, const char *name, struct path *path)
 {
-    struct pppd pppd;
-    const int   error = pppd_read(name, &pppd);
+    const struct pppd_link *link;
+    const int               error = pppd_find(pppd, name, &link);
 
     if (error != 0)
         return error;
-    if (pppd.idle)
+    if (link->idle)
         path->flags |= kSCNetworkReachabilityFlagsConnectionRequired | kSCNetworkReachabilityFlagsConnectionOnTraffic;
-    if (pppd.modem)
+    if (link->modem)
         path->flags |= kSCNetworkReachabilityFlagsIsWWAN;
-    if (pppd.has_database)
-        route_query_recheck_after(path, PPP_SECONDS);
+    if (pppd->has_database)
+        dependencies_add(&path->dependencies, &(struct dependencies){ .pppd = true });
     return 0;
 }
 
@@ -142,7 +140,7 @@ static int evaluate_and_follow(struct route_query *query, const struct route *ro
     if (link == NULL || path_rank(ret) == 0)
         return 0;
     if (link->hardware == ARPHRD_PPP)
-        return follow_ppp(link->name, ret);
+        return follow_ppp(&query->round->pppd, link->name, ret);
     if (link->tunnel.remote.family == AF_UNSPEC || query->depth == 0)
         return 0;
     tunnel = link->tunnel;

@@ -28,21 +28,24 @@
 /* If a sandbox keeps the kernel's messages away, all paths are evaluated at this interval. */
 #define POLL_INTERVAL (2 * SECOND)
 
+/* While a path depends on pppd's database, which announces no changes, a round begins at this interval. */
+#define PPPD_INTERVAL (2 * SECOND)
+
 /* If the kernel could not be queried, stale paths are evaluated again. The delay doubles from first to last. */
 #define RETRY_FIRST (50 * MILLISECOND)
 #define RETRY_LAST  (5 * SECOND)
 
 struct monitor {
-    struct source          source; /* under the loop's lock, as far as runloop.h says */
-    SCRunLoopRef           loop;
-    struct netns          *netns;
-    struct rtnetlink       rtnetlink;      /* closed if netlink is denied: then netns_evaluate is used */
-    struct list            watches, stale; /* under the loop's lock */
-    struct wireguard_peers peers;          /* of a WireGuard link, for one run */
-    bool                   links_known;
-    int64_t                poll;                    /* NEVER: the kernel announces all changes */
-    int64_t                recheck, recheck_latest; /* NEVER: no second evaluation is planned */
-    int64_t                retry, retry_delay;
+    struct source    source; /* under the loop's lock, as far as runloop.h says */
+    SCRunLoopRef     loop;
+    struct netns    *netns;
+    struct rtnetlink rtnetlink;      /* closed if netlink is denied: then netns_evaluate is used */
+    struct list      watches, stale; /* under the loop's lock */
+    struct round     round;          /* what the evaluations of one run share */
+    bool             links_known;
+    int64_t          poll;                    /* NEVER: the kernel announces all changes */
+    int64_t          recheck, recheck_latest; /* NEVER: no second evaluation is planned */
+    int64_t          retry, retry_delay;
 };
 
 /* What the messages of one run affect. */
@@ -57,6 +60,7 @@ static void monitor_free(struct counted *counted)
     struct monitor *monitor = container_of(counted, struct monitor, source.counted);
 
     rtnetlink_close(&monitor->rtnetlink);
+    round_clear(&monitor->round);
     netns_release(monitor->netns);
     free(monitor);
 }
@@ -88,6 +92,18 @@ static void mark_affected_stale(struct monitor *monitor, const struct route *rou
         for (size_t i = 0; i < watch->questions->count; i++)
             if (evaluate_route_affects_question(route, &watch->questions->items[i]))
                 mark_stale_locked(monitor, watch);
+    }
+    runloop_unlock(monitor->loop);
+}
+
+static void mark_pppd_stale(struct monitor *monitor)
+{
+    runloop_lock(monitor->loop);
+    list_for_each(node, &monitor->watches) {
+        struct path_watch *watch = container_of(node, struct path_watch, node);
+
+        if (watch->dependencies.pppd)
+            mark_stale_locked(monitor, watch);
     }
     runloop_unlock(monitor->loop);
 }
@@ -221,15 +237,15 @@ static int evaluate_over_monitor_socket(struct monitor *monitor, const struct qu
                                         struct path *ret)
 {
     uint32_t learned = 0;
-    int      error = evaluate_questions(&monitor->rtnetlink, questions, extras, ret);
+    int      error = evaluate_questions(&monitor->rtnetlink, &monitor->round, questions, extras, ret);
 
     while (error == 0 && ret->dependencies.unknown_link != learned) {
         learned = ret->dependencies.unknown_link;
         error = learn_link(monitor, learned);
         if (error == 0)
-            error = evaluate_questions(&monitor->rtnetlink, questions, extras, ret);
+            error = evaluate_questions(&monitor->rtnetlink, &monitor->round, questions, extras, ret);
     }
-    return error == 0 ? wireguard_path_follow(monitor->netns, &monitor->peers, ret) : error;
+    return error == 0 ? wireguard_path_follow(monitor->netns, &monitor->round, ret) : error;
 }
 
 static int evaluate_watch(struct monitor *monitor, const struct path_watch *watch, struct path *ret)
@@ -243,7 +259,7 @@ static int evaluate_watch(struct monitor *monitor, const struct path_watch *watc
         /* The process may have entered a sandbox a moment ago: from now on poll. */
         if (monitor->poll == NEVER)
             monitor->poll = clock_now() + POLL_INTERVAL;
-        error = netns_evaluate(monitor->netns, questions, watch->extras, ret);
+        error = netns_evaluate_in_round(monitor->netns, &monitor->round, questions, watch->extras, ret);
     }
     questions_release(questions);
     return error;
@@ -276,6 +292,8 @@ static int update_stale_watches(struct monitor *monitor)
     int                result = 0;
 
     list_init(&failed);
+    if (round_begin(&monitor->round))
+        mark_pppd_stale(monitor);
     rtnetlink_set_barrier(&monitor->rtnetlink);
     while ((watch = take_next_stale(monitor)) != NULL) {
         const int error = update_watch(monitor, watch);
@@ -286,7 +304,7 @@ static int update_stale_watches(struct monitor *monitor)
         }
         counted_release(watch->owner);
     }
-    wireguard_clear(&monitor->peers);
+    round_end(&monitor->round);
     runloop_lock(monitor->loop);
     while ((node = list_pop(&failed)) != NULL)
         list_append(&monitor->stale, node);
@@ -320,7 +338,9 @@ static void plan_retry(struct monitor *monitor, int64_t now, bool failed)
 
 static void set_monitor_deadline(struct monitor *monitor, bool more)
 {
-    int64_t nearest = monitor->recheck < monitor->retry ? monitor->recheck : monitor->retry;
+    const int64_t pppd_due = clock_now() + PPPD_INTERVAL;
+    int64_t       nearest = monitor->recheck < monitor->retry ? monitor->recheck : monitor->retry;
+    bool          pppd = false;
 
     if (monitor->poll < nearest)
         nearest = monitor->poll;
@@ -330,11 +350,16 @@ static void set_monitor_deadline(struct monitor *monitor, bool more)
 
         if (watch->expires < nearest)
             nearest = watch->expires;
+        pppd = pppd || watch->dependencies.pppd;
     }
+    if (pppd && pppd_due < nearest)
+        nearest = pppd_due;
     monitor->source.deadline = nearest;
     if (more)
         runloop_source_due_locked(monitor->loop, &monitor->source);
     runloop_unlock(monitor->loop);
+    if (!pppd)
+        pppd_clear(&monitor->round.pppd);
 }
 
 /* Marks the watches stale whose time has come. */

@@ -183,6 +183,7 @@ int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct
 
 struct evaluate_call {
     struct netns           *netns;
+    struct round           *round;
     const struct questions *questions;
     unsigned                extras;
     struct path            *path;
@@ -196,7 +197,7 @@ static int evaluate_over_shared_socket(const struct evaluate_call *call)
     pthread_mutex_lock(&netns->lock);
     if (!netns->denied) {
         rtnetlink_clear_unwatched_links(&netns->rtnetlink);
-        error = evaluate_questions(&netns->rtnetlink, call->questions, call->extras, call->path);
+        error = evaluate_questions(&netns->rtnetlink, call->round, call->questions, call->extras, call->path);
     }
     pthread_mutex_unlock(&netns->lock);
     return error;
@@ -217,12 +218,24 @@ static int evaluate_in_namespace(void *argument)
     return error == NETLINK_DENIED ? udp_probe_evaluate(call->questions, call->path) : error;
 }
 
-int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
+int netns_evaluate_in_round(struct netns *netns, struct round *round, const struct questions *questions,
+                            unsigned extras, struct path *ret)
 {
-    struct evaluate_call call = { .netns = netns, .questions = questions, .extras = extras, .path = ret };
-    const int            error = evaluate_over_shared_socket(&call);
+    struct evaluate_call call = {
+        .netns = netns, .round = round, .questions = questions, .extras = extras, .path = ret
+    };
+    const int error = evaluate_over_shared_socket(&call);
 
     return error == NETLINK_DENIED ? netns_run(netns, evaluate_in_namespace, &call) : error;
+}
+
+int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
+{
+    struct round round = ROUND_EMPTY;
+    const int    error = netns_evaluate_in_round(netns, &round, questions, extras, ret);
+
+    round_clear(&round);
+    return error;
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */

@@ -17,9 +17,11 @@
 
 #define TUNNEL_DEPTH 4 /* tunnels inside one another that are followed */
 
-struct route_query route_query_make(struct rtnetlink *rtnetlink, const struct question *question, unsigned extras)
+struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round *round, const struct question *question,
+                                    unsigned extras)
 {
     return (struct route_query){ .rtnetlink = rtnetlink,
+                                 .round = round,
                                  .question = question,
                                  .extras = extras,
                                  .request = { .mark = question->mark },

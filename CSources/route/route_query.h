@@ -7,6 +7,7 @@
 #include "kernel/rtnetlink.h"
 #include "pure/path.h"
 #include "pure/question.h"
+#include "route/round.h"
 
 /* What to find for a path besides flags, reason and interface. Bits. */
 enum query_extras {
@@ -16,6 +17,7 @@ enum query_extras {
 
 struct route_query {
     struct rtnetlink      *rtnetlink;
+    struct round          *round;
     const struct question *question;
     unsigned               extras;
     struct route_request   request;    /* the parameters that all queries share */
@@ -24,7 +26,8 @@ struct route_query {
     int                    link_error; /* the errno of a failure to read a link, or 0 */
 };
 
-struct route_query route_query_make(struct rtnetlink *rtnetlink, const struct question *question, unsigned extras);
+struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round *round, const struct question *question,
+                                    unsigned extras);
 
 /* The calls below return 0, or an errno if the kernel could not be queried. */
 

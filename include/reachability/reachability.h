@@ -182,7 +182,8 @@ SC_FLAGS(SCNetworkReachabilityFlags) {
  * Why a target is not reachable, as the kernel reports it. An "unreachable" rule is reported as NoRoute.
  *
  * Over a tunnel that publishes its other end, the path to that end counts. Over WireGuard, the path to the
- * destination's peer counts in GetPath and for scheduled targets, if the process may read the peers (CAP_NET_ADMIN).
+ * destination's peer counts in GetPath and for scheduled targets, if the process may read the peers (CAP_NET_ADMIN) and
+ * the link was created in the target's network namespace.
  */
 /* clang-format off */
 SC_OPEN_ENUM(SCNetworkReachabilityReason) {
