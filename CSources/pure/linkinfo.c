@@ -86,13 +86,13 @@ static void parse_tunnel(struct attribute_walk walk, const struct tunnel_layout 
         *ret = (struct tunnel){ 0 };
 }
 
-static void parse_active_port(struct attribute_walk walk, uint32_t *ret_active)
+static void find_u32(struct attribute_walk walk, uint16_t type, uint32_t *ret)
 {
     struct attribute attribute;
 
     while (attribute_next(&walk, &attribute))
-        if (attribute.type == IFLA_BOND_ACTIVE_SLAVE)
-            attribute_u32(&attribute, ret_active);
+        if (attribute.type == type)
+            attribute_u32(&attribute, ret);
 }
 
 static void parse_kind_data(struct attribute_walk walk, struct linkinfo *ret)
@@ -102,7 +102,9 @@ static void parse_kind_data(struct attribute_walk walk, struct linkinfo *ret)
     if (layout != NULL)
         parse_tunnel(walk, layout, &ret->tunnel);
     else if (strcmp(ret->kind, "bond") == 0)
-        parse_active_port(walk, &ret->active);
+        find_u32(walk, IFLA_BOND_ACTIVE_SLAVE, &ret->active);
+    else if (strcmp(ret->kind, "vrf") == 0)
+        find_u32(walk, IFLA_VRF_TABLE, &ret->vrf_table);
 }
 
 void linkinfo_parse(const struct attribute *nest, struct linkinfo *ret)

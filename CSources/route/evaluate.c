@@ -35,7 +35,7 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round *round, const s
 
         error = evaluate_question(&query, path);
         if (error == 0)
-            error = query.link_error;
+            error = route_query_end(&query, path);
         if (error != 0)
             return error;
         path->destination = question->destination;

@@ -287,7 +287,7 @@ int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret)
     int         error;
 
     *ret = (struct link){ 0 };
-    if (index == 0 || !read_shared_link(netns, index, ret, &changes) || link_type_is_known(ret))
+    if (index == 0 || !read_shared_link(netns, index, ret, &changes) || (link_type_is_known(ret) && ret->complete))
         return 0;
     error = netns_query_link_type(netns, index, &found);
     if (error != 0)

@@ -32,7 +32,7 @@ int netns_evaluate(struct netns *netns, const struct questions *questions, unsig
 int netns_evaluate_in_round(struct netns *netns, struct round *round, const struct questions *questions,
                             unsigned extras, struct path *ret);
 
-/* Finds out the type of a link, for the caller and for the shared link table. May wait for RTNL, on sockets of its own.
+/* Finds out all about a link, for the caller and for the shared link table. May wait for RTNL, on sockets of its own.
  * Returns 0, also if nothing more can be found out, or an errno. ret->index 0: there is no such link. */
 int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret);
 

@@ -20,10 +20,11 @@ struct route_query {
     struct round          *round;
     const struct question *question;
     unsigned               extras;
-    struct route_request   request;    /* the parameters that all queries share */
-    bool                   bound;      /* the question names an interface, not just the scope of an IPv6 address */
-    unsigned               depth;      /* how many more tunnels inside one another to follow */
-    int                    link_error; /* the errno of a failure to read a link, or 0 */
+    struct route_request   request;      /* the parameters that all queries share */
+    bool                   bound;        /* the question names an interface, not just the scope of an IPv6 address */
+    unsigned               depth;        /* how many more tunnels inside one another to follow */
+    int                    link_error;   /* the errno of a failure to read a link, or 0 */
+    uint32_t               unknown_link; /* the path may change when all is known about this link; 0: there is none */
 };
 
 struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round *round, const struct question *question,
@@ -33,6 +34,9 @@ struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round *r
 
 /* Finds the interface, and checks the local address. *ret_open false: *ret is the path already. */
 int route_query_begin(struct route_query *query, bool *ret_open, struct path *ret);
+
+/* Adds to the path what it depends on besides routes. Call it last. */
+int route_query_end(const struct route_query *query, struct path *path);
 
 /* Query the route to `request.destination`. route_query_plain returns the way that a packet takes out of an interface
  * (0: any), route_query_match the route that matches. A returned errno can be the kernel's reply: pass it to

@@ -130,6 +130,22 @@ TEST(a_geneve_link_publishes_no_tunnel)
     assert_int_equal(end(&nest).tunnel.remote.family, AF_UNSPEC);
 }
 
+TEST(a_vrf_has_a_table)
+{
+    static const struct {
+        const char *kind;
+        uint32_t    table;
+    } rows[] = { { "vrf", 1000 }, { "bond", 0 }, { "gre", 0 }, { "macvlan", 0 } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct nest nest;
+
+        begin(&nest, rows[i].kind);
+        mnl_attr_put_u32(nest.message, IFLA_VRF_TABLE, 1000);
+        assert_int_equal(end(&nest).vrf_table, rows[i].table);
+    }
+}
+
 /* The attribute numbers of one kind mean something else for another kind. */
 TEST(data_of_an_unknown_kind_is_ignored)
 {
