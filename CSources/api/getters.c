@@ -136,14 +136,14 @@ static int evaluate_and_learn_links(struct netns *netns, const struct questions 
 /* Also follows a WireGuard tunnel to its peer. May wait for RTNL. */
 static int evaluate_with_peers(struct netns *netns, const struct questions *questions, struct path *ret)
 {
-    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
-    int                    error = evaluate_and_learn_links(netns, questions, ret);
+    struct round round = ROUND_EMPTY;
+    int          error = evaluate_and_learn_links(netns, questions, ret);
 
     if (error == 0)
-        error = wireguard_path_follow(netns, &peers, ret);
+        error = wireguard_path_follow(netns, &round, ret);
     if (error == 0)
         questions_adjust_path(questions, ret);
-    wireguard_clear(&peers);
+    round_clear(&round);
     return error;
 }
 

@@ -8,8 +8,8 @@
 
 /* Finds the best path of the questions; of equal paths, the first. `extras`: query_extras bits. For some questions the
  * link table must have all links: see local_wifi.h. Returns 0, or an errno if the kernel could not be queried. */
-int evaluate_questions(struct rtnetlink *rtnetlink, const struct questions *questions, unsigned extras,
-                       struct path *ret);
+int evaluate_questions(struct rtnetlink *rtnetlink, struct round *round, const struct questions *questions,
+                       unsigned extras, struct path *ret);
 
 /* Whether a change of this route can change the path of a question, or what a path depends on. */
 bool evaluate_route_affects_question(const struct route *route, const struct question *question);

@@ -183,7 +183,8 @@ SC_FLAGS(SCNetworkReachabilityFlags) {
  * Why a target is not reachable, as the kernel reports it. An "unreachable" rule is reported as NoRoute.
  *
  * Over a tunnel that publishes its other end, the path to that end counts. Over WireGuard, the path to the
- * destination's peer counts in GetPath and for scheduled targets, if the process may read the peers (CAP_NET_ADMIN).
+ * destination's peer counts in GetPath and for scheduled targets, if the process may read the peers (CAP_NET_ADMIN) and
+ * the link was created in the target's network namespace.
  */
 /* clang-format off */
 SC_OPEN_ENUM(SCNetworkReachabilityReason) {
@@ -194,7 +195,7 @@ SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonRouteBlackhole          = 4,  /* a "blackhole" route or rule */
     kSCNetworkReachabilityReasonInterfaceDown           = 5,  /* the route's interface is administratively down */
     kSCNetworkReachabilityReasonNoCarrier               = 6,  /* up, but not running: no cable, dormant */
-    kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* IPv6 without an address to send from */
+    kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* no address to send from, or a pair's is 127.x.x.x */
     kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8,  /* this machine does not have a pair's local address */
     kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are the default path's */
     kSCNetworkReachabilityReasonNameNotFound            = 10,
