@@ -120,20 +120,6 @@ void delivery_queue_everywhere_locked(struct SCNetworkReachability *target)
         delivery_queue_locked(container_of(node, struct schedule, node));
 }
 
-/* Without a lock: another thread can hold the target's for long. */
-bool delivery_read_flags(struct SCNetworkReachability *target, SCNetworkReachabilityFlags *ret)
-{
-    uint64_t published = atomic_load_explicit(&target->published, memory_order_acquire);
-
-    while ((published & (PUBLISHED_DUE | PUBLISHED_READ)) == PUBLISHED_DUE &&
-           !atomic_compare_exchange_weak(&target->published, &published, published | PUBLISHED_READ))
-        continue;
-    if ((published & PUBLISHED_SCHEDULED) == 0)
-        return false;
-    *ret = (SCNetworkReachabilityFlags)published;
-    return true;
-}
-
 void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret)
 {
     *ret = target->current;
@@ -318,7 +304,7 @@ static struct schedule *pop_changed_schedule(SCRunLoopRef loop)
     return schedule;
 }
 
-/* Returns the target with a reference. NULL: it changed back, or it was fetched from another loop, unscheduled, or got a
+/* Returns the target with a reference. NULL: it changed back, was fetched from another loop, was unscheduled, or got a
  * callback. */
 static struct SCNetworkReachability *fetch_change(struct schedule *schedule, SCNetworkReachabilityFlags *flags)
 {

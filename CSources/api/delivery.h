@@ -24,10 +24,23 @@ void delivery_queue_locked(struct schedule *schedule);
 /* The same on all loops of the target. The first loop that is driven delivers; the others find nothing due. */
 void delivery_queue_everywhere_locked(struct SCNetworkReachability *target);
 
-/* What a Get call returns. If no callback has reported it yet, one must come, even if the value changes back before:
- * otherwise a program that relies on callbacks would keep the outdated value. delivery_read_flags takes no lock, and
- * returns false if the target is not scheduled. */
-bool delivery_read_flags(struct SCNetworkReachability *target, SCNetworkReachabilityFlags *ret);
+/* Both get what a Get call returns. If no callback has reported it yet, one must come, even if the value changes back
+ * before it: a program that relies on callbacks would keep the outdated value. */
+
+/* Takes no lock: another thread can hold the target's for long. Returns false if the target is not scheduled. */
+static inline bool delivery_read_flags(struct SCNetworkReachability *target, SCNetworkReachabilityFlags *ret)
+{
+    uint64_t published = atomic_load_explicit(&target->published, memory_order_acquire);
+
+    while ((published & (PUBLISHED_DUE | PUBLISHED_READ)) == PUBLISHED_DUE &&
+           !atomic_compare_exchange_weak(&target->published, &published, published | PUBLISHED_READ))
+        continue;
+    if ((published & PUBLISHED_SCHEDULED) == 0)
+        return false;
+    *ret = (SCNetworkReachabilityFlags)published;
+    return true;
+}
+
 void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret);
 
 /* The functions of a schedule's job, scheduler work (`owner`: schedule->counted) and watch. */

@@ -102,8 +102,8 @@ static void arm_timer_locked(SCRunLoopRef loop)
         loop->armed = nearest;
 }
 
-/* Whether changes end SCRunLoopPerform. Before the first SCRunLoopCopyNextChange each change ends it once only: a program
- * that never fetches must not spin. */
+/* Whether changes end SCRunLoopPerform. Before the first SCRunLoopCopyNextChange, each change ends it only once: a
+ * program that never fetches must not spin. */
 static bool has_news_locked(SCRunLoopRef loop)
 {
     return !list_is_empty(&loop->changes) && (loop->fetches_changes || loop->change_is_new);
@@ -119,8 +119,8 @@ static bool has_news(SCRunLoopRef loop)
     return result;
 }
 
-/* Whether the descriptor must be readable after a run because of changes. Before the first SCRunLoopCopyNextChange, only
- * after the run in which a change came: a program that polls, runs and never fetches must not spin either. */
+/* Whether the descriptor must be readable after a run because of changes. Before the first SCRunLoopCopyNextChange,
+ * only after the run in which a change came: a program that polls, runs and never fetches must not spin either. */
 static bool must_announce_changes_locked(SCRunLoopRef loop)
 {
     const bool must_announce = has_news_locked(loop) && (loop->fetches_changes || !loop->change_is_announced);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SCRunLoopCopyNextChange: which changes it returns, when SCRunLoopPerform ends for them, and when the loop's descriptor
- * is readable. */
+/* SCRunLoopCopyNextChange: which changes it returns, when SCRunLoopPerform ends for them, and when the loop's
+ * descriptor is readable. */
 #include <poll.h>
 #include <pthread.h>
 
