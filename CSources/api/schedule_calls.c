@@ -148,8 +148,7 @@ static void remove_schedule_locked(struct schedule *schedule)
     bool                          was_queued;
 
     schedule->active = false;
-    if (!list_is_empty(&schedule->change)) /* another loop must queue it again */
-        target->change_queued = false;
+    target->change_queued = false; /* it may be queued on this loop: then another loop must queue it */
     name_monitor_leave(schedule->loop, &schedule->name_watch);
     monitor_unwatch(schedule->loop, &schedule->watch);
     runloop_lock(schedule->loop);
