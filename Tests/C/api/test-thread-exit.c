@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Callbacks and hooks that end their thread by pthread_exit(3): the loop and the target go on on another thread. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "support/bench.h"
@@ -149,15 +150,15 @@ static void run_at_once(void *info, void (*work)(void *argument), void *argument
 }
 
 static struct {
-    sem_t                      called;
-    SCNetworkReachabilityFlags flags;
+    sem_t       called;
+    atomic_uint flags;
 } library;
 
 static void note_and_exit(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
     (void)target;
     (void)info;
-    library.flags = flags;
+    atomic_store(&library.flags, flags);
     sem_post(&library.called);
     pthread_exit(NULL);
 }
@@ -176,7 +177,7 @@ TEST(the_library_starts_another_thread_of_its_own)
         else
             witness_vanish();
         patience_await(&library.called, "no callback after the end of the thread");
-        assert_int_equal(library.flags, i % 2 == 0 ? R : 0);
+        assert_int_equal(atomic_load(&library.flags), i % 2 == 0 ? R : 0);
     }
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     SCNetworkReachabilityRelease(target);
