@@ -389,14 +389,18 @@ bool runloop_cancel_job_locked(SCRunLoopRef loop, struct job *job)
 
 void runloop_add_change_locked(SCRunLoopRef loop, struct list *change)
 {
-    if (!loop->wants_changes || !list_is_empty(change))
-        return;
-    list_append(&loop->changes, change);
-    runloop_signal_locked(loop);
+    if (list_is_empty(change))
+        list_append(&loop->changes, change);
+    loop->change_is_new = true;
+    loop->change_is_announced = false;
 }
 
 struct list *runloop_next_change_locked(SCRunLoopRef loop)
 {
-    loop->wants_changes = true;
-    return list_pop(&loop->changes);
+    struct list *next = list_pop(&loop->changes);
+
+    if (!loop->fetches_changes && !list_is_empty(&loop->changes))
+        runloop_signal_locked(loop); /* from now on the descriptor is readable until the queue is empty */
+    loop->fetches_changes = true;
+    return next;
 }
