@@ -23,9 +23,9 @@ static bool            fork_handlers_registered; /* under the lock */
 /* The open descriptors, by number; each number has one. Under the lock. */
 static struct descriptor *open_descriptors[BUCKETS];
 
-/* The mark of our files: the signal of fcntl(2), F_SETSIG. It is not sent, as nothing sets O_ASYNC. The C libraries keep
- * this number for themselves, so no file of a program has it. Unlike an inode number, each file can have a mark: all
- * eventfds, timers, epoll sets and inotify instances share one inode. */
+/* The mark of our files: the signal of fcntl(2), F_SETSIG. It is not sent, as nothing sets O_ASYNC. The C libraries
+ * keep this number for themselves, so no file of a program has it. An inode number would not do: all eventfds, timers,
+ * epoll sets and inotify instances share one. */
 #define MARK_SIGNAL 32
 
 void process_lock(void)

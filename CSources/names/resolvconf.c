@@ -65,8 +65,8 @@ static int read_resolver_file(const char *path, struct file_text *ret)
     if (error != 0)
         return error;
     error = file_read(path, FILE_LIMIT, &ret->bytes, &ret->length);
-    /* An absent file can become readable without another stamp. A file in /proc has a size of 0, and its contents change
-     * without another stamp. */
+    /* An absent file can become readable without another stamp. A file in /proc has a size of 0, and its contents
+     * change without another stamp. */
     if (ret->bytes == NULL || ret->length > (size_t)ret->stamp.size)
         ret->stamp.settled = false;
     return error;

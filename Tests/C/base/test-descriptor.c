@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "support/child.h"
+#include "support/denial.h"
 #include "support/descriptors.h"
 #include "support/etc.h"
 #include "support/expect.h"
@@ -327,6 +328,22 @@ TEST(a_loop_closes_no_descriptor_of_a_later_loop_that_has_its_numbers)
     assert_int_equal(SCRunLoopPerform(second, 0), 0);
     SCRunLoopRelease(second);
     descriptors_expect(&before);
+}
+
+static void use_without_marks(void)
+{
+    struct uses uses;
+
+    if (!denial_impose(DENIAL_MARKS))
+        return;
+    begin_uses(&uses);
+    end_uses(&uses);
+    descriptors_expect(&before);
+}
+
+TEST(a_sandbox_that_refuses_marks_leaks_nothing)
+{
+    child_run(use_without_marks);
 }
 
 /* Also after a failed test. */
