@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pure/question.h"
 #include "support/child.h"
 #include "support/descriptors.h"
 #include "support/etc.h"
@@ -1336,7 +1337,7 @@ TEST_WITH(NULL, NULL, a_look_up_without_memory_is_retried)
     watcher_schedule_on(&unasked, target, first.loop);
     assert_int_equal(atomic_load(&dearth.times), 0);
     assert_int_equal(resolver_calls(NULL), 0);
-    lack(MANY_ADDRESSES * 40, MANY_ADDRESSES * 80, 1);
+    lack(MANY_ADDRESSES * sizeof(struct question), MANY_ADDRESSES * sizeof(struct question), 1);
     schedule(untold.target, untold.loop);
     assert_true(resolver_await_calls("name.example", 1));
     assert_true(resolver_await_threads(0));

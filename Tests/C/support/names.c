@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/patience.h"
@@ -243,23 +244,44 @@ static bool may_be_resolver(const char *comm, long thread, const char *own_comm)
            (names_server == NULL || thread != nameserver_thread(names_server));
 }
 
-static unsigned count_threads(bool with_closer)
+/* The kernel counts the threads as links of the directory. */
+static unsigned count_all_threads(void)
+{
+    struct stat status;
+
+    assert_int_equal(stat("/proc/self/task", &status), 0);
+    return (unsigned)status.st_nlink - 2;
+}
+
+/* Returns the number of threads that were listed. The list ends early if a thread ends meanwhile. */
+static unsigned list_threads(bool with_closer, unsigned *ret_count)
 {
     DIR     *directory = opendir("/proc/self/task");
     char     main_thread[16], own_comm[32], comm[32];
-    unsigned count = 0;
+    unsigned listed = 0;
 
     assert_non_null(directory);
+    *ret_count = 0;
     snprintf(main_thread, sizeof main_thread, "%d", (int)getpid());
     read_comm(main_thread, own_comm);
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
         if (entry->d_name[0] == '.')
             continue;
+        listed++;
         read_comm(entry->d_name, comm);
-        count += may_be_resolver(comm, atol(entry->d_name), own_comm) ||
-                 (with_closer && strcmp(comm, "reach-closer\n") == 0);
+        *ret_count += may_be_resolver(comm, atol(entry->d_name), own_comm) ||
+                      (with_closer && strcmp(comm, "reach-closer\n") == 0);
     }
     closedir(directory);
+    return listed;
+}
+
+static unsigned count_threads(bool with_closer)
+{
+    unsigned count;
+
+    while (list_threads(with_closer, &count) < count_all_threads())
+        continue;
     return count;
 }
 
