@@ -165,10 +165,10 @@ $(FAULTY): $(STATIC) $(FAULTS)
 
 define link_test
 	@mkdir -p $(@D)
-	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -pthread -o $@ $^ $(TEST_LIBS)
+	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS)
 endef
 
-# The object of a program comes first, and has a folder that the program has not.
+# The object of a program has a folder that the program has not.
 $(foreach source,$(TEST_SOURCES),$(eval $(BUILD)/tests/$(notdir $(source:.c=)): $(source:Tests/C/%.c=$(BUILD)/objects/tests/%.o)))
 
 $(filter-out $(FAULT_TESTS),$(TESTS)): $(TEST_SHARED) $(STATIC)
