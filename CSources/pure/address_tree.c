@@ -180,16 +180,16 @@ static const struct address_entry *any_leaf(const struct address_entry *entry, u
     return entry;
 }
 
-void address_tree_visit(const struct address_tree *tree, const struct address *prefix, unsigned length,
+void address_tree_visit(const struct address_tree *tree, const struct address_prefix *prefix,
                         void (*visit)(void *info, struct address_entry *entry), void *info)
 {
     struct address_entry *subtree;
     unsigned              bit;
 
-    if (tree->root == NULL || length > address_length(prefix) * 8)
+    if (tree->root == NULL || prefix->length > address_length(&prefix->address) * 8)
         return;
-    subtree = descend(tree, prefix, length + 2, &bit);
-    if (address_in_prefix(&any_leaf(subtree, bit)->address, prefix, length))
+    subtree = descend(tree, &prefix->address, prefix->length + 2u, &bit);
+    if (address_in_prefix(&any_leaf(subtree, bit)->address, &prefix->address, prefix->length))
         visit_subtree(subtree, bit, visit, info);
 }
 

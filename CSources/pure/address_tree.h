@@ -25,9 +25,8 @@ void address_tree_add(struct address_tree *tree, struct address_entry *entry);
 /* `entry` must be in the tree. */
 void address_tree_remove(struct address_tree *tree, struct address_entry *entry);
 
-/* Calls `visit` for each entry in a prefix: those whose first `length` bits, and whose family, are those of `prefix`.
- * `visit` must not change the tree. */
-void address_tree_visit(const struct address_tree *tree, const struct address *prefix, unsigned length,
+/* Calls `visit` for each entry in a prefix. `visit` must not change the tree. */
+void address_tree_visit(const struct address_tree *tree, const struct address_prefix *prefix,
                         void (*visit)(void *info, struct address_entry *entry), void *info);
 
 /* Finds prefixes that have all the addresses in them: at most ADDRESS_TREE_PREFIXES. Returns their number. */

@@ -114,12 +114,10 @@ bool route_next_leg(struct route *route, struct route_leg *ret)
     return true;
 }
 
-bool route_covers(const struct route *route, const struct address *address)
+struct address_prefix route_prefix(const struct route *route)
 {
-    struct address prefix = route->destination;
+    struct address_prefix prefix = { .address = route->destination, .length = route->prefix_length };
 
-    /* A default route has no RTA_DST. */
-    if (prefix.family == AF_UNSPEC)
-        prefix.family = route->family;
-    return address_in_prefix(address, &prefix, route->prefix_length);
+    prefix.address.family = route->family;
+    return prefix;
 }

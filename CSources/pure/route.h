@@ -37,7 +37,7 @@ void route_parse_attributes(struct attribute_walk walk, struct route *route);
 /* Removes the next leg from a multipath route. False: there is no leg left. */
 bool route_next_leg(struct route *route, struct route_leg *ret);
 
-/* Whether the route's prefix contains the address. */
-bool route_covers(const struct route *route, const struct address *address);
+/* The prefix to which the route leads. A message about a default route has no destination. */
+struct address_prefix route_prefix(const struct route *route);
 
 #endif

@@ -25,10 +25,10 @@ static void count_visit(void *info, struct address_entry *entry)
 
 static unsigned count_in(const struct address_tree *tree, const char *prefix, unsigned length)
 {
-    const struct address address = make(prefix);
-    unsigned             count = 0;
+    const struct address_prefix all = { make(prefix), (uint8_t)length };
+    unsigned                    count = 0;
 
-    address_tree_visit(tree, &address, length, count_visit, &count);
+    address_tree_visit(tree, &all, count_visit, &count);
     return count;
 }
 
@@ -81,16 +81,16 @@ static struct address random_address(void)
 
 static void expect_visits_of_list(const struct address_tree *tree, struct member *members)
 {
-    const struct address prefix = random_address();
-    const unsigned       length = (unsigned)random() % ((unsigned)address_length(&prefix) * 8 + 1);
-    unsigned             count = 0;
+    struct address_prefix prefix = { .address = random_address() };
+    unsigned              count = 0;
 
+    prefix.length = (uint8_t)((unsigned)random() % ((unsigned)address_length(&prefix.address) * 8 + 1));
     for (size_t i = 0; i < ENTRIES; i++)
         members[i].visits = 0;
-    address_tree_visit(tree, &prefix, length, count_visit, &count);
+    address_tree_visit(tree, &prefix, count_visit, &count);
     for (size_t i = 0; i < ENTRIES; i++)
-        assert_int_equal(members[i].visits,
-                         members[i].added && address_in_prefix(&members[i].entry.address, &prefix, length));
+        assert_int_equal(members[i].visits, members[i].added && address_in_prefix(&members[i].entry.address,
+                                                                                  &prefix.address, prefix.length));
 }
 
 TEST(an_empty_tree_has_no_covering_prefix)
@@ -134,7 +134,7 @@ TEST(many_addresses_of_both_families_are_covered_by_few_prefixes)
     count = address_tree_cover(&tree, prefixes);
     assert_int_equal(count, ADDRESS_TREE_PREFIXES);
     for (size_t i = 0; i < count; i++)
-        address_tree_visit(&tree, &prefixes[i].address, prefixes[i].length, count_visit, &others);
+        address_tree_visit(&tree, &prefixes[i], count_visit, &others);
     assert_int_equal(others, ENTRIES);
     for (size_t i = 0; i < ENTRIES; i++)
         assert_int_equal(members[i].visits, 1);
