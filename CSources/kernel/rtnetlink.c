@@ -28,10 +28,10 @@
 #define NO_SUCH_LINK 0x7fffffffu
 
 /* The groups whose messages can affect a path. Not every kernel has IPv6, nexthop objects and netconf. */
-static const unsigned event_groups[] = { RTNLGRP_LINK,      RTNLGRP_IPV4_IFADDR,  RTNLGRP_IPV4_ROUTE,
-                                         RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_IFADDR,  RTNLGRP_IPV6_ROUTE,
-                                         RTNLGRP_IPV6_RULE, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
-                                         RTNLGRP_NEXTHOP };
+static const unsigned event_groups[] = { RTNLGRP_LINK,        RTNLGRP_IPV4_IFADDR,  RTNLGRP_IPV4_ROUTE,
+                                         RTNLGRP_IPV4_RULE,   RTNLGRP_IPV6_IFADDR,  RTNLGRP_IPV6_ROUTE,
+                                         RTNLGRP_IPV6_RULE,   RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
+                                         RTNLGRP_IPV6_PREFIX, RTNLGRP_NEXTHOP };
 
 int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
 {

@@ -27,7 +27,7 @@ bool link_is_carried(const struct link *link)
 /* Whether flags and kind are enough to know the type. */
 static bool kind_decides_type(const struct link *link)
 {
-    return (link->flags & IFF_LOOPBACK) != 0 || (link->complete && link->kind[0] != '\0' && !link_is_carried(link));
+    return link_is_loopback(link) || (link->complete && link->kind[0] != '\0' && !link_is_carried(link));
 }
 
 bool link_flags_are_known(const struct link *link)
@@ -77,7 +77,7 @@ static SCNetworkReachabilityInterfaceType type_by_hardware(const struct link *li
 
 static SCNetworkReachabilityInterfaceType type_from_fields(const struct link *link)
 {
-    if ((link->flags & IFF_LOOPBACK) != 0)
+    if (link_is_loopback(link))
         return kSCNetworkReachabilityInterfaceTypeLoopback;
     if (link->device == DEVICE_CELLULAR || TEXT_IS_ONE_OF(link->kind, cellular_kinds))
         return kSCNetworkReachabilityInterfaceTypeCellular;
@@ -131,6 +131,11 @@ void link_apply(struct link *link, const struct message_link *news)
         link->master = news->master;
     if (renamed || kind_changed)
         link_forget_device(link);
+}
+
+bool link_is_loopback(const struct link *link)
+{
+    return (link->flags & IFF_LOOPBACK) != 0;
 }
 
 bool link_is_up(const struct link *link)

@@ -65,6 +65,7 @@ bool link_choose(struct link_choice *choice, bool running, enum device device);
 /* Whether no other link can be better. */
 bool link_is_best(const struct link_choice *choice);
 
+bool link_is_loopback(const struct link *link);
 bool link_is_up(const struct link *link);      /* administratively */
 bool link_is_running(const struct link *link); /* has a carrier and is operational */
 bool link_is_usable(const struct link *link);  /* both */

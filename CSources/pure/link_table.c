@@ -47,6 +47,30 @@ const struct link *link_table_find(const struct link_table *links, uint32_t inde
     return place_has_index(links, place, index) ? &links->items[place] : NULL;
 }
 
+/* 0: it does not lead to a local network. */
+static int rank_as_local(const struct link *link)
+{
+    if (link_is_loopback(link) || link_is_point_to_point(link))
+        return 0;
+    return link_is_usable(link) ? 3 : link_is_up(link) ? 2 : 1;
+}
+
+const struct link *link_table_find_local(const struct link_table *links)
+{
+    const struct link *best = NULL;
+    int                best_rank = 0;
+
+    for (size_t i = 0; i < links->count; i++) {
+        const int rank = rank_as_local(&links->items[i]);
+
+        if (rank > best_rank) {
+            best = &links->items[i];
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
 static void forget_carried_devices(struct link_table *links)
 {
     if (!links->any_carried)

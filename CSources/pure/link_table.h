@@ -26,6 +26,11 @@ int link_table_apply(struct link_table *links, const struct message *message);
 /* Returns the link, valid until the table changes, or NULL. */
 const struct link *link_table_find(const struct link_table *links, uint32_t index);
 
+/* The link to the local network: neither loopback nor point-to-point. A usable link comes before one without a carrier,
+ * and that before one that is down. Of equal links, the one with the lowest index counts. NULL: there is none. Valid
+ * until the table changes. */
+const struct link *link_table_find_local(const struct link_table *links);
+
 /* Stores what kernel/link_type.h found out about a link. Does nothing if a message was applied since the caller read
  * `changes`. Flags, MTU and name stay as they are: messages are newer. */
 void link_table_learn(struct link_table *links, const struct link *found, unsigned changes);

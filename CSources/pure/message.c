@@ -64,7 +64,9 @@ static void parse_route_message(const struct nlmsghdr *header, struct message *r
     memset(route, 0, sizeof *route);
     route->family = info->rtm_family;
     route->prefix_length = info->rtm_dst_len;
+    route->source_length = info->rtm_src_len;
     route->type = info->rtm_type;
+    route->protocol = info->rtm_protocol;
     route->table = info->rtm_table;
     route_parse_attributes(attribute_walk_message(header, sizeof *info), route);
 }
@@ -89,6 +91,8 @@ static enum message_kind kind_by_type(uint16_t type)
     case RTM_NEWRULE:
     case RTM_DELRULE:
         return MESSAGE_RULE;
+    case RTM_NEWPREFIX:
+        return MESSAGE_PREFIX;
     case RTM_NEWNEXTHOP:
     case RTM_DELNEXTHOP:
         return MESSAGE_NEXTHOP;

@@ -18,7 +18,8 @@ enum message_kind {
     MESSAGE_RULE,
     MESSAGE_NEXTHOP,
     MESSAGE_NETCONF,
-    MESSAGE_ERROR, /* an acknowledgement has error 0 */
+    MESSAGE_PREFIX, /* a router has advertised a prefix */
+    MESSAGE_ERROR,  /* an acknowledgement has error 0 */
 };
 
 /* An RTM_NEWLINK. An absent attribute is not a change: see `has_...`. */

@@ -89,6 +89,28 @@ static SCNetworkReachabilityFlags flags_of_usable_path(const struct route *route
     return flags;
 }
 
+/* Returns whether packets can leave over the link. If not, sets the reason. */
+static bool evaluate_link(const struct link *link, struct path *ret)
+{
+    ret->type = link->type;
+    ret->type_unknown = !link_type_is_known(link);
+    memcpy(ret->name, link->name, sizeof ret->name);
+    if (ret->mtu == 0)
+        ret->mtu = link->mtu;
+    if (!link_is_up(link))
+        ret->reason = kSCNetworkReachabilityReasonInterfaceDown;
+    else if (!link_is_running(link))
+        ret->reason = kSCNetworkReachabilityReasonNoCarrier;
+    return link_is_usable(link);
+}
+
+void path_evaluate_local(const struct link *link, struct path *ret)
+{
+    *ret = (struct path){ .index = link->index };
+    if (evaluate_link(link, ret))
+        ret->flags = kSCNetworkReachabilityFlagsReachable | kSCNetworkReachabilityFlagsIsDirect;
+}
+
 void path_evaluate(const struct address *destination, bool source_chosen, const struct route *route,
                    const struct link *link, struct path *ret)
 {
@@ -106,27 +128,66 @@ void path_evaluate(const struct address *destination, bool source_chosen, const 
         ret->reason = kSCNetworkReachabilityReasonNoRoute;
         return;
     }
-    ret->type = link->type;
     ret->dependencies.unknown_link = link_flags_are_known(link) ? 0 : link->index;
-    ret->type_unknown = !link_type_is_known(link);
     ret->wireguard = link_is_wireguard(link);
-    memcpy(ret->name, link->name, sizeof ret->name);
-    if (ret->mtu == 0)
-        ret->mtu = link->mtu;
-    if (!link_is_up(link))
-        ret->reason = kSCNetworkReachabilityReasonInterfaceDown;
-    else if (!link_is_running(link))
-        ret->reason = kSCNetworkReachabilityReasonNoCarrier;
-    else if (!source_chosen && route->type != RTN_LOCAL && !has_usable_source(destination, &route->source))
+    if (!evaluate_link(link, ret))
+        return;
+    if (!source_chosen && route->type != RTN_LOCAL && !has_usable_source(destination, &route->source))
         ret->reason = kSCNetworkReachabilityReasonNoSourceAddress;
     else
         ret->flags = flags_of_usable_path(route, link);
 }
 
+static void add_expiry(struct dependencies *dependencies, uint32_t expires)
+{
+    if (expires != 0 && (dependencies->expires == 0 || expires < dependencies->expires))
+        dependencies->expires = expires;
+}
+
+/* From now on `expires` is about all lifetimes. */
+static void merge_lifetimes(struct dependencies *dependencies)
+{
+    add_expiry(dependencies, dependencies->lifetime.expires);
+    dependencies->lifetime = (struct lifetime){ 0 };
+    dependencies->many_lifetimes = true;
+}
+
+/* Of a route that does not expire and one that does, only the latter counts. */
+static void add_lifetime(struct dependencies *dependencies, const struct lifetime *lifetime)
+{
+    struct lifetime *const known = &dependencies->lifetime;
+
+    if (lifetime->prefix.family == AF_UNSPEC)
+        return;
+    if (!dependencies->many_lifetimes && known->expires != 0 && lifetime->expires != 0 &&
+        lifetime_compare(known, lifetime) != 0)
+        merge_lifetimes(dependencies);
+    if (dependencies->many_lifetimes)
+        add_expiry(dependencies, lifetime->expires);
+    else if (known->expires == 0)
+        *known = *lifetime;
+}
+
+void dependencies_add_lifetime(struct dependencies *dependencies, const struct route *match)
+{
+    struct lifetime lifetime;
+
+    if (!route_can_expire(match))
+        return;
+    if (route_lifetime(match, &lifetime)) {
+        add_lifetime(dependencies, &lifetime);
+    } else if (match->expires != 0) {
+        merge_lifetimes(dependencies);
+        add_expiry(dependencies, match->expires);
+    }
+}
+
 void dependencies_add(struct dependencies *dependencies, const struct dependencies *more)
 {
-    if (more->expires != 0 && (dependencies->expires == 0 || more->expires < dependencies->expires))
-        dependencies->expires = more->expires;
+    add_expiry(dependencies, more->expires);
+    if (more->many_lifetimes)
+        merge_lifetimes(dependencies);
+    add_lifetime(dependencies, &more->lifetime);
     if (dependencies->unknown_link == 0)
         dependencies->unknown_link = more->unknown_link;
     dependencies->any_route = dependencies->any_route || more->any_route ||

@@ -8,10 +8,12 @@
 
 /* What a path depends on, besides the routes to its destination. */
 struct dependencies {
-    uint32_t       expires;      /* USER_HZ ticks until the path is stale; 0: never */
-    uint32_t       unknown_link; /* the flags may change when this link's type is known; 0: there is none */
-    struct address outer;        /* the remote address of a tunnel; AF_UNSPEC: there is none */
-    bool           any_route;    /* every route matters: there are several remote addresses */
+    uint32_t        expires;        /* USER_HZ ticks until the path is stale, apart from `lifetime`; 0: never */
+    struct lifetime lifetime;       /* of the IPv6 route */
+    bool            many_lifetimes; /* not one alone: `expires` is about them */
+    uint32_t        unknown_link;   /* the flags may change when this link's type is known; 0: there is none */
+    struct address  outer;          /* the remote address of a tunnel; AF_UNSPEC: there is none */
+    bool            any_route;      /* every route matters: there are several remote addresses */
 };
 
 struct path {
@@ -40,8 +42,14 @@ bool path_from_error(int error, bool bound, struct path *ret);
 void path_evaluate(const struct address *destination, bool source_chosen, const struct route *route,
                    const struct link *link, struct path *ret);
 
+/* Evaluates a link to the local network. */
+void path_evaluate_local(const struct link *link, struct path *ret);
+
 /* Applies the path of a tunnel's own packets to a path through the tunnel. `remote` is the tunnel's remote address. */
 void path_apply_outer(struct path *path, const struct address *remote, const struct path *outer);
+
+/* Adds the lifetime of a route on the path: the reply to a query with RTM_F_FIB_MATCH. */
+void dependencies_add_lifetime(struct dependencies *dependencies, const struct route *match);
 
 /* Adds the dependencies in `more`. */
 void dependencies_add(struct dependencies *dependencies, const struct dependencies *more);

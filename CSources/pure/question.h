@@ -33,6 +33,16 @@ void              questions_release(struct questions *questions); /* NULL: does 
 /* Replaces the reason of the path by that of the questions, unless theirs is None. */
 void questions_override_reason(const struct questions *questions, struct path *path);
 
+/* Whether the question is not about an address, but about the local network: 169.254.0.0, without any condition.
+ * Inline, as each query uses it. */
+static inline bool question_is_local_wifi(const struct question *question)
+{
+    static const uint8_t local_wifi[4] = { 169, 254, 0, 0 };
+
+    return question->destination.family == AF_INET && memcmp(question->destination.bytes, local_wifi, 4) == 0 &&
+           question->local.family == AF_UNSPEC && question->interface[0] == '\0' && question->mark == 0;
+}
+
 /* Sets *ret_oif to the interface of a question; 0: any. `named` is the current index of the interface with the
  * question's interface name; 0: no name, or no such interface. False: *ret is the path already. */
 bool question_choose_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret);

@@ -121,3 +121,34 @@ struct address_prefix route_prefix(const struct route *route)
     prefix.address.family = route->family;
     return prefix;
 }
+
+/* Router advertisements change routes of these two protocols. The kernel also lets ip(8) change the lifetime of any
+ * route that expires. */
+bool route_can_expire(const struct route *route)
+{
+    if (route->family != AF_INET6 || route->type != RTN_UNICAST)
+        return false;
+    return route->expires != 0 || route->protocol == RTPROT_RA || route->protocol == RTPROT_KERNEL;
+}
+
+bool route_lifetime(const struct route *route, struct lifetime *ret)
+{
+    *ret = (struct lifetime){
+        .prefix = route_prefix(route), .table = route->table, .oif = route->oif, .expires = route->expires
+    };
+    return route->legs == NULL && route->oif != 0 && route->source_length == 0;
+}
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+int lifetime_compare(const struct lifetime *a, const struct lifetime *b)
+{
+    int order = memcmp(&a->prefix, &b->prefix, sizeof a->prefix);
+
+    if (order == 0)
+        order = compare_numbers(a->table, b->table);
+    return order == 0 ? compare_numbers(a->oif, b->oif) : order;
+}

@@ -8,7 +8,7 @@
 
 /* A multipath route has its oifs and gateways in `legs` only. */
 struct route {
-    uint8_t        family, prefix_length, type;
+    uint8_t        family, prefix_length, source_length, type, protocol;
     uint32_t       table, oif, mtu;
     bool           has_gateway;
     struct address destination, gateway, source;
@@ -31,6 +31,14 @@ struct route_request {
     bool           fib_match;           /* return the route that matches, not the way that a packet takes */
 };
 
+/* An IPv6 route, and how long it lasts. A router advertisement can change that. The kernel sends no message about the
+ * route then. */
+struct lifetime {
+    struct address_prefix prefix; /* AF_UNSPEC: there is no such route */
+    uint32_t              table, oif;
+    uint32_t              expires; /* USER_HZ ticks; 0: never, so far */
+};
+
 /* Parses the attributes of an RTM_NEWROUTE or RTM_DELROUTE. The caller has set the fields from its header. */
 void route_parse_attributes(struct attribute_walk walk, struct route *route);
 
@@ -39,5 +47,15 @@ bool route_next_leg(struct route *route, struct route_leg *ret);
 
 /* The prefix to which the route leads. A message about a default route has no destination. */
 struct address_prefix route_prefix(const struct route *route);
+
+/* Whether the lifetime of a route can change without a message. `route`: the reply to a query with RTM_F_FIB_MATCH. */
+bool route_can_expire(const struct route *route);
+
+/* Makes the lifetime of a route. Returns false if another route of the same prefix, table and interface can have
+ * another lifetime: with several legs or a source prefix, the route depends on more than the destination. */
+bool route_lifetime(const struct route *route, struct lifetime *ret);
+
+/* Orders lifetimes by their routes; 0: the same route. */
+int lifetime_compare(const struct lifetime *a, const struct lifetime *b);
 
 #endif

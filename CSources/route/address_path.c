@@ -211,7 +211,7 @@ static int add_expiry(struct route_query *query, struct path *path)
         return 0;
     error = route_query_match(query, &route);
     if (error == 0)
-        dependencies_add(&path->dependencies, &(struct dependencies){ .expires = route.expires });
+        dependencies_add_lifetime(&path->dependencies, &route);
     return route_query_failure(error);
 }
 

@@ -37,7 +37,7 @@ static int evaluate_default_route(struct route_query *query, struct route *match
     } else { /* only the reply to a plain query has the IPv6 source address */
         error = address_path_plain(query, ret);
         if (error == 0) {
-            dependencies_add(&ret->dependencies, &(struct dependencies){ .expires = match->expires });
+            dependencies_add_lifetime(&ret->dependencies, match);
             error = address_path_try_other_legs(query, ret);
         }
     }

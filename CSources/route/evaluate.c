@@ -8,12 +8,16 @@
 
 #include "route/address_path.h"
 #include "route/default_path.h"
+#include "route/local_wifi.h"
 
 static int evaluate_question(struct route_query *query, struct path *ret)
 {
     bool open;
-    int  error = route_query_begin(query, &open, ret);
+    int  error;
 
+    if (question_is_local_wifi(query->question))
+        return local_wifi_find(query, ret);
+    error = route_query_begin(query, &open, ret);
     if (error != 0 || !open)
         return error;
     return query->question->destination.family == AF_UNSPEC ? default_path_find(query, ret)

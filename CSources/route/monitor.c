@@ -21,12 +21,17 @@
 #include "route/wireguard_path.h"
 
 /* With one RTNL lock, a change is finished when the barrier returns. Newer kernels replace that lock by several locks,
- * so after a change all paths are evaluated a second time: RECHECK_AFTER the last message, RECHECK_WITHIN the first. */
+ * so after a change all paths are evaluated a second time: RECHECK_AFTER the end of the last evaluation, RECHECK_WITHIN
+ * that of the first. */
 #define RECHECK_AFTER  (5 * MILLISECOND)
 #define RECHECK_WITHIN (50 * MILLISECOND)
 
 /* If a sandbox keeps the kernel's messages away, all paths are evaluated at this interval. */
 #define POLL_INTERVAL (2 * SECOND)
+
+/* A router advertisement can shorten the lifetime of a route. The kernel sends no message about that, or only one about
+ * a prefix. So lifetimes are read again at this interval. */
+#define LIFETIME_INTERVAL (5 * SECOND)
 
 /* If the kernel could not be queried, stale paths are evaluated again. The delay doubles from first to last. */
 #define RETRY_FIRST (50 * MILLISECOND)
@@ -38,10 +43,12 @@ struct monitor {
     struct netns          *netns;
     struct rtnetlink       rtnetlink;      /* closed if netlink is denied: then netns_evaluate is used */
     struct list            watches, stale; /* under the loop's lock */
+    struct lifetimes       lifetimes;      /* under the loop's lock */
     struct wireguard_peers peers;          /* of a WireGuard link, for one run */
     bool                   links_known;
     int64_t                poll;                    /* NEVER: the kernel announces all changes */
     int64_t                recheck, recheck_latest; /* NEVER: no second evaluation is planned */
+    int64_t                reread;                  /* of lifetimes; NEVER: there are none that a router can shorten */
     int64_t                retry, retry_delay;
 };
 
@@ -49,6 +56,7 @@ struct monitor {
 struct change_summary {
     struct monitor *monitor;
     bool            all_stale;  /* every path is stale */
+    bool            prefix;     /* a router has advertised a prefix */
     bool            unfinished; /* the kernel may not have finished the change */
 };
 
@@ -57,6 +65,7 @@ static void monitor_free(struct counted *counted)
     struct monitor *monitor = container_of(counted, struct monitor, source.counted);
 
     rtnetlink_close(&monitor->rtnetlink);
+    lifetimes_free(&monitor->lifetimes);
     netns_release(monitor->netns);
     free(monitor);
 }
@@ -92,17 +101,53 @@ static void mark_affected_stale(struct monitor *monitor, const struct route *rou
     runloop_unlock(monitor->loop);
 }
 
+static struct path_watch *watch_of_member(struct list *node)
+{
+    return container_of(node, struct path_watch, lifetime.node);
+}
+
+static void mark_sample_stale_locked(struct monitor *monitor, const struct shared_lifetime *shared)
+{
+    struct path_watch *sample = watch_of_member(shared->members.next);
+
+    sample->is_sample = true;
+    mark_stale_locked(monitor, sample);
+}
+
 static void mark_expired_stale(struct monitor *monitor, int64_t now)
 {
     runloop_lock(monitor->loop);
     list_for_each(node, &monitor->watches) {
         struct path_watch *watch = container_of(node, struct path_watch, node);
 
-        if (watch->expires <= now) {
-            watch->expires = NEVER;
+        if (watch->lifetime.end <= now) {
+            watch->lifetime.end = NEVER;
             mark_stale_locked(monitor, watch);
         }
     }
+    list_for_each(node, &monitor->lifetimes.shared) {
+        struct shared_lifetime *shared = container_of(node, struct shared_lifetime, node);
+
+        if (shared->end <= now) {
+            shared->end = NEVER;
+            mark_sample_stale_locked(monitor, shared);
+        }
+    }
+    runloop_unlock(monitor->loop);
+}
+
+/* Reads lifetimes again. `all`: also of routes that do not expire, so far. */
+static void mark_lifetimes_stale(struct monitor *monitor, bool all)
+{
+    runloop_lock(monitor->loop);
+    list_for_each(node, &monitor->lifetimes.shared) {
+        const struct shared_lifetime *shared = container_of(node, struct shared_lifetime, node);
+
+        if (all || shared->end != NEVER)
+            mark_sample_stale_locked(monitor, shared);
+    }
+    list_for_each(node, &monitor->lifetimes.single)
+        mark_stale_locked(monitor, watch_of_member(node));
     runloop_unlock(monitor->loop);
 }
 
@@ -117,6 +162,9 @@ static void note_message(void *info, const struct message *message)
     case MESSAGE_NEXTHOP:
         changes->unfinished = true;
         changes->all_stale = true;
+        break;
+    case MESSAGE_PREFIX:
+        changes->prefix = true;
         break;
     case MESSAGE_RULE:
     case MESSAGE_NETCONF:
@@ -156,21 +204,25 @@ static bool route_may_expire(const struct path_watch *watch)
     return false;
 }
 
-/* Sets when the path is stale: two ticks after the kernel's figure, because the kernel rounds down twice. Rounding also
- * makes the kernel report "never" in the last tick of a route. So "never" does not replace an expiry that is near:
- * within five ticks, which is more than two ticks and two jiffies (of at most 10 ms). A first "never" may be the last
- * tick of a route, too, so the path is evaluated again. */
-static void set_expiry_locked(struct path_watch *watch, uint32_t ticks)
+/* The sample has another route now. So the others that had its route are stale. */
+static void mark_others_stale_locked(struct path_watch *sample)
 {
-    const int64_t tick = SECOND / sysconf(_SC_CLK_TCK), now = clock_now();
+    list_for_each(node, &sample->lifetime.shared->members)
+        if (watch_of_member(node) != sample)
+            mark_stale_locked(sample->monitor, watch_of_member(node));
+}
 
-    if (ticks != 0)
-        watch->expires = now + ((int64_t)ticks + 2) * tick;
-    else if (!watch->evaluated && route_may_expire(watch))
-        watch->expires = now + 5 * tick;
-    else if (watch->expires <= now || watch->expires > now + 5 * tick)
-        watch->expires = NEVER;
+static void set_dependencies_locked(struct path_watch *watch, const struct dependencies *dependencies)
+{
+    if (watch->monitor == NULL) /* it has ended */
+        return;
+    if (watch->is_sample && lifetime_member_moves(&watch->lifetime, dependencies))
+        mark_others_stale_locked(watch);
+    watch->is_sample = false;
+    lifetimes_update(&watch->monitor->lifetimes, &watch->lifetime, dependencies,
+                     !watch->evaluated && route_may_expire(watch));
     watch->evaluated = true;
+    watch->dependencies = *dependencies;
 }
 
 /* Makes the watch stale again, unless it has ended. */
@@ -242,7 +294,7 @@ static int evaluate_watch(struct monitor *monitor, const struct path_watch *watc
     if (error == NETLINK_DENIED) {
         /* The process may have entered a sandbox a moment ago: from now on poll. */
         if (monitor->poll == NEVER)
-            monitor->poll = clock_now() + POLL_INTERVAL;
+            monitor->poll = 0;
         error = netns_evaluate(monitor->netns, questions, watch->extras, ret);
     }
     questions_release(questions);
@@ -259,8 +311,7 @@ static int update_watch(struct monitor *monitor, struct path_watch *watch)
     if (error != 0)
         return error;
     runloop_lock(monitor->loop);
-    set_expiry_locked(watch, path.dependencies.expires);
-    watch->dependencies = path.dependencies;
+    set_dependencies_locked(watch, &path.dependencies);
     runloop_unlock(monitor->loop);
     if (!watch->accept(watch, &path, path_version))
         requeue_watch(monitor, watch, &monitor->stale);
@@ -296,13 +347,31 @@ static int update_stale_watches(struct monitor *monitor)
 
 /* ---- Runs of the source ----------------------------------------------------------------------------------------- */
 
+/* The plan_ functions get the time at which the evaluation ended. It can have taken longer than their delays. */
+
 static void plan_recheck(struct monitor *monitor, int64_t now)
 {
-    if (monitor->recheck == NEVER)
+    if (monitor->recheck == NEVER || monitor->recheck_latest <= now)
         monitor->recheck_latest = now + RECHECK_WITHIN;
     monitor->recheck = now + RECHECK_AFTER;
     if (monitor->recheck > monitor->recheck_latest)
         monitor->recheck = monitor->recheck_latest;
+}
+
+/* `began`: the time at which the polls that were due then were made. */
+static void plan_poll(struct monitor *monitor, int64_t began, int64_t now)
+{
+    if (monitor->poll <= began)
+        monitor->poll = now + POLL_INTERVAL;
+}
+
+/* `reread`: the lifetimes have been read in this run. */
+static void plan_reread_locked(struct monitor *monitor, int64_t now, bool reread)
+{
+    if (!lifetimes_can_shorten(&monitor->lifetimes))
+        monitor->reread = NEVER;
+    else if (reread || monitor->reread == NEVER)
+        monitor->reread = now + LIFETIME_INTERVAL;
 }
 
 static void plan_retry(struct monitor *monitor, int64_t now, bool failed)
@@ -318,23 +387,21 @@ static void plan_retry(struct monitor *monitor, int64_t now, bool failed)
         monitor->retry_delay = RETRY_LAST;
 }
 
-static void set_monitor_deadline(struct monitor *monitor, bool more)
+static int64_t earlier(int64_t a, int64_t b)
 {
-    int64_t nearest = monitor->recheck < monitor->retry ? monitor->recheck : monitor->retry;
+    return a < b ? a : b;
+}
 
-    if (monitor->poll < nearest)
-        nearest = monitor->poll;
-    runloop_lock(monitor->loop);
-    list_for_each(node, &monitor->watches) {
-        const struct path_watch *watch = container_of(node, struct path_watch, node);
+static int64_t next_deadline_locked(const struct monitor *monitor)
+{
+    int64_t nearest = earlier(monitor->recheck, monitor->retry);
 
-        if (watch->expires < nearest)
-            nearest = watch->expires;
-    }
-    monitor->source.deadline = nearest;
-    if (more)
-        runloop_source_due_locked(monitor->loop, &monitor->source);
-    runloop_unlock(monitor->loop);
+    nearest = earlier(nearest, monitor->poll);
+    nearest = earlier(nearest, monitor->reread);
+    nearest = earlier(nearest, lifetimes_next_end(&monitor->lifetimes));
+    list_for_each(node, &monitor->watches)
+        nearest = earlier(nearest, container_of(node, struct path_watch, node)->lifetime.end);
+    return nearest;
 }
 
 /* Marks the watches stale whose time has come. */
@@ -344,22 +411,37 @@ static void mark_due_stale(struct monitor *monitor, int64_t now)
         monitor->recheck = NEVER;
         mark_all_stale(monitor);
     }
-    if (monitor->poll <= now) {
-        monitor->poll = now + POLL_INTERVAL;
+    if (monitor->poll <= now)
         mark_all_stale(monitor);
-    }
+    if (monitor->reread <= now)
+        mark_lifetimes_stale(monitor, false);
     mark_expired_stale(monitor, now);
+}
+
+static void plan_next_run(struct monitor *monitor, int64_t began, bool reread, bool failed, bool more)
+{
+    const int64_t now = clock_now();
+
+    plan_poll(monitor, began, now);
+    plan_retry(monitor, now, failed);
+    runloop_lock(monitor->loop);
+    plan_reread_locked(monitor, now, reread || monitor->reread <= began);
+    monitor->source.deadline = next_deadline_locked(monitor);
+    if (more)
+        runloop_source_due_locked(monitor->loop, &monitor->source);
+    runloop_unlock(monitor->loop);
 }
 
 /* Runs the source if netlink is denied. */
 static int monitor_poll(struct source *source)
 {
     struct monitor *monitor = container_of(source, struct monitor, source);
-    const int64_t   now = clock_now();
+    const int64_t   began = clock_now();
+    int             error;
 
-    mark_due_stale(monitor, now);
-    plan_retry(monitor, now, update_stale_watches(monitor) != 0);
-    set_monitor_deadline(monitor, false);
+    mark_due_stale(monitor, began);
+    error = update_stale_watches(monitor);
+    plan_next_run(monitor, began, false, error != 0, false);
     return 0;
 }
 
@@ -367,7 +449,7 @@ static int monitor_run(struct source *source)
 {
     struct monitor       *monitor = container_of(source, struct monitor, source);
     struct change_summary changes = { .monitor = monitor };
-    const int64_t         now = clock_now();
+    const int64_t         began = clock_now();
     int                   drain_error = 0, error = 0;
     const unsigned        news = rtnetlink_drain(&monitor->rtnetlink, note_message, &changes, &drain_error);
 
@@ -379,13 +461,14 @@ static int monitor_run(struct source *source)
     }
     if (changes.all_stale)
         mark_all_stale(monitor);
-    mark_due_stale(monitor, now);
+    mark_due_stale(monitor, began);
+    if (changes.prefix)
+        mark_lifetimes_stale(monitor, true);
     if (error == 0)
         error = update_stale_watches(monitor);
     if (changes.unfinished || (news & RTNETLINK_LOST) != 0)
-        plan_recheck(monitor, now);
-    plan_retry(monitor, now, error != 0 || drain_error != 0);
-    set_monitor_deadline(monitor, (news & RTNETLINK_MORE) != 0);
+        plan_recheck(monitor, clock_now());
+    plan_next_run(monitor, began, changes.prefix, error != 0 || drain_error != 0, (news & RTNETLINK_MORE) != 0);
     return drain_error;
 }
 
@@ -420,7 +503,8 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     netns_retain(netns);
     list_init(&monitor->watches);
     list_init(&monitor->stale);
-    monitor->recheck = monitor->retry = NEVER;
+    lifetimes_init(&monitor->lifetimes);
+    monitor->recheck = monitor->reread = monitor->retry = NEVER;
     monitor->retry_delay = RETRY_FIRST;
     error = runloop_add_source_locked(loop, &monitor->source);
     counted_release(&monitor->source.counted); /* the loop has its own reference */
@@ -443,8 +527,8 @@ int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *wat
         error = monitor_create_locked(loop, netns, &monitor);
     if (error == 0) {
         watch->monitor = monitor;
-        watch->expires = NEVER;
-        watch->evaluated = false;
+        lifetime_member_init(&watch->lifetime);
+        watch->is_sample = watch->evaluated = false;
         watch->dependencies = (struct dependencies){ 0 };
         list_append(&monitor->watches, &watch->node);
         mark_stale_locked(monitor, watch);
@@ -462,7 +546,6 @@ void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct q
     runloop_lock(loop);
     before = watch->questions;
     watch->questions = questions;
-    watch->expires = NEVER;
     if (watch->monitor != NULL) {
         mark_stale_locked(watch->monitor, watch);
         runloop_source_due_locked(loop, &watch->monitor->source);
@@ -481,6 +564,7 @@ void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch)
         watch->monitor = NULL;
         list_remove(&watch->node);
         list_remove(&watch->stale);
+        lifetimes_leave(&monitor->lifetimes, &watch->lifetime);
         if (list_is_empty(&monitor->watches))
             runloop_remove_source_locked(loop, &monitor->source);
     }

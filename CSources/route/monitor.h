@@ -7,6 +7,7 @@
 #include "base/counted.h"
 #include "base/list.h"
 #include "loop/runloop.h"
+#include "route/lifetimes.h"
 #include "route/netns.h"
 
 struct monitor;
@@ -25,10 +26,11 @@ struct path_watch {
      * has changed since then, the owner's path may be newer: `accept` returns false, and the monitor evaluates
      * again. */
     bool (*accept)(struct path_watch *watch, const struct path *path, unsigned long path_version);
-    struct monitor     *monitor;      /* NULL: not watched */
-    int64_t             expires;      /* when the path is stale; NEVER */
-    bool                evaluated;    /* since monitor_watch */
-    struct dependencies dependencies; /* of the last path */
+    struct monitor        *monitor; /* NULL: not watched */
+    struct lifetime_member lifetime;
+    bool                   is_sample;    /* the next evaluation is made for all that share the lifetime */
+    bool                   evaluated;    /* since monitor_watch */
+    struct dependencies    dependencies; /* of the last path */
 };
 
 /* Starts watching, until monitor_unwatch. From any thread. The first call of `accept` comes in the next pass of the

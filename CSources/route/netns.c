@@ -14,6 +14,7 @@
 #include "base/list.h"
 #include "base/netns_handle.h"
 #include "kernel/link_type.h"
+#include "route/local_wifi.h"
 #include "route/udp_probe.h"
 
 struct netns {
@@ -217,11 +218,31 @@ static int evaluate_in_namespace(void *argument)
     return error == NETLINK_DENIED ? udp_probe_evaluate(call->questions, call->path) : error;
 }
 
+/* The shared link table has only the links of earlier questions. No call may wait for RTNL with the shared socket's
+ * lock. So this uses a socket and a table of its own. */
+static int evaluate_over_all_links(void *argument)
+{
+    const struct evaluate_call *call = argument;
+    struct rtnetlink            rtnetlink;
+    int                         error = rtnetlink_open(&rtnetlink, RTNETLINK_LINKS);
+
+    if (error == 0) {
+        error = rtnetlink_read_links(&rtnetlink);
+        if (error == 0)
+            error = evaluate_questions(&rtnetlink, call->questions, call->extras, call->path);
+        rtnetlink_close(&rtnetlink);
+    }
+    return error == NETLINK_DENIED ? udp_probe_evaluate(call->questions, call->path) : error;
+}
+
 int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
 {
     struct evaluate_call call = { .netns = netns, .questions = questions, .extras = extras, .path = ret };
-    const int            error = evaluate_over_shared_socket(&call);
+    int                  error;
 
+    if (local_wifi_concerns(questions))
+        return netns_run(netns, evaluate_over_all_links, &call);
+    error = evaluate_over_shared_socket(&call);
     return error == NETLINK_DENIED ? netns_run(netns, evaluate_in_namespace, &call) : error;
 }
 

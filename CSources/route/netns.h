@@ -25,7 +25,7 @@ int netns_enter(const struct netns *netns);
 int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct rtnetlink *ret);
 
 /* evaluate_questions over the shared socket, or udp_probe_evaluate if netlink is denied. From any thread. Does not wait
- * for RTNL. */
+ * for RTNL, except for a question about the local network, which needs a list of all links. */
 int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret);
 
 /* Finds out the type of a link, for the caller and for the shared link table. May wait for RTNL, on sockets of its own.

@@ -82,7 +82,8 @@ open class Reachability: @unchecked Sendable, CustomStringConvertible {
         Reachability(Targets.defaultPath())
     }
 
-    /// The address 169.254.0.0. It counts as reachable only on a directly attached network, without a gateway.
+    /// The local network, the address 169.254.0.0: whether an interface is up and has a carrier. Loopback and
+    /// point-to-point interfaces do not count. Before a start, reading the status may wait for the kernel.
     public class func forLocalWiFi() -> Reachability! {
         Reachability(Targets.address("169.254.0.0"), isLocalWiFi: true)
     }

@@ -28,7 +28,8 @@
  *
  * ---- Which call?
  *
- *     a target for an address               SCNetworkReachabilityCreateWithAddress; 0.0.0.0: the default path
+ *     a target for an address               SCNetworkReachabilityCreateWithAddress; 0.0.0.0: the default path;
+ *                                           169.254.0.0: the local network
  *     ... from a source to a destination    SCNetworkReachabilityCreateWithAddressPair
  *     ... for a name or an address as text  SCNetworkReachabilityCreateWithName
  *     ... for one interface, with a mark    SCNetworkReachabilityCreateWithOptions
@@ -76,10 +77,11 @@
  * Stopping. If SetCallback, Unschedule or SetScheduler(NULL) is called on the thread or queue that delivers, the old
  *   callback is not called after it returns. If it is called on another thread, a callback that has begun may finish
  *   later, and no other begins.
- * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server or the kernel's RTNL lock.
- *   Driving a run loop waits until the kernel has finished the change behind an event. This usually takes microseconds.
- *   GetPath and GetLastPath may wait for the lock. If the target is not scheduled, GetFlags ignores the other end of a
- *   tunnel, and sometimes the type of an interface, until GetPath or a schedule has read them.
+ * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server or the kernel's RTNL lock,
+ *   with one exception: for 169.254.0.0, Schedule and the GetFlags of a target that is not scheduled may wait for the
+ *   lock. Driving a run loop waits until the kernel has finished the change behind an event. This usually takes
+ *   microseconds. GetPath and GetLastPath may wait for the lock. If the target is not scheduled, GetFlags ignores the
+ *   other end of a tunnel, and sometimes the type of an interface, until GetPath or a schedule has read them.
  * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options and
  *   Path may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less than that of
  *   the first version, or more than 4096. On output, the library does not write fields that are not entirely within
@@ -252,6 +254,9 @@ typedef const struct SCNetworkReachability *SCNetworkReachabilityRef;
  * Makes a target for an address: AF_INET or AF_INET6. The port is ignored; the length depends on the family. An
  * IPv4-mapped IPv6 address becomes the IPv4 address. A link-local IPv6 address is reachable only with its scope
  * (interface index). 0.0.0.0 and :: stand for the default path: reachable if IPv4 or IPv6 has a usable default route.
+ * 169.254.0.0 stands for the local network, as in Apple's sample code: Reachable and IsDirect while an interface is up
+ * and has a carrier, loopback and point-to-point interfaces aside. With a local address, an interface or a mark, it is
+ * an address like any other.
  *
  * In all Create calls, `allocator` exists only because Apple's calls have it: pass NULL.
  *

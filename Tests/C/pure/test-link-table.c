@@ -30,6 +30,40 @@ static void apply(struct link_table *links, struct message message)
     assert_int_equal(link_table_apply(links, &message), 0);
 }
 
+TEST(the_link_to_the_local_network_is_the_best_with_the_lowest_index)
+{
+    static const struct {
+        uint32_t flags[4]; /* of links 1 to 4 */
+        uint16_t hardware; /* of link 4 */
+        uint32_t found;    /* 0: none */
+    } rows[] = {
+#define UP_LINK (IFF_UP | IFF_RUNNING)
+        { { UP_LINK | IFF_LOOPBACK, 0, UP_LINK, UP_LINK }, ARPHRD_ETHER, 3 },
+        { { UP_LINK | IFF_LOOPBACK, 0, IFF_UP, UP_LINK }, ARPHRD_ETHER, 4 },
+        { { UP_LINK | IFF_LOOPBACK, 0, IFF_UP, UP_LINK }, ARPHRD_PPP, 3 },
+        { { UP_LINK | IFF_LOOPBACK, 0, IFF_RUNNING, IFF_UP }, ARPHRD_ETHER, 4 },
+        { { UP_LINK | IFF_LOOPBACK, 0, IFF_RUNNING, 0 }, ARPHRD_ETHER, 2 },
+        { { IFF_LOOPBACK, UP_LINK | IFF_POINTOPOINT, IFF_POINTOPOINT, UP_LINK }, ARPHRD_NONE, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct link_table  links = LINK_TABLE_EMPTY;
+        const struct link *found;
+
+        for (uint32_t index = 4; index >= 1; index--) {
+            struct message message = about(index, "x", rows[i].flags[index - 1], NULL);
+
+            if (index == 4)
+                message.link.hardware = rows[i].hardware;
+            apply(&links, message);
+        }
+        found = link_table_find_local(&links);
+        assert_int_equal(found == NULL ? 0 : found->index, rows[i].found);
+        link_table_clear(&links);
+    }
+    assert_null(link_table_find_local(&LINK_TABLE_EMPTY));
+}
+
 TEST(links_are_added_changed_and_deleted)
 {
     struct link_table links = LINK_TABLE_EMPTY;

@@ -252,6 +252,8 @@ static void start_route(struct bytes *bytes, uint16_t type, int family, int leng
 {
     const struct rtmsg info = { .rtm_family = (unsigned char)family,
                                 .rtm_dst_len = (unsigned char)length,
+                                .rtm_src_len = 48,
+                                .rtm_protocol = RTPROT_RA,
                                 .rtm_table = RT_TABLE_MAIN,
                                 .rtm_type = RTN_UNICAST };
 
@@ -297,7 +299,9 @@ TEST(a_route_is_read)
     assert_int_equal(message.kind, MESSAGE_ROUTE);
     assert_int_equal(message.route.family, AF_INET);
     assert_int_equal(message.route.prefix_length, 24);
+    assert_int_equal(message.route.source_length, 48);
     assert_int_equal(message.route.type, RTN_UNICAST);
+    assert_int_equal(message.route.protocol, RTPROT_RA);
     assert_int_equal(message.route.table, 1000);
     assert_int_equal(message.route.oif, 3);
     assert_int_equal(message.route.mtu, 1400);
@@ -510,7 +514,7 @@ TEST(kinds_follow_from_types)
         { RTM_NEWADDR, MESSAGE_ADDRESS },    { RTM_DELADDR, MESSAGE_ADDRESS },    { RTM_NEWRULE, MESSAGE_RULE },
         { RTM_DELRULE, MESSAGE_RULE },       { RTM_NEWNEXTHOP, MESSAGE_NEXTHOP }, { RTM_DELNEXTHOP, MESSAGE_NEXTHOP },
         { RTM_NEWNETCONF, MESSAGE_NETCONF }, { RTM_DELNETCONF, MESSAGE_NETCONF }, { RTM_NEWNEIGH, MESSAGE_OTHER },
-        { NLMSG_NOOP, MESSAGE_OTHER },       { 0xffff, MESSAGE_OTHER },
+        { RTM_NEWPREFIX, MESSAGE_PREFIX },   { NLMSG_NOOP, MESSAGE_OTHER },       { 0xffff, MESSAGE_OTHER },
     };
     struct bytes bytes;
 

@@ -264,22 +264,27 @@ TEST(the_hardware_of_a_down_link_is_queried_once)
     SCNetworkReachabilityRelease(target);
 }
 
-/* The library may wait in GetPath's first query of an interface, in the first pass of a loop, after a change of a link,
- * and in all of these on the library thread. */
+/* The library may wait in GetPath's first query of an interface, in the calls that evaluate 169.254.0.0, in the first
+ * pass of a loop, after a change of a link, and in all of these on the library thread. */
 TEST(waiting_threads_do_not_delay_other_calls)
 {
     static const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
-    SCNetworkReachabilityRef                    served;
+    SCNetworkReachabilityRef                    served, local;
     const double                                limit = watcher_now() + PATIENCE;
 
     second.unscheduled = expect_target("192.0.2.9");
     second.scheduled = expect_target("2001:db8::9");
     served = expect_target("198.51.100.7");
+    local = expect_target("169.254.0.0");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(second.scheduled, second.loop, kSCRunLoopDefaultMode));
     atomic_store(&is_watched, true);
 
     expect_path_of(second.unscheduled);
     expect_second_unhindered("GetPath");
+    get_flags(local);
+    expect_second_unhindered("GetFlags of the local network");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(local, second.loop, kSCRunLoopDefaultMode));
+    expect_second_unhindered("Schedule of the local network");
     assert_int_equal(SCRunLoopPerform(second.loop, 0), 0);
     expect_second_unhindered("the first pass");
     namespace_ip("link set dev a mtu 1400");
@@ -295,6 +300,8 @@ TEST(waiting_threads_do_not_delay_other_calls)
     expect_second_unhindered("a scheduler");
 
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(second.scheduled, second.loop, kSCRunLoopDefaultMode));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(local, second.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(local);
     SCNetworkReachabilityRelease(second.scheduled);
     SCNetworkReachabilityRelease(second.unscheduled);
     SCNetworkReachabilityRelease(served);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_LIFETIMES_H
+#define REACHABILITY_LIFETIMES_H
+
+/*
+ * When the paths of one monitor are stale without a message. All paths over one IPv6 route share its lifetime. So one
+ * evaluation, the sample, shows for all of them that the route still exists, and for how long.
+ *
+ * Under the loop's lock.
+ */
+
+#include "base/list.h"
+#include "pure/path.h"
+
+struct lifetimes {
+    void       *by_route; /* a tree, see tsearch(3) */
+    struct list shared;   /* of struct shared_lifetime */
+    struct list single;   /* the members whose paths depend on more than one lifetime */
+};
+
+/* The lifetime of one route. It has members. */
+struct shared_lifetime {
+    struct lifetime lifetime;
+    struct list     node, members;
+    int64_t         end; /* as of struct lifetime_member */
+};
+
+/* A path. */
+struct lifetime_member {
+    struct list             node;
+    struct shared_lifetime *shared; /* NULL: none */
+    int64_t                 end;    /* when the path is stale, apart from `shared`; NEVER */
+};
+
+void lifetimes_init(struct lifetimes *lifetimes);
+void lifetimes_free(struct lifetimes *lifetimes); /* the members are not used again */
+void lifetime_member_init(struct lifetime_member *member);
+
+/* The path of a member was evaluated now. `is_first`: never before. */
+void lifetimes_update(struct lifetimes *lifetimes, struct lifetime_member *member,
+                      const struct dependencies *dependencies, bool is_first);
+
+/* The member has no path any more. */
+void lifetimes_leave(struct lifetimes *lifetimes, struct lifetime_member *member);
+
+/* Whether the path now depends on another lifetime than the one that the member shares. */
+bool lifetime_member_moves(const struct lifetime_member *member, const struct dependencies *dependencies);
+
+/* When the first shared lifetime ends; NEVER. */
+int64_t lifetimes_next_end(const struct lifetimes *lifetimes);
+
+/* Whether a lifetime may be shortened without a message, so that a path is stale before its end. */
+bool lifetimes_can_shorten(const struct lifetimes *lifetimes);
+
+#endif

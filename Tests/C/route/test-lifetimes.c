@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Router advertisements change the lifetime of IPv6 routes, and the kernel sends no message about the route. If the
+ * advertisement contains a prefix, it sends one about the prefix. See also test-clock, which counts queries.
+ */
+#include "support/namespace.h"
+#include "support/router.h"
+#include "support/watcher.h"
+
+#define LIFETIME 1   /* seconds: the shorter lifetime */
+#define SHORTEST 0.9 /* until it ends */
+#define LATE     1.0 /* until its end is reported: a busy machine takes some time */
+#define SILENT   5.0 /* the same, if the kernel sends no message at all */
+#define SLOW     3.0 /* more, under a tool */
+
+static void advertise_default(const struct router *router, unsigned seconds)
+{
+    router_advertise(router, &(struct router_advertisement){ .router_lifetime = seconds });
+}
+
+static void advertise_prefix(const struct router *router, unsigned seconds)
+{
+    router_advertise(router, &(struct router_advertisement){ .prefix = "2001:db8:5::", .prefix_lifetime = seconds });
+}
+
+static void advertise_default_and_prefix(const struct router *router, unsigned seconds)
+{
+    router_advertise(router,
+                     &(struct router_advertisement){
+                         .router_lifetime = seconds, .prefix = "2001:db8:6::", .prefix_lifetime = ROUTER_FOREVER });
+}
+
+static void advertise_route(const struct router *router, unsigned seconds)
+{
+    router_advertise(router, &(struct router_advertisement){ .route = "2001:db8:7::", .route_lifetime = seconds });
+}
+
+static const struct lifetime_row {
+    const char *name, *target;
+    void (*advertise)(const struct router *router, unsigned seconds);
+    unsigned before; /* the longer lifetime */
+    double   late;
+} lifetime_rows[] = { { "default_route", "2001:db8:1::7", advertise_default, 1800, SILENT },
+                      { "default_path", "::", advertise_default, 1800, SILENT },
+                      { "default_route_and_prefix", "2001:db8:1::7", advertise_default_and_prefix, 1800, LATE },
+                      { "prefix", "2001:db8:5::9", advertise_prefix, 1800, LATE },
+                      { "prefix_without_end", "2001:db8:5::9", advertise_prefix, ROUTER_FOREVER, LATE },
+                      { "route", "2001:db8:7::9", advertise_route, 1800, SILENT } };
+
+TEST_EACH(a_route_whose_lifetime_is_shortened_is_reported_when_it_ends, lifetime_rows)
+{
+    struct watcher watcher;
+    struct router  router;
+    double         started, late = row->late + (unit_is_under(NULL) ? SLOW : 0);
+
+    namespace_require();
+    namespace_add_pair();
+    router_open(&router, "b", "a");
+    watcher_start(&watcher, expect_target(row->target));
+    EXPECT(watcher.target, 0, NoRoute);
+    row->advertise(&router, row->before);
+    EXPECT_CHANGE(&watcher, row->advertise == advertise_prefix ? R | D : R);
+    started = watcher_now();
+    row->advertise(&router, LIFETIME);
+    EXPECT_CHANGE(&watcher, 0);
+    if (watcher_now() - started < SHORTEST || watcher_now() - started > LIFETIME + late)
+        fail_msg("reported %.3f s after the advertisement", watcher_now() - started);
+    EXPECT(watcher.target, 0, NoRoute);
+}
+
+/* The end of the other route shows that the first lifetime has passed. */
+TEST(a_route_whose_lifetime_is_renewed_is_not_reported)
+{
+    struct watcher renewed, shortened;
+    struct router  router;
+
+    namespace_require();
+    namespace_add_pair();
+    router_open(&router, "b", "a");
+    watcher_start(&renewed, expect_target("2001:db8:5::9"));
+    watcher_start(&shortened, expect_target("2001:db8:7::9"));
+    advertise_prefix(&router, 2);
+    advertise_route(&router, 3);
+    EXPECT_CHANGE(&renewed, R | D);
+    EXPECT_CHANGE(&shortened, R);
+    advertise_prefix(&router, 1800);
+    EXPECT_CHANGE(&shortened, 0);
+    EXPECT_QUIET(&renewed);
+    EXPECT(renewed.target, R | D, None);
+}

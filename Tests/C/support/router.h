@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TESTS_ROUTER_H
+#define TESTS_ROUTER_H
+
+/* An IPv6 router on a link, which sends router advertisements (RFC 4861). An error fails the test. */
+
+#define ROUTER_FOREVER 0xffffffffu
+
+struct router {
+    int      fd;
+    unsigned index;
+};
+
+/* Seconds; for prefixes and routes, ROUTER_FOREVER. A prefix has 64 bits, and gives no address. NULL: none. */
+struct router_advertisement {
+    unsigned    router_lifetime; /* of the default route, at most 9000 */
+    const char *prefix;          /* "2001:db8:5::" is on the link */
+    unsigned    prefix_lifetime;
+    const char *route; /* a route of 64 bits over the router (RFC 4191) */
+    unsigned    route_lifetime;
+};
+
+/* Opens a router on one interface of a pair, to the end of the test. The other interface accepts its advertisements. */
+void router_open(struct router *ret, const char *interface, const char *other);
+
+void router_advertise(const struct router *router, const struct router_advertisement *advertisement);
+
+#endif
