@@ -179,6 +179,11 @@ $(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
 
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
+$(BUILD)/tests/test-pppd: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime
+$(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl,--wrap=genetlink_query \
+                                                -Wl,--wrap=genetlink_close -Wl,--wrap=link_is_wireguard \
+                                                -Wl,--wrap=sock_diag_udp_send_buffer
+$(BUILD)/tests/test-vrf: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query
 $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=stat \
@@ -218,7 +223,7 @@ HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback delivery l
 MACHINE   = Tests/VM/machine Tests/VM/test-
 VM_TESTS  = $(foreach name,kernel links takeover,"--one-of=machine:$(MACHINE)$(name)")
 # These depend little on the kernel's version.
-VM_WORLD  = "--one-of=machine:$(MACHINE)kernel callback name"
+VM_WORLD  = "--one-of=machine:$(MACHINE)kernel callback local-wifi name"
 
 # They need a quiet machine: one shows a race between two processors, the other measures waits.
 ALONE     = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait
@@ -313,7 +318,7 @@ $(BUILD)/benchmarks/%: $(BUILD)/objects/benchmarks/%.o $(BENCH_SHARED) $(STATIC)
 	@mkdir -p $(@D)
 	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(BENCH_LDFLAGS) -pthread -o $@ $^ $(MNL_LIBS)
 
-$(BUILD)/benchmarks/benchmark-names: BENCH_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo
+$(BUILD)/benchmarks/benchmark-names: BENCH_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=clock_gettime
 
 benchmarks: $(BENCHMARKS)
 

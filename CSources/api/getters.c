@@ -5,25 +5,20 @@
 #include <string.h>
 
 #include "api/delivery.h"
-#include "api/name.h"
 #include "base/counted.h"
 #include "base/error.h"
 #include "route/wireguard_path.h"
 
-/* Gets the current questions, with a reference. Returns 0 or an errno. */
-static int retain_current_questions(struct SCNetworkReachability *target, struct questions **ret)
+/* Returns the current questions, with a reference. */
+static struct questions *retain_current_questions(struct SCNetworkReachability *target)
 {
-    int error = 0;
+    struct questions *questions;
 
     pthread_mutex_lock(&target->lock);
-    if (target->questions->reason == kSCNetworkReachabilityReasonNamePending)
-        error = name_refresh_pending_questions_locked(target);
-    if (error == 0) {
-        *ret = target->questions;
-        counted_retain(&target->questions->counted);
-    }
+    questions = target->questions;
+    counted_retain(&questions->counted);
     pthread_mutex_unlock(&target->lock);
-    return error;
+    return questions;
 }
 
 int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
@@ -33,9 +28,7 @@ int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, stru
 
     if (!target->needs_lookup) /* the questions never change: no lock, no reference */
         return netns_evaluate(target->netns, target->questions, extras, ret);
-    error = retain_current_questions(target, &questions);
-    if (error != 0)
-        return error;
+    questions = retain_current_questions(target);
     error = netns_evaluate(target->netns, questions, extras, ret);
     questions_release(questions);
     return error;
@@ -76,7 +69,7 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
 
 /* ---- Paths ------------------------------------------------------------------------------------------------------ */
 
-/* While a name is not resolved, its questions are about the name servers, not about its addresses. */
+/* The question of a pending name is about the default path. */
 static bool is_target_address(const struct questions *questions, size_t i)
 {
     return questions->reason == kSCNetworkReachabilityReasonNone && questions->items[i].destination.family != AF_UNSPEC;
@@ -143,12 +136,14 @@ static int evaluate_and_learn_links(struct netns *netns, const struct questions 
 /* Also follows a WireGuard tunnel to its peer. May wait for RTNL. */
 static int evaluate_with_peers(struct netns *netns, const struct questions *questions, struct path *ret)
 {
-    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
-    int                    error = evaluate_and_learn_links(netns, questions, ret);
+    struct round round = ROUND_EMPTY;
+    int          error = evaluate_and_learn_links(netns, questions, ret);
 
     if (error == 0)
-        error = wireguard_path_follow(netns, &peers, ret);
-    wireguard_clear(&peers);
+        error = wireguard_path_follow(netns, &round, ret);
+    if (error == 0)
+        questions_adjust_path(questions, ret);
+    round_clear(&round);
     return error;
 }
 
@@ -163,9 +158,7 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
         return 0;
     if (!path_size_is_valid(path))
         return fail_get(kSCStatusInvalidArgument);
-    error = retain_current_questions(self, &questions);
-    if (error != 0)
-        return fail_get(error);
+    questions = retain_current_questions(self);
     error = evaluate_with_peers(self->netns, questions, &current);
     if (error == 0)
         copy_path(&current, count_addresses(questions), path);
@@ -214,15 +207,12 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
     struct SCNetworkReachability *self;
     struct questions             *questions;
     size_t                        count = 0;
-    int                           error;
 
     if (!target_check(target, &self))
         return 0;
     if (addresses == NULL && capacity != 0)
         return (size_t)fail_get(kSCStatusInvalidArgument);
-    error = retain_current_questions(self, &questions);
-    if (error != 0)
-        return (size_t)fail_get(error);
+    questions = retain_current_questions(self);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
 

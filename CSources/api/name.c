@@ -26,11 +26,6 @@ static bool are_resolved(const struct questions *questions)
     return questions->reason == kSCNetworkReachabilityReasonNone;
 }
 
-static bool are_pending(const struct questions *questions)
-{
-    return questions->reason == kSCNetworkReachabilityReasonNamePending;
-}
-
 static bool is_same_address(const struct question *a, const struct question *b)
 {
     return address_equal(&a->destination, &b->destination) && a->scope == b->scope;
@@ -78,22 +73,12 @@ static void replace_questions_locked(struct SCNetworkReachability *target, struc
     questions_release(previous);
 }
 
-void name_set_pending_questions_locked(struct SCNetworkReachability *target, struct questions *questions)
+static void reset_questions_locked(struct SCNetworkReachability *target)
 {
-    if (questions == NULL || questions == target->questions)
-        questions_release(questions);
-    else
-        replace_questions_locked(target, questions);
-}
-
-int name_refresh_pending_questions_locked(struct SCNetworkReachability *target)
-{
-    struct questions *questions;
-    const int         error = resolvconf_pending_questions(&questions);
-
-    if (error == 0)
-        name_set_pending_questions_locked(target, questions);
-    return error;
+    if (target->questions == target->initial)
+        return;
+    counted_retain(&target->initial->counted);
+    replace_questions_locked(target, target->initial);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -107,7 +92,7 @@ static struct questions *questions_of_addresses(const struct SCNetworkReachabili
     if (items == NULL)
         return NULL;
     for (size_t i = 0; i < result->count; i++) {
-        items[i] = target->question_template;
+        items[i] = target->initial->items[0]; /* the same interface and mark */
         items[i].destination = result->items[i].address;
         items[i].scope = address_needs_scope(&items[i].destination) ? result->items[i].scope : 0;
     }
@@ -122,7 +107,7 @@ static bool name_servers_are_reachable(const struct SCNetworkReachability *targe
     struct path       path;
     bool              reachable = true;
 
-    if (resolvconf_pending_questions(&questions) != 0)
+    if (resolvconf_server_questions(&questions) != 0)
         return true;
     if (netns_evaluate(target->netns, questions, 0, &path) == 0)
         reachable = path_is_usable(&path);
@@ -149,7 +134,7 @@ static struct questions *questions_of_result(const struct SCNetworkReachability 
 /* Consumes a reference. */
 static void apply_result_locked(struct SCNetworkReachability *target, struct questions *questions)
 {
-    const bool is_first_result = are_pending(target->questions);
+    const bool is_first_result = target->questions == target->initial;
     const bool is_failure = !are_resolved(questions) && questions->reason != kSCNetworkReachabilityReasonNameNotFound;
 
     if (questions_are_equal(target->questions, questions) || (is_failure && are_resolved(target->questions))) {
@@ -241,14 +226,11 @@ void name_stop_lookups_locked(struct SCNetworkReachability *target)
 {
     lookup_cancel(&target->waiter);
     target->lookup_running = target->lookup_outdated = target->owed_next = false;
-    if (!are_pending(target->questions))
-        name_set_pending_questions_locked(target, resolvconf_last_pending_questions());
+    reset_questions_locked(target);
 }
 
 void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed)
 {
-    if (changed && are_pending(target->questions))
-        (void)name_refresh_pending_questions_locked(target); /* if that fails, the old ones stay */
     if (changed)
         target->lookup_retry_delay = RETRY_DELAY_FIRST;
     if (target->lookup_running && clock_now() < target->next_lookup) {

@@ -87,19 +87,14 @@ static bool add_to_loop(struct schedule *schedule)
     return added;
 }
 
-/* Watches what look-ups depend on. The first schedule also updates the questions. Returns 0 or an errno. */
-static int add_to_name_monitor_locked(struct schedule *schedule, bool *ret_hosts_known)
+/* Watches what look-ups depend on. *ret_hosts_known: see name_start_lookups_locked. Returns 0 or an errno. */
+static int add_to_name_monitor(struct schedule *schedule, bool *ret_hosts_known)
 {
-    struct SCNetworkReachability *target = schedule->target;
-    const int                     error = name_monitor_join(schedule->loop, target->netns, &schedule->name_watch);
+    const int error = name_monitor_join(schedule->loop, schedule->target->netns, &schedule->name_watch);
 
-    if (error != 0 || !list_is_empty(&target->schedules))
-        return error;
-    *ret_hosts_known = name_monitor_files_are_current(schedule->loop, &schedule->name_watch);
-    if (!*ret_hosts_known)
-        return name_refresh_pending_questions_locked(target);
-    name_set_pending_questions_locked(target, name_monitor_pending_questions(schedule->loop, &schedule->name_watch));
-    return 0;
+    if (error == 0)
+        *ret_hosts_known = name_monitor_files_are_current(schedule->loop, &schedule->name_watch);
+    return error;
 }
 
 /* Adds a new schedule to its target. Returns 0 or a status; if it fails, nothing has changed. */
@@ -112,7 +107,7 @@ static int add_schedule_locked(struct schedule *schedule)
 
     schedule->active = true;
     if (target->needs_lookup)
-        error = add_to_name_monitor_locked(schedule, &hosts_known);
+        error = add_to_name_monitor(schedule, &hosts_known);
     schedule->watch.questions = target->questions;
     counted_retain(&target->questions->counted);
     /* Watch first, then evaluate: no change in between is missed. */

@@ -157,7 +157,7 @@ static void append_address(struct text_buffer *text, const struct question *ques
 
 static void append_subject(struct text_buffer *text, const struct SCNetworkReachability *target)
 {
-    const struct question *question = &target->question_template;
+    const struct question *question = &target->initial->items[0];
 
     switch (target->kind) {
     case TARGET_NAME:

@@ -68,11 +68,11 @@ static void free_target(struct counted *counted)
     netns_release(target->netns);
     pthread_mutex_destroy(&target->lock);
     questions_release(target->questions);
-    free(target->name);
+    questions_release(target->initial);
     free(target);
 }
 
-/* Makes the members that can fail. After a failure the caller frees name and questions. Returns 0 or an errno. */
+/* Makes the members that can fail. After a failure the caller releases the questions. Returns 0 or an errno. */
 static int make_members(struct SCNetworkReachability *target, const struct target_spec *spec)
 {
     const SCNetworkReachabilityReason reason = spec->needs_lookup ? kSCNetworkReachabilityReasonNamePending
@@ -81,8 +81,6 @@ static int make_members(struct SCNetworkReachability *target, const struct targe
 
     if (error != 0)
         return error;
-    if (spec->name != NULL && (target->name = strdup(spec->name)) == NULL)
-        return ENOMEM;
     target->questions = questions_create(spec->questions, spec->count, reason);
     if (target->questions == NULL)
         return ENOMEM;
@@ -97,7 +95,8 @@ static int make_members(struct SCNetworkReachability *target, const struct targe
 
 struct SCNetworkReachability *target_create(const struct target_spec *spec)
 {
-    struct SCNetworkReachability *target = calloc(1, sizeof *target);
+    const size_t                  name_size = spec->name == NULL ? 0 : strlen(spec->name) + 1;
+    struct SCNetworkReachability *target = calloc(1, sizeof *target + name_size);
     int                           error;
 
     if (target == NULL) {
@@ -107,7 +106,6 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     error = make_members(target, spec);
     if (error != 0) {
         questions_release(target->questions);
-        free(target->name);
         free(target);
         error_set(error);
         return NULL;
@@ -117,10 +115,13 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     counted_init(&target->counted, close_target);
     counted_init(&target->memory, free_target);
     target->kind = spec->kind;
+    if (name_size > 0)
+        target->name = memcpy(target->name_bytes, spec->name, name_size);
     target->needs_lookup = spec->needs_lookup;
     if (target->needs_lookup)
         resolvconf_retain();
-    target->question_template = spec->questions[0];
+    target->initial = target->questions;
+    counted_retain(&target->initial->counted);
     list_init(&target->waiter.node);
     target->next_lookup = NEVER;
     target->notify_path = spec->notify_path;

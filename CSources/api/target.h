@@ -21,19 +21,19 @@ struct SCNetworkReachability {
     struct counted memory;  /* references of `counted`, of each struct schedule */
 
     /* Constant, from the Create call. */
-    enum target_kind kind;
-    char            *name;              /* NULL: not a TARGET_NAME */
-    bool             needs_lookup;      /* a name, but not localhost */
-    struct question  question_template; /* for the addresses of a name: all but the destination */
-    bool             notify_path;
-    struct netns    *netns;
+    enum target_kind  kind;
+    const char       *name;         /* NULL: not a TARGET_NAME */
+    bool              needs_lookup; /* a name, but not localhost */
+    struct questions *initial;      /* until a name is resolved: one question, about the default path */
+    bool              notify_path;
+    struct netns     *netns;
 
     /* PUBLISHED_... and, in the low 32 bits, the flags. A scheduled target's GetFlags is one load of this. 0: not
      * scheduled. */
     _Atomic uint64_t published;
 
     pthread_mutex_t   lock;      /* for all below; taken before a loop's lock, never held while user code runs */
-    struct questions *questions; /* constant if the target needs no look-up */
+    struct questions *questions; /* always `initial` if the target needs no look-up */
     struct list       schedules;
     struct path       current;       /* of the last evaluation */
     struct path       delivered;     /* of the last delivery */
@@ -51,6 +51,7 @@ struct SCNetworkReachability {
     SCNetworkReachabilityCallBack callback;
     struct callback_context      *context;
     unsigned long                 evaluations, deliveries; /* counters for GetDescription */
+    char                          name_bytes[];            /* of `name` */
 };
 
 #define PUBLISHED_SCHEDULED (UINT64_C(1) << 32)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A binary heap whose nodes are linked by pointers. No deadline is before that of the parent. The tree is always
- * complete: numbered from 1, row by row, the children of node n are 2n and 2n + 1, so the bits of a node's number, below
- * the highest one, lead to it from the root.
+ * complete: numbered from 1, row by row, the children of node n are 2n and 2n + 1. So the bits of a node's number lead
+ * to it from the root, all but the highest bit.
  */
 #include "base/heap.h"
 

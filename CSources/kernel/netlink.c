@@ -139,6 +139,11 @@ int netlink_open_generic(struct netlink *ret)
     return open_connected_socket(NETLINK_GENERIC, ret);
 }
 
+int netlink_open_sock_diag(struct netlink *ret)
+{
+    return open_connected_socket(NETLINK_SOCK_DIAG, ret);
+}
+
 int netlink_join(const struct netlink *netlink, unsigned group)
 {
     const int value = (int)group;

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_NETLINK_H
 #define REACHABILITY_NETLINK_H
 
-/* Netlink sockets, for rtnetlink(7) and generic netlink. */
+/* Netlink sockets, for rtnetlink(7), generic netlink and sock_diag(7). */
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -41,6 +41,7 @@ int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t coun
 /* A socket for requests. It is connected to the kernel, so no other process can send to it. */
 int netlink_open_requests(struct netlink *ret);
 int netlink_open_generic(struct netlink *ret);
+int netlink_open_sock_diag(struct netlink *ret);
 
 /* Joins one more multicast group. */
 int netlink_join(const struct netlink *netlink, unsigned group);

@@ -86,47 +86,118 @@ static bool is_modem_tty(struct span device)
     return name != NULL && TEXT_IS_ONE_OF(name + 1, drivers);
 }
 
-/* The link to look for, and what was found. */
-struct record_search {
-    const char  *interface;
-    struct pppd *ret;
-};
-
 /* Each pppd has one record; its key is "pppd" and a number. A pppd of another network namespace may have a link of the
  * same name: if any of them is connected, the link counts as connected. A record gets addresses when the link first
  * connects, and CONNECT_TIME when the connection ends. */
 static void apply_record(void *info, struct span key, struct span record)
 {
-    struct record_search *search = info;
-    struct span           name, value;
-    bool                  idle;
+    struct pppd_link *link = info;
+    struct span       name, value;
+    bool              idle;
 
     if (key.length < 4 || memcmp(key.start, "pppd", 4) != 0 || !find_value(record, "IFNAME", &name) ||
-        name.length != strlen(search->interface) || memcmp(name.start, search->interface, name.length) != 0 ||
+        name.length != strlen(link->interface) || memcmp(name.start, link->interface, name.length) != 0 ||
         !find_value(record, "PPPD_PID", &value) || !process_exists(value))
         return;
     idle = (!find_value(record, "IPLOCAL", &value) && !find_value(record, "LLLOCAL", &value)) ||
            find_value(record, "CONNECT_TIME", &value);
-    search->ret->idle = idle && (search->ret->idle || !search->ret->has_record);
-    search->ret->modem = search->ret->modem || (find_value(record, "DEVICE", &value) && is_modem_tty(value));
-    search->ret->has_record = true;
+    link->idle = idle && (link->idle || !link->has_record);
+    link->modem = link->modem || (find_value(record, "DEVICE", &value) && is_modem_tty(value));
+    link->has_record = true;
 }
 
-int pppd_read(const char *interface, struct pppd *ret)
-{
-    struct record_search search = { .interface = interface, .ret = ret };
-    char                *bytes = malloc(DATABASE_LIMIT);
-    size_t               length;
-    int                  error = ENOENT;
+/* ---- Rounds ----------------------------------------------------------------------------------------------------- */
 
-    *ret = (struct pppd){ 0 };
-    if (bytes == NULL)
+static int read_first_database(struct pppd *pppd)
+{
+    int error = ENOENT;
+
+    if (pppd->database == NULL)
+        pppd->database = malloc(DATABASE_LIMIT);
+    if (pppd->database == NULL)
         return ENOMEM;
     for (size_t i = 0; i < sizeof database_paths / sizeof database_paths[0] && filestamp_means_absent(error); i++)
-        error = read_database(database_paths[i], bytes, &length);
-    ret->has_database = error == 0;
-    if (ret->has_database)
-        tdb_each(bytes, length, apply_record, &search);
-    free(bytes);
-    return filestamp_means_absent(error) ? 0 : error;
+        error = read_database(database_paths[i], pppd->database, &pppd->length);
+    pppd->has_database = error == 0;
+    pppd->was_read = error == 0 || filestamp_means_absent(error);
+    return pppd->was_read ? 0 : error;
+}
+
+static struct pppd_link read_link_state(const struct pppd *pppd, const char *interface)
+{
+    struct pppd_link link = { 0 };
+
+    memcpy(link.interface, interface, strnlen(interface, sizeof link.interface - 1));
+    if (pppd->has_database)
+        tdb_each(pppd->database, pppd->length, apply_record, &link);
+    return link;
+}
+
+static bool link_state_differs(const struct pppd_link *a, const struct pppd_link *b)
+{
+    return a->idle != b->idle || a->modem != b->modem;
+}
+
+bool pppd_begin_round(struct pppd *pppd)
+{
+    bool changed = false;
+
+    if (pppd->count == 0)
+        return false;
+    changed = read_first_database(pppd) != 0;
+    for (size_t i = 0; i < pppd->count && !changed; i++) {
+        const struct pppd_link now = read_link_state(pppd, pppd->links[i].interface);
+
+        changed = link_state_differs(&now, &pppd->links[i]);
+    }
+    if (changed)
+        pppd->count = 0; /* links that still matter are found again */
+    return changed;
+}
+
+void pppd_end_round(struct pppd *pppd)
+{
+    free(pppd->database);
+    pppd->database = NULL;
+    pppd->was_read = false;
+}
+
+void pppd_clear(struct pppd *pppd)
+{
+    free(pppd->database);
+    free(pppd->links);
+    *pppd = (struct pppd){ 0 };
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
+
+static int add_pppd_link(struct pppd *pppd, const char *interface)
+{
+    if (pppd->count == pppd->capacity) {
+        const size_t      capacity = pppd->capacity == 0 ? 4 : pppd->capacity * 2;
+        struct pppd_link *links = realloc(pppd->links, capacity * sizeof *links);
+
+        if (links == NULL)
+            return ENOMEM;
+        pppd->links = links;
+        pppd->capacity = capacity;
+    }
+    pppd->links[pppd->count++] = read_link_state(pppd, interface);
+    return 0;
+}
+
+int pppd_find(struct pppd *pppd, const char *interface, const struct pppd_link **ret)
+{
+    size_t place = 0;
+    int    error = pppd->was_read ? 0 : read_first_database(pppd);
+
+    if (error != 0)
+        return error;
+    while (place < pppd->count && strcmp(pppd->links[place].interface, interface) != 0)
+        place++;
+    if (place == pppd->count)
+        error = add_pppd_link(pppd, interface);
+    if (error == 0)
+        *ret = &pppd->links[place];
+    return error;
 }

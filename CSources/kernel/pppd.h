@@ -6,15 +6,36 @@
  * demand is connected. */
 
 #include <stdbool.h>
+#include <stddef.h>
 
-struct pppd {
-    bool has_database; /* it can be read; it may change at any time */
-    bool has_record;   /* a running pppd has created the link */
-    bool idle;         /* traffic will make pppd dial */
-    bool modem;        /* the link uses a cellular modem */
+/* One link. */
+struct pppd_link {
+    char interface[16];
+    bool has_record; /* a running pppd has created the link */
+    bool idle;       /* traffic will make pppd dial */
+    bool modem;      /* the link uses a cellular modem */
 };
 
-/* Returns 0, also if there is no database that this process may read, or an errno. */
-int pppd_read(const char *interface, struct pppd *ret);
+/* The links that were looked for, and for the time of one round the database. */
+struct pppd {
+    bool              was_read, has_database; /* in this round; it can be read, and may change at any time */
+    char             *database;
+    size_t            length;
+    struct pppd_link *links;
+    size_t            count, capacity;
+};
+
+/* Finds the state of a link. Reads the database if this round has not. Returns 0 and a link, valid until the next call,
+ * or an errno. A database that does not exist, or that this process may not read, counts as empty. */
+int pppd_find(struct pppd *pppd, const char *interface, const struct pppd_link **ret);
+
+/* Begins a round: reads the database if a link was found in an earlier round. Returns whether a link has changed. A
+ * database that cannot be read counts as a change; pppd_find then reports the errno. */
+bool pppd_begin_round(struct pppd *pppd);
+
+/* Ends a round, and keeps the links. */
+void pppd_end_round(struct pppd *pppd);
+
+void pppd_clear(struct pppd *pppd);
 
 #endif

@@ -2,7 +2,8 @@
 #ifndef REACHABILITY_WIREGUARD_H
 #define REACHABILITY_WIREGUARD_H
 
-/* The peers of a WireGuard link: which peer receives the packets for a destination, and its endpoint. */
+/* WireGuard links: which peer receives the packets for a destination, its endpoint, and whether the packets to it leave
+ * in this network namespace. */
 
 #include <linux/netlink.h>
 
@@ -15,11 +16,18 @@ struct allowed_ip {
     uint32_t       scope;            /* of the endpoint */
 };
 
-struct wireguard_peers {
-    uint32_t           index; /* of the link; 0: no link was read */
-    uint32_t           mark;
-    struct allowed_ip *items;
-    size_t             count, capacity;
+/* What is known about a link. */
+enum wireguard_knowledge { WIREGUARD_LISTED, WIREGUARD_PORT, WIREGUARD_ALL };
+
+/* A link and its peers. */
+struct wireguard_link {
+    uint32_t                 index;
+    enum wireguard_knowledge knowledge;
+    uint16_t                 port;       /* UDP; its packets leave from this port */
+    bool                     sends_here; /* its packets leave in this network namespace; false: or that is not known */
+    uint32_t                 mark;
+    struct allowed_ip       *items;
+    size_t                   count, capacity;
 
     /* While reading: the current peer, which may continue in the next message. */
     uint8_t        key[32];
@@ -28,18 +36,30 @@ struct wireguard_peers {
     int            error;
 };
 
-#define WIREGUARD_PEERS_EMPTY ((struct wireguard_peers){ 0 })
+#define WIREGUARD_LINK_EMPTY ((struct wireguard_link){ 0 })
 
-/* Replaces the peers with those of a link of the calling thread's network namespace. May wait for RTNL. Returns 0 or an
- * errno; EPERM: reading them needs CAP_NET_ADMIN. */
-int  wireguard_read(struct wireguard_peers *peers, uint32_t index);
-void wireguard_clear(struct wireguard_peers *peers);
+/* The links that were read since the last wireguard_clear. */
+struct wireguard {
+    struct wireguard_link *links;
+    size_t                 count, capacity;
+    bool                   all_listed; /* `links` has all links of the network namespace, most with their port alone */
+};
 
-/* Adds the peers in one message. */
-void wireguard_apply(struct wireguard_peers *peers, const struct nlmsghdr *message);
+void wireguard_clear(struct wireguard *wireguard);
+
+/* Returns the link if its peers were read, valid until the next call of wireguard_read or wireguard_clear, or NULL. */
+const struct wireguard_link *wireguard_find(const struct wireguard *wireguard, uint32_t index);
+
+/* Reads a link of the calling thread's network namespace. May wait for RTNL. Returns 0 or an errno; EPERM: reading the
+ * peers needs CAP_NET_ADMIN. */
+int wireguard_read(struct wireguard *wireguard, uint32_t index);
+
+/* Adds what is in one message. */
+void wireguard_link_apply(struct wireguard_link *link, const struct nlmsghdr *message);
+void wireguard_link_clear(struct wireguard_link *link);
 
 /* Finds the peer that receives the packets for a destination (AF_UNSPEC: those of the default path), and sets *ret to
  * the peer's endpoint. Returns false if there is no such peer. */
-bool wireguard_find_peer(const struct wireguard_peers *peers, const struct address *destination, struct tunnel *ret);
+bool wireguard_link_find_peer(const struct wireguard_link *link, const struct address *destination, struct tunnel *ret);
 
 #endif

@@ -12,7 +12,9 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/heap.h"
 #include "base/list.h"
+#include "names/change_pause.h"
 #include "names/lookup.h"
 #include "names/resolvconf.h"
 #include "names/resolver_files.h"
@@ -29,15 +31,19 @@ struct watched_path {
 
 enum { PATH_TO_SERVERS, PATH_DEFAULT, PATH_IPV6, PATHS };
 
+/* Kinds of changes. A network that flaps does not delay the effect of an edited file. */
+enum { CHANGE_OF_FILES, CHANGE_OF_PATHS, CHANGES };
+
 struct name_monitor {
     struct source         source; /* the resolver files; runloop.h says what the loop's lock guards */
     SCRunLoopRef          loop;
     struct netns         *netns;
     struct list           name_watches; /* under the loop's lock */
-    size_t                watch_count;  /* likewise; call_name_watches moves some of them out of the list */
+    size_t                watch_count;  /* likewise; call_all_watches moves some of them out of the list */
+    struct heap           deadlines;    /* of the watches; likewise */
     struct resolver_files files;
     struct watched_path   paths[PATHS];
-    bool                  path_changed;    /* on the driving thread */
+    struct change_pause   pauses[CHANGES]; /* on the driving thread */
     bool                  servers_unknown; /* the resolver files could not be read; under the loop's lock */
 };
 
@@ -61,7 +67,7 @@ static bool watched_path_evaluated(struct path_watch *watch, const struct path *
 
     (void)path_version;
     if (watched->known && path_differs(&watched->path, path, true)) {
-        name_monitor->path_changed = true;
+        change_pause_note(&name_monitor->pauses[CHANGE_OF_PATHS], clock_now());
         runloop_lock(name_monitor->loop);
         runloop_source_due_locked(name_monitor->loop, &name_monitor->source);
         runloop_unlock(name_monitor->loop);
@@ -80,23 +86,49 @@ static void evaluate_watched_path(struct name_monitor *name_monitor, struct watc
 }
 
 /* Reads which name servers there are now, and watches the path to them. If the resolver files cannot be read, a later
- * pass tries again; when that succeeds, it counts as a change. */
-static void update_servers(struct name_monitor *name_monitor)
+ * pass tries again; when that succeeds, it counts as a change. Returns whether they could be read. */
+static bool update_servers(struct name_monitor *name_monitor)
 {
     struct watched_path *watched = &name_monitor->paths[PATH_TO_SERVERS];
     struct questions    *questions;
-    const int            error = resolvconf_pending_questions(&questions);
+    const int            error = resolvconf_server_questions(&questions);
 
     runloop_lock(name_monitor->loop);
     name_monitor->servers_unknown = error != 0;
     runloop_unlock(name_monitor->loop);
     if (error != 0)
-        return;
-    name_monitor->path_changed = true;
+        return false;
     monitor_set_questions(name_monitor->loop, &watched->watch, questions);
     questions_release(questions);
     evaluate_watched_path(name_monitor, watched);
+    return true;
 }
+
+static void note_changed_files(struct name_monitor *name_monitor, int64_t now)
+{
+    bool changed = resolver_files_check(&name_monitor->files);
+
+    if (changed)
+        resolvconf_recheck_hosts();
+    if (changed || name_monitor->servers_unknown)
+        changed = update_servers(name_monitor) || changed;
+    if (changed)
+        change_pause_note(&name_monitor->pauses[CHANGE_OF_FILES], now);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When the changes must be reported, or NEVER. */
+static int64_t changes_due(const struct name_monitor *name_monitor)
+{
+    return earlier(change_pause_due(&name_monitor->pauses[CHANGE_OF_FILES]),
+                   change_pause_due(&name_monitor->pauses[CHANGE_OF_PATHS]));
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------ */
 
 /* Moves the first of `pending` back to the monitor's watches. Returns it with a reference to its owner, or NULL. */
 static struct name_watch *next_name_watch(struct name_monitor *name_monitor, struct list *pending)
@@ -115,22 +147,8 @@ static struct name_watch *next_name_watch(struct name_monitor *name_monitor, str
     return name_watch;
 }
 
-/* Returns whether the deadline has passed, and clears it then. */
-static bool clear_passed_deadline(struct name_monitor *name_monitor, struct name_watch *name_watch, int64_t now)
+static void call_all_watches(struct name_monitor *name_monitor)
 {
-    bool has_passed;
-
-    runloop_lock(name_monitor->loop);
-    has_passed = name_watch->deadline <= now;
-    if (has_passed)
-        name_watch->deadline = NEVER;
-    runloop_unlock(name_monitor->loop);
-    return has_passed;
-}
-
-static void call_name_watches(struct name_monitor *name_monitor, bool changed)
-{
-    const int64_t      now = clock_now();
     struct list        pending;
     struct name_watch *name_watch;
 
@@ -139,43 +157,66 @@ static void call_name_watches(struct name_monitor *name_monitor, bool changed)
     list_move(&pending, &name_monitor->name_watches);
     runloop_unlock(name_monitor->loop);
     while ((name_watch = next_name_watch(name_monitor, &pending)) != NULL) {
-        if (clear_passed_deadline(name_monitor, name_watch, now) || changed)
-            name_watch->due(name_watch, changed);
+        name_watch->due(name_watch, true);
         counted_release(name_watch->owner);
     }
 }
 
-static void update_source_deadline_locked(struct name_monitor *name_monitor)
+static void report_due_changes(struct name_monitor *name_monitor, int64_t now)
 {
-    int64_t nearest = name_monitor->servers_unknown ? clock_now() + SERVERS_RETRY : NEVER;
+    if (changes_due(name_monitor) > now)
+        return;
+    for (size_t i = 0; i < CHANGES; i++)
+        change_pause_begin(&name_monitor->pauses[i], now);
+    lookup_mark_stale(name_monitor->netns);
+    call_all_watches(name_monitor);
+}
 
-    list_for_each(node, &name_monitor->name_watches) {
-        const struct name_watch *name_watch = container_of(node, struct name_watch, node);
+/* Clears a deadline that has passed. Returns its watch with a reference to the owner. NULL: no deadline has passed. */
+static struct name_watch *next_due_watch(struct name_monitor *name_monitor, int64_t now)
+{
+    struct name_watch *name_watch = NULL;
 
-        if (name_watch->deadline < nearest)
-            nearest = name_watch->deadline;
+    runloop_lock(name_monitor->loop);
+    if (heap_nearest(&name_monitor->deadlines) <= now) {
+        name_watch = container_of(heap_first(&name_monitor->deadlines), struct name_watch, deadline);
+        heap_set(&name_monitor->deadlines, &name_watch->deadline, NEVER);
+        counted_retain(name_watch->owner);
     }
-    name_monitor->source.deadline = nearest;
+    runloop_unlock(name_monitor->loop);
+    return name_watch;
+}
+
+static void call_due_watches(struct name_monitor *name_monitor, int64_t now)
+{
+    struct name_watch *name_watch;
+
+    while ((name_watch = next_due_watch(name_monitor, now)) != NULL) {
+        name_watch->due(name_watch, false);
+        counted_release(name_watch->owner);
+    }
+}
+
+static void update_source_deadline(struct name_monitor *name_monitor, int64_t now)
+{
+    int64_t nearest = changes_due(name_monitor);
+
+    if (name_monitor->servers_unknown)
+        nearest = earlier(nearest, now + SERVERS_RETRY);
+    runloop_lock(name_monitor->loop);
+    name_monitor->source.deadline = earlier(nearest, heap_nearest(&name_monitor->deadlines));
+    runloop_unlock(name_monitor->loop);
 }
 
 static int name_monitor_run(struct source *source)
 {
     struct name_monitor *name_monitor = container_of(source, struct name_monitor, source);
-    const bool           files_changed = resolver_files_check(&name_monitor->files);
-    bool                 changed;
+    const int64_t        now = clock_now();
 
-    if (files_changed)
-        resolvconf_recheck_hosts();
-    if (files_changed || name_monitor->servers_unknown)
-        update_servers(name_monitor);
-    changed = files_changed || name_monitor->path_changed;
-    name_monitor->path_changed = false;
-    if (changed)
-        lookup_mark_stale(name_monitor->netns);
-    call_name_watches(name_monitor, changed);
-    runloop_lock(name_monitor->loop);
-    update_source_deadline_locked(name_monitor);
-    runloop_unlock(name_monitor->loop);
+    note_changed_files(name_monitor, now);
+    report_due_changes(name_monitor, now);
+    call_due_watches(name_monitor, now);
+    update_source_deadline(name_monitor, now);
     return 0;
 }
 
@@ -191,7 +232,7 @@ static int create_watched_paths(struct name_monitor *name_monitor)
     /* The default path is IPv4's if that is usable. So IPv6 has a path of its own, to an address of global scope. */
     const struct question default_path = { 0 }, ipv6 = { .destination = { AF_INET6, { 0x20, [15] = 1 } } };
     struct questions     *servers = NULL;
-    int                   error = resolvconf_pending_questions(&servers);
+    int                   error = resolvconf_server_questions(&servers);
     struct questions     *questions[PATHS] = { servers,
                                                questions_create(&default_path, 1, kSCNetworkReachabilityReasonNone),
                                                questions_create(&ipv6, 1, kSCNetworkReachabilityReasonNone) };
@@ -248,7 +289,7 @@ static void name_monitor_end(struct name_monitor *name_monitor)
 static void add_name_watch_locked(struct name_monitor *name_monitor, struct name_watch *name_watch)
 {
     name_watch->monitor = name_monitor;
-    name_watch->deadline = NEVER;
+    heap_node_init(&name_watch->deadline);
     list_append(&name_monitor->name_watches, &name_watch->node);
     name_monitor->watch_count++;
 }
@@ -297,6 +338,7 @@ void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch)
     if (name_monitor != NULL) {
         name_watch->monitor = NULL;
         list_remove(&name_watch->node);
+        heap_set(&name_monitor->deadlines, &name_watch->deadline, NEVER);
         last = --name_monitor->watch_count == 0;
         if (last)
             runloop_remove_source_locked(loop, &name_monitor->source);
@@ -316,22 +358,11 @@ bool name_monitor_files_are_current(SCRunLoopRef loop, const struct name_watch *
     return are_current;
 }
 
-struct questions *name_monitor_pending_questions(SCRunLoopRef loop, const struct name_watch *name_watch)
-{
-    struct questions *questions;
-
-    runloop_lock(loop);
-    questions = name_watch->monitor->paths[PATH_TO_SERVERS].watch.questions;
-    counted_retain(&questions->counted);
-    runloop_unlock(loop);
-    return questions;
-}
-
 void name_monitor_set_deadline(SCRunLoopRef loop, struct name_watch *name_watch, int64_t deadline)
 {
     runloop_lock(loop);
     if (name_watch->monitor != NULL) {
-        name_watch->deadline = deadline;
+        heap_set(&name_watch->monitor->deadlines, &name_watch->deadline, deadline);
         if (deadline < name_watch->monitor->source.deadline)
             runloop_source_due_locked(loop, &name_watch->monitor->source);
     }

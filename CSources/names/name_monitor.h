@@ -4,10 +4,12 @@
 
 /*
  * Reports when names must be looked up again, for one run loop and namespace: when a resolver file, the path to the
- * name servers or the default path has changed, or when a watch's deadline has passed.
+ * name servers or the default path has changed, or when a watch's deadline has passed. If changes go on, there are
+ * pauses between the reports.
  */
 
 #include "base/counted.h"
+#include "base/heap.h"
 #include "base/list.h"
 #include "route/monitor.h"
 
@@ -16,11 +18,11 @@ struct name_monitor;
 /* One name in a name monitor. */
 struct name_watch {
     struct list          node;
+    struct heap_node     deadline; /* in the monitor's heap */
     struct counted      *owner;
-    struct name_monitor *monitor;  /* NULL: none */
-    int64_t              deadline; /* NEVER: none */
+    struct name_monitor *monitor; /* NULL: none */
     /* Called on the driving thread, without a lock. `changed`: something changed that affects names. Otherwise the
-     * deadline has passed; it is NEVER now. */
+     * deadline has passed; there is none now. */
     void (*due)(struct name_watch *name_watch, bool changed);
 };
 
@@ -31,9 +33,6 @@ void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch);
 
 /* Returns whether what the library has read of the resolver files is current. */
 bool name_monitor_files_are_current(SCRunLoopRef loop, const struct name_watch *name_watch);
-
-/* Returns the present questions of a name that is not resolved, with a reference. */
-struct questions *name_monitor_pending_questions(SCRunLoopRef loop, const struct name_watch *name_watch);
 
 void name_monitor_set_deadline(SCRunLoopRef loop, struct name_watch *name_watch, int64_t deadline);
 

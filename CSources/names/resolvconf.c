@@ -168,7 +168,7 @@ static struct questions *create_server_questions(const struct name_server *serve
     size_t          used = 0;
 
     if (are_local(servers, count))
-        return questions_create(items, 1, kSCNetworkReachabilityReasonNamePending); /* the default path */
+        return questions_create(items, 1, kSCNetworkReachabilityReasonNone); /* the default path */
     for (size_t i = 0; i < count; i++) {
         if (are_local(&servers[i], 1)) /* the network does not affect it */
             continue;
@@ -177,7 +177,7 @@ static struct questions *create_server_questions(const struct name_server *serve
         memcpy(items[used].interface, servers[i].zone, sizeof items[used].interface);
         used++;
     }
-    return questions_create(items, used, kSCNetworkReachabilityReasonNamePending);
+    return questions_create(items, used, kSCNetworkReachabilityReasonNone);
 }
 
 static int load_servers(struct servers *ret)
@@ -205,7 +205,7 @@ static bool file_is_unchanged(const char *path, const struct filestamp *before)
     return filestamp_read(path, &now) == 0 && filestamp_is_same(&now, before);
 }
 
-/* Returns the cached servers, with a reference to the questions. */
+/* Returns the cached servers, with a reference to the questions. They may be out of date. */
 static struct servers cached_servers(void)
 {
     struct servers servers;
@@ -218,20 +218,21 @@ static struct servers cached_servers(void)
     return servers;
 }
 
-struct questions *resolvconf_last_pending_questions(void)
+static bool servers_are_current(const struct servers *servers)
 {
-    return cached_servers().questions;
+    return servers->questions != NULL && file_is_unchanged(RESOLV_CONF, &servers->stamp) &&
+           (!servers->used_upstream || file_is_unchanged(UPSTREAM, &servers->upstream_stamp));
 }
 
-int resolvconf_pending_questions(struct questions **ret)
+int resolvconf_server_questions(struct questions **ret)
 {
     struct servers servers = cached_servers(), before = { 0 };
     int            error;
 
-    *ret = servers.questions;
-    if (servers.questions != NULL && file_is_unchanged(RESOLV_CONF, &servers.stamp) &&
-        (!servers.used_upstream || file_is_unchanged(UPSTREAM, &servers.upstream_stamp)))
+    if (servers_are_current(&servers)) {
+        *ret = servers.questions;
         return 0;
+    }
     questions_release(servers.questions);
     error = load_servers(&servers);
     if (error != 0)

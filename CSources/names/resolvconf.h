@@ -20,14 +20,10 @@ extern const char *const resolvconf_paths[RESOLVCONF_FILES];
 void resolvconf_retain(void);
 void resolvconf_release(void);
 
-/* Returns the questions of a name that is not resolved, with a reference. They are about the name servers. If the
- * servers are on this machine, and no file says which servers they use in turn, the questions are about the default
- * path. Returns 0, or an errno: a file could not be read. Reads files only if they have changed. */
-int resolvconf_pending_questions(struct questions **ret);
-
-/* Returns the cached questions with a reference, without checking whether the files have changed. NULL: there are
- * none. */
-struct questions *resolvconf_last_pending_questions(void);
+/* Gets the questions about the name servers, with a reference. If the servers are on this machine, and no file says
+ * which servers they use in turn, there is one question, about the default path. Returns 0, or an errno: a file could
+ * not be read. Reads files only if they have changed. */
+int resolvconf_server_questions(struct questions **ret);
 
 /* Returns whether hosts(5) has the name, so that its look-up should be quick. Reads the file if it has changed. */
 bool resolvconf_hosts_has(const char *name);

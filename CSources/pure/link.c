@@ -126,6 +126,7 @@ void link_apply(struct link *link, const struct message_link *news)
         memcpy(link->kind, news->info.kind, sizeof link->kind);
         link->tunnel = news->info.tunnel;
         link->active = news->info.active;
+        link->vrf_table = news->info.vrf_table;
     }
     if (is_whole)
         link->master = news->master;

@@ -23,7 +23,7 @@ struct link {
     uint16_t      hardware; /* ARPHRD_... */
     bool          complete; /* from a whole RTM_NEWLINK, so `kind` is known ("": a device without a kind) */
     char          name[16], kind[16];
-    uint32_t      master, active; /* known if `complete`; see struct message_link and struct linkinfo */
+    uint32_t      master, active, vrf_table; /* known if `complete`; see struct message_link and struct linkinfo */
     struct tunnel tunnel;
     enum device   device;
     bool          carried; /* `device` is that of another link, so a change of that link can change it */

@@ -16,6 +16,8 @@ struct tunnel_layout {
     uint16_t    oif, local, remote, local6, remote6, mark;
 };
 
+/* Not geneve: a geneve link can move to another network namespace, its packets leave in the first one, and no attribute
+ * reports that. The other kinds have IFLA_LINK_NETNSID then. */
 static const struct tunnel_layout tunnel_layouts[] = {
 #define GRE(name) \
     { \
@@ -41,7 +43,6 @@ static const struct tunnel_layout tunnel_layouts[] = {
     VTI("vti"),
     VTI("vti6"),
     { "vxlan", IFLA_VXLAN_LINK, IFLA_VXLAN_LOCAL, IFLA_VXLAN_GROUP, IFLA_VXLAN_LOCAL6, IFLA_VXLAN_GROUP6, 0 },
-    { "geneve", 0, 0, IFLA_GENEVE_REMOTE, 0, IFLA_GENEVE_REMOTE6, 0 },
 };
 
 static const struct tunnel_layout *find_tunnel_layout(const char *kind)
@@ -85,13 +86,13 @@ static void parse_tunnel(struct attribute_walk walk, const struct tunnel_layout 
         *ret = (struct tunnel){ 0 };
 }
 
-static void parse_active_port(struct attribute_walk walk, uint32_t *ret_active)
+static void find_u32(struct attribute_walk walk, uint16_t type, uint32_t *ret)
 {
     struct attribute attribute;
 
     while (attribute_next(&walk, &attribute))
-        if (attribute.type == IFLA_BOND_ACTIVE_SLAVE)
-            attribute_u32(&attribute, ret_active);
+        if (attribute.type == type)
+            attribute_u32(&attribute, ret);
 }
 
 static void parse_kind_data(struct attribute_walk walk, struct linkinfo *ret)
@@ -101,7 +102,9 @@ static void parse_kind_data(struct attribute_walk walk, struct linkinfo *ret)
     if (layout != NULL)
         parse_tunnel(walk, layout, &ret->tunnel);
     else if (strcmp(ret->kind, "bond") == 0)
-        parse_active_port(walk, &ret->active);
+        find_u32(walk, IFLA_BOND_ACTIVE_SLAVE, &ret->active);
+    else if (strcmp(ret->kind, "vrf") == 0)
+        find_u32(walk, IFLA_VRF_TABLE, &ret->vrf_table);
 }
 
 void linkinfo_parse(const struct attribute *nest, struct linkinfo *ret)

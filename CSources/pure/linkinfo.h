@@ -15,7 +15,8 @@ struct tunnel {
 struct linkinfo {
     bool          has_kind;
     char          kind[16];
-    uint32_t      active; /* the port that a bond uses; 0: several, or none */
+    uint32_t      active;    /* the port that a bond uses; 0: several, or none */
+    uint32_t      vrf_table; /* the routing table of a VRF; 0: not a VRF */
     struct tunnel tunnel;
 };
 

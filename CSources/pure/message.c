@@ -202,3 +202,15 @@ size_t message_put_port_dump(void *buffer, uint32_t master)
     mnl_attr_put_u32(header, IFLA_MASTER, master);
     return header->nlmsg_len;
 }
+
+size_t message_put_kind_dump(void *buffer, const char *kind)
+{
+    struct nlmsghdr *header = put_link_request(buffer, NLM_F_DUMP, 0, 0);
+    struct nlattr   *nest = mnl_attr_nest_start(header, IFLA_LINKINFO);
+    char             name[16] = ""; /* libmnl would not initialize the bytes between the name and the next word */
+
+    memcpy(name, kind, strnlen(kind, sizeof name - 1));
+    mnl_attr_put(header, IFLA_INFO_KIND, sizeof name, name);
+    mnl_attr_nest_end(header, nest);
+    return header->nlmsg_len;
+}

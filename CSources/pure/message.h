@@ -56,7 +56,11 @@ int message_error(const struct nlmsghdr *header);
 /* Each writes one request to `buffer` (MESSAGE_REQUEST_SIZE bytes, aligned as nlmsghdr) and returns its length. */
 size_t message_put_route_query(void *buffer, uint32_t sequence, const struct route_request *request);
 size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index);
-size_t message_put_link_dump(void *buffer);                  /* netlink_exchange sets the sequence number */
-size_t message_put_port_dump(void *buffer, uint32_t master); /* the same, for the links with this master */
+
+/* The same, for dumps of links: of all, of those with this master, of those of this kind (an old kernel ignores that).
+ * netlink_exchange sets the sequence number. */
+size_t message_put_link_dump(void *buffer);
+size_t message_put_port_dump(void *buffer, uint32_t master);
+size_t message_put_kind_dump(void *buffer, const char *kind);
 
 #endif

@@ -195,6 +195,7 @@ void dependencies_add(struct dependencies *dependencies, const struct dependenci
                                !address_equal(&dependencies->outer, &more->outer));
     if (dependencies->outer.family == AF_UNSPEC)
         dependencies->outer = more->outer;
+    dependencies->pppd = dependencies->pppd || more->pppd;
 }
 
 void path_apply_outer(struct path *path, const struct address *remote, const struct path *outer)

@@ -14,6 +14,7 @@ struct dependencies {
     uint32_t        unknown_link;   /* the flags may change when this link's type is known; 0: there is none */
     struct address  outer;          /* the remote address of a tunnel; AF_UNSPEC: there is none */
     bool            any_route;      /* every route matters: there are several remote addresses */
+    bool            pppd;           /* the database of pppd(8) matters */
 };
 
 struct path {

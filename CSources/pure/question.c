@@ -28,10 +28,12 @@ struct questions *questions_create(const struct question *items, size_t count, S
     return questions;
 }
 
-void questions_override_reason(const struct questions *questions, struct path *path)
+void questions_adjust_path(const struct questions *questions, struct path *path)
 {
     if (questions->reason == kSCNetworkReachabilityReasonNone)
         return;
+    path->flags &= ~(SCNetworkReachabilityFlags)(kSCNetworkReachabilityFlagsIsDirect |
+                                                 kSCNetworkReachabilityFlagsIsLocalAddress);
     path->reason = questions->reason;
     path->destination = (struct address){ 0 };
 }

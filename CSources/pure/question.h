@@ -21,7 +21,7 @@ struct question {
 /* Constant: when a name is resolved, its target gets new questions. */
 struct questions {
     struct counted              counted;
-    SCNetworkReachabilityReason reason; /* why there are none; NamePending: the destinations are the name servers */
+    SCNetworkReachabilityReason reason; /* why there are none; NamePending: there is one, about the default path */
     size_t                      count;
     struct question             items[];
 };
@@ -30,8 +30,9 @@ struct questions {
 struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason);
 void              questions_release(struct questions *questions); /* NULL: does nothing */
 
-/* Replaces the reason of the path by that of the questions, unless theirs is None. */
-void questions_override_reason(const struct questions *questions, struct path *path);
+/* Changes a path of questions that have a reason: the path gets that reason, and no destination. The path of a pending
+ * name is not the host's, so it is neither direct nor local. */
+void questions_adjust_path(const struct questions *questions, struct path *path);
 
 /* Whether the question is not about an address, but about the local network: 169.254.0.0, without any condition.
  * Inline, as each query uses it. */

@@ -11,10 +11,7 @@
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
 
-#include "kernel/pppd.h"
-
-#define LEG_LIMIT   16 /* usable legs of one route that are tried */
-#define PPP_SECONDS 2  /* until a path over a ppp link is stale */
+#define LEG_LIMIT 16 /* usable legs of one route that are tried */
 
 /* For a local address, RTM_F_FIB_MATCH returns the interface that has the address, but packets go over loopback. */
 static uint32_t outgoing_index(struct route_query *query, const struct route *route)
@@ -44,7 +41,7 @@ static bool link_is_the_reason(const struct path *path)
 
 /* ---- Legs ------------------------------------------------------------------------------------------------------- */
 
-/* The usable legs of a route. If the query names an interface, only legs over this interface. */
+/* The usable legs of a route. If the query names an interface, only legs over this interface, or all if it is a VRF. */
 struct route_legs {
     size_t           count;
     uint32_t         usable[LEG_LIMIT]; /* the interfaces */
@@ -58,15 +55,29 @@ static bool leg_is_usable(struct route_query *query, const struct route_leg *leg
     return link != NULL && link_is_usable(link);
 }
 
+/* The interface that each leg must leave over; 0: any. A route of a VRF leaves over the ports, and never over the VRF
+ * that the query names. */
+static uint32_t leg_oif(const struct route_query *query, const struct route *route)
+{
+    struct route     copy = *route;
+    struct route_leg leg;
+
+    while (route_next_leg(&copy, &leg))
+        if (leg.oif == query->request.oif)
+            return leg.oif;
+    return 0;
+}
+
 static struct route_legs read_legs(struct route_query *query, struct route *route)
 {
+    const uint32_t    oif = leg_oif(query, route);
     struct route_legs legs = { 0 };
     struct route_leg  leg;
 
     while (route_next_leg(route, &leg)) {
         const bool dead = (leg.flags & RTNH_F_DEAD) != 0;
 
-        if (query->request.oif != 0 && leg.oif != query->request.oif)
+        if (oif != 0 && leg.oif != oif)
             continue;
         if (legs.count < LEG_LIMIT && leg_is_usable(query, &leg))
             legs.usable[legs.count++] = leg.oif;
@@ -99,7 +110,8 @@ static int follow_tunnel(struct route_query *query, const struct tunnel *tunnel,
     const struct question outer = {
         .destination = tunnel->remote, .local = tunnel->local, .scope = tunnel->oif, .mark = tunnel->mark
     };
-    struct route_query outer_query = route_query_make(query->rtnetlink, &outer, query->extras & QUERY_EXPIRY);
+    struct route_query outer_query = route_query_make(query->rtnetlink, query->round, &outer,
+                                                      query->extras & QUERY_EXPIRY);
     struct path        outer_path;
     bool               open;
     int                error;
@@ -109,26 +121,26 @@ static int follow_tunnel(struct route_query *query, const struct tunnel *tunnel,
     if (error == 0 && open)
         error = address_path_find(&outer_query, &outer_path);
     if (error == 0)
-        error = outer_query.link_error;
+        error = route_query_end(&outer_query, &outer_path);
     if (error == 0)
         path_apply_outer(path, &outer.destination, &outer_path);
     return error;
 }
 
 /* Only pppd knows whether a ppp link is connected. */
-static int follow_ppp(const char *name, struct path *path)
+static int follow_ppp(struct pppd *pppd, const char *name, struct path *path)
 {
-    struct pppd pppd;
-    const int   error = pppd_read(name, &pppd);
+    const struct pppd_link *link;
+    const int               error = pppd_find(pppd, name, &link);
 
     if (error != 0)
         return error;
-    if (pppd.idle)
+    if (link->idle)
         path->flags |= kSCNetworkReachabilityFlagsConnectionRequired | kSCNetworkReachabilityFlagsConnectionOnTraffic;
-    if (pppd.modem)
+    if (link->modem)
         path->flags |= kSCNetworkReachabilityFlagsIsWWAN;
-    if (pppd.has_database)
-        route_query_recheck_after(path, PPP_SECONDS);
+    if (pppd->has_database)
+        dependencies_add(&path->dependencies, &(struct dependencies){ .pppd = true });
     return 0;
 }
 
@@ -142,7 +154,7 @@ static int evaluate_and_follow(struct route_query *query, const struct route *ro
     if (link == NULL || path_rank(ret) == 0)
         return 0;
     if (link->hardware == ARPHRD_PPP)
-        return follow_ppp(link->name, ret);
+        return follow_ppp(&query->round->pppd, link->name, ret);
     if (link->tunnel.remote.family == AF_UNSPEC || query->depth == 0)
         return 0;
     tunnel = link->tunnel;
@@ -223,8 +235,8 @@ static int find_matching_path(struct route_query *query, struct path *ret)
 
     if (error != 0)
         return route_query_path_from_error(query, error, ret);
-    /* Multicast is on-link even if its route has a gateway. */
-    if (address_is_multicast(&query->request.destination))
+    /* Multicast is on-link even if its route has a gateway. Packets to an address of a VRF go over the VRF. */
+    if (address_is_multicast(&query->request.destination) || (route.type == RTN_LOCAL && route.table != RT_TABLE_LOCAL))
         return address_path_plain(query, ret);
     return address_path_from_match(query, &route, ret);
 }

@@ -24,8 +24,8 @@ static int evaluate_question(struct route_query *query, struct path *ret)
                                                             : address_path_find(query, ret);
 }
 
-int evaluate_questions(struct rtnetlink *rtnetlink, const struct questions *questions, unsigned extras,
-                       struct path *ret)
+int evaluate_questions(struct rtnetlink *rtnetlink, struct round *round, const struct questions *questions,
+                       unsigned extras, struct path *ret)
 {
     struct dependencies dependencies = { 0 };
 
@@ -33,13 +33,13 @@ int evaluate_questions(struct rtnetlink *rtnetlink, const struct questions *ques
         *ret = path_unreachable(questions->reason);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
-        struct route_query     query = route_query_make(rtnetlink, question, extras);
+        struct route_query     query = route_query_make(rtnetlink, round, question, extras);
         struct path            other, *path = i == 0 ? ret : &other;
         int                    error;
 
         error = evaluate_question(&query, path);
         if (error == 0)
-            error = query.link_error;
+            error = route_query_end(&query, path);
         if (error != 0)
             return error;
         path->destination = question->destination;
@@ -51,6 +51,6 @@ int evaluate_questions(struct rtnetlink *rtnetlink, const struct questions *ques
     }
     /* Of all paths: later another path can be the best. */
     ret->dependencies = dependencies;
-    questions_override_reason(questions, ret);
+    questions_adjust_path(questions, ret);
     return 0;
 }

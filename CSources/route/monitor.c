@@ -33,23 +33,27 @@
  * a prefix. So lifetimes are read again at this interval. */
 #define LIFETIME_INTERVAL (5 * SECOND)
 
+/* While a path depends on pppd's database, which announces no changes, a round begins at this interval. */
+#define PPPD_INTERVAL (2 * SECOND)
+
 /* If the kernel could not be queried, stale paths are evaluated again. The delay doubles from first to last. */
 #define RETRY_FIRST (50 * MILLISECOND)
 #define RETRY_LAST  (5 * SECOND)
 
 struct monitor {
-    struct source          source; /* under the loop's lock, as far as runloop.h says */
-    SCRunLoopRef           loop;
-    struct netns          *netns;
-    struct rtnetlink       rtnetlink;      /* closed if netlink is denied: then netns_evaluate is used */
-    struct list            watches, stale; /* under the loop's lock */
-    struct lifetimes       lifetimes;      /* under the loop's lock */
-    struct wireguard_peers peers;          /* of a WireGuard link, for one run */
-    bool                   links_known;
-    int64_t                poll;                    /* NEVER: the kernel announces all changes */
-    int64_t                recheck, recheck_latest; /* NEVER: no second evaluation is planned */
-    int64_t                reread;                  /* of lifetimes; NEVER: there are none that a router can shorten */
-    int64_t                retry, retry_delay;
+    struct source    source; /* under the loop's lock, as far as runloop.h says */
+    SCRunLoopRef     loop;
+    struct netns    *netns;
+    struct rtnetlink rtnetlink;      /* closed if netlink is denied: then netns_evaluate is used */
+    struct list      watches, stale; /* under the loop's lock */
+    struct lifetimes lifetimes;      /* under the loop's lock */
+    struct list      pppd_watches;   /* under the loop's lock */
+    struct round     round;          /* what the evaluations of one run share */
+    bool             links_known;
+    int64_t          poll;                    /* NEVER: the kernel announces all changes */
+    int64_t          recheck, recheck_latest; /* NEVER: no second evaluation is planned */
+    int64_t          reread;                  /* of lifetimes; NEVER: there are none that a router can shorten */
+    int64_t          retry, retry_delay;
 };
 
 /* What the messages of one run affect. */
@@ -66,6 +70,7 @@ static void monitor_free(struct counted *counted)
 
     rtnetlink_close(&monitor->rtnetlink);
     lifetimes_free(&monitor->lifetimes);
+    round_clear(&monitor->round);
     netns_release(monitor->netns);
     free(monitor);
 }
@@ -98,6 +103,15 @@ static void mark_affected_stale(struct monitor *monitor, const struct route *rou
             if (evaluate_route_affects_question(route, &watch->questions->items[i]))
                 mark_stale_locked(monitor, watch);
     }
+    runloop_unlock(monitor->loop);
+}
+
+/* The watches whose paths depend on pppd's database. */
+static void mark_pppd_stale(struct monitor *monitor)
+{
+    runloop_lock(monitor->loop);
+    list_for_each(node, &monitor->pppd_watches)
+        mark_stale_locked(monitor, container_of(node, struct path_watch, pppd));
     runloop_unlock(monitor->loop);
 }
 
@@ -221,6 +235,9 @@ static void set_dependencies_locked(struct path_watch *watch, const struct depen
     watch->is_sample = false;
     lifetimes_update(&watch->monitor->lifetimes, &watch->lifetime, dependencies,
                      !watch->evaluated && route_may_expire(watch));
+    list_remove(&watch->pppd);
+    if (dependencies->pppd)
+        list_append(&watch->monitor->pppd_watches, &watch->pppd);
     watch->evaluated = true;
     watch->dependencies = *dependencies;
 }
@@ -273,15 +290,19 @@ static int evaluate_over_monitor_socket(struct monitor *monitor, const struct qu
                                         struct path *ret)
 {
     uint32_t learned = 0;
-    int      error = evaluate_questions(&monitor->rtnetlink, questions, extras, ret);
+    int      error = evaluate_questions(&monitor->rtnetlink, &monitor->round, questions, extras, ret);
 
     while (error == 0 && ret->dependencies.unknown_link != learned) {
         learned = ret->dependencies.unknown_link;
         error = learn_link(monitor, learned);
         if (error == 0)
-            error = evaluate_questions(&monitor->rtnetlink, questions, extras, ret);
+            error = evaluate_questions(&monitor->rtnetlink, &monitor->round, questions, extras, ret);
     }
-    return error == 0 ? wireguard_path_follow(monitor->netns, &monitor->peers, ret) : error;
+    if (error == 0)
+        error = wireguard_path_follow(monitor->netns, &monitor->round, ret);
+    if (error == 0)
+        questions_adjust_path(questions, ret); /* the other end of a tunnel may have set another reason */
+    return error;
 }
 
 static int evaluate_watch(struct monitor *monitor, const struct path_watch *watch, struct path *ret)
@@ -295,7 +316,7 @@ static int evaluate_watch(struct monitor *monitor, const struct path_watch *watc
         /* The process may have entered a sandbox a moment ago: from now on poll. */
         if (monitor->poll == NEVER)
             monitor->poll = 0;
-        error = netns_evaluate(monitor->netns, questions, watch->extras, ret);
+        error = netns_evaluate_in_round(monitor->netns, &monitor->round, questions, watch->extras, ret);
     }
     questions_release(questions);
     return error;
@@ -327,6 +348,8 @@ static int update_stale_watches(struct monitor *monitor)
     int                result = 0;
 
     list_init(&failed);
+    if (round_begin(&monitor->round))
+        mark_pppd_stale(monitor);
     rtnetlink_set_barrier(&monitor->rtnetlink);
     while ((watch = take_next_stale(monitor)) != NULL) {
         const int error = update_watch(monitor, watch);
@@ -337,7 +360,7 @@ static int update_stale_watches(struct monitor *monitor)
         }
         counted_release(watch->owner);
     }
-    wireguard_clear(&monitor->peers);
+    round_end(&monitor->round);
     runloop_lock(monitor->loop);
     while ((node = list_pop(&failed)) != NULL)
         list_append(&monitor->stale, node);
@@ -392,13 +415,15 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t next_deadline_locked(const struct monitor *monitor)
+static int64_t next_deadline_locked(const struct monitor *monitor, int64_t now)
 {
     int64_t nearest = earlier(monitor->recheck, monitor->retry);
 
     nearest = earlier(nearest, monitor->poll);
     nearest = earlier(nearest, monitor->reread);
     nearest = earlier(nearest, lifetimes_next_end(&monitor->lifetimes));
+    if (!list_is_empty(&monitor->pppd_watches))
+        nearest = earlier(nearest, now + PPPD_INTERVAL);
     list_for_each(node, &monitor->watches)
         nearest = earlier(nearest, container_of(node, struct path_watch, node)->lifetime.end);
     return nearest;
@@ -421,15 +446,19 @@ static void mark_due_stale(struct monitor *monitor, int64_t now)
 static void plan_next_run(struct monitor *monitor, int64_t began, bool reread, bool failed, bool more)
 {
     const int64_t now = clock_now();
+    bool          pppd;
 
     plan_poll(monitor, began, now);
     plan_retry(monitor, now, failed);
     runloop_lock(monitor->loop);
     plan_reread_locked(monitor, now, reread || monitor->reread <= began);
-    monitor->source.deadline = next_deadline_locked(monitor);
+    monitor->source.deadline = next_deadline_locked(monitor, now);
     if (more)
         runloop_source_due_locked(monitor->loop, &monitor->source);
+    pppd = !list_is_empty(&monitor->pppd_watches);
     runloop_unlock(monitor->loop);
+    if (!pppd)
+        pppd_clear(&monitor->round.pppd);
 }
 
 /* Runs the source if netlink is denied. */
@@ -503,6 +532,7 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     netns_retain(netns);
     list_init(&monitor->watches);
     list_init(&monitor->stale);
+    list_init(&monitor->pppd_watches);
     lifetimes_init(&monitor->lifetimes);
     monitor->recheck = monitor->reread = monitor->retry = NEVER;
     monitor->retry_delay = RETRY_FIRST;
@@ -528,6 +558,7 @@ int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *wat
     if (error == 0) {
         watch->monitor = monitor;
         lifetime_member_init(&watch->lifetime);
+        list_init(&watch->pppd);
         watch->is_sample = watch->evaluated = false;
         watch->dependencies = (struct dependencies){ 0 };
         list_append(&monitor->watches, &watch->node);
@@ -564,6 +595,7 @@ void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch)
         watch->monitor = NULL;
         list_remove(&watch->node);
         list_remove(&watch->stale);
+        list_remove(&watch->pppd);
         lifetimes_leave(&monitor->lifetimes, &watch->lifetime);
         if (list_is_empty(&monitor->watches))
             runloop_remove_source_locked(loop, &monitor->source);

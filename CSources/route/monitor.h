@@ -28,6 +28,7 @@ struct path_watch {
     bool (*accept)(struct path_watch *watch, const struct path *path, unsigned long path_version);
     struct monitor        *monitor; /* NULL: not watched */
     struct lifetime_member lifetime;
+    struct list            pppd;         /* of the list in struct monitor, if the path depends on pppd's database */
     bool                   is_sample;    /* the next evaluation is made for all that share the lifetime */
     bool                   evaluated;    /* since monitor_watch */
     struct dependencies    dependencies; /* of the last path */

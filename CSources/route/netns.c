@@ -184,6 +184,7 @@ int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct
 
 struct evaluate_call {
     struct netns           *netns;
+    struct round           *round;
     const struct questions *questions;
     unsigned                extras;
     struct path            *path;
@@ -197,7 +198,7 @@ static int evaluate_over_shared_socket(const struct evaluate_call *call)
     pthread_mutex_lock(&netns->lock);
     if (!netns->denied) {
         rtnetlink_clear_unwatched_links(&netns->rtnetlink);
-        error = evaluate_questions(&netns->rtnetlink, call->questions, call->extras, call->path);
+        error = evaluate_questions(&netns->rtnetlink, call->round, call->questions, call->extras, call->path);
     }
     pthread_mutex_unlock(&netns->lock);
     return error;
@@ -229,21 +230,33 @@ static int evaluate_over_all_links(void *argument)
     if (error == 0) {
         error = rtnetlink_read_links(&rtnetlink);
         if (error == 0)
-            error = evaluate_questions(&rtnetlink, call->questions, call->extras, call->path);
+            error = evaluate_questions(&rtnetlink, call->round, call->questions, call->extras, call->path);
         rtnetlink_close(&rtnetlink);
     }
     return error == NETLINK_DENIED ? udp_probe_evaluate(call->questions, call->path) : error;
 }
 
-int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
+int netns_evaluate_in_round(struct netns *netns, struct round *round, const struct questions *questions,
+                            unsigned extras, struct path *ret)
 {
-    struct evaluate_call call = { .netns = netns, .questions = questions, .extras = extras, .path = ret };
-    int                  error;
+    struct evaluate_call call = {
+        .netns = netns, .round = round, .questions = questions, .extras = extras, .path = ret
+    };
+    int error;
 
     if (local_wifi_concerns(questions))
         return netns_run(netns, evaluate_over_all_links, &call);
     error = evaluate_over_shared_socket(&call);
     return error == NETLINK_DENIED ? netns_run(netns, evaluate_in_namespace, &call) : error;
+}
+
+int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
+{
+    struct round round = ROUND_EMPTY;
+    const int    error = netns_evaluate_in_round(netns, &round, questions, extras, ret);
+
+    round_clear(&round);
+    return error;
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
@@ -295,7 +308,7 @@ int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret)
     int         error;
 
     *ret = (struct link){ 0 };
-    if (index == 0 || !read_shared_link(netns, index, ret, &changes) || link_type_is_known(ret))
+    if (index == 0 || !read_shared_link(netns, index, ret, &changes) || (link_type_is_known(ret) && ret->complete))
         return 0;
     error = netns_query_link_type(netns, index, &found);
     if (error != 0)

@@ -28,7 +28,11 @@ int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct
  * for RTNL, except for a question about the local network, which needs a list of all links. */
 int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret);
 
-/* Finds out the type of a link, for the caller and for the shared link table. May wait for RTNL, on sockets of its own.
+/* The same, as one of the evaluations of a round. */
+int netns_evaluate_in_round(struct netns *netns, struct round *round, const struct questions *questions,
+                            unsigned extras, struct path *ret);
+
+/* Finds out all about a link, for the caller and for the shared link table. May wait for RTNL, on sockets of its own.
  * Returns 0, also if nothing more can be found out, or an errno. ret->index 0: there is no such link. */
 int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret);
 

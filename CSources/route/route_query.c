@@ -17,9 +17,11 @@
 
 #define TUNNEL_DEPTH 4 /* tunnels inside one another that are followed */
 
-struct route_query route_query_make(struct rtnetlink *rtnetlink, const struct question *question, unsigned extras)
+struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round *round, const struct question *question,
+                                    unsigned extras)
 {
     return (struct route_query){ .rtnetlink = rtnetlink,
+                                 .round = round,
                                  .question = question,
                                  .extras = extras,
                                  .request = { .mark = question->mark },
@@ -66,9 +68,26 @@ int route_query_match(struct route_query *query, struct route *ret)
     return query_route(query, true, ret);
 }
 
-int route_query_path_from_error(const struct route_query *query, int error, struct path *ret)
+/* The kernel refuses packets with a source in 127.0.0.0/8 that would leave this machine, with the errno of a blackhole
+ * route. The destination has a blackhole route if it has the errno without the source, too. */
+static bool source_cannot_leave(struct route_query *query, int error)
 {
-    return path_from_error(error, query->bound, ret) ? 0 : error;
+    struct route_request request = query->request;
+    struct route         route;
+
+    if (error != EINVAL || !address_is_loopback(&request.source))
+        return false;
+    request.source = (struct address){ 0 };
+    return rtnetlink_query(query->rtnetlink, &request, &route) != EINVAL;
+}
+
+int route_query_path_from_error(struct route_query *query, int error, struct path *ret)
+{
+    if (!path_from_error(error, query->bound, ret))
+        return error;
+    if (source_cannot_leave(query, error))
+        *ret = path_unreachable(kSCNetworkReachabilityReasonNoSourceAddress);
+    return 0;
 }
 
 int route_query_failure(int error)
@@ -97,19 +116,97 @@ void route_query_recheck_after(struct path *path, uint32_t seconds)
 
 /* ---- Interface and local address -------------------------------------------------------------------------------- */
 
-/* Whether the local address belongs to this machine. Needed because IPv6 queries accept any source address. Returns 0
- * or an errno. */
+/* The VRF that an interface is, or is a port of. index 0: there is none, or it is not known. */
+struct vrf {
+    uint32_t index, table;
+};
+
+/* Returns the link if all is known about it, else NULL. */
+static const struct link *find_complete_link(struct route_query *query, uint32_t index)
+{
+    const struct link *link = link_table_find(&query->rtnetlink->links, index);
+
+    if (link != NULL && link->complete)
+        return link;
+    query->unknown_link = index;
+    return NULL;
+}
+
+static struct vrf find_vrf(struct route_query *query, uint32_t index)
+{
+    const struct link *link = index == 0 ? NULL : find_complete_link(query, index);
+
+    if (link != NULL && link->vrf_table == 0 && link->master != 0)
+        link = find_complete_link(query, link->master);
+    return link == NULL || link->vrf_table == 0 ? (struct vrf){ 0 }
+                                                : (struct vrf){ .index = link->index, .table = link->vrf_table };
+}
+
+/* Finds the table in which the local address is local, for packets out of an interface (0: any). *ret 0: in none.
+ * Needed because IPv6 queries accept any source address. Returns 0 or an errno. */
+static int find_local_table(struct route_query *query, uint32_t oif, uint32_t *ret)
+{
+    struct route_request request = { .destination = query->question->local, .mark = query->request.mark, .oif = oif };
+    struct route         route;
+    const int            error = rtnetlink_query(query->rtnetlink, &request, &route);
+
+    *ret = error != 0 || route.type != RTN_LOCAL ? 0 : route.table == 0 ? RT_TABLE_LOCAL : route.table;
+    return route_query_failure(error);
+}
+
+/* Finds the interface that packets to the destination leave over. *ret 0: there is none. Returns 0 or an errno. */
+static int find_outgoing_index(struct route_query *query, uint32_t *ret)
+{
+    struct route_request request = { .destination = query->question->destination,
+                                     .mark = query->request.mark,
+                                     .oif = query->request.oif };
+    struct route         route;
+    int                  error;
+
+    *ret = 0;
+    if (request.destination.family == AF_UNSPEC)
+        return 0;
+    error = rtnetlink_query(query->rtnetlink, &request, &route);
+    if (error == 0)
+        *ret = route.oif;
+    return route_query_failure(error);
+}
+
+/* Whether the VRF's own table has the local address. The rule for the table "local" usually comes first: if an
+ * interface outside the VRF has the same address, only queries out of the port that has the address find it in the
+ * VRF. */
+static int query_address_in_vrf(struct route_query *query, const struct vrf *vrf, bool *ret)
+{
+    uint32_t table, outgoing = 0;
+    int      error = find_local_table(query, vrf->index, &table);
+
+    if (error == 0 && table != 0 && table != vrf->table)
+        error = find_outgoing_index(query, &outgoing);
+    if (error == 0 && outgoing != 0)
+        error = find_local_table(query, outgoing, &table);
+    *ret = error == 0 && table == vrf->table;
+    return error;
+}
+
+/* Whether the local address belongs to this machine; if the question names an interface in a VRF, to that VRF. */
 static int query_local_address(struct route_query *query, bool *ret)
 {
-    const struct address *local = &query->question->local;
-    struct route_request  request = { .destination = *local,
-                                      .mark = query->request.mark,
-                                      .oif = address_is_link_local(local) ? query->request.oif : 0 };
-    struct route          route;
-    const int             error = rtnetlink_query(query->rtnetlink, &request, &route);
+    const bool     is_link_local = address_is_link_local(&query->question->local);
+    const uint32_t oif = query->request.oif;
+    uint32_t       table;
+    struct vrf     vrf = { 0 };
+    int            error;
 
-    *ret = error == 0 && route.type == RTN_LOCAL;
-    return route_query_failure(error);
+    if (!is_link_local)
+        vrf = find_vrf(query, oif);
+    if (vrf.index != 0)
+        return query_address_in_vrf(query, &vrf, ret);
+    error = find_local_table(query, is_link_local ? oif : 0, &table);
+    /* The interface may be in a VRF that is not known. */
+    if (error == 0 && table == 0 && query->unknown_link != 0)
+        error = find_local_table(query, oif, &table);
+    *ret = table != 0;
+    return error;
 }
 
 int route_query_begin(struct route_query *query, bool *ret_open, struct path *ret)
@@ -135,4 +232,10 @@ int route_query_begin(struct route_query *query, bool *ret_open, struct path *re
         *ret = path_unreachable(kSCNetworkReachabilityReasonLocalAddressNotAssigned);
     *ret_open = is_local;
     return error;
+}
+
+int route_query_end(const struct route_query *query, struct path *path)
+{
+    dependencies_add(&path->dependencies, &(struct dependencies){ .unknown_link = query->unknown_link });
+    return query->link_error;
 }

@@ -7,6 +7,7 @@
 #include "kernel/rtnetlink.h"
 #include "pure/path.h"
 #include "pure/question.h"
+#include "route/round.h"
 
 /* What to find for a path besides flags, reason and interface. Bits. */
 enum query_extras {
@@ -16,20 +17,26 @@ enum query_extras {
 
 struct route_query {
     struct rtnetlink      *rtnetlink;
+    struct round          *round;
     const struct question *question;
     unsigned               extras;
-    struct route_request   request;    /* the parameters that all queries share */
-    bool                   bound;      /* the question names an interface, not just the scope of an IPv6 address */
-    unsigned               depth;      /* how many more tunnels inside one another to follow */
-    int                    link_error; /* the errno of a failure to read a link, or 0 */
+    struct route_request   request;      /* the parameters that all queries share */
+    bool                   bound;        /* the question names an interface, not just the scope of an IPv6 address */
+    unsigned               depth;        /* how many more tunnels inside one another to follow */
+    int                    link_error;   /* the errno of a failure to read a link, or 0 */
+    uint32_t               unknown_link; /* the path may change when all is known about this link; 0: there is none */
 };
 
-struct route_query route_query_make(struct rtnetlink *rtnetlink, const struct question *question, unsigned extras);
+struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round *round, const struct question *question,
+                                    unsigned extras);
 
 /* The calls below return 0, or an errno if the kernel could not be queried. */
 
 /* Finds the interface, and checks the local address. *ret_open false: *ret is the path already. */
 int route_query_begin(struct route_query *query, bool *ret_open, struct path *ret);
+
+/* Adds to the path what it depends on besides routes. Call it last. */
+int route_query_end(const struct route_query *query, struct path *path);
 
 /* Query the route to `request.destination`. route_query_plain returns the way that a packet takes out of an interface
  * (0: any), route_query_match the route that matches. A returned errno can be the kernel's reply: pass it to
@@ -38,7 +45,7 @@ int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret
 int route_query_match(struct route_query *query, struct route *ret);
 
 /* Converts the errno of a query. Returns 0 and a path if it is the kernel's reply, else the errno. */
-int route_query_path_from_error(const struct route_query *query, int error, struct path *ret);
+int route_query_path_from_error(struct route_query *query, int error, struct path *ret);
 
 /* The same for a further query, whose reply cannot make the path worse: returns 0 if the errno is the kernel's
  * reply. */

@@ -118,6 +118,20 @@ static bool path_from_connect_error(int error, struct path *ret)
     }
 }
 
+/* The kernel refuses packets with a source in 127.0.0.0/8 that would leave this machine, with the errno of a blackhole
+ * route. The destination has a blackhole route if it has the errno without the source, too. */
+static bool source_is_refused(const struct udp_probe *probe, const struct address *destination, int error)
+{
+    struct descriptor socket;
+
+    if (error != EINVAL || !address_is_loopback(&probe->question->local) ||
+        open_udp_socket(destination->family, &socket) != 0)
+        return false;
+    error = connect_socket(socket.fd, destination, probe->oif);
+    descriptor_close(&socket);
+    return error != EINVAL;
+}
+
 static int connect_and_evaluate(int fd, const struct udp_probe *probe, const struct address *destination,
                                 struct path *ret)
 {
@@ -134,6 +148,8 @@ static int connect_and_evaluate(int fd, const struct udp_probe *probe, const str
     error = connect_socket(fd, destination, probe->oif);
     if (error == EACCES && allow_broadcast(fd))
         error = connect_socket(fd, destination, probe->oif);
+    if (source_is_refused(probe, destination, error))
+        error = EADDRNOTAVAIL;
     if (error != 0)
         return path_from_connect_error(error, ret) ? 0 : error;
     if (getsockname(fd, (struct sockaddr *)&own, &length) != 0)
@@ -368,7 +384,7 @@ int udp_probe_evaluate(const struct questions *questions, struct path *ret)
             *ret = path;
     }
     ret->evidence = kSCNetworkReachabilityEvidenceSocket;
-    questions_override_reason(questions, ret);
+    questions_adjust_path(questions, ret);
     return 0;
 }
 

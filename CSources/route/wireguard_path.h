@@ -4,12 +4,11 @@
 
 /* Paths over WireGuard links. Such a path is only as good as the path to the peer. */
 
-#include "kernel/wireguard.h"
 #include "route/netns.h"
 
-/* If the path goes over a WireGuard link, applies the path to the peer, if this process may read the peers. The kernel
- * does not announce that a peer moved, so the path becomes stale after some time. `peers` keeps the peers of the last
- * link for later calls. May wait for RTNL. Returns 0 or an errno. */
-int wireguard_path_follow(struct netns *netns, struct wireguard_peers *peers, struct path *path);
+/* If the path goes over a WireGuard link, applies the path to the peer, if this process may read the peers and the link
+ * is known to send in this network namespace. The kernel does not announce that a peer moved, so the path becomes stale
+ * after some time. `round` keeps the peers for later calls. May wait for RTNL. Returns 0 or an errno. */
+int wireguard_path_follow(struct netns *netns, struct round *round, struct path *path);
 
 #endif

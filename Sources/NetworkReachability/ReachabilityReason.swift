@@ -24,11 +24,12 @@ public struct ReachabilityReason: RawRepresentable, Sendable, Hashable {
     public static let interfaceDown = ReachabilityReason(.interfaceDown)
     /// The route's interface is up, but not running: the cable is unplugged, or the interface is dormant.
     public static let noCarrier = ReachabilityReason(.noCarrier)
-    /// There is an IPv6 route, but no source address for it.
+    /// There is an IPv6 route, but no source address for it, or the monitor's local address is one of 127.0.0.0/8 and the
+    /// destination is not on this machine.
     public static let noSourceAddress = ReachabilityReason(.noSourceAddress)
     /// The monitor's local address is not an address of this machine.
     public static let localAddressNotAssigned = ReachabilityReason(.localAddressNotAssigned)
-    /// The host's name is not resolved yet. The flags are those of the path to the name servers or the default path.
+    /// The host's name is not resolved yet. The flags are those of the default path.
     public static let namePending = ReachabilityReason(.namePending)
     public static let nameNotFound = ReachabilityReason(.nameNotFound)
     public static let nameServerFailure = ReachabilityReason(.nameServerFailure)

@@ -121,7 +121,7 @@ struct CheckTests {
     }
 
     @Test(
-        "A pending name is not reachable, even if its name server is", .nameServer
+        "A pending name is not reachable, even if the default path is", .nameServer
     )
     func pendingName() async throws {
         let namespace = try await Namespace(.gateway)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints what the library reports about paths, for the scripts in links/. It reads commands from the standard input,
- * one on a line, and prints one line for each: see ADDRESS "WiFi Rd None": type, flags and reason, from a new target.
- * If a target that is scheduled since the first command about this address reports something else, that follows. driver
- * NAME "cdc_ether": the driver of an interface, as the kernel reports it; "-": not reported */
+ * one on a line, and prints one line for each: see TARGET "WiFi Rd None": type, flags and reason, from a new target. If
+ * a target that is scheduled since the first command about this TARGET reports something else, that follows. flags
+ * TARGET "Rd": what GetFlags of a new target returns. driver NAME "cdc_ether": the driver of an interface, as the
+ * kernel reports it; "-": not reported. TARGET is an address, or [LOCAL,]ADDRESS@INTERFACE: with a local address, and
+ * bound to an interface. */
+#include <arpa/inet.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <reachability/reachability.h>
 #include <stdbool.h>
@@ -16,11 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TARGETS  32
+#define TARGETS  64
 #define PATIENCE 10.0 /* seconds until a scheduled target that is still out of date has missed a change */
 
 struct watched_address {
-    char                     address[64];
+    char                     address[128];
     SCNetworkReachabilityRef target;
 };
 
@@ -87,10 +91,42 @@ static const char *reason_name(SCNetworkReachabilityReason reason)
     return reason < sizeof names / sizeof names[0] ? names[reason] : "?";
 }
 
+static const struct sockaddr *parse_address(const char *text, struct sockaddr_storage *ret)
+{
+    struct sockaddr_in  *ipv4 = (struct sockaddr_in *)ret;
+    struct sockaddr_in6 *ipv6 = (struct sockaddr_in6 *)ret;
+
+    *ret = (struct sockaddr_storage){ .ss_family = strchr(text, ':') == NULL ? AF_INET : AF_INET6 };
+    if (inet_pton(ret->ss_family, text, ret->ss_family == AF_INET ? (void *)&ipv4->sin_addr : &ipv6->sin6_addr) != 1)
+        die(text);
+    return (const struct sockaddr *)ret;
+}
+
+/* The text is "[LOCAL,]ADDRESS@INTERFACE". */
+static SCNetworkReachabilityRef create_bound_target(const char *text)
+{
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    struct sockaddr_storage      local, remote;
+    char                         copy[128], *interface, *comma;
+
+    snprintf(copy, sizeof copy, "%s", text);
+    interface = strchr(copy, '@');
+    *interface++ = '\0';
+    comma = strchr(copy, ',');
+    if (comma != NULL) {
+        *comma = '\0';
+        options.localAddress = parse_address(copy, &local);
+    }
+    options.remoteAddress = parse_address(comma == NULL ? copy : comma + 1, &remote);
+    options.interfaceName = interface;
+    return SCNetworkReachabilityCreateWithOptions(NULL, &options);
+}
+
 /* A link-local address needs the name of its interface: "ADDRESS%INTERFACE". */
 static SCNetworkReachabilityRef create_target(const char *address)
 {
-    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, address);
+    SCNetworkReachabilityRef target = strchr(address, '@') == NULL ? SCNetworkReachabilityCreateWithName(NULL, address)
+                                                                   : create_bound_target(address);
 
     if (target == NULL)
         die(address);
@@ -149,6 +185,19 @@ static void print_path(struct watched_address *entry)
         printf("%s, but scheduled: %s\n", fresh, scheduled);
 }
 
+static void print_flags(const char *address)
+{
+    SCNetworkReachabilityRef   target = create_target(address);
+    SCNetworkReachabilityFlags flags;
+    char                       letters[16];
+
+    if (!SCNetworkReachabilityGetFlags(target, &flags))
+        die("the target has no flags");
+    flags_to_letters(flags, letters);
+    puts(letters);
+    SCNetworkReachabilityRelease(target);
+}
+
 static void print_driver(const char *interface)
 {
     struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
@@ -162,7 +211,7 @@ static void print_driver(const char *interface)
 
 int main(void)
 {
-    char line[128], command[16], argument[64];
+    char line[256], command[16], argument[128];
 
     loop = SCRunLoopCreate();
     if (loop == NULL)
@@ -177,10 +226,12 @@ int main(void)
             continue;
         if (fgets(line, sizeof line, stdin) == NULL)
             return 0;
-        if (sscanf(line, "%15s %63s", command, argument) != 2)
+        if (sscanf(line, "%15s %127s", command, argument) != 2)
             die("not a command");
         if (strcmp(command, "driver") == 0)
             print_driver(argument);
+        else if (strcmp(command, "flags") == 0)
+            print_flags(argument);
         else
             print_path(watch_address(argument));
         fflush(stdout);

@@ -53,9 +53,8 @@
  *     without callbacks                     SCNetworkReachabilityScheduleWithRunLoop; SCRunLoopPerform, then
  *                                           SCRunLoopCopyNextChange until it returns NULL
  *
- * A name is looked up only while its target is scheduled. Before the first result, GetFlags and GetPath say nothing
- * about the host: the flags are about the path to the name servers, and the reason is NamePending. Schedule the target
- * and wait for the callback.
+ * A name is looked up only while its target is scheduled. Before the first result, GetFlags and GetPath are about the
+ * default path, not about the host, and the reason is NamePending. Schedule the target and wait for the callback.
  *
  * ---- Rules for all calls
  *
@@ -184,7 +183,8 @@ SC_FLAGS(SCNetworkReachabilityFlags) {
  * Why a target is not reachable, as the kernel reports it. An "unreachable" rule is reported as NoRoute.
  *
  * Over a tunnel that publishes its other end, the path to that end counts. Over WireGuard, the path to the
- * destination's peer counts in GetPath and for scheduled targets, if the process may read the peers (CAP_NET_ADMIN).
+ * destination's peer counts in GetPath and for scheduled targets, if the process may read the peers (CAP_NET_ADMIN) and
+ * the link was created in the target's network namespace.
  */
 /* clang-format off */
 SC_OPEN_ENUM(SCNetworkReachabilityReason) {
@@ -195,9 +195,9 @@ SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonRouteBlackhole          = 4,  /* a "blackhole" route or rule */
     kSCNetworkReachabilityReasonInterfaceDown           = 5,  /* the route's interface is administratively down */
     kSCNetworkReachabilityReasonNoCarrier               = 6,  /* up, but not running: no cable, dormant */
-    kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* IPv6 without an address to send from */
+    kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* no address to send from, or a pair's is 127.x.x.x */
     kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8,  /* this machine does not have a pair's local address */
-    kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are about the name servers */
+    kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are the default path's */
     kSCNetworkReachabilityReasonNameNotFound            = 10,
     kSCNetworkReachabilityReasonNameServerFailure       = 11,
     kSCNetworkReachabilityReasonNameServerUnreachable   = 12,
@@ -281,13 +281,14 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
  * "localhost" and names below ".localhost" are 127.0.0.1 and ::1.
  *
  * Any other name is looked up with getaddrinfo(3), in the background, while the target is scheduled. Until the first
- * result, and while the target is not scheduled, the reason is NamePending and the flags are those of the path to the
- * name servers, or of the default path if these are on this machine.
+ * result, and while the target is not scheduled, the reason is NamePending, and flags and path are those of the default
+ * path, over the target's interface and with its mark. IsDirect and IsLocalAddress are not set then.
  *
  * The first result or failure makes a callback; so does a change of the addresses. The best address counts; of equals,
  * the first in the resolver's order. A name that does not exist has no flags (NameNotFound). If the name servers fail,
  * earlier addresses stay; without any, there are no flags (NameServerFailure, NameServerUnreachable). A name is looked
- * up again after a change of the network, after 5 minutes, and after a failure.
+ * up again after a change of the network, after 5 minutes, and after a failure. If changes go on, there are pauses
+ * between the look-ups.
  *
  * Fails as CreateWithAddress does.
  */
@@ -335,7 +336,8 @@ unsigned long SCNetworkReachabilityGetTypeID(void);
 /* ---- Reading a target's state ----------------------------------------------------------------------------------- */
 
 /*
- * Gets the flags. While a name is not resolved, they are not about the host: see CreateWithName.
+ * Gets the flags. While a name is not resolved, they are about the default path, not about the host: see
+ * CreateWithName.
  *
  * If the target is not scheduled, this queries the kernel, which takes some microseconds. If it is scheduled, this
  * loads the result of the latest evaluation, without a system call or a lock. On a run loop, the result changes only

@@ -139,7 +139,7 @@ static void sweep(size_t way_count, void (*scenario)(void))
 static struct writer             writer = { .fd = -1 };
 static unsigned                  peer; /* the other end of the link that all routes leave over */
 static const struct writer_route defaults[] = { { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" },
-                                                { .prefix = "::/0", .gateway = "2001:db8::1" } };
+                                                { .prefix = "::/0", .gateway = "2001:db8::1", .expires = 100000 } };
 
 static void add_defaults(void)
 {
@@ -188,6 +188,7 @@ static const struct kind {
     { .local = "192.0.2.2", .remote = "198.51.100.1" },
     { .remote = "198.51.100.1", .interface = "a", .options = kSCNetworkReachabilityOptionNotifyPath },
     { .remote = "2001:db8:1::1", .interface = "a" },
+    { .remote = "169.254.0.0" },
     { .name = "localhost" },
     { .name = NAME },
 };

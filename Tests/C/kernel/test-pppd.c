@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* A ppp link, and the notes of pppd about it in a database of the test. Tests/VM has real ppp links; here a tun device
  * has their hardware type. */
+#include <fcntl.h>
 #include <linux/if_arp.h>
 #include <linux/if_tun.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/etc.h"
@@ -188,6 +193,137 @@ TEST(a_late_note_is_noticed)
     watcher_stop(&watcher);
     close(tun);
 }
+
+/* ---- How often the database is read ----------------------------------------------------------------------------- */
+
+/* The test counts calls and has its own clock. They are wrapped at link time. */
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old);
+
+#define TARGETS 50
+
+static unsigned reads;
+static double   now_is; /* seconds; 0: the clock is the kernel's */
+static int      calls;
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    mode_t  mode;
+    va_list more;
+
+    va_start(more, flags);
+    mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    reads += strcmp(path, DATABASE) == 0;
+    return __real_open(path, flags, mode);
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    if (now_is == 0)
+        return __real_clock_gettime(clock, now);
+    now->tv_sec = (time_t)now_is;
+    now->tv_nsec = (long)((now_is - (double)now->tv_sec) * 1e9);
+    return 0;
+}
+
+/* A timer fires at once, and the clock then decides what is due. */
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *old)
+{
+    const struct itimerspec at_once = { .it_value = { .tv_nsec = 1 } };
+    const bool              is_set = value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0;
+
+    return __real_timerfd_settime(fd, flags, is_set && now_is != 0 ? &at_once : value, old);
+}
+
+static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    (void)info;
+    calls++;
+}
+
+/* Makes one pass at this time. Returns how often it read the database. */
+static unsigned reads_at(SCRunLoopRef loop, double time)
+{
+    reads = 0;
+    calls = 0;
+    now_is = 1000 + time;
+    (void)SCRunLoopPerform(loop, 0);
+    return reads;
+}
+
+static unsigned long evaluations_of(SCNetworkReachabilityRef target)
+{
+    char          text[1024];
+    const char   *counters;
+    unsigned long count = 0;
+
+    SCNetworkReachabilityGetDescription(target, text, sizeof text);
+    counters = strstr(text, "counters: ");
+    if (counters == NULL || sscanf(counters, "counters: %lu evaluations", &count) != 1)
+        fail_msg("no counters in: %s", text);
+    return count;
+}
+
+TEST(many_targets_read_the_database_once_a_round)
+{
+    SCNetworkReachabilityRef targets[TARGETS];
+    SCRunLoopRef             loop = SCRunLoopCreate();
+    unsigned long            evaluations;
+    const int                tun = begin();
+
+    note(DATABASE, (unsigned)getpid(), "UNIT=0;IPLOCAL=10.9.0.1");
+    now_is = 1000;
+    for (int i = 0; i < TARGETS; i++) {
+        char address[32];
+
+        snprintf(address, sizeof address, "198.51.100.%d", i + 1);
+        targets[i] = expect_target(address);
+        assert_true(SCNetworkReachabilitySetCallback(targets[i], count_call, NULL));
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+    }
+    assert_int_equal(reads_at(loop, 0), 1);
+    assert_int_equal(reads_at(loop, 1.999), 0);
+    evaluations = evaluations_of(targets[7]);
+    assert_int_equal(reads_at(loop, 2), 1);
+    assert_int_equal(evaluations_of(targets[7]), evaluations); /* nothing has changed */
+    assert_int_equal(reads_at(loop, 3.999), 0);
+    note(DATABASE, (unsigned)getpid(), "UNIT=0");
+    assert_int_equal(reads_at(loop, 4), 1);
+    assert_int_equal(calls, TARGETS);
+    assert_int_equal(expect_flags_of(targets[7]), R | T | C | ON_TRAFFIC);
+
+    /* A round that another change caused reads it, too: all targets get the same answer. */
+    note(DATABASE, (unsigned)getpid(), "UNIT=0;IPLOCAL=10.9.0.1");
+    namespace_ip("route add 198.51.100.8 dev ppp0");
+    assert_int_equal(reads_at(loop, 5), 1);
+    assert_int_equal(calls, TARGETS);
+    assert_int_equal(reads_at(loop, 6.999), 0);
+    assert_int_equal(reads_at(loop, 7), 1);
+    assert_int_equal(calls, 0);
+
+    /* No path depends on the database any more. */
+    namespace_ip("link set dev ppp0 down");
+    (void)reads_at(loop, 8);
+    assert_int_equal(calls, TARGETS);
+    (void)reads_at(loop, 9); /* the second evaluation after a change of a link */
+    assert_int_equal(reads_at(loop, 100), 0);
+    for (int i = 0; i < TARGETS; i++) {
+        SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode);
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    SCRunLoopRelease(loop);
+    now_is = 0;
+    close(tun);
+}
+
+/* ---- Modems ----------------------------------------------------------------------------------------------------- */
 
 /* The driver of the tty is a link in sysfs. */
 TEST(the_tty_driver_identifies_a_modem)

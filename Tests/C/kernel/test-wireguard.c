@@ -71,11 +71,11 @@ static void end_peers(struct bytes *bytes)
     mnl_attr_nest_end(bytes->header, bytes->peers);
 }
 
-static void apply_message(struct wireguard_peers *peers, const struct bytes *bytes)
+static void apply_message(struct wireguard_link *link, const struct bytes *bytes)
 {
     void *exact = exact_copy(bytes->at, bytes->header->nlmsg_len);
 
-    wireguard_apply(peers, exact);
+    wireguard_link_apply(link, exact);
     free(exact);
 }
 
@@ -84,6 +84,7 @@ static void make_mesh(struct bytes *bytes)
 {
     begin(bytes);
     mnl_attr_put_u32(bytes->header, WGDEVICE_A_FWMARK, 51820);
+    mnl_attr_put_u16(bytes->header, WGDEVICE_A_LISTEN_PORT, 51821);
     begin_peers(bytes);
     begin_peer(bytes, 'a', "192.0.2.9");
     put_allowed(bytes, "0.0.0.0", 0);
@@ -113,47 +114,48 @@ TEST(the_longest_prefix_decides)
         { "10.7.1.1", NULL },
         { "10.7.7.7", "203.0.113.9" },
     };
-    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
-    struct bytes           bytes;
+    struct wireguard_link link = WIREGUARD_LINK_EMPTY;
+    struct bytes          bytes;
 
     make_mesh(&bytes);
-    apply_message(&peers, &bytes);
+    apply_message(&link, &bytes);
+    assert_int_equal(link.port, 51821);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct address destination = make(rows[i].destination), remote = make(rows[i].remote);
         struct tunnel        tunnel;
 
-        assert_true(wireguard_find_peer(&peers, &destination, &tunnel));
+        assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
         assert_int_equal(tunnel.mark, 51820);
         assert_true(address_equal(&tunnel.remote, &remote));
     }
-    wireguard_clear(&peers);
+    wireguard_link_clear(&link);
 }
 
 TEST(a_destination_of_no_peer_has_no_endpoint)
 {
-    const struct address   destination = make("198.51.100.7");
-    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
-    struct tunnel          tunnel;
-    struct bytes           bytes;
+    const struct address  destination = make("198.51.100.7");
+    struct wireguard_link link = WIREGUARD_LINK_EMPTY;
+    struct tunnel         tunnel;
+    struct bytes          bytes;
 
-    assert_false(wireguard_find_peer(&peers, &destination, &tunnel));
+    assert_false(wireguard_link_find_peer(&link, &destination, &tunnel));
     begin(&bytes);
     begin_peers(&bytes);
     begin_peer(&bytes, 'a', "192.0.2.9");
     put_allowed(&bytes, "10.0.0.0", 8);
     end_peer(&bytes);
     end_peers(&bytes);
-    apply_message(&peers, &bytes);
-    assert_false(wireguard_find_peer(&peers, &destination, &tunnel));
-    wireguard_clear(&peers);
+    apply_message(&link, &bytes);
+    assert_false(wireguard_link_find_peer(&link, &destination, &tunnel));
+    wireguard_link_clear(&link);
 }
 
 TEST(the_default_path_may_be_ipv6)
 {
-    const struct address   remote = make("192.0.2.9");
-    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
-    struct tunnel          tunnel;
-    struct bytes           bytes;
+    const struct address  remote = make("192.0.2.9");
+    struct wireguard_link link = WIREGUARD_LINK_EMPTY;
+    struct tunnel         tunnel;
+    struct bytes          bytes;
 
     begin(&bytes);
     begin_peers(&bytes);
@@ -163,10 +165,10 @@ TEST(the_default_path_may_be_ipv6)
     put_allowed(&bytes, "8000::", 1);
     end_peer(&bytes);
     end_peers(&bytes);
-    apply_message(&peers, &bytes);
-    assert_true(wireguard_find_peer(&peers, &(struct address){ 0 }, &tunnel));
+    apply_message(&link, &bytes);
+    assert_true(wireguard_link_find_peer(&link, &(struct address){ 0 }, &tunnel));
     assert_true(address_equal(&tunnel.remote, &remote));
-    wireguard_clear(&peers);
+    wireguard_link_clear(&link);
 }
 
 /* A peer that does not fit into one message continues in the next, without its endpoint. Other peers do not inherit the
@@ -176,10 +178,10 @@ TEST(a_peer_may_continue_in_the_next_message)
     static const char keys[] = { 'a', 'b' };
 
     for (size_t i = 0; i < sizeof keys; i++) {
-        const struct address   destination = make("198.51.100.7"), remote = make("192.0.2.9");
-        struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
-        struct tunnel          tunnel;
-        struct bytes           bytes;
+        const struct address  destination = make("198.51.100.7"), remote = make("192.0.2.9");
+        struct wireguard_link link = WIREGUARD_LINK_EMPTY;
+        struct tunnel         tunnel;
+        struct bytes          bytes;
 
         begin(&bytes);
         begin_peers(&bytes);
@@ -187,27 +189,27 @@ TEST(a_peer_may_continue_in_the_next_message)
         put_allowed(&bytes, "10.0.0.0", 8);
         end_peer(&bytes);
         end_peers(&bytes);
-        apply_message(&peers, &bytes);
+        apply_message(&link, &bytes);
         begin(&bytes);
         begin_peers(&bytes);
         begin_peer(&bytes, keys[i], NULL);
         put_allowed(&bytes, "198.51.100.0", 24);
         end_peer(&bytes);
         end_peers(&bytes);
-        apply_message(&peers, &bytes);
-        assert_true(wireguard_find_peer(&peers, &destination, &tunnel));
+        apply_message(&link, &bytes);
+        assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
         assert_int_equal(address_equal(&tunnel.remote, &remote), keys[i] == 'a');
-        wireguard_clear(&peers);
+        wireguard_link_clear(&link);
     }
 }
 
 TEST(an_endpoint_may_have_a_scope)
 {
-    struct sockaddr_in6    endpoint = { .sin6_family = AF_INET6, .sin6_scope_id = 3 };
-    const struct address   destination = make("10.1.1.1");
-    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
-    struct tunnel          tunnel;
-    struct bytes           bytes;
+    struct sockaddr_in6   endpoint = { .sin6_family = AF_INET6, .sin6_scope_id = 3 };
+    const struct address  destination = make("10.1.1.1");
+    struct wireguard_link link = WIREGUARD_LINK_EMPTY;
+    struct tunnel         tunnel;
+    struct bytes          bytes;
 
     endpoint.sin6_addr.s6_addr[0] = 0xfe;
     endpoint.sin6_addr.s6_addr[1] = 0x80;
@@ -220,27 +222,27 @@ TEST(an_endpoint_may_have_a_scope)
     put_allowed(&bytes, "10.0.0.0", 8);
     end_peer(&bytes);
     end_peers(&bytes);
-    apply_message(&peers, &bytes);
-    assert_true(wireguard_find_peer(&peers, &destination, &tunnel));
+    apply_message(&link, &bytes);
+    assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
     assert_int_equal(tunnel.oif, 3);
     assert_true(address_is_link_local(&tunnel.remote));
-    wireguard_clear(&peers);
+    wireguard_link_clear(&link);
 }
 
 /* The message is truncated at every byte. Then each of its lengths is replaced. */
 TEST(no_bytes_are_read_past_the_end)
 {
-    static const uint16_t  lengths[] = { 0, 1, 3, 4, 5, 8, 0x7fff, 0xffff };
-    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
-    struct bytes           bytes;
-    uint32_t               whole;
+    static const uint16_t lengths[] = { 0, 1, 3, 4, 5, 8, 0x7fff, 0xffff };
+    struct wireguard_link link = WIREGUARD_LINK_EMPTY;
+    struct bytes          bytes;
+    uint32_t              whole;
 
     make_mesh(&bytes);
     whole = bytes.header->nlmsg_len;
     for (uint32_t length = sizeof *bytes.header; length <= whole; length++) {
         bytes.header->nlmsg_len = length;
-        apply_message(&peers, &bytes);
-        wireguard_clear(&peers);
+        apply_message(&link, &bytes);
+        wireguard_link_clear(&link);
     }
     for (size_t at = sizeof *bytes.header + sizeof(struct genlmsghdr); at + 2 <= whole; at += 2) {
         uint16_t before;
@@ -248,8 +250,8 @@ TEST(no_bytes_are_read_past_the_end)
         memcpy(&before, bytes.at + at, sizeof before);
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
             memcpy(bytes.at + at, &lengths[i], sizeof before);
-            apply_message(&peers, &bytes);
-            wireguard_clear(&peers);
+            apply_message(&link, &bytes);
+            wireguard_link_clear(&link);
         }
         memcpy(bytes.at + at, &before, sizeof before);
     }
@@ -257,7 +259,7 @@ TEST(no_bytes_are_read_past_the_end)
 
 TEST(many_prefixes_are_kept)
 {
-    struct wireguard_peers peers = WIREGUARD_PEERS_EMPTY;
+    struct wireguard_link link = WIREGUARD_LINK_EMPTY;
 
     for (unsigned i = 0; i < 250; i++) {
         struct bytes bytes;
@@ -270,7 +272,7 @@ TEST(many_prefixes_are_kept)
         put_allowed(&bytes, prefix, 16);
         end_peer(&bytes);
         end_peers(&bytes);
-        apply_message(&peers, &bytes);
+        apply_message(&link, &bytes);
     }
     for (unsigned i = 0; i < 250; i++) {
         struct address destination;
@@ -279,8 +281,8 @@ TEST(many_prefixes_are_kept)
 
         snprintf(text, sizeof text, "10.%u.1.1", i);
         destination = make(text);
-        assert_true(wireguard_find_peer(&peers, &destination, &tunnel));
+        assert_true(wireguard_link_find_peer(&link, &destination, &tunnel));
         assert_int_equal(tunnel.remote.family, i % 2 == 0 ? AF_INET : AF_UNSPEC);
     }
-    wireguard_clear(&peers);
+    wireguard_link_clear(&link);
 }

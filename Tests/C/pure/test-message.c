@@ -661,4 +661,9 @@ TEST(requests_fit_their_buffer_and_hold_the_query)
     assert_true(length <= MESSAGE_REQUEST_SIZE);
     assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
     assert_int_equal(link->ifi_index, 0);
+    length = message_put_kind_dump(buffer, "ip6erspan-of-15");
+    assert_true(length <= MESSAGE_REQUEST_SIZE);
+    assert_int_equal(header->nlmsg_len, length);
+    assert_int_equal(header->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
+    assert_non_null(memmem(buffer, length, "ip6erspan-of-15", 15));
 }

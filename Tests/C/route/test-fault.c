@@ -11,6 +11,7 @@
 #include "kernel/link_type.h"
 #include "kernel/pppd.h"
 #include "kernel/rtnetlink.h"
+#include "kernel/sock_diag.h"
 #include "support/etc.h"
 #include "support/faults.h"
 #include "support/namespace.h"
@@ -264,6 +265,33 @@ TEST_WITH(NULL, NULL, new_links_during_a_query_do_not_delay_it)
     end_many();
 }
 
+/* ---- Sockets of others ------------------------------------------------------------------------------------------ */
+
+/* A kernel or a sandbox that does not report sockets is no error. */
+TEST(a_lack_of_resources_is_no_missing_socket)
+{
+    static const struct {
+        struct fault fault;
+        int          error;
+    } rows[] = {
+        { { .function = "socket", .error = EMFILE }, EMFILE },
+        { { .function = "malloc", .error = ENOMEM }, ENOMEM },
+        { { .function = "send", .error = ENOBUFS }, ENOBUFS },
+        { { .function = "socket", .error = EPROTONOSUPPORT }, 0 },
+        { { .function = "socket", .error = EPERM }, 0 },
+        { { .function = "send", .error = EACCES }, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint32_t size = 7;
+
+        faults_arm(&rows[i].fault);
+        assert_int_equal(sock_diag_udp_send_buffer(51820, &size), rows[i].error);
+        assert_non_null(faults_disarm());
+        assert_int_equal(size, rows[i].error == 0 ? 0 : 7);
+    }
+}
+
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
 
 /* An unreadable database does not mean that there are no notes. */
@@ -280,15 +308,17 @@ TEST(an_unreadable_database_is_an_error)
         { { .function = "read", .error = EIO, .nth = 2 }, EIO },
         { { .function = "read", .error = EISDIR }, 0 }, /* a directory is no database, but no error */
     };
-    struct pppd pppd;
+    const struct pppd_link *link;
+    struct pppd             pppd = { 0 };
 
     etc_require("127.0.0.1");
     etc_write("/run/pppd2.tdb", "TDB file\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         faults_arm(&rows[i].fault);
-        assert_int_equal(pppd_read("ppp0", &pppd), rows[i].error);
+        assert_int_equal(pppd_find(&pppd, "ppp0", &link), rows[i].error);
         assert_non_null(faults_disarm());
         assert_int_equal(pppd.has_database, rows[i].error == 0);
+        pppd_clear(&pppd);
     }
 }
 

@@ -134,6 +134,22 @@ TEST(a_second_address_of_a_net_is_local_too)
     EXPECT_PAIR("192.0.2.255", "192.0.2.9", 0, LocalAddressNotAssigned);
 }
 
+/* The kernel's errno for this source is that of a blackhole route. IPv6 packets from ::1 do leave. */
+TEST(packets_from_a_loopback_address_cannot_leave)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("route add blackhole 198.51.100.128/26");
+    EXPECT_PAIR("127.0.0.1", "192.0.2.9", 0, NoSourceAddress);
+    EXPECT_PAIR("127.8.9.10", "198.51.100.7", 0, NoSourceAddress);
+    EXPECT_PAIR("127.0.0.1", "0.0.0.0", 0, NoSourceAddress);
+    EXPECT_PAIR("127.0.0.1", "192.0.2.2", R | L | D, None);
+    EXPECT_PAIR("127.0.0.1", "198.51.100.130", 0, RouteBlackhole);
+    EXPECT_PAIR("192.0.2.2", "198.51.100.130", 0, RouteBlackhole);
+    namespace_sysctl("net.ipv4.conf.a.route_localnet", "1");
+    EXPECT_PAIR("127.0.0.1", "192.0.2.9", R | D, None);
+    EXPECT_PAIR("127.0.0.1", "198.51.100.130", 0, RouteBlackhole);
+}
+
 TEST_WITH(namespace_require_lo, NULL, loopback_down_reports_interface_down)
 {
     EXPECT_ADDRESS("127.0.0.1", R | L | D, None);

@@ -44,6 +44,7 @@ TEST(an_interface_without_carrier_is_the_reason_before_one_that_is_down)
 {
     add_down_pair("a", "b");
     namespace_ip("link set dev a up");
+    namespace_await_running("a", false);
     EXPECT_ADDRESS(LOCAL_WIFI, 0, NoCarrier);
 }
 

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -150,6 +151,13 @@ void *faulty_aligned_alloc(size_t alignment, size_t size);
 void *faulty_aligned_alloc(size_t alignment, size_t size)
 {
     return strikes("aligned_alloc", MEMORY) ? NULL : aligned_alloc(alignment, size);
+}
+
+/* Not counted: tdelete(3) frees the memory without a call of faulty_free. */
+void *faulty_tsearch(const void *key, void **root, int (*compare)(const void *, const void *));
+void *faulty_tsearch(const void *key, void **root, int (*compare)(const void *, const void *))
+{
+    return strikes("tsearch", MEMORY) ? NULL : tsearch(key, root, compare);
 }
 
 void faulty_free(void *block);

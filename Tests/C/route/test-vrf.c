@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairs that are bound to a VRF or to one of its ports, with replies that the test gives in place of the kernel.
+ * Tests/VM has real VRFs. */
+#include <errno.h>
+#include <linux/if.h>
+#include <linux/if_arp.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+#include "route/evaluate.h"
+#include "support/expect.h"
+#include "support/literal.h"
+
+int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+
+enum { LO = 1, VRF = 2, PORT = 3, OTHER_PORT = 4, OUTSIDE = 5, TABLE = 10 };
+
+/* A local address. The kernel searches the table "local" first, for addresses of interfaces outside the VRF. */
+struct local_address {
+    const char *text;
+    uint32_t    link; /* of the address */
+    uint32_t    table;
+};
+
+static const struct local_address local_addresses[] = {
+    { "198.51.100.2", OUTSIDE, RT_TABLE_LOCAL },
+    { "2001:db8:51::2", OUTSIDE, RT_TABLE_LOCAL },
+    { "192.0.2.3", OUTSIDE, RT_TABLE_LOCAL },
+    { "192.0.2.2", PORT, TABLE },
+    { "2001:db8::2", PORT, TABLE },
+    { "192.0.2.3", PORT, TABLE },
+    { "192.0.3.2", OTHER_PORT, TABLE },
+    { "10.99.0.1", VRF, TABLE },
+};
+
+static struct rtnetlink rtnetlink;
+static unsigned         queries;
+
+static bool is_in_vrf(uint32_t oif)
+{
+    return oif == VRF || oif == PORT || oif == OTHER_PORT;
+}
+
+/* What a lookup for packets out of `oif` finds. */
+static const struct local_address *find_local(const struct address *address, uint32_t oif)
+{
+    for (size_t i = 0; i < sizeof local_addresses / sizeof local_addresses[0]; i++) {
+        const struct local_address *local = &local_addresses[i];
+        const struct address        own = make(local->text);
+
+        if (address_equal(&own, address) && (local->table != TABLE || is_in_vrf(oif)) &&
+            (oif == 0 || oif == VRF || oif == local->link))
+            return local;
+    }
+    return NULL;
+}
+
+int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request *request, struct route *ret)
+{
+    const struct local_address *local = find_local(&request->destination, request->oif);
+
+    (void)handle;
+    queries++;
+    *ret = (struct route){ .family = request->destination.family, .table = RT_TABLE_MAIN, .type = RTN_UNICAST };
+    ret->source = request->source.family != AF_UNSPEC ? request->source : request->destination;
+    if (local != NULL) {
+        ret->type = RTN_LOCAL;
+        ret->table = local->table;
+        ret->oif = local->table == TABLE ? VRF : LO;
+    } else if (is_in_vrf(request->oif)) {
+        ret->oif = request->oif == VRF ? PORT : request->oif;
+        ret->table = TABLE;
+    } else {
+        ret->oif = OUTSIDE;
+    }
+    return 0;
+}
+
+static void add_link(uint32_t index, const char *name, const char *kind, uint32_t master, bool complete)
+{
+    struct link link = { .index = index,
+                         .flags = IFF_UP | IFF_RUNNING,
+                         .mtu = 1500,
+                         .hardware = ARPHRD_ETHER,
+                         .complete = complete,
+                         .device = DEVICE_VIRTUAL };
+
+    memcpy(link.name, name, strlen(name));
+    if (complete) {
+        memcpy(link.kind, kind, strlen(kind));
+        link.master = master;
+        link.vrf_table = strcmp(kind, "vrf") == 0 ? TABLE : 0;
+    }
+    assert_int_equal(link_table_put(&rtnetlink.links, &link), 0);
+}
+
+static void add_links(bool complete)
+{
+    rtnetlink = (struct rtnetlink){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED };
+    add_link(VRF, "vrf0", "vrf", 0, complete);
+    add_link(PORT, "port", "veth", VRF, complete);
+    add_link(OTHER_PORT, "other", "veth", VRF, complete);
+    add_link(OUTSIDE, "outside", "veth", 0, complete);
+}
+
+/* A socket address of IPv4 has no scope, but the question about a tunnel has one. */
+static struct path evaluate_pair(const char *local, const char *remote, uint32_t oif)
+{
+    const struct question question = { .destination = make(remote), .local = make(local), .scope = oif };
+    struct questions     *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
+    struct round          round = ROUND_EMPTY;
+    struct path           path;
+
+    queries = 0;
+    assert_int_equal(evaluate_questions(&rtnetlink, &round, questions, 0, &path), 0);
+    questions_release(questions);
+    return path;
+}
+
+TEST(the_table_of_the_vrf_has_the_local_address)
+{
+    static const struct {
+        const char *local, *remote;
+        uint32_t    oif;
+        bool        assigned;
+    } rows[] = {
+        { "192.0.2.2", "192.0.2.9", VRF, true },           { "192.0.2.2", "192.0.2.9", PORT, true },
+        { "192.0.2.2", "192.0.2.9", OUTSIDE, false },      { "192.0.2.2", "192.0.2.9", 0, false },
+        { "192.0.3.2", "192.0.2.9", PORT, true }, /* of another port */
+        { "10.99.0.1", "192.0.2.9", VRF, true },           { "10.99.0.1", "192.0.2.9", PORT, true },
+        { "198.51.100.2", "192.0.2.9", VRF, false },       { "198.51.100.2", "192.0.2.9", PORT, false },
+        { "198.51.100.2", "198.51.100.9", OUTSIDE, true }, { "192.0.2.3", "192.0.2.9", VRF, true }, /* also outside */
+        { "192.0.2.3", "192.0.2.9", PORT, true },          { "2001:db8::2", "2001:db8::9", VRF, true },
+        { "2001:db8::2", "2001:db8::9", PORT, true },      { "2001:db8:51::2", "2001:db8::9", VRF, false },
+    };
+
+    add_links(true);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct path path = evaluate_pair(rows[i].local, rows[i].remote, rows[i].oif);
+
+        if ((path.reason != kSCNetworkReachabilityReasonLocalAddressNotAssigned) != rows[i].assigned)
+            fail_msg("row %zu, %s: flags 0x%x, reason %d", i, rows[i].local, path.flags, (int)path.reason);
+        assert_int_equal(path.dependencies.unknown_link, 0);
+    }
+    link_table_clear(&rtnetlink.links);
+}
+
+TEST(a_pair_outside_a_vrf_needs_no_further_query)
+{
+    add_links(true);
+    (void)evaluate_pair("198.51.100.2", "2001:db8::9", 0);
+    assert_int_equal(queries, 2);
+    (void)evaluate_pair("2001:db8:51::2", "2001:db8:51::9", OUTSIDE);
+    assert_true(queries <= 3);
+    link_table_clear(&rtnetlink.links);
+}
+
+/* The ioctls report neither the kind of a link nor its master. GetPath and monitors then read the link. */
+TEST(an_unknown_vrf_is_a_dependency)
+{
+    struct path path;
+
+    add_links(false);
+    path = evaluate_pair("192.0.2.2", "192.0.2.9", PORT);
+    assert_int_equal(path.reason, kSCNetworkReachabilityReasonNone);
+    assert_int_equal(path.dependencies.unknown_link, PORT);
+    path = evaluate_pair("192.0.3.2", "192.0.2.9", PORT);
+    assert_int_equal(path.reason, kSCNetworkReachabilityReasonLocalAddressNotAssigned);
+    assert_int_equal(path.dependencies.unknown_link, PORT);
+    add_link(PORT, "port", "veth", VRF, true);
+    path = evaluate_pair("192.0.3.2", "192.0.2.9", PORT);
+    assert_int_equal(path.dependencies.unknown_link, VRF);
+    link_table_clear(&rtnetlink.links);
+}
