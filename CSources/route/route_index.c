@@ -46,9 +46,9 @@ static bool exists(const struct address *address)
     return address->family != AF_UNSPEC;
 }
 
-static size_t count_addresses(const struct questions *questions, const struct dependencies *dependencies)
+static size_t count_addresses(const struct questions *questions, const struct address *outer)
 {
-    size_t count = exists(&dependencies->outer);
+    size_t count = exists(outer);
 
     for (size_t i = 0; i < questions->count; i++)
         count += (size_t)exists(&questions->items[i].destination) + exists(&questions->items[i].local);
@@ -63,9 +63,9 @@ static void add_address(struct route_index *index, struct route_index_member *me
 
 /* False: no memory. */
 static bool add_addresses(struct route_index *index, struct route_index_member *member,
-                          const struct questions *questions, const struct dependencies *dependencies)
+                          const struct questions *questions, const struct address *outer)
 {
-    const size_t count = count_addresses(questions, dependencies);
+    const size_t count = count_addresses(questions, outer);
 
     member->keys = count <= 1 ? &member->only : calloc(count, sizeof *member->keys);
     if (member->keys == NULL)
@@ -74,7 +74,7 @@ static bool add_addresses(struct route_index *index, struct route_index_member *
         add_address(index, member, &questions->items[i].destination);
         add_address(index, member, &questions->items[i].local);
     }
-    add_address(index, member, &dependencies->outer);
+    add_address(index, member, outer);
     return true;
 }
 
@@ -116,12 +116,12 @@ static void remove_from_lists(struct route_index *index, struct route_index_memb
 }
 
 void route_index_set(struct route_index *index, struct route_index_member *member, const struct questions *questions,
-                     const struct dependencies *dependencies)
+                     const struct address *outer, bool any_route)
 {
     route_index_remove(index, member);
     if (has_default_path(questions))
         add_to_default_path(index, member);
-    if (!add_addresses(index, member, questions, dependencies) || dependencies->any_route)
+    if (!add_addresses(index, member, questions, outer) || any_route)
         add_to_any_route(index, member);
 }
 

@@ -34,9 +34,10 @@ struct route_index {
 void route_index_init(struct route_index *index);
 void route_index_member_init(struct route_index_member *member);
 
-/* Puts a member into the index, or changes what it depends on. If there is no memory, it depends on all routes. */
+/* Puts a member into the index, or changes what it depends on: the routes that affect the questions, those to `outer`
+ * (AF_UNSPEC: none), or any route. If there is no memory, it depends on any route. */
 void route_index_set(struct route_index *index, struct route_index_member *member, const struct questions *questions,
-                     const struct dependencies *dependencies);
+                     const struct address *outer, bool any_route);
 
 /* Takes a member out. Does nothing if it is not in the index. */
 void route_index_remove(struct route_index *index, struct route_index_member *member);

@@ -35,7 +35,8 @@ static struct watch watch_make(const char *destination, const char *local)
 
 static void set(struct watch *watch)
 {
-    route_index_set(&index, &watch->member, watch->questions, &watch->dependencies);
+    route_index_set(&index, &watch->member, watch->questions, &watch->dependencies.outer,
+                    watch->dependencies.any_route);
 }
 
 static void end(struct watch *watch)
