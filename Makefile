@@ -188,10 +188,12 @@ $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -W
                                        -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=stat \
                                         -Wl,--wrap=pthread_create -Wl,--wrap=malloc -Wl,--wrap=calloc \
-                                        -Wl,--wrap=poll
+                                        -Wl,--wrap=poll -Wl,--wrap=strcmp
 $(BUILD)/tests/test-refresh: TEST_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime -Wl,--wrap=calloc \
                                          -Wl,--wrap=pthread_create -Wl,--wrap=inotify_init1 \
                                          -Wl,--wrap=inotify_add_watch -Wl,--wrap=poll -Wl,--wrap=open
+$(BUILD)/tests/test-descriptor: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=read -Wl,--wrap=close -Wl,--wrap=getaddrinfo \
+                                            -Wl,--wrap=freeaddrinfo
 $(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc -Wl,--wrap=free
 
 # It loads the shared library at run time.

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/counted.h"
 
 static void free_callback_context(struct counted *counted)
@@ -32,22 +33,48 @@ struct callback_context *callback_context_create(const SCNetworkReachabilityCont
     return context;
 }
 
+/* The arguments of callback_context_call, and what to release after it. */
+struct callback_call {
+    struct callback_context      *context; /* NULL: released */
+    SCNetworkReachabilityCallBack callback;
+    SCNetworkReachabilityRef      target;
+    SCNetworkReachabilityFlags    flags;
+    void                         *info;
+    void (*release_info)(const void *info); /* NULL: `info` was not retained for this call */
+};
+
 /* If there are both hooks, the callback gets an `info` retained for this call, and the context is released before it.
  * So a callback that replaces its own context sees the old one released at once. Else the context must live until the
  * callback has returned. */
+static void make_call(void *argument)
+{
+    struct callback_call    *call = argument;
+    struct callback_context *context = call->context;
+
+    call->info = context->info;
+    if (context->retain != NULL && context->release != NULL) {
+        call->info = (void *)(uintptr_t)context->retain(context->info);
+        call->release_info = context->release;
+        call->context = NULL;
+        counted_release(&context->counted);
+    }
+    call->callback(call->target, call->flags, call->info);
+}
+
+static void end_call(void *argument)
+{
+    const struct callback_call *call = argument;
+
+    if (call->release_info != NULL)
+        call->release_info(call->info);
+    if (call->context != NULL)
+        counted_release(&call->context->counted);
+}
+
 void callback_context_call(struct callback_context *context, SCNetworkReachabilityCallBack callback,
                            SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags)
 {
-    void (*release)(const void *) = context->release;
+    struct callback_call call = { .context = context, .callback = callback, .target = target, .flags = flags };
 
-    if (context->retain != NULL && release != NULL) {
-        void *info = (void *)(uintptr_t)context->retain(context->info);
-
-        counted_release(&context->counted);
-        callback(target, flags, info);
-        release(info);
-    } else {
-        callback(target, flags, context->info);
-        counted_release(&context->counted);
-    }
+    cleanup_run(make_call, end_call, &call);
 }

@@ -20,7 +20,7 @@ struct callback_context {
 /* Copies and retains a user's context. `original` NULL: a context without info. Returns NULL if there is no memory. */
 struct callback_context *callback_context_create(const SCNetworkReachabilityContext *original);
 
-/* Makes the callback. Consumes a reference to the context. */
+/* Makes the callback. Consumes a reference to the context, also if the callback ends the thread. */
 void callback_context_call(struct callback_context *context, SCNetworkReachabilityCallBack callback,
                            SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags);
 

@@ -9,12 +9,27 @@
 
 #include <errno.h>
 
+#include "base/cleanup.h"
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/list.h"
 #include "base/probes.h"
 
 /* ---- The callback ----------------------------------------------------------------------------------------------- */
+
+/* The target gets a callback. What is queued for SCRunLoopCopyNextChange is not replayed to it. */
+static void cancel_changes_locked(struct SCNetworkReachability *target)
+{
+    list_for_each(node, &target->schedules) {
+        struct schedule *schedule = container_of(node, struct schedule, node);
+
+        runloop_lock(schedule->loop);
+        list_remove(&schedule->change);
+        runloop_unlock(schedule->loop);
+    }
+    if (target->change_queued)
+        delivery_set_delivered_locked(target);
+}
 
 SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNetworkReachabilityCallBack callout,
                                            SCNetworkReachabilityContext *context)
@@ -38,6 +53,8 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
         return 0;
     }
     pthread_mutex_lock(&self->lock);
+    if (callout != NULL)
+        cancel_changes_locked(self);
     old_context = self->context;
     self->context = new_context;
     self->callback = callout;
@@ -54,21 +71,40 @@ bool delivery_is_due_locked(const struct SCNetworkReachability *target)
     return target->owed || path_differs(&target->delivered, &target->current, target->notify_path);
 }
 
-void delivery_publish_locked(struct SCNetworkReachability *target)
+/* Returns the previous word. */
+static uint64_t publish_locked(struct SCNetworkReachability *target)
 {
     const uint64_t due = delivery_is_due_locked(target) ? PUBLISHED_DUE : 0;
 
-    atomic_store_explicit(&target->published, PUBLISHED_SCHEDULED | due | target->current.flags, memory_order_release);
+    return atomic_exchange(&target->published, PUBLISHED_SCHEDULED | due | target->current.flags);
 }
 
 void delivery_set_current_locked(struct SCNetworkReachability *target, const struct path *path)
 {
+    if (target->owed_next || path_differs(&target->current, path, target->notify_path))
+        target->change_queued = false;
     atomic_fetch_add(&target->path_version, 1);
     target->current = *path;
     target->evaluations++;
     target->owed = target->owed || target->owed_next;
     target->owed_next = false;
-    delivery_publish_locked(target);
+    if ((publish_locked(target) & PUBLISHED_READ) != 0 && !target->owed) {
+        target->owed = true;
+        publish_locked(target);
+    }
+}
+
+void delivery_set_delivered_locked(struct SCNetworkReachability *target)
+{
+    target->delivered = target->current;
+    target->owed = target->change_queued = false;
+    publish_locked(target);
+}
+
+void delivery_set_owed_locked(struct SCNetworkReachability *target)
+{
+    target->owed = true;
+    publish_locked(target);
 }
 
 void delivery_queue_locked(struct schedule *schedule)
@@ -84,22 +120,11 @@ void delivery_queue_everywhere_locked(struct SCNetworkReachability *target)
         delivery_queue_locked(container_of(node, struct schedule, node));
 }
 
-void delivery_mark_owed_locked(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags)
+void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret)
 {
-    const bool due = delivery_is_due_locked(target); /* then it is queued already, or posted to the scheduler */
-
-    if (list_is_empty(&target->schedules) || (!due && target->current.flags == flags))
-        return;
-    target->owed = true;
-    if (!due)
-        delivery_queue_everywhere_locked(target);
-}
-
-void delivery_mark_owed(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags)
-{
-    pthread_mutex_lock(&target->lock);
-    delivery_mark_owed_locked(target, flags);
-    pthread_mutex_unlock(&target->lock);
+    *ret = target->current;
+    if (delivery_is_due_locked(target))
+        target->owed = true; /* it is queued already, or posted to the scheduler */
 }
 
 /* The loop's monitor evaluated the target. Returns false if the path may be outdated: `path_version` was read before
@@ -114,7 +139,7 @@ bool delivery_accept_path(struct path_watch *watch, const struct path *path, uns
     is_newest = path_version == atomic_load(&target->path_version);
     if (schedule->active && is_newest) {
         delivery_set_current_locked(target, path);
-        if (delivery_is_due_locked(target))
+        if (delivery_is_due_locked(target) && !target->change_queued)
             delivery_queue_locked(schedule);
     }
     pthread_mutex_unlock(&target->lock);
@@ -123,18 +148,21 @@ bool delivery_accept_path(struct path_watch *watch, const struct path *path, uns
 
 /* ---- Delivery --------------------------------------------------------------------------------------------------- */
 
-/* What to call: read under the lock, used without it. */
-struct delivery {
-    SCNetworkReachabilityCallBack callback;
-    struct callback_context      *context;
-    SCNetworkReachabilityFlags    flags;
-};
-
 enum delivery_decision {
     DELIVER_NOTHING,
+    DELIVER_TO_NONE,     /* there is no callback, and on a scheduler SCRunLoopCopyNextChange cannot fetch the change */
     DELIVER_AS_CHANGE,   /* there is no callback: SCRunLoopCopyNextChange returns the target */
     DELIVER_HERE,        /* on the calling thread */
     DELIVER_ON_SCHEDULER /* post work to the scheduler, which delivers */
+};
+
+/* What to do: decided under the lock, done without it. */
+struct delivery {
+    struct schedule              *schedule;
+    enum delivery_decision        decision;
+    SCNetworkReachabilityCallBack callback;
+    struct callback_context      *context;
+    SCNetworkReachabilityFlags    flags;
 };
 
 static enum delivery_decision decide_delivery_locked(const struct schedule *schedule, bool runs_on_scheduler)
@@ -145,76 +173,105 @@ static enum delivery_decision decide_delivery_locked(const struct schedule *sche
     if (!schedule->active || target->is_delivering || !delivery_is_due_locked(target))
         return DELIVER_NOTHING;
     if (target->callback == NULL)
-        return DELIVER_AS_CHANGE;
+        return schedule->work == NULL ? DELIVER_AS_CHANGE : DELIVER_TO_NONE;
     return schedule->work == NULL || runs_on_scheduler ? DELIVER_HERE : DELIVER_ON_SCHEDULER;
 }
 
-/* If it returns DELIVER_HERE, the caller makes the callback in *ret, then calls end_delivery and releases the
- * target. */
-static enum delivery_decision begin_delivery(struct schedule *schedule, bool runs_on_scheduler, struct delivery *ret)
+/* Does nothing if the current value is queued already: then it is no news. */
+static void queue_change_locked(struct schedule *schedule)
 {
-    struct SCNetworkReachability *target = schedule->target;
-    enum delivery_decision        decision;
-
-    pthread_mutex_lock(&target->lock);
-    decision = decide_delivery_locked(schedule, runs_on_scheduler);
-    if (decision == DELIVER_AS_CHANGE || decision == DELIVER_HERE) {
-        target->delivered = target->current;
-        target->owed = false;
-        delivery_publish_locked(target);
-    }
-    if (decision == DELIVER_AS_CHANGE) {
-        runloop_lock(schedule->loop);
-        runloop_add_change_locked(schedule->loop, &schedule->change);
-        runloop_unlock(schedule->loop);
-    }
-    if (decision == DELIVER_HERE) {
-        target->is_delivering = true;
-        counted_retain(&target->counted);
-        target->deliveries++;
-        *ret = (struct delivery){ .callback = target->callback,
-                                  .context = target->context,
-                                  .flags = target->current.flags };
-        counted_retain(&ret->context->counted);
-        probe_delivery(target, ret->flags);
-    }
-    pthread_mutex_unlock(&target->lock);
-    return decision;
-}
-
-static void make_callback(struct schedule *schedule, const struct delivery *delivery)
-{
-    callback_context_call(delivery->context, delivery->callback, schedule->target, delivery->flags);
-}
-
-static void end_delivery(struct SCNetworkReachability *target, bool has_delivered)
-{
-    if (target_is_inherited(target)) /* a fork inside the callback */
+    if (schedule->target->change_queued)
         return;
-    pthread_mutex_lock(&target->lock);
-    if (has_delivered)
-        target->is_delivering = false;
-    if (!target->is_delivering && delivery_is_due_locked(target))
-        delivery_queue_everywhere_locked(target);
-    pthread_mutex_unlock(&target->lock);
+    schedule->target->change_queued = true;
+    runloop_lock(schedule->loop);
+    runloop_add_change_locked(schedule->loop, &schedule->change);
+    runloop_unlock(schedule->loop);
+}
+
+static void begin_callback_locked(struct delivery *delivery)
+{
+    struct SCNetworkReachability *target = delivery->schedule->target;
+
+    delivery_set_delivered_locked(target);
+    target->is_delivering = true;
+    counted_retain(&target->counted);
+    target->deliveries++;
+    delivery->callback = target->callback;
+    delivery->context = target->context;
+    delivery->flags = target->current.flags;
+    counted_retain(&delivery->context->counted);
+    probe_delivery(target, delivery->flags);
+}
+
+/* The caller then calls make_delivery and end_delivery. */
+static struct delivery begin_delivery(struct schedule *schedule, bool runs_on_scheduler)
+{
+    struct delivery delivery = { .schedule = schedule };
+
+    pthread_mutex_lock(&schedule->target->lock);
+    delivery.decision = decide_delivery_locked(schedule, runs_on_scheduler);
+    if (delivery.decision == DELIVER_TO_NONE)
+        delivery_set_delivered_locked(schedule->target);
+    if (delivery.decision == DELIVER_AS_CHANGE)
+        queue_change_locked(schedule);
+    if (delivery.decision == DELIVER_HERE)
+        begin_callback_locked(&delivery);
+    pthread_mutex_unlock(&schedule->target->lock);
+    return delivery;
+}
+
+/* User code may end the thread in it. */
+static void make_delivery(void *argument)
+{
+    const struct delivery *delivery = argument;
+
+    if (delivery->decision == DELIVER_HERE)
+        callback_context_call(delivery->context, delivery->callback, delivery->schedule->target, delivery->flags);
+    if (delivery->decision == DELIVER_ON_SCHEDULER)
+        scheduler_work_post(delivery->schedule->work, &delivery->schedule->counted);
+}
+
+static void end_delivery(const struct delivery *delivery)
+{
+    struct SCNetworkReachability *target = delivery->schedule->target;
+    const bool                    has_called = delivery->decision == DELIVER_HERE;
+
+    if (!target_is_inherited(target)) { /* no fork inside the callback */
+        pthread_mutex_lock(&target->lock);
+        if (has_called)
+            target->is_delivering = false;
+        if (!target->is_delivering && delivery_is_due_locked(target))
+            delivery_queue_everywhere_locked(target);
+        pthread_mutex_unlock(&target->lock);
+    }
+    if (has_called)
+        counted_release(&target->counted);
+}
+
+static void end_job(void *argument)
+{
+    const struct delivery *delivery = argument;
+
+    if (delivery->decision == DELIVER_HERE)
+        end_delivery(delivery);
+    counted_release(&delivery->schedule->counted);
 }
 
 /* Runs on the thread that drives the loop. Returns true if it made a callback. */
 bool delivery_run_job(struct job *job)
 {
-    struct schedule             *schedule = container_of(job, struct schedule, job);
-    struct delivery              delivery;
-    const enum delivery_decision decision = begin_delivery(schedule, false, &delivery);
+    struct delivery delivery = begin_delivery(container_of(job, struct schedule, job), false);
 
-    if (decision == DELIVER_ON_SCHEDULER)
-        scheduler_work_post(schedule->work, &schedule->counted);
-    if (decision == DELIVER_HERE) {
-        make_callback(schedule, &delivery);
-        end_delivery(schedule->target, true);
-        counted_release(&schedule->target->counted);
-    }
-    counted_release(&schedule->counted);
-    return decision == DELIVER_HERE;
+    cleanup_run(make_delivery, end_job, &delivery);
+    return delivery.decision == DELIVER_HERE;
+}
+
+static void end_work(void *argument)
+{
+    const struct delivery *delivery = argument;
+
+    scheduler_work_done(delivery->schedule->work); /* before end_delivery, which may queue the next delivery */
+    end_delivery(delivery);
 }
 
 /* Runs where the scheduler runs its work. */
@@ -222,40 +279,62 @@ void delivery_run_work(struct counted *owner)
 {
     struct schedule *schedule = container_of(owner, struct schedule, counted);
     struct delivery  delivery;
-    bool             has_delivered;
 
     if (target_is_inherited(schedule->target))
         return;
-    has_delivered = begin_delivery(schedule, true, &delivery) == DELIVER_HERE;
-    if (has_delivered)
-        make_callback(schedule, &delivery);
-    scheduler_work_done(schedule->work); /* before end_delivery, which may queue the next delivery */
-    end_delivery(schedule->target, has_delivered);
-    if (has_delivered)
-        counted_release(&schedule->target->counted);
+    delivery = begin_delivery(schedule, true);
+    cleanup_run(make_delivery, end_work, &delivery);
 }
 
 /* ---- Changes without a callback --------------------------------------------------------------------------------- */
+
+/* Removes a schedule from the loop's queue. Returns it with a reference; NULL: the queue is empty. */
+static struct schedule *pop_changed_schedule(SCRunLoopRef loop)
+{
+    struct schedule *schedule = NULL;
+    struct list     *change;
+
+    runloop_lock(loop);
+    change = runloop_next_change_locked(loop);
+    if (change != NULL) { /* it is active: unscheduling removes the change under this lock */
+        schedule = container_of(change, struct schedule, change);
+        counted_retain(&schedule->counted);
+    }
+    runloop_unlock(loop);
+    return schedule;
+}
+
+/* Returns the target with a reference. NULL: it changed back, was fetched from another loop, was unscheduled, or got a
+ * callback. */
+static struct SCNetworkReachability *fetch_change(struct schedule *schedule, SCNetworkReachabilityFlags *flags)
+{
+    struct SCNetworkReachability *target = schedule->target, *fetched = NULL;
+
+    pthread_mutex_lock(&target->lock);
+    if (schedule->active && target->callback == NULL && delivery_is_due_locked(target)) {
+        delivery_set_delivered_locked(target);
+        counted_retain(&target->counted);
+        fetched = target;
+        if (flags != NULL)
+            *flags = target->current.flags;
+    }
+    pthread_mutex_unlock(&target->lock);
+    return fetched;
+}
 
 SCNetworkReachabilityRef SCRunLoopCopyNextChange(SCRunLoopRef loop, SCNetworkReachabilityFlags *flags)
 {
     const int                     status = runloop_status(loop);
     struct SCNetworkReachability *target = NULL;
-    struct list                  *change;
+    struct schedule              *schedule;
 
     if (status != 0) {
         error_set(status);
         return NULL;
     }
-    /* The target is valid under this lock: unscheduling removes the change under it, and releases the target later. */
-    runloop_lock(loop);
-    change = runloop_next_change_locked(loop);
-    if (change != NULL) {
-        target = container_of(change, struct schedule, change)->target;
-        counted_retain(&target->counted);
-        if (flags != NULL)
-            *flags = (SCNetworkReachabilityFlags)atomic_load_explicit(&target->published, memory_order_acquire);
+    while (target == NULL && (schedule = pop_changed_schedule(loop)) != NULL) {
+        target = fetch_change(schedule, flags);
+        counted_release(&schedule->counted);
     }
-    runloop_unlock(loop);
     return target;
 }

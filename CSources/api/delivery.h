@@ -9,11 +9,14 @@
 /* Returns true if the current value was not delivered yet, or if a delivery is owed. */
 bool delivery_is_due_locked(const struct SCNetworkReachability *target);
 
-/* Publishes for GetFlags the current flags, and whether a delivery is due. */
-void delivery_publish_locked(struct SCNetworkReachability *target);
-
-/* Sets the result of an evaluation, made on any loop. */
+/* Sets the result of an evaluation, made on any loop. Publishes it for GetFlags, as the two functions below do. */
 void delivery_set_current_locked(struct SCNetworkReachability *target, const struct path *path);
+
+/* The program has the current value. */
+void delivery_set_delivered_locked(struct SCNetworkReachability *target);
+
+/* A delivery must come, even if nothing changes. */
+void delivery_set_owed_locked(struct SCNetworkReachability *target);
 
 /* Queues a check on the schedule's loop: it delivers if a delivery is due by then. */
 void delivery_queue_locked(struct schedule *schedule);
@@ -21,10 +24,24 @@ void delivery_queue_locked(struct schedule *schedule);
 /* The same on all loops of the target. The first loop that is driven delivers; the others find nothing due. */
 void delivery_queue_everywhere_locked(struct SCNetworkReachability *target);
 
-/* Call this when a Get call returns flags that no callback has reported. Then a callback must come, even if the flags
- * change back before it. Otherwise a program that relies on callbacks would keep the outdated flags. */
-void delivery_mark_owed(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags);
-void delivery_mark_owed_locked(struct SCNetworkReachability *target, SCNetworkReachabilityFlags flags);
+/* Both get what a Get call returns. If no callback has reported it yet, one must come, even if the value changes back
+ * before it: a program that relies on callbacks would keep the outdated value. */
+
+/* Takes no lock: another thread can hold the target's for long. Returns false if the target is not scheduled. */
+static inline bool delivery_read_flags(struct SCNetworkReachability *target, SCNetworkReachabilityFlags *ret)
+{
+    uint64_t published = atomic_load_explicit(&target->published, memory_order_acquire);
+
+    while ((published & (PUBLISHED_DUE | PUBLISHED_READ)) == PUBLISHED_DUE &&
+           !atomic_compare_exchange_weak(&target->published, &published, published | PUBLISHED_READ))
+        continue;
+    if ((published & PUBLISHED_SCHEDULED) == 0)
+        return false;
+    *ret = (SCNetworkReachabilityFlags)published;
+    return true;
+}
+
+void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret);
 
 /* The functions of a schedule's job, scheduler work (`owner`: schedule->counted) and watch. */
 bool delivery_run_job(struct job *job);

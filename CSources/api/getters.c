@@ -46,20 +46,14 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
 {
     struct SCNetworkReachability *self;
     struct path                   path;
-    uint64_t                      published;
     int                           error;
 
     if (!target_check(target, &self))
         return 0;
     if (flags == NULL)
         return fail_get(kSCStatusInvalidArgument);
-    published = atomic_load_explicit(&self->published, memory_order_acquire);
-    if ((published & PUBLISHED_SCHEDULED) != 0) {
-        *flags = (SCNetworkReachabilityFlags)published;
-        if ((published & PUBLISHED_DUE) != 0)
-            delivery_mark_owed(self, *flags);
+    if (delivery_read_flags(self, flags))
         return 1;
-    }
     error = getters_evaluate(self, 0, &path);
     if (error != 0)
         return fail_get(error);
@@ -180,10 +174,10 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
         return fail_get(kSCStatusInvalidArgument);
     pthread_mutex_lock(&self->lock);
     watched = self->notify_path && !list_is_empty(&self->schedules);
-    last = self->current;
     if (watched)
-        delivery_mark_owed_locked(self, last.flags);
-    address_count = last.reason == kSCNetworkReachabilityReasonNamePending ? 0 : count_addresses(self->questions);
+        delivery_read_path_locked(self, &last);
+    address_count = self->current.reason == kSCNetworkReachabilityReasonNamePending ? 0
+                                                                                    : count_addresses(self->questions);
     pthread_mutex_unlock(&self->lock);
     if (!watched)
         return SCNetworkReachabilityGetPath(target, path);

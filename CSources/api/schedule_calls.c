@@ -68,10 +68,10 @@ static int evaluate_new_schedule_locked(struct SCNetworkReachability *target)
         return error;
     delivery_set_current_locked(target, &path);
     if (list_is_empty(&target->schedules)) {
-        target->delivered = path;
+        delivery_set_delivered_locked(target);
         /* A name's first result brings a callback. That of localhost is here already. */
-        target->owed = target->kind == TARGET_NAME && !target->needs_lookup;
-        delivery_publish_locked(target);
+        if (target->kind == TARGET_NAME && !target->needs_lookup)
+            delivery_set_owed_locked(target);
     }
     return 0;
 }
@@ -143,6 +143,7 @@ static void remove_schedule_locked(struct schedule *schedule)
     bool                          was_queued;
 
     schedule->active = false;
+    target->change_queued = false; /* it may be queued on this loop: then another loop must queue it */
     name_monitor_leave(schedule->loop, &schedule->name_watch);
     monitor_unwatch(schedule->loop, &schedule->watch);
     runloop_lock(schedule->loop);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/counted.h"
 #include "base/list.h"
 #include "base/process.h"
@@ -116,38 +117,77 @@ struct scheduler_work *scheduler_work_create(const SCNetworkReachabilitySchedule
     return work;
 }
 
+/* One run of posted work, with a reference to both. */
+struct work_run {
+    struct scheduler_work *work;
+    struct counted        *owner; /* NULL: scheduler_work_end was called */
+    void (*run)(struct counted *owner);
+};
+
+static void run_for_owner(void *argument)
+{
+    const struct work_run *run = argument;
+
+    if (run->owner != NULL)
+        run->run(run->owner);
+}
+
+static void end_work_run(void *argument)
+{
+    const struct work_run *run = argument;
+
+    if (run->owner != NULL)
+        counted_release(run->owner);
+    release_work(run->work);
+}
+
 /* The function that schedulers are given to run. Does nothing if this post already ran. */
 static void run_posted_work(void *argument)
 {
     const unsigned         number = (uintptr_t)argument % WORK_SIZE;
     struct scheduler_work *work = (struct scheduler_work *)(void *)((char *)argument - number);
-    struct counted        *owner = NULL;
-    void (*run)(struct counted *) = NULL;
-    bool is_first_run;
+    struct work_run        run = { .work = work };
+    bool                   is_first_run;
 
     process_lock();
     is_first_run = work->state == WORK_POSTED && work->post_number == number;
     if (is_first_run) {
         work->state = WORK_RUNNING;
-        owner = work->owner;
-        run = work->run;
-        if (owner != NULL)
-            counted_retain(owner);
+        run.owner = work->owner;
+        run.run = work->run;
+        if (run.owner != NULL)
+            counted_retain(run.owner);
     }
     process_unlock();
-    if (!is_first_run)
-        return;
-    if (owner != NULL) {
-        run(owner);
-        counted_release(owner);
-    }
-    release_work(work);
+    if (is_first_run)
+        cleanup_run(run_for_owner, end_work_run, &run);
+}
+
+/* One call of `perform`, with a reference to the work. */
+struct work_post {
+    struct scheduler_work *work;
+    void                  *argument;
+};
+
+static void perform_post(void *argument)
+{
+    const struct work_post               *post = argument;
+    const SCNetworkReachabilityScheduler *scheduler = &post->work->scheduler;
+
+    scheduler->perform(scheduler->info, run_posted_work, post->argument);
+}
+
+static void end_post(void *argument)
+{
+    const struct work_post *post = argument;
+
+    release_work(post->work);
 }
 
 void scheduler_work_post(struct scheduler_work *work, const struct counted *owner)
 {
-    void *argument = NULL;
-    bool  may_post;
+    struct work_post post = { .work = work };
+    bool             may_post;
 
     process_lock();
     may_post = work->owner == owner && work->state == WORK_IDLE; /* another owner: the struct was reused */
@@ -155,13 +195,11 @@ void scheduler_work_post(struct scheduler_work *work, const struct counted *owne
         work->state = WORK_POSTED;
         work->post_number = (work->post_number + 1) % WORK_SIZE;
         work->references += 2;
-        argument = (char *)work + work->post_number;
+        post.argument = (char *)work + work->post_number;
     }
     process_unlock();
-    if (!may_post)
-        return;
-    work->scheduler.perform(work->scheduler.info, run_posted_work, argument);
-    release_work(work);
+    if (may_post)
+        cleanup_run(perform_post, end_post, &post);
 }
 
 void scheduler_work_done(struct scheduler_work *work)

@@ -8,6 +8,7 @@
 #include "api/getters.h"
 #include "api/schedule.h"
 #include "base/error.h"
+#include "pure/escape.h"
 
 /* Text in a caller's buffer, as snprintf writes it: cut off at `capacity`. */
 struct text_buffer {
@@ -28,6 +29,15 @@ __attribute__((format(printf, 2, 3))) static void append_text(struct text_buffer
     va_end(arguments);
     if (added > 0)
         text->length += (size_t)added;
+}
+
+/* Text that a program or another process has chosen: a name of a host or an interface. */
+static void append_name(struct text_buffer *text, const char *name)
+{
+    char piece[ESCAPE_SIZE];
+
+    while (escape_next(&name, piece))
+        append_text(text, "%s", piece);
 }
 
 /* Returns false and sets SCError() if the buffer is NULL but has a capacity. */
@@ -149,10 +159,12 @@ static void append_address(struct text_buffer *text, const struct question *ques
 
     address_format(address, digits);
     append_text(text, "%s", digits);
-    if (question->interface[0] != '\0' && address_needs_scope(address))
-        append_text(text, "%%%s", question->interface);
-    else if (question->scope != 0)
+    if (question->interface[0] != '\0' && address_needs_scope(address)) {
+        append_text(text, "%%");
+        append_name(text, question->interface);
+    } else if (question->scope != 0) {
         append_text(text, "%%%" PRIu32, question->scope);
+    }
 }
 
 static void append_subject(struct text_buffer *text, const struct SCNetworkReachability *target)
@@ -161,7 +173,8 @@ static void append_subject(struct text_buffer *text, const struct SCNetworkReach
 
     switch (target->kind) {
     case TARGET_NAME:
-        append_text(text, "name = %s", target->name);
+        append_text(text, "name = ");
+        append_name(text, target->name);
         return;
     case TARGET_DEFAULT:
         append_text(text, "default path");
@@ -190,8 +203,11 @@ static void append_path(struct text_buffer *text, const struct path *path)
         address_format(&path->gateway, digits);
         append_text(text, " via %s", digits);
     }
-    if (path->index != 0)
-        append_text(text, " dev %s (index %" PRIu32 ")", path->name[0] != '\0' ? path->name : "?", path->index);
+    if (path->index != 0) {
+        append_text(text, " dev ");
+        append_name(text, path->name[0] != '\0' ? path->name : "?");
+        append_text(text, " (index %" PRIu32 ")", path->index);
+    }
     if (path->source.family != AF_UNSPEC) {
         address_format(&path->source, digits);
         append_text(text, " src %s", digits);

@@ -28,7 +28,7 @@ struct SCNetworkReachability {
     bool              notify_path;
     struct netns     *netns;
 
-    /* PUBLISHED_... and, in the low 32 bits, the flags. A scheduled target's GetFlags is one load of this. 0: not
+    /* PUBLISHED_... and, in the low 32 bits, the flags. GetFlags of a scheduled target uses nothing else. 0: not
      * scheduled. */
     _Atomic uint64_t published;
 
@@ -36,11 +36,12 @@ struct SCNetworkReachability {
     struct questions *questions; /* always `initial` if the target needs no look-up */
     struct list       schedules;
     struct path       current;       /* of the last evaluation */
-    struct path       delivered;     /* of the last delivery */
+    struct path       delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
     atomic_ulong      path_version;  /* grows with `current` and with new questions; read without the lock */
     bool              owed;          /* a delivery must come, even if nothing changed */
     bool              owed_next;     /* the next evaluation sets `owed` */
     bool              is_delivering; /* a callback is running */
+    bool              change_queued; /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
 
     struct lookup_waiter waiter;
     bool                 lookup_running;
@@ -56,6 +57,7 @@ struct SCNetworkReachability {
 
 #define PUBLISHED_SCHEDULED (UINT64_C(1) << 32)
 #define PUBLISHED_DUE       (UINT64_C(1) << 33) /* no callback has reported the current value yet */
+#define PUBLISHED_READ      (UINT64_C(1) << 34) /* only with DUE: but GetFlags has returned it */
 
 #define TARGET_SPEC_QUESTIONS 2 /* localhost has two addresses */
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process-wide lock, the list of the library's descriptors, what happens after fork(2), and thread creation.
+ * The process-wide lock, the library's descriptors, what happens after fork(2), and thread creation.
  *
- * What this file must never do: use an inherited descriptor in a child, except to close it. The parent shares the epoll
- * set, timer, eventfd or socket behind it, so any other use changes the parent's.
+ * What this file must never do: use an inherited descriptor in a child, except to close it (the parent shares the epoll
+ * set, timer, eventfd or socket behind it, so any other use changes the parent's); or close a file of the program's,
+ * which may have closed our descriptor and then have got its number.
  */
 #include "base/process.h"
 
@@ -13,12 +14,19 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "base/list.h"
-
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct list     descriptors = { &descriptors, &descriptors }; /* open ones; under the lock */
 static atomic_uint     current_era;
 static bool            fork_handlers_registered; /* under the lock */
+
+#define BUCKETS 256
+
+/* The open descriptors, by number; each number has one. Under the lock. */
+static struct descriptor *open_descriptors[BUCKETS];
+
+/* The mark of our files: the signal of fcntl(2), F_SETSIG. It is not sent, as nothing sets O_ASYNC. The C libraries
+ * keep this number for themselves, so no file of a program has it. An inode number would not do: all eventfds, timers,
+ * epoll sets and inotify instances share one. */
+#define MARK_SIGNAL 32
 
 void process_lock(void)
 {
@@ -37,17 +45,24 @@ unsigned process_era(void)
 
 /* ---- Fork ------------------------------------------------------------------------------------------------------- */
 
-static void handle_fork_in_child(void)
+/* Leaves a descriptor open if it is not certain that it is ours. */
+static void close_bucket_in_child(struct descriptor **bucket)
 {
-    struct list *node;
+    struct descriptor *descriptor;
 
-    atomic_fetch_add(&current_era, 1);
-    while ((node = list_pop(&descriptors)) != NULL) {
-        struct descriptor *descriptor = container_of(node, struct descriptor, node);
-
-        close(descriptor->fd);
+    while ((descriptor = *bucket) != NULL) {
+        *bucket = descriptor->next;
+        if (fcntl(descriptor->fd, F_GETSIG) == MARK_SIGNAL)
+            close(descriptor->fd);
         descriptor->fd = -1;
     }
+}
+
+static void handle_fork_in_child(void)
+{
+    atomic_fetch_add(&current_era, 1);
+    for (size_t i = 0; i < BUCKETS; i++)
+        close_bucket_in_child(&open_descriptors[i]);
     process_unlock();
 }
 
@@ -73,33 +88,70 @@ __attribute__((constructor)) static void register_fork_handlers(void)
 
 /* ---- Descriptors ------------------------------------------------------------------------------------------------ */
 
+/* Returns the place of the descriptor with this number; it contains NULL if there is none. */
+static struct descriptor **find_descriptor_locked(int fd)
+{
+    struct descriptor **place = &open_descriptors[(unsigned)fd % BUCKETS];
+
+    while (*place != NULL && (*place)->fd != fd)
+        place = &(*place)->next;
+    return place;
+}
+
+/* A descriptor that is open under this number was closed by the program. */
+static void add_descriptor_locked(struct descriptor *descriptor)
+{
+    struct descriptor **place = find_descriptor_locked(descriptor->fd);
+
+    if (*place != NULL) {
+        descriptor->next = (*place)->next;
+        atomic_store(&(*place)->replaced, true);
+    }
+    *place = descriptor;
+}
+
+static void remove_descriptor(struct descriptor *descriptor)
+{
+    struct descriptor **place;
+
+    process_lock();
+    place = find_descriptor_locked(descriptor->fd);
+    if (*place == descriptor)
+        *place = descriptor->next;
+    process_unlock();
+}
+
 int descriptor_register_locked(struct descriptor *ret, int fd)
 {
     *ret = (struct descriptor){ .fd = fd };
     if (fd < 0)
         return errno;
-    list_append(&descriptors, &ret->node);
+    ret->marked = fcntl(fd, F_SETSIG, MARK_SIGNAL) == 0;
+    add_descriptor_locked(ret);
     return 0;
 }
 
-void descriptor_close(struct descriptor *descriptor)
+bool descriptor_is_ours(const struct descriptor *descriptor)
 {
-    process_lock();
-    if (descriptor->fd >= 0) {
-        list_remove(&descriptor->node);
-        close(descriptor->fd);
-        descriptor->fd = -1;
-    }
-    process_unlock();
+    int mark = MARK_SIGNAL;
+
+    if (descriptor->fd < 0 || atomic_load(&descriptor->replaced))
+        return false;
+    if (descriptor->marked)
+        mark = fcntl(descriptor->fd, F_GETSIG);
+    return mark == MARK_SIGNAL || (mark < 0 && errno != EBADF);
 }
 
-void descriptor_forget(struct descriptor *descriptor)
+/* close(2) can wait, so it runs without the lock. If the process forks meanwhile, the child still finds the descriptor
+ * among the open ones, and closes its copy only if it has one. */
+void descriptor_close(struct descriptor *descriptor)
 {
-    process_lock();
-    if (descriptor->fd >= 0)
-        list_remove(&descriptor->node);
+    if (descriptor->fd < 0)
+        return;
+    if (descriptor_is_ours(descriptor))
+        close(descriptor->fd);
+    remove_descriptor(descriptor);
     descriptor->fd = -1;
-    process_unlock();
 }
 
 int descriptor_open(const char *path, int flags, struct descriptor *ret)

@@ -12,10 +12,9 @@
  */
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "base/list.h"
 
 /* Registers the fork handlers. Call it before creating an object that a child could inherit. Returns 0 or an errno. */
 int process_prepare(void);
@@ -24,30 +23,36 @@ int process_prepare(void);
  * era of its creation. Costs one load. */
 unsigned process_era(void);
 
-/* The last lock to take. While it is held, nothing waits, allocates or frees, and no user code runs. A fork takes it,
- * so that the child finds consistent data behind it. */
+/* The last lock to take. While it is held, nothing waits, allocates or frees, no file is closed, and no user code runs.
+ * A fork takes it, so that the child finds consistent data behind it. */
 void process_lock(void);
 void process_unlock(void);
 
-/* A descriptor of the library's. The structure must not move while it is open: it is in a list. */
+/* A descriptor of the library's. The structure must not move while it is open: process.c has a pointer to it. A program
+ * may close all descriptors (closefrom(3)) and get their numbers for files of its own. */
 struct descriptor {
-    struct list node;
-    int         fd; /* -1: closed */
+    struct descriptor *next;
+    int                fd;       /* -1: closed */
+    bool               marked;   /* descriptor_is_ours can recognize it */
+    atomic_bool        replaced; /* the library has a later descriptor with this number */
 };
 
 #define DESCRIPTOR_CLOSED ((struct descriptor){ .fd = -1 })
 
-/* Stores `fd`, which open(2), socket(2) or a similar call has just returned, in *ret. Make that call under the same
- * lock, so that no fork between the two leaks the descriptor to the child. Returns 0, or errno if `fd` is -1. */
+/* Stores `fd`, which socket(2), epoll_create1(2) or a similar call has just returned, in *ret. Make that call under the
+ * same lock, so that no fork between the two leaks the descriptor to the child. Returns 0, or errno if `fd` is -1. */
 int descriptor_register_locked(struct descriptor *ret, int fd);
 
+/* Whether the number still belongs to this descriptor: the program has not closed it. If a sandbox refuses marks, it is
+ * assumed that it has not. Costs one short system call. Async-signal-safe. */
+bool descriptor_is_ours(const struct descriptor *descriptor);
+
+/* Closes the descriptor, unless the number belongs to a file of the program's. close(2) can wait: call this without a
+ * lock that fork or Create takes. */
 void descriptor_close(struct descriptor *descriptor);
 
-/* Like descriptor_close, without close(2): the program has closed the descriptor, and may use the number again. */
-void descriptor_forget(struct descriptor *descriptor);
-
-/* Opens a file for reading, with additional flags. This takes the lock, so open only files in memory, as in /proc.
- * Returns 0 or an errno. */
+/* Opens a file for reading, with additional flags. This takes the lock, so open only files in memory, as in /proc and
+ * /sys; for others there is file_read. Returns 0 or an errno. */
 int descriptor_open(const char *path, int flags, struct descriptor *ret);
 
 /* Reads up to `size` bytes, or to the end of the file. Returns 0 or an errno; *ret_length is the number of bytes read,

@@ -8,33 +8,19 @@
 #include "kernel/pppd.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/filestamp.h"
-#include "base/process.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "pure/tdb.h"
 
 #define DATABASE_LIMIT 65536 /* bytes: hundreds of links */
 
 static const char *const database_paths[] = { "/run/pppd2.tdb", "/run/pppd/pppd2.tdb" }; /* pppd 2.4; since 2.5 */
-
-static int read_database(const char *path, char *ret, size_t *ret_length)
-{
-    struct descriptor file;
-    int               error = descriptor_open(path, O_NONBLOCK, &file);
-
-    if (error != 0)
-        return error;
-    error = descriptor_read(&file, ret, DATABASE_LIMIT, ret_length);
-    descriptor_close(&file);
-    return error == EISDIR || error == EAGAIN ? 0 : error; /* what is not a regular file counts as empty */
-}
 
 /* Finds the value of a key in "KEY=value;KEY=value". */
 static bool find_value(struct span words, const char *key, struct span *ret)
@@ -110,17 +96,16 @@ static void apply_record(void *info, struct span key, struct span record)
 
 static int read_first_database(struct pppd *pppd)
 {
-    int error = ENOENT;
+    int error = 0;
 
-    if (pppd->database == NULL)
-        pppd->database = malloc(DATABASE_LIMIT);
-    if (pppd->database == NULL)
-        return ENOMEM;
-    for (size_t i = 0; i < sizeof database_paths / sizeof database_paths[0] && filestamp_means_absent(error); i++)
-        error = read_database(database_paths[i], pppd->database, &pppd->length);
-    pppd->has_database = error == 0;
-    pppd->was_read = error == 0 || filestamp_means_absent(error);
-    return pppd->was_read ? 0 : error;
+    free(pppd->database);
+    pppd->database = NULL;
+    for (size_t i = 0; i < sizeof database_paths / sizeof database_paths[0] && error == 0 && pppd->database == NULL;
+         i++)
+        error = file_read(database_paths[i], DATABASE_LIMIT, &pppd->database, &pppd->length);
+    pppd->has_database = pppd->database != NULL;
+    pppd->was_read = error == 0;
+    return error;
 }
 
 static struct pppd_link read_link_state(const struct pppd *pppd, const char *interface)

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/netns_handle.h"
 #include "base/process.h"
@@ -39,19 +40,39 @@ static bool library_thread_must_end(struct library_thread *thread)
     return must_end;
 }
 
-static void *run_library_thread(void *argument)
+static void serve_users(void *argument)
 {
     struct library_thread *thread = argument;
 
-    (void)pthread_setname_np(pthread_self(), LIBRARY_THREAD_NAME);
     while (!library_thread_must_end(thread)) {
         netns_enter_process_namespace();
         /* Some programs close descriptors that are not theirs: without this pause the thread would spin. */
         if (SCRunLoopPerform(thread->loop, -1) < 0)
             poll(NULL, 0, RETRY_AFTER);
     }
+}
+
+static void *run_library_thread(void *argument);
+
+/* If a callback has ended the thread, starts another one for the users that are left. */
+static void end_library_thread(void *argument)
+{
+    struct library_thread *thread = argument;
+    pthread_t              detached;
+
+    while (!library_thread_must_end(thread)) {
+        if (process_start_thread(run_library_thread, thread, true, &detached) == 0)
+            return;
+        poll(NULL, 0, RETRY_AFTER);
+    }
     SCRunLoopRelease(thread->loop);
     free(thread);
+}
+
+static void *run_library_thread(void *argument)
+{
+    (void)pthread_setname_np(pthread_self(), LIBRARY_THREAD_NAME);
+    cleanup_run(serve_users, end_library_thread, argument);
     return NULL;
 }
 

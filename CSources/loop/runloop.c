@@ -53,17 +53,9 @@ bool runloop_mode_is_valid(SCRunLoopMode mode)
     return mode != NULL && (strcmp(mode, kSCRunLoopDefaultMode) == 0 || strcmp(mode, kSCRunLoopCommonModes) == 0);
 }
 
-/* Sets the same events again: this fails if either descriptor was closed, or is another file now. */
-static bool epoll_contains(SCRunLoopRef loop, int fd, void *pointer)
-{
-    struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
-
-    return epoll_ctl(loop->epoll.fd, EPOLL_CTL_MOD, fd, &event) == 0;
-}
-
 bool runloop_is_whole(SCRunLoopRef loop)
 {
-    return epoll_contains(loop, loop->wake.fd, &loop->wake) && epoll_contains(loop, loop->timer.fd, &loop->timer);
+    return descriptor_is_ours(&loop->epoll) && descriptor_is_ours(&loop->wake) && descriptor_is_ours(&loop->timer);
 }
 
 /* ---- Creation and release --------------------------------------------------------------------------------------- */
@@ -302,7 +294,7 @@ void runloop_signal(SCRunLoopRef loop)
     const uint64_t one = 1;
     const int      saved = errno;
 
-    while (write(loop->wake.fd, &one, sizeof one) < 0 && errno == EINTR)
+    while (descriptor_is_ours(&loop->wake) && write(loop->wake.fd, &one, sizeof one) < 0 && errno == EINTR)
         continue;
     errno = saved;
 }
@@ -389,14 +381,18 @@ bool runloop_cancel_job_locked(SCRunLoopRef loop, struct job *job)
 
 void runloop_add_change_locked(SCRunLoopRef loop, struct list *change)
 {
-    if (!loop->wants_changes || !list_is_empty(change))
-        return;
-    list_append(&loop->changes, change);
-    runloop_signal_locked(loop);
+    if (list_is_empty(change))
+        list_append(&loop->changes, change);
+    loop->change_is_new = true;
+    loop->change_is_announced = false;
 }
 
 struct list *runloop_next_change_locked(SCRunLoopRef loop)
 {
-    loop->wants_changes = true;
-    return list_pop(&loop->changes);
+    struct list *next = list_pop(&loop->changes);
+
+    if (!loop->fetches_changes && !list_is_empty(&loop->changes))
+        runloop_signal_locked(loop); /* from now on the descriptor is readable until the queue is empty */
+    loop->fetches_changes = true;
+    return next;
 }

@@ -12,12 +12,22 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/list.h"
 #include "loop/runloop.h"
 #include "loop/runloop_state.h"
+
+/* One call that drives a loop. */
+struct run {
+    SCRunLoopRef loop;
+    int64_t      until;
+    bool         performs;   /* SCRunLoopPerform; else SCRunLoopRunInMode or SCRunLoopRun */
+    bool         one_source; /* ends after a callback */
+    int          result;     /* what the call returns */
+};
 
 struct pass_result {
     int  callbacks;
@@ -32,7 +42,8 @@ static bool loop_is_ours(SCRunLoopRef loop)
     return loop->era == process_era();
 }
 
-/* Makes the calling thread the one that runs the loop. Returns false, and sets SCError(), if another thread does. */
+/* Makes the calling thread the one that runs the loop. Returns false, and sets SCError(), if another thread does. The
+ * run keeps the loop: a callback may release the last reference. */
 static bool begin_run(SCRunLoopRef loop)
 {
     bool begun;
@@ -43,6 +54,7 @@ static bool begin_run(SCRunLoopRef loop)
         loop->running = true;
         loop->runner = pthread_self();
         loop->depth++;
+        counted_retain(&loop->counted);
     }
     runloop_unlock(loop);
     if (!begun)
@@ -90,18 +102,52 @@ static void arm_timer_locked(SCRunLoopRef loop)
         loop->armed = nearest;
 }
 
-static void end_run(SCRunLoopRef loop)
+/* Whether changes end SCRunLoopPerform. Before the first SCRunLoopCopyNextChange, each change ends it only once: a
+ * program that never fetches must not spin. */
+static bool has_news_locked(SCRunLoopRef loop)
 {
-    if (!loop_is_ours(loop))
-        return;
+    return !list_is_empty(&loop->changes) && (loop->fetches_changes || loop->change_is_new);
+}
+
+static bool has_news(SCRunLoopRef loop)
+{
+    bool result;
+
     runloop_lock(loop);
-    if (--loop->depth == 0) {
-        loop->running = false;
-        /* While work is left, the loop's descriptor must stay readable for a program that polls it. */
-        if (has_work_locked(loop) || !list_is_empty(&loop->changes) || atomic_load(&loop->woken))
-            runloop_signal_locked(loop);
-    }
+    result = has_news_locked(loop);
     runloop_unlock(loop);
+    return result;
+}
+
+/* Whether the descriptor must be readable after a run because of changes. Before the first SCRunLoopCopyNextChange,
+ * only after the run in which a change came: a program that polls, runs and never fetches must not spin either. */
+static bool must_announce_changes_locked(SCRunLoopRef loop)
+{
+    const bool must_announce = has_news_locked(loop) && (loop->fetches_changes || !loop->change_is_announced);
+
+    loop->change_is_announced = true;
+    return must_announce;
+}
+
+/* Also if a callback has ended the thread. */
+static void end_run(void *argument)
+{
+    const struct run  *run = argument;
+    const SCRunLoopRef loop = run->loop;
+
+    if (loop_is_ours(loop)) {
+        runloop_lock(loop);
+        if (run->performs && run->result >= 0)
+            loop->change_is_new = false;
+        if (--loop->depth == 0) {
+            loop->running = false;
+            /* While work is left, the loop's descriptor must stay readable for a program that polls it. */
+            if (has_work_locked(loop) || must_announce_changes_locked(loop) || atomic_load(&loop->woken))
+                runloop_signal_locked(loop);
+        }
+        runloop_unlock(loop);
+    }
+    counted_release(&loop->counted);
 }
 
 /* The timeout for epoll_wait: milliseconds, rounded up so that no pass runs before a deadline; -1: none. */
@@ -281,20 +327,27 @@ static int64_t deadline_after(double seconds)
     return seconds == 0 ? 0 : clock_now() + (int64_t)(seconds * (double)SECOND);
 }
 
-static bool has_changes(SCRunLoopRef loop)
+/* Sets run->result. */
+static void drive_for_perform(void *argument)
 {
-    bool result;
+    struct run        *run = argument;
+    const SCRunLoopRef loop = run->loop;
+    const int64_t      until = has_news(loop) ? 0 : run->until;
+    struct pass_result pass;
 
-    runloop_lock(loop);
-    result = !list_is_empty(&loop->changes);
-    runloop_unlock(loop);
-    return result;
+    do
+        pass = run_pass(loop, until, true);
+    while (pass.callbacks == 0 && pass.error == 0 && !pass.woken && !has_news(loop) &&
+           (until == NEVER || (until != 0 && clock_now() < until)));
+    if (pass.callbacks == 0 && pass.error != 0)
+        error_set(pass.error);
+    else
+        run->result = pass.callbacks;
 }
 
 int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
 {
-    struct pass_result pass;
-    int64_t            until;
+    struct run run = { .loop = loop, .performs = true, .result = -1 };
 
     if (!runloop_check(loop))
         return -1;
@@ -302,21 +355,10 @@ int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
         error_set(kSCStatusInvalidArgument);
         return -1;
     }
-    if (!begin_run(loop))
-        return -1;
-    counted_retain(&loop->counted); /* a callback may release the last reference */
-    until = has_changes(loop) ? 0 : deadline_after(seconds);
-    do
-        pass = run_pass(loop, until, true);
-    while (pass.callbacks == 0 && pass.error == 0 && !pass.woken && !has_changes(loop) &&
-           (until == NEVER || (until != 0 && clock_now() < until)));
-    end_run(loop);
-    counted_release(&loop->counted);
-    if (pass.callbacks == 0 && pass.error != 0) {
-        error_set(pass.error);
-        return -1;
-    }
-    return pass.callbacks;
+    run.until = deadline_after(seconds);
+    if (begin_run(loop))
+        cleanup_run(drive_for_perform, end_run, &run);
+    return run.result;
 }
 
 static bool has_members(SCRunLoopRef loop)
@@ -330,15 +372,17 @@ static bool has_members(SCRunLoopRef loop)
 }
 
 /* The result of a run after a pass; 0: the run continues. */
-static SCRunLoopRunResult run_result(SCRunLoopRef loop, const struct pass_result *pass, int64_t until, bool one_source)
+static SCRunLoopRunResult run_result(const struct run *run, const struct pass_result *pass)
 {
+    const SCRunLoopRef loop = run->loop;
+
     if (!loop_is_ours(loop)) {
         error_set(ECHILD);
         return -1;
     }
     if (atomic_exchange(&loop->stopped, false))
         return kSCRunLoopRunStopped;
-    if (one_source && pass->callbacks > 0)
+    if (run->one_source && pass->callbacks > 0)
         return kSCRunLoopRunHandledSource;
     if (!has_members(loop))
         return kSCRunLoopRunFinished;
@@ -346,52 +390,49 @@ static SCRunLoopRunResult run_result(SCRunLoopRef loop, const struct pass_result
         error_set(pass->error);
         return -1;
     }
-    return until != NEVER && clock_now() >= until ? kSCRunLoopRunTimedOut : 0;
+    return run->until != NEVER && clock_now() >= run->until ? kSCRunLoopRunTimedOut : 0;
 }
 
-static SCRunLoopRunResult run_until(SCRunLoopRef loop, int64_t until, bool one_source)
+/* Sets run->result. */
+static void drive_for_run(void *argument)
 {
-    struct pass_result pass = { 0 };
-    SCRunLoopRunResult result;
+    struct run        *run = argument;
+    const SCRunLoopRef loop = run->loop;
 
-    if (!begin_run(loop))
-        return -1;
-    counted_retain(&loop->counted);
     if (atomic_exchange(&loop->stopped, false)) {
         handle_epoll_events(loop, &(struct epoll_event){ .data = { .ptr = &loop->wake } }, 1); /* reads Stop's signal */
-        result = kSCRunLoopRunStopped;
+        run->result = kSCRunLoopRunStopped;
     } else {
-        result = has_members(loop) ? 0 : kSCRunLoopRunFinished;
+        run->result = has_members(loop) ? 0 : kSCRunLoopRunFinished;
     }
-    while (result == 0) {
-        pass = run_pass(loop, until, false);
-        result = run_result(loop, &pass, until, one_source);
+    while (run->result == 0) {
+        const struct pass_result pass = run_pass(loop, run->until, false);
+
+        run->result = run_result(run, &pass);
     }
-    end_run(loop);
-    counted_release(&loop->counted);
-    return result;
+}
+
+static SCRunLoopRunResult run_own_loop(int64_t until, bool one_source)
+{
+    struct run run = { .loop = SCRunLoopGetCurrent(), .until = until, .one_source = one_source, .result = -1 };
+
+    if (run.loop != NULL && begin_run(run.loop))
+        cleanup_run(drive_for_run, end_run, &run);
+    return run.result;
 }
 
 SCRunLoopRunResult SCRunLoopRunInMode(SCRunLoopMode mode, double seconds, SCBoolean returnAfterSourceHandled)
 {
-    SCRunLoopRef loop;
-
     if (!runloop_mode_is_valid(mode) || isnan(seconds)) {
         error_set(kSCStatusInvalidArgument);
         return -1;
     }
-    loop = SCRunLoopGetCurrent();
-    if (loop == NULL)
-        return -1;
-    return run_until(loop, seconds <= 0 ? 0 : deadline_after(seconds), returnAfterSourceHandled != 0);
+    return run_own_loop(seconds <= 0 ? 0 : deadline_after(seconds), returnAfterSourceHandled != 0);
 }
 
 void SCRunLoopRun(void)
 {
-    SCRunLoopRef loop = SCRunLoopGetCurrent();
-
-    if (loop != NULL)
-        run_until(loop, NEVER, false);
+    run_own_loop(NEVER, false);
 }
 
 void SCRunLoopStop(SCRunLoopRef loop)

@@ -22,13 +22,15 @@ struct SCRunLoop {
     pthread_mutex_t   lock;
     struct descriptor epoll, wake, timer; /* an eventfd, and a timerfd for the nearest deadline of all sources */
     struct list       sources, jobs, changes, members;
-    int64_t           armed;         /* the deadline that the timerfd is set to */
-    bool              signalled;     /* by runloop_signal_locked, and the eventfd was not read since */
-    bool              wants_changes; /* SCRunLoopCopyNextChange was called */
-    bool              ended;         /* the thread that owned the loop has ended */
-    bool              running;       /* a thread runs the loop */
-    unsigned          depth;         /* of nested runs */
-    pthread_t         runner;        /* if `running` */
+    int64_t           armed;           /* the deadline that the timerfd is set to */
+    bool              signalled;       /* by runloop_signal_locked, and the eventfd was not read since */
+    bool              fetches_changes; /* SCRunLoopCopyNextChange was called; the two below are for the time before */
+    bool              change_is_new;   /* a change that no SCRunLoopPerform has ended for */
+    bool              change_is_announced; /* the descriptor was made readable for it */
+    bool              ended;               /* the thread that owned the loop has ended */
+    bool              running;             /* a thread runs the loop */
+    unsigned          depth;               /* of nested runs */
+    pthread_t         runner;              /* if `running` */
     atomic_bool       woken, stopped;
     SCRunLoopRef inherited; /* the parent's loop that this one replaces; the program may still have a pointer to it */
 };

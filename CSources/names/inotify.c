@@ -8,17 +8,14 @@
  * (One idle instance for the process would need no thread. But the last unschedule of a second loop would take 14 ms
  * instead of 0.01, and a program that has released everything would have one descriptor more than before.)
  *
- * What this file must never do: read from a descriptor, or close it, after the program has closed it with closefrom(3)
- * and has opened a file of its own under the same number.
+ * What this file must never do: return an instance that the program has closed with closefrom(3). Its number can belong
+ * to an instance of the program's.
  */
 #include "names/inotify.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
-#include <unistd.h>
 
 #include "base/list.h"
 #include "base/netns_handle.h"
@@ -32,26 +29,6 @@ static struct {
     unsigned    era;        /* a fork leaves the thread in the parent */
     bool        has_thread; /* it will close the instances */
 } unused = { .instances = { &unused.instances, &unused.instances } };
-
-/* ---- Ownership -------------------------------------------------------------------------------------------------- */
-
-static void add_anchor(struct inotify *inotify)
-{
-    inotify->anchor = inotify_add_watch(inotify->descriptor.fd, "/", IN_DELETE_SELF);
-}
-
-/* Removes the anchor: that fails if the descriptor is not ours any more. (A child has closed its copy.) */
-static bool remove_anchor(struct inotify *inotify)
-{
-    return inotify->descriptor.fd >= 0 &&
-           (inotify->anchor < 0 || inotify_rm_watch(inotify->descriptor.fd, inotify->anchor) == 0);
-}
-
-static void forget_instance(struct inotify *inotify)
-{
-    descriptor_forget(&inotify->descriptor);
-    free(inotify);
-}
 
 /* ---- Closing ---------------------------------------------------------------------------------------------------- */
 
@@ -68,20 +45,8 @@ static struct inotify *take_unused_instance(bool ends)
     return node == NULL ? NULL : container_of(node, struct inotify, node);
 }
 
-/* descriptor_close holds process_lock, and this close is slow. So dup3(2) closes the instance first, without the lock:
- * it replaces the instance by another file. The number stays ours meanwhile, also in a child of a fork. */
 static void close_instance(struct inotify *inotify)
 {
-    struct descriptor other;
-    int               error;
-
-    process_lock();
-    error = descriptor_register_locked(&other, eventfd(0, EFD_CLOEXEC));
-    process_unlock();
-    if (error == 0) {
-        (void)dup3(other.fd, inotify->descriptor.fd, O_CLOEXEC);
-        descriptor_close(&other);
-    }
     descriptor_close(&inotify->descriptor);
     free(inotify);
 }
@@ -90,12 +55,8 @@ static void close_unused_instances(void)
 {
     struct inotify *inotify;
 
-    while ((inotify = take_unused_instance(true)) != NULL) {
-        if (remove_anchor(inotify))
-            close_instance(inotify);
-        else
-            forget_instance(inotify);
-    }
+    while ((inotify = take_unused_instance(true)) != NULL)
+        close_instance(inotify);
 }
 
 static void *run_closer(void *argument)
@@ -127,8 +88,8 @@ void inotify_close(struct inotify *inotify)
 
     if (inotify == NULL)
         return;
-    if (inotify->descriptor.fd < 0)
-        forget_instance(inotify);
+    if (!descriptor_is_ours(&inotify->descriptor))
+        close_instance(inotify);
     else if (add_unused_instance(inotify) && process_start_thread(run_closer, NULL, true, &thread) != 0)
         close_unused_instances(); /* a later call may never come */
 }
@@ -155,11 +116,7 @@ struct inotify *inotify_open(void)
 {
     struct inotify *inotify;
 
-    while ((inotify = take_unused_instance(false)) != NULL && !remove_anchor(inotify))
-        forget_instance(inotify);
-    if (inotify == NULL)
-        inotify = create_instance();
-    if (inotify != NULL)
-        add_anchor(inotify);
-    return inotify;
+    while ((inotify = take_unused_instance(false)) != NULL && !descriptor_is_ours(&inotify->descriptor))
+        close_instance(inotify);
+    return inotify != NULL ? inotify : create_instance();
 }

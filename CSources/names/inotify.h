@@ -11,7 +11,6 @@
 struct inotify {
     struct list       node;
     struct descriptor descriptor;
-    int anchor; /* a watch that reports nothing, which shows that the descriptor is still ours; -1: there is none */
 };
 
 /* Returns a new instance, or one that was closed a moment ago, with its watches and unread events. NULL: there are no

@@ -14,11 +14,12 @@
 #include <string.h>
 
 #include "base/counted.h"
+#include "base/hash_tree.h"
 #include "base/list.h"
+#include "base/siphash.h"
 #include "names/resolvconf.h"
 
 #define THREAD_NAME "reach-resolver"
-#define BUCKETS     1024
 
 /* In the order of priority. QUEUE_UNSORTED: it is not known whether /etc/hosts has the name, as the file has to be read
  * first. */
@@ -31,26 +32,25 @@ static const int workers_limit[WORKER_KINDS] = { 1, 3 };
 /* One look-up, shared by all who wait for the name in the namespace. It has one owner: the queue, then the worker that
  * took it. A queued look-up is freed with its last waiter; one under way is freed when getaddrinfo returns. */
 struct lookup {
-    struct list    node; /* in a queue, or in pool.running */
-    struct list    waiters;
-    struct lookup *next;  /* in its bucket */
-    struct netns  *netns; /* retained while a worker has the look-up; before that the waiters' owners retain it */
-    uint32_t       hash;
-    uint8_t        queue, slow_queue; /* where it is; where it belongs if /etc/hosts does not have the name */
-    bool           running;           /* a worker has it */
-    bool           stale;             /* something changed after the worker had taken it */
-    char           name[];
+    struct list      node; /* in a queue, or in pool.running */
+    struct list      waiters;
+    struct hash_node tree_node; /* in pool.lookups */
+    struct netns    *netns;     /* retained while a worker has the look-up; before that the waiters' owners retain it */
+    uint8_t          queue, slow_queue; /* where it is; where it belongs if /etc/hosts does not have the name */
+    bool             running;           /* a worker has it */
+    bool             stale;             /* something changed after the worker had taken it */
+    char             name[];
 };
 
 /* Under process_lock. A child starts with an empty pool: the threads stayed with the parent. */
 static struct {
-    unsigned       era;
-    bool           prepared;
-    int            workers[WORKER_KINDS]; /* including those that are being started */
-    int            starting[WORKER_KINDS];
-    struct list    queues[QUEUES];
-    struct list    running; /* look-ups that workers have */
-    struct lookup *buckets[BUCKETS];
+    unsigned          era;
+    bool              prepared;
+    int               workers[WORKER_KINDS]; /* including those that are being started */
+    int               starting[WORKER_KINDS];
+    struct list       queues[QUEUES];
+    struct list       running; /* look-ups that workers have */
+    struct hash_node *lookups; /* all, by name and namespace */
 } pool;
 
 static void prepare_pool_locked(void)
@@ -67,14 +67,13 @@ static void prepare_pool_locked(void)
 
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
 
-/* FNV-1a. */
-static uint32_t hash_name(const char *name)
+/* With the process's key: whoever chooses names cannot make look-ups slow. */
+static uint64_t hash_name(const struct netns *netns, const char *name)
 {
-    uint32_t hash = 2166136261u;
+    const unsigned char *key = siphash_process_key();
+    const uint64_t       both[] = { siphash(name, strlen(name), key), (uintptr_t)netns };
 
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619u;
-    return hash;
+    return siphash(both, sizeof both, key);
 }
 
 static struct lookup *lookup_create(struct netns *netns, const char *name, enum queue queue, enum queue slow_queue,
@@ -86,42 +85,40 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, enum 
     waiter->spare = NULL;
     if (lookup == NULL)
         return NULL;
-    *lookup = (struct lookup){
-        .netns = netns, .hash = hash_name(name), .queue = (uint8_t)queue, .slow_queue = (uint8_t)slow_queue
-    };
+    *lookup = (struct lookup){ .netns = netns,
+                               .tree_node = { .hash = hash_name(netns, name) },
+                               .queue = (uint8_t)queue,
+                               .slow_queue = (uint8_t)slow_queue };
     list_init(&lookup->node);
     list_init(&lookup->waiters);
     memcpy(lookup->name, name, size);
     return lookup;
 }
 
+static bool is_same_lookup(const struct hash_node *node, const void *info)
+{
+    const struct lookup *lookup = container_of(node, const struct lookup, tree_node), *wanted = info;
+
+    return lookup->netns == wanted->netns && strcmp(lookup->name, wanted->name) == 0;
+}
+
 /* Returns the look-up of the same name in the same namespace, or NULL. */
 static struct lookup *find_lookup_locked(const struct lookup *wanted)
 {
-    struct lookup *lookup = pool.buckets[wanted->hash % BUCKETS];
+    struct hash_node *node = hash_tree_find(pool.lookups, wanted->tree_node.hash, is_same_lookup, wanted);
 
-    while (lookup != NULL &&
-           (lookup->hash != wanted->hash || lookup->netns != wanted->netns || strcmp(lookup->name, wanted->name) != 0))
-        lookup = lookup->next;
-    return lookup;
+    return node == NULL ? NULL : container_of(node, struct lookup, tree_node);
 }
 
 static void add_to_pool_locked(struct lookup *lookup)
 {
-    struct lookup **bucket = &pool.buckets[lookup->hash % BUCKETS];
-
-    lookup->next = *bucket;
-    *bucket = lookup;
+    hash_tree_add(&pool.lookups, &lookup->tree_node);
     list_append(&pool.queues[lookup->queue], &lookup->node);
 }
 
 static void remove_from_pool_locked(struct lookup *lookup)
 {
-    struct lookup **place = &pool.buckets[lookup->hash % BUCKETS];
-
-    while (*place != lookup)
-        place = &(*place)->next;
-    *place = lookup->next;
+    hash_tree_remove(&pool.lookups, &lookup->tree_node);
     list_remove(&lookup->node);
 }
 

@@ -8,11 +8,11 @@
 #include "names/resolvconf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/counted.h"
+#include "base/file.h"
 #include "base/filestamp.h"
 #include "base/process.h"
 #include "pure/conffile.h"
@@ -55,47 +55,20 @@ struct file_text {
     size_t           length;
 };
 
-static int open_resolver_file(const char *path, struct descriptor *ret)
-{
-    int fd, error;
-
-    /* Without the lock, as the file may be on a file server that does not reply. If the process forks meanwhile, the
-     * child keeps the descriptor. */
-    do
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    while (fd < 0 && errno == EINTR);
-    process_lock();
-    error = descriptor_register_locked(ret, fd);
-    process_unlock();
-    return error;
-}
-
-/* A file that does not exist counts as empty, and so does a directory. Returns 0, and the caller frees the bytes; or an
- * errno. */
+/* An absent file counts as empty. Returns 0, and the caller frees the bytes; or an errno. */
 static int read_resolver_file(const char *path, struct file_text *ret)
 {
-    int               error = filestamp_read(path, &ret->stamp);
-    const size_t      size = ret->stamp.size > FILE_LIMIT ? FILE_LIMIT : (size_t)ret->stamp.size;
-    struct descriptor file;
+    int error;
 
+    *ret = (struct file_text){ 0 };
+    error = filestamp_read(path, &ret->stamp);
     if (error != 0)
         return error;
-    ret->length = 0;
-    ret->bytes = malloc(size + 1);
-    if (ret->bytes == NULL)
-        return ENOMEM;
-    error = open_resolver_file(path, &file);
-    if (error == 0) {
-        error = descriptor_read(&file, ret->bytes, size, &ret->length);
-        if (error == EISDIR || error == EAGAIN)
-            error = 0;
-        descriptor_close(&file);
-    } else if (filestamp_means_absent(error)) {
-        ret->stamp.settled = false; /* it can become readable without another stamp */
-        error = 0;
-    }
-    if (error != 0)
-        free(ret->bytes);
+    error = file_read(path, FILE_LIMIT, &ret->bytes, &ret->length);
+    /* An absent file can become readable without another stamp. A file in /proc has a size of 0, and its contents
+     * change without another stamp. */
+    if (ret->bytes == NULL || ret->length > (size_t)ret->stamp.size)
+        ret->stamp.settled = false;
     return error;
 }
 

@@ -5,7 +5,8 @@
  * path can contain symbolic links, and each of these can be replaced, so the directory of each symbolic link is
  * watched.
  *
- * What this file must never do: fail because no inotify instance or watch is left.
+ * What this file must never do: fail because no inotify instance or watch is left, or read events or add watches after
+ * the program has closed our instance: the number can belong to a file of the program's.
  */
 #include "names/resolver_files.h"
 
@@ -176,6 +177,11 @@ void resolver_files_close(struct resolver_files *files)
     inotify_close(files->inotify);
 }
 
+static bool can_receive_events(const struct resolver_files *files)
+{
+    return files->inotify != NULL && descriptor_is_ours(&files->inotify->descriptor);
+}
+
 int resolver_files_descriptor(const struct resolver_files *files)
 {
     return files->inotify != NULL ? files->inotify->descriptor.fd : -1;
@@ -185,7 +191,7 @@ bool resolver_files_are_current(const struct resolver_files *files)
 {
     int unread;
 
-    return files->inotify != NULL && !atomic_load(&files->incomplete) &&
+    return can_receive_events(files) && !atomic_load(&files->incomplete) &&
            ioctl(files->inotify->descriptor.fd, FIONREAD, &unread) == 0 && unread == 0;
 }
 
@@ -193,7 +199,7 @@ bool resolver_files_check(struct resolver_files *files)
 {
     bool touched = false;
 
-    if (files->inotify != NULL) {
+    if (can_receive_events(files)) {
         touched = read_all_events(files->inotify->descriptor.fd);
         add_all_watches(files);
     }

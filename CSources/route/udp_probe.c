@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kernel/ioctl.h"
 
@@ -28,10 +30,29 @@ struct udp_probe {
     struct link            link; /* of oif */
 };
 
+/* IPv6 can be a module of the kernel. Then the first socket loads it, and waits for that. If there is no such module,
+ * each socket searches for it. So the lock is taken only after a socket was opened without it. */
+static int load_ipv6(void)
+{
+    static atomic_bool is_loaded;
+    int                fd;
+
+    if (atomic_load(&is_loaded))
+        return 0;
+    fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    atomic_store(&is_loaded, true);
+    return 0;
+}
+
 static int open_udp_socket(int family, struct descriptor *ret)
 {
-    int error;
+    int error = family == AF_INET6 ? load_ipv6() : 0;
 
+    if (error != 0)
+        return error;
     process_lock();
     error = descriptor_register_locked(ret, socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     process_unlock();

@@ -42,7 +42,7 @@ final class CommandRunner {
             environment["REACHABILITY_INTERFACE"] = state.path.interface?.name ?? ""
             environment["REACHABILITY_INTERFACE_TYPE"] = state.path.interface?.type.description ?? ""
             let (child, error) = spawn(environment)
-            if error != 0 { StandardError.write("\(command): \(String(cString: strerror(error)))") }
+            if error != 0 { StandardError.write("\(command.escaped): \(String(cString: strerror(error)))") }
             running = child
         }
     }

@@ -28,7 +28,7 @@ struct CommonOptions: ParsableArguments {
         }
         if let source, Address(numeric: source) == nil {
             let flaw = Address.isLiteral(source) ? "names an interface that does not exist" : "is not an address"
-            throw ValidationError("The source '\(source)' \(flaw).")
+            throw ValidationError("The source '\(source.escaped)' \(flaw).")
         }
     }
 
@@ -85,7 +85,7 @@ extension ParsableCommand {
         do {
             try body()
         } catch let failure as ToolError {
-            StandardError.write(failure.message)
+            StandardError.write(failure.message.escaped)
             throw ExitCode(ExitStatus.unusable)
         }
     }

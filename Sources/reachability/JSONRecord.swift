@@ -41,12 +41,25 @@ struct JSONRecord: Encodable {
         try object.encode(state.evidence, forKey: .evidence)
     }
 
+    /// Escapes the control characters that JSON allows and a terminal obeys.
+    private func escapingControls(_ json: String) -> String {
+        var escaped = ""
+        for scalar in json.unicodeScalars {
+            if case "\u{7F}"..."\u{9F}" = scalar {
+                escaped += #"\u"# + padded(Int(scalar.value), to: 4, radix: 16)
+            } else {
+                escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
     var json: String {
         get throws(ToolError) {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             do {
-                return String(decoding: try encoder.encode(self), as: UTF8.self)
+                return escapingControls(String(decoding: try encoder.encode(self), as: UTF8.self))
             } catch {
                 throw ToolError("\(target): \(error)")
             }

@@ -55,7 +55,7 @@ final class TableDisplay: StateDisplay {
     init(_ targets: [Target]) {
         for target in targets {
             rows[ObjectIdentifier(target)] = table.count
-            table.append(Row(target: target.text))
+            table.append(Row(target: target.label))
         }
     }
 
@@ -65,7 +65,7 @@ final class TableDisplay: StateDisplay {
         if table[index].state?.path.isReachable != state.path.isReachable { table[index].since = now.seconds }
         table[index].state = state
         table[index].history = (table[index].history + [HistoryMark(state)]).suffix(20)
-        changes = (changes + ["\(now.text)  \(target.text)  \(state.lineWithReasonFirst)"]).suffix(100)
+        changes = (changes + ["\(now.text)  \(target.label)  \(state.lineWithReasonFirst)"]).suffix(100)
         // The first states come together: draw once.
         if table.allSatisfy({ $0.state != nil }) { try redraw() }
     }
@@ -94,7 +94,9 @@ final class TableDisplay: StateDisplay {
 
     private var tableLines: [TerminalLine] {
         let heads = ["TARGET", "STATUS", "INTERFACE", "SINCE"]
-        let cells = table.map { [$0.target, $0.state?.status ?? "", $0.state?.path.interface?.name ?? "-", $0.since] }
+        let cells = table.map {
+            [$0.target, $0.state?.status ?? "", $0.state?.path.interface?.name.escaped ?? "-", $0.since]
+        }
         let widths = heads.indices.map { column in ([heads] + cells).map { $0[column].count }.max() ?? 0 }
         func line(_ cells: [String], status: TerminalLine.Colour? = nil) -> TerminalLine {
             var line = TerminalLine()

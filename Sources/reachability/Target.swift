@@ -26,6 +26,8 @@ final class Target {
     /// As the user wrote it.
     let text: String
     let kind: Kind
+    /// The text for people.
+    var label: String { text.escaped }
     /// Called at each change, by the thread that drives the run loop.
     var onChange: (ReachabilityFlags) -> Void = { _ in }
 

@@ -29,7 +29,7 @@ struct TargetState: Equatable {
         // The types for cables, and those that work like cables, are left out.
         let types: Set<ReachabilityPath.Interface.InterfaceType> = [.wiFi, .cellular, .pointToPoint, .tunnel]
         let words: [(String, (any CustomStringConvertible)?)] = [
-            ("dev", path.interface?.name),
+            ("dev", path.interface?.name.escaped),
             ("type", path.interface.map(\.type).flatMap { types.contains($0) ? $0 : nil }),
             ("via", path.gateway), ("src", path.source),
         ]

@@ -42,7 +42,7 @@ struct WaitCommand: ParsableCommand {
             targets.forEach(options.printDescription)
             if isMet(by: states) { return }
             for (target, state) in zip(targets, states) where !isAsWanted(state) {
-                StandardError.write("time-out: \(target.text)  \(state.line)")
+                StandardError.write("time-out: \(target.label)  \(state.line)")
             }
             throw ExitCode(ExitStatus.unmet)
         }

@@ -108,6 +108,19 @@ struct TableTests {
         #expect(try await watching.end().status == 0)
     }
 
+    @Test("The table escapes control characters of a name")
+    func hostileName() async throws {
+        let terminal = try Terminal(columns: 80, rows: 24)
+        let namespace = try await Namespace(.subnet)
+        let watching = try namespace.start(
+            "watch", hostileTarget, environment: ["TERM": "xterm"], output: terminal.screen)
+        let picture = try await terminal.until("\u{1B}[J").withoutColours
+        #expect(picture.contains("\(escapedTarget)  interface missing"))
+        #expect(!picture.contains("\u{1B}[2J") && !picture.contains("\u{9B}"))
+        watching.send(SIGTERM)
+        #expect(try await watching.end().status == 0)
+    }
+
     @Test("The table fits into a small terminal")
     func small() async throws {
         let terminal = try Terminal(columns: 20, rows: 4)

@@ -68,8 +68,10 @@
  *   A scheduled target stays alive until it is unscheduled.
  * Threads. Any thread may make any call, but only one at a time drives a run loop (SCRunLoopPerform,
  *   SCRunLoopRunInMode, SCRunLoopRun): in a second thread these calls fail with EBUSY. Signal handlers may call
- *   SCRunLoopStop and SCRunLoopWakeUp. Callbacks and context functions run with no lock held and may make any call. Do
- *   not pthread_cancel(3) a thread inside a call.
+ *   SCRunLoopStop and SCRunLoopWakeUp. Callbacks and context functions run with no lock held and may make any call. A
+ *   callback may end its thread by pthread_exit(3): the call that drives the run loop then ends, and another thread may
+ *   drive the loop. Do not leave a callback by longjmp(3) or a C++ exception. Do not pthread_cancel(3) a thread inside
+ *   a call.
  * The library's threads. Targets on run loops need none, except for names: at most four threads look names up, and one
  *   closes watches on files. All targets on schedulers and queues share one thread. A call that needs a socket in
  *   another network namespace uses a thread for that moment.
@@ -393,6 +395,9 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef       
 /*
  * Writes a text for people and logs. The first line is as scutil prints it: "<SCNetworkReachability 0x...> {address =
  * A}". Indented lines follow: schedule, flags, reason, path, resolver state, counters. Their wording may change.
+ *
+ * In the names of hosts and interfaces, control characters, bytes that are not UTF-8, and backslashes are escaped as in
+ * C: \n, \r, \t, \\, and any other byte as \x and two hexadecimal digits.
  */
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *SC_NULLABLE buffer, size_t capacity);
 
@@ -495,8 +500,14 @@ int SCRunLoopPerform(SCRunLoopRef runLoop, double seconds);
 
 /*
  * For languages that cannot be called back. Of the loop's targets that have no callback, returns the next one that
- * changed, with its current flags, or NULL if there is none. The caller releases it. Changes before the first call on
- * the loop are not queued. A target is queued at most once; unscheduling removes it. The queue holds no references.
+ * changed, with its current flags, or NULL if there is none. The caller releases it. A change is what would make a
+ * callback, from scheduling on. A target that changed back since the last call that returned it is skipped.
+ *
+ * A loop for such a language: SCRunLoopPerform(loop, -1), then this call until it returns NULL, and again. While the
+ * queue is not empty, SCRunLoopPerform does not wait, and the loop's descriptor is readable. Before the first call of
+ * this function on the loop, each change ends only one SCRunLoopPerform.
+ *
+ * A target is queued at most once. Unscheduling it or setting a callback removes it. The queue holds no references.
  */
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCRunLoopCopyNextChange(
     SCRunLoopRef runLoop, SCNetworkReachabilityFlags *SC_NULLABLE flags);

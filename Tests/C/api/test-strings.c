@@ -161,6 +161,55 @@ TEST(a_description_names_the_target)
     expect_description(SCNetworkReachabilityCreateWithName(NULL, "fe80::1%a"), "address = fe80::1%a");
 }
 
+static size_t write_description(const void *subject, char *buffer, size_t capacity)
+{
+    return SCNetworkReachabilityGetDescription((SCNetworkReachabilityRef)subject, buffer, capacity);
+}
+
+static SCNetworkReachabilityRef zoned_target(const char *interface)
+{
+    char literal[64];
+
+    snprintf(literal, sizeof literal, "fe80::1%%%s", interface);
+    return SCNetworkReachabilityCreateWithName(NULL, literal);
+}
+
+TEST(control_characters_of_a_name_are_escaped_in_a_description)
+{
+    namespace_require();
+    expect_description(SCNetworkReachabilityCreateWithName(NULL, "a\x1b[31m\n  flags: Reachable"),
+                       "name = a\\x1b[31m\\n  flags: Reachable");
+    expect_description(SCNetworkReachabilityCreateWithName(NULL, "a\xc2\x9b\x7f\xff\\b\xc3\xbc"),
+                       "name = a\\xc2\\x9b\\x7f\\xff\\\\b\xc3\xbc");
+    expect_description(zoned_target("a\x1b[2J"), "address = fe80::1%a\\x1b[2J");
+}
+
+/* The kernel allows them, only no white space, '/' and ':'. */
+TEST(control_characters_of_an_interface_s_name_are_escaped_in_a_description)
+{
+    SCNetworkReachabilityRef target;
+    char                     text[2048];
+
+    namespace_require();
+    namespace_add_pair();
+    namespace_ip("link set dev a down");
+    namespace_ip("link set dev a name a\x1b[2J");
+    namespace_ip("link set dev a\x1b[2J up");
+    target = expect_target("192.0.2.9");
+    assert_true(SCNetworkReachabilityGetDescription(target, text, sizeof text) < sizeof text);
+    assert_non_null(strstr(text, " dev a\\x1b[2J (index "));
+    assert_null(strchr(text, '\x1b'));
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(an_escaped_description_fits_any_capacity)
+{
+    SCNetworkReachabilityRef target = expect_name("a\x1b\n\\\xff");
+
+    check_capacities(write_description, target);
+    SCNetworkReachabilityRelease(target);
+}
+
 TEST(the_description_of_a_scheduled_target_holds_its_flags)
 {
     SCNetworkReachabilityRef target;
@@ -179,11 +228,6 @@ TEST(the_description_of_a_scheduled_target_holds_its_flags)
     expect_first_line(target, "address = 192.0.2.9");
     SCNetworkReachabilityRelease(target);
     SCRunLoopRelease(loop);
-}
-
-static size_t write_description(const void *subject, char *buffer, size_t capacity)
-{
-    return SCNetworkReachabilityGetDescription((SCNetworkReachabilityRef)subject, buffer, capacity);
 }
 
 TEST(a_description_fits_any_capacity)

@@ -81,8 +81,19 @@ void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
+int   __real_strcmp(const char *a, const char *b);
+int   __wrap_strcmp(const char *a, const char *b);
 int   __real_poll(struct pollfd *polled, nfds_t count, int milliseconds);
 int   __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds);
+
+/* Counts comparisons of names. */
+static atomic_uint comparisons;
+
+int __wrap_strcmp(const char *a, const char *b)
+{
+    atomic_fetch_add(&comparisons, 1);
+    return __real_strcmp(a, b);
+}
 
 /* A pause ends at once: each test waits until no thread is left. */
 int __wrap_poll(struct pollfd *polled, nfds_t count, int milliseconds)
@@ -418,6 +429,99 @@ TEST_WITH(begin, NULL, many_resolved_names_are_all_reported)
     finish();
     assert_int_equal(atomic_load(&listener.references), 0);
     assert_int_equal(resolver_calls(NULL), count);
+}
+
+/* FNV-1a, which has no key. */
+static uint32_t fnv(uint32_t hash, const char *text)
+{
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    return hash;
+}
+
+#define BLOCKS     9
+#define BLOCK_SIZE 8 /* with its NUL */
+#define TRIES      400000
+
+struct collision_try {
+    uint32_t hash;
+    char     text[BLOCK_SIZE];
+};
+
+static int compare_collision_tries(const void *a, const void *b)
+{
+    const uint32_t x = ((const struct collision_try *)a)->hash, y = ((const struct collision_try *)b)->hash;
+
+    return (x > y) - (x < y);
+}
+
+/* Seven letters. */
+static void fill_block(char ret[BLOCK_SIZE], uint32_t number)
+{
+    for (size_t i = 0; i < BLOCK_SIZE - 1; i++, number /= 26)
+        ret[i] = (char)('a' + number % 26);
+    ret[BLOCK_SIZE - 1] = '\0';
+}
+
+/* Finds two texts that lead from a hash to the same hash. Returns that one. */
+static uint32_t find_collision(uint32_t from, char ret[2][BLOCK_SIZE])
+{
+    struct collision_try *tries = malloc(TRIES * sizeof *tries);
+    size_t                i;
+
+    for (i = 0; i < TRIES; i++) {
+        fill_block(tries[i].text, (uint32_t)i * 2654435761u);
+        tries[i].hash = fnv(from, tries[i].text);
+    }
+    qsort(tries, TRIES, sizeof *tries, compare_collision_tries);
+    for (i = 1; tries[i].hash != tries[i - 1].hash; i++)
+        assert_true(i + 1 < TRIES);
+    for (size_t j = 0; j < 2; j++)
+        memcpy(ret[j], tries[i - j].text, BLOCK_SIZE);
+    from = tries[i].hash;
+    free(tries);
+    return from;
+}
+
+static struct resolver_reply hang_all(const char *name)
+{
+    (void)name;
+    return (struct resolver_reply){ .hangs = true, .addresses = LOCAL };
+}
+
+/* All names have the same hash in a table without a key. */
+TEST_WITH(NULL, NULL, names_chosen_to_collide_are_not_compared_with_one_another)
+{
+    static char               blocks[BLOCKS][2][BLOCK_SIZE];
+    static const unsigned     count = 1u << BLOCKS;
+    SCNetworkReachabilityRef *targets = calloc(count, sizeof(SCNetworkReachabilityRef));
+    SCRunLoopRef              loop = SCRunLoopCreate();
+    uint32_t                  hash = fnv(2166136261u, "");
+    unsigned                  before;
+
+    begin_with(hang_all);
+    for (unsigned i = 0; i < BLOCKS; i++)
+        hash = find_collision(hash, blocks[i]);
+    before = atomic_load(&comparisons);
+    for (unsigned i = 0; i < count; i++) {
+        char name[BLOCKS * BLOCK_SIZE] = "";
+
+        for (unsigned block = 0; block < BLOCKS; block++)
+            strcat(name, blocks[block][i >> block & 1]);
+        assert_int_equal(fnv(2166136261u, name), hash);
+        targets[i] = expect_name(name);
+        schedule(targets[i], loop);
+    }
+    print_message("| %u names: %.1f comparisons each\n", count,
+                  (double)(atomic_load(&comparisons) - before) / (double)count);
+    assert_true(atomic_load(&comparisons) - before < 16 * count);
+    for (unsigned i = 0; i < count; i++) {
+        unschedule(targets[i], loop);
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    SCRunLoopRelease(loop);
+    free(targets);
+    finish();
 }
 
 /* ---- Which names are looked up, and when ------------------------------------------------------------------------ */

@@ -775,7 +775,7 @@ TEST(a_later_target_is_notified_though_the_previous_was_not)
 
 /* Replaces the library's inotify descriptor, as a program that calls closefrom(3) can do. Returns the number, which is
  * now the program's own file. */
-static int replace_inotify_descriptor(void)
+static int replace_inotify_descriptor(int by)
 {
     int number = -1;
 
@@ -783,11 +783,11 @@ static int replace_inotify_descriptor(void)
         char path[32], what[32] = "";
 
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        if (readlink(path, what, sizeof what - 1) > 0 && strcmp(what, "anon_inode:inotify") == 0)
+        if (fd != by && readlink(path, what, sizeof what - 1) > 0 && strcmp(what, "anon_inode:inotify") == 0)
             number = fd;
     }
     assert_true(number >= 0);
-    assert_int_equal(dup3(pipe_ends[0], number, O_CLOEXEC), number);
+    assert_int_equal(dup3(by, number, O_CLOEXEC), number);
     return number;
 }
 
@@ -804,7 +804,7 @@ TEST(a_reused_descriptor_number_is_not_closed)
         watcher_schedule(&watcher, expect_name("v4only.test"));
         names_settle(&watcher);
         watcher_stop(&watcher);
-        number = replace_inotify_descriptor();
+        number = replace_inotify_descriptor(pipe_ends[0]);
         if (uses_names_again) {
             watcher_schedule(&watcher, expect_name("v4only.test"));
             names_settle(&watcher);
@@ -818,6 +818,73 @@ TEST(a_reused_descriptor_number_is_not_closed)
     }
     close(pipe_ends[0]);
     close(pipe_ends[1]);
+}
+
+static int count_watches(int fd)
+{
+    char  path[40], line[256];
+    FILE *file;
+    int   count = 0;
+
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        count += strncmp(line, "inotify wd:", 11) == 0;
+    fclose(file);
+    return count;
+}
+
+static void begin_resolved(void)
+{
+    watcher_schedule(&watcher, expect_name("v4only.test"));
+    names_settle(&watcher);
+}
+
+static void leave_unused(void)
+{
+}
+
+static void use_again(void)
+{
+    begin_resolved();
+    watcher_stop(&watcher);
+}
+
+/* The refresh checks the resolver files. */
+static void refresh(void)
+{
+    assert_true(starts_at("v4only.test", 300));
+}
+
+static const struct {
+    const char *name;
+    bool        is_scheduled; /* while the program replaces the descriptor */
+    void (*use)(void);
+} reuses[] = { { "unused", false, leave_unused }, { "used_again", false, use_again }, { "in_use", true, refresh } };
+
+/* Its watch has the number of the library's first watch, and an event waits. */
+TEST_EACH(an_inotify_instance_of_the_program_is_left_alone, reuses)
+{
+    const int own = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    int       number, unread = 0;
+
+    begin_pause();
+    begin_resolved();
+    if (!row->is_scheduled)
+        watcher_stop(&watcher);
+    assert_int_equal(inotify_add_watch(own, ETC_ASIDE, IN_CREATE), 1);
+    number = replace_inotify_descriptor(own);
+    etc_write(ETC_ASIDE "resolv.conf", "");
+    row->use();
+    if (row->is_scheduled)
+        watcher_stop(&watcher);
+    end_pause();
+    assert_int_equal(count_watches(number), 1);
+    assert_int_equal(ioctl(number, FIONREAD, &unread), 0);
+    assert_true(unread > 0);
+    close(number);
+    close(own);
 }
 
 /* Runs after a failed test too. */

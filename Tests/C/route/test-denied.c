@@ -11,6 +11,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -24,8 +25,10 @@
 
 #include "support/denial.h"
 #include "support/descriptors.h"
+#include "support/faults.h"
 #include "support/idle.h"
 #include "support/namespace.h"
+#include "support/patience.h"
 #include "support/watcher.h"
 
 #define POLL 2.0 /* seconds between two polls of the library */
@@ -679,6 +682,37 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, without_ipv6_there_is_no_route)
     SCNetworkReachabilityRelease(localhost);
     namespace_ip("route delete default");
     EXPECT_ADDRESS("::", 0, NoRoute);
+}
+
+static sem_t created;
+
+static void *create_loop(void *unused)
+{
+    SCRunLoopRelease(SCRunLoopCreate());
+    sem_post(&created);
+    return unused;
+}
+
+/* As on a kernel that runs modprobe(8) for each such socket and finds no module. */
+static int load_no_module(int domain, int type, int protocol)
+{
+    pthread_t thread;
+
+    if (domain != AF_INET6)
+        return socket(domain, type, protocol);
+    assert_int_equal(pthread_create(&thread, NULL, create_loop, NULL), 0);
+    patience_await(&created, "Create waits");
+    pthread_join(thread, NULL);
+    errno = EAFNOSUPPORT;
+    return -1;
+}
+
+TEST_DENIED(DENIAL_SOCKET_EPERM, create_does_not_wait_for_the_module_of_ipv6)
+{
+    sem_init(&created, 0, 0);
+    faults_socket = load_no_module;
+    EXPECT_ADDRESS("2001:db8:1::1", 0, NoRoute);
+    faults_socket = NULL;
 }
 
 TEST_DENIED(DENIAL_SOCKET_EPERM, without_any_socket_there_is_an_error)

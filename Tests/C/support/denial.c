@@ -2,6 +2,7 @@
 #include "support/denial.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
@@ -57,6 +58,7 @@ static const struct {
     [DENIAL_UDP_BIND] = { "udp-bind", { NO_BIND(struct sockaddr_in, EACCES), NO_BIND(struct sockaddr_in6, EACCES) } },
     [DENIAL_IPV6] = { "ipv6", { NO_SOCKET(AF_INET6, EAFNOSUPPORT) } },
     [DENIAL_INTERNET] = { "internet", { NO_SOCKET(AF_INET, EPERM), NO_SOCKET(AF_INET6, EPERM) } },
+    [DENIAL_MARKS] = { "marks", { { SYS_fcntl, 1, F_SETSIG, EPERM } } },
     [DENIAL_DEVICE_GONE] = { "device-gone", { { SYS_setsockopt, 2, SO_BINDTODEVICE, ENODEV } } },
     [DENIAL_DEVICE] = { "device", { { SYS_setsockopt, 2, SO_BINDTODEVICE, EPERM } } },
 };

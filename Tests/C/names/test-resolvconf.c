@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* What the library reads from the resolver files. A host name is not looked up here. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "names/resolvconf.h"
+#include "support/etc.h"
+#include "support/expect.h"
+#include "support/namespace.h"
+
+static void begin(void)
+{
+    namespace_require_lo();
+    etc_require("192.0.2.53");
+    resolvconf_retain();
+}
+
+/* Makes the path a symbolic link to a file with this text, at most 15 characters, and a size of 0. */
+static void link_to_file_of_size_0(const char *path, const char *text)
+{
+    struct stat status;
+
+    assert_int_equal(prctl(PR_SET_NAME, text), 0);
+    etc_link(path, "/proc/self/comm");
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_size, 0);
+}
+
+static void expect_server(const char *text)
+{
+    const struct sockaddr_storage expected = expect_sockaddr(text);
+    const struct address          address = address_from_sockaddr((const struct sockaddr *)&expected, &(uint32_t){ 0 });
+    struct questions             *questions;
+
+    assert_int_equal(resolvconf_server_questions(&questions), 0);
+    assert_int_equal(questions->count, 1);
+    assert_true(address_equal(&questions->items[0].destination, &address));
+    questions_release(questions);
+}
+
+/* As a link to /proc/net/pnp has, where the kernel writes the name servers that it got by DHCP. */
+TEST(a_resolv_conf_of_size_0_is_read_to_its_end)
+{
+    link_to_file_of_size_0(ETC_RESOLV_CONF, "nameserver ::9");
+    expect_server("::9");
+}
+
+TEST(a_resolv_conf_of_size_0_is_read_again)
+{
+    link_to_file_of_size_0(ETC_RESOLV_CONF, "nameserver ::9");
+    expect_server("::9");
+    assert_int_equal(prctl(PR_SET_NAME, "nameserver ::8"), 0);
+    expect_server("::8");
+}
+
+TEST(a_hosts_of_size_0_is_read_to_its_end)
+{
+    assert_false(resolvconf_hosts_has("a.example"));
+    link_to_file_of_size_0(ETC_HOSTS, "::1 a.example");
+    assert_true(resolvconf_hosts_has("a.example"));
+    assert_false(resolvconf_hosts_has("b.example"));
+}
+
+TEST(a_long_hosts_is_read_to_its_end)
+{
+    static char text[100001];
+
+    for (size_t i = 0; i < 10000; i++)
+        memcpy(text + 10 * i, "# comment\n", 10);
+    memcpy(text + sizeof text - 1 - 20, "\n127.0.0.1 a.example", 20);
+    etc_write(ETC_HOSTS, text);
+    assert_true(resolvconf_hosts_has("a.example"));
+}
+
+TEST(a_directory_and_a_fifo_count_as_empty)
+{
+    etc_link(ETC_HOSTS, "/run");
+    assert_false(resolvconf_hosts_has("a.example"));
+    etc_remove(ETC_HOSTS);
+    assert_int_equal(mkfifo(ETC_HOSTS, 0600), 0);
+    assert_false(resolvconf_hosts_has("a.example"));
+}
+
+UNIT(.setup = begin, .teardown = resolvconf_release)
