@@ -6,6 +6,8 @@
  */
 #include "route/watch_set.h"
 
+#include "base/clock.h"
+
 void watch_set_init(struct watch_set *set)
 {
     list_init(&set->watches);
@@ -13,6 +15,11 @@ void watch_set_init(struct watch_set *set)
     list_init(&set->pppd);
     route_index_init(&set->routes);
     lifetimes_init(&set->lifetimes);
+}
+
+bool watch_set_is_empty(const struct watch_set *set)
+{
+    return list_is_empty(&set->watches);
 }
 
 void watch_set_free(struct watch_set *set)

@@ -49,6 +49,7 @@ struct watch_set {
 };
 
 void watch_set_init(struct watch_set *set);
+bool watch_set_is_empty(const struct watch_set *set);
 void watch_set_free(struct watch_set *set); /* the set is empty */
 
 /* A new watch, or one with new questions, is stale. */

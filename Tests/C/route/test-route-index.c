@@ -15,33 +15,32 @@ struct watch {
     bool                      visited;
 };
 
-static struct route_index index;
+static struct route_index routes;
 
 static void start(void)
 {
-    route_index_init(&index);
+    route_index_init(&routes);
 }
 
 UNIT(.setup = start)
 
-static struct watch watch_make(const char *destination, const char *local)
+static void watch_init(struct watch *ret, const char *destination, const char *local)
 {
     const struct question question = { .destination = make(destination), .local = make(local) };
-    struct watch          watch = { .questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone) };
 
-    route_index_member_init(&watch.member);
-    return watch;
+    *ret = (struct watch){ .questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone) };
+    route_index_member_init(&ret->member);
 }
 
 static void set(struct watch *watch)
 {
-    route_index_set(&index, &watch->member, watch->questions, &watch->dependencies.outer,
+    route_index_set(&routes, &watch->member, watch->questions, &watch->dependencies.outer,
                     watch->dependencies.any_route);
 }
 
 static void end(struct watch *watch)
 {
-    route_index_remove(&index, &watch->member);
+    route_index_remove(&routes, &watch->member);
     questions_release(watch->questions);
     watch->questions = NULL;
 }
@@ -55,7 +54,7 @@ static void note_visit(void *info, struct route_index_member *member)
 static bool affects(const struct route *route, struct watch *watch)
 {
     watch->visited = false;
-    route_index_visit(&index, route, note_visit, NULL);
+    route_index_visit(&routes, route, note_visit, NULL);
     return watch->visited;
 }
 
@@ -79,8 +78,9 @@ static bool route_affects(const char *destination, uint8_t length, struct watch 
 
 TEST(an_address_depends_on_the_routes_to_it)
 {
-    struct watch watch = watch_make("192.0.2.1", NULL);
+    struct watch watch;
 
+    watch_init(&watch, "192.0.2.1", NULL);
     set(&watch);
     assert_true(route_affects("192.0.2.0", 24, &watch));
     assert_true(route_affects("0.0.0.0", 0, &watch));
@@ -92,8 +92,9 @@ TEST(an_address_depends_on_the_routes_to_it)
 
 TEST(a_pair_depends_on_the_routes_to_both_addresses)
 {
-    struct watch watch = watch_make("192.0.2.1", "10.0.0.1");
+    struct watch watch;
 
+    watch_init(&watch, "192.0.2.1", "10.0.0.1");
     set(&watch);
     assert_true(route_affects("192.0.2.1", 32, &watch));
     assert_true(route_affects("10.0.0.1", 32, &watch));
@@ -103,8 +104,10 @@ TEST(a_pair_depends_on_the_routes_to_both_addresses)
 
 TEST(the_default_path_depends_on_the_default_routes_of_both_families)
 {
-    struct watch first = watch_make(NULL, NULL), second = watch_make(NULL, NULL);
+    struct watch first, second;
 
+    watch_init(&first, NULL, NULL);
+    watch_init(&second, NULL, NULL);
     set(&first);
     set(&second);
     assert_true(route_affects("0.0.0.0", 0, &first));
@@ -116,13 +119,14 @@ TEST(the_default_path_depends_on_the_default_routes_of_both_families)
     end(&first);
     assert_true(route_affects("0.0.0.0", 0, &second));
     end(&second);
-    assert_null(index.addresses.root);
+    assert_null(routes.addresses.root);
 }
 
 TEST(a_tunnel_depends_on_the_routes_to_its_remote_address)
 {
-    struct watch watch = watch_make("192.0.2.1", NULL);
+    struct watch watch;
 
+    watch_init(&watch, "192.0.2.1", NULL);
     watch.dependencies.outer = make("198.51.100.1");
     set(&watch);
     assert_true(route_affects("198.51.100.0", 24, &watch));
@@ -140,17 +144,18 @@ TEST(a_tunnel_depends_on_the_routes_to_its_remote_address)
 TEST(the_covering_prefixes_have_the_default_path)
 {
     struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
-    struct watch          watch = watch_make(NULL, NULL);
+    struct watch          watch;
     size_t                count;
 
-    assert_true(route_index_cover(&index, prefixes, &count));
+    watch_init(&watch, NULL, NULL);
+    assert_true(route_index_cover(&routes, prefixes, &count));
     assert_int_equal(count, 0);
     set(&watch);
-    assert_true(route_index_cover(&index, prefixes, &count));
+    assert_true(route_index_cover(&routes, prefixes, &count));
     assert_int_equal(count, DEFAULT_PATH_SAMPLES);
     watch.dependencies.any_route = true;
     set(&watch);
-    assert_false(route_index_cover(&index, prefixes, &count));
+    assert_false(route_index_cover(&routes, prefixes, &count));
     end(&watch);
 }
 
@@ -224,7 +229,7 @@ static void expect_right_visits(struct watch *watches)
     route.prefix_length = (uint8_t)((unsigned)random() % ((unsigned)address_length(&route.destination) * 8 + 1));
     for (size_t i = 0; i < MEMBERS; i++)
         watches[i].visited = false;
-    route_index_visit(&index, &route, note_visit, NULL);
+    route_index_visit(&routes, &route, note_visit, NULL);
     for (size_t i = 0; i < MEMBERS; i++)
         assert_int_equal(watches[i].visited, watches[i].questions != NULL && is_affected(&route, &watches[i]));
 }
@@ -248,7 +253,7 @@ TEST(random_watches_are_visited_when_a_route_affects_them)
     for (size_t i = 0; i < MEMBERS; i++)
         if (watches[i].questions != NULL)
             end(&watches[i]);
-    assert_null(index.addresses.root);
-    assert_true(list_is_empty(&index.default_path) && list_is_empty(&index.any_route));
+    assert_null(routes.addresses.root);
+    assert_true(list_is_empty(&routes.default_path) && list_is_empty(&routes.any_route));
     free(watches);
 }
