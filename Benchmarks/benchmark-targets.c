@@ -165,17 +165,19 @@ static void measure_callback(struct writer *writer, const struct watched *many, 
     *ret_one = bench_median(one_times, CHANGES);
 }
 
-static double measure_writer(struct writer *writer)
+/* The time of a change that affects no target, for the program that makes it. `fd`: a listener, which is emptied after
+ * each change; -1: none. */
+static double measure_writer(struct writer *writer, int fd)
 {
     double times[CHANGES];
-    char   prefix[32];
 
     for (unsigned i = 0; i < CHANGES; i++) {
         const int64_t start = bench_now();
 
-        snprintf(prefix, sizeof prefix, ELSEWHERE, i / 2 % 100);
-        change(writer, prefix, i % 2 == 0);
+        change_prefix(writer, ELSEWHERE, i);
         times[i] = (double)(bench_now() - start);
+        if (fd >= 0)
+            (void)receive(fd);
     }
     return bench_median(times, CHANGES);
 }
@@ -190,21 +192,24 @@ int main(int argc, char **argv)
     struct writer  writer;
     char           title[80];
     bool           within = true;
+    int            fd;
 
     bench_pin(0);
     bench_enter_namespace(&writer);
     bench_check(writer_route(&writer, WRITER_ADD, &bench_default_route), "default route");
+    fd = listen_to_routes();
     for (size_t i = 0; i < blocks; i++)
-        reference[i] = measure_writer(&writer);
+        reference[i] = measure_writer(&writer, fd);
+    close(fd);
     watch_all(&many);
     watch_all(&one);
-    (void)measure_writer(&writer);
+    (void)measure_writer(&writer, -1);
     SCRunLoopPerform(many.loop, 0); /* after the first message that affects no target, there is a filter */
     SCRunLoopPerform(one.loop, 0);
     for (size_t i = 0; i < blocks; i++)
-        ours[i] = measure_writer(&writer);
+        ours[i] = measure_writer(&writer, -1);
     snprintf(title, sizeof title, "unrelated change, %u targets watched", targets);
-    within = bench_report(title, "the same, none watched", ours, reference, blocks, 1.25) && within;
+    within = bench_report(title, "the same with a listener", ours, reference, blocks, 1.25) && within;
 
     for (size_t i = 0; i < blocks; i++)
         measure_between(&writer, &many, &ours[i], &reference[i]);
