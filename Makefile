@@ -165,10 +165,10 @@ $(FAULTY): $(STATIC) $(FAULTS)
 
 define link_test
 	@mkdir -p $(@D)
-	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -pthread -o $@ $^ $(TEST_LIBS)
+	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS)
 endef
 
-# The object of a program comes first, and has a folder that the program has not.
+# The object of a program has a folder that the program has not.
 $(foreach source,$(TEST_SOURCES),$(eval $(BUILD)/tests/$(notdir $(source:.c=)): $(source:Tests/C/%.c=$(BUILD)/objects/tests/%.o)))
 
 $(filter-out $(FAULT_TESTS),$(TESTS)): $(TEST_SHARED) $(STATIC)
@@ -178,6 +178,7 @@ $(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
 	$(link_test)
 
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
+$(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/test-pppd: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl,--wrap=genetlink_query \

@@ -151,6 +151,20 @@ int netlink_join(const struct netlink *netlink, unsigned group)
     return setsockopt(netlink->socket.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &value, sizeof value) == 0 ? 0 : errno;
 }
 
+int netlink_attach_filter(const struct netlink *netlink, const struct sock_filter *code, unsigned short length)
+{
+    const struct sock_fprog program = { .len = length, .filter = (struct sock_filter *)code };
+
+    return setsockopt(netlink->socket.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0 ? 0 : errno;
+}
+
+int netlink_detach_filter(const struct netlink *netlink)
+{
+    const int unused = 0;
+
+    return setsockopt(netlink->socket.fd, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused) == 0 ? 0 : errno;
+}
+
 void netlink_close(struct netlink *netlink)
 {
     descriptor_close(&netlink->socket);

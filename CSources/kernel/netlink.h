@@ -5,6 +5,7 @@
 /* Netlink sockets, for rtnetlink(7), generic netlink and sock_diag(7). */
 
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/netlink.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +46,10 @@ int netlink_open_sock_diag(struct netlink *ret);
 
 /* Joins one more multicast group. */
 int netlink_join(const struct netlink *netlink, unsigned group);
+
+/* Replaces the socket filter, or removes it. Messages that are queued stay. Return 0 or an errno. */
+int netlink_attach_filter(const struct netlink *netlink, const struct sock_filter *code, unsigned short length);
+int netlink_detach_filter(const struct netlink *netlink);
 
 void netlink_close(struct netlink *netlink);
 

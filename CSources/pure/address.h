@@ -15,6 +15,11 @@ struct address {
     uint8_t bytes[16];
 };
 
+struct address_prefix {
+    struct address address;
+    uint8_t        length; /* bits */
+};
+
 /* Bytes of an address: 4 for AF_INET, 16 for AF_INET6, 0 for other families. Inline, like the next functions: each
  * query uses them. */
 static inline size_t address_family_length(int family)

@@ -157,7 +157,7 @@ static void add_lifetime(struct dependencies *dependencies, const struct lifetim
 {
     struct lifetime *const known = &dependencies->lifetime;
 
-    if (lifetime->prefix.family == AF_UNSPEC)
+    if (lifetime->prefix.address.family == AF_UNSPEC)
         return;
     if (!dependencies->many_lifetimes && known->expires != 0 && lifetime->expires != 0 &&
         lifetime_compare(known, lifetime) != 0)

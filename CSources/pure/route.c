@@ -114,6 +114,14 @@ bool route_next_leg(struct route *route, struct route_leg *ret)
     return true;
 }
 
+struct address_prefix route_prefix(const struct route *route)
+{
+    struct address_prefix prefix = { .address = route->destination, .length = route->prefix_length };
+
+    prefix.address.family = route->family;
+    return prefix;
+}
+
 /* Router advertisements change routes of these two protocols. The kernel also lets ip(8) change the lifetime of any
  * route that expires. */
 bool route_can_expire(const struct route *route)
@@ -125,12 +133,9 @@ bool route_can_expire(const struct route *route)
 
 bool route_lifetime(const struct route *route, struct lifetime *ret)
 {
-    *ret = (struct lifetime){ .prefix = route->destination,
-                              .prefix_length = route->prefix_length,
-                              .table = route->table,
-                              .oif = route->oif,
-                              .expires = route->expires };
-    ret->prefix.family = route->family; /* a default route has no RTA_DST */
+    *ret = (struct lifetime){
+        .prefix = route_prefix(route), .table = route->table, .oif = route->oif, .expires = route->expires
+    };
     return route->legs == NULL && route->oif != 0 && route->source_length == 0;
 }
 
@@ -144,18 +149,6 @@ int lifetime_compare(const struct lifetime *a, const struct lifetime *b)
     int order = memcmp(&a->prefix, &b->prefix, sizeof a->prefix);
 
     if (order == 0)
-        order = compare_numbers(a->prefix_length, b->prefix_length);
-    if (order == 0)
         order = compare_numbers(a->table, b->table);
     return order == 0 ? compare_numbers(a->oif, b->oif) : order;
-}
-
-bool route_covers(const struct route *route, const struct address *address)
-{
-    struct address prefix = route->destination;
-
-    /* A default route has no RTA_DST. */
-    if (prefix.family == AF_UNSPEC)
-        prefix.family = route->family;
-    return address_in_prefix(address, &prefix, route->prefix_length);
 }

@@ -34,10 +34,9 @@ struct route_request {
 /* An IPv6 route, and how long it lasts. A router advertisement can change that. The kernel sends no message about the
  * route then. */
 struct lifetime {
-    struct address prefix; /* AF_UNSPEC: there is no such route */
-    uint8_t        prefix_length;
-    uint32_t       table, oif;
-    uint32_t       expires; /* USER_HZ ticks; 0: never, so far */
+    struct address_prefix prefix; /* AF_UNSPEC: there is no such route */
+    uint32_t              table, oif;
+    uint32_t              expires; /* USER_HZ ticks; 0: never, so far */
 };
 
 /* Parses the attributes of an RTM_NEWROUTE or RTM_DELROUTE. The caller has set the fields from its header. */
@@ -45,6 +44,9 @@ void route_parse_attributes(struct attribute_walk walk, struct route *route);
 
 /* Removes the next leg from a multipath route. False: there is no leg left. */
 bool route_next_leg(struct route *route, struct route_leg *ret);
+
+/* The prefix to which the route leads. A message about a default route has no destination. */
+struct address_prefix route_prefix(const struct route *route);
 
 /* Whether the lifetime of a route can change without a message. `route`: the reply to a query with RTM_F_FIB_MATCH. */
 bool route_can_expire(const struct route *route);
@@ -55,8 +57,5 @@ bool route_lifetime(const struct route *route, struct lifetime *ret);
 
 /* Orders lifetimes by their routes; 0: the same route. */
 int lifetime_compare(const struct lifetime *a, const struct lifetime *b);
-
-/* Whether the route's prefix contains the address. */
-bool route_covers(const struct route *route, const struct address *address);
 
 #endif

@@ -14,13 +14,13 @@
 /* Addresses that only a default route matches, or one of its two halves. If a longer prefix matches (a blackhole for
  * 0.0.0.0/8 is common), the next sample is tried. The IPv6 samples have global scope because the kernel chooses the
  * source address by the scope of the destination. The first and the last sample are in different halves. */
-#define DEFAULT_SAMPLES 3
-static const struct address default_samples_ipv4[DEFAULT_SAMPLES] = { { AF_INET, { 0, 0, 0, 1 } },
-                                                                      { AF_INET, { 1, 0, 0, 1 } },
-                                                                      { AF_INET, { 128, 0, 0, 1 } } };
-static const struct address default_samples_ipv6[DEFAULT_SAMPLES] = { { AF_INET6, { 0x40, [15] = 1 } },
-                                                                      { AF_INET6, { 0x20, [15] = 1 } },
-                                                                      { AF_INET6, { 0x80, [15] = 1 } } };
+#define SAMPLES (DEFAULT_PATH_SAMPLES / 2)
+static const struct address samples_ipv4[SAMPLES] = { { AF_INET, { 0, 0, 0, 1 } },
+                                                      { AF_INET, { 1, 0, 0, 1 } },
+                                                      { AF_INET, { 128, 0, 0, 1 } } };
+static const struct address samples_ipv6[SAMPLES] = { { AF_INET6, { 0x40, [15] = 1 } },
+                                                      { AF_INET6, { 0x20, [15] = 1 } },
+                                                      { AF_INET6, { 0x80, [15] = 1 } } };
 
 static bool is_default_route(const struct route *route)
 {
@@ -49,8 +49,8 @@ static int evaluate_default_route(struct route_query *query, struct route *match
  * from one sample, so each half has one. */
 static bool no_default_exists(const struct route_query *query)
 {
-    const struct address *const samples[] = { &default_samples_ipv4[DEFAULT_SAMPLES - 1], &default_samples_ipv6[0],
-                                              &default_samples_ipv6[DEFAULT_SAMPLES - 1] };
+    const struct address *const samples[] = { &samples_ipv4[SAMPLES - 1], &samples_ipv6[0],
+                                              &samples_ipv6[SAMPLES - 1] };
     struct route_request        requests[RTNETLINK_QUERY_LIMIT];
     int                         errors[RTNETLINK_QUERY_LIMIT];
 
@@ -68,14 +68,14 @@ static bool no_default_exists(const struct route_query *query)
 
 /* Finds the default path of one family. The reason is NoRoute if there is no default route. If `ret_neither` is not
  * NULL, *ret_neither is set to true if the other family has no default route either. */
-static int find_default_of_family(struct route_query *query, const struct address samples[DEFAULT_SAMPLES],
-                                  bool *ret_neither, struct path *ret)
+static int find_default_of_family(struct route_query *query, const struct address samples[SAMPLES], bool *ret_neither,
+                                  struct path *ret)
 {
     bool         unmatched = false;
     struct route route;
     int          error;
 
-    for (size_t i = 0; i < DEFAULT_SAMPLES; i++) {
+    for (size_t i = 0; i < SAMPLES; i++) {
         query->request.destination = samples[i];
         error = route_query_match(query, &route);
         if (error == 0 && is_default_route(&route))
@@ -89,8 +89,8 @@ static int find_default_of_family(struct route_query *query, const struct addres
         }
         unmatched = unmatched || error == 0 || error == ENETUNREACH;
         /* No route at all matches in this half: continue with the other half. */
-        if (error == ENETUNREACH && i < DEFAULT_SAMPLES - 2)
-            i = DEFAULT_SAMPLES - 2;
+        if (error == ENETUNREACH && i < SAMPLES - 2)
+            i = SAMPLES - 2;
     }
     /* A default route that refuses packets refuses all samples. If only some are refused, a longer prefix does that. */
     if (unmatched)
@@ -106,9 +106,9 @@ int default_path_find(struct route_query *query, struct path *ret)
     int           error = 0;
 
     if (family != AF_INET6)
-        error = find_default_of_family(query, default_samples_ipv4, family == AF_UNSPEC ? &neither : NULL, &ipv4);
+        error = find_default_of_family(query, samples_ipv4, family == AF_UNSPEC ? &neither : NULL, &ipv4);
     if (error == 0 && family != AF_INET && !path_is_usable(&ipv4) && !neither)
-        error = find_default_of_family(query, default_samples_ipv6, NULL, &ipv6);
+        error = find_default_of_family(query, samples_ipv6, NULL, &ipv6);
     if (error != 0)
         return error;
     *ret = path_is_usable(&ipv6) || ipv4.reason == kSCNetworkReachabilityReasonNoRoute ? ipv6 : ipv4;
@@ -118,10 +118,7 @@ int default_path_find(struct route_query *query, struct path *ret)
     return 0;
 }
 
-bool default_path_is_affected(const struct route *route)
+const struct address *default_path_sample(size_t i)
 {
-    for (size_t i = 0; i < DEFAULT_SAMPLES; i++)
-        if (route_covers(route, &default_samples_ipv4[i]) || route_covers(route, &default_samples_ipv6[i]))
-            return true;
-    return false;
+    return i < SAMPLES ? &samples_ipv4[i] : &samples_ipv6[i - SAMPLES];
 }

@@ -11,7 +11,8 @@
  * or an errno if the kernel could not be queried. */
 int default_path_find(struct route_query *query, struct path *ret);
 
-/* Whether a change of this route can change the default path. */
-bool default_path_is_affected(const struct route *route);
+/* The addresses that are queried. A route that has none of them in its prefix does not affect the default path. */
+enum { DEFAULT_PATH_SAMPLES = 6 };
+const struct address *default_path_sample(size_t i);
 
 #endif

@@ -54,16 +54,3 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round *round, const s
     questions_adjust_path(questions, ret);
     return 0;
 }
-
-bool evaluate_route_affects_dependencies(const struct route *route, const struct dependencies *dependencies)
-{
-    return dependencies->any_route || route_covers(route, &dependencies->outer);
-}
-
-bool evaluate_route_affects_question(const struct route *route, const struct question *question)
-{
-    if (route_covers(route, &question->local))
-        return true;
-    return question->destination.family == AF_UNSPEC ? default_path_is_affected(route)
-                                                     : route_covers(route, &question->destination);
-}

@@ -11,8 +11,4 @@
 int evaluate_questions(struct rtnetlink *rtnetlink, struct round *round, const struct questions *questions,
                        unsigned extras, struct path *ret);
 
-/* Whether a change of this route can change the path of a question, or what a path depends on. */
-bool evaluate_route_affects_question(const struct route *route, const struct question *question);
-bool evaluate_route_affects_dependencies(const struct route *route, const struct dependencies *dependencies);
-
 #endif

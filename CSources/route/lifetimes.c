@@ -23,7 +23,7 @@ static int compare_shared(const void *a, const void *b)
 
 void lifetimes_init(struct lifetimes *lifetimes)
 {
-    lifetimes->by_route = NULL;
+    *lifetimes = (struct lifetimes){ 0 };
     list_init(&lifetimes->shared);
     list_init(&lifetimes->single);
 }
@@ -37,7 +37,7 @@ void lifetime_member_init(struct lifetime_member *member)
 {
     list_init(&member->node);
     member->shared = NULL;
-    member->end = NEVER;
+    heap_node_init(&member->end);
 }
 
 /* ---- Shared lifetimes ------------------------------------------------------------------------------------------- */
@@ -49,7 +49,8 @@ static struct shared_lifetime *create_shared(struct lifetimes *lifetimes, const 
 
     if (shared == NULL)
         return NULL;
-    *shared = (struct shared_lifetime){ .lifetime = *lifetime, .end = NEVER };
+    shared->lifetime = *lifetime;
+    heap_node_init(&shared->end);
     if (tsearch(shared, &lifetimes->by_route, compare_shared) == NULL) {
         free(shared);
         return NULL;
@@ -66,7 +67,8 @@ static struct shared_lifetime *find_or_create_shared(struct lifetimes *lifetimes
     return found != NULL ? *(struct shared_lifetime **)found : create_shared(lifetimes, lifetime);
 }
 
-void lifetimes_leave(struct lifetimes *lifetimes, struct lifetime_member *member)
+/* The member shares no lifetime any more. */
+static void leave_shared(struct lifetimes *lifetimes, struct lifetime_member *member)
 {
     struct shared_lifetime *shared = member->shared;
 
@@ -76,14 +78,21 @@ void lifetimes_leave(struct lifetimes *lifetimes, struct lifetime_member *member
         return;
     tdelete(shared, &lifetimes->by_route, compare_shared);
     list_remove(&shared->node);
+    heap_set(&lifetimes->shared_ends, &shared->end, NEVER);
     free(shared);
+}
+
+void lifetimes_leave(struct lifetimes *lifetimes, struct lifetime_member *member)
+{
+    leave_shared(lifetimes, member);
+    heap_set(&lifetimes->ends, &member->end, NEVER);
 }
 
 /* Without memory, the member has a lifetime of its own. */
 static void join_lifetime(struct lifetimes *lifetimes, struct lifetime_member *member,
                           const struct dependencies *dependencies)
 {
-    const bool is_shared = dependencies->lifetime.prefix.family != AF_UNSPEC;
+    const bool is_shared = dependencies->lifetime.prefix.address.family != AF_UNSPEC;
 
     if (is_shared)
         member->shared = find_or_create_shared(lifetimes, &dependencies->lifetime);
@@ -129,47 +138,68 @@ static uint32_t earlier_ticks(uint32_t a, uint32_t b)
  * again. */
 static int64_t previous_end(const struct lifetime_member *member, bool is_first)
 {
-    const int64_t end = is_first ? clock_now() + ticks_time(NEAR_TICKS) : member->end;
+    const int64_t end = is_first ? clock_now() + ticks_time(NEAR_TICKS) : member->end.deadline;
 
-    return member->shared != NULL && member->shared->end < end ? member->shared->end : end;
+    return member->shared != NULL && member->shared->end.deadline < end ? member->shared->end.deadline : end;
 }
 
-static void update_own_end(struct lifetime_member *member, int64_t before, const struct dependencies *dependencies)
+static void update_own_end(struct lifetimes *lifetimes, struct lifetime_member *member, int64_t before,
+                           const struct dependencies *dependencies)
 {
     const uint32_t ticks = member->shared == NULL ? dependencies->lifetime.expires : 0;
 
-    member->end = end_after(before, earlier_ticks(dependencies->expires, ticks));
+    heap_set(&lifetimes->ends, &member->end, end_after(before, earlier_ticks(dependencies->expires, ticks)));
 }
 
 void lifetimes_update(struct lifetimes *lifetimes, struct lifetime_member *member,
                       const struct dependencies *dependencies, bool is_first)
 {
-    int64_t before = member->end;
+    int64_t before = member->end.deadline;
 
     if (member->shared == NULL || lifetime_member_moves(member, dependencies)) {
         before = previous_end(member, is_first && dependencies->lifetime.expires == 0);
-        lifetimes_leave(lifetimes, member);
+        leave_shared(lifetimes, member);
         join_lifetime(lifetimes, member, dependencies);
     }
-    update_own_end(member, before, dependencies);
+    update_own_end(lifetimes, member, before, dependencies);
     if (member->shared != NULL)
-        member->shared->end = end_after(member->shared->end, dependencies->lifetime.expires);
+        heap_set(&lifetimes->shared_ends, &member->shared->end,
+                 end_after(member->shared->end.deadline, dependencies->lifetime.expires));
 }
 
 int64_t lifetimes_next_end(const struct lifetimes *lifetimes)
 {
-    int64_t nearest = NEVER;
+    const int64_t end = heap_nearest(&lifetimes->ends), shared_end = heap_nearest(&lifetimes->shared_ends);
 
-    list_for_each(node, &lifetimes->shared) {
-        const struct shared_lifetime *shared = container_of(node, struct shared_lifetime, node);
+    return end < shared_end ? end : shared_end;
+}
 
-        if (shared->end < nearest)
-            nearest = shared->end;
-    }
-    return nearest;
+/* Returns the first node if it is due by `now`, and removes it. NULL: there is none. */
+static struct heap_node *take_due(struct heap *heap, int64_t now)
+{
+    struct heap_node *node = heap_first(heap);
+
+    if (node == NULL || node->deadline > now)
+        return NULL;
+    heap_set(heap, node, NEVER);
+    return node;
+}
+
+struct lifetime_member *lifetimes_take_ended(struct lifetimes *lifetimes, int64_t now)
+{
+    struct heap_node *node = take_due(&lifetimes->ends, now);
+
+    return node == NULL ? NULL : container_of(node, struct lifetime_member, end);
+}
+
+struct shared_lifetime *lifetimes_take_ended_shared(struct lifetimes *lifetimes, int64_t now)
+{
+    struct heap_node *node = take_due(&lifetimes->shared_ends, now);
+
+    return node == NULL ? NULL : container_of(node, struct shared_lifetime, end);
 }
 
 bool lifetimes_can_shorten(const struct lifetimes *lifetimes)
 {
-    return !list_is_empty(&lifetimes->single) || lifetimes_next_end(lifetimes) != NEVER;
+    return !list_is_empty(&lifetimes->single) || heap_first(&lifetimes->shared_ends) != NULL;
 }

@@ -9,6 +9,7 @@
  * Under the loop's lock.
  */
 
+#include "base/heap.h"
 #include "base/list.h"
 #include "pure/path.h"
 
@@ -16,20 +17,22 @@ struct lifetimes {
     void       *by_route; /* a tree, see tsearch(3) */
     struct list shared;   /* of struct shared_lifetime */
     struct list single;   /* the members whose paths depend on more than one lifetime */
+    struct heap ends;     /* of members */
+    struct heap shared_ends;
 };
 
 /* The lifetime of one route. It has members. */
 struct shared_lifetime {
-    struct lifetime lifetime;
-    struct list     node, members;
-    int64_t         end; /* as of struct lifetime_member */
+    struct lifetime  lifetime;
+    struct list      node, members;
+    struct heap_node end; /* as of struct lifetime_member */
 };
 
 /* A path. */
 struct lifetime_member {
     struct list             node;
     struct shared_lifetime *shared; /* NULL: none */
-    int64_t                 end;    /* when the path is stale, apart from `shared`; NEVER */
+    struct heap_node        end;    /* when the path is stale, apart from `shared` */
 };
 
 void lifetimes_init(struct lifetimes *lifetimes);
@@ -46,8 +49,12 @@ void lifetimes_leave(struct lifetimes *lifetimes, struct lifetime_member *member
 /* Whether the path now depends on another lifetime than the one that the member shares. */
 bool lifetime_member_moves(const struct lifetime_member *member, const struct dependencies *dependencies);
 
-/* When the first shared lifetime ends; NEVER. */
+/* When the first path is stale; NEVER. */
 int64_t lifetimes_next_end(const struct lifetimes *lifetimes);
+
+/* Return a member, or a shared lifetime, that has ended by `now`. It then has no end. NULL: there is none. */
+struct lifetime_member *lifetimes_take_ended(struct lifetimes *lifetimes, int64_t now);
+struct shared_lifetime *lifetimes_take_ended_shared(struct lifetimes *lifetimes, int64_t now);
 
 /* Whether a lifetime may be shortened without a message, so that a path is stale before its end. */
 bool lifetimes_can_shorten(const struct lifetimes *lifetimes);

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/counted.h"
 #include "base/list.h"
+#include "route/event_filter.h"
 #include "route/wireguard_path.h"
 
 /* With one RTNL lock, a change is finished when the barrier returns. Newer kernels replace that lock by several locks,
@@ -41,19 +42,18 @@
 #define RETRY_LAST  (5 * SECOND)
 
 struct monitor {
-    struct source    source; /* under the loop's lock, as far as runloop.h says */
-    SCRunLoopRef     loop;
-    struct netns    *netns;
-    struct rtnetlink rtnetlink;      /* closed if netlink is denied: then netns_evaluate is used */
-    struct list      watches, stale; /* under the loop's lock */
-    struct lifetimes lifetimes;      /* under the loop's lock */
-    struct list      pppd_watches;   /* under the loop's lock */
-    struct round     round;          /* what the evaluations of one run share */
-    bool             links_known;
-    int64_t          poll;                    /* NEVER: the kernel announces all changes */
-    int64_t          recheck, recheck_latest; /* NEVER: no second evaluation is planned */
-    int64_t          reread;                  /* of lifetimes; NEVER: there are none that a router can shorten */
-    int64_t          retry, retry_delay;
+    struct source       source; /* under the loop's lock, as far as runloop.h says */
+    SCRunLoopRef        loop;
+    struct netns       *netns;
+    struct rtnetlink    rtnetlink; /* closed if netlink is denied: then netns_evaluate is used */
+    struct event_filter filter;
+    struct watch_set    watches; /* under the loop's lock */
+    struct round        round;   /* what the evaluations of one run share */
+    bool                links_known;
+    int64_t             poll;                    /* NEVER: the kernel announces all changes */
+    int64_t             recheck, recheck_latest; /* NEVER: no second evaluation is planned */
+    int64_t             reread;                  /* of lifetimes; NEVER: there are none that a router can shorten */
+    int64_t             retry, retry_delay;
 };
 
 /* What the messages of one run affect. */
@@ -69,99 +69,40 @@ static void monitor_free(struct counted *counted)
     struct monitor *monitor = container_of(counted, struct monitor, source.counted);
 
     rtnetlink_close(&monitor->rtnetlink);
-    lifetimes_free(&monitor->lifetimes);
+    watch_set_free(&monitor->watches);
     round_clear(&monitor->round);
     netns_release(monitor->netns);
     free(monitor);
 }
 
-/* ---- Stale paths ------------------------------------------------------------------------------------------------ */
-
-static void mark_stale_locked(struct monitor *monitor, struct path_watch *watch)
-{
-    if (list_is_empty(&watch->stale))
-        list_append(&monitor->stale, &watch->stale);
-}
+/* ---- Messages --------------------------------------------------------------------------------------------------- */
 
 static void mark_all_stale(struct monitor *monitor)
 {
     runloop_lock(monitor->loop);
-    list_for_each(node, &monitor->watches)
-        mark_stale_locked(monitor, container_of(node, struct path_watch, node));
+    watch_set_mark_all(&monitor->watches);
     runloop_unlock(monitor->loop);
 }
 
 static void mark_affected_stale(struct monitor *monitor, const struct route *route)
 {
     runloop_lock(monitor->loop);
-    list_for_each(node, &monitor->watches) {
-        struct path_watch *watch = container_of(node, struct path_watch, node);
-
-        if (evaluate_route_affects_dependencies(route, &watch->dependencies))
-            mark_stale_locked(monitor, watch);
-        for (size_t i = 0; i < watch->questions->count; i++)
-            if (evaluate_route_affects_question(route, &watch->questions->items[i]))
-                mark_stale_locked(monitor, watch);
-    }
+    if (!watch_set_mark_route(&monitor->watches, route))
+        monitor->filter.wanted = true;
     runloop_unlock(monitor->loop);
 }
 
-/* The watches whose paths depend on pppd's database. */
+static void mark_all_lifetimes_stale(struct monitor *monitor)
+{
+    runloop_lock(monitor->loop);
+    watch_set_mark_lifetimes(&monitor->watches, true);
+    runloop_unlock(monitor->loop);
+}
+
 static void mark_pppd_stale(struct monitor *monitor)
 {
     runloop_lock(monitor->loop);
-    list_for_each(node, &monitor->pppd_watches)
-        mark_stale_locked(monitor, container_of(node, struct path_watch, pppd));
-    runloop_unlock(monitor->loop);
-}
-
-static struct path_watch *watch_of_member(struct list *node)
-{
-    return container_of(node, struct path_watch, lifetime.node);
-}
-
-static void mark_sample_stale_locked(struct monitor *monitor, const struct shared_lifetime *shared)
-{
-    struct path_watch *sample = watch_of_member(shared->members.next);
-
-    sample->is_sample = true;
-    mark_stale_locked(monitor, sample);
-}
-
-static void mark_expired_stale(struct monitor *monitor, int64_t now)
-{
-    runloop_lock(monitor->loop);
-    list_for_each(node, &monitor->watches) {
-        struct path_watch *watch = container_of(node, struct path_watch, node);
-
-        if (watch->lifetime.end <= now) {
-            watch->lifetime.end = NEVER;
-            mark_stale_locked(monitor, watch);
-        }
-    }
-    list_for_each(node, &monitor->lifetimes.shared) {
-        struct shared_lifetime *shared = container_of(node, struct shared_lifetime, node);
-
-        if (shared->end <= now) {
-            shared->end = NEVER;
-            mark_sample_stale_locked(monitor, shared);
-        }
-    }
-    runloop_unlock(monitor->loop);
-}
-
-/* Reads lifetimes again. `all`: also of routes that do not expire, so far. */
-static void mark_lifetimes_stale(struct monitor *monitor, bool all)
-{
-    runloop_lock(monitor->loop);
-    list_for_each(node, &monitor->lifetimes.shared) {
-        const struct shared_lifetime *shared = container_of(node, struct shared_lifetime, node);
-
-        if (all || shared->end != NEVER)
-            mark_sample_stale_locked(monitor, shared);
-    }
-    list_for_each(node, &monitor->lifetimes.single)
-        mark_stale_locked(monitor, watch_of_member(node));
+    watch_set_mark_pppd(&monitor->watches);
     runloop_unlock(monitor->loop);
 }
 
@@ -195,59 +136,35 @@ static void note_message(void *info, const struct message *message)
 
 /* ---- Evaluation ------------------------------------------------------------------------------------------------- */
 
+/* The process may have entered a sandbox a moment ago. */
+static void begin_polling(struct monitor *monitor)
+{
+    if (monitor->poll == NEVER)
+        monitor->poll = 0;
+}
+
+/* Returns a stale watch, with a reference to its owner. The filter then passes the messages that affect it. */
 static struct path_watch *take_next_stale(struct monitor *monitor)
 {
-    struct path_watch *watch = NULL;
-    struct list       *node;
+    struct path_watch *watch;
 
     runloop_lock(monitor->loop);
-    node = list_pop(&monitor->stale);
-    if (node != NULL) {
-        watch = container_of(node, struct path_watch, stale);
+    if (!event_filter_passes_all(&monitor->filter, &monitor->watches.routes) &&
+        event_filter_detach(&monitor->filter, &monitor->rtnetlink.events) != 0)
+        begin_polling(monitor);
+    watch = watch_set_take_stale(&monitor->watches);
+    if (watch != NULL)
         counted_retain(watch->owner);
-    }
     runloop_unlock(monitor->loop);
     return watch;
-}
-
-static bool route_may_expire(const struct path_watch *watch)
-{
-    for (size_t i = 0; i < watch->questions->count; i++)
-        if (watch->questions->items[i].destination.family != AF_INET)
-            return true;
-    return false;
-}
-
-/* The sample has another route now. So the others that had its route are stale. */
-static void mark_others_stale_locked(struct path_watch *sample)
-{
-    list_for_each(node, &sample->lifetime.shared->members)
-        if (watch_of_member(node) != sample)
-            mark_stale_locked(sample->monitor, watch_of_member(node));
-}
-
-static void set_dependencies_locked(struct path_watch *watch, const struct dependencies *dependencies)
-{
-    if (watch->monitor == NULL) /* it has ended */
-        return;
-    if (watch->is_sample && lifetime_member_moves(&watch->lifetime, dependencies))
-        mark_others_stale_locked(watch);
-    watch->is_sample = false;
-    lifetimes_update(&watch->monitor->lifetimes, &watch->lifetime, dependencies,
-                     !watch->evaluated && route_may_expire(watch));
-    list_remove(&watch->pppd);
-    if (dependencies->pppd)
-        list_append(&watch->monitor->pppd_watches, &watch->pppd);
-    watch->evaluated = true;
-    watch->dependencies = *dependencies;
 }
 
 /* Makes the watch stale again, unless it has ended. */
 static void requeue_watch(struct monitor *monitor, struct path_watch *watch, struct list *list)
 {
     runloop_lock(monitor->loop);
-    if (watch->monitor != NULL && list_is_empty(&watch->stale))
-        list_append(list, &watch->stale);
+    if (watch->monitor != NULL)
+        watch_set_put_stale(watch, list);
     runloop_unlock(monitor->loop);
 }
 
@@ -313,13 +230,26 @@ static int evaluate_watch(struct monitor *monitor, const struct path_watch *watc
     if (can_receive(monitor))
         error = evaluate_over_monitor_socket(monitor, questions, watch->extras, ret);
     if (error == NETLINK_DENIED) {
-        /* The process may have entered a sandbox a moment ago: from now on poll. */
-        if (monitor->poll == NEVER)
-            monitor->poll = 0;
+        begin_polling(monitor);
         error = netns_evaluate_in_round(monitor->netns, &monitor->round, questions, watch->extras, ret);
     }
     questions_release(questions);
     return error;
+}
+
+/* Returns false if the filter may have dropped messages about what the path now depends on. */
+static bool update_dependencies(struct monitor *monitor, struct path_watch *watch,
+                                const struct dependencies *dependencies)
+{
+    bool covered = true;
+
+    runloop_lock(monitor->loop);
+    if (watch->monitor != NULL) { /* it has not ended */
+        watch_set_update(&monitor->watches, watch, dependencies);
+        covered = event_filter_passes_all(&monitor->filter, &monitor->watches.routes);
+    }
+    runloop_unlock(monitor->loop);
+    return covered;
 }
 
 /* Evaluates one watch and gives the path to its owner. Returns 0, or an errno if the evaluation failed. */
@@ -327,15 +257,14 @@ static int update_watch(struct monitor *monitor, struct path_watch *watch)
 {
     const unsigned long path_version = atomic_load(watch->path_version);
     struct path         path;
+    bool                covered;
     const int           error = evaluate_watch(monitor, watch, &path);
 
     if (error != 0)
         return error;
-    runloop_lock(monitor->loop);
-    set_dependencies_locked(watch, &path.dependencies);
-    runloop_unlock(monitor->loop);
-    if (!watch->accept(watch, &path, path_version))
-        requeue_watch(monitor, watch, &monitor->stale);
+    covered = update_dependencies(monitor, watch, &path.dependencies);
+    if (!watch->accept(watch, &path, path_version) || !covered)
+        requeue_watch(monitor, watch, &monitor->watches.stale);
     return 0;
 }
 
@@ -363,7 +292,7 @@ static int update_stale_watches(struct monitor *monitor)
     round_end(&monitor->round);
     runloop_lock(monitor->loop);
     while ((node = list_pop(&failed)) != NULL)
-        list_append(&monitor->stale, node);
+        list_append(&monitor->watches.stale, node);
     runloop_unlock(monitor->loop);
     return result;
 }
@@ -391,7 +320,7 @@ static void plan_poll(struct monitor *monitor, int64_t began, int64_t now)
 /* `reread`: the lifetimes have been read in this run. */
 static void plan_reread_locked(struct monitor *monitor, int64_t now, bool reread)
 {
-    if (!lifetimes_can_shorten(&monitor->lifetimes))
+    if (!lifetimes_can_shorten(&monitor->watches.lifetimes))
         monitor->reread = NEVER;
     else if (reread || monitor->reread == NEVER)
         monitor->reread = now + LIFETIME_INTERVAL;
@@ -421,11 +350,9 @@ static int64_t next_deadline_locked(const struct monitor *monitor, int64_t now)
 
     nearest = earlier(nearest, monitor->poll);
     nearest = earlier(nearest, monitor->reread);
-    nearest = earlier(nearest, lifetimes_next_end(&monitor->lifetimes));
-    if (!list_is_empty(&monitor->pppd_watches))
+    nearest = earlier(nearest, lifetimes_next_end(&monitor->watches.lifetimes));
+    if (!list_is_empty(&monitor->watches.pppd))
         nearest = earlier(nearest, now + PPPD_INTERVAL);
-    list_for_each(node, &monitor->watches)
-        nearest = earlier(nearest, container_of(node, struct path_watch, node)->lifetime.end);
     return nearest;
 }
 
@@ -438,9 +365,11 @@ static void mark_due_stale(struct monitor *monitor, int64_t now)
     }
     if (monitor->poll <= now)
         mark_all_stale(monitor);
+    runloop_lock(monitor->loop);
     if (monitor->reread <= now)
-        mark_lifetimes_stale(monitor, false);
-    mark_expired_stale(monitor, now);
+        watch_set_mark_lifetimes(&monitor->watches, false);
+    watch_set_mark_ended(&monitor->watches, now);
+    runloop_unlock(monitor->loop);
 }
 
 static void plan_next_run(struct monitor *monitor, int64_t began, bool reread, bool failed, bool more)
@@ -455,7 +384,7 @@ static void plan_next_run(struct monitor *monitor, int64_t began, bool reread, b
     monitor->source.deadline = next_deadline_locked(monitor, now);
     if (more)
         runloop_source_due_locked(monitor->loop, &monitor->source);
-    pppd = !list_is_empty(&monitor->pppd_watches);
+    pppd = !list_is_empty(&monitor->watches.pppd);
     runloop_unlock(monitor->loop);
     if (!pppd)
         pppd_clear(&monitor->round.pppd);
@@ -472,6 +401,19 @@ static int monitor_poll(struct source *source)
     error = update_stale_watches(monitor);
     plan_next_run(monitor, began, false, error != 0, false);
     return 0;
+}
+
+/* Attaches another filter, if messages have come that it would have dropped. */
+static void update_filter(struct monitor *monitor)
+{
+    struct route_filter program;
+    bool                due;
+
+    runloop_lock(monitor->loop);
+    due = event_filter_prepare(&monitor->filter, &monitor->watches.routes, &program);
+    runloop_unlock(monitor->loop);
+    if (due && event_filter_attach(&monitor->filter, &monitor->rtnetlink.events, &program) != 0)
+        begin_polling(monitor);
 }
 
 static int monitor_run(struct source *source)
@@ -492,9 +434,10 @@ static int monitor_run(struct source *source)
         mark_all_stale(monitor);
     mark_due_stale(monitor, began);
     if (changes.prefix)
-        mark_lifetimes_stale(monitor, true);
+        mark_all_lifetimes_stale(monitor);
     if (error == 0)
         error = update_stale_watches(monitor);
+    update_filter(monitor);
     if (changes.unfinished || (news & RTNETLINK_LOST) != 0)
         plan_recheck(monitor, clock_now());
     plan_next_run(monitor, began, changes.prefix, error != 0 || drain_error != 0, (news & RTNETLINK_MORE) != 0);
@@ -530,10 +473,7 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     monitor->loop = loop;
     monitor->netns = netns;
     netns_retain(netns);
-    list_init(&monitor->watches);
-    list_init(&monitor->stale);
-    list_init(&monitor->pppd_watches);
-    lifetimes_init(&monitor->lifetimes);
+    watch_set_init(&monitor->watches);
     monitor->recheck = monitor->reread = monitor->retry = NEVER;
     monitor->retry_delay = RETRY_FIRST;
     error = runloop_add_source_locked(loop, &monitor->source);
@@ -557,12 +497,7 @@ int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *wat
         error = monitor_create_locked(loop, netns, &monitor);
     if (error == 0) {
         watch->monitor = monitor;
-        lifetime_member_init(&watch->lifetime);
-        list_init(&watch->pppd);
-        watch->is_sample = watch->evaluated = false;
-        watch->dependencies = (struct dependencies){ 0 };
-        list_append(&monitor->watches, &watch->node);
-        mark_stale_locked(monitor, watch);
+        watch_set_add(&monitor->watches, watch);
         runloop_source_due_locked(loop, &monitor->source);
     }
     runloop_unlock(loop);
@@ -578,7 +513,7 @@ void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct q
     before = watch->questions;
     watch->questions = questions;
     if (watch->monitor != NULL) {
-        mark_stale_locked(watch->monitor, watch);
+        watch_set_replace_questions(&watch->monitor->watches, watch);
         runloop_source_due_locked(loop, &watch->monitor->source);
     }
     runloop_unlock(loop);
@@ -593,11 +528,8 @@ void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch)
     monitor = watch->monitor;
     if (monitor != NULL) {
         watch->monitor = NULL;
-        list_remove(&watch->node);
-        list_remove(&watch->stale);
-        list_remove(&watch->pppd);
-        lifetimes_leave(&monitor->lifetimes, &watch->lifetime);
-        if (list_is_empty(&monitor->watches))
+        watch_set_remove(&monitor->watches, watch);
+        if (watch_set_is_empty(&monitor->watches))
             runloop_remove_source_locked(loop, &monitor->source);
     }
     runloop_unlock(loop);

@@ -59,7 +59,7 @@ TEST(a_route_has_a_lifetime_if_it_expires_or_a_router_can_change_it)
         struct dependencies dependencies = { 0 };
 
         dependencies_add_lifetime(&dependencies, &rows[i].route);
-        assert_int_equal(dependencies.lifetime.prefix.family, rows[i].can_expire ? AF_INET6 : AF_UNSPEC);
+        assert_int_equal(dependencies.lifetime.prefix.address.family, rows[i].can_expire ? AF_INET6 : AF_UNSPEC);
         assert_int_equal(dependencies.lifetime.expires, rows[i].route.expires);
         assert_int_equal(dependencies.expires, 0);
         assert_false(dependencies.many_lifetimes);
@@ -102,7 +102,7 @@ TEST(a_path_with_several_lifetimes_expires_with_the_earliest)
         assert_true(dependencies.many_lifetimes);
         assert_int_equal(dependencies.expires, 700);
         dependencies_add_lifetime(&dependencies, &route_by_router);
-        assert_int_equal(dependencies.lifetime.prefix.family, AF_UNSPEC);
+        assert_int_equal(dependencies.lifetime.prefix.address.family, AF_UNSPEC);
         assert_int_equal(dependencies.expires, 700);
     }
 }

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A PATRICIA tree of addresses (Morrison, 1968; Knuth 6.3). Each entry is a leaf, which has the address, and a branch,
+ * which tests one bit of the key. Branches test later bits than the branches above them. A link to an entry whose bit
+ * is not later than the last bit that was tested leads to the leaf of that entry, any other link to its branch. The
+ * branch of an entry is always above its leaf.
+ *
+ * The key of an address is its family, then its bits. Bits of a key count from 1.
+ */
+#include "pure/address_tree.h"
+
+#include <limits.h>
+
+static bool key_bit(const struct address *address, unsigned bit)
+{
+    const unsigned i = bit - 2;
+
+    return bit == 1 ? address->family == AF_INET6 : (address->bytes[i / 8] >> (7 - i % 8) & 1) != 0;
+}
+
+/* Returns the first bit in which two keys differ; 0: they are equal. */
+static unsigned first_difference(const struct address *a, const struct address *b)
+{
+    if (a->family != b->family)
+        return 1;
+    for (unsigned i = 0; i < address_length(a); i++) {
+        const unsigned difference = a->bytes[i] ^ b->bytes[i];
+
+        if (difference != 0)
+            return 2 + i * 8 + ((unsigned)__builtin_clz(difference) - 24);
+    }
+    return 0;
+}
+
+/* Follows the bits of a key that are before `end`. Returns the branch there, or a leaf, and the bit tested last. */
+static struct address_entry *descend(const struct address_tree *tree, const struct address *key, unsigned end,
+                                     unsigned *ret_bit)
+{
+    struct address_entry *entry = tree->root;
+    unsigned              bit = 0;
+
+    while (entry->bit > bit && entry->bit < end) {
+        bit = entry->bit;
+        entry = entry->child[key_bit(key, bit)];
+    }
+    *ret_bit = bit;
+    return entry;
+}
+
+/* Returns the only leaf that can have the key. */
+static struct address_entry *find_leaf(const struct address_tree *tree, const struct address *key)
+{
+    unsigned bit;
+
+    return descend(tree, key, UINT_MAX, &bit);
+}
+
+static void add_branch(struct address_tree *tree, struct address_entry *entry, unsigned bit)
+{
+    const bool             side = key_bit(&entry->address, bit);
+    struct address_entry **link = &tree->root;
+    unsigned               above = 0;
+
+    while ((*link)->bit > above && (*link)->bit < bit) {
+        above = (*link)->bit;
+        link = &(*link)->child[key_bit(&entry->address, above)];
+    }
+    entry->bit = (uint8_t)bit;
+    entry->child[side] = entry;
+    entry->child[!side] = *link;
+    *link = entry;
+}
+
+void address_tree_add(struct address_tree *tree, struct address_entry *entry)
+{
+    struct address_entry *leaf;
+    unsigned              bit;
+
+    list_init(&entry->same);
+    entry->bit = 0;
+    if (tree->root == NULL) {
+        tree->root = entry;
+        return;
+    }
+    leaf = find_leaf(tree, &entry->address);
+    bit = first_difference(&leaf->address, &entry->address);
+    if (bit == 0)
+        list_append(&leaf->same, &entry->same);
+    else
+        add_branch(tree, entry, bit);
+}
+
+/* Puts `heir`, which has the same address, in the place of `entry`. */
+static void replace_entry(struct address_tree *tree, const struct address_entry *entry, struct address_entry *heir)
+{
+    struct address_entry **link = &tree->root;
+    unsigned               bit = 0;
+
+    heir->bit = entry->bit;
+    heir->child[0] = entry->child[0];
+    heir->child[1] = entry->child[1];
+    /* Both links to the entry, to its branch and to its leaf, are on the way to the leaf. */
+    for (;;) {
+        if (*link == entry)
+            *link = heir;
+        if ((*link)->bit <= bit)
+            return;
+        bit = (*link)->bit;
+        link = &(*link)->child[key_bit(&heir->address, bit)];
+    }
+}
+
+/* Removes the leaf, and the branch above it, which then has one child. If that is another entry's branch, that entry
+ * gets the branch of the removed one. */
+static void remove_leaf(struct address_tree *tree, const struct address_entry *entry)
+{
+    struct address_entry **link = &tree->root, **link_to_branch = NULL, **link_to_last = NULL, *last;
+    unsigned               bit = 0;
+
+    while ((*link)->bit > bit) {
+        if (*link == entry)
+            link_to_branch = link;
+        link_to_last = link;
+        bit = (*link)->bit;
+        link = &(*link)->child[key_bit(&entry->address, bit)];
+    }
+    if (link_to_last == NULL) {
+        tree->root = NULL;
+        return;
+    }
+    last = *link_to_last;
+    *link_to_last = last->child[!key_bit(&entry->address, bit)];
+    if (last == entry)
+        return;
+    last->bit = entry->bit;
+    last->child[0] = entry->child[0];
+    last->child[1] = entry->child[1];
+    if (link_to_branch != NULL)
+        *link_to_branch = last;
+}
+
+void address_tree_remove(struct address_tree *tree, struct address_entry *entry)
+{
+    struct list *const same = entry->same.next;
+
+    if (find_leaf(tree, &entry->address) == entry) {
+        if (same == &entry->same)
+            remove_leaf(tree, entry);
+        else
+            replace_entry(tree, entry, container_of(same, struct address_entry, same));
+    }
+    list_remove(&entry->same);
+}
+
+static void visit_same(struct address_entry *leaf, void (*visit)(void *info, struct address_entry *entry), void *info)
+{
+    visit(info, leaf);
+    list_for_each(node, &leaf->same)
+        visit(info, container_of(node, struct address_entry, same));
+}
+
+/* The recursion is at most as deep as a key has bits. */
+static void visit_subtree(struct address_entry *entry, unsigned                         bit,
+                          void (*visit)(void *info, struct address_entry *entry), void *info)
+{
+    if (entry->bit <= bit) {
+        visit_same(entry, visit, info);
+        return;
+    }
+    visit_subtree(entry->child[0], entry->bit, visit, info);
+    visit_subtree(entry->child[1], entry->bit, visit, info);
+}
+
+static const struct address_entry *any_leaf(const struct address_entry *entry, unsigned bit)
+{
+    while (entry->bit > bit) {
+        bit = entry->bit;
+        entry = entry->child[0];
+    }
+    return entry;
+}
+
+void address_tree_visit(const struct address_tree *tree, const struct address_prefix *prefix,
+                        void (*visit)(void *info, struct address_entry *entry), void *info)
+{
+    struct address_entry *subtree;
+    unsigned              bit;
+
+    if (tree->root == NULL || prefix->length > address_length(&prefix->address) * 8)
+        return;
+    subtree = descend(tree, &prefix->address, prefix->length + 2u, &bit);
+    if (address_in_prefix(&any_leaf(subtree, bit)->address, &prefix->address, prefix->length))
+        visit_subtree(subtree, bit, visit, info);
+}
+
+/* ---- Covering prefixes ------------------------------------------------------------------------------------------ */
+
+/* A subtree, and the bit that the branch above it tests. */
+struct subtree {
+    const struct address_entry *entry;
+    unsigned                    bit;
+};
+
+static bool subtree_is_leaf(struct subtree subtree)
+{
+    return subtree.entry->bit <= subtree.bit;
+}
+
+/* The prefix that the addresses of a subtree share. The subtree has one family. */
+static struct address_prefix subtree_prefix(struct subtree subtree)
+{
+    struct address_prefix prefix = { .address = any_leaf(subtree.entry, subtree.bit)->address };
+
+    prefix.length = (uint8_t)(subtree_is_leaf(subtree) ? address_length(&prefix.address) * 8 : subtree.entry->bit - 2u);
+    return prefix;
+}
+
+/* Returns the index of the branch that tests the earliest bit; `count` if all are leaves. */
+static size_t find_widest(const struct subtree *subtrees, size_t count)
+{
+    size_t widest = count;
+
+    for (size_t i = 0; i < count; i++)
+        if (!subtree_is_leaf(subtrees[i]) && (widest == count || subtrees[i].entry->bit < subtrees[widest].entry->bit))
+            widest = i;
+    return widest;
+}
+
+size_t address_tree_cover(const struct address_tree *tree, struct address_prefix ret[ADDRESS_TREE_PREFIXES])
+{
+    struct subtree subtrees[ADDRESS_TREE_PREFIXES] = { { tree->root, 0 } };
+    size_t         count = tree->root != NULL, widest;
+
+    while (count < ADDRESS_TREE_PREFIXES && (widest = find_widest(subtrees, count)) < count) {
+        const struct address_entry *branch = subtrees[widest].entry;
+
+        subtrees[widest] = (struct subtree){ branch->child[0], branch->bit };
+        subtrees[count++] = (struct subtree){ branch->child[1], branch->bit };
+    }
+    for (size_t i = 0; i < count; i++)
+        ret[i] = subtree_prefix(subtrees[i]);
+    return count;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_EVENT_FILTER_H
+#define REACHABILITY_EVENT_FILTER_H
+
+/*
+ * The filter on a monitor's socket for events: route messages that affect no watch do not wake the thread.
+ *
+ * It is attached after such a message has come. When a watch depends on more addresses, the filter is detached before the
+ * watch is evaluated. So a watch never misses a message. Only the thread that drives the loop uses it.
+ */
+
+#include "kernel/rtnetlink.h"
+#include "pure/route_filter.h"
+#include "route/route_index.h"
+
+struct event_filter {
+    bool          wanted;   /* a message has come that affects no watch */
+    bool          attached; /* for the index as it was after these counts */
+    bool          refused;  /* by a sandbox */
+    unsigned long changes, additions;
+};
+
+/* False: detach the filter before the next evaluation. The index is under the loop's lock. */
+bool event_filter_passes_all(const struct event_filter *filter, const struct route_index *index);
+
+/* Builds the program of the filter, if another one is of use. True: attach it. The index is under the loop's lock. */
+bool event_filter_prepare(struct event_filter *filter, const struct route_index *index, struct route_filter *ret);
+
+/* Return 0, or an errno: a filter is attached that can drop messages which affect a watch. */
+int event_filter_attach(struct event_filter *filter, const struct netlink *events, const struct route_filter *program);
+int event_filter_detach(struct event_filter *filter, const struct netlink *events);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* The filter for route messages, on a pair of sockets: the kernel runs it on what the test sends. */
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "pure/route_filter.h"
+#include "support/literal.h"
+#include "support/unit.h"
+
+static int sender, receiver;
+
+static void open_pair(void)
+{
+    int pair[2];
+
+    unit_check(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0 ? 0 : errno, "socketpair");
+    sender = pair[0];
+    receiver = pair[1];
+}
+
+static void close_pair(void)
+{
+    close(sender);
+    close(receiver);
+}
+
+UNIT(.setup = open_pair, .teardown = close_pair)
+
+static void attach(const struct address_prefix *prefixes, size_t count)
+{
+    struct route_filter *filter = malloc(sizeof *filter);
+    struct sock_fprog    program = { .filter = filter->code };
+
+    route_filter_build(filter, prefixes, count);
+    assert_true(filter->length <= sizeof filter->code / sizeof filter->code[0]);
+    program.len = filter->length;
+    if (setsockopt(receiver, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)
+        fail_msg("SO_ATTACH_FILTER of %u instructions: errno %d", filter->length, errno);
+    free(filter);
+}
+
+static struct address_prefix prefix_make(const char *text, uint8_t length)
+{
+    return (struct address_prefix){ .address = make(text), .length = length };
+}
+
+struct route_message {
+    struct nlmsghdr header;
+    struct rtmsg    route;
+    char            attributes[64];
+};
+
+static void append(struct route_message *message, uint16_t type, const void *payload, size_t length)
+{
+    const struct rtattr attribute = { (uint16_t)RTA_LENGTH(length), type };
+    char *const         end = (char *)message + message->header.nlmsg_len;
+
+    memcpy(end, &attribute, sizeof attribute);
+    memcpy(end + RTA_LENGTH(0), payload, length);
+    message->header.nlmsg_len += RTA_ALIGN(attribute.rta_len);
+}
+
+/* A message as the kernel sends it: the table is before the destination, and a default route has no destination. */
+static struct route_message message_make(uint16_t type, const struct address_prefix *prefix)
+{
+    struct route_message message = { .header = { .nlmsg_len = NLMSG_LENGTH(sizeof message.route), .nlmsg_type = type },
+                                     .route = { .rtm_family = prefix->address.family, .rtm_dst_len = prefix->length } };
+    const uint32_t       table = RT_TABLE_MAIN;
+
+    append(&message, RTA_TABLE, &table, sizeof table);
+    if (prefix->length > 0)
+        append(&message, RTA_DST, prefix->address.bytes, address_length(&prefix->address));
+    return message;
+}
+
+static bool passes(const struct route_message *message)
+{
+    char buffer[256];
+
+    send(sender, message, message->header.nlmsg_len, 0);
+    return recv(receiver, buffer, sizeof buffer, 0) > 0;
+}
+
+static bool route_passes(const char *text, uint8_t length)
+{
+    const struct address_prefix prefix = prefix_make(text, length);
+    const struct route_message  added = message_make(RTM_NEWROUTE, &prefix),
+                               deleted = message_make(RTM_DELROUTE, &prefix);
+    const bool result = passes(&added);
+
+    assert_int_equal(passes(&deleted), result);
+    return result;
+}
+
+TEST(routes_to_the_prefixes_pass)
+{
+    const struct address_prefix prefixes[] = { prefix_make("10.1.2.0", 24), prefix_make("192.0.2.1", 32),
+                                               prefix_make("2001:db8:1::", 48), prefix_make("2001:db8:2:3::4", 128) };
+
+    attach(prefixes, 4);
+    assert_true(route_passes("10.1.2.0", 24));
+    assert_true(route_passes("10.1.0.0", 16));
+    assert_true(route_passes("10.1.2.128", 25));
+    assert_true(route_passes("10.1.2.255", 32));
+    assert_true(route_passes("192.0.2.1", 32));
+    assert_true(route_passes("0.0.0.0", 1));
+    assert_true(route_passes("0.0.0.0", 0));
+    assert_true(route_passes("::", 0));
+    assert_true(route_passes("2000::", 3));
+    assert_true(route_passes("2001:db8::", 32));
+    assert_true(route_passes("2001:db8:1:2::", 64));
+    assert_true(route_passes("2001:db8:1:2:3::", 80));
+    assert_true(route_passes("2001:db8:2:3::", 64));
+    assert_true(route_passes("2001:db8:2:2::", 63));
+}
+
+TEST(other_routes_are_dropped)
+{
+    const struct address_prefix prefixes[] = { prefix_make("10.1.2.0", 24), prefix_make("2001:db8:2:3::4", 128) };
+
+    attach(prefixes, 2);
+    assert_false(route_passes("10.1.3.0", 24));
+    assert_false(route_passes("10.1.1.255", 32));
+    assert_false(route_passes("10.0.0.0", 16));
+    assert_false(route_passes("128.0.0.0", 1));
+    assert_false(route_passes("2001:db8:2:2::", 64));
+    assert_false(route_passes("2001:db8:2:4::", 62));
+    assert_false(route_passes("2001:db9::", 32));
+    assert_false(route_passes("4000::", 2));
+}
+
+TEST(without_prefixes_only_default_routes_pass)
+{
+    attach(NULL, 0);
+    assert_true(route_passes("0.0.0.0", 0));
+    assert_true(route_passes("::", 0));
+    assert_false(route_passes("0.0.0.0", 1));
+    assert_false(route_passes("::", 128));
+}
+
+TEST(messages_about_something_else_pass)
+{
+    static const uint16_t       types[] = { NLMSG_DONE,  NLMSG_ERROR,    RTM_NEWLINK,   RTM_DELLINK,    RTM_NEWADDR,
+                                            RTM_NEWRULE, RTM_NEWNEXTHOP, RTM_NEWPREFIX, RTM_NEWNETCONF, RTM_GETROUTE };
+    const struct address_prefix prefix = prefix_make("10.1.2.0", 24);
+    struct route_message        message;
+
+    attach(NULL, 0);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        message = message_make(types[i], &prefix);
+        assert_true(passes(&message));
+    }
+    message = message_make(RTM_NEWROUTE, &prefix);
+    message.route.rtm_family = 28; /* AF_MPLS */
+    assert_true(passes(&message));
+    message.route.rtm_family = AF_INET;
+    message.header.nlmsg_len = NLMSG_LENGTH(sizeof message.route); /* no destination, though the length is not 0 */
+    assert_true(passes(&message));
+}
+
+static struct address_prefix random_prefix(void)
+{
+    struct address_prefix prefix = { .address.family = random() % 2 != 0 ? AF_INET : AF_INET6 };
+    const unsigned        bits = (unsigned)address_length(&prefix.address) * 8;
+
+    prefix.length = (uint8_t)((unsigned)random() % (bits + 1));
+    for (unsigned i = 0; i < prefix.length; i++)
+        if (random() % 8 == 0)
+            prefix.address.bytes[i / 8] |= (uint8_t)(0x80u >> i % 8);
+    return prefix;
+}
+
+static bool overlaps(const struct address_prefix *a, const struct address_prefix *b, unsigned limit)
+{
+    unsigned length = a->length < b->length ? a->length : b->length;
+
+    if (length > limit)
+        length = limit;
+    return address_in_prefix(&a->address, &b->address, length);
+}
+
+TEST(random_routes_pass_if_they_overlap_a_prefix)
+{
+    struct address_prefix prefixes[ROUTE_FILTER_PREFIXES];
+
+    srandom(1);
+    for (unsigned round = 0; round < 200; round++) {
+        const size_t count = (size_t)random() % (ROUTE_FILTER_PREFIXES + 1);
+
+        for (size_t i = 0; i < count; i++)
+            prefixes[i] = random_prefix();
+        attach(prefixes, count);
+        for (unsigned i = 0; i < 100; i++) {
+            const struct address_prefix prefix = random_prefix();
+            const struct route_message  message = message_make(RTM_NEWROUTE, &prefix);
+            bool                        expected = prefix.length == 0;
+
+            for (size_t k = 0; k < count; k++)
+                expected = expected || overlaps(&prefix, &prefixes[k], 64);
+            assert_int_equal(passes(&message), expected);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Route messages that affect no target wake nobody. All others arrive, also for targets that are scheduled later. */
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "support/namespace.h"
+#include "support/watcher.h"
+#include "support/writer.h"
+
+enum { STORM = 1000 };
+
+static struct watcher watcher; /* stopped at the end of each test */
+static struct writer  writer;
+
+static int         refused; /* the option that setsockopt refuses; 0: none */
+static const char *added;   /* a route that is added just before the filter is removed; NULL: none */
+
+static void add_route(const char *prefix);
+
+int __real_setsockopt(int fd, int level, int option, const void *value, socklen_t length);
+int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t length);
+int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t length)
+{
+    if (refused != 0 && level == SOL_SOCKET && option == refused) {
+        errno = EPERM;
+        return -1;
+    }
+    if (added != NULL && level == SOL_SOCKET && option == SO_DETACH_FILTER) {
+        const char *prefix = added;
+
+        added = NULL;
+        add_route(prefix);
+    }
+    return __real_setsockopt(fd, level, option, value, length);
+}
+
+static void begin(void)
+{
+    namespace_require_pair();
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    unit_check(writer_open(&writer), "writer_open");
+    refused = 0;
+    added = NULL;
+}
+
+static void end(void)
+{
+    writer_close(&writer);
+}
+
+UNIT(.setup = begin, .teardown = end)
+
+static void change_route(enum writer_action action, const char *prefix)
+{
+    const struct writer_route route = { .prefix = prefix, .type = RTN_BLACKHOLE };
+
+    unit_check(writer_route(&writer, action, &route), prefix);
+}
+
+static void add_route(const char *prefix)
+{
+    change_route(WRITER_ADD, prefix);
+}
+
+static void remove_route(const char *prefix)
+{
+    change_route(WRITER_DELETE, prefix);
+}
+
+static bool is_readable(SCRunLoopRef loop)
+{
+    struct pollfd event = { .fd = SCRunLoopGetFileDescriptor(loop), .events = POLLIN };
+
+    return poll(&event, 1, 0) > 0;
+}
+
+/* The number of times that the loop's descriptor is readable after a change. */
+static unsigned count_wakes(SCRunLoopRef loop)
+{
+    unsigned wakes = 0;
+    char     prefix[32];
+
+    for (unsigned i = 0; i < STORM; i++) {
+        snprintf(prefix, sizeof prefix, i % 2 == 0 ? "10.%u.%u.0/24" : "2001:db8:%x:%x::/64", 1 + i / 200, i % 200);
+        add_route(prefix);
+        wakes += is_readable(loop);
+        assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+        remove_route(prefix);
+        wakes += is_readable(loop);
+        assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    }
+    return wakes;
+}
+
+/* A first message that affects nothing has come. Now the filter is there. */
+static void attach_filter(void)
+{
+    add_route("10.0.0.0/24");
+    assert_true(is_readable(watcher.loop));
+    EXPECT_QUIET(&watcher);
+    assert_false(is_readable(watcher.loop));
+}
+
+TEST(only_the_first_route_that_affects_no_target_wakes)
+{
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    assert_int_equal(count_wakes(watcher.loop), 1);
+    add_route("198.51.100.0/24");
+    EXPECT_CHANGE(&watcher, 0);
+    remove_route("198.51.100.0/24");
+    EXPECT_CHANGE(&watcher, R);
+    assert_int_equal(count_wakes(watcher.loop), 0);
+}
+
+TEST(many_targets_in_many_prefixes_are_covered)
+{
+    struct watcher others[200];
+    char           text[32];
+
+    watcher_start(&watcher, expect_target("0.0.0.0"));
+    for (unsigned i = 0; i < 200; i++) {
+        snprintf(text, sizeof text, i % 2 == 0 ? "%u.7.7.7" : "2001:%x::7", 20 + i);
+        watcher_schedule_on(&others[i], expect_target(text), watcher.loop);
+    }
+    EXPECT_QUIET(&watcher);
+    attach_filter();
+    for (unsigned i = 0; i < 200; i++) {
+        snprintf(text, sizeof text, i % 2 == 0 ? "%u.7.7.0/24" : "2001:%x::/64", 20 + i);
+        add_route(text);
+        EXPECT_CHANGE(&others[i], 0);
+    }
+    namespace_ip("route replace default dev a");
+    EXPECT_CHANGE(&watcher, R | D);
+    for (unsigned i = 0; i < 200; i++)
+        watcher_stop(&others[i]);
+}
+
+TEST(a_target_that_is_scheduled_later_is_watched)
+{
+    struct watcher later;
+
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    attach_filter();
+    watcher_schedule_on(&later, expect_target("203.0.113.7"), watcher.loop);
+    add_route("203.0.113.0/24"); /* dropped: the filter is still that of the first target */
+    EXPECT_CHANGE(&later, 0);
+    remove_route("203.0.113.0/24");
+    EXPECT_CHANGE(&later, R);
+    add_route("198.51.100.0/24");
+    EXPECT_CHANGE(&watcher, 0);
+    watcher_stop(&later);
+}
+
+TEST(a_target_that_is_unscheduled_no_longer_wakes)
+{
+    struct watcher other;
+
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    watcher_schedule_on(&other, expect_target("203.0.113.7"), watcher.loop);
+    EXPECT_QUIET(&watcher);
+    attach_filter();
+    watcher_stop(&other);
+    add_route("203.0.113.0/24");
+    assert_true(is_readable(watcher.loop));
+    EXPECT_QUIET(&watcher);
+    remove_route("203.0.113.0/24");
+    assert_false(is_readable(watcher.loop));
+    add_route("198.51.100.0/24");
+    EXPECT_CHANGE(&watcher, 0);
+}
+
+TEST(the_path_of_a_tunnel_depends_on_the_routes_to_its_remote_address)
+{
+    struct watcher inner;
+
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    attach_filter();
+    if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 203.0.113.9"))
+        SKIP("this kernel has no vxlan");
+    namespace_ip("address add 10.7.0.1/24 dev v");
+    namespace_ip("link set dev v up");
+    namespace_await_running("v", true);
+    watcher_schedule_on(&inner, expect_target("10.7.0.9"), watcher.loop);
+    EXPECT_QUIET(&inner);
+    add_route("203.0.113.0/24");
+    EXPECT_CHANGE(&inner, 0);
+    remove_route("203.0.113.0/24");
+    EXPECT_CHANGE(&inner, R | D);
+    watcher_stop(&inner);
+}
+
+TEST(a_route_that_changes_before_the_filter_is_removed_counts)
+{
+    if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 203.0.113.9"))
+        SKIP("this kernel has no vxlan");
+    namespace_ip("address add 10.7.0.1/24 dev v");
+    namespace_ip("link set dev v up");
+    namespace_await_running("v", true);
+    add_route("10.7.0.9/32");
+    watcher_start(&watcher, expect_target("10.7.0.9"));
+    attach_filter();
+    added = "203.0.113.0/24"; /* after the query for the remote address, and before messages about it pass */
+    remove_route("10.7.0.9/32");
+    EXPECT_QUIET(&watcher);
+    assert_null(added);
+    EXPECT(watcher.target, 0, RouteBlackhole);
+}
+
+TEST(without_a_filter_all_messages_arrive)
+{
+    refused = SO_ATTACH_FILTER;
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    assert_int_equal(count_wakes(watcher.loop), 2 * STORM);
+    add_route("198.51.100.0/24");
+    EXPECT_CHANGE(&watcher, 0);
+}
+
+TEST(if_the_filter_cannot_be_removed_paths_are_evaluated_every_2_s)
+{
+    struct watcher later;
+
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    attach_filter();
+    refused = SO_DETACH_FILTER;
+    watcher_schedule_on(&later, expect_target("203.0.113.7"), watcher.loop);
+    EXPECT_QUIET(&later);
+    add_route("203.0.113.0/24");
+    EXPECT_CHANGE(&later, 0);
+    watcher_stop(&later);
+}
