@@ -5,8 +5,8 @@
 /*
  * The filter on a monitor's socket for events: route messages that affect no watch do not wake the thread.
  *
- * It is attached after such a message has come. When a watch depends on more addresses, the filter is detached before the
- * watch is evaluated. So a watch never misses a message. Only the thread that drives the loop uses it.
+ * It is attached after such a message has come. When a watch depends on more addresses, the filter is detached before
+ * the watch is evaluated. So a watch never misses a message. Only the thread that drives the loop uses it.
  */
 
 #include "kernel/rtnetlink.h"
