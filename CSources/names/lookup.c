@@ -67,13 +67,16 @@ static void prepare_pool_locked(void)
 
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
 
-/* With the process's key: whoever chooses names cannot make look-ups slow. */
+/* With a secret key, so that nobody can choose names that make look-ups slow. */
 static uint64_t hash_name(const struct netns *netns, const char *name)
 {
-    const unsigned char *key = siphash_process_key();
-    const uint64_t       both[] = { siphash(name, strlen(name), key), (uintptr_t)netns };
+    unsigned char        key[SIPHASH_KEY_SIZE];
+    const unsigned char *address = (const unsigned char *)&netns;
 
-    return siphash(both, sizeof both, key);
+    memcpy(key, siphash_process_key(), sizeof key);
+    for (size_t i = 0; i < sizeof netns; i++)
+        key[i] ^= address[i];
+    return siphash(name, strlen(name), key);
 }
 
 static struct lookup *lookup_create(struct netns *netns, const char *name, enum queue queue, enum queue slow_queue,
