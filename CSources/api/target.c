@@ -28,20 +28,9 @@ static bool check_type(SCNetworkReachabilityRef target, struct SCNetworkReachabi
     return true;
 }
 
-bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret)
+void target_refuse(SCNetworkReachabilityRef target)
 {
-    if (!check_type(target, ret))
-        return false;
-    if (target_is_inherited(*ret)) {
-        error_set(ECHILD);
-        return false;
-    }
-    return true;
-}
-
-bool target_is_inherited(const struct SCNetworkReachability *target)
-{
-    return target->era != process_era();
+    error_set(object_is(target, OBJECT_TARGET) ? ECHILD : kSCStatusInvalidArgument);
 }
 
 /* ---- The object ------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,8 @@
 #include "api/callback.h"
 #include "base/counted.h"
 #include "base/list.h"
+#include "base/object.h"
+#include "base/process.h"
 #include "names/lookup.h"
 #include "route/monitor.h"
 
@@ -73,12 +75,26 @@ struct target_spec {
 /* Returns NULL and sets SCError() if it fails. */
 struct SCNetworkReachability *target_create(const struct target_spec *spec);
 
-/* Returns true if a caller's pointer is a target that this process created. Else sets SCError(). */
-bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret);
-
 /* Returns true in a child that was forked after the target was created. The child must not take the target's lock:
  * another thread of the parent may have held it. A hook or callback can fork, so check after calling one. */
-bool target_is_inherited(const struct SCNetworkReachability *target);
+static inline bool target_is_inherited(const struct SCNetworkReachability *target)
+{
+    return target->era != process_era();
+}
+
+/* Sets SCError() for a caller's pointer that is no target of this process. */
+void target_refuse(SCNetworkReachabilityRef target);
+
+/* Returns true if a caller's pointer is a target that this process created. Else sets SCError(). */
+static inline bool target_check(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret)
+{
+    if (!object_is(target, OBJECT_TARGET) || target_is_inherited(target)) {
+        target_refuse(target);
+        return false;
+    }
+    *ret = (struct SCNetworkReachability *)(uintptr_t)target;
+    return true;
+}
 
 /* The largest `size` of a public structure. More means that the caller never set it. */
 #define STRUCTURE_SIZE_LIMIT 4096

@@ -14,8 +14,9 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+atomic_uint process_current_era;
+
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
-static atomic_uint     current_era;
 static bool            fork_handlers_registered; /* under the lock */
 
 #define BUCKETS 256
@@ -38,11 +39,6 @@ void process_unlock(void)
     pthread_mutex_unlock(&process_mutex);
 }
 
-unsigned process_era(void)
-{
-    return atomic_load_explicit(&current_era, memory_order_relaxed);
-}
-
 /* ---- Fork ------------------------------------------------------------------------------------------------------- */
 
 /* Leaves a descriptor open if it is not certain that it is ours. */
@@ -60,7 +56,7 @@ static void close_bucket_in_child(struct descriptor **bucket)
 
 static void handle_fork_in_child(void)
 {
-    atomic_fetch_add(&current_era, 1);
+    atomic_fetch_add(&process_current_era, 1);
     for (size_t i = 0; i < BUCKETS; i++)
         close_bucket_in_child(&open_descriptors[i]);
     process_unlock();

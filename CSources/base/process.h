@@ -21,7 +21,11 @@ int process_prepare(void);
 
 /* The current era: the number of forks in this process's ancestry since the library was loaded. Each object stores the
  * era of its creation. Costs one load. */
-unsigned process_era(void);
+extern atomic_uint     process_current_era;
+static inline unsigned process_era(void)
+{
+    return atomic_load_explicit(&process_current_era, memory_order_relaxed);
+}
 
 /* The last lock to take. While it is held, nothing waits, allocates or frees, no file is closed, and no user code runs.
  * A fork takes it, so that the child finds consistent data behind it. */

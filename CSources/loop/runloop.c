@@ -335,6 +335,14 @@ void runloop_source_due_locked(SCRunLoopRef loop, struct source *source)
     runloop_signal_locked(loop);
 }
 
+void runloop_source_continues(SCRunLoopRef loop, struct source *source)
+{
+    runloop_lock(loop);
+    source->continues = true;
+    runloop_source_due_locked(loop, source);
+    runloop_unlock(loop);
+}
+
 struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),
                                           const void  *key)
 {

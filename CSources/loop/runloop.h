@@ -24,10 +24,11 @@
 struct source {
     struct list    node;
     struct counted counted;
-    int            fd;       /* in the loop's epoll set; -1: none */
-    int64_t        deadline; /* of clock_now, or NEVER */
-    bool           due;      /* runs in the next pass */
-    bool           ready;    /* runs in the current pass */
+    int            fd;        /* in the loop's epoll set; -1: none */
+    int64_t        deadline;  /* of clock_now, or NEVER */
+    bool           due;       /* runs in the next pass */
+    bool           ready;     /* runs in the current pass */
+    bool           continues; /* its last run did a part of its work */
     int (*run)(struct source *source);
 };
 
@@ -56,6 +57,10 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 
 /* Makes a source run in the next pass. */
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source);
+
+/* The source, which is running, has done a part of its work. It runs again soon, after the jobs that are queued. Then
+ * SCRunLoopPerform does not return before all parts are done. */
+void runloop_source_continues(SCRunLoopRef loop, struct source *source);
 
 /* Returns the first source that matches, or NULL. */
 struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(const struct source *, const void *),

@@ -32,6 +32,7 @@ struct run {
 struct pass_result {
     int  callbacks;
     bool woken;
+    bool continues; /* a source has done a part of its work */
     int  error;
 };
 
@@ -172,7 +173,7 @@ static void choose_sources(SCRunLoopRef loop, int64_t now)
         struct source *source = container_of(node, struct source, node);
 
         source->ready = source->due || source->deadline <= now;
-        source->due = false;
+        source->due = source->continues = false;
         if (source->deadline <= now)
             source->deadline = NEVER;
     }
@@ -273,6 +274,17 @@ static int wait_for_events(SCRunLoopRef loop, int64_t until)
     return error;
 }
 
+static bool a_source_continues(SCRunLoopRef loop)
+{
+    bool continues = false;
+
+    runloop_lock(loop);
+    list_for_each(node, &loop->sources)
+        continues = continues || container_of(node, struct source, node)->continues;
+    runloop_unlock(loop);
+    return continues;
+}
+
 /* Runs each source that is due, once. *ret_error is the last errno, if any. Returns false in a child that was forked
  * here. */
 static bool run_sources(SCRunLoopRef loop, int *ret_error)
@@ -316,6 +328,7 @@ static struct pass_result run_pass(SCRunLoopRef loop, int64_t until, bool perfor
         result.error = ECHILD;
     else
         result.woken = performs && atomic_exchange(&loop->woken, false);
+    result.continues = result.error == 0 && a_source_continues(loop);
     return result;
 }
 
@@ -334,15 +347,19 @@ static void drive_for_perform(void *argument)
     const SCRunLoopRef loop = run->loop;
     const int64_t      until = has_news(loop) ? 0 : run->until;
     struct pass_result pass;
+    int                callbacks = 0;
+    bool               woken = false;
 
-    do
+    do {
         pass = run_pass(loop, until, true);
-    while (pass.callbacks == 0 && pass.error == 0 && !pass.woken && !has_news(loop) &&
-           (until == NEVER || (until != 0 && clock_now() < until)));
-    if (pass.callbacks == 0 && pass.error != 0)
+        callbacks += pass.callbacks;
+        woken = woken || pass.woken;
+    } while (pass.continues || (callbacks == 0 && pass.error == 0 && !woken && !has_news(loop) &&
+                                (until == NEVER || (until != 0 && clock_now() < until))));
+    if (callbacks == 0 && pass.error != 0)
         error_set(pass.error);
     else
-        run->result = pass.callbacks;
+        run->result = callbacks;
 }
 
 int SCRunLoopPerform(SCRunLoopRef loop, double seconds)

@@ -19,27 +19,24 @@
 #include "base/counted.h"
 #include "base/list.h"
 #include "route/event_filter.h"
+#include "route/plan.h"
 #include "route/wireguard_path.h"
 
-/* With one RTNL lock, a change is finished when the barrier returns. Newer kernels replace that lock by several locks,
- * so after a change all paths are evaluated a second time: RECHECK_AFTER the end of the last evaluation, RECHECK_WITHIN
- * that of the first. */
-#define RECHECK_AFTER  (5 * MILLISECOND)
-#define RECHECK_WITHIN (50 * MILLISECOND)
+/* In a round with many stale watches, each run evaluates a slice of them. Between two slices the loop makes callbacks
+ * and reads new messages. The first slices are small, so that the first callback comes soon. */
+#define SLICE_FIRST 16
+#define SLICE_LAST  256
 
-/* If a sandbox keeps the kernel's messages away, all paths are evaluated at this interval. */
-#define POLL_INTERVAL (2 * SECOND)
-
-/* A router advertisement can shorten the lifetime of a route. The kernel sends no message about that, or only one about
- * a prefix. So lifetimes are read again at this interval. */
-#define LIFETIME_INTERVAL (5 * SECOND)
-
-/* While a path depends on pppd's database, which announces no changes, a round begins at this interval. */
-#define PPPD_INTERVAL (2 * SECOND)
-
-/* If the kernel could not be queried, stale paths are evaluated again. The delay doubles from first to last. */
-#define RETRY_FIRST (50 * MILLISECOND)
-#define RETRY_LAST  (5 * SECOND)
+/* A round: the evaluation of all watches that were stale when it began. */
+struct progress {
+    bool     in_round;
+    int64_t  began;
+    unsigned slice;   /* watches in the next run, at most */
+    bool     failed;  /* an evaluation */
+    bool     changed; /* the kernel may not have finished a change */
+    bool     reread;  /* the lifetimes are read in this round */
+    bool     again;   /* another round must follow: something has changed during this one */
+};
 
 struct monitor {
     struct source       source; /* under the loop's lock, as far as runloop.h says */
@@ -48,17 +45,16 @@ struct monitor {
     struct rtnetlink    rtnetlink; /* closed if netlink is denied: then netns_evaluate is used */
     struct event_filter filter;
     struct watch_set    watches; /* under the loop's lock */
-    struct round        round;   /* what the evaluations of one run share */
+    struct plan         plan;
+    struct round        round; /* what the evaluations of one round share */
+    struct progress     progress;
     bool                links_known;
-    int64_t             poll;                    /* NEVER: the kernel announces all changes */
-    int64_t             recheck, recheck_latest; /* NEVER: no second evaluation is planned */
-    int64_t             reread;                  /* of lifetimes; NEVER: there are none that a router can shorten */
-    int64_t             retry, retry_delay;
 };
 
 /* What the messages of one run affect. */
 struct change_summary {
     struct monitor *monitor;
+    bool            any_stale;  /* at least one path is stale */
     bool            all_stale;  /* every path is stale */
     bool            prefix;     /* a router has advertised a prefix */
     bool            unfinished; /* the kernel may not have finished the change */
@@ -84,10 +80,14 @@ static void mark_all_stale(struct monitor *monitor)
     runloop_unlock(monitor->loop);
 }
 
-static void mark_affected_stale(struct monitor *monitor, const struct route *route)
+static void mark_affected_stale(struct change_summary *changes, const struct route *route)
 {
+    struct monitor *monitor = changes->monitor;
+
     runloop_lock(monitor->loop);
-    if (!watch_set_mark_route(&monitor->watches, route))
+    if (watch_set_mark_route(&monitor->watches, route))
+        changes->any_stale = true;
+    else
         monitor->filter.wanted = true;
     runloop_unlock(monitor->loop);
 }
@@ -127,7 +127,7 @@ static void note_message(void *info, const struct message *message)
         break;
     case MESSAGE_ROUTE:
         if (!changes->all_stale)
-            mark_affected_stale(changes->monitor, &message->route);
+            mark_affected_stale(changes, &message->route);
         break;
     default:
         break;
@@ -139,8 +139,7 @@ static void note_message(void *info, const struct message *message)
 /* The process may have entered a sandbox a moment ago. */
 static void begin_polling(struct monitor *monitor)
 {
-    if (monitor->poll == NEVER)
-        monitor->poll = 0;
+    plan_begin_polling(&monitor->plan);
 }
 
 /* Returns a stale watch, with a reference to its owner. The filter then passes the messages that affect it. */
@@ -264,79 +263,39 @@ static int update_watch(struct monitor *monitor, struct path_watch *watch)
         return error;
     covered = update_dependencies(monitor, watch, &path.dependencies);
     if (!watch->accept(watch, &path, path_version) || !covered)
-        requeue_watch(monitor, watch, &monitor->watches.stale);
+        requeue_watch(monitor, watch, &monitor->watches.round);
     return 0;
 }
 
-/* Updates all stale watches. A watch stays stale if its evaluation fails. Returns 0, or the errno of the last
- * failure. */
-static int update_stale_watches(struct monitor *monitor)
-{
-    struct list        failed, *node;
-    struct path_watch *watch;
-    int                result = 0;
+/* ---- Rounds ----------------------------------------------------------------------------------------------------- */
 
-    list_init(&failed);
+static void begin_round(struct monitor *monitor, int64_t began)
+{
+    monitor->progress = (struct progress){ .in_round = true, .began = began, .slice = SLICE_FIRST };
     if (round_begin(&monitor->round))
         mark_pppd_stale(monitor);
-    rtnetlink_set_barrier(&monitor->rtnetlink);
-    while ((watch = take_next_stale(monitor)) != NULL) {
-        const int error = update_watch(monitor, watch);
+    runloop_lock(monitor->loop);
+    watch_set_begin_round(&monitor->watches);
+    runloop_unlock(monitor->loop);
+}
 
-        if (error != 0) {
-            result = error;
-            requeue_watch(monitor, watch, &failed);
+/* Evaluates watches of the round. Returns whether others are left. A watch stays stale if its evaluation fails. */
+static bool run_slice(struct monitor *monitor)
+{
+    struct progress   *progress = &monitor->progress;
+    struct path_watch *watch = NULL;
+
+    rtnetlink_set_barrier(&monitor->rtnetlink);
+    for (unsigned i = 0; i < progress->slice && (watch = take_next_stale(monitor)) != NULL; i++) {
+        if (update_watch(monitor, watch) != 0) {
+            progress->failed = true;
+            requeue_watch(monitor, watch, &monitor->watches.failed);
         }
         counted_release(watch->owner);
     }
-    round_end(&monitor->round);
-    runloop_lock(monitor->loop);
-    while ((node = list_pop(&failed)) != NULL)
-        list_append(&monitor->watches.stale, node);
-    runloop_unlock(monitor->loop);
-    return result;
-}
-
-/* ---- Runs of the source ----------------------------------------------------------------------------------------- */
-
-/* The plan_ functions get the time at which the evaluation ended. It can have taken longer than their delays. */
-
-static void plan_recheck(struct monitor *monitor, int64_t now)
-{
-    if (monitor->recheck == NEVER || monitor->recheck_latest <= now)
-        monitor->recheck_latest = now + RECHECK_WITHIN;
-    monitor->recheck = now + RECHECK_AFTER;
-    if (monitor->recheck > monitor->recheck_latest)
-        monitor->recheck = monitor->recheck_latest;
-}
-
-/* `began`: the time at which the polls that were due then were made. */
-static void plan_poll(struct monitor *monitor, int64_t began, int64_t now)
-{
-    if (monitor->poll <= began)
-        monitor->poll = now + POLL_INTERVAL;
-}
-
-/* `reread`: the lifetimes have been read in this run. */
-static void plan_reread_locked(struct monitor *monitor, int64_t now, bool reread)
-{
-    if (!lifetimes_can_shorten(&monitor->watches.lifetimes))
-        monitor->reread = NEVER;
-    else if (reread || monitor->reread == NEVER)
-        monitor->reread = now + LIFETIME_INTERVAL;
-}
-
-static void plan_retry(struct monitor *monitor, int64_t now, bool failed)
-{
-    if (!failed) {
-        monitor->retry = NEVER;
-        monitor->retry_delay = RETRY_FIRST;
-        return;
-    }
-    monitor->retry = now + monitor->retry_delay;
-    monitor->retry_delay *= 2;
-    if (monitor->retry_delay > RETRY_LAST)
-        monitor->retry_delay = RETRY_LAST;
+    if (progress->slice < SLICE_LAST)
+        progress->slice *= 2;
+    return watch != NULL;
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -344,62 +303,72 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t next_deadline_locked(const struct monitor *monitor, int64_t now)
+/* Plans the next run, at the end of a round. */
+static void end_round(struct monitor *monitor, bool more)
 {
-    int64_t nearest = earlier(monitor->recheck, monitor->retry);
+    struct progress *progress = &monitor->progress;
+    struct plan     *plan = &monitor->plan;
+    const int64_t    now = clock_now();
+    bool             pppd;
 
-    nearest = earlier(nearest, monitor->poll);
-    nearest = earlier(nearest, monitor->reread);
-    nearest = earlier(nearest, lifetimes_next_end(&monitor->watches.lifetimes));
-    if (!list_is_empty(&monitor->watches.pppd))
-        nearest = earlier(nearest, now + PPPD_INTERVAL);
-    return nearest;
+    progress->in_round = false;
+    round_end(&monitor->round);
+    if (progress->changed)
+        plan_recheck(plan, now);
+    plan_poll(plan, progress->began, now);
+    plan_retry(plan, now, progress->failed);
+    runloop_lock(monitor->loop);
+    progress->again = watch_set_end_round(&monitor->watches) || progress->again;
+    pppd = !list_is_empty(&monitor->watches.pppd);
+    plan_pppd(plan, now, pppd);
+    plan_reread(plan, now, lifetimes_can_shorten(&monitor->watches.lifetimes),
+                progress->reread || plan->reread <= progress->began);
+    monitor->source.deadline = earlier(plan_nearest(plan), lifetimes_next_end(&monitor->watches.lifetimes));
+    if (more || progress->again)
+        runloop_source_due_locked(monitor->loop, &monitor->source);
+    runloop_unlock(monitor->loop);
+    if (!pppd)
+        pppd_clear(&monitor->round.pppd);
 }
+
+/* ---- Runs of the source ----------------------------------------------------------------------------------------- */
 
 /* Marks the watches stale whose time has come. */
 static void mark_due_stale(struct monitor *monitor, int64_t now)
 {
-    if (monitor->recheck <= now) {
-        monitor->recheck = NEVER;
-        mark_all_stale(monitor);
-    }
-    if (monitor->poll <= now)
-        mark_all_stale(monitor);
+    struct plan *plan = &monitor->plan;
+
     runloop_lock(monitor->loop);
-    if (monitor->reread <= now)
+    if (plan->recheck <= now || plan->poll <= now)
+        watch_set_mark_all(&monitor->watches);
+    if (plan->recheck <= now)
+        plan->recheck = NEVER;
+    if (plan->reread <= now)
         watch_set_mark_lifetimes(&monitor->watches, false);
     watch_set_mark_ended(&monitor->watches, now);
     runloop_unlock(monitor->loop);
 }
 
-static void plan_next_run(struct monitor *monitor, int64_t began, bool reread, bool failed, bool more)
+/* Evaluates the next slice, of a new round if the previous one has ended. `more`: messages are left to be read. */
+static void continue_round(struct monitor *monitor, bool more)
 {
-    const int64_t now = clock_now();
-    bool          pppd;
-
-    plan_poll(monitor, began, now);
-    plan_retry(monitor, now, failed);
-    runloop_lock(monitor->loop);
-    plan_reread_locked(monitor, now, reread || monitor->reread <= began);
-    monitor->source.deadline = next_deadline_locked(monitor, now);
-    if (more)
-        runloop_source_due_locked(monitor->loop, &monitor->source);
-    pppd = !list_is_empty(&monitor->watches.pppd);
-    runloop_unlock(monitor->loop);
-    if (!pppd)
-        pppd_clear(&monitor->round.pppd);
+    if (run_slice(monitor))
+        runloop_source_continues(monitor->loop, &monitor->source);
+    else
+        end_round(monitor, more);
 }
 
 /* Runs the source if netlink is denied. */
 static int monitor_poll(struct source *source)
 {
     struct monitor *monitor = container_of(source, struct monitor, source);
-    const int64_t   began = clock_now();
-    int             error;
+    const int64_t   now = clock_now();
 
-    mark_due_stale(monitor, began);
-    error = update_stale_watches(monitor);
-    plan_next_run(monitor, began, false, error != 0, false);
+    if (!monitor->progress.in_round) {
+        mark_due_stale(monitor, now);
+        begin_round(monitor, now);
+    }
+    continue_round(monitor, false);
     return 0;
 }
 
@@ -416,31 +385,54 @@ static void update_filter(struct monitor *monitor)
         begin_polling(monitor);
 }
 
+/* Reads the links if that is due. Returns 0 or an errno. */
+static int update_links(struct monitor *monitor, bool lost, bool drained, struct change_summary *changes)
+{
+    int error;
+
+    if (monitor->links_known && !lost)
+        return 0;
+    error = rtnetlink_read_links(&monitor->rtnetlink);
+    /* After an overrun the kernel drops messages silently until the queue is read to its end. */
+    monitor->links_known = error == 0 && drained;
+    changes->all_stale = true;
+    return error;
+}
+
+static void mark_changes_stale(struct monitor *monitor, const struct change_summary *changes)
+{
+    if (changes->all_stale)
+        mark_all_stale(monitor);
+    if (changes->prefix)
+        mark_all_lifetimes_stale(monitor);
+}
+
 static int monitor_run(struct source *source)
 {
     struct monitor       *monitor = container_of(source, struct monitor, source);
+    struct progress      *progress = &monitor->progress;
     struct change_summary changes = { .monitor = monitor };
     const int64_t         began = clock_now();
-    int                   drain_error = 0, error = 0;
+    int                   drain_error = 0, error;
     const unsigned        news = rtnetlink_drain(&monitor->rtnetlink, note_message, &changes, &drain_error);
+    const bool            lost = (news & RTNETLINK_LOST) != 0, more = (news & RTNETLINK_MORE) != 0;
 
-    if (!monitor->links_known || (news & RTNETLINK_LOST) != 0) {
-        error = rtnetlink_read_links(&monitor->rtnetlink);
-        /* After an overrun the kernel drops messages silently until the queue is read to its end. */
-        monitor->links_known = error == 0 && drain_error == 0;
-        changes.all_stale = true;
+    error = update_links(monitor, lost, drain_error == 0, &changes);
+    mark_changes_stale(monitor, &changes);
+    if (progress->in_round) {
+        progress->again = progress->again || changes.any_stale || changes.all_stale || changes.prefix;
+    } else {
+        mark_due_stale(monitor, began);
+        begin_round(monitor, began);
     }
-    if (changes.all_stale)
-        mark_all_stale(monitor);
-    mark_due_stale(monitor, began);
-    if (changes.prefix)
-        mark_all_lifetimes_stale(monitor);
+    progress->reread = progress->reread || changes.prefix;
+    progress->changed = progress->changed || changes.unfinished || lost;
+    progress->failed = progress->failed || error != 0 || drain_error != 0;
     if (error == 0)
-        error = update_stale_watches(monitor);
+        continue_round(monitor, more);
+    else
+        end_round(monitor, more);
     update_filter(monitor);
-    if (changes.unfinished || (news & RTNETLINK_LOST) != 0)
-        plan_recheck(monitor, clock_now());
-    plan_next_run(monitor, began, changes.prefix, error != 0 || drain_error != 0, (news & RTNETLINK_MORE) != 0);
     return drain_error;
 }
 
@@ -464,7 +456,9 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
         free(monitor);
         return error;
     }
-    monitor->poll = error != 0 || monitor->rtnetlink.groups_refused ? 0 : NEVER;
+    plan_init(&monitor->plan);
+    if (error != 0 || monitor->rtnetlink.groups_refused)
+        begin_polling(monitor);
     monitor->source = (struct source){ .fd = monitor->rtnetlink.events.socket.fd,
                                        .deadline = NEVER,
                                        .run = error == 0 ? monitor_run : monitor_poll };
@@ -474,8 +468,6 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     monitor->netns = netns;
     netns_retain(netns);
     watch_set_init(&monitor->watches);
-    monitor->recheck = monitor->reread = monitor->retry = NEVER;
-    monitor->retry_delay = RETRY_FIRST;
     error = runloop_add_source_locked(loop, &monitor->source);
     counted_release(&monitor->source.counted); /* the loop has its own reference */
     if (error == 0)

@@ -12,6 +12,8 @@ void watch_set_init(struct watch_set *set)
 {
     list_init(&set->watches);
     list_init(&set->stale);
+    list_init(&set->round);
+    list_init(&set->failed);
     list_init(&set->pppd);
     route_index_init(&set->routes);
     lifetimes_init(&set->lifetimes);
@@ -40,9 +42,31 @@ static void mark_stale(struct watch_set *set, struct path_watch *watch)
     watch_set_put_stale(watch, &set->stale);
 }
 
+static void append_all(struct list *to, struct list *from)
+{
+    struct list *node;
+
+    while ((node = list_pop(from)) != NULL)
+        list_append(to, node);
+}
+
+void watch_set_begin_round(struct watch_set *set)
+{
+    list_move(&set->round, &set->stale);
+}
+
+bool watch_set_end_round(struct watch_set *set)
+{
+    const bool others = !list_is_empty(&set->stale);
+
+    append_all(&set->stale, &set->round);
+    append_all(&set->stale, &set->failed);
+    return others;
+}
+
 struct path_watch *watch_set_take_stale(struct watch_set *set)
 {
-    struct list *node = list_pop(&set->stale);
+    struct list *node = list_pop(&set->round);
 
     return node == NULL ? NULL : container_of(node, struct path_watch, stale);
 }
@@ -90,12 +114,12 @@ static void mark_sample_stale(struct watch_set *set, const struct shared_lifetim
     mark_stale(set, sample);
 }
 
-/* The sample has another route now. So the others that had its route are stale. */
+/* The sample has another route now. So the others that had its route are evaluated in this round, too. */
 static void mark_others_stale(struct watch_set *set, const struct path_watch *sample)
 {
     list_for_each(node, &sample->lifetime.shared->members)
         if (watch_of_lifetime_node(node) != sample)
-            mark_stale(set, watch_of_lifetime_node(node));
+            watch_set_put_stale(watch_of_lifetime_node(node), &set->round);
 }
 
 void watch_set_mark_ended(struct watch_set *set, int64_t now)

@@ -43,7 +43,9 @@ struct path_watch {
 };
 
 struct watch_set {
-    struct list        watches, stale, pppd;
+    struct list        watches;
+    struct list        stale, round, failed; /* a stale watch is in one of them: see watch_set_begin_round */
+    struct list        pppd;
     struct route_index routes;
     struct lifetimes   lifetimes;
 };
@@ -65,11 +67,17 @@ void watch_set_mark_ended(struct watch_set *set, int64_t now);
 /* Lifetimes must be read again. `all`: also those of routes that do not expire, so far. */
 void watch_set_mark_lifetimes(struct watch_set *set, bool all);
 
-/* Removes a stale watch from the stale ones. NULL: none is stale. */
+/* All stale watches are now in the list `round`. Watches that become stale later are in `stale`. */
+void watch_set_begin_round(struct watch_set *set);
+
+/* Takes the next watch of the round. NULL: there is none left. */
 struct path_watch *watch_set_take_stale(struct watch_set *set);
 
-/* Adds a watch to a list of stale ones, unless it is in one. */
+/* Adds a watch to one of the three lists, unless it is in one. */
 void watch_set_put_stale(struct path_watch *watch, struct list *list);
+
+/* The watches that are left in `round` or `failed` are in `stale` again. Returns whether others were there before. */
+bool watch_set_end_round(struct watch_set *set);
 
 /* A watch was evaluated; its path has these dependencies. */
 void watch_set_update(struct watch_set *set, struct path_watch *watch, const struct dependencies *dependencies);

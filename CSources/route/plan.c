@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* The times at which a monitor evaluates paths though no message has come. */
+#include "route/plan.h"
+
+#include "base/clock.h"
+
+/* With one RTNL lock, a change is finished when the barrier returns. Newer kernels replace that lock by several locks,
+ * so after a change all paths are evaluated a second time: RECHECK_AFTER the end of the last evaluation, RECHECK_WITHIN
+ * that of the first. */
+#define RECHECK_AFTER  (5 * MILLISECOND)
+#define RECHECK_WITHIN (50 * MILLISECOND)
+
+/* If a sandbox keeps the kernel's messages away, all paths are evaluated at this interval. */
+#define POLL_INTERVAL (2 * SECOND)
+
+/* A router advertisement can shorten the lifetime of a route. The kernel sends no message about that, or only one about
+ * a prefix. So lifetimes are read again at this interval. */
+#define LIFETIME_INTERVAL (5 * SECOND)
+
+/* While a path depends on pppd's database, which announces no changes, a round begins at this interval. */
+#define PPPD_INTERVAL (2 * SECOND)
+
+/* If the kernel could not be queried, stale paths are evaluated again. The delay doubles from first to last. */
+#define RETRY_FIRST (50 * MILLISECOND)
+#define RETRY_LAST  (5 * SECOND)
+
+void plan_init(struct plan *plan)
+{
+    *plan = (struct plan){
+        .poll = NEVER, .recheck = NEVER, .reread = NEVER, .retry = NEVER, .retry_delay = RETRY_FIRST, .pppd = NEVER
+    };
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t plan_nearest(const struct plan *plan)
+{
+    return earlier(earlier(plan->poll, plan->recheck), earlier(earlier(plan->reread, plan->retry), plan->pppd));
+}
+
+void plan_begin_polling(struct plan *plan)
+{
+    if (plan->poll == NEVER)
+        plan->poll = 0;
+}
+
+void plan_poll(struct plan *plan, int64_t began, int64_t now)
+{
+    if (plan->poll <= began)
+        plan->poll = now + POLL_INTERVAL;
+}
+
+void plan_recheck(struct plan *plan, int64_t now)
+{
+    if (plan->recheck == NEVER || plan->recheck_latest <= now)
+        plan->recheck_latest = now + RECHECK_WITHIN;
+    plan->recheck = earlier(now + RECHECK_AFTER, plan->recheck_latest);
+}
+
+void plan_reread(struct plan *plan, int64_t now, bool can_shorten, bool reread)
+{
+    if (!can_shorten)
+        plan->reread = NEVER;
+    else if (reread || plan->reread == NEVER)
+        plan->reread = now + LIFETIME_INTERVAL;
+}
+
+void plan_retry(struct plan *plan, int64_t now, bool failed)
+{
+    if (!failed) {
+        plan->retry = NEVER;
+        plan->retry_delay = RETRY_FIRST;
+        return;
+    }
+    plan->retry = now + plan->retry_delay;
+    plan->retry_delay = earlier(2 * plan->retry_delay, RETRY_LAST);
+}
+
+void plan_pppd(struct plan *plan, int64_t now, bool needed)
+{
+    plan->pppd = needed ? now + PPPD_INTERVAL : NEVER;
+}

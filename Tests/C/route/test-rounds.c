@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* A round with many stale targets: callbacks come between its slices, and changes during it are not missed. */
+#include <stdlib.h>
+
+#include "support/namespace.h"
+#include "support/watcher.h"
+#include "support/writer.h"
+
+enum { TARGETS = 1000 };
+
+static struct crowd {
+    SCRunLoopRef               loop;
+    SCNetworkReachabilityRef   targets[TARGETS];
+    SCNetworkReachabilityFlags flags[TARGETS]; /* of the last callback */
+    unsigned                   calls;
+    void (*at_first_call)(void);
+} crowd;
+
+static struct writer writer;
+
+static void set_route(bool present)
+{
+    const struct writer_route route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
+
+    unit_check(writer_route(&writer, present ? WRITER_ADD : WRITER_DELETE, &route), "default route");
+}
+
+static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    *(SCNetworkReachabilityFlags *)info = flags;
+    if (crowd.calls++ == 0 && crowd.at_first_call != NULL)
+        crowd.at_first_call();
+}
+
+static void watch(unsigned i)
+{
+    SCNetworkReachabilityContext context = { .info = &crowd.flags[i] };
+    char                         address[32];
+
+    snprintf(address, sizeof address, "198.51.%u.%u", 100 + i / 250, 1 + i % 250);
+    crowd.targets[i] = expect_target(address);
+    assert_true(SCNetworkReachabilitySetCallback(crowd.targets[i], note_call, &context));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[i], crowd.loop, kSCRunLoopDefaultMode));
+}
+
+static void unwatch(unsigned i)
+{
+    SCNetworkReachabilityUnscheduleFromRunLoop(crowd.targets[i], crowd.loop, kSCRunLoopDefaultMode);
+    SCNetworkReachabilityRelease(crowd.targets[i]);
+    crowd.targets[i] = NULL;
+}
+
+static void begin(void)
+{
+    namespace_require_pair();
+    unit_check(writer_open(&writer), "writer_open");
+    crowd = (struct crowd){ .loop = SCRunLoopCreate() };
+    for (unsigned i = 0; i < TARGETS; i++)
+        watch(i);
+    while (SCRunLoopPerform(crowd.loop, 0.1) > 0)
+        continue;
+    assert_int_equal(crowd.calls, 0);
+}
+
+static void end(void)
+{
+    for (unsigned i = 0; i < TARGETS; i++)
+        if (crowd.targets[i] != NULL)
+            unwatch(i);
+    SCRunLoopRelease(crowd.loop);
+    writer_close(&writer);
+}
+
+UNIT(.setup = begin, .teardown = end)
+
+/* The last callback of each target, GetFlags and GetPath have these flags. */
+static void expect_all(SCNetworkReachabilityFlags flags)
+{
+    for (unsigned i = 0; i < TARGETS; i++) {
+        if (crowd.targets[i] == NULL)
+            continue;
+        assert_int_equal(crowd.flags[i], flags);
+        assert_int_equal(expect_flags_of(crowd.targets[i]), flags);
+        assert_int_equal(expect_path_of(crowd.targets[i]).flags, flags);
+    }
+}
+
+static unsigned count_reachable(void)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < TARGETS; i++)
+        count += expect_flags_of(crowd.targets[i]) == R;
+    return count;
+}
+
+static unsigned reachable_at_first_call;
+
+static void count_at_first_call(void)
+{
+    reachable_at_first_call = count_reachable();
+}
+
+TEST(the_first_callback_comes_before_most_evaluations)
+{
+    crowd.at_first_call = count_at_first_call;
+    set_route(true);
+    assert_int_equal(SCRunLoopPerform(crowd.loop, 0), TARGETS);
+    expect_all(R);
+    assert_in_range(reachable_at_first_call, 1, TARGETS / 10);
+}
+
+TEST(one_perform_makes_all_callbacks)
+{
+    set_route(true);
+    assert_int_equal(SCRunLoopPerform(crowd.loop, 0), TARGETS);
+    set_route(false);
+    assert_int_equal(SCRunLoopPerform(crowd.loop, -1), TARGETS);
+    assert_int_equal(crowd.calls, 2 * TARGETS);
+    expect_all(0);
+}
+
+static void delete_route(void)
+{
+    set_route(false);
+}
+
+TEST(a_change_during_a_round_is_not_missed)
+{
+    crowd.at_first_call = delete_route;
+    set_route(true);
+    while (SCRunLoopPerform(crowd.loop, 0) > 0)
+        continue;
+    expect_all(0);
+    assert_in_range(crowd.calls, 2, TARGETS);
+}
+
+/* Of the 500 last targets, which the round has not reached. */
+static void unwatch_many(void)
+{
+    for (unsigned i = TARGETS / 2; i < TARGETS; i++)
+        unwatch(i);
+}
+
+TEST(targets_that_are_unscheduled_during_a_round_are_not_called)
+{
+    crowd.at_first_call = unwatch_many;
+    set_route(true);
+    assert_int_equal(SCRunLoopPerform(crowd.loop, 0), TARGETS / 2);
+    expect_all(R);
+}
+
+static void watch_again(void)
+{
+    unwatch(TARGETS - 1);
+    watch(TARGETS - 1);
+    set_route(false);
+}
+
+TEST(a_target_that_is_scheduled_during_a_round_is_evaluated_after_it)
+{
+    crowd.at_first_call = watch_again;
+    set_route(true);
+    while (SCRunLoopPerform(crowd.loop, 0) > 0)
+        continue;
+    expect_all(0);
+}
+
+static int nested_calls;
+
+static void perform(void)
+{
+    nested_calls = SCRunLoopPerform(crowd.loop, 0);
+}
+
+TEST(a_nested_perform_continues_the_round)
+{
+    crowd.at_first_call = perform;
+    set_route(true);
+    assert_int_equal(SCRunLoopPerform(crowd.loop, 0) + nested_calls, TARGETS);
+    assert_in_range(nested_calls, TARGETS / 2, TARGETS - 1);
+    expect_all(R);
+}
