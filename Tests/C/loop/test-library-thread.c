@@ -473,10 +473,11 @@ static void *live_abroad(void *unused)
     return unused;
 }
 
-/* The far end of a pair, d, was in the namespace. The pair disappears when the namespace dies. */
+/* The far end of a pair, d, was in the namespace. The pair disappears when the namespace dies. One thread of the kernel
+ * ends all namespaces, also those of other tests, one after the other. */
 static void expect_death(void)
 {
-    const double end = watcher_now() + PATIENCE;
+    const double end = watcher_now() + 6 * PATIENCE;
 
     while (writer_index("c") != 0) {
         if (watcher_now() > end)
