@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GetFlags of an unscheduled address target, warm. The reference is the work that no library can avoid: send one
- * RTM_GETROUTE and receive the reply, on a connected socket, and parse nothing but the type of the reply.
+ * GetFlags of an address target, warm. Unscheduled, the reference is the work that no library can avoid: send one
+ * RTM_GETROUTE and receive the reply, on a connected socket, and parse nothing but the type of the reply. Scheduled, it
+ * is a function that loads one atomic.
  */
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 #include <reachability/reachability.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 #define BLOCKS       41
 #define BLOCKS_SHORT 5
 #define CALLS        2000
+#define LOADS        1000000
 
 struct query {
     struct nlmsghdr header;
@@ -95,6 +98,54 @@ static bool measure(const char *name, int family, const char *destination, size_
     return within;
 }
 
+static _Atomic uint64_t word = kSCNetworkReachabilityFlagsReachable;
+
+__attribute__((noinline)) static SCBoolean load_word(const _Atomic uint64_t *from, SCNetworkReachabilityFlags *flags)
+{
+    *flags = (SCNetworkReachabilityFlags)atomic_load_explicit(from, memory_order_acquire);
+    return 1;
+}
+
+/* Both are called by a pointer, as a function of a shared library is. */
+static double measure_load(SCBoolean (*volatile load)(const _Atomic uint64_t *, SCNetworkReachabilityFlags *))
+{
+    const int64_t              start = bench_now();
+    SCNetworkReachabilityFlags flags;
+
+    for (int i = 0; i < LOADS; i++)
+        load(&word, &flags);
+    return (double)(bench_now() - start) / LOADS;
+}
+
+static double measure_scheduled(SCBoolean (*volatile get)(SCNetworkReachabilityRef, SCNetworkReachabilityFlags *),
+                                SCNetworkReachabilityRef target)
+{
+    const int64_t              start = bench_now();
+    SCNetworkReachabilityFlags flags;
+
+    for (int i = 0; i < LOADS; i++)
+        get(target, &flags);
+    return (double)(bench_now() - start) / LOADS;
+}
+
+static bool compare_scheduled(size_t blocks)
+{
+    SCRunLoopRef             loop = SCRunLoopCreate();
+    SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.1");
+    double                   ours[BLOCKS], reference[BLOCKS];
+
+    if (!SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode) || SCRunLoopPerform(loop, 0) < 0)
+        bench_fail("the target could not be scheduled: %s", SCErrorString(SCError()));
+    for (size_t i = 0; i < blocks; i++) {
+        reference[i] = measure_load(load_word);
+        ours[i] = measure_scheduled(SCNetworkReachabilityGetFlags, target);
+    }
+    SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode);
+    SCNetworkReachabilityRelease(target);
+    SCRunLoopRelease(loop);
+    return bench_report("getflags, scheduled", "a function with one load", ours, reference, blocks, 1.5);
+}
+
 int main(int argc, char **argv)
 {
     const bool    is_short = bench_is_short(argc, argv);
@@ -109,6 +160,7 @@ int main(int argc, char **argv)
                 "IPv6 default route");
     within = measure("getflags", AF_INET, "198.51.100.1", blocks);
     within = measure("getflags (IPv6)", AF_INET6, "2001:db8:1::1", blocks) && within;
+    within = compare_scheduled(blocks) && within;
     writer_close(&writer);
     return within || is_short ? 0 : 1;
 }
