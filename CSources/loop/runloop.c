@@ -338,7 +338,7 @@ void runloop_source_due_locked(SCRunLoopRef loop, struct source *source)
 void runloop_source_continues(SCRunLoopRef loop, struct source *source)
 {
     runloop_lock(loop);
-    source->continues = true;
+    loop->continues = true;
     runloop_source_due_locked(loop, source);
     runloop_unlock(loop);
 }

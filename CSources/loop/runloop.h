@@ -24,11 +24,10 @@
 struct source {
     struct list    node;
     struct counted counted;
-    int            fd;        /* in the loop's epoll set; -1: none */
-    int64_t        deadline;  /* of clock_now, or NEVER */
-    bool           due;       /* runs in the next pass */
-    bool           ready;     /* runs in the current pass */
-    bool           continues; /* its last run did a part of its work */
+    int            fd;       /* in the loop's epoll set; -1: none */
+    int64_t        deadline; /* of clock_now, or NEVER */
+    bool           due;      /* runs in the next pass */
+    bool           ready;    /* runs in the current pass */
     int (*run)(struct source *source);
 };
 

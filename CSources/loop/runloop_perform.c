@@ -169,11 +169,12 @@ static int wait_milliseconds(int64_t until)
 static void choose_sources(SCRunLoopRef loop, int64_t now)
 {
     runloop_lock(loop);
+    loop->continues = false;
     list_for_each(node, &loop->sources) {
         struct source *source = container_of(node, struct source, node);
 
         source->ready = source->due || source->deadline <= now;
-        source->due = source->continues = false;
+        source->due = false;
         if (source->deadline <= now)
             source->deadline = NEVER;
     }
@@ -274,17 +275,6 @@ static int wait_for_events(SCRunLoopRef loop, int64_t until)
     return error;
 }
 
-static bool a_source_continues(SCRunLoopRef loop)
-{
-    bool continues = false;
-
-    runloop_lock(loop);
-    list_for_each(node, &loop->sources)
-        continues = continues || container_of(node, struct source, node)->continues;
-    runloop_unlock(loop);
-    return continues;
-}
-
 /* Runs each source that is due, once. *ret_error is the last errno, if any. Returns false in a child that was forked
  * here. */
 static bool run_sources(SCRunLoopRef loop, int *ret_error)
@@ -328,7 +318,7 @@ static struct pass_result run_pass(SCRunLoopRef loop, int64_t until, bool perfor
         result.error = ECHILD;
     else
         result.woken = performs && atomic_exchange(&loop->woken, false);
-    result.continues = result.error == 0 && a_source_continues(loop);
+    result.continues = result.error == 0 && loop->continues;
     return result;
 }
 

@@ -28,10 +28,11 @@ struct SCRunLoop {
     bool              change_is_new;   /* a change that no SCRunLoopPerform has ended for */
     bool              change_is_announced; /* the descriptor was made readable for it */
     bool              ended;               /* the thread that owned the loop has ended */
-    bool              running;             /* a thread runs the loop */
-    unsigned          depth;               /* of nested runs */
-    pthread_t         runner;              /* if `running` */
-    atomic_bool       woken, stopped;
+    bool         continues; /* in this pass a source has done a part of its work; only the running thread uses it */
+    bool         running;   /* a thread runs the loop */
+    unsigned     depth;     /* of nested runs */
+    pthread_t    runner;    /* if `running` */
+    atomic_bool  woken, stopped;
     SCRunLoopRef inherited; /* the parent's loop that this one replaces; the program may still have a pointer to it */
 };
 

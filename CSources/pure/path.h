@@ -17,6 +17,12 @@ struct dependencies {
     bool            pppd;           /* the database of pppd(8) matters */
 };
 
+static inline bool dependencies_have_lifetime(const struct dependencies *dependencies)
+{
+    return dependencies->expires != 0 || dependencies->lifetime.prefix.address.family != AF_UNSPEC ||
+           dependencies->many_lifetimes;
+}
+
 struct path {
     SCNetworkReachabilityFlags         flags;
     SCNetworkReachabilityReason        reason;

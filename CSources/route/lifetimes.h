@@ -9,6 +9,7 @@
  * Under the loop's lock.
  */
 
+#include "base/clock.h"
 #include "base/heap.h"
 #include "base/list.h"
 #include "pure/path.h"
@@ -38,6 +39,12 @@ struct lifetime_member {
 void lifetimes_init(struct lifetimes *lifetimes);
 void lifetimes_free(struct lifetimes *lifetimes); /* the members are not used again */
 void lifetime_member_init(struct lifetime_member *member);
+
+/* Whether the path has an end, or depends on a lifetime. */
+static inline bool lifetime_member_has_any(const struct lifetime_member *member)
+{
+    return !list_is_empty(&member->node) || member->end.deadline != NEVER;
+}
 
 /* The path of a member was evaluated now. `is_first`: never before. */
 void lifetimes_update(struct lifetimes *lifetimes, struct lifetime_member *member,

@@ -378,6 +378,8 @@ static void update_filter(struct monitor *monitor)
     struct route_filter program;
     bool                due;
 
+    if (!monitor->filter.wanted)
+        return;
     runloop_lock(monitor->loop);
     due = event_filter_prepare(&monitor->filter, &monitor->watches.routes, &program);
     runloop_unlock(monitor->loop);

@@ -189,6 +189,9 @@ static bool route_may_expire(const struct path_watch *watch)
 
 static void update_lifetime(struct watch_set *set, struct path_watch *watch, const struct dependencies *dependencies)
 {
+    if (!lifetime_member_has_any(&watch->lifetime) && !dependencies_have_lifetime(dependencies) &&
+        (watch->evaluated || !route_may_expire(watch)))
+        return; /* most paths */
     if (watch->is_sample && lifetime_member_moves(&watch->lifetime, dependencies))
         mark_others_stale(set, watch);
     watch->is_sample = false;
