@@ -54,7 +54,8 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
         return fail_get(kSCStatusInvalidArgument);
     if (delivery_read_flags(self, flags))
         return 1;
-    error = getters_evaluate(self, 0, &path);
+    /* No lock: these questions are constant, and those of a target that is not scheduled. */
+    error = netns_evaluate(self->netns, self->initial, 0, &path);
     if (error != 0)
         return fail_get(error);
     *flags = path.flags;

@@ -68,8 +68,10 @@ static void replace_questions_locked(struct SCNetworkReachability *target, struc
     struct questions *previous = target->questions;
 
     target->questions = questions;
-    atomic_fetch_add(&target->path_version, 1); /* a path of the previous questions is outdated */
     schedule_set_questions_locked(target);
+    /* A path of the previous questions is outdated. Only now: a monitor that reads the new version and then evaluates
+     * must not get the previous questions. */
+    atomic_fetch_add(&target->path_version, 1);
     questions_release(previous);
 }
 
@@ -170,10 +172,11 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
                                  const struct lookup_result *result)
 {
     const bool outdated = target->lookup_outdated || result->stale;
+    const bool hides_failure = outdated || result->in_pause;
 
     target->lookup_running = false;
     plan_next_lookup_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED);
-    if (questions != NULL && (!outdated || result->outcome == LOOKUP_FOUND))
+    if (questions != NULL && (!hides_failure || result->outcome == LOOKUP_FOUND))
         apply_result_locked(target, questions);
     else
         questions_release(questions);

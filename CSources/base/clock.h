@@ -13,4 +13,9 @@
 /* Nanoseconds of CLOCK_BOOTTIME. It also counts the time that the machine sleeps, so a deadline can pass meanwhile. */
 int64_t clock_now(void);
 
+static inline int64_t clock_earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 #endif

@@ -155,6 +155,8 @@ int netlink_attach_filter(const struct netlink *netlink, const struct sock_filte
 {
     const struct sock_fprog program = { .len = length, .filter = (struct sock_filter *)code };
 
+    if (!descriptor_is_ours(&netlink->socket))
+        return EBADF;
     return setsockopt(netlink->socket.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0 ? 0 : errno;
 }
 
@@ -162,6 +164,8 @@ int netlink_detach_filter(const struct netlink *netlink)
 {
     const int unused = 0;
 
+    if (!descriptor_is_ours(&netlink->socket))
+        return EBADF;
     return setsockopt(netlink->socket.fd, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused) == 0 ? 0 : errno;
 }
 

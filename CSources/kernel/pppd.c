@@ -72,18 +72,32 @@ static bool is_modem_tty(struct span device)
     return name != NULL && TEXT_IS_ONE_OF(name + 1, drivers);
 }
 
+/* The links whose states are read from the database. */
+struct link_states {
+    struct pppd_link *links;
+    size_t            count;
+};
+
+static struct pppd_link *find_link(const struct link_states *states, struct span interface)
+{
+    for (size_t i = 0; i < states->count; i++)
+        if (interface.length == strlen(states->links[i].interface) &&
+            memcmp(interface.start, states->links[i].interface, interface.length) == 0)
+            return &states->links[i];
+    return NULL;
+}
+
 /* Each pppd has one record; its key is "pppd" and a number. A pppd of another network namespace may have a link of the
  * same name: if any of them is connected, the link counts as connected. A record gets addresses when the link first
  * connects, and CONNECT_TIME when the connection ends. */
 static void apply_record(void *info, struct span key, struct span record)
 {
-    struct pppd_link *link = info;
+    struct pppd_link *link;
     struct span       name, value;
     bool              idle;
 
     if (key.length < 4 || memcmp(key.start, "pppd", 4) != 0 || !find_value(record, "IFNAME", &name) ||
-        name.length != strlen(link->interface) || memcmp(name.start, link->interface, name.length) != 0 ||
-        !find_value(record, "PPPD_PID", &value) || !process_exists(value))
+        (link = find_link(info, name)) == NULL || !find_value(record, "PPPD_PID", &value) || !process_exists(value))
         return;
     idle = (!find_value(record, "IPLOCAL", &value) && !find_value(record, "LLLOCAL", &value)) ||
            find_value(record, "CONNECT_TIME", &value);
@@ -108,13 +122,17 @@ static int read_first_database(struct pppd *pppd)
     return error;
 }
 
-static struct pppd_link read_link_state(const struct pppd *pppd, const char *interface)
+static void read_states(const struct pppd *pppd, struct link_states *states)
+{
+    if (pppd->has_database)
+        tdb_each(pppd->database, pppd->length, apply_record, states);
+}
+
+static struct pppd_link link_without_state(const char *interface)
 {
     struct pppd_link link = { 0 };
 
     memcpy(link.interface, interface, strnlen(interface, sizeof link.interface - 1));
-    if (pppd->has_database)
-        tdb_each(pppd->database, pppd->length, apply_record, &link);
     return link;
 }
 
@@ -123,18 +141,30 @@ static bool link_state_differs(const struct pppd_link *a, const struct pppd_link
     return a->idle != b->idle || a->modem != b->modem;
 }
 
+/* Whether a link's state has changed, or that is not known. */
+static bool a_link_has_changed(const struct pppd *pppd)
+{
+    struct link_states now = { .links = malloc(pppd->count * sizeof *now.links), .count = pppd->count };
+    bool               changed = now.links == NULL;
+
+    if (changed)
+        return true;
+    for (size_t i = 0; i < now.count; i++)
+        now.links[i] = link_without_state(pppd->links[i].interface);
+    read_states(pppd, &now);
+    for (size_t i = 0; i < now.count; i++)
+        changed = changed || link_state_differs(&now.links[i], &pppd->links[i]);
+    free(now.links);
+    return changed;
+}
+
 bool pppd_begin_round(struct pppd *pppd)
 {
-    bool changed = false;
+    bool changed;
 
     if (pppd->count == 0)
         return false;
-    changed = read_first_database(pppd) != 0;
-    for (size_t i = 0; i < pppd->count && !changed; i++) {
-        const struct pppd_link now = read_link_state(pppd, pppd->links[i].interface);
-
-        changed = link_state_differs(&now, &pppd->links[i]);
-    }
+    changed = read_first_database(pppd) != 0 || a_link_has_changed(pppd);
     if (changed)
         pppd->count = 0; /* links that still matter are found again */
     return changed;
@@ -167,7 +197,8 @@ static int add_pppd_link(struct pppd *pppd, const char *interface)
         pppd->links = links;
         pppd->capacity = capacity;
     }
-    pppd->links[pppd->count++] = read_link_state(pppd, interface);
+    pppd->links[pppd->count] = link_without_state(interface);
+    read_states(pppd, &(struct link_states){ .links = &pppd->links[pppd->count++], .count = 1 });
     return 0;
 }
 

@@ -55,7 +55,7 @@ static void parse_socket(void *info, const struct nlmsghdr *message)
             get_send_buffer(&attribute, info);
 }
 
-/* Also ENOENT: no such socket, or no module for UDP. EINVAL: an old kernel. */
+/* Whether the kernel does not know. ENOENT: no such socket, or no module for UDP. EINVAL: an old kernel. */
 static bool is_unanswered(int error)
 {
     return error == ENOENT || error == EINVAL || netlink_is_withheld(netlink_denial(error));

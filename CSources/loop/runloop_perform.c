@@ -397,7 +397,7 @@ static SCRunLoopRunResult run_result(const struct run *run, const struct pass_re
         error_set(pass->error);
         return -1;
     }
-    return run->until != NEVER && clock_now() >= run->until ? kSCRunLoopRunTimedOut : 0;
+    return !pass->continues && run->until != NEVER && clock_now() >= run->until ? kSCRunLoopRunTimedOut : 0;
 }
 
 /* Sets run->result. */

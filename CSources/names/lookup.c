@@ -38,7 +38,7 @@ struct lookup {
     struct netns    *netns;     /* retained while a worker has the look-up; before that the waiters' owners retain it */
     uint8_t          queue, slow_queue; /* where it is; where it belongs if /etc/hosts does not have the name */
     bool             running;           /* a worker has it */
-    bool             stale;             /* something changed after the worker had taken it */
+    bool             stale, in_pause;   /* as of struct lookup_result */
     char             name[];
 };
 
@@ -162,6 +162,7 @@ static void deliver_result(struct lookup *lookup, struct lookup_result *result)
     process_lock();
     remove_from_pool_locked(lookup);
     result->stale = lookup->stale;
+    result->in_pause = lookup->in_pause;
     process_unlock();
     while ((waiter = next_waiter(lookup, &turn)) != NULL) {
         struct counted *owner = waiter->owner;
@@ -236,7 +237,7 @@ static struct lookup *take_lookup(enum worker_kind *kind)
         lookup = pop_slow_lookup_locked(kind);
     if (lookup != NULL) {
         lookup->running = true;
-        lookup->stale = false;
+        lookup->stale = lookup->in_pause = false;
         list_append(&pool.running, &lookup->node);
         netns_retain_locked(lookup->netns);
     } else {
@@ -415,14 +416,15 @@ int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_k
     return error;
 }
 
-void lookup_mark_stale(const struct netns *netns)
+void lookup_mark_stale(const struct netns *netns, bool in_pause)
 {
     process_lock();
     prepare_pool_locked();
     list_for_each(node, &pool.running) {
         struct lookup *lookup = container_of(node, struct lookup, node);
 
-        lookup->stale = lookup->stale || lookup->netns == netns;
+        if (lookup->netns == netns)
+            *(in_pause ? &lookup->in_pause : &lookup->stale) = true;
     }
     process_unlock();
 }

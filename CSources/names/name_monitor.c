@@ -32,7 +32,7 @@ struct watched_path {
 enum { PATH_TO_SERVERS, PATH_DEFAULT, PATH_IPV6, PATHS };
 
 /* Kinds of changes. A network that flaps does not delay the effect of an edited file. */
-enum { CHANGE_OF_FILES, CHANGE_OF_PATHS, CHANGES };
+enum change_kind { CHANGE_OF_FILES, CHANGE_OF_PATHS, CHANGES };
 
 struct name_monitor {
     struct source         source; /* the resolver files; runloop.h says what the loop's lock guards */
@@ -60,6 +60,12 @@ static void name_monitor_free(struct counted *counted)
 
 /* ---- Changes ---------------------------------------------------------------------------------------------------- */
 
+static void note_change(struct name_monitor *name_monitor, enum change_kind kind, int64_t now)
+{
+    change_pause_note(&name_monitor->pauses[kind], now);
+    lookup_mark_stale(name_monitor->netns, true);
+}
+
 static bool watched_path_evaluated(struct path_watch *watch, const struct path *path, unsigned long path_version)
 {
     struct watched_path *watched = container_of(watch, struct watched_path, watch);
@@ -67,7 +73,7 @@ static bool watched_path_evaluated(struct path_watch *watch, const struct path *
 
     (void)path_version;
     if (watched->known && path_differs(&watched->path, path, true)) {
-        change_pause_note(&name_monitor->pauses[CHANGE_OF_PATHS], clock_now());
+        note_change(name_monitor, CHANGE_OF_PATHS, clock_now());
         runloop_lock(name_monitor->loop);
         runloop_source_due_locked(name_monitor->loop, &name_monitor->source);
         runloop_unlock(name_monitor->loop);
@@ -113,19 +119,14 @@ static void note_changed_files(struct name_monitor *name_monitor, int64_t now)
     if (changed || name_monitor->servers_unknown)
         changed = update_servers(name_monitor) || changed;
     if (changed)
-        change_pause_note(&name_monitor->pauses[CHANGE_OF_FILES], now);
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
+        note_change(name_monitor, CHANGE_OF_FILES, now);
 }
 
 /* When the changes must be reported, or NEVER. */
 static int64_t changes_due(const struct name_monitor *name_monitor)
 {
-    return earlier(change_pause_due(&name_monitor->pauses[CHANGE_OF_FILES]),
-                   change_pause_due(&name_monitor->pauses[CHANGE_OF_PATHS]));
+    return clock_earlier(change_pause_due(&name_monitor->pauses[CHANGE_OF_FILES]),
+                         change_pause_due(&name_monitor->pauses[CHANGE_OF_PATHS]));
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------ */
@@ -168,7 +169,7 @@ static void report_due_changes(struct name_monitor *name_monitor, int64_t now)
         return;
     for (size_t i = 0; i < CHANGES; i++)
         change_pause_begin(&name_monitor->pauses[i], now);
-    lookup_mark_stale(name_monitor->netns);
+    lookup_mark_stale(name_monitor->netns, false);
     call_all_watches(name_monitor);
 }
 
@@ -202,9 +203,9 @@ static void update_source_deadline(struct name_monitor *name_monitor, int64_t no
     int64_t nearest = changes_due(name_monitor);
 
     if (name_monitor->servers_unknown)
-        nearest = earlier(nearest, now + SERVERS_RETRY);
+        nearest = clock_earlier(nearest, now + SERVERS_RETRY);
     runloop_lock(name_monitor->loop);
-    name_monitor->source.deadline = earlier(nearest, heap_nearest(&name_monitor->deadlines));
+    name_monitor->source.deadline = clock_earlier(nearest, heap_nearest(&name_monitor->deadlines));
     runloop_unlock(name_monitor->loop);
 }
 

@@ -23,9 +23,10 @@ struct found_address {
 
 struct lookup_result {
     enum lookup_outcome   outcome;
-    size_t                count; /* not 0 if the outcome is LOOKUP_FOUND */
-    struct found_address *items; /* in the resolver's order */
-    bool                  stale; /* something changed after the look-up had begun */
+    size_t                count;    /* not 0 if the outcome is LOOKUP_FOUND */
+    struct found_address *items;    /* in the resolver's order */
+    bool                  stale;    /* something changed after the look-up had begun: repeat it */
+    bool                  in_pause; /* the same, but the repetition comes later: see change_pause.h */
 };
 
 /* Resolves a name in the calling thread's namespace. Can take half a minute. Sets outcome and count, and fills `items`,

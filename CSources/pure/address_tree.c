@@ -48,7 +48,7 @@ static struct address_entry *descend(const struct address_tree *tree, const stru
 }
 
 /* Returns the only leaf that can have the key. */
-static struct address_entry *find_leaf(const struct address_tree *tree, const struct address *key)
+static struct address_entry *leaf_of_key(const struct address_tree *tree, const struct address *key)
 {
     unsigned bit;
 
@@ -82,7 +82,7 @@ void address_tree_add(struct address_tree *tree, struct address_entry *entry)
         tree->root = entry;
         return;
     }
-    leaf = find_leaf(tree, &entry->address);
+    leaf = leaf_of_key(tree, &entry->address);
     bit = first_difference(&leaf->address, &entry->address);
     if (bit == 0)
         list_append(&leaf->same, &entry->same);
@@ -143,7 +143,7 @@ void address_tree_remove(struct address_tree *tree, struct address_entry *entry)
 {
     struct list *const same = entry->same.next;
 
-    if (find_leaf(tree, &entry->address) == entry) {
+    if (leaf_of_key(tree, &entry->address) == entry) {
         if (same == &entry->same)
             remove_leaf(tree, entry);
         else

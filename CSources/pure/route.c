@@ -134,7 +134,11 @@ bool route_can_expire(const struct route *route)
 bool route_lifetime(const struct route *route, struct lifetime *ret)
 {
     *ret = (struct lifetime){
-        .prefix = route_prefix(route), .table = route->table, .oif = route->oif, .expires = route->expires
+        .prefix = route_prefix(route),
+        .gateway = route->gateway,
+        .table = route->table,
+        .oif = route->oif,
+        .expires = route->expires,
     };
     return route->legs == NULL && route->oif != 0 && route->source_length == 0;
 }
@@ -148,6 +152,8 @@ int lifetime_compare(const struct lifetime *a, const struct lifetime *b)
 {
     int order = memcmp(&a->prefix, &b->prefix, sizeof a->prefix);
 
+    if (order == 0)
+        order = memcmp(&a->gateway, &b->gateway, sizeof a->gateway);
     if (order == 0)
         order = compare_numbers(a->table, b->table);
     return order == 0 ? compare_numbers(a->oif, b->oif) : order;

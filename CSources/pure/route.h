@@ -34,7 +34,8 @@ struct route_request {
 /* An IPv6 route, and how long it lasts. A router advertisement can change that. The kernel sends no message about the
  * route then. */
 struct lifetime {
-    struct address_prefix prefix; /* AF_UNSPEC: there is no such route */
+    struct address_prefix prefix;  /* AF_UNSPEC: there is no such route */
+    struct address        gateway; /* two routers can have a route with the same prefix */
     uint32_t              table, oif;
     uint32_t              expires; /* USER_HZ ticks; 0: never, so far */
 };

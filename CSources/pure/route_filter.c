@@ -195,6 +195,10 @@ static void add_family(struct route_filter *filter, uint8_t family, const struct
     end_jump(filter, other_family);
 }
 
+/* The rest of the program is shorter than 100 instructions. */
+_Static_assert(ADDRESS_TREE_PREFIXES * 11 + 100 <= sizeof((struct route_filter *)0)->code / sizeof(struct sock_filter),
+               "a prefix takes up to 11 instructions");
+
 void route_filter_build(struct route_filter *ret, const struct address_prefix *prefixes, size_t count)
 {
     ret->length = 0;

@@ -6,7 +6,7 @@
 
 #include <linux/filter.h>
 
-#include "pure/address.h"
+#include "pure/address_tree.h"
 
 /* For SO_ATTACH_FILTER. */
 struct route_filter {
@@ -14,11 +14,9 @@ struct route_filter {
     struct sock_filter code[1024];
 };
 
-enum { ROUTE_FILTER_PREFIXES = 64 };
-
 /* Builds the filter that drops a route message if no address in `prefixes` is in the message's prefix. It passes all
  * other messages, and some route messages that it need not pass: it compares the first 64 bits of IPv6 addresses.
- * `count` is at most ROUTE_FILTER_PREFIXES. */
+ * `count` is at most ADDRESS_TREE_PREFIXES. */
 void route_filter_build(struct route_filter *ret, const struct address_prefix *prefixes, size_t count);
 
 #endif

@@ -214,7 +214,7 @@ int address_path_from_match(struct route_query *query, struct route *match, stru
 }
 
 /* The kernel announces the end of an IPv6 route up to 30 seconds late. Only RTM_F_FIB_MATCH returns the time. */
-static int add_expiry(struct route_query *query, struct path *path)
+static int query_expiry(struct route_query *query, struct path *path)
 {
     struct route route;
     int          error;
@@ -323,5 +323,5 @@ int address_path_find(struct route_query *query, struct path *ret)
     error = address_path_try_other_legs(query, ret);
     if (error == 0)
         error = address_path_add_source(query, ret);
-    return error == 0 ? add_expiry(query, ret) : error;
+    return error == 0 ? query_expiry(query, ret) : error;
 }

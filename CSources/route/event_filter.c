@@ -6,6 +6,8 @@
  */
 #include "route/event_filter.h"
 
+#include <errno.h>
+
 bool event_filter_passes_all(const struct event_filter *filter, const struct route_index *index)
 {
     return !filter->attached || filter->additions == index->additions;
@@ -29,8 +31,10 @@ bool event_filter_prepare(struct event_filter *filter, const struct route_index 
 
 int event_filter_attach(struct event_filter *filter, const struct netlink *events, const struct route_filter *program)
 {
-    filter->refused = netlink_attach_filter(events, program->code, program->length) != 0;
-    if (filter->refused) /* the previous one is still there */
+    const int error = netlink_attach_filter(events, program->code, program->length);
+
+    filter->refused = error != 0 && error != ENOMEM;
+    if (error != 0) /* the previous one is still there */
         return filter->attached ? event_filter_detach(filter, events) : 0;
     filter->attached = true;
     return 0;

@@ -120,7 +120,7 @@ static int64_t end_after(int64_t before, uint32_t ticks)
     now = clock_now();
     if (ticks != 0)
         return now + ticks_time(ticks) + ticks_time(2);
-    return before > now && before <= now + ticks_time(NEAR_TICKS) ? before : NEVER;
+    return before > now ? clock_earlier(before, now + ticks_time(NEAR_TICKS)) : NEVER;
 }
 
 bool lifetime_member_moves(const struct lifetime_member *member, const struct dependencies *dependencies)

@@ -4,7 +4,7 @@
 
 /*
  * When the paths of one monitor are stale without a message. All paths over one IPv6 route share its lifetime. So one
- * evaluation, the sample, shows for all of them that the route still exists, and for how long.
+ * evaluation, the representative, shows for all of them that the route still exists, and for how long.
  *
  * Under the loop's lock.
  */

@@ -35,7 +35,11 @@ struct progress {
     bool     failed;  /* an evaluation */
     bool     changed; /* the kernel may not have finished a change */
     bool     reread;  /* the lifetimes are read in this round */
-    bool     again;   /* another round must follow: something has changed during this one */
+
+    /* What messages during this round mean for the next. */
+    bool next_all;     /* all watches are stale then */
+    bool next_changed; /* see `changed` */
+    bool next_is_due;  /* it begins at once */
 };
 
 struct monitor {
@@ -271,7 +275,9 @@ static int update_watch(struct monitor *monitor, struct path_watch *watch)
 
 static void begin_round(struct monitor *monitor, int64_t began)
 {
-    monitor->progress = (struct progress){ .in_round = true, .began = began, .slice = SLICE_FIRST };
+    const bool changed = monitor->progress.next_changed;
+
+    monitor->progress = (struct progress){ .in_round = true, .began = began, .slice = SLICE_FIRST, .changed = changed };
     if (round_begin(&monitor->round))
         mark_pppd_stale(monitor);
     runloop_lock(monitor->loop);
@@ -298,11 +304,6 @@ static bool run_slice(struct monitor *monitor)
     return watch != NULL;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Plans the next run, at the end of a round. */
 static void end_round(struct monitor *monitor, bool more)
 {
@@ -318,14 +319,15 @@ static void end_round(struct monitor *monitor, bool more)
     plan_poll(plan, progress->began, now);
     plan_retry(plan, now, progress->failed);
     runloop_lock(monitor->loop);
-    progress->again = watch_set_end_round(&monitor->watches) || progress->again;
+    if (progress->next_all)
+        watch_set_mark_all(&monitor->watches);
+    if (watch_set_end_round(&monitor->watches) || progress->next_is_due || more)
+        runloop_source_due_locked(monitor->loop, &monitor->source);
     pppd = !list_is_empty(&monitor->watches.pppd);
     plan_pppd(plan, now, pppd);
     plan_reread(plan, now, lifetimes_can_shorten(&monitor->watches.lifetimes),
                 progress->reread || plan->reread <= progress->began);
-    monitor->source.deadline = earlier(plan_nearest(plan), lifetimes_next_end(&monitor->watches.lifetimes));
-    if (more || progress->again)
-        runloop_source_due_locked(monitor->loop, &monitor->source);
+    monitor->source.deadline = clock_earlier(plan_nearest(plan), lifetimes_next_end(&monitor->watches.lifetimes));
     runloop_unlock(monitor->loop);
     if (!pppd)
         pppd_clear(&monitor->round.pppd);
@@ -401,35 +403,46 @@ static int update_links(struct monitor *monitor, bool lost, bool drained, struct
     return error;
 }
 
-static void mark_changes_stale(struct monitor *monitor, const struct change_summary *changes)
+/* Begins a round with what the messages before it have changed. */
+static void begin_round_after(struct monitor *monitor, const struct change_summary *changes, bool lost)
 {
+    const int64_t began = clock_now();
+
     if (changes->all_stale)
         mark_all_stale(monitor);
-    if (changes->prefix)
-        mark_all_lifetimes_stale(monitor);
+    mark_due_stale(monitor, began);
+    begin_round(monitor, began);
+    monitor->progress.reread = changes->prefix;
+    monitor->progress.changed = monitor->progress.changed || changes->unfinished || lost;
+}
+
+/* Notes what has changed during a round. All watches are marked only once, at its end: in a storm of messages about
+ * links, each slice would mark all. */
+static void note_changes_for_next_round(struct monitor *monitor, const struct change_summary *changes, bool lost)
+{
+    struct progress *progress = &monitor->progress;
+
+    progress->next_all = progress->next_all || changes->all_stale;
+    progress->next_changed = progress->next_changed || changes->unfinished || lost;
+    progress->next_is_due = progress->next_is_due || changes->any_stale || changes->prefix;
 }
 
 static int monitor_run(struct source *source)
 {
     struct monitor       *monitor = container_of(source, struct monitor, source);
-    struct progress      *progress = &monitor->progress;
     struct change_summary changes = { .monitor = monitor };
-    const int64_t         began = clock_now();
     int                   drain_error = 0, error;
     const unsigned        news = rtnetlink_drain(&monitor->rtnetlink, note_message, &changes, &drain_error);
     const bool            lost = (news & RTNETLINK_LOST) != 0, more = (news & RTNETLINK_MORE) != 0;
 
     error = update_links(monitor, lost, drain_error == 0, &changes);
-    mark_changes_stale(monitor, &changes);
-    if (progress->in_round) {
-        progress->again = progress->again || changes.any_stale || changes.all_stale || changes.prefix;
-    } else {
-        mark_due_stale(monitor, began);
-        begin_round(monitor, began);
-    }
-    progress->reread = progress->reread || changes.prefix;
-    progress->changed = progress->changed || changes.unfinished || lost;
-    progress->failed = progress->failed || error != 0 || drain_error != 0;
+    if (changes.prefix)
+        mark_all_lifetimes_stale(monitor);
+    if (monitor->progress.in_round)
+        note_changes_for_next_round(monitor, &changes, lost);
+    else
+        begin_round_after(monitor, &changes, lost);
+    monitor->progress.failed = monitor->progress.failed || error != 0 || drain_error != 0;
     if (error == 0)
         continue_round(monitor, more);
     else
@@ -525,6 +538,8 @@ void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch)
         watch_set_remove(&monitor->watches, watch);
         if (watch_set_is_empty(&monitor->watches))
             runloop_remove_source_locked(loop, &monitor->source);
+        else if (!list_is_empty(&monitor->watches.stale))
+            runloop_source_due_locked(loop, &monitor->source);
     }
     runloop_unlock(loop);
 }

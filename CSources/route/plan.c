@@ -31,14 +31,10 @@ void plan_init(struct plan *plan)
     };
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int64_t plan_nearest(const struct plan *plan)
 {
-    return earlier(earlier(plan->poll, plan->recheck), earlier(earlier(plan->reread, plan->retry), plan->pppd));
+    return clock_earlier(clock_earlier(plan->poll, plan->recheck),
+                         clock_earlier(clock_earlier(plan->reread, plan->retry), plan->pppd));
 }
 
 void plan_begin_polling(struct plan *plan)
@@ -57,7 +53,7 @@ void plan_recheck(struct plan *plan, int64_t now)
 {
     if (plan->recheck == NEVER || plan->recheck_latest <= now)
         plan->recheck_latest = now + RECHECK_WITHIN;
-    plan->recheck = earlier(now + RECHECK_AFTER, plan->recheck_latest);
+    plan->recheck = clock_earlier(now + RECHECK_AFTER, plan->recheck_latest);
 }
 
 void plan_reread(struct plan *plan, int64_t now, bool can_shorten, bool reread)
@@ -76,7 +72,7 @@ void plan_retry(struct plan *plan, int64_t now, bool failed)
         return;
     }
     plan->retry = now + plan->retry_delay;
-    plan->retry_delay = earlier(2 * plan->retry_delay, RETRY_LAST);
+    plan->retry_delay = clock_earlier(2 * plan->retry_delay, RETRY_LAST);
 }
 
 void plan_pppd(struct plan *plan, int64_t now, bool needed)

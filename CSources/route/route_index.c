@@ -46,7 +46,7 @@ static bool exists(const struct address *address)
     return address->family != AF_UNSPEC;
 }
 
-static size_t count_addresses(const struct questions *questions, const struct address *outer)
+static size_t count_keys(const struct questions *questions, const struct address *outer)
 {
     size_t count = exists(outer);
 
@@ -65,7 +65,7 @@ static void add_address(struct route_index *index, struct route_index_member *me
 static bool add_addresses(struct route_index *index, struct route_index_member *member,
                           const struct questions *questions, const struct address *outer)
 {
-    const size_t count = count_addresses(questions, outer);
+    const size_t count = count_keys(questions, outer);
 
     member->keys = count <= 1 ? &member->only : calloc(count, sizeof *member->keys);
     if (member->keys == NULL)

@@ -69,25 +69,32 @@ int route_query_match(struct route_query *query, struct route *ret)
 }
 
 /* The kernel refuses packets with a source in 127.0.0.0/8 that would leave this machine, with the errno of a blackhole
- * route. The destination has a blackhole route if it has the errno without the source, too. */
-static bool source_cannot_leave(struct route_query *query, int error)
+ * route. The destination has a blackhole route if it has the errno without the source, too. Returns 0, or an errno if
+ * the kernel could not be queried. */
+static int check_source(struct route_query *query, int error, bool *ret_cannot_leave)
 {
     struct route_request request = query->request;
     struct route         route;
 
+    *ret_cannot_leave = false;
     if (error != EINVAL || !address_is_loopback(&request.source))
-        return false;
+        return 0;
     request.source = (struct address){ 0 };
-    return rtnetlink_query(query->rtnetlink, &request, &route) != EINVAL;
+    error = rtnetlink_query(query->rtnetlink, &request, &route);
+    *ret_cannot_leave = error != EINVAL;
+    return route_query_failure(error);
 }
 
 int route_query_path_from_error(struct route_query *query, int error, struct path *ret)
 {
+    bool cannot_leave;
+
     if (!path_from_error(error, query->bound, ret))
         return error;
-    if (source_cannot_leave(query, error))
+    error = check_source(query, error, &cannot_leave);
+    if (error == 0 && cannot_leave)
         *ret = path_unreachable(kSCNetworkReachabilityReasonNoSourceAddress);
-    return 0;
+    return error;
 }
 
 int route_query_failure(int error)

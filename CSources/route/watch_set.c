@@ -106,19 +106,19 @@ static struct path_watch *watch_of_lifetime_node(struct list *node)
 }
 
 /* One of the watches is evaluated for all that share the lifetime. */
-static void mark_sample_stale(struct watch_set *set, const struct shared_lifetime *shared)
+static void mark_representative_stale(struct watch_set *set, const struct shared_lifetime *shared)
 {
-    struct path_watch *sample = watch_of_lifetime_node(shared->members.next);
+    struct path_watch *representative = watch_of_lifetime_node(shared->members.next);
 
-    sample->is_sample = true;
-    mark_stale(set, sample);
+    representative->is_representative = true;
+    mark_stale(set, representative);
 }
 
-/* The sample has another route now. So the others that had its route are evaluated in this round, too. */
-static void mark_others_stale(struct watch_set *set, const struct path_watch *sample)
+/* The representative has another route now. So the others that had its route are evaluated in this round, too. */
+static void mark_others_stale(struct watch_set *set, const struct path_watch *representative)
 {
-    list_for_each(node, &sample->lifetime.shared->members)
-        if (watch_of_lifetime_node(node) != sample)
+    list_for_each(node, &representative->lifetime.shared->members)
+        if (watch_of_lifetime_node(node) != representative)
             watch_set_put_stale(watch_of_lifetime_node(node), &set->round);
 }
 
@@ -130,7 +130,7 @@ void watch_set_mark_ended(struct watch_set *set, int64_t now)
     while ((member = lifetimes_take_ended(&set->lifetimes, now)) != NULL)
         mark_stale(set, watch_of_lifetime(member));
     while ((shared = lifetimes_take_ended_shared(&set->lifetimes, now)) != NULL)
-        mark_sample_stale(set, shared);
+        mark_representative_stale(set, shared);
 }
 
 void watch_set_mark_lifetimes(struct watch_set *set, bool all)
@@ -139,7 +139,7 @@ void watch_set_mark_lifetimes(struct watch_set *set, bool all)
         const struct shared_lifetime *shared = container_of(node, struct shared_lifetime, node);
 
         if (all || shared->end.deadline != NEVER)
-            mark_sample_stale(set, shared);
+            mark_representative_stale(set, shared);
     }
     list_for_each(node, &set->lifetimes.single)
         mark_stale(set, watch_of_lifetime_node(node));
@@ -158,14 +158,37 @@ void watch_set_add(struct watch_set *set, struct path_watch *watch)
     route_index_member_init(&watch->routes);
     list_init(&watch->pppd);
     watch->outer.family = AF_UNSPEC;
-    watch->any_route = watch->is_sample = watch->evaluated = false;
+    watch->any_route = watch->is_representative = watch->evaluated = false;
     index_routes(set, watch);
     list_append(&set->watches, &watch->node);
     mark_stale(set, watch);
 }
 
+/* Another watch that shares the lifetime; NULL: there is none. */
+static struct path_watch *find_other_member(const struct path_watch *watch)
+{
+    struct list *const next = watch->lifetime.node.next;
+
+    if (watch->lifetime.shared == NULL)
+        return NULL;
+    return watch_of_lifetime_node(next != &watch->lifetime.shared->members ? next : next->next);
+}
+
+/* The representative goes before it was evaluated. */
+static void replace_representative(struct watch_set *set, const struct path_watch *representative)
+{
+    struct path_watch *other = find_other_member(representative);
+
+    if (other == NULL || other == representative)
+        return;
+    other->is_representative = true;
+    mark_stale(set, other);
+}
+
 void watch_set_remove(struct watch_set *set, struct path_watch *watch)
 {
+    if (watch->is_representative)
+        replace_representative(set, watch);
     list_remove(&watch->node);
     list_remove(&watch->stale);
     list_remove(&watch->pppd);
@@ -192,9 +215,9 @@ static void update_lifetime(struct watch_set *set, struct path_watch *watch, con
     if (!lifetime_member_has_any(&watch->lifetime) && !dependencies_have_lifetime(dependencies) &&
         (watch->evaluated || !route_may_expire(watch)))
         return; /* most paths */
-    if (watch->is_sample && lifetime_member_moves(&watch->lifetime, dependencies))
+    if (watch->is_representative && lifetime_member_moves(&watch->lifetime, dependencies))
         mark_others_stale(set, watch);
-    watch->is_sample = false;
+    watch->is_representative = false;
     lifetimes_update(&set->lifetimes, &watch->lifetime, dependencies, !watch->evaluated && route_may_expire(watch));
     watch->evaluated = true;
 }

@@ -38,8 +38,8 @@ struct path_watch {
     struct list               pppd;      /* of the list in struct watch_set, if the path depends on pppd's database */
     struct address            outer;     /* what the last path depended on: see struct dependencies */
     bool                      any_route; /* the same */
-    bool                      is_sample; /* the next evaluation is made for all that share the lifetime */
-    bool                      evaluated; /* since watch_set_add */
+    bool                      is_representative; /* the next evaluation is made for all that share the lifetime */
+    bool                      evaluated;         /* since watch_set_add */
 };
 
 struct watch_set {
@@ -56,7 +56,7 @@ void watch_set_free(struct watch_set *set); /* the set is empty */
 
 /* A new watch, or one with new questions, is stale. */
 void watch_set_add(struct watch_set *set, struct path_watch *watch);
-void watch_set_remove(struct watch_set *set, struct path_watch *watch);
+void watch_set_remove(struct watch_set *set, struct path_watch *watch); /* another one may be stale then */
 void watch_set_replace_questions(struct watch_set *set, struct path_watch *watch);
 
 /* What has changed: each marks the affected watches stale. */

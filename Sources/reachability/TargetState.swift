@@ -29,11 +29,11 @@ struct TargetState: Equatable {
         // The types for cables, and those that work like cables, are left out.
         let types: Set<ReachabilityPath.Interface.InterfaceType> = [.wiFi, .cellular, .pointToPoint, .tunnel]
         let words: [(String, (any CustomStringConvertible)?)] = [
-            ("dev", path.interface?.name.escaped),
+            ("dev", path.interface?.name),
             ("type", path.interface.map(\.type).flatMap { types.contains($0) ? $0 : nil }),
             ("via", path.gateway), ("src", path.source),
         ]
-        return words.compactMap { word, value in value.map { "\(word) \($0)" } }
+        return words.compactMap { word, value in value.map { "\(word) \("\($0)".escaped)" } }
     }
 
     private var why: [String] { reasonText.map { ["(\($0))"] } ?? [] }

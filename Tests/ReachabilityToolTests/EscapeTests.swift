@@ -31,6 +31,15 @@ struct EscapeTests {
         let ended = try await namespace.run("check", "10.0.0.9")
         #expect(ended.output.contains(#"  dev a\x1b[2J  "#))
         expectNone(in: ended.output)
+
+        try await namespace.ip(
+            """
+            address add 2001:db8::2/64 dev a\u{1B}[2J nodad
+            route add default via fe80::1 dev a\u{1B}[2J
+            """)
+        let routed = try await namespace.run("check", "2001:db8:1::9")
+        #expect(routed.output.contains(#"  via fe80::1%a\x1b[2J  "#))
+        expectNone(in: routed.output)
     }
 
     @Test("watch escapes them")

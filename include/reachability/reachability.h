@@ -257,8 +257,8 @@ typedef const struct SCNetworkReachability *SCNetworkReachabilityRef;
  * IPv4-mapped IPv6 address becomes the IPv4 address. A link-local IPv6 address is reachable only with its scope
  * (interface index). 0.0.0.0 and :: stand for the default path: reachable if IPv4 or IPv6 has a usable default route.
  * 169.254.0.0 stands for the local network, as in Apple's sample code: Reachable and IsDirect while an interface is up
- * and has a carrier, loopback and point-to-point interfaces aside. With a local address, an interface or a mark, it is
- * an address like any other.
+ * and has a carrier. Loopback and point-to-point interfaces do not count. With a local address, an interface or a mark,
+ * it is an address like any other.
  *
  * In all Create calls, `allocator` exists only because Apple's calls have it: pass NULL.
  *
@@ -483,7 +483,8 @@ SC_RETURNS_UNRETAINED SCRunLoopRef SC_NULLABLE SCRunLoopRetain(SCRunLoopRef SC_N
 void SCRunLoopRelease(SCRunLoopRef SC_NULLABLE runLoop);
 
 /* One descriptor for poll(2), epoll(7) and the like. It is readable, level-triggered, while SCRunLoopPerform or
- * SCRunLoopCopyNextChange has something to do. Do not read from it or close it. Fails with -1. */
+ * SCRunLoopCopyNextChange has something to do. Until the first SCRunLoopCopyNextChange, a change makes it readable only
+ * once. Do not read from it or close it. Fails with -1. */
 int SCRunLoopGetFileDescriptor(SCRunLoopRef runLoop);
 
 /*

@@ -185,11 +185,11 @@ static bool overlaps(const struct address_prefix *a, const struct address_prefix
 
 TEST(random_routes_pass_if_they_overlap_a_prefix)
 {
-    struct address_prefix prefixes[ROUTE_FILTER_PREFIXES];
+    struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
 
     srandom(1);
     for (unsigned round = 0; round < 200; round++) {
-        const size_t count = (size_t)random() % (ROUTE_FILTER_PREFIXES + 1);
+        const size_t count = (size_t)random() % (ADDRESS_TREE_PREFIXES + 1);
 
         for (size_t i = 0; i < count; i++)
             prefixes[i] = random_prefix();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A round with many stale targets: callbacks come between its slices, and changes during it are not missed. */
-#include <stdlib.h>
+#include <linux/fib_rules.h>
+#include <stdio.h>
 
 #include "support/namespace.h"
 #include "support/watcher.h"
@@ -51,16 +52,26 @@ static void unwatch(unsigned i)
     crowd.targets[i] = NULL;
 }
 
-static void begin(void)
+static void begin_on(SCRunLoopRef loop)
 {
     namespace_require_pair();
     unit_check(writer_open(&writer), "writer_open");
-    crowd = (struct crowd){ .loop = SCRunLoopCreate() };
+    crowd = (struct crowd){ .loop = loop };
     for (unsigned i = 0; i < TARGETS; i++)
         watch(i);
     while (SCRunLoopPerform(crowd.loop, 0.1) > 0)
         continue;
     assert_int_equal(crowd.calls, 0);
+}
+
+static void begin(void)
+{
+    begin_on(SCRunLoopCreate());
+}
+
+static void begin_on_own_loop(void)
+{
+    begin_on(SCRunLoopRetain(SCRunLoopGetCurrent()));
 }
 
 static void end(void)
@@ -121,6 +132,14 @@ TEST(one_perform_makes_all_callbacks)
     expect_all(0);
 }
 
+TEST_WITH(begin_on_own_loop, end, one_run_without_a_wait_makes_all_callbacks)
+{
+    set_route(true);
+    assert_int_equal(SCRunLoopRunInMode(kSCRunLoopDefaultMode, 0, 0), kSCRunLoopRunTimedOut);
+    assert_int_equal(crowd.calls, TARGETS);
+    expect_all(R);
+}
+
 static void delete_route(void)
 {
     set_route(false);
@@ -134,6 +153,22 @@ TEST(a_change_during_a_round_is_not_missed)
         continue;
     expect_all(0);
     assert_in_range(crowd.calls, 2, TARGETS);
+}
+
+static void add_rule(void)
+{
+    const struct writer_rule rule = { .prefix = "198.51.0.0/16", .priority = 10, .action = FR_ACT_BLACKHOLE };
+
+    unit_check(writer_rule(&writer, WRITER_ADD, &rule), "rule");
+}
+
+TEST(a_rule_that_is_added_during_a_round_is_not_missed)
+{
+    crowd.at_first_call = add_rule;
+    set_route(true);
+    while (SCRunLoopPerform(crowd.loop, 0) > 0)
+        continue;
+    expect_all(0);
 }
 
 /* Of the 500 last targets, which the round has not reached. */

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The set of watches: what makes them stale. No kernel. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "route/watch_set.h"
+#include "support/literal.h"
+#include "support/unit.h"
+
+static struct watch_set set;
+
+static void begin(void)
+{
+    watch_set_init(&set);
+}
+
+static void end(void)
+{
+    assert_true(watch_set_is_empty(&set));
+    assert_true(list_is_empty(&set.stale) && list_is_empty(&set.round) && list_is_empty(&set.failed));
+    watch_set_free(&set);
+}
+
+UNIT(.setup = begin, .teardown = end)
+
+static void add(struct path_watch *watch, const char *address)
+{
+    const struct question question = { .destination = make(address) };
+
+    memset(watch, 0, sizeof *watch);
+    list_init(&watch->node);
+    list_init(&watch->stale);
+    watch->questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
+    watch_set_add(&set, watch);
+}
+
+static void drop(struct path_watch *watch)
+{
+    watch_set_remove(&set, watch);
+    questions_release(watch->questions);
+}
+
+/* A round in which each stale watch gets these dependencies. Returns how many there were. */
+static unsigned evaluate_all(const struct dependencies *dependencies)
+{
+    struct path_watch *watch;
+    unsigned           count = 0;
+
+    watch_set_begin_round(&set);
+    for (; (watch = watch_set_take_stale(&set)) != NULL; count++)
+        watch_set_update(&set, watch, dependencies);
+    assert_false(watch_set_end_round(&set));
+    return count;
+}
+
+static struct dependencies with_lifetime(const char *gateway, uint32_t ticks)
+{
+    struct dependencies dependencies = { .lifetime = { .gateway = make(gateway), .oif = 2, .expires = ticks } };
+
+    dependencies.lifetime.prefix.address.family = AF_INET6;
+    return dependencies;
+}
+
+static bool is_stale(const struct path_watch *watch)
+{
+    return !list_is_empty(&watch->stale);
+}
+
+TEST(one_watch_is_evaluated_for_all_that_share_a_lifetime)
+{
+    const struct dependencies first = with_lifetime("fe80::1", 1), second = with_lifetime("fe80::2", 1);
+    struct path_watch         watches[3];
+
+    for (size_t i = 0; i < 3; i++)
+        add(&watches[i], "2001:db8::1");
+    assert_int_equal(evaluate_all(&first), 3);
+    assert_int_equal(evaluate_all(&first), 0);
+    watch_set_mark_ended(&set, clock_now() + SECOND);
+    assert_int_equal(evaluate_all(&first), 1);
+    watch_set_mark_ended(&set, clock_now() + SECOND);
+    assert_int_equal(evaluate_all(&second), 3); /* over another router: the others follow */
+    for (size_t i = 0; i < 3; i++)
+        drop(&watches[i]);
+}
+
+TEST(another_watch_is_evaluated_if_the_first_goes_before)
+{
+    const struct dependencies dependencies = with_lifetime("fe80::1", 1);
+    struct path_watch         watches[3];
+
+    for (size_t i = 0; i < 3; i++)
+        add(&watches[i], "2001:db8::1");
+    assert_int_equal(evaluate_all(&dependencies), 3);
+    watch_set_mark_ended(&set, clock_now() + SECOND);
+    for (size_t i = 0; i < 3; i++) {
+        struct path_watch *stale = NULL;
+
+        for (size_t k = 0; k < 3; k++)
+            if (watches[k].questions != NULL && is_stale(&watches[k]))
+                stale = &watches[k];
+        assert_non_null(stale);
+        drop(stale);
+        stale->questions = NULL;
+    }
+}
+
+/* In its last tick a route seems not to expire. */
+TEST(a_lifetime_without_an_end_is_read_again)
+{
+    const struct dependencies soon = with_lifetime("fe80::1", 1000), never = with_lifetime("fe80::1", 0);
+    struct path_watch         watch;
+
+    add(&watch, "2001:db8::1");
+    assert_int_equal(evaluate_all(&soon), 1);
+    watch_set_mark_lifetimes(&set, false);
+    assert_int_equal(evaluate_all(&never), 1);
+    watch_set_mark_ended(&set, clock_now() + SECOND);
+    assert_int_equal(evaluate_all(&never), 1);
+    watch_set_mark_ended(&set, clock_now() + SECOND);
+    assert_int_equal(evaluate_all(&never), 0);
+    drop(&watch);
+}
+
+TEST(a_watch_that_becomes_stale_during_a_round_is_in_the_next)
+{
+    struct path_watch first, second;
+
+    add(&first, "192.0.2.1");
+    watch_set_begin_round(&set);
+    add(&second, "192.0.2.2");
+    assert_ptr_equal(watch_set_take_stale(&set), &first);
+    assert_null(watch_set_take_stale(&set));
+    watch_set_put_stale(&first, &set.failed);
+    assert_true(watch_set_end_round(&set));
+    assert_int_equal(evaluate_all(&(struct dependencies){ 0 }), 2);
+    drop(&first);
+    drop(&second);
+}
