@@ -83,19 +83,21 @@ static void begin(void)
 
 TEST(a_hundred_thousand_names_are_found_in_nine_steps)
 {
-    for (unsigned i = 0; i < NAMES; i++) {
+    const unsigned names = unit_is_under(NULL) ? NAMES / 20 : NAMES;
+
+    for (unsigned i = 0; i < names; i++) {
         set_name(&entries[i], i);
         add(&entries[i]);
     }
-    for (unsigned i = 0; i < NAMES; i++)
+    for (unsigned i = 0; i < names; i++)
         expect_entry(&entries[i]);
-    expect_few_steps(NAMES, 10, 24);
-    for (unsigned i = 0; i < NAMES; i++)
+    expect_few_steps(names, 10, 24);
+    for (unsigned i = 0; i < names; i++)
         if (i % 100 != 0)
             remove_entry(&entries[i]);
-    for (unsigned i = 0; i < NAMES; i++)
+    for (unsigned i = 0; i < names; i++)
         expect_entry(&entries[i]);
-    expect_few_steps(NAMES / 100, 10, 24);
+    expect_few_steps(names / 100, 10, 24);
 }
 
 /* The bucket of a name in a table of 1024 buckets with FNV-1a, which has no key. */

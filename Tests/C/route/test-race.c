@@ -402,10 +402,10 @@ static int rounds_wanted(const struct change *change)
 
     if (text != NULL && atoi(text) > 0)
         return atoi(text);
-    /* valgrind runs one thread at a time: there is no race, it only checks the code. */
+    /* valgrind runs one thread at a time: there is no race. */
     if (unit_is_under("valgrind"))
         return 20;
-    return change->share > 0 ? ROUNDS / change->share : ROUNDS;
+    return (unit_is_under(NULL) ? ROUNDS / 4 : ROUNDS) / (change->share > 0 ? change->share : 1);
 }
 
 /* One round: the writer makes the change while this thread reads. Returns whether the last result is stale. */
@@ -469,6 +469,8 @@ static void race(const struct change *change)
     run_rounds(change, ways, 4);
     assert_int_equal(ways[2].stale, 0);
     assert_int_equal(ways[3].stale, 0);
+    if (unit_is_under(NULL))
+        return; /* the tool has checked the code; the plain run proves the rest */
     /* On a fast kernel only the bare way is stale: the library reads messages for longer than the change takes. */
     if (ways[0].stale == 0 || (change->slow && ways[1].stale == 0))
         SKIP("%s: no stale result without the barrier in %u rounds, so nothing is proven", change->name,
