@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/target.h"
 #include "pure/question.h"
 #include "support/child.h"
 #include "support/descriptors.h"
@@ -1350,6 +1351,27 @@ TEST_WITH(NULL, NULL, a_look_up_without_memory_is_retried)
     watcher_stop(&unasked);
     watcher_stop(&untold);
     finish();
+}
+
+static struct resolver_reply fail_later(const char *name)
+{
+    (void)name;
+    return (struct resolver_reply){ .hangs = true, .error = EAI_AGAIN };
+}
+
+/* The change may be the reason of the failure. The look-up is repeated at the end of the pause. */
+TEST_WITH(NULL, NULL, a_failure_after_a_change_in_a_pause_is_not_delivered)
+{
+    struct watcher watcher;
+
+    begin_with(fail_later);
+    watcher_schedule(&watcher, expect_name("hang.example"));
+    assert_true(resolver_await_hanging(1));
+    lookup_mark_stale(watcher.target->netns, true);
+    finish();
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    EXPECT_REASON(watcher.target, NamePending);
+    watcher_stop(&watcher);
 }
 
 /* ---- Time ------------------------------------------------------------------------------------------------------- */

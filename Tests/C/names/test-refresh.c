@@ -388,30 +388,6 @@ TEST(a_gateway_that_flaps_during_look_ups_starts_few)
     EXPECT(watcher.target, R, None);
 }
 
-/* The change may be why the look-up failed. It is repeated when the pause ends. */
-TEST(a_look_up_that_fails_after_a_change_in_a_pause_is_not_delivered)
-{
-    begin();
-    nameserver_move(names_server, NULL);
-    watcher_schedule(&watcher, expect_name("heldmoves.test"));
-    flap_gateway();
-    drive_at(0);
-    release_look_up("heldmoves.test");
-    flap_gateway();
-    drive_at(0.05);
-    while (names_is_looking(watcher.target))
-        release_look_up("heldmoves.test");
-    assert_int_equal(watcher.calls, 0);
-    EXPECT(watcher.target, R, NamePending);
-    nameserver_move(names_server, "198.51.100.7");
-    drive_at(0.1);
-    while (names_is_looking(watcher.target))
-        release_look_up("heldmoves.test");
-    names_settle(&watcher);
-    EXPECT(watcher.target, R, None);
-    assert_int_equal(watcher.calls, 1);
-}
-
 TEST(files_that_keep_changing_start_few_look_ups)
 {
     unsigned look_ups = 0;
