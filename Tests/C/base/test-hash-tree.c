@@ -114,7 +114,7 @@ TEST(names_chosen_to_collide_without_a_key_do_not_collide)
 {
     size_t count = 0;
 
-    for (unsigned i = 0; count < 2000; i++) {
+    for (unsigned i = 0; count < (unit_is_under(NULL) ? 200 : 2000); i++) {
         set_name(&entries[count], i);
         if (fnv_bucket(entries[count].name) == 7)
             add(&entries[count++]);
