@@ -172,11 +172,13 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
                                  const struct lookup_result *result)
 {
     const bool outdated = target->lookup_outdated || result->stale;
-    const bool hides_failure = outdated || result->in_pause;
+    /* One failure in a row at most: changes can go on for ever. */
+    const bool hides_failure = outdated || (result->in_pause && !target->failure_hidden);
 
     target->lookup_running = false;
-    plan_next_lookup_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED);
-    if (questions != NULL && (!hides_failure || result->outcome == LOOKUP_FOUND))
+    target->failure_hidden = hides_failure && result->outcome != LOOKUP_FOUND;
+    plan_next_lookup_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED || target->failure_hidden);
+    if (questions != NULL && !target->failure_hidden)
         apply_result_locked(target, questions);
     else
         questions_release(questions);
@@ -228,7 +230,7 @@ void name_start_lookups_locked(struct SCNetworkReachability *target, bool hosts_
 void name_stop_lookups_locked(struct SCNetworkReachability *target)
 {
     lookup_cancel(&target->waiter);
-    target->lookup_running = target->lookup_outdated = target->owed_next = false;
+    target->lookup_running = target->lookup_outdated = target->failure_hidden = target->owed_next = false;
     reset_questions_locked(target);
 }
 

@@ -48,6 +48,7 @@ struct SCNetworkReachability {
     struct lookup_waiter waiter;
     bool                 lookup_running;
     bool                 lookup_outdated; /* something changed while it was running: repeat it */
+    bool                 failure_hidden;  /* the last result was a failure that is not reported */
     int64_t              lookup_retry_delay;
     int64_t              next_lookup; /* when, by clock_now(); NEVER: when the current one ends */
 

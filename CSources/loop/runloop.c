@@ -338,7 +338,9 @@ void runloop_source_due_locked(SCRunLoopRef loop, struct source *source)
 void runloop_source_continues(SCRunLoopRef loop, struct source *source)
 {
     runloop_lock(loop);
-    loop->continues = true;
+    source->is_partial = true;
+    if (source->done_in != loop->run_number)
+        loop->continues = true;
     runloop_source_due_locked(loop, source);
     runloop_unlock(loop);
 }

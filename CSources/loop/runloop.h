@@ -24,10 +24,12 @@
 struct source {
     struct list    node;
     struct counted counted;
-    int            fd;       /* in the loop's epoll set; -1: none */
-    int64_t        deadline; /* of clock_now, or NEVER */
-    bool           due;      /* runs in the next pass */
-    bool           ready;    /* runs in the current pass */
+    int            fd;         /* in the loop's epoll set; -1: none */
+    int64_t        deadline;   /* of clock_now, or NEVER */
+    bool           due;        /* runs in the next pass */
+    bool           ready;      /* runs in the current pass */
+    bool           is_partial; /* it has done a part of its work, see runloop_source_continues */
+    unsigned       done_in;    /* the number of the loop's run in which it last did all its work */
     int (*run)(struct source *source);
 };
 
@@ -57,8 +59,9 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 /* Makes a source run in the next pass. */
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source);
 
-/* The source, which is running, has done a part of its work. It runs again soon, after the jobs that are queued. Then
- * SCRunLoopPerform does not return before all parts are done. */
+/* The source, which is running, has done a part of its work. It runs again soon, after the jobs that are queued.
+ * SCRunLoopPerform and SCRunLoopRunInMode wait until each source has done all its work once, not twice: new work may
+ * come all the time. */
 void runloop_source_continues(SCRunLoopRef loop, struct source *source);
 
 /* Returns the first source that matches, or NULL. */

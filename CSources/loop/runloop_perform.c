@@ -55,6 +55,7 @@ static bool begin_run(SCRunLoopRef loop)
         loop->running = true;
         loop->runner = pthread_self();
         loop->depth++;
+        loop->run_number++;
         counted_retain(&loop->counted);
     }
     runloop_unlock(loop);
@@ -283,8 +284,12 @@ static bool run_sources(SCRunLoopRef loop, int *ret_error)
 
     choose_sources(loop, clock_now());
     while ((source = next_source(loop)) != NULL) {
-        const int error = source->run(source);
+        int error;
 
+        source->is_partial = false;
+        error = source->run(source);
+        if (!source->is_partial)
+            source->done_in = loop->run_number;
         if (error != 0)
             *ret_error = error;
         counted_release(&source->counted);

@@ -28,7 +28,8 @@ struct SCRunLoop {
     bool              change_is_new;   /* a change that no SCRunLoopPerform has ended for */
     bool              change_is_announced; /* the descriptor was made readable for it */
     bool              ended;               /* the thread that owned the loop has ended */
-    bool         continues; /* in this pass a source has done a part of its work; only the running thread uses it */
+    unsigned          run_number;          /* counts the runs; only the running thread uses it and `continues` */
+    bool         continues; /* in this pass a source has done a part of its work, and this run waits for the rest */
     bool         running;   /* a thread runs the loop */
     unsigned     depth;     /* of nested runs */
     pthread_t    runner;    /* if `running` */

@@ -163,11 +163,19 @@ static struct path_watch *take_next_stale(struct monitor *monitor)
 }
 
 /* Makes the watch stale again, unless it has ended. */
-static void requeue_watch(struct monitor *monitor, struct path_watch *watch, struct list *list)
+static void requeue_watch(struct monitor *monitor, struct path_watch *watch)
 {
     runloop_lock(monitor->loop);
     if (watch->monitor != NULL)
-        watch_set_put_stale(watch, list);
+        watch_set_put_stale(watch, &monitor->watches.round);
+    runloop_unlock(monitor->loop);
+}
+
+static void note_failure(struct monitor *monitor, struct path_watch *watch)
+{
+    runloop_lock(monitor->loop);
+    if (watch->monitor != NULL) /* it has not ended */
+        watch_set_note_failure(&monitor->watches, watch);
     runloop_unlock(monitor->loop);
 }
 
@@ -267,7 +275,7 @@ static int update_watch(struct monitor *monitor, struct path_watch *watch)
         return error;
     covered = update_dependencies(monitor, watch, &path.dependencies);
     if (!watch->accept(watch, &path, path_version) || !covered)
-        requeue_watch(monitor, watch, &monitor->watches.round);
+        requeue_watch(monitor, watch);
     return 0;
 }
 
@@ -295,7 +303,7 @@ static bool run_slice(struct monitor *monitor)
     for (unsigned i = 0; i < progress->slice && (watch = take_next_stale(monitor)) != NULL; i++) {
         if (update_watch(monitor, watch) != 0) {
             progress->failed = true;
-            requeue_watch(monitor, watch, &monitor->watches.failed);
+            note_failure(monitor, watch);
         }
         counted_release(watch->owner);
     }
@@ -404,7 +412,7 @@ static int update_links(struct monitor *monitor, bool lost, bool drained, struct
 }
 
 /* Begins a round with what the messages before it have changed. */
-static void begin_round_after(struct monitor *monitor, const struct change_summary *changes, bool lost)
+static void begin_round_after(struct monitor *monitor, const struct change_summary *changes)
 {
     const int64_t began = clock_now();
 
@@ -413,17 +421,17 @@ static void begin_round_after(struct monitor *monitor, const struct change_summa
     mark_due_stale(monitor, began);
     begin_round(monitor, began);
     monitor->progress.reread = changes->prefix;
-    monitor->progress.changed = monitor->progress.changed || changes->unfinished || lost;
+    monitor->progress.changed = monitor->progress.changed || changes->unfinished;
 }
 
 /* Notes what has changed during a round. All watches are marked only once, at its end: in a storm of messages about
  * links, each slice would mark all. */
-static void note_changes_for_next_round(struct monitor *monitor, const struct change_summary *changes, bool lost)
+static void note_changes_for_next_round(struct monitor *monitor, const struct change_summary *changes)
 {
     struct progress *progress = &monitor->progress;
 
     progress->next_all = progress->next_all || changes->all_stale;
-    progress->next_changed = progress->next_changed || changes->unfinished || lost;
+    progress->next_changed = progress->next_changed || changes->unfinished;
     progress->next_is_due = progress->next_is_due || changes->any_stale || changes->prefix;
 }
 
@@ -436,12 +444,15 @@ static int monitor_run(struct source *source)
     const bool            lost = (news & RTNETLINK_LOST) != 0, more = (news & RTNETLINK_MORE) != 0;
 
     error = update_links(monitor, lost, drain_error == 0, &changes);
+    if (drain_error != 0 && monitor->progress.in_round)
+        changes.all_stale = false; /* the retry marks all */
+    changes.unfinished = changes.unfinished || (lost && drain_error == 0);
     if (changes.prefix)
         mark_all_lifetimes_stale(monitor);
     if (monitor->progress.in_round)
-        note_changes_for_next_round(monitor, &changes, lost);
+        note_changes_for_next_round(monitor, &changes);
     else
-        begin_round_after(monitor, &changes, lost);
+        begin_round_after(monitor, &changes);
     monitor->progress.failed = monitor->progress.failed || error != 0 || drain_error != 0;
     if (error == 0)
         continue_round(monitor, more);

@@ -114,12 +114,20 @@ static void mark_representative_stale(struct watch_set *set, const struct shared
     mark_stale(set, representative);
 }
 
-/* The representative has another route now. So the others that had its route are evaluated in this round, too. */
+/* The representative has another route now, or its evaluation has failed. So the others are evaluated in this round. */
 static void mark_others_stale(struct watch_set *set, const struct path_watch *representative)
 {
     list_for_each(node, &representative->lifetime.shared->members)
         if (watch_of_lifetime_node(node) != representative)
             watch_set_put_stale(watch_of_lifetime_node(node), &set->round);
+}
+
+void watch_set_note_failure(struct watch_set *set, struct path_watch *watch)
+{
+    if (watch->is_representative && watch->lifetime.shared != NULL)
+        mark_others_stale(set, watch);
+    watch->is_representative = false;
+    watch_set_put_stale(watch, &set->failed);
 }
 
 void watch_set_mark_ended(struct watch_set *set, int64_t now)
@@ -199,6 +207,7 @@ void watch_set_remove(struct watch_set *set, struct path_watch *watch)
 void watch_set_replace_questions(struct watch_set *set, struct path_watch *watch)
 {
     index_routes(set, watch);
+    watch->evaluated = false;
     mark_stale(set, watch);
 }
 

@@ -73,6 +73,9 @@ void watch_set_begin_round(struct watch_set *set);
 /* Takes the next watch of the round. NULL: there is none left. */
 struct path_watch *watch_set_take_stale(struct watch_set *set);
 
+/* The evaluation of a watch has failed: it goes to the list `failed`. */
+void watch_set_note_failure(struct watch_set *set, struct path_watch *watch);
+
 /* Adds a watch to one of the three lists, unless it is in one. */
 void watch_set_put_stale(struct path_watch *watch, struct list *list);
 

@@ -104,6 +104,27 @@ TEST(another_watch_is_evaluated_if_the_first_goes_before)
     }
 }
 
+TEST(the_others_are_evaluated_if_the_representative_fails)
+{
+    const struct dependencies dependencies = with_lifetime("fe80::1", 1);
+    struct path_watch         watches[3], *failing;
+
+    for (size_t i = 0; i < 3; i++)
+        add(&watches[i], "2001:db8::1");
+    assert_int_equal(evaluate_all(&dependencies), 3);
+    watch_set_mark_ended(&set, clock_now() + SECOND);
+    watch_set_begin_round(&set);
+    failing = watch_set_take_stale(&set);
+    watch_set_note_failure(&set, failing);
+    for (size_t i = 0; i < 2; i++)
+        watch_set_update(&set, watch_set_take_stale(&set), &dependencies);
+    assert_null(watch_set_take_stale(&set));
+    assert_false(watch_set_end_round(&set));
+    assert_true(is_stale(failing));
+    for (size_t i = 0; i < 3; i++)
+        drop(&watches[i]);
+}
+
 /* In its last tick a route seems not to expire. */
 TEST(a_lifetime_without_an_end_is_read_again)
 {
