@@ -54,7 +54,7 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
         return fail_get(kSCStatusInvalidArgument);
     if (delivery_read_flags(self, flags))
         return 1;
-    /* No lock: these questions are constant, and those of a target that is not scheduled. */
+    /* No lock: `initial` is constant, and a target that is not scheduled always has these questions. */
     error = netns_evaluate(self->netns, self->initial, 0, &path);
     if (error != 0)
         return fail_get(error);

@@ -35,7 +35,7 @@ struct lookup_waiter {
 int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_known, struct lookup_waiter *waiter);
 
 /* Name servers may return other addresses in the namespace from now on: the results of look-ups under way are stale.
- * `in_pause`: later changes are repeated after a pause, and so are these look-ups. */
+ * `in_pause`: the change counts at the end of the pause. The look-ups are repeated then. */
 void lookup_mark_stale(const struct netns *netns, bool in_pause);
 
 /* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A PATRICIA tree of addresses (Morrison, 1968; Knuth 6.3). Each entry is a leaf, which has the address, and a branch,
- * which tests one bit of the key. Branches test later bits than the branches above them. A link to an entry whose bit
- * is not later than the last bit that was tested leads to the leaf of that entry, any other link to its branch. The
- * branch of an entry is always above its leaf.
+ * A PATRICIA tree of addresses (Morrison, 1968; Knuth 6.3). Each entry is a leaf, which has the address. Each entry is
+ * also a branch, which tests one bit of the key, except for one entry, whose bit is 0. Branches test later bits than
+ * the branches above them. A pointer to an entry leads to its branch if the entry's bit is later than the bit that was
+ * tested last. Otherwise it leads to its leaf. The branch of an entry is always above its leaf.
  *
  * The key of an address is its family, then its bits. Bits of a key count from 1.
  */
@@ -99,7 +99,7 @@ static void replace_entry(struct address_tree *tree, const struct address_entry 
     heir->bit = entry->bit;
     heir->child[0] = entry->child[0];
     heir->child[1] = entry->child[1];
-    /* Both links to the entry, to its branch and to its leaf, are on the way to the leaf. */
+    /* Both pointers to the entry, to its branch and to its leaf, are on the way to the leaf. */
     for (;;) {
         if (*link == entry)
             *link = heir;

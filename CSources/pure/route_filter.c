@@ -27,8 +27,8 @@ static void add(struct route_filter *filter, unsigned code, uint32_t k)
     add_jump(filter, code, k, 0, 0);
 }
 
-/* Adds a jump over the instructions that follow it until end_jump, which needs the returned position. With BPF_JA it
- * is taken always, else if the comparison is false. */
+/* Adds a jump to where end_jump is called with the returned position. BPF_JA always jumps. Other jumps are taken if the
+ * comparison is false. */
 static unsigned begin_jump(struct route_filter *filter, unsigned comparison, uint32_t k)
 {
     add(filter, BPF_JMP | comparison, k);
@@ -88,7 +88,8 @@ static void store_first(struct route_filter *filter, uint32_t words)
     }
 }
 
-/* Stores the word of the last address in which the prefix ends: all bits after the prefix are ones. */
+/* Stores a word of the last address: the word that contains the end of the prefix. Its bits after the prefix are
+ * ones. */
 static void store_last_at_end(struct route_filter *filter, uint32_t word)
 {
     load_prefix_length(filter);

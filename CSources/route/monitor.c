@@ -32,7 +32,7 @@ struct progress {
     bool     in_round;
     int64_t  began;
     unsigned slice;   /* watches in the next run, at most */
-    bool     failed;  /* an evaluation */
+    bool     failed;  /* an evaluation, or reading messages or links */
     bool     changed; /* the kernel may not have finished a change */
     bool     reread;  /* the lifetimes are read in this round */
 
@@ -46,7 +46,7 @@ struct monitor {
     struct source       source; /* under the loop's lock, as far as runloop.h says */
     SCRunLoopRef        loop;
     struct netns       *netns;
-    struct rtnetlink    rtnetlink; /* closed if netlink is denied: then netns_evaluate is used */
+    struct rtnetlink    rtnetlink; /* closed if netlink is denied: then netns_evaluate_in_round is used */
     struct event_filter filter;
     struct watch_set    watches; /* under the loop's lock */
     struct plan         plan;
@@ -285,7 +285,7 @@ static void begin_round(struct monitor *monitor, int64_t began)
     runloop_unlock(monitor->loop);
 }
 
-/* Evaluates watches of the round. Returns whether others are left. A watch stays stale if its evaluation fails. */
+/* Evaluates watches of the round. Returns whether others may be left. A watch stays stale if its evaluation fails. */
 static bool run_slice(struct monitor *monitor)
 {
     struct progress   *progress = &monitor->progress;

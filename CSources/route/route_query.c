@@ -68,9 +68,9 @@ int route_query_match(struct route_query *query, struct route *ret)
     return query_route(query, true, ret);
 }
 
-/* The kernel refuses packets with a source in 127.0.0.0/8 that would leave this machine, with the errno of a blackhole
- * route. The destination has a blackhole route if it has the errno without the source, too. Returns 0, or an errno if
- * the kernel could not be queried. */
+/* The kernel refuses packets from 127.0.0.0/8 that would leave this machine. The errno is that of a blackhole route. If
+ * a query without the source fails with the same errno, there is a blackhole route. Returns 0, or an errno if the
+ * kernel could not be queried. */
 static int check_source(struct route_query *query, int error, bool *ret_cannot_leave)
 {
     struct route_request request = query->request;
