@@ -171,7 +171,7 @@ static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool f
 static void finish_lookup_locked(struct SCNetworkReachability *target, struct questions *questions,
                                  const struct lookup_result *result)
 {
-    const bool outdated = target->lookup_outdated || result->stale;
+    const bool outdated = target->lookup_outdated || result->outdated;
     const bool hides_failure = outdated || result->in_pause;
 
     target->lookup_running = false;

@@ -17,7 +17,7 @@
 struct lifetimes {
     void       *by_route; /* a tree, see tsearch(3) */
     struct list shared;   /* of struct shared_lifetime */
-    struct list single;   /* members that depend on several lifetimes, or have no memory to share */
+    struct list unshared; /* members that depend on several lifetimes, or have no memory to share */
     struct heap ends;     /* of members */
     struct heap shared_ends;
 };
