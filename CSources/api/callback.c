@@ -46,7 +46,7 @@ struct callback_call {
 /* If there are both hooks, the callback gets an `info` retained for this call, and the context is released before it.
  * So a callback that replaces its own context sees the old one released at once. Else the context must live until the
  * callback has returned. */
-static void make_call(void *argument)
+static void make_callback(void *argument)
 {
     struct callback_call    *call = argument;
     struct callback_context *context = call->context;
@@ -61,7 +61,7 @@ static void make_call(void *argument)
     call->callback(call->target, call->flags, call->info);
 }
 
-static void end_call(void *argument)
+static void end_callback(void *argument)
 {
     const struct callback_call *call = argument;
 
@@ -76,5 +76,5 @@ void callback_context_call(struct callback_context *context, SCNetworkReachabili
 {
     struct callback_call call = { .context = context, .callback = callback, .target = target, .flags = flags };
 
-    cleanup_run(make_call, end_call, &call);
+    cleanup_run(make_callback, end_callback, &call);
 }

@@ -25,7 +25,7 @@ void delivery_queue_locked(struct schedule *schedule);
 void delivery_queue_everywhere_locked(struct SCNetworkReachability *target);
 
 /* Both get what a Get call returns. If no callback has reported it yet, one must come, even if the value changes back
- * before it: a program that relies on callbacks would keep the outdated value. */
+ * first. Otherwise a program that relies on callbacks keeps an old value. */
 
 /* Takes no lock: another thread can hold the target's for long. Returns false if the target is not scheduled. */
 static inline bool delivery_read_flags(struct SCNetworkReachability *target, SCNetworkReachabilityFlags *ret)

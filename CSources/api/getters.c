@@ -54,7 +54,7 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
         return fail_get(kSCStatusInvalidArgument);
     if (delivery_read_flags(self, flags))
         return 1;
-    /* No lock: these questions are constant, and those of a target that is not scheduled. */
+    /* No lock: `initial` is constant, and a target that is not scheduled always has these questions. */
     error = netns_evaluate(self->netns, self->initial, 0, &path);
     if (error != 0)
         return fail_get(error);
@@ -131,14 +131,14 @@ static int evaluate_and_learn_links(struct netns *netns, const struct questions 
 /* Also follows a WireGuard tunnel to its peer. May wait for RTNL. */
 static int evaluate_with_peers(struct netns *netns, const struct questions *questions, struct path *ret)
 {
-    struct round round = ROUND_EMPTY;
-    int          error = evaluate_and_learn_links(netns, questions, ret);
+    struct round_cache cache = ROUND_CACHE_EMPTY;
+    int                error = evaluate_and_learn_links(netns, questions, ret);
 
     if (error == 0)
-        error = wireguard_path_follow(netns, &round, ret);
+        error = wireguard_path_follow(netns, &cache, ret);
     if (error == 0)
         questions_adjust_path(questions, ret);
-    round_clear(&round);
+    round_cache_clear(&cache);
     return error;
 }
 

@@ -69,8 +69,8 @@ static void replace_questions_locked(struct SCNetworkReachability *target, struc
 
     target->questions = questions;
     schedule_set_questions_locked(target);
-    /* A path of the previous questions is outdated. Only now: a monitor that reads the new version and then evaluates
-     * must not get the previous questions. */
+    /* The version changes after the questions. If it changed before, a monitor could read the new version and then
+     * evaluate the previous questions. */
     atomic_fetch_add(&target->path_version, 1);
     questions_release(previous);
 }
@@ -171,7 +171,7 @@ static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool f
 static void finish_lookup_locked(struct SCNetworkReachability *target, struct questions *questions,
                                  const struct lookup_result *result)
 {
-    const bool outdated = target->lookup_outdated || result->stale;
+    const bool outdated = target->lookup_outdated || result->outdated;
     /* One failure in a row at most: changes can go on for ever. */
     const bool hides_failure = outdated || (result->in_pause && !target->failure_hidden);
 

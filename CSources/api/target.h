@@ -60,7 +60,7 @@ struct SCNetworkReachability {
 
 #define PUBLISHED_SCHEDULED (UINT64_C(1) << 32)
 #define PUBLISHED_DUE       (UINT64_C(1) << 33) /* no callback has reported the current value yet */
-#define PUBLISHED_READ      (UINT64_C(1) << 34) /* only with DUE: but GetFlags has returned it */
+#define PUBLISHED_READ      (UINT64_C(1) << 34) /* GetFlags has returned the value; only with PUBLISHED_DUE */
 
 #define TARGET_SPEC_QUESTIONS 2 /* localhost has two addresses */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A function that is followed by its clean-up, even if it ends the thread.
+ * Runs a function, then its clean-up, even if the function ends the thread.
  *
- * What this file must never do: use a local variable in both. A local that changed after the setjmp(3) behind
+ * What this file must never do: share a local variable between the two. A local that changed after the setjmp(3) behind
  * pthread_cleanup_push has no defined value when the thread ends.
  */
 #include "base/cleanup.h"

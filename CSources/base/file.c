@@ -4,7 +4,7 @@
  *
  * What this file must never do: register its descriptor in process.c. A child would close it, and wait: a FUSE server
  * handles each close(2). So a child that is forked while a file is read keeps the descriptor, until it executes another
- * program. Nor does this file use st_size: it is 0 for files in /proc.
+ * program. It also does not use st_size: that is 0 for files in /proc.
  */
 #include "base/file.h"
 

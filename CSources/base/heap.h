@@ -5,7 +5,7 @@
 /*
  * Deadlines, ordered: a binary heap. Its nodes are members of the structures that have the deadlines; container_of
  * finds these. So it needs no memory of its own. The first node is found at once. To add, move or remove any node takes
- * logarithmic time at most, never the time of all: locks are held meanwhile.
+ * logarithmic time at most, never the time of all. This matters because locks are held.
  */
 
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * The process-wide lock, the library's descriptors, what happens after fork(2), and thread creation.
  *
  * What this file must never do: use an inherited descriptor in a child, except to close it (the parent shares the epoll
- * set, timer, eventfd or socket behind it, so any other use changes the parent's); or close a file of the program's,
- * which may have closed our descriptor and then have got its number.
+ * set, timer, eventfd or socket behind it, so any other use changes the parent's); or close a file of the program's.
+ * The program may have closed our descriptor and got its number.
  */
 #include "base/process.h"
 
@@ -25,8 +25,8 @@ static bool            fork_handlers_registered; /* under the lock */
 static struct descriptor *open_descriptors[BUCKETS];
 
 /* The mark of our files: the signal of fcntl(2), F_SETSIG. It is not sent, as nothing sets O_ASYNC. The C libraries
- * keep this number for themselves, so no file of a program has it. An inode number would not do: all eventfds, timers,
- * epoll sets and inotify instances share one. */
+ * keep this number for themselves, so no file of a program has it. An inode number cannot be the mark: all eventfds,
+ * timers, epoll sets and inotify instances share one. */
 #define MARK_SIGNAL 32
 
 void process_lock(void)

@@ -78,7 +78,7 @@ struct link_states {
     size_t            count;
 };
 
-static struct pppd_link *find_link(const struct link_states *states, struct span interface)
+static struct pppd_link *find_link_state(const struct link_states *states, struct span interface)
 {
     for (size_t i = 0; i < states->count; i++)
         if (interface.length == strlen(states->links[i].interface) &&
@@ -97,7 +97,8 @@ static void apply_record(void *info, struct span key, struct span record)
     bool              idle;
 
     if (key.length < 4 || memcmp(key.start, "pppd", 4) != 0 || !find_value(record, "IFNAME", &name) ||
-        (link = find_link(info, name)) == NULL || !find_value(record, "PPPD_PID", &value) || !process_exists(value))
+        (link = find_link_state(info, name)) == NULL || !find_value(record, "PPPD_PID", &value) ||
+        !process_exists(value))
         return;
     idle = (!find_value(record, "IPLOCAL", &value) && !find_value(record, "LLLOCAL", &value)) ||
            find_value(record, "CONNECT_TIME", &value);
@@ -122,7 +123,7 @@ static int read_first_database(struct pppd *pppd)
     return error;
 }
 
-static void read_states(const struct pppd *pppd, struct link_states *states)
+static void read_link_states(const struct pppd *pppd, struct link_states *states)
 {
     if (pppd->has_database)
         tdb_each(pppd->database, pppd->length, apply_record, states);
@@ -151,7 +152,7 @@ static bool a_link_has_changed(const struct pppd *pppd)
         return true;
     for (size_t i = 0; i < now.count; i++)
         now.links[i] = link_without_state(pppd->links[i].interface);
-    read_states(pppd, &now);
+    read_link_states(pppd, &now);
     for (size_t i = 0; i < now.count; i++)
         changed = changed || link_state_differs(&now.links[i], &pppd->links[i]);
     free(now.links);
@@ -198,7 +199,7 @@ static int add_pppd_link(struct pppd *pppd, const char *interface)
         pppd->capacity = capacity;
     }
     pppd->links[pppd->count] = link_without_state(interface);
-    read_states(pppd, &(struct link_states){ .links = &pppd->links[pppd->count++], .count = 1 });
+    read_link_states(pppd, &(struct link_states){ .links = &pppd->links[pppd->count++], .count = 1 });
     return 0;
 }
 

@@ -16,9 +16,9 @@ struct pppd_link {
     bool modem;      /* the link uses a cellular modem */
 };
 
-/* The links that were looked for, and for the time of one round the database. */
+/* The links that were looked for. During a round, also the database. */
 struct pppd {
-    bool              was_read, has_database; /* in this round; it can be read, and may change at any time */
+    bool              was_read, has_database; /* was_read: in this round; has_database: the last read found one */
     char             *database;
     size_t            length;
     struct pppd_link *links;

@@ -55,8 +55,8 @@ static void parse_socket(void *info, const struct nlmsghdr *message)
             get_send_buffer(&attribute, info);
 }
 
-/* Whether the kernel does not know. ENOENT: no such socket, or no module for UDP. EINVAL: an old kernel. */
-static bool is_unanswered(int error)
+/* Whether the errno counts as no socket. ENOENT: no such socket, or no module for UDP. EINVAL: an old kernel. */
+static bool means_no_socket(int error)
 {
     return error == ENOENT || error == EINVAL || netlink_is_withheld(netlink_denial(error));
 }
@@ -73,7 +73,7 @@ int sock_diag_udp_send_buffer(uint16_t port, uint32_t *ret)
         error = netlink_exchange(&netlink, put_udp_query(request, port), buffer, parse_socket, &size);
     netlink_close(&netlink);
     free(buffer);
-    if (error != 0 && !is_unanswered(error))
+    if (error != 0 && !means_no_socket(error))
         return error;
     *ret = error == 0 ? size : 0;
     return 0;

@@ -244,7 +244,7 @@ struct link_listing {
     int               error;
 };
 
-static void list_link(void *info, const struct nlmsghdr *header)
+static void note_listed_link(void *info, const struct nlmsghdr *header)
 {
     struct link_listing *listing = info;
     struct message       message;
@@ -255,7 +255,7 @@ static void list_link(void *info, const struct nlmsghdr *header)
         listing->error = ENOMEM;
 }
 
-static int list_links(struct wireguard *wireguard)
+static int dump_wireguard_links(struct wireguard *wireguard)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
     struct link_listing            listing = { .wireguard = wireguard };
@@ -267,7 +267,7 @@ static int list_links(struct wireguard *wireguard)
         error = EAGAIN;
     for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++) {
         message_put_kind_dump(request, WIREGUARD_KIND);
-        error = netlink_exchange(&netlink, (struct nlmsghdr *)request, buffer, list_link, &listing);
+        error = netlink_exchange(&netlink, (struct nlmsghdr *)request, buffer, note_listed_link, &listing);
     }
     netlink_close(&netlink);
     free(buffer);
@@ -291,7 +291,7 @@ static int read_port(struct genetlink *genetlink, struct wireguard_link *listed)
 static int check_other_links(struct wireguard *wireguard, struct genetlink *genetlink,
                              const struct wireguard_link *link, bool *ret_shared)
 {
-    int error = wireguard->all_listed ? 0 : list_links(wireguard);
+    int error = wireguard->all_listed ? 0 : dump_wireguard_links(wireguard);
 
     *ret_shared = false;
     for (size_t i = 0; i < wireguard->count && error == 0; i++) {

@@ -24,7 +24,7 @@ struct wireguard_link {
     uint32_t                 index;
     enum wireguard_knowledge knowledge;
     uint16_t                 port;       /* UDP; its packets leave from this port */
-    bool                     sends_here; /* its packets leave in this network namespace; false: or that is not known */
+    bool                     sends_here; /* in this network namespace; false also if that is not known */
     uint32_t                 mark;
     struct allowed_ip       *items;
     size_t                   count, capacity;

@@ -78,8 +78,8 @@ void runloop_add_job_locked(SCRunLoopRef loop, struct job *job);
 /* Removes a job from the queue. Returns whether it was queued; if so, the caller now has the queue's reference. */
 bool runloop_cancel_job_locked(SCRunLoopRef loop, struct job *job);
 
-/* The queue behind SCRunLoopCopyNextChange. It holds no references. Adding a change again only ends SCRunLoopPerform
- * again. Call it on the thread that runs the loop. */
+/* The queue behind SCRunLoopCopyNextChange. It holds no references. If the change is already queued, this only makes
+ * SCRunLoopPerform return once more. Call it on the thread that runs the loop. */
 void         runloop_add_change_locked(SCRunLoopRef loop, struct list *change);
 struct list *runloop_next_change_locked(SCRunLoopRef loop);
 

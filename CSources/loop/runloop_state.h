@@ -25,7 +25,7 @@ struct SCRunLoop {
     int64_t           armed;           /* the deadline that the timerfd is set to */
     bool              signalled;       /* by runloop_signal_locked, and the eventfd was not read since */
     bool              fetches_changes; /* SCRunLoopCopyNextChange was called; the two below are for the time before */
-    bool              change_is_new;   /* a change that no SCRunLoopPerform has ended for */
+    bool              change_is_new;   /* a change has come since SCRunLoopPerform last returned without a failure */
     bool              change_is_announced; /* the descriptor was made readable for it */
     bool              ended;               /* the thread that owned the loop has ended */
     unsigned          run_number;          /* counts the runs; only the running thread uses it and `continues` */

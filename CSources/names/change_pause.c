@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pauses between look-ups: the first change starts look-ups at once, and then a pause begins. A change during the pause
- * is pending until its end. Each pause is twice as long as the previous one. After a quiet time, all begins anew.
+ * counts at its end. Each pause is twice as long as the previous one. After a quiet time, all begins anew.
  *
  * What this file must never do: lose a change. Look-ups must start after the last one.
  */
@@ -20,19 +20,19 @@ void change_pause_note(struct change_pause *pause, int64_t now)
         pause->end = now;
     }
     pause->last_change = now;
-    pause->pending = true;
+    pause->noted = true;
 }
 
 int64_t change_pause_due(const struct change_pause *pause)
 {
-    return pause->pending ? pause->end : NEVER;
+    return pause->noted ? pause->end : NEVER;
 }
 
 void change_pause_begin(struct change_pause *pause, int64_t now)
 {
-    if (!pause->pending)
+    if (!pause->noted)
         return;
-    pause->pending = false;
+    pause->noted = false;
     pause->end = now + pause->length;
     pause->length = 2 * pause->length < LENGTH_LAST ? 2 * pause->length : LENGTH_LAST;
 }

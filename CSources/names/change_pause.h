@@ -15,7 +15,7 @@ struct change_pause {
     int64_t end;         /* of the latest pause */
     int64_t length;      /* of the next pause; 0: there was no change yet */
     int64_t last_change; /* if there was one */
-    bool    pending;     /* look-ups must start because of a change */
+    bool    noted;       /* a change counts at the end of the pause */
 };
 
 /* Something changed. */
@@ -24,7 +24,7 @@ void change_pause_note(struct change_pause *pause, int64_t now);
 /* Returns when look-ups must start because of a change, or NEVER. */
 int64_t change_pause_due(const struct change_pause *pause);
 
-/* Begins a pause if a change is pending: look-ups of all names start now. */
+/* Begins a pause if a change is noted: look-ups of all names start now. */
 void change_pause_begin(struct change_pause *pause, int64_t now);
 
 #endif

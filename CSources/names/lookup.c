@@ -36,9 +36,9 @@ struct lookup {
     struct list      waiters;
     struct hash_node tree_node; /* in pool.lookups */
     struct netns    *netns;     /* retained while a worker has the look-up; before that the waiters' owners retain it */
-    uint8_t          queue, slow_queue; /* where it is; where it belongs if /etc/hosts does not have the name */
-    bool             running;           /* a worker has it */
-    bool             stale, in_pause;   /* as of struct lookup_result */
+    uint8_t          queue, slow_queue;  /* where it is; where it belongs if /etc/hosts does not have the name */
+    bool             running;            /* a worker has it */
+    bool             outdated, in_pause; /* as of struct lookup_result */
     char             name[];
 };
 
@@ -161,7 +161,7 @@ static void deliver_result(struct lookup *lookup, struct lookup_result *result)
 
     process_lock();
     remove_from_pool_locked(lookup);
-    result->stale = lookup->stale;
+    result->outdated = lookup->outdated;
     result->in_pause = lookup->in_pause;
     process_unlock();
     while ((waiter = next_waiter(lookup, &turn)) != NULL) {
@@ -237,7 +237,7 @@ static struct lookup *take_lookup(enum worker_kind *kind)
         lookup = pop_slow_lookup_locked(kind);
     if (lookup != NULL) {
         lookup->running = true;
-        lookup->stale = lookup->in_pause = false;
+        lookup->outdated = lookup->in_pause = false;
         list_append(&pool.running, &lookup->node);
         netns_retain_locked(lookup->netns);
     } else {
@@ -356,9 +356,9 @@ static void raise_priority_locked(struct lookup *lookup, enum queue queue, enum 
 
 static void add_waiter_locked(struct lookup *lookup, struct lookup_waiter *waiter)
 {
-    /* While a look-up has no waiter, changes may have passed without a lookup_mark_stale. */
+    /* While a look-up has no waiter, changes may have passed without a lookup_mark_outdated. */
     if (lookup->running && list_is_empty(&lookup->waiters))
-        lookup->stale = true;
+        lookup->outdated = true;
     waiter->lookup = lookup;
     list_append(&lookup->waiters, &waiter->node);
 }
@@ -416,7 +416,7 @@ int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_k
     return error;
 }
 
-void lookup_mark_stale(const struct netns *netns, bool in_pause)
+void lookup_mark_outdated(const struct netns *netns, bool in_pause)
 {
     process_lock();
     prepare_pool_locked();
@@ -424,7 +424,7 @@ void lookup_mark_stale(const struct netns *netns, bool in_pause)
         struct lookup *lookup = container_of(node, struct lookup, node);
 
         if (lookup->netns == netns)
-            *(in_pause ? &lookup->in_pause : &lookup->stale) = true;
+            *(in_pause ? &lookup->in_pause : &lookup->outdated) = true;
     }
     process_unlock();
 }

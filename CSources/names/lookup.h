@@ -34,9 +34,9 @@ struct lookup_waiter {
  * `completed` will not be called. */
 int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_known, struct lookup_waiter *waiter);
 
-/* Name servers may return other addresses in the namespace from now on: the results of look-ups under way are stale.
- * `in_pause`: later changes are repeated after a pause, and so are these look-ups. */
-void lookup_mark_stale(const struct netns *netns, bool in_pause);
+/* Name servers may return other addresses in the namespace from now on: the results of look-ups under way are outdated.
+ * `in_pause`: the change counts at the end of the pause. The look-ups are repeated then. */
+void lookup_mark_outdated(const struct netns *netns, bool in_pause);
 
 /* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. */
 void lookup_cancel(struct lookup_waiter *waiter);

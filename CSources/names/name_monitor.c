@@ -63,7 +63,7 @@ static void name_monitor_free(struct counted *counted)
 static void note_change(struct name_monitor *name_monitor, enum change_kind kind, int64_t now)
 {
     change_pause_note(&name_monitor->pauses[kind], now);
-    lookup_mark_stale(name_monitor->netns, true);
+    lookup_mark_outdated(name_monitor->netns, true);
 }
 
 static bool watched_path_evaluated(struct path_watch *watch, const struct path *path, unsigned long path_version)
@@ -169,7 +169,7 @@ static void report_due_changes(struct name_monitor *name_monitor, int64_t now)
         return;
     for (size_t i = 0; i < CHANGES; i++)
         change_pause_begin(&name_monitor->pauses[i], now);
-    lookup_mark_stale(name_monitor->netns, false);
+    lookup_mark_outdated(name_monitor->netns, false);
     call_all_watches(name_monitor);
 }
 

@@ -4,8 +4,8 @@
 
 /*
  * Reports when names must be looked up again, for one run loop and namespace: when a resolver file, the path to the
- * name servers or the default path has changed, or when a watch's deadline has passed. If changes go on, there are
- * pauses between the reports.
+ * name servers, the default path or the path to a global IPv6 address has changed, or when a watch's deadline has
+ * passed. If changes go on, there are pauses between the reports.
  */
 
 #include "base/counted.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A PATRICIA tree of addresses (Morrison, 1968; Knuth 6.3). Each entry is a leaf, which has the address, and a branch,
- * which tests one bit of the key. Branches test later bits than the branches above them. A link to an entry whose bit
- * is not later than the last bit that was tested leads to the leaf of that entry, any other link to its branch. The
- * branch of an entry is always above its leaf.
+ * A PATRICIA tree of addresses (Morrison, 1968; Knuth 6.3). Each entry is a leaf, which has the address. Each entry is
+ * also a branch, which tests one bit of the key, except for one entry, whose bit is 0. Branches test later bits than
+ * the branches above them. A pointer to an entry leads to its branch if the entry's bit is later than the bit that was
+ * tested last. Otherwise it leads to its leaf. The branch of an entry is always above its leaf.
  *
  * The key of an address is its family, then its bits. Bits of a key count from 1.
  */
@@ -33,8 +33,8 @@ static unsigned first_difference(const struct address *a, const struct address *
 }
 
 /* Follows the bits of a key that are before `end`. Returns the branch there, or a leaf, and the bit tested last. */
-static struct address_entry *descend(const struct address_tree *tree, const struct address *key, unsigned end,
-                                     unsigned *ret_bit)
+static struct address_entry *descend_to_bit(const struct address_tree *tree, const struct address *key, unsigned end,
+                                            unsigned *ret_bit)
 {
     struct address_entry *entry = tree->root;
     unsigned              bit = 0;
@@ -52,23 +52,23 @@ static struct address_entry *leaf_of_key(const struct address_tree *tree, const 
 {
     unsigned bit;
 
-    return descend(tree, key, UINT_MAX, &bit);
+    return descend_to_bit(tree, key, UINT_MAX, &bit);
 }
 
 static void add_branch(struct address_tree *tree, struct address_entry *entry, unsigned bit)
 {
     const bool             side = key_bit(&entry->address, bit);
-    struct address_entry **link = &tree->root;
+    struct address_entry **place = &tree->root;
     unsigned               above = 0;
 
-    while ((*link)->bit > above && (*link)->bit < bit) {
-        above = (*link)->bit;
-        link = &(*link)->child[key_bit(&entry->address, above)];
+    while ((*place)->bit > above && (*place)->bit < bit) {
+        above = (*place)->bit;
+        place = &(*place)->child[key_bit(&entry->address, above)];
     }
     entry->bit = (uint8_t)bit;
     entry->child[side] = entry;
-    entry->child[!side] = *link;
-    *link = entry;
+    entry->child[!side] = *place;
+    *place = entry;
 }
 
 void address_tree_add(struct address_tree *tree, struct address_entry *entry)
@@ -93,20 +93,20 @@ void address_tree_add(struct address_tree *tree, struct address_entry *entry)
 /* Puts `heir`, which has the same address, in the place of `entry`. */
 static void replace_entry(struct address_tree *tree, const struct address_entry *entry, struct address_entry *heir)
 {
-    struct address_entry **link = &tree->root;
+    struct address_entry **place = &tree->root;
     unsigned               bit = 0;
 
     heir->bit = entry->bit;
     heir->child[0] = entry->child[0];
     heir->child[1] = entry->child[1];
-    /* Both links to the entry, to its branch and to its leaf, are on the way to the leaf. */
+    /* Both pointers to the entry, to its branch and to its leaf, are on the way to the leaf. */
     for (;;) {
-        if (*link == entry)
-            *link = heir;
-        if ((*link)->bit <= bit)
+        if (*place == entry)
+            *place = heir;
+        if ((*place)->bit <= bit)
             return;
-        bit = (*link)->bit;
-        link = &(*link)->child[key_bit(&heir->address, bit)];
+        bit = (*place)->bit;
+        place = &(*place)->child[key_bit(&heir->address, bit)];
     }
 }
 
@@ -114,29 +114,29 @@ static void replace_entry(struct address_tree *tree, const struct address_entry 
  * gets the branch of the removed one. */
 static void remove_leaf(struct address_tree *tree, const struct address_entry *entry)
 {
-    struct address_entry **link = &tree->root, **link_to_branch = NULL, **link_to_last = NULL, *last;
+    struct address_entry **place = &tree->root, **place_of_branch = NULL, **place_of_last = NULL, *last;
     unsigned               bit = 0;
 
-    while ((*link)->bit > bit) {
-        if (*link == entry)
-            link_to_branch = link;
-        link_to_last = link;
-        bit = (*link)->bit;
-        link = &(*link)->child[key_bit(&entry->address, bit)];
+    while ((*place)->bit > bit) {
+        if (*place == entry)
+            place_of_branch = place;
+        place_of_last = place;
+        bit = (*place)->bit;
+        place = &(*place)->child[key_bit(&entry->address, bit)];
     }
-    if (link_to_last == NULL) {
+    if (place_of_last == NULL) {
         tree->root = NULL;
         return;
     }
-    last = *link_to_last;
-    *link_to_last = last->child[!key_bit(&entry->address, bit)];
+    last = *place_of_last;
+    *place_of_last = last->child[!key_bit(&entry->address, bit)];
     if (last == entry)
         return;
     last->bit = entry->bit;
     last->child[0] = entry->child[0];
     last->child[1] = entry->child[1];
-    if (link_to_branch != NULL)
-        *link_to_branch = last;
+    if (place_of_branch != NULL)
+        *place_of_branch = last;
 }
 
 void address_tree_remove(struct address_tree *tree, struct address_entry *entry)
@@ -188,7 +188,7 @@ void address_tree_visit(const struct address_tree *tree, const struct address_pr
 
     if (tree->root == NULL || prefix->length > address_length(&prefix->address) * 8)
         return;
-    subtree = descend(tree, &prefix->address, prefix->length + 2u, &bit);
+    subtree = descend_to_bit(tree, &prefix->address, prefix->length + 2u, &bit);
     if (address_in_prefix(&any_leaf(subtree, bit)->address, &prefix->address, prefix->length))
         visit_subtree(subtree, bit, visit, info);
 }

@@ -10,7 +10,7 @@
 struct dependencies {
     uint32_t        expires;        /* USER_HZ ticks until the path is stale, apart from `lifetime`; 0: never */
     struct lifetime lifetime;       /* of the IPv6 route */
-    bool            many_lifetimes; /* not one alone: `expires` is about them */
+    bool            many_lifetimes; /* several, or one that cannot be shared: `expires` is the earliest end */
     uint32_t        unknown_link;   /* the flags may change when this link's type is known; 0: there is none */
     struct address  outer;          /* the remote address of a tunnel; AF_UNSPEC: there is none */
     bool            any_route;      /* every route matters: there are several remote addresses */

@@ -34,8 +34,8 @@ void              questions_release(struct questions *questions); /* NULL: does 
  * name is not the host's, so it is neither direct nor local. */
 void questions_adjust_path(const struct questions *questions, struct path *path);
 
-/* Whether the question is not about an address, but about the local network: 169.254.0.0, without any condition.
- * Inline, as each query uses it. */
+/* Whether the question is not about an address, but about the local network: 169.254.0.0, without local address,
+ * interface and mark. Inline, as each query uses it. */
 static inline bool question_is_local_wifi(const struct question *question)
 {
     static const uint8_t local_wifi[4] = { 169, 254, 0, 0 };

@@ -22,16 +22,16 @@ static void add_jump(struct route_filter *filter, unsigned code, uint32_t k, uin
     filter->code[filter->length++] = (struct sock_filter)BPF_JUMP((uint16_t)code, k, if_true, if_false);
 }
 
-static void add(struct route_filter *filter, unsigned code, uint32_t k)
+static void add_instruction(struct route_filter *filter, unsigned code, uint32_t k)
 {
     add_jump(filter, code, k, 0, 0);
 }
 
-/* Adds a jump over the instructions that follow it until end_jump, which needs the returned position. With BPF_JA it
- * is taken always, else if the comparison is false. */
+/* Adds a jump to where end_jump is called with the returned position. BPF_JA always jumps. Other jumps are taken if the
+ * comparison is false. */
 static unsigned begin_jump(struct route_filter *filter, unsigned comparison, uint32_t k)
 {
-    add(filter, BPF_JMP | comparison, k);
+    add_instruction(filter, BPF_JMP | comparison, k);
     return filter->length;
 }
 
@@ -46,30 +46,30 @@ static void end_jump(struct route_filter *filter, unsigned position)
         jump->jf = (uint8_t)distance;
 }
 
-static void pass(struct route_filter *filter)
+static void add_pass(struct route_filter *filter)
 {
-    add(filter, BPF_RET | BPF_K, PASS);
+    add_instruction(filter, BPF_RET | BPF_K, PASS);
 }
 
 static void pass_if_equal(struct route_filter *filter, uint32_t k)
 {
     const unsigned over = begin_jump(filter, BPF_JEQ, k);
 
-    pass(filter);
+    add_pass(filter);
     end_jump(filter, over);
 }
 
 static void load_prefix_length(struct route_filter *filter)
 {
-    add(filter, BPF_LD | BPF_B | BPF_ABS, PREFIX_LENGTH_OFFSET);
+    add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, PREFIX_LENGTH_OFFSET);
 }
 
 static void pass_other_types(struct route_filter *filter)
 {
-    add(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET); /* BPF loads are big-endian, the header is not */
+    add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET); /* BPF loads are big-endian, the header is not */
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_NEWROUTE), 2, 0);
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_DELROUTE), 1, 0);
-    pass(filter);
+    add_pass(filter);
 }
 
 /* Passes a default route. Stores the first address of the prefix. */
@@ -77,42 +77,43 @@ static void store_first(struct route_filter *filter, uint32_t words)
 {
     load_prefix_length(filter);
     pass_if_equal(filter, 0);
-    add(filter, BPF_LDX | BPF_IMM, RTA_DST);
-    add(filter, BPF_LD | BPF_IMM, ATTRIBUTES_OFFSET);
-    add(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_NLATTR));
+    add_instruction(filter, BPF_LDX | BPF_IMM, RTA_DST);
+    add_instruction(filter, BPF_LD | BPF_IMM, ATTRIBUTES_OFFSET);
+    add_instruction(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_NLATTR));
     pass_if_equal(filter, 0);
-    add(filter, BPF_MISC | BPF_TAX, 0);
+    add_instruction(filter, BPF_MISC | BPF_TAX, 0);
     for (uint32_t word = 0; word < words; word++) {
-        add(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + 4 * word);
-        add(filter, BPF_ST, FIRST + word);
+        add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + 4 * word);
+        add_instruction(filter, BPF_ST, FIRST + word);
     }
 }
 
-/* Stores the word of the last address in which the prefix ends: all bits after the prefix are ones. */
+/* Stores a word of the last address: the word that contains the end of the prefix. Its bits after the prefix are
+ * ones. */
 static void store_last_at_end(struct route_filter *filter, uint32_t word)
 {
     load_prefix_length(filter);
-    add(filter, BPF_ALU | BPF_SUB | BPF_K, 32 * word + 1);
-    add(filter, BPF_MISC | BPF_TAX, 0);
-    add(filter, BPF_LD | BPF_IMM, UINT32_MAX >> 1);
-    add(filter, BPF_ALU | BPF_RSH | BPF_X, 0);
-    add(filter, BPF_LDX | BPF_MEM, FIRST + word);
-    add(filter, BPF_ALU | BPF_OR | BPF_X, 0);
-    add(filter, BPF_ST, LAST + word);
+    add_instruction(filter, BPF_ALU | BPF_SUB | BPF_K, 32 * word + 1);
+    add_instruction(filter, BPF_MISC | BPF_TAX, 0);
+    add_instruction(filter, BPF_LD | BPF_IMM, UINT32_MAX >> 1);
+    add_instruction(filter, BPF_ALU | BPF_RSH | BPF_X, 0);
+    add_instruction(filter, BPF_LDX | BPF_MEM, FIRST + word);
+    add_instruction(filter, BPF_ALU | BPF_OR | BPF_X, 0);
+    add_instruction(filter, BPF_ST, LAST + word);
 }
 
 /* Stores a word of the last address that is after the end of the prefix. */
 static void store_last_after_end(struct route_filter *filter, uint32_t word)
 {
-    add(filter, BPF_LD | BPF_IMM, UINT32_MAX);
-    add(filter, BPF_ST, LAST + word);
+    add_instruction(filter, BPF_LD | BPF_IMM, UINT32_MAX);
+    add_instruction(filter, BPF_ST, LAST + word);
 }
 
 /* Stores a word of the last address that is before the end of the prefix. */
 static void store_last_before_end(struct route_filter *filter, uint32_t word)
 {
-    add(filter, BPF_LD | BPF_MEM, FIRST + word);
-    add(filter, BPF_ST, LAST + word);
+    add_instruction(filter, BPF_LD | BPF_MEM, FIRST + word);
+    add_instruction(filter, BPF_ST, LAST + word);
 }
 
 static void store_last_ipv6(struct route_filter *filter)
@@ -154,33 +155,33 @@ static uint32_t prefix_word(const struct address_prefix *prefix, unsigned word, 
 /* Passes the message if it is about an address in an IPv4 prefix. */
 static void pass_if_ipv4(struct route_filter *filter, const struct address_prefix *prefix)
 {
-    add(filter, BPF_LD | BPF_MEM, FIRST);
+    add_instruction(filter, BPF_LD | BPF_MEM, FIRST);
     add_jump(filter, BPF_JMP | BPF_JGT, prefix_word(prefix, 0, true), 3, 0);
-    add(filter, BPF_LD | BPF_MEM, LAST);
+    add_instruction(filter, BPF_LD | BPF_MEM, LAST);
     add_jump(filter, BPF_JMP | BPF_JGE, prefix_word(prefix, 0, false), 0, 1);
-    pass(filter);
+    add_pass(filter);
 }
 
 static void pass_if_ipv6(struct route_filter *filter, const struct address_prefix *prefix)
 {
-    add(filter, BPF_LD | BPF_MEM, FIRST);
+    add_instruction(filter, BPF_LD | BPF_MEM, FIRST);
     add_jump(filter, BPF_JMP | BPF_JGT, prefix_word(prefix, 0, true), 9, 0);
     add_jump(filter, BPF_JMP | BPF_JEQ, prefix_word(prefix, 0, true), 0, 2);
-    add(filter, BPF_LD | BPF_MEM, FIRST + 1);
+    add_instruction(filter, BPF_LD | BPF_MEM, FIRST + 1);
     add_jump(filter, BPF_JMP | BPF_JGT, prefix_word(prefix, 1, true), 6, 0);
-    add(filter, BPF_LD | BPF_MEM, LAST);
+    add_instruction(filter, BPF_LD | BPF_MEM, LAST);
     add_jump(filter, BPF_JMP | BPF_JGT, prefix_word(prefix, 0, false), 3, 0);
     add_jump(filter, BPF_JMP | BPF_JEQ, prefix_word(prefix, 0, false), 0, 3);
-    add(filter, BPF_LD | BPF_MEM, LAST + 1);
+    add_instruction(filter, BPF_LD | BPF_MEM, LAST + 1);
     add_jump(filter, BPF_JMP | BPF_JGE, prefix_word(prefix, 1, false), 0, 1);
-    pass(filter);
+    add_pass(filter);
 }
 
 static void add_family(struct route_filter *filter, uint8_t family, const struct address_prefix *prefixes, size_t count)
 {
     unsigned other_family;
 
-    add(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
+    add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
     add_jump(filter, BPF_JMP | BPF_JEQ, family, 1, 0);
     other_family = begin_jump(filter, BPF_JA, 0); /* a conditional jump is not long enough */
     store_first(filter, family == AF_INET ? 1 : 2);
@@ -191,7 +192,7 @@ static void add_family(struct route_filter *filter, uint8_t family, const struct
     for (size_t i = 0; i < count; i++)
         if (prefixes[i].address.family == family)
             (family == AF_INET ? pass_if_ipv4 : pass_if_ipv6)(filter, &prefixes[i]);
-    add(filter, BPF_RET | BPF_K, 0);
+    add_instruction(filter, BPF_RET | BPF_K, 0);
     end_jump(filter, other_family);
 }
 
@@ -205,5 +206,5 @@ void route_filter_build(struct route_filter *ret, const struct address_prefix *p
     pass_other_types(ret);
     add_family(ret, AF_INET, prefixes, count);
     add_family(ret, AF_INET6, prefixes, count);
-    pass(ret); /* other families */
+    add_pass(ret); /* other families */
 }

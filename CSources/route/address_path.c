@@ -110,7 +110,7 @@ static int follow_tunnel(struct route_query *query, const struct tunnel *tunnel,
     const struct question outer = {
         .destination = tunnel->remote, .local = tunnel->local, .scope = tunnel->oif, .mark = tunnel->mark
     };
-    struct route_query outer_query = route_query_make(query->rtnetlink, query->round, &outer,
+    struct route_query outer_query = route_query_make(query->rtnetlink, query->cache, &outer,
                                                       query->extras & QUERY_EXPIRY);
     struct path        outer_path;
     bool               open;
@@ -154,7 +154,7 @@ static int evaluate_and_follow(struct route_query *query, const struct route *ro
     if (link == NULL || path_rank(ret) == 0)
         return 0;
     if (link->hardware == ARPHRD_PPP)
-        return follow_ppp(&query->round->pppd, link->name, ret);
+        return follow_ppp(&query->cache->pppd, link->name, ret);
     if (link->tunnel.remote.family == AF_UNSPEC || query->depth == 0)
         return 0;
     tunnel = link->tunnel;

@@ -24,7 +24,7 @@ static int evaluate_question(struct route_query *query, struct path *ret)
                                                             : address_path_find(query, ret);
 }
 
-int evaluate_questions(struct rtnetlink *rtnetlink, struct round *round, const struct questions *questions,
+int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, const struct questions *questions,
                        unsigned extras, struct path *ret)
 {
     struct dependencies dependencies = { 0 };
@@ -33,7 +33,7 @@ int evaluate_questions(struct rtnetlink *rtnetlink, struct round *round, const s
         *ret = path_unreachable(questions->reason);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
-        struct route_query     query = route_query_make(rtnetlink, round, question, extras);
+        struct route_query     query = route_query_make(rtnetlink, cache, question, extras);
         struct path            other, *path = i == 0 ? ret : &other;
         int                    error;
 

@@ -8,7 +8,7 @@
 
 /* Finds the best path of the questions; of equal paths, the first. `extras`: query_extras bits. For some questions the
  * link table must have all links: see local_wifi.h. Returns 0, or an errno if the kernel could not be queried. */
-int evaluate_questions(struct rtnetlink *rtnetlink, struct round *round, const struct questions *questions,
+int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, const struct questions *questions,
                        unsigned extras, struct path *ret);
 
 #endif

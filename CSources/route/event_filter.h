@@ -14,13 +14,14 @@
 #include "route/route_index.h"
 
 struct event_filter {
-    bool          wanted;   /* a message has come that affects no watch */
-    bool          attached; /* for the index as it was after these counts */
-    bool          refused;  /* by a sandbox */
-    unsigned long changes, additions;
+    bool          wanted; /* a message has come that affects no watch */
+    bool          attached;
+    bool          refused;            /* by a sandbox */
+    unsigned long changes, additions; /* the index's counts when the filter was built */
 };
 
-/* False: detach the filter before the next evaluation. The index is under the loop's lock. */
+/* Whether the filter passes every message that affects a watch. False: detach it before the next evaluation. The index
+ * is under the loop's lock. */
 bool event_filter_passes_all(const struct event_filter *filter, const struct route_index *index);
 
 /* Builds the program of the filter, if another one is of use. True: attach it. The index is under the loop's lock. */

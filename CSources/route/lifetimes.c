@@ -25,7 +25,7 @@ void lifetimes_init(struct lifetimes *lifetimes)
 {
     *lifetimes = (struct lifetimes){ 0 };
     list_init(&lifetimes->shared);
-    list_init(&lifetimes->single);
+    list_init(&lifetimes->unshared);
 }
 
 void lifetimes_free(struct lifetimes *lifetimes)
@@ -99,7 +99,7 @@ static void join_lifetime(struct lifetimes *lifetimes, struct lifetime_member *m
     if (member->shared != NULL)
         list_append(&member->shared->members, &member->node);
     else if (is_shared || dependencies->many_lifetimes)
-        list_append(&lifetimes->single, &member->node);
+        list_append(&lifetimes->unshared, &member->node);
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------------------- */
@@ -201,5 +201,5 @@ struct shared_lifetime *lifetimes_take_ended_shared(struct lifetimes *lifetimes,
 
 bool lifetimes_can_shorten(const struct lifetimes *lifetimes)
 {
-    return !list_is_empty(&lifetimes->single) || heap_first(&lifetimes->shared_ends) != NULL;
+    return !list_is_empty(&lifetimes->unshared) || heap_first(&lifetimes->shared_ends) != NULL;
 }

@@ -3,8 +3,8 @@
 #define REACHABILITY_LIFETIMES_H
 
 /*
- * When the paths of one monitor are stale without a message. All paths over one IPv6 route share its lifetime. So one
- * evaluation, the representative, shows for all of them that the route still exists, and for how long.
+ * When the paths of one monitor are stale without a message. All paths over one IPv6 route share its lifetime. So the
+ * evaluation of one watch, the representative, shows for all of them that the route still exists, and for how long.
  *
  * Under the loop's lock.
  */
@@ -17,7 +17,7 @@
 struct lifetimes {
     void       *by_route; /* a tree, see tsearch(3) */
     struct list shared;   /* of struct shared_lifetime */
-    struct list single;   /* the members whose paths depend on more than one lifetime */
+    struct list unshared; /* members that depend on several lifetimes, or have no memory to share */
     struct heap ends;     /* of members */
     struct heap shared_ends;
 };
@@ -29,7 +29,7 @@ struct shared_lifetime {
     struct heap_node end; /* as of struct lifetime_member */
 };
 
-/* A path. */
+/* Part of a watch. */
 struct lifetime_member {
     struct list             node;
     struct shared_lifetime *shared; /* NULL: none */

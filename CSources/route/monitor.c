@@ -28,31 +28,31 @@
 #define SLICE_LAST  256
 
 /* A round: the evaluation of all watches that were stale when it began. */
-struct progress {
+struct round_progress {
     bool     in_round;
     int64_t  began;
-    unsigned slice;   /* watches in the next run, at most */
-    bool     failed;  /* an evaluation */
-    bool     changed; /* the kernel may not have finished a change */
-    bool     reread;  /* the lifetimes are read in this round */
+    unsigned slice;      /* watches in the next run, at most */
+    bool     failed;     /* an evaluation, or reading messages or links */
+    bool     unfinished; /* the kernel may not have finished a change */
+    bool     reread;     /* the lifetimes are read in this round */
 
     /* What messages during this round mean for the next. */
-    bool next_all;     /* all watches are stale then */
-    bool next_changed; /* see `changed` */
-    bool next_is_due;  /* it begins at once */
+    bool next_all;        /* all watches are stale then */
+    bool next_unfinished; /* see `unfinished` */
+    bool next_is_due;     /* it begins at once */
 };
 
 struct monitor {
-    struct source       source; /* under the loop's lock, as far as runloop.h says */
-    SCRunLoopRef        loop;
-    struct netns       *netns;
-    struct rtnetlink    rtnetlink; /* closed if netlink is denied: then netns_evaluate is used */
-    struct event_filter filter;
-    struct watch_set    watches; /* under the loop's lock */
-    struct plan         plan;
-    struct round        round; /* what the evaluations of one round share */
-    struct progress     progress;
-    bool                links_known;
+    struct source         source; /* under the loop's lock, as far as runloop.h says */
+    SCRunLoopRef          loop;
+    struct netns         *netns;
+    struct rtnetlink      rtnetlink; /* closed if netlink is denied: then netns_evaluate_in_round is used */
+    struct event_filter   filter;
+    struct watch_set      watches; /* under the loop's lock */
+    struct plan           plan;
+    struct round_cache    cache; /* what the evaluations of one round share */
+    struct round_progress progress;
+    bool                  links_known;
 };
 
 /* What the messages of one run affect. */
@@ -70,7 +70,7 @@ static void monitor_free(struct counted *counted)
 
     rtnetlink_close(&monitor->rtnetlink);
     watch_set_free(&monitor->watches);
-    round_clear(&monitor->round);
+    round_cache_clear(&monitor->cache);
     netns_release(monitor->netns);
     free(monitor);
 }
@@ -218,16 +218,16 @@ static int evaluate_over_monitor_socket(struct monitor *monitor, const struct qu
                                         struct path *ret)
 {
     uint32_t learned = 0;
-    int      error = evaluate_questions(&monitor->rtnetlink, &monitor->round, questions, extras, ret);
+    int      error = evaluate_questions(&monitor->rtnetlink, &monitor->cache, questions, extras, ret);
 
     while (error == 0 && ret->dependencies.unknown_link != learned) {
         learned = ret->dependencies.unknown_link;
         error = learn_link(monitor, learned);
         if (error == 0)
-            error = evaluate_questions(&monitor->rtnetlink, &monitor->round, questions, extras, ret);
+            error = evaluate_questions(&monitor->rtnetlink, &monitor->cache, questions, extras, ret);
     }
     if (error == 0)
-        error = wireguard_path_follow(monitor->netns, &monitor->round, ret);
+        error = wireguard_path_follow(monitor->netns, &monitor->cache, ret);
     if (error == 0)
         questions_adjust_path(questions, ret); /* the other end of a tunnel may have set another reason */
     return error;
@@ -242,7 +242,7 @@ static int evaluate_watch(struct monitor *monitor, const struct path_watch *watc
         error = evaluate_over_monitor_socket(monitor, questions, watch->extras, ret);
     if (error == NETLINK_DENIED) {
         begin_polling(monitor);
-        error = netns_evaluate_in_round(monitor->netns, &monitor->round, questions, watch->extras, ret);
+        error = netns_evaluate_in_round(monitor->netns, &monitor->cache, questions, watch->extras, ret);
     }
     questions_release(questions);
     return error;
@@ -283,21 +283,23 @@ static int update_watch(struct monitor *monitor, struct path_watch *watch)
 
 static void begin_round(struct monitor *monitor, int64_t began)
 {
-    const bool changed = monitor->progress.next_changed;
+    const bool unfinished = monitor->progress.next_unfinished;
 
-    monitor->progress = (struct progress){ .in_round = true, .began = began, .slice = SLICE_FIRST, .changed = changed };
-    if (round_begin(&monitor->round))
+    monitor->progress = (struct round_progress){
+        .in_round = true, .began = began, .slice = SLICE_FIRST, .unfinished = unfinished
+    };
+    if (round_cache_begin(&monitor->cache))
         mark_pppd_stale(monitor);
     runloop_lock(monitor->loop);
     watch_set_begin_round(&monitor->watches);
     runloop_unlock(monitor->loop);
 }
 
-/* Evaluates watches of the round. Returns whether others are left. A watch stays stale if its evaluation fails. */
+/* Evaluates watches of the round. Returns whether others may be left. A watch stays stale if its evaluation fails. */
 static bool run_slice(struct monitor *monitor)
 {
-    struct progress   *progress = &monitor->progress;
-    struct path_watch *watch = NULL;
+    struct round_progress *progress = &monitor->progress;
+    struct path_watch     *watch = NULL;
 
     rtnetlink_set_barrier(&monitor->rtnetlink);
     for (unsigned i = 0; i < progress->slice && (watch = take_next_stale(monitor)) != NULL; i++) {
@@ -315,14 +317,14 @@ static bool run_slice(struct monitor *monitor)
 /* Plans the next run, at the end of a round. */
 static void end_round(struct monitor *monitor, bool more)
 {
-    struct progress *progress = &monitor->progress;
-    struct plan     *plan = &monitor->plan;
-    const int64_t    now = clock_now();
-    bool             pppd;
+    struct round_progress *progress = &monitor->progress;
+    struct plan           *plan = &monitor->plan;
+    const int64_t          now = clock_now();
+    bool                   pppd;
 
     progress->in_round = false;
-    round_end(&monitor->round);
-    if (progress->changed)
+    round_cache_end(&monitor->cache);
+    if (progress->unfinished)
         plan_recheck(plan, now);
     plan_poll(plan, progress->began, now);
     plan_retry(plan, now, progress->failed);
@@ -338,7 +340,7 @@ static void end_round(struct monitor *monitor, bool more)
     monitor->source.deadline = clock_earlier(plan_nearest(plan), lifetimes_next_end(&monitor->watches.lifetimes));
     runloop_unlock(monitor->loop);
     if (!pppd)
-        pppd_clear(&monitor->round.pppd);
+        pppd_clear(&monitor->cache.pppd);
 }
 
 /* ---- Runs of the source ----------------------------------------------------------------------------------------- */
@@ -421,17 +423,17 @@ static void begin_round_after(struct monitor *monitor, const struct change_summa
     mark_due_stale(monitor, began);
     begin_round(monitor, began);
     monitor->progress.reread = changes->prefix;
-    monitor->progress.changed = monitor->progress.changed || changes->unfinished;
+    monitor->progress.unfinished = monitor->progress.unfinished || changes->unfinished;
 }
 
 /* Notes what has changed during a round. All watches are marked only once, at its end: in a storm of messages about
  * links, each slice would mark all. */
 static void note_changes_for_next_round(struct monitor *monitor, const struct change_summary *changes)
 {
-    struct progress *progress = &monitor->progress;
+    struct round_progress *progress = &monitor->progress;
 
     progress->next_all = progress->next_all || changes->all_stale;
-    progress->next_changed = progress->next_changed || changes->unfinished;
+    progress->next_unfinished = progress->next_unfinished || changes->unfinished;
     progress->next_is_due = progress->next_is_due || changes->any_stale || changes->prefix;
 }
 

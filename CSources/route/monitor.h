@@ -8,8 +8,8 @@
 #include "route/netns.h"
 #include "route/watch_set.h"
 
-/* Starts watching, until monitor_unwatch. From any thread. The first call of `accept` comes in the next pass of the
- * loop. Returns 0 or an errno. */
+/* Starts watching, until monitor_unwatch. From any thread. The first call of `accept` comes in the next round. Returns
+ * 0 or an errno. */
 int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *watch);
 
 /* Replaces the questions, and takes a reference to the new ones. From any thread. */

@@ -184,7 +184,7 @@ int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct
 
 struct evaluate_call {
     struct netns           *netns;
-    struct round           *round;
+    struct round_cache     *cache;
     const struct questions *questions;
     unsigned                extras;
     struct path            *path;
@@ -198,7 +198,7 @@ static int evaluate_over_shared_socket(const struct evaluate_call *call)
     pthread_mutex_lock(&netns->lock);
     if (!netns->denied) {
         rtnetlink_clear_unwatched_links(&netns->rtnetlink);
-        error = evaluate_questions(&netns->rtnetlink, call->round, call->questions, call->extras, call->path);
+        error = evaluate_questions(&netns->rtnetlink, call->cache, call->questions, call->extras, call->path);
     }
     pthread_mutex_unlock(&netns->lock);
     return error;
@@ -230,17 +230,17 @@ static int evaluate_over_all_links(void *argument)
     if (error == 0) {
         error = rtnetlink_read_links(&rtnetlink);
         if (error == 0)
-            error = evaluate_questions(&rtnetlink, call->round, call->questions, call->extras, call->path);
+            error = evaluate_questions(&rtnetlink, call->cache, call->questions, call->extras, call->path);
         rtnetlink_close(&rtnetlink);
     }
     return error == NETLINK_DENIED ? udp_probe_evaluate(call->questions, call->path) : error;
 }
 
-int netns_evaluate_in_round(struct netns *netns, struct round *round, const struct questions *questions,
+int netns_evaluate_in_round(struct netns *netns, struct round_cache *cache, const struct questions *questions,
                             unsigned extras, struct path *ret)
 {
     struct evaluate_call call = {
-        .netns = netns, .round = round, .questions = questions, .extras = extras, .path = ret
+        .netns = netns, .cache = cache, .questions = questions, .extras = extras, .path = ret
     };
     int error;
 
@@ -252,10 +252,10 @@ int netns_evaluate_in_round(struct netns *netns, struct round *round, const stru
 
 int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
 {
-    struct round round = ROUND_EMPTY;
-    const int    error = netns_evaluate_in_round(netns, &round, questions, extras, ret);
+    struct round_cache cache = ROUND_CACHE_EMPTY;
+    const int          error = netns_evaluate_in_round(netns, &cache, questions, extras, ret);
 
-    round_clear(&round);
+    round_cache_clear(&cache);
     return error;
 }
 

@@ -29,7 +29,7 @@ int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct
 int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret);
 
 /* The same, as one of the evaluations of a round. */
-int netns_evaluate_in_round(struct netns *netns, struct round *round, const struct questions *questions,
+int netns_evaluate_in_round(struct netns *netns, struct round_cache *cache, const struct questions *questions,
                             unsigned extras, struct path *ret);
 
 /* Finds out all about a link, for the caller and for the shared link table. May wait for RTNL, on sockets of its own.

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 
 /* With one RTNL lock, a change is finished when the barrier returns. Newer kernels replace that lock by several locks,
- * so after a change all paths are evaluated a second time: RECHECK_AFTER the end of the last evaluation, RECHECK_WITHIN
- * that of the first. */
+ * so after a change all paths are evaluated a second time, RECHECK_AFTER the end of the round. If changes go on: at the
+ * latest RECHECK_WITHIN after the end of the first round. */
 #define RECHECK_AFTER  (5 * MILLISECOND)
 #define RECHECK_WITHIN (50 * MILLISECOND)
 

@@ -41,23 +41,23 @@ static void remove_keys(struct route_index *index, struct route_index_key *keys,
     index->changes += count;
 }
 
-static bool exists(const struct address *address)
+static bool address_exists(const struct address *address)
 {
     return address->family != AF_UNSPEC;
 }
 
 static size_t count_keys(const struct questions *questions, const struct address *outer)
 {
-    size_t count = exists(outer);
+    size_t count = address_exists(outer);
 
     for (size_t i = 0; i < questions->count; i++)
-        count += (size_t)exists(&questions->items[i].destination) + exists(&questions->items[i].local);
+        count += (size_t)address_exists(&questions->items[i].destination) + address_exists(&questions->items[i].local);
     return count;
 }
 
 static void add_address(struct route_index *index, struct route_index_member *member, const struct address *address)
 {
-    if (exists(address))
+    if (address_exists(address))
         add_key(index, &member->keys[member->count++], member, address);
 }
 
@@ -83,7 +83,7 @@ static bool add_addresses(struct route_index *index, struct route_index_member *
 static bool has_default_path(const struct questions *questions)
 {
     for (size_t i = 0; i < questions->count; i++)
-        if (!exists(&questions->items[i].destination))
+        if (!address_exists(&questions->items[i].destination))
             return true;
     return false;
 }
@@ -137,22 +137,22 @@ void route_index_remove(struct route_index *index, struct route_index_member *me
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
 
-struct visit {
-    void (*visit)(void *info, struct route_index_member *member);
+struct route_visit {
+    void (*call)(void *info, struct route_index_member *member);
     void  *info;
     size_t count;
     bool   default_path; /* the route affects the default path */
 };
 
-static void visit_member(struct visit *visit, struct route_index_member *member)
+static void visit_member(struct route_visit *visit, struct route_index_member *member)
 {
-    visit->visit(visit->info, member);
+    visit->call(visit->info, member);
     visit->count++;
 }
 
 static void visit_key(void *info, struct address_entry *entry)
 {
-    struct visit                 *visit = info;
+    struct route_visit           *visit = info;
     const struct route_index_key *key = container_of(entry, struct route_index_key, entry);
 
     if (key->member != NULL)
@@ -165,7 +165,7 @@ size_t route_index_visit(const struct route_index *index, const struct route    
                          void (*visit)(void *info, struct route_index_member *member), void *info)
 {
     const struct address_prefix prefix = route_prefix(route);
-    struct visit                visits = { visit, info, 0, false };
+    struct route_visit          visits = { visit, info, 0, false };
 
     address_tree_visit(&index->addresses, &prefix, visit_key, &visits);
     if (visits.default_path)

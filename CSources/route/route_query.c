@@ -17,11 +17,11 @@
 
 #define TUNNEL_DEPTH 4 /* tunnels inside one another that are followed */
 
-struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round *round, const struct question *question,
-                                    unsigned extras)
+struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round_cache *cache,
+                                    const struct question *question, unsigned extras)
 {
     return (struct route_query){ .rtnetlink = rtnetlink,
-                                 .round = round,
+                                 .cache = cache,
                                  .question = question,
                                  .extras = extras,
                                  .request = { .mark = question->mark },
@@ -68,10 +68,10 @@ int route_query_match(struct route_query *query, struct route *ret)
     return query_route(query, true, ret);
 }
 
-/* The kernel refuses packets with a source in 127.0.0.0/8 that would leave this machine, with the errno of a blackhole
- * route. The destination has a blackhole route if it has the errno without the source, too. Returns 0, or an errno if
- * the kernel could not be queried. */
-static int check_source(struct route_query *query, int error, bool *ret_cannot_leave)
+/* The kernel refuses packets from 127.0.0.0/8 that would leave this machine. The errno is that of a blackhole route. If
+ * a query without the source fails with the same errno, there is a blackhole route. Returns 0, or an errno if the
+ * kernel could not be queried. */
+static int check_refused_source(struct route_query *query, int error, bool *ret_cannot_leave)
 {
     struct route_request request = query->request;
     struct route         route;
@@ -91,7 +91,7 @@ int route_query_path_from_error(struct route_query *query, int error, struct pat
 
     if (!path_from_error(error, query->bound, ret))
         return error;
-    error = check_source(query, error, &cannot_leave);
+    error = check_refused_source(query, error, &cannot_leave);
     if (error == 0 && cannot_leave)
         *ret = path_unreachable(kSCNetworkReachabilityReasonNoSourceAddress);
     return error;

@@ -7,7 +7,7 @@
 #include "kernel/rtnetlink.h"
 #include "pure/path.h"
 #include "pure/question.h"
-#include "route/round.h"
+#include "route/round_cache.h"
 
 /* What to find for a path besides flags, reason and interface. Bits. */
 enum query_extras {
@@ -17,7 +17,7 @@ enum query_extras {
 
 struct route_query {
     struct rtnetlink      *rtnetlink;
-    struct round          *round;
+    struct round_cache    *cache;
     const struct question *question;
     unsigned               extras;
     struct route_request   request;      /* the parameters that all queries share */
@@ -27,8 +27,8 @@ struct route_query {
     uint32_t               unknown_link; /* the path may change when all is known about this link; 0: there is none */
 };
 
-struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round *round, const struct question *question,
-                                    unsigned extras);
+struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round_cache *cache,
+                                    const struct question *question, unsigned extras);
 
 /* The calls below return 0, or an errno if the kernel could not be queried. */
 

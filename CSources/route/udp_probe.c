@@ -139,8 +139,8 @@ static bool path_from_connect_error(int error, struct path *ret)
     }
 }
 
-/* The kernel refuses packets with a source in 127.0.0.0/8 that would leave this machine, with the errno of a blackhole
- * route. The destination has a blackhole route if it has the errno without the source, too. */
+/* The kernel refuses packets from 127.0.0.0/8 that would leave this machine. The errno is that of a blackhole route. If
+ * connecting without the source fails with the same errno, there is a blackhole route. */
 static bool source_is_refused(const struct udp_probe *probe, const struct address *destination, int error)
 {
     struct descriptor socket;

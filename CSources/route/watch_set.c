@@ -149,7 +149,7 @@ void watch_set_mark_lifetimes(struct watch_set *set, bool all)
         if (all || shared->end.deadline != NEVER)
             mark_representative_stale(set, shared);
     }
-    list_for_each(node, &set->lifetimes.single)
+    list_for_each(node, &set->lifetimes.unshared)
         mark_stale(set, watch_of_lifetime_node(node));
 }
 

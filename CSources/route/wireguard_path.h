@@ -8,7 +8,7 @@
 
 /* If the path goes over a WireGuard link, applies the path to the peer, if this process may read the peers and the link
  * is known to send in this network namespace. The kernel does not announce that a peer moved, so the path becomes stale
- * after some time. `round` keeps the peers for later calls. May wait for RTNL. Returns 0 or an errno. */
-int wireguard_path_follow(struct netns *netns, struct round *round, struct path *path);
+ * after some time. `cache` keeps the peers for later calls. May wait for RTNL. Returns 0 or an errno. */
+int wireguard_path_follow(struct netns *netns, struct round_cache *cache, struct path *path);
 
 #endif

@@ -31,7 +31,7 @@ public struct CFRunLoopMode: RawRepresentable, Hashable, Sendable {
     public static var commonModes: CFRunLoopMode! { CFRunLoopMode(RunLoop.Mode.common.rawValue as NSString) }
 }
 
-/// Runs the calling thread's run loop for at most `seconds`. 0 or less: one pass.
+/// Runs the calling thread's run loop for at most `seconds`. 0 or less: handles what is due, without waiting.
 @discardableResult
 public func CFRunLoopRunInMode(
     _ mode: CFRunLoopMode!, _ seconds: CFTimeInterval, _ returnAfterSourceHandled: Bool

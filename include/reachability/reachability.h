@@ -70,8 +70,8 @@
  *   SCRunLoopRunInMode, SCRunLoopRun): in a second thread these calls fail with EBUSY. Signal handlers may call
  *   SCRunLoopStop and SCRunLoopWakeUp. Callbacks and context functions run with no lock held and may make any call. A
  *   callback may end its thread by pthread_exit(3): the call that drives the run loop then ends, and another thread may
- *   drive the loop. Do not leave a callback by longjmp(3) or a C++ exception. Do not pthread_cancel(3) a thread inside
- *   a call.
+ *   drive it if SCRunLoopCreate made it. Do not leave a callback by longjmp(3) or a C++ exception. Do not
+ *   pthread_cancel(3) a thread inside a call.
  * The library's threads. Targets on run loops need none, except for names: at most four threads look names up, and one
  *   closes watches on files. All targets on schedulers and queues share one thread. A call that needs a socket in
  *   another network namespace uses a thread for that moment.
@@ -82,7 +82,7 @@
  *   with one exception: for 169.254.0.0, Schedule and the GetFlags of a target that is not scheduled may wait for the
  *   lock. Driving a run loop waits until the kernel has finished the change behind an event. This usually takes
  *   microseconds. GetPath and GetLastPath may wait for the lock. If the target is not scheduled, GetFlags ignores the
- *   other end of a tunnel, and sometimes the type of an interface, until GetPath or a schedule has read them.
+ *   other end of a tunnel, and sometimes the type of an interface, until GetPath or GetLastPath has read them.
  * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options and
  *   Path may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less than that of
  *   the first version, or more than 4096. On output, the library does not write fields that are not entirely within
@@ -186,7 +186,7 @@ SC_FLAGS(SCNetworkReachabilityFlags) {
  *
  * Over a tunnel that publishes its other end, the path to that end counts. Over WireGuard, the path to the
  * destination's peer counts in GetPath and for scheduled targets, if the process may read the peers (CAP_NET_ADMIN) and
- * the link was created in the target's network namespace.
+ * the interface was created in the target's network namespace.
  */
 /* clang-format off */
 SC_OPEN_ENUM(SCNetworkReachabilityReason) {
@@ -197,7 +197,8 @@ SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonRouteBlackhole          = 4,  /* a "blackhole" route or rule */
     kSCNetworkReachabilityReasonInterfaceDown           = 5,  /* the route's interface is administratively down */
     kSCNetworkReachabilityReasonNoCarrier               = 6,  /* up, but not running: no cable, dormant */
-    kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* no address to send from, or a pair's is 127.x.x.x */
+    kSCNetworkReachabilityReasonNoSourceAddress         = 7,  /* no address to send from, or a pair's local address
+                                                                   * is 127.x.x.x */
     kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8,  /* this machine does not have a pair's local address */
     kSCNetworkReachabilityReasonNamePending             = 9,  /* not resolved: the flags are the default path's */
     kSCNetworkReachabilityReasonNameNotFound            = 10,
@@ -397,7 +398,7 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef       
  * A}". Indented lines follow: schedule, flags, reason, path, resolver state, counters. Their wording may change.
  *
  * In the names of hosts and interfaces, control characters, bytes that are not UTF-8, and backslashes are escaped as in
- * C: \n, \r, \t, \\, and any other byte as \x and two hexadecimal digits.
+ * C: \n, \r, \t, \\. Of these, all other bytes become \x and two hexadecimal digits.
  */
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *SC_NULLABLE buffer, size_t capacity);
 
@@ -489,7 +490,7 @@ int SCRunLoopGetFileDescriptor(SCRunLoopRef runLoop);
 
 /*
  * Handles what is due and returns the number of callbacks that ran. If nothing is due, waits at most `seconds`: 0 does
- * not wait, a negative number waits without limit (in SCRunLoopRunInMode, it means one pass).
+ * not wait, a negative number waits without limit (in SCRunLoopRunInMode, it means 0).
  *
  * Events that make no callback do not end the wait. SCRunLoopWakeUp ends it, and so does a change for
  * SCRunLoopCopyNextChange; the result may then be 0. A callback may call SCRunLoopPerform; that call makes no callback
@@ -501,12 +502,13 @@ int SCRunLoopPerform(SCRunLoopRef runLoop, double seconds);
 
 /*
  * For languages that cannot be called back. Of the loop's targets that have no callback, returns the next one that
- * changed, with its current flags, or NULL if there is none. The caller releases it. A change is what would make a
- * callback, from scheduling on. A target that changed back since the last call that returned it is skipped.
+ * changed, with its current flags, or NULL if there is none. The caller releases it. A change is whatever would make a
+ * callback if the target had one. Changes count from the moment the target is scheduled. A target that changed back
+ * since the last call that returned it is skipped.
  *
- * A loop for such a language: SCRunLoopPerform(loop, -1), then this call until it returns NULL, and again. While the
- * queue is not empty, SCRunLoopPerform does not wait, and the loop's descriptor is readable. Before the first call of
- * this function on the loop, each change ends only one SCRunLoopPerform.
+ * A loop for such a language: call SCRunLoopPerform(loop, -1), then this function until it returns NULL. Repeat both.
+ * While the queue is not empty, SCRunLoopPerform does not wait, and the loop's descriptor is readable. Before the first
+ * call of this function on the loop, each change ends only one SCRunLoopPerform.
  *
  * A target is queued at most once. Unscheduling it or setting a callback removes it. The queue holds no references.
  */
@@ -514,9 +516,9 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCRunLoopCopyNextChange
     SCRunLoopRef runLoop, SCNetworkReachabilityFlags *SC_NULLABLE flags);
 
 /*
- * Drives the calling thread's own loop for `seconds`; 0 or a negative number means one pass (in SCRunLoopPerform, a
- * negative number waits without limit). Ends earlier after SCRunLoopStop, also if that was called before the run; after
- * a callback, if `returnAfterSourceHandled`; and when nothing is scheduled on the loop.
+ * Drives the calling thread's own loop for `seconds`. 0 or a negative number handles all that is due and does not wait
+ * (in SCRunLoopPerform, a negative number waits without limit). Ends earlier after SCRunLoopStop, also if that was
+ * called before the run; after a callback, if `returnAfterSourceHandled`; and when nothing is scheduled on the loop.
  *
  * Returns a kSCRunLoopRun... value; if several apply, the first of Stopped, HandledSource, Finished, TimedOut. Fails
  * with -1, as SCRunLoopPerform does.

@@ -172,7 +172,7 @@ static void *run_without_fetching(void *unused)
     return unused;
 }
 
-TEST(a_change_in_a_run_is_left_to_a_perform_and_to_the_fetch)
+TEST(a_change_during_a_run_ends_a_later_perform_and_is_fetched)
 {
     pthread_t thread;
 

@@ -34,7 +34,7 @@ static void *perform(void *loop)
     return NULL;
 }
 
-TEST(a_created_loop_goes_on_on_another_thread)
+TEST(a_created_loop_continues_on_another_thread)
 {
     bench_open(&bench, BENCH_LOOP, expect_target(FAR));
     bench_expect_idle(&bench);
@@ -104,7 +104,7 @@ static void *run_own_loop(void *unused)
     return unused;
 }
 
-TEST(a_target_on_the_loop_of_the_thread_goes_on_on_its_other_loop)
+TEST(a_target_on_the_loop_of_the_thread_continues_on_its_other_loop)
 {
     bench_open(&bench, BENCH_LOOP, expect_target(FAR));
     bench_expect_idle(&bench);
@@ -127,7 +127,7 @@ static void *run_work(void *queue)
     return NULL;
 }
 
-TEST(work_on_a_scheduler_goes_on_on_another_thread)
+TEST(work_on_a_scheduler_continues_on_another_thread)
 {
     bench_open(&bench, BENCH_SCHEDULER, expect_target(FAR));
     for (int i = 0; i < 3; i++) {

@@ -338,7 +338,7 @@ TEST(a_lifetime_is_read_again_once_for_each_route)
     assert_int_equal(queries_at(10000), 3 * LOOK_QUERIES);
 }
 
-TEST(a_renewed_lifetime_costs_no_more_than_that)
+TEST(a_renewed_lifetime_costs_one_evaluation_every_5_s)
 {
     ticks = 0;
     begin_with_many(1);
@@ -370,7 +370,7 @@ TEST(every_target_is_evaluated_when_its_route_has_ended_early)
         EXPECT(many[i], 0, NoRoute);
 }
 
-TEST(a_lifetime_without_end_is_confirmed_by_a_second_look)
+TEST(a_lifetime_without_end_is_confirmed_by_a_second_evaluation)
 {
     begin_with_many(1);
     ticks = 0;

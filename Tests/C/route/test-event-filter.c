@@ -105,7 +105,7 @@ static void attach_filter(void)
     assert_false(is_readable(watcher.loop));
 }
 
-TEST(only_the_first_route_that_affects_no_target_wakes)
+TEST(only_the_first_route_that_affects_no_target_wakes_the_loop)
 {
     watcher_start(&watcher, expect_target("198.51.100.7"));
     assert_int_equal(count_wakes(watcher.loop), 1);

@@ -27,7 +27,7 @@ static void add_running_pair(const char *name, const char *peer)
     namespace_await_running(peer, true);
 }
 
-TEST(only_loopback_is_no_network)
+TEST(loopback_is_not_a_local_network)
 {
     EXPECT_ADDRESS(LOCAL_WIFI, 0, NoRoute);
     namespace_ip("link set dev lo up");
@@ -40,7 +40,7 @@ TEST(an_interface_that_is_down_is_the_reason)
     EXPECT_ADDRESS(LOCAL_WIFI, 0, InterfaceDown);
 }
 
-TEST(an_interface_without_carrier_is_the_reason_before_one_that_is_down)
+TEST(no_carrier_is_reported_before_interface_down)
 {
     add_down_pair("a", "b");
     namespace_ip("link set dev a up");
@@ -96,7 +96,7 @@ TEST(routes_do_not_count)
     EXPECT_ADDRESS("::ffff:169.254.0.0", R | D, None);
 }
 
-TEST(other_addresses_and_targets_with_options_are_like_any_other)
+TEST(other_addresses_and_targets_with_options_do_not_mean_the_local_network)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
     struct sockaddr_storage      address = expect_sockaddr(LOCAL_WIFI);

@@ -108,11 +108,11 @@ static struct path evaluate_pair(const char *local, const char *remote, uint32_t
 {
     const struct question question = { .destination = make(remote), .local = make(local), .scope = oif };
     struct questions     *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
-    struct round          round = ROUND_EMPTY;
+    struct round_cache    cache = ROUND_CACHE_EMPTY;
     struct path           path;
 
     queries = 0;
-    assert_int_equal(evaluate_questions(&rtnetlink, &round, questions, 0, &path), 0);
+    assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
     questions_release(questions);
     return path;
 }

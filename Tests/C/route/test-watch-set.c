@@ -83,7 +83,7 @@ TEST(one_watch_is_evaluated_for_all_that_share_a_lifetime)
         drop(&watches[i]);
 }
 
-TEST(another_watch_is_evaluated_if_the_first_goes_before)
+TEST(another_watch_is_evaluated_if_the_representative_is_removed)
 {
     const struct dependencies dependencies = with_lifetime("fe80::1", 1);
     struct path_watch         watches[3];

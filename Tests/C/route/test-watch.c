@@ -720,7 +720,7 @@ static void ignore(void *info, const struct message *message)
 TEST(a_link_that_is_up_again_is_not_reported_as_lost)
 {
     static struct rtnetlink rtnetlink; /* it stays open if the test fails */
-    struct round            round = ROUND_EMPTY;
+    struct round_cache      cache = ROUND_CACHE_EMPTY;
     const struct question   item = { .destination = { AF_INET, { 198, 51, 100, 7 } } };
     struct questions       *questions;
     struct path             path;
@@ -733,11 +733,11 @@ TEST(a_link_that_is_up_again_is_not_reported_as_lost)
     assert_int_equal(rtnetlink_open(&rtnetlink, RTNETLINK_ALL), 0);
     assert_int_equal(rtnetlink_read_links(&rtnetlink), 0);
     rtnetlink_drain(&rtnetlink, ignore, NULL, &error);
-    assert_int_equal(evaluate_questions(&rtnetlink, &round, questions, 0, &path), 0);
+    assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
     assert_int_equal(path.reason, kSCNetworkReachabilityReasonNoCarrier);
     namespace_ip("link set dev b up");
     namespace_await_running("a", true);
-    assert_int_equal(evaluate_questions(&rtnetlink, &round, questions, 0, &path), 0);
+    assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
     assert_int_equal(path.flags, R);
     rtnetlink_close(&rtnetlink);
     questions_release(questions);
