@@ -68,20 +68,9 @@ TEST(a_prefix_visits_the_addresses_in_it)
             fail_msg("%s/%u: %u", rows[i].prefix, rows[i].length, count_in(&tree, rows[i].prefix, rows[i].length));
 }
 
-/* Few distinct bits, so that equal addresses and long common prefixes are frequent. */
-static struct address random_address(void)
-{
-    struct address address = { .family = random() % 2 != 0 ? AF_INET : AF_INET6 };
-
-    for (size_t i = 0; i < address_length(&address); i++)
-        if (random() % 4 == 0)
-            address.bytes[i] = (uint8_t)(1u << random() % 8);
-    return address;
-}
-
 static void expect_visits_of_list(const struct address_tree *tree, struct member *members)
 {
-    struct address_prefix prefix = { .address = random_address() };
+    struct address_prefix prefix = { .address = make_random() };
     unsigned              count = 0;
 
     prefix.length = (uint8_t)((unsigned)random() % ((unsigned)address_length(&prefix.address) * 8 + 1));
@@ -154,7 +143,7 @@ TEST(random_trees_visit_what_a_list_has)
             address_tree_remove(&tree, &member->entry);
             memset(&member->entry, 0xff, sizeof member->entry); /* the tree has no link to it */
         } else {
-            member->entry.address = random_address();
+            member->entry.address = make_random();
             address_tree_add(&tree, &member->entry);
         }
         member->added = !member->added;

@@ -161,19 +161,9 @@ TEST(the_covering_prefixes_have_the_default_path)
 
 /* ---- Random ----------------------------------------------------------------------------------------------------- */
 
-static struct address random_address(void)
-{
-    struct address address = { .family = random() % 2 != 0 ? AF_INET : AF_INET6 };
-
-    for (size_t i = 0; i < address_length(&address); i++)
-        if (random() % 4 == 0)
-            address.bytes[i] = (uint8_t)(1u << random() % 8);
-    return address;
-}
-
 static struct address random_address_or_none(void)
 {
-    return random() % 4 != 0 ? random_address() : (struct address){ 0 };
+    return random() % 4 != 0 ? make_random() : (struct address){ 0 };
 }
 
 static void set_at_random(struct watch *watch)
@@ -184,7 +174,7 @@ static void set_at_random(struct watch *watch)
     for (size_t i = 0; i < count; i++) {
         questions[i].destination = random_address_or_none();
         if (random() % 4 == 0)
-            questions[i].local = random_address();
+            questions[i].local = make_random();
     }
     questions_release(watch->questions);
     watch->questions = questions_create(questions, count, kSCNetworkReachabilityReasonNone);
@@ -223,7 +213,7 @@ static bool is_affected(const struct route *route, const struct watch *watch)
 
 static void expect_right_visits(struct watch *watches)
 {
-    struct route route = { .destination = random_address() };
+    struct route route = { .destination = make_random() };
 
     route.family = route.destination.family;
     route.prefix_length = (uint8_t)((unsigned)random() % ((unsigned)address_length(&route.destination) * 8 + 1));
