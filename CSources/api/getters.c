@@ -7,7 +7,7 @@
 #include "api/delivery.h"
 #include "base/counted.h"
 #include "base/error.h"
-#include "route/wireguard_path.h"
+#include "route/full_path.h"
 
 /* Returns the current questions, with a reference. */
 static struct questions *retain_current_questions(struct SCNetworkReachability *target)
@@ -105,43 +105,6 @@ static bool path_size_is_valid(const SCNetworkReachabilityPath *path)
     return path != NULL && path->size >= sizeof *path && path->size <= STRUCTURE_SIZE_LIMIT;
 }
 
-/* Evaluates. If the link table knows too little about a link on the way, learns about that link and evaluates again. A
- * tunnel can lie behind another tunnel, so this repeats. It ends if the same link stays unknown: where link messages
- * cannot be received, the link table keeps nothing that was learned. */
-static int evaluate_and_learn_links(struct netns *netns, const struct questions *questions, struct path *ret)
-{
-    struct link link = { 0 };
-    int         error = netns_evaluate(netns, questions, QUERY_SOURCE, ret);
-
-    while (error == 0 && (ret->dependencies.unknown_link != 0 || ret->type_unknown)) {
-        const uint32_t unknown = ret->dependencies.unknown_link != 0 ? ret->dependencies.unknown_link : ret->index;
-
-        if (unknown == link.index)
-            break;
-        error = netns_learn_link(netns, unknown, &link);
-        if (error != 0 || link.index == 0)
-            break;
-        error = netns_evaluate(netns, questions, QUERY_SOURCE, ret);
-    }
-    if (error == 0 && ret->type_unknown && link.index == ret->index)
-        ret->type = link.type;
-    return error;
-}
-
-/* Also follows a WireGuard tunnel to its peer. May wait for RTNL. */
-static int evaluate_with_peers(struct netns *netns, const struct questions *questions, struct path *ret)
-{
-    struct round_cache cache = ROUND_CACHE_EMPTY;
-    int                error = evaluate_and_learn_links(netns, questions, ret);
-
-    if (error == 0)
-        error = wireguard_path_follow(netns, &cache, ret);
-    if (error == 0)
-        questions_adjust_path(questions, ret);
-    round_cache_clear(&cache);
-    return error;
-}
-
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
 {
     struct SCNetworkReachability *self;
@@ -154,7 +117,7 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
     if (!path_size_is_valid(path))
         return fail_get(kSCStatusInvalidArgument);
     questions = retain_current_questions(self);
-    error = evaluate_with_peers(self->netns, questions, &current);
+    error = full_path_query(self->netns, questions, &current);
     if (error == 0)
         copy_path(&current, count_addresses(questions), path);
     questions_release(questions);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_FULL_PATH_H
+#define REACHABILITY_FULL_PATH_H
+
+/* The path of questions, with what other sources than rtnetlink add to it: the types of links, WireGuard's peers. To
+ * read these can take a wait for RTNL. */
+
+#include "route/netns.h"
+
+/* For a monitor, over its socket and with its link table. Returns 0, NETLINK_DENIED or an errno. */
+int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
+                       const struct questions *questions, unsigned extras, struct path *ret);
+
+/* For one call, over the socket that the namespace's targets share. The path has its source. Returns 0 or an errno. */
+int full_path_query(struct netns *netns, const struct questions *questions, struct path *ret);
+
+#endif
