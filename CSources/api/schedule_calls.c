@@ -30,6 +30,14 @@ static void free_schedule(struct counted *counted)
 static void end_schedule_of_member(struct member *member);
 static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed);
 
+/* Whether the path of the target, which is on no other loop, can be that of other targets, too. Option NotifyPath
+ * reports more of the path than they share. */
+static bool can_share_path(const struct SCNetworkReachability *target)
+{
+    return target->kind == TARGET_ADDRESS && !target->notify_path && target->initial->count == 1 &&
+           question_class(&target->initial->items[0]) != 0;
+}
+
 static struct schedule *create_schedule(struct SCNetworkReachability *target, SCRunLoopRef loop)
 {
     struct schedule *schedule = calloc(1, sizeof *schedule);
@@ -48,10 +56,9 @@ static struct schedule *create_schedule(struct SCNetworkReachability *target, SC
     list_init(&schedule->member.node);
     schedule->watch = (struct path_watch){ .owner = &schedule->counted,
                                            .extras = QUERY_EXPIRY | (target->notify_path ? QUERY_SOURCE : 0u),
+                                           .can_share = can_share_path(target),
                                            .path_version = &target->path_version,
                                            .accept = delivery_accept_path };
-    list_init(&schedule->watch.node);
-    list_init(&schedule->watch.stale);
     schedule->name_watch = (struct name_watch){ .owner = &schedule->counted, .due = repeat_lookup_of_watch };
     list_init(&schedule->name_watch.node);
     return schedule;
@@ -97,16 +104,31 @@ static int add_to_name_monitor(struct schedule *schedule, bool *ret_hosts_known)
     return error;
 }
 
+/* The target will be on two loops, which may evaluate its path at different times. Returns 0 or ENOMEM. */
+static int isolate_schedules_locked(struct schedule *added)
+{
+    int error = 0;
+
+    list_for_each(node, &added->target->schedules) {
+        struct schedule *other = container_of(node, struct schedule, node);
+
+        added->watch.can_share = false;
+        if (error == 0)
+            error = monitor_isolate(other->loop, &other->watch);
+    }
+    return error;
+}
+
 /* Adds a new schedule to its target. Returns 0 or a status; if it fails, nothing has changed. */
 static int add_schedule_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
     SCRunLoopRef                  loop = schedule->loop;
     bool                          hosts_known = false;
-    int                           error = 0;
+    int                           error = isolate_schedules_locked(schedule);
 
     schedule->active = true;
-    if (target->needs_lookup)
+    if (error == 0 && target->needs_lookup)
         error = add_to_name_monitor(schedule, &hosts_known);
     schedule->watch.questions = target->questions;
     counted_retain(&target->questions->counted);

@@ -151,6 +151,13 @@ int netlink_join(const struct netlink *netlink, unsigned group)
     return setsockopt(netlink->socket.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &value, sizeof value) == 0 ? 0 : errno;
 }
 
+int netlink_set_strict(const struct netlink *netlink, bool strict)
+{
+    const int value = strict;
+
+    return setsockopt(netlink->socket.fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &value, sizeof value) == 0 ? 0 : errno;
+}
+
 int netlink_attach_filter(const struct netlink *netlink, const struct sock_filter *code, unsigned short length)
 {
     const struct sock_fprog program = { .len = length, .filter = (struct sock_filter *)code };

@@ -244,8 +244,6 @@ static int create_watched_paths(struct name_monitor *name_monitor)
                                                             .extras = QUERY_SOURCE,
                                                             .path_version = &name_monitor->paths[i].path_version,
                                                             .accept = watched_path_evaluated };
-        list_init(&name_monitor->paths[i].watch.node);
-        list_init(&name_monitor->paths[i].watch.stale);
         if (questions[i] == NULL && error == 0)
             error = ENOMEM;
     }

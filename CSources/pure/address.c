@@ -175,3 +175,15 @@ bool address_in_prefix(const struct address *address, const struct address *pref
         return false;
     return rest == 0 || ((address->bytes[whole] ^ prefix->bytes[whole]) >> (8 - rest)) == 0;
 }
+
+struct address address_truncate(const struct address *address, unsigned length)
+{
+    struct address first = *address;
+
+    for (unsigned i = 0; i < sizeof first.bytes; i++)
+        if (i * 8 >= length)
+            first.bytes[i] = 0;
+        else if (length - i * 8 < 8)
+            first.bytes[i] &= (uint8_t)(0xff00u >> (length - i * 8));
+    return first;
+}

@@ -79,6 +79,9 @@ bool address_is_on_every_link(const struct address *address); /* 224.0.0.0/24, 2
 bool address_is_multicast(const struct address *address);
 bool address_equal(const struct address *a, const struct address *b);
 
+/* The first address of a prefix: the bits of `address` after the first `length` are 0. */
+struct address address_truncate(const struct address *address, unsigned length);
+
 /* Whether the families are equal, and the first `length` bits too. */
 bool address_in_prefix(const struct address *address, const struct address *prefix, unsigned length);
 

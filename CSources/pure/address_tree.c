@@ -226,11 +226,16 @@ static size_t find_widest(const struct subtree *subtrees, size_t count)
     return widest;
 }
 
-size_t address_tree_cover(const struct address_tree *tree, struct address_prefix ret[ADDRESS_TREE_PREFIXES])
+size_t address_tree_cover(const struct address_tree *tree, const struct address_tree *other,
+                          struct address_prefix ret[ADDRESS_TREE_PREFIXES])
 {
-    struct subtree subtrees[ADDRESS_TREE_PREFIXES] = { { tree->root, 0 } };
-    size_t         count = tree->root != NULL, widest;
+    struct subtree subtrees[ADDRESS_TREE_PREFIXES];
+    size_t         count = 0, widest;
 
+    if (tree->root != NULL)
+        subtrees[count++] = (struct subtree){ tree->root, 0 };
+    if (other->root != NULL)
+        subtrees[count++] = (struct subtree){ other->root, 0 };
     while (count < ADDRESS_TREE_PREFIXES && (widest = find_widest(subtrees, count)) < count) {
         const struct address_entry *branch = subtrees[widest].entry;
 

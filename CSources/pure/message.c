@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <linux/fib_rules.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
@@ -212,5 +213,24 @@ size_t message_put_kind_dump(void *buffer, const char *kind)
     memcpy(name, kind, strnlen(kind, sizeof name - 1));
     mnl_attr_put(header, IFLA_INFO_KIND, sizeof name, name);
     mnl_attr_nest_end(header, nest);
+    return header->nlmsg_len;
+}
+
+size_t message_put_rule_dump(void *buffer, uint8_t family)
+{
+    struct nlmsghdr     *header = put_request_header(buffer, RTM_GETRULE, NLM_F_DUMP, 0);
+    struct fib_rule_hdr *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+
+    info->family = family;
+    return header->nlmsg_len;
+}
+
+size_t message_put_table_dump(void *buffer, uint8_t family, uint32_t table)
+{
+    struct nlmsghdr *header = put_request_header(buffer, RTM_GETROUTE, NLM_F_DUMP, 0);
+    struct rtmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+
+    info->rtm_family = family;
+    mnl_attr_put_u32(header, RTA_TABLE, table);
     return header->nlmsg_len;
 }

@@ -63,4 +63,9 @@ size_t message_put_link_dump(void *buffer);
 size_t message_put_port_dump(void *buffer, uint32_t master);
 size_t message_put_kind_dump(void *buffer, const char *kind);
 
+/* The same, for dumps of the rules of a family, and of the routes of one table. The latter needs a socket that checks
+ * requests strictly; without that the kernel sends the routes of all tables. */
+size_t message_put_rule_dump(void *buffer, uint8_t family);
+size_t message_put_table_dump(void *buffer, uint8_t family, uint32_t table);
+
 #endif

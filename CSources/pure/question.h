@@ -44,6 +44,10 @@ static inline bool question_is_local_wifi(const struct question *question)
            question->local.family == AF_UNSPEC && question->interface[0] == '\0' && question->mark == 0;
 }
 
+/* Two questions of the same class, to whose destinations the same route leads, have the same path, but for its
+ * destination. 0: the question has no class. */
+unsigned question_class(const struct question *question);
+
 /* Sets *ret_oif to the interface of a question; 0: any. `named` is the current index of the interface with the
  * question's interface name; 0: no name, or no such interface. False: *ret is the path already. */
 bool question_choose_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret);

@@ -13,7 +13,8 @@ bool event_filter_passes_all(const struct event_filter *filter, const struct rou
     return !filter->attached || filter->additions == index->additions;
 }
 
-bool event_filter_prepare(struct event_filter *filter, const struct route_index *index, struct route_filter *ret)
+bool event_filter_prepare(struct event_filter *filter, const struct route_index *index,
+                          const struct address_tree *others, struct route_filter *ret)
 {
     struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
     size_t                count;
@@ -21,7 +22,7 @@ bool event_filter_prepare(struct event_filter *filter, const struct route_index 
     if (!filter->wanted || filter->refused || (filter->attached && filter->changes == index->changes))
         return false;
     filter->wanted = false;
-    if (!route_index_cover(index, prefixes, &count))
+    if (!route_index_cover(index, others, prefixes, &count))
         return false;
     filter->changes = index->changes;
     filter->additions = index->additions;

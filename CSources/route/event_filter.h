@@ -24,8 +24,10 @@ struct event_filter {
  * is under the loop's lock. */
 bool event_filter_passes_all(const struct event_filter *filter, const struct route_index *index);
 
-/* Builds the program of the filter, if another one is of use. True: attach it. The index is under the loop's lock. */
-bool event_filter_prepare(struct event_filter *filter, const struct route_index *index, struct route_filter *ret);
+/* Builds the program of the filter, if another one is of use. It also passes the routes to the addresses in `others`.
+ * True: attach it. The index is under the loop's lock. */
+bool event_filter_prepare(struct event_filter *filter, const struct route_index *index,
+                          const struct address_tree *others, struct route_filter *ret);
 
 /* Return 0, or an errno: a filter is attached that can drop messages which affect a watch. */
 int event_filter_attach(struct event_filter *filter, const struct netlink *events, const struct route_filter *program);

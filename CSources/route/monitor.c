@@ -15,8 +15,11 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "kernel/routing_policy.h"
 #include "route/monitor_state.h"
 #include "route/round.h"
+
+#define SHARING_MINIMUM 64 /* watches */
 
 /* The messages of one run are read into it. */
 struct news {
@@ -73,6 +76,9 @@ static void note_message(void *info, const struct message *message)
         changes->prefix = true;
         break;
     case MESSAGE_RULE:
+        news->monitor->rules_known = false;
+        changes->all_stale = true;
+        break;
     case MESSAGE_NETCONF:
         changes->all_stale = true;
         break;
@@ -97,6 +103,16 @@ static int monitor_poll(struct source *source)
     return 0;
 }
 
+static size_t count_watches(struct monitor *monitor)
+{
+    size_t count;
+
+    runloop_lock(monitor->loop);
+    count = monitor->watches.count;
+    runloop_unlock(monitor->loop);
+    return count;
+}
+
 /* Attaches another filter, if messages have come that it would have dropped. */
 static void update_filter(struct monitor *monitor)
 {
@@ -106,7 +122,7 @@ static void update_filter(struct monitor *monitor)
     if (!monitor->filter.wanted)
         return;
     runloop_lock(monitor->loop);
-    due = event_filter_prepare(&monitor->filter, &monitor->watches.routes, &program);
+    due = event_filter_prepare(&monitor->filter, &monitor->watches.routes, &monitor->watches.sharing.watches, &program);
     runloop_unlock(monitor->loop);
     if (due && event_filter_attach(&monitor->filter, &monitor->rtnetlink.events, &program) != 0)
         plan_begin_polling(&monitor->plan);
@@ -126,6 +142,26 @@ static int update_links(struct monitor *monitor, bool lost, bool drained, struct
     return error;
 }
 
+/* Reads the rules if that is due. Few watches do not share answers: the first evaluation of each would need one more
+ * query. Returns 0 or an errno. */
+static int update_sharing(struct monitor *monitor, bool lost)
+{
+    bool is_standard;
+    int  error = 0;
+
+    if (lost)
+        monitor->rules_known = false;
+    if (monitor->rules_known || count_watches(monitor) < SHARING_MINIMUM)
+        return 0;
+    monitor->shares = false;
+    error = routing_policy_is_standard(&monitor->rtnetlink, &is_standard);
+    if (error != 0)
+        return error;
+    monitor->rules_known = true;
+    monitor->shares = is_standard;
+    return 0;
+}
+
 static int monitor_run(struct source *source)
 {
     struct monitor *monitor = container_of(source, struct monitor, source);
@@ -136,6 +172,8 @@ static int monitor_run(struct source *source)
     const bool      lost = (drained & RTNETLINK_LOST) != 0, more = (drained & RTNETLINK_MORE) != 0;
 
     error = update_links(monitor, lost, drain_error == 0, changes);
+    if (error == 0)
+        error = update_sharing(monitor, lost);
     if (drain_error != 0 && monitor->round.active)
         changes->all_stale = false; /* the retry marks all */
     changes->unfinished = changes->unfinished || (lost && drain_error == 0);
@@ -190,6 +228,15 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     return error;
 }
 
+/* Without watches, the monitor ends. With stale answers, it runs. */
+static void end_or_run_locked(struct monitor *monitor)
+{
+    if (watch_set_is_empty(&monitor->watches))
+        runloop_remove_source_locked(monitor->loop, &monitor->source);
+    else if (!list_is_empty(&monitor->watches.stale))
+        runloop_source_due_locked(monitor->loop, &monitor->source);
+}
+
 int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *watch)
 {
     struct monitor *monitor;
@@ -203,9 +250,23 @@ int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *wat
     else
         error = monitor_create_locked(loop, netns, &monitor);
     if (error == 0) {
-        watch->monitor = monitor;
-        watch_set_add(&monitor->watches, watch);
-        runloop_source_due_locked(loop, &monitor->source);
+        error = watch_set_add(&monitor->watches, watch);
+        if (error == 0)
+            watch->monitor = monitor;
+        end_or_run_locked(monitor);
+    }
+    runloop_unlock(loop);
+    return error;
+}
+
+int monitor_isolate(SCRunLoopRef loop, struct path_watch *watch)
+{
+    int error = 0;
+
+    runloop_lock(loop);
+    if (watch->monitor != NULL) {
+        error = watch_set_isolate(&watch->monitor->watches, watch);
+        end_or_run_locked(watch->monitor);
     }
     runloop_unlock(loop);
     return error;
@@ -236,10 +297,7 @@ void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch)
     if (monitor != NULL) {
         watch->monitor = NULL;
         watch_set_remove(&monitor->watches, watch);
-        if (watch_set_is_empty(&monitor->watches))
-            runloop_remove_source_locked(loop, &monitor->source);
-        else if (!list_is_empty(&monitor->watches.stale))
-            runloop_source_due_locked(loop, &monitor->source);
+        end_or_run_locked(monitor);
     }
     runloop_unlock(loop);
 }

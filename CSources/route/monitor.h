@@ -12,6 +12,10 @@
  * 0 or an errno. */
 int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *watch);
 
+/* The watch shares no answer from now on: another monitor will set its owner's path, too. From any thread. Returns 0 or
+ * ENOMEM. */
+int monitor_isolate(SCRunLoopRef loop, struct path_watch *watch);
+
 /* Replaces the questions, and takes a reference to the new ones. From any thread. */
 void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct questions *questions);
 

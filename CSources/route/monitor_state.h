@@ -35,7 +35,8 @@ struct monitor {
     struct plan         plan;
     struct round_cache  cache;
     struct round        round;
-    bool                links_known;
+    bool                links_known, rules_known;
+    bool                shares; /* watches may share answers: the rules are standard, and all messages come */
 };
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
+
 struct plan {
     int64_t poll;                    /* NEVER: the kernel announces all changes */
     int64_t recheck, recheck_latest; /* the second evaluation after a change */
@@ -22,6 +24,12 @@ int64_t plan_nearest(const struct plan *plan);
 
 /* The kernel no longer announces all changes. */
 void plan_begin_polling(struct plan *plan);
+
+/* Whether it does. */
+static inline bool plan_relies_on_messages(const struct plan *plan)
+{
+    return plan->poll == NEVER;
+}
 
 /* A round that began at `began`, when the polls due then were made, has ended. */
 void plan_poll(struct plan *plan, int64_t began, int64_t now);

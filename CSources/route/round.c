@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/counted.h"
 #include "base/list.h"
+#include "kernel/routing_policy.h"
 #include "route/full_path.h"
 #include "route/monitor_state.h"
 
@@ -18,10 +19,20 @@
 #define SLICE_FIRST 16
 #define SLICE_LAST  256
 
-/* ---- Evaluation ------------------------------------------------------------------------------------------------- */
+/* ---- Steps ------------------------------------------------------------------------------------------------------ */
 
-/* Returns a stale watch, with a reference to its owner. The filter then passes the messages that affect it. */
-static struct path_watch *take_next_stale(struct monitor *monitor)
+/* A step of a round: the evaluation of an answer by the questions of one of its watches, or one more watch that gets
+ * the path of a shared answer. */
+struct step {
+    struct path_watch *watch; /* with a reference to its owner */
+    struct answer     *answer;
+    struct questions  *questions; /* a reference */
+    bool               applies;   /* the watch gets the path of the shared answer */
+    bool               can_share; /* the watch's */
+};
+
+/* Returns false if no step is left. The filter then passes the messages that affect the answer. */
+static bool begin_step(struct monitor *monitor, struct step *ret)
 {
     struct path_watch *watch;
 
@@ -29,90 +40,250 @@ static struct path_watch *take_next_stale(struct monitor *monitor)
     if (!event_filter_passes_all(&monitor->filter, &monitor->watches.routes) &&
         event_filter_detach(&monitor->filter, &monitor->rtnetlink.events) != 0)
         plan_begin_polling(&monitor->plan);
-    watch = watch_set_take_stale(&monitor->watches);
-    if (watch != NULL)
+    watch = watch_set_begin_step(&monitor->watches, &ret->applies);
+    if (watch != NULL) {
+        ret->watch = watch;
+        ret->answer = watch->answer;
+        ret->questions = watch->questions;
+        ret->can_share = watch->can_share;
+        counted_retain(&ret->questions->counted);
         counted_retain(watch->owner);
+    }
     runloop_unlock(monitor->loop);
-    return watch;
+    return watch != NULL;
 }
 
-/* Makes the watch stale again, unless it has ended. */
-static void requeue_watch(struct monitor *monitor, struct path_watch *watch)
+/* Whether the watch still has the answer. The monitor may have lost the watch during the step. */
+static bool step_is_current(const struct step *step)
+{
+    return step->watch->monitor != NULL && step->watch->answer == step->answer;
+}
+
+static void end_step(struct monitor *monitor, const struct step *step, int error)
 {
     runloop_lock(monitor->loop);
-    if (watch->monitor != NULL)
-        watch_set_put_stale(watch, &monitor->watches.round);
+    if (error != 0) {
+        monitor->round.failed = true;
+        watch_set_note_failure(&monitor->watches, step->answer);
+    }
+    watch_set_end_step(&monitor->watches);
     runloop_unlock(monitor->loop);
+    questions_release(step->questions);
+    counted_release(step->watch->owner);
 }
 
-static void note_failure(struct monitor *monitor, struct path_watch *watch)
-{
-    runloop_lock(monitor->loop);
-    if (watch->monitor != NULL) /* it has not ended */
-        watch_set_note_failure(&monitor->watches, watch);
-    runloop_unlock(monitor->loop);
-}
-
-static struct questions *retain_watch_questions(struct monitor *monitor, const struct path_watch *watch)
-{
-    struct questions *questions;
-
-    runloop_lock(monitor->loop);
-    questions = watch->questions;
-    counted_retain(&questions->counted);
-    runloop_unlock(monitor->loop);
-    return questions;
-}
+/* ---- Evaluation ------------------------------------------------------------------------------------------------- */
 
 static bool can_receive(const struct monitor *monitor)
 {
     return monitor->rtnetlink.events.socket.fd >= 0;
 }
 
-static int evaluate_watch(struct monitor *monitor, const struct path_watch *watch, struct path *ret)
+static int evaluate_step(struct monitor *monitor, const struct step *step, struct path *ret)
 {
-    struct questions *questions = retain_watch_questions(monitor, watch);
-    int               error = NETLINK_DENIED;
+    const unsigned extras = step->watch->extras;
+    int            error = NETLINK_DENIED;
 
     if (can_receive(monitor))
-        error = full_path_evaluate(&monitor->rtnetlink, monitor->netns, &monitor->cache, questions, watch->extras, ret);
+        error = full_path_evaluate(&monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions, extras, ret);
     if (error == NETLINK_DENIED) { /* the process may have entered a sandbox a moment ago */
         plan_begin_polling(&monitor->plan);
-        error = netns_evaluate_in_round(monitor->netns, &monitor->cache, questions, watch->extras, ret);
+        error = netns_evaluate_in_round(monitor->netns, &monitor->cache, step->questions, extras, ret);
     }
-    questions_release(questions);
     return error;
 }
 
-/* Returns false if the filter may have dropped messages about what the path now depends on. */
-static bool update_dependencies(struct monitor *monitor, struct path_watch *watch,
-                                const struct dependencies *dependencies)
+/* Gives the path to the answer's only watch. */
+static void give_own_path(struct monitor *monitor, const struct step *step, const struct path *path,
+                          unsigned long path_version)
 {
-    bool covered = true;
+    bool covered = true, accepted;
 
     runloop_lock(monitor->loop);
-    if (watch->monitor != NULL) { /* it has not ended */
-        watch_set_update(&monitor->watches, watch, dependencies);
+    if (step_is_current(step)) {
+        watch_set_update(&monitor->watches, step->answer, &path->dependencies);
         covered = event_filter_passes_all(&monitor->filter, &monitor->watches.routes);
     }
     runloop_unlock(monitor->loop);
-    return covered;
+    accepted = step->watch->accept(step->watch, path, path_version);
+    if (accepted && covered)
+        return;
+    runloop_lock(monitor->loop);
+    if (step_is_current(step)) /* the path may be outdated, or the filter has dropped messages about it */
+        watch_set_requeue(&monitor->watches, step->answer);
+    runloop_unlock(monitor->loop);
 }
 
-/* Evaluates one watch and gives the path to its owner. Returns 0, or an errno if the evaluation failed. */
-static int update_watch(struct monitor *monitor, struct path_watch *watch)
-{
-    const unsigned long path_version = atomic_load(watch->path_version);
-    struct path         path;
-    bool                covered;
-    const int           error = evaluate_watch(monitor, watch, &path);
+/* ---- Shared answers --------------------------------------------------------------------------------------------- */
 
+static bool shares(const struct monitor *monitor)
+{
+    return monitor->shares && plan_relies_on_messages(&monitor->plan);
+}
+
+/* What an evaluation by the questions of one watch means for the others with the answer. */
+static enum share_mode choose_mode(struct monitor *monitor, const struct shared_answer *shared,
+                                   const struct extent *extent, const struct path *path)
+{
+    if (!shares(monitor) || path->wireguard || extent->kind == EXTENT_ALONE)
+        return SHARE_LEAVE;
+    if (extent->kind == EXTENT_ROUTE)
+        return shared->must_check ? SHARE_CHECK : SHARE_FOLLOW;
+    /* IPv4 packets without a route in "main" can have one in "default". */
+    if (shared->must_check ||
+        (shared->first.address.family == AF_INET && !routing_policy_default_table_is_empty(&monitor->rtnetlink)))
+        return SHARE_LEAVE;
+    return SHARE_FOLLOW;
+}
+
+static void set_shared_path(struct monitor *monitor, const struct step *step, struct shared_answer *shared,
+                            const struct extent *extent, const struct path *path)
+{
+    const enum share_mode mode = choose_mode(monitor, shared, extent, path);
+
+    runloop_lock(monitor->loop);
+    shared->mode = mode;
+    shared->match = extent->prefix;
+    shared->path = *path;
+    watch_set_update(&monitor->watches, &shared->answer, &path->dependencies);
+    watch_set_apply(&monitor->watches, shared, step_is_current(step) ? step->watch : NULL);
+    if (!step_is_current(step) || !event_filter_passes_all(&monitor->filter, &monitor->watches.routes))
+        watch_set_requeue(&monitor->watches, &shared->answer);
+    runloop_unlock(monitor->loop);
+}
+
+/* Moves the watch of the step to an answer of its own. Returns 0 or ENOMEM. */
+static int leave_answer(struct monitor *monitor, const struct step *step)
+{
+    int error = 0;
+
+    runloop_lock(monitor->loop);
+    if (step_is_current(step))
+        error = watch_set_leave(&monitor->watches, step->watch);
+    runloop_unlock(monitor->loop);
+    return error;
+}
+
+/* A route to a part of the extent leads to the watch, but maybe not to the others. */
+static int leave_and_requeue(struct monitor *monitor, const struct step *step)
+{
+    const int error = leave_answer(monitor, step);
+
+    runloop_lock(monitor->loop);
+    watch_set_requeue(&monitor->watches, step->answer);
+    runloop_unlock(monitor->loop);
+    return error;
+}
+
+static bool is_part_of_extent(const struct shared_answer *shared, const struct extent *extent)
+{
+    return extent->kind == EXTENT_ROUTE && extent->prefix.length > shared->length;
+}
+
+static int update_shared_answer(struct monitor *monitor, const struct step *step, struct shared_answer *shared)
+{
+    struct extent extent = { .kind = EXTENT_ALONE };
+    struct path   path;
+    int           error = 0;
+
+    if (shares(monitor))
+        error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
+    if (error == 0 && is_part_of_extent(shared, &extent))
+        return leave_and_requeue(monitor, step);
+    if (error == 0)
+        error = evaluate_step(monitor, step, &path);
+    if (error == 0)
+        set_shared_path(monitor, step, shared, &extent, &path);
+    return error;
+}
+
+/* Gives the path of the shared answer to the watch. */
+static void give_shared_path(struct monitor *monitor, const struct step *step, const struct shared_answer *shared)
+{
+    struct path path = shared->path;
+
+    path.destination = step->questions->items[0].destination;
+    if (step->watch->accept(step->watch, &path, atomic_load(step->watch->path_version)))
+        return;
+    runloop_lock(monitor->loop);
+    if (step_is_current(step))
+        watch_set_postpone(&monitor->watches, step->watch);
+    runloop_unlock(monitor->loop);
+}
+
+/* Whether the route of the shared answer leads to the watch, too. Returns 0 or an errno. */
+static int check_route(struct monitor *monitor, const struct step *step, const struct shared_answer *shared, bool *ret)
+{
+    struct extent extent;
+    const int     error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
+
+    *ret = error == 0 && extent.kind == EXTENT_ROUTE && extent.prefix.length == shared->match.length;
+    return error;
+}
+
+static int apply_shared_path(struct monitor *monitor, const struct step *step, const struct shared_answer *shared)
+{
+    bool has_route = shared->mode == SHARE_FOLLOW;
+    int  error = 0;
+
+    if (shared->mode == SHARE_CHECK)
+        error = check_route(monitor, step, shared, &has_route);
     if (error != 0)
         return error;
-    covered = update_dependencies(monitor, watch, &path.dependencies);
-    if (!watch->accept(watch, &path, path_version) || !covered)
-        requeue_watch(monitor, watch);
+    if (!has_route)
+        return leave_answer(monitor, step);
+    give_shared_path(monitor, step, shared);
     return 0;
+}
+
+/* ---- One answer ------------------------------------------------------------------------------------------------- */
+
+/* Makes the watch share the answer with this extent. Returns whether there was one: then the watch will get its path.
+ * Else the step's answer is a new one, unless there is no memory. */
+static bool share_answer(struct monitor *monitor, struct step *step, const struct extent *extent)
+{
+    struct shared_answer *created = NULL;
+    bool                  existed = false;
+
+    runloop_lock(monitor->loop);
+    if (step_is_current(step) && step->watch->can_share)
+        existed = watch_set_share(&monitor->watches, step->watch, extent, &created);
+    if (created != NULL)
+        step->answer = &created->answer;
+    runloop_unlock(monitor->loop);
+    return existed;
+}
+
+/* Evaluates the answer of one watch. The first evaluation shows whether there is an answer that it can share. */
+static int update_own_answer(struct monitor *monitor, struct step *step)
+{
+    const unsigned long path_version = atomic_load(step->watch->path_version);
+    struct extent       extent = { .kind = EXTENT_ALONE };
+    struct path         path;
+    int                 error = 0;
+
+    if (step->can_share && shares(monitor))
+        error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
+    if (error == 0 && extent.kind == EXTENT_ROUTE && share_answer(monitor, step, &extent))
+        return 0;
+    if (error == 0)
+        error = evaluate_step(monitor, step, &path);
+    if (error != 0)
+        return error;
+    if (step->answer->is_shared)
+        set_shared_path(monitor, step, answer_shared(step->answer), &extent, &path);
+    else
+        give_own_path(monitor, step, &path, path_version);
+    return 0;
+}
+
+static int run_step(struct monitor *monitor, struct step *step)
+{
+    struct shared_answer *shared = answer_shared(step->answer);
+
+    if (step->applies)
+        return apply_shared_path(monitor, step, shared);
+    return shared != NULL ? update_shared_answer(monitor, step, shared) : update_own_answer(monitor, step);
 }
 
 /* ---- Rounds ----------------------------------------------------------------------------------------------------- */
@@ -172,23 +343,19 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes)
         begin_round(monitor, changes);
 }
 
-/* Evaluates watches of the round. Returns whether others may be left. A watch stays stale if its evaluation fails. */
+/* Runs steps of the round. Returns whether others may be left. */
 static bool run_slice(struct monitor *monitor)
 {
-    struct round      *round = &monitor->round;
-    struct path_watch *watch = NULL;
+    struct round *round = &monitor->round;
+    struct step   step;
+    bool          begun = false;
 
     rtnetlink_set_barrier(&monitor->rtnetlink);
-    for (unsigned i = 0; i < round->slice && (watch = take_next_stale(monitor)) != NULL; i++) {
-        if (update_watch(monitor, watch) != 0) {
-            round->failed = true;
-            note_failure(monitor, watch);
-        }
-        counted_release(watch->owner);
-    }
+    for (unsigned i = 0; i < round->slice && (begun = begin_step(monitor, &step)); i++)
+        end_step(monitor, &step, run_step(monitor, &step));
     if (round->slice < SLICE_LAST)
         round->slice *= 2;
-    return watch != NULL;
+    return begun;
 }
 
 /* Plans the next run, at the end of a round. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The index of a monitor's watches by the addresses on which their paths depend.
+ * The index of a monitor's answers by the addresses on which their paths depend.
  *
- * What this file must never do: miss a dependency. A watch would not be evaluated again when its route changes.
+ * What this file must never do: miss a dependency. An answer would not be evaluated again when its route changes.
  */
 #include "route/route_index.h"
 
@@ -50,7 +50,7 @@ static size_t count_keys(const struct questions *questions, const struct address
 {
     size_t count = address_exists(outer);
 
-    for (size_t i = 0; i < questions->count; i++)
+    for (size_t i = 0; questions != NULL && i < questions->count; i++)
         count += (size_t)address_exists(&questions->items[i].destination) + address_exists(&questions->items[i].local);
     return count;
 }
@@ -70,7 +70,7 @@ static bool add_addresses(struct route_index *index, struct route_index_member *
     member->keys = count <= 1 ? &member->only : calloc(count, sizeof *member->keys);
     if (member->keys == NULL)
         return false;
-    for (size_t i = 0; i < questions->count; i++) {
+    for (size_t i = 0; questions != NULL && i < questions->count; i++) {
         add_address(index, member, &questions->items[i].destination);
         add_address(index, member, &questions->items[i].local);
     }
@@ -82,7 +82,7 @@ static bool add_addresses(struct route_index *index, struct route_index_member *
 
 static bool has_default_path(const struct questions *questions)
 {
-    for (size_t i = 0; i < questions->count; i++)
+    for (size_t i = 0; questions != NULL && i < questions->count; i++)
         if (!address_exists(&questions->items[i].destination))
             return true;
     return false;
@@ -176,11 +176,11 @@ size_t route_index_visit(const struct route_index *index, const struct route    
     return visits.count;
 }
 
-bool route_index_cover(const struct route_index *index, struct address_prefix ret[ADDRESS_TREE_PREFIXES],
-                       size_t *ret_count)
+bool route_index_cover(const struct route_index *index, const struct address_tree *others,
+                       struct address_prefix ret[ADDRESS_TREE_PREFIXES], size_t *ret_count)
 {
     if (!list_is_empty(&index->any_route))
         return false;
-    *ret_count = address_tree_cover(&index->addresses, ret);
+    *ret_count = address_tree_cover(&index->addresses, others, ret);
     return true;
 }

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The set of a monitor's watches.
+ * The set of a monitor's watches and answers.
  *
- * What this file must never do: walk over all watches, unless all are stale.
+ * What this file must never do: walk over all watches, or over all answers, unless all are stale.
  */
 #include "route/watch_set.h"
+
+#include <errno.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 
 void watch_set_init(struct watch_set *set)
 {
-    list_init(&set->watches);
+    *set = (struct watch_set){ 0 };
+    list_init(&set->answers);
     list_init(&set->stale);
     list_init(&set->round);
     list_init(&set->failed);
+    list_init(&set->applying);
     list_init(&set->pppd);
     route_index_init(&set->routes);
     lifetimes_init(&set->lifetimes);
@@ -21,7 +26,7 @@ void watch_set_init(struct watch_set *set)
 
 bool watch_set_is_empty(const struct watch_set *set)
 {
-    return list_is_empty(&set->watches);
+    return set->count == 0;
 }
 
 void watch_set_free(struct watch_set *set)
@@ -29,105 +34,257 @@ void watch_set_free(struct watch_set *set)
     lifetimes_free(&set->lifetimes);
 }
 
-/* ---- Stale watches ---------------------------------------------------------------------------------------------- */
+/* ---- Stale answers ---------------------------------------------------------------------------------------------- */
 
-void watch_set_put_stale(struct path_watch *watch, struct list *list)
+static void put_stale(struct answer *answer, struct list *list)
 {
-    if (list_is_empty(&watch->stale))
-        list_append(list, &watch->stale);
+    if (list_is_empty(&answer->stale))
+        list_append(list, &answer->stale);
 }
 
-static void mark_stale(struct watch_set *set, struct path_watch *watch)
+static void mark_stale(void *info, struct answer *answer)
 {
-    watch_set_put_stale(watch, &set->stale);
-}
+    struct watch_set *set = info;
 
-static void append_all(struct list *to, struct list *from)
-{
-    struct list *node;
-
-    while ((node = list_pop(from)) != NULL)
-        list_append(to, node);
-}
-
-void watch_set_begin_round(struct watch_set *set)
-{
-    list_move(&set->round, &set->stale);
-}
-
-bool watch_set_end_round(struct watch_set *set)
-{
-    const bool others = !list_is_empty(&set->stale);
-
-    append_all(&set->stale, &set->round);
-    append_all(&set->stale, &set->failed);
-    return others;
-}
-
-struct path_watch *watch_set_take_stale(struct watch_set *set)
-{
-    struct list *node = list_pop(&set->round);
-
-    return node == NULL ? NULL : container_of(node, struct path_watch, stale);
+    put_stale(answer, &set->stale);
 }
 
 void watch_set_mark_all(struct watch_set *set)
 {
-    list_for_each(node, &set->watches)
-        mark_stale(set, container_of(node, struct path_watch, node));
+    list_for_each(node, &set->answers) {
+        struct answer        *answer = container_of(node, struct answer, node);
+        struct shared_answer *shared = answer_shared(answer);
+
+        if (shared != NULL)
+            shared->must_check = true;
+        mark_stale(set, answer);
+    }
 }
 
 void watch_set_mark_pppd(struct watch_set *set)
 {
     list_for_each(node, &set->pppd)
-        mark_stale(set, container_of(node, struct path_watch, pppd));
+        mark_stale(set, container_of(node, struct answer, pppd));
 }
+
+void watch_set_requeue(struct watch_set *set, struct answer *answer)
+{
+    put_stale(answer, &set->round);
+}
+
+/* ---- Answers ---------------------------------------------------------------------------------------------------- */
+
+static void index_routes(struct watch_set *set, struct answer *answer)
+{
+    const struct questions *questions = NULL;
+
+    if (!answer->is_shared)
+        questions = container_of(answer->watches.next, struct path_watch, node)->questions;
+    route_index_set(&set->routes, &answer->routes, questions, &answer->outer, answer->any_route);
+}
+
+/* The answer is zeroed, apart from what struct sharing has set. */
+static void add_answer(struct watch_set *set, struct answer *answer)
+{
+    list_init(&answer->stale);
+    list_init(&answer->watches);
+    list_init(&answer->pppd);
+    lifetime_member_init(&answer->lifetime);
+    route_index_member_init(&answer->routes);
+    list_append(&set->answers, &answer->node);
+}
+
+static struct answer *lifetime_answer(struct lifetime_member *member)
+{
+    return container_of(member, struct answer, lifetime);
+}
+
+static struct answer *lifetime_node_answer(struct list *node)
+{
+    return lifetime_answer(container_of(node, struct lifetime_member, node));
+}
+
+/* Another answer that shares the lifetime; NULL: there is none. */
+static struct answer *find_other_member(const struct answer *answer)
+{
+    struct list *const next = answer->lifetime.node.next;
+
+    if (answer->lifetime.shared == NULL)
+        return NULL;
+    return lifetime_node_answer(next != &answer->lifetime.shared->members ? next : next->next);
+}
+
+/* The representative goes before it was evaluated. */
+static void replace_representative(struct watch_set *set, const struct answer *representative)
+{
+    struct answer *other = find_other_member(representative);
+
+    if (other == NULL || other == representative)
+        return;
+    other->is_representative = true;
+    mark_stale(set, other);
+}
+
+static void delete_answer(struct watch_set *set, struct answer *answer)
+{
+    if (answer->is_representative)
+        replace_representative(set, answer);
+    list_remove(&answer->node);
+    list_remove(&answer->stale);
+    list_remove(&answer->pppd);
+    lifetimes_leave(&set->lifetimes, &answer->lifetime);
+    route_index_remove(&set->routes, &answer->routes);
+    if (answer->is_shared)
+        sharing_delete(&set->sharing, answer_shared(answer));
+    else
+        free(answer);
+}
+
+static bool answer_has_watches(struct answer *answer)
+{
+    return !list_is_empty(&answer->watches) || (answer->is_shared && !list_is_empty(&answer_shared(answer)->pending));
+}
+
+static void delete_unused_answer(struct watch_set *set, struct answer *answer)
+{
+    if (answer != set->current && !answer_has_watches(answer))
+        delete_answer(set, answer);
+}
+
+/* ---- Watches ---------------------------------------------------------------------------------------------------- */
+
+/* Gives a watch, which has no answer, one of its own. Returns 0 or ENOMEM. */
+static int add_own_answer(struct watch_set *set, struct path_watch *watch, struct list *stale)
+{
+    struct answer *answer = calloc(1, sizeof *answer);
+
+    if (answer == NULL)
+        return ENOMEM;
+    add_answer(set, answer);
+    watch->answer = answer;
+    list_append(&answer->watches, &watch->node);
+    index_routes(set, answer);
+    put_stale(answer, stale);
+    return 0;
+}
+
+/* A shared answer without a leader may be wrong: the leader's route may have become another one, without the others'. A
+ * filter could drop the message. */
+static void mark_if_leaderless(struct watch_set *set, struct answer *answer)
+{
+    struct shared_answer *shared = answer_shared(answer);
+
+    if (shared == NULL || shared->leader != NULL || shared->mode == SHARE_LEAVE || !answer_has_watches(answer))
+        return;
+    shared->must_check = shared->must_check || shared->mode == SHARE_CHECK;
+    mark_stale(set, answer);
+}
+
+int watch_set_add(struct watch_set *set, struct path_watch *watch)
+{
+    const int error = add_own_answer(set, watch, &set->stale);
+
+    if (error == 0)
+        set->count++;
+    return error;
+}
+
+void watch_set_remove(struct watch_set *set, struct path_watch *watch)
+{
+    struct answer *answer = watch->answer;
+
+    if (answer->is_shared)
+        sharing_remove(&set->sharing, watch);
+    else
+        list_remove(&watch->node);
+    watch->answer = NULL;
+    set->count--;
+    mark_if_leaderless(set, answer);
+    delete_unused_answer(set, answer);
+}
+
+void watch_set_replace_questions(struct watch_set *set, struct path_watch *watch)
+{
+    index_routes(set, watch->answer);
+    watch->answer->evaluated = false;
+    mark_stale(set, watch->answer);
+}
+
+/* Returns 0 or ENOMEM; then the watch still shares its answer. */
+static int leave_answer(struct watch_set *set, struct path_watch *watch, struct list *stale)
+{
+    struct shared_answer *shared = answer_shared(watch->answer);
+    int                   error;
+
+    sharing_remove(&set->sharing, watch);
+    error = add_own_answer(set, watch, stale);
+    if (error != 0)
+        sharing_add(&set->sharing, shared, watch, false);
+    mark_if_leaderless(set, &shared->answer);
+    delete_unused_answer(set, &shared->answer);
+    return error;
+}
+
+int watch_set_isolate(struct watch_set *set, struct path_watch *watch)
+{
+    watch->can_share = false;
+    return watch->answer->is_shared ? leave_answer(set, watch, &set->stale) : 0;
+}
+
+int watch_set_leave(struct watch_set *set, struct path_watch *watch)
+{
+    return leave_answer(set, watch, &set->round);
+}
+
+/* ---- Routes ----------------------------------------------------------------------------------------------------- */
 
 static void mark_member_stale(void *info, struct route_index_member *member)
 {
-    mark_stale(info, container_of(member, struct path_watch, routes));
+    mark_stale(info, container_of(member, struct answer, routes));
+}
+
+/* Without memory, all watches that share the answer are checked. */
+static void separate(struct watch_set *set, struct path_watch *watch)
+{
+    struct shared_answer *shared = answer_shared(watch->answer);
+
+    if (leave_answer(set, watch, &set->stale) == 0)
+        return;
+    shared->must_check = true;
+    mark_stale(set, &shared->answer);
 }
 
 bool watch_set_mark_route(struct watch_set *set, const struct route *route)
 {
-    return route_index_visit(&set->routes, route, mark_member_stale, set) > 0;
+    const struct address_prefix prefix = route_prefix(route);
+    size_t                      count = route_index_visit(&set->routes, route, mark_member_stale, set);
+    struct list                 leaving, *node;
+
+    list_init(&leaving);
+    count += sharing_visit(&set->sharing, &prefix, mark_stale, set);
+    count += sharing_collect_leaving(&set->sharing, &prefix, &leaving);
+    while ((node = list_pop(&leaving)) != NULL)
+        separate(set, container_of(node, struct path_watch, node));
+    return count > 0;
 }
 
 /* ---- Lifetimes -------------------------------------------------------------------------------------------------- */
 
-static struct path_watch *watch_of_lifetime(struct lifetime_member *member)
-{
-    return container_of(member, struct path_watch, lifetime);
-}
-
-static struct path_watch *watch_of_lifetime_node(struct list *node)
-{
-    return watch_of_lifetime(container_of(node, struct lifetime_member, node));
-}
-
-/* One of the watches is evaluated for all that share the lifetime. */
+/* One of the answers is evaluated for all that share the lifetime. */
 static void mark_representative_stale(struct watch_set *set, const struct shared_lifetime *shared)
 {
-    struct path_watch *representative = watch_of_lifetime_node(shared->members.next);
+    struct answer *representative = lifetime_node_answer(shared->members.next);
 
     representative->is_representative = true;
     mark_stale(set, representative);
 }
 
 /* The representative has another route now, or its evaluation has failed. So the others are evaluated in this round. */
-static void mark_others_stale(struct watch_set *set, const struct path_watch *representative)
+static void mark_others_stale(struct watch_set *set, const struct answer *representative)
 {
     list_for_each(node, &representative->lifetime.shared->members)
-        if (watch_of_lifetime_node(node) != representative)
-            watch_set_put_stale(watch_of_lifetime_node(node), &set->round);
-}
-
-void watch_set_note_failure(struct watch_set *set, struct path_watch *watch)
-{
-    if (watch->is_representative && watch->lifetime.shared != NULL)
-        mark_others_stale(set, watch);
-    watch->is_representative = false;
-    watch_set_put_stale(watch, &set->failed);
+        if (lifetime_node_answer(node) != representative)
+            put_stale(lifetime_node_answer(node), &set->round);
 }
 
 void watch_set_mark_ended(struct watch_set *set, int64_t now)
@@ -136,7 +293,7 @@ void watch_set_mark_ended(struct watch_set *set, int64_t now)
     struct shared_lifetime *shared;
 
     while ((member = lifetimes_take_ended(&set->lifetimes, now)) != NULL)
-        mark_stale(set, watch_of_lifetime(member));
+        mark_stale(set, lifetime_answer(member));
     while ((shared = lifetimes_take_ended_shared(&set->lifetimes, now)) != NULL)
         mark_representative_stale(set, shared);
 }
@@ -150,101 +307,211 @@ void watch_set_mark_lifetimes(struct watch_set *set, bool all)
             mark_representative_stale(set, shared);
     }
     list_for_each(node, &set->lifetimes.unshared)
-        mark_stale(set, watch_of_lifetime_node(node));
+        mark_stale(set, lifetime_node_answer(node));
 }
 
-/* ---- Watches ---------------------------------------------------------------------------------------------------- */
-
-static void index_routes(struct watch_set *set, struct path_watch *watch)
+static bool route_may_expire(struct answer *answer)
 {
-    route_index_set(&set->routes, &watch->routes, watch->questions, &watch->outer, watch->any_route);
-}
+    const struct questions *questions;
 
-void watch_set_add(struct watch_set *set, struct path_watch *watch)
-{
-    lifetime_member_init(&watch->lifetime);
-    route_index_member_init(&watch->routes);
-    list_init(&watch->pppd);
-    watch->outer.family = AF_UNSPEC;
-    watch->any_route = watch->is_representative = watch->evaluated = false;
-    index_routes(set, watch);
-    list_append(&set->watches, &watch->node);
-    mark_stale(set, watch);
-}
-
-/* Another watch that shares the lifetime; NULL: there is none. */
-static struct path_watch *find_other_member(const struct path_watch *watch)
-{
-    struct list *const next = watch->lifetime.node.next;
-
-    if (watch->lifetime.shared == NULL)
-        return NULL;
-    return watch_of_lifetime_node(next != &watch->lifetime.shared->members ? next : next->next);
-}
-
-/* The representative goes before it was evaluated. */
-static void replace_representative(struct watch_set *set, const struct path_watch *representative)
-{
-    struct path_watch *other = find_other_member(representative);
-
-    if (other == NULL || other == representative)
-        return;
-    other->is_representative = true;
-    mark_stale(set, other);
-}
-
-void watch_set_remove(struct watch_set *set, struct path_watch *watch)
-{
-    if (watch->is_representative)
-        replace_representative(set, watch);
-    list_remove(&watch->node);
-    list_remove(&watch->stale);
-    list_remove(&watch->pppd);
-    lifetimes_leave(&set->lifetimes, &watch->lifetime);
-    route_index_remove(&set->routes, &watch->routes);
-}
-
-void watch_set_replace_questions(struct watch_set *set, struct path_watch *watch)
-{
-    index_routes(set, watch);
-    watch->evaluated = false;
-    mark_stale(set, watch);
-}
-
-static bool route_may_expire(const struct path_watch *watch)
-{
-    for (size_t i = 0; i < watch->questions->count; i++)
-        if (watch->questions->items[i].destination.family != AF_INET)
+    if (answer->is_shared)
+        return answer_shared(answer)->first.address.family != AF_INET;
+    questions = container_of(answer->watches.next, struct path_watch, node)->questions;
+    for (size_t i = 0; i < questions->count; i++)
+        if (questions->items[i].destination.family != AF_INET)
             return true;
     return false;
 }
 
-static void update_lifetime(struct watch_set *set, struct path_watch *watch, const struct dependencies *dependencies)
+static void update_lifetime(struct watch_set *set, struct answer *answer, const struct dependencies *dependencies)
 {
-    if (!lifetime_member_has_any(&watch->lifetime) && !dependencies_have_lifetime(dependencies) &&
-        (watch->evaluated || !route_may_expire(watch)))
+    const bool is_first = !answer->evaluated && route_may_expire(answer);
+
+    if (!lifetime_member_has_any(&answer->lifetime) && !dependencies_have_lifetime(dependencies) && !is_first)
         return; /* most paths */
-    if (watch->is_representative && lifetime_member_moves(&watch->lifetime, dependencies))
-        mark_others_stale(set, watch);
-    watch->is_representative = false;
-    lifetimes_update(&set->lifetimes, &watch->lifetime, dependencies, !watch->evaluated && route_may_expire(watch));
-    watch->evaluated = true;
+    if (answer->is_representative && lifetime_member_moves(&answer->lifetime, dependencies))
+        mark_others_stale(set, answer);
+    answer->is_representative = false;
+    lifetimes_update(&set->lifetimes, &answer->lifetime, dependencies, is_first);
+    answer->evaluated = true;
 }
 
-static void update_routes(struct watch_set *set, struct path_watch *watch, const struct dependencies *dependencies)
+/* ---- Rounds ----------------------------------------------------------------------------------------------------- */
+
+void watch_set_begin_round(struct watch_set *set)
 {
-    if (address_equal(&watch->outer, &dependencies->outer) && watch->any_route == dependencies->any_route)
+    list_append_all(&set->round, &set->stale);
+}
+
+/* The pending watches wait for another evaluation, and are the first to get its path. */
+static void stop_applying(struct shared_answer *shared)
+{
+    if (!list_is_empty(&shared->pending) && shared->mode != SHARE_FOLLOW)
+        shared->must_check = true;
+    list_append_all(shared->answer.watches.next, &shared->pending);
+    list_remove(&shared->applying);
+}
+
+bool watch_set_end_round(struct watch_set *set)
+{
+    const bool others = !list_is_empty(&set->stale);
+
+    while (!list_is_empty(&set->applying)) {
+        struct shared_answer *shared = container_of(set->applying.next, struct shared_answer, applying);
+
+        stop_applying(shared);
+        mark_stale(set, &shared->answer);
+    }
+    list_append_all(&set->stale, &set->round);
+    list_append_all(&set->stale, &set->failed);
+    return others;
+}
+
+/* Returns the next shared answer with pending watches; NULL: there is none. */
+static struct shared_answer *next_applying(struct watch_set *set)
+{
+    while (!list_is_empty(&set->applying)) {
+        struct shared_answer *shared = container_of(set->applying.next, struct shared_answer, applying);
+
+        if (list_is_empty(&shared->answer.stale) && !list_is_empty(&shared->pending))
+            return shared;
+        stop_applying(shared);
+    }
+    return NULL;
+}
+
+static struct path_watch *take_stale(struct watch_set *set)
+{
+    struct answer *answer;
+    struct list   *node = list_pop(&set->round);
+
+    if (node == NULL)
+        return NULL;
+    answer = container_of(node, struct answer, stale);
+    if (answer->is_shared)
+        stop_applying(answer_shared(answer));
+    return container_of(answer->watches.next, struct path_watch, node);
+}
+
+static struct path_watch *take_pending(struct watch_set *set)
+{
+    struct shared_answer *shared = next_applying(set);
+    struct list          *node;
+
+    if (shared == NULL)
+        return NULL;
+    node = list_pop(&shared->pending);
+    list_append(&shared->answer.watches, node);
+    if (list_is_empty(&shared->pending))
+        list_remove(&shared->applying);
+    return container_of(node, struct path_watch, node);
+}
+
+/* Evaluations come first: an answer that a watch leaves is freed before the next watch leaves. */
+struct path_watch *watch_set_begin_step(struct watch_set *set, bool *ret_apply)
+{
+    struct path_watch *watch = take_stale(set);
+
+    *ret_apply = watch == NULL;
+    if (watch == NULL)
+        watch = take_pending(set);
+    set->current = watch == NULL ? NULL : watch->answer;
+    return watch;
+}
+
+void watch_set_end_step(struct watch_set *set)
+{
+    struct answer *answer = set->current;
+
+    set->current = NULL;
+    delete_unused_answer(set, answer);
+}
+
+static void update_routes(struct watch_set *set, struct answer *answer, const struct dependencies *dependencies)
+{
+    if (address_equal(&answer->outer, &dependencies->outer) && answer->any_route == dependencies->any_route)
         return;
-    watch->outer = dependencies->outer;
-    watch->any_route = dependencies->any_route;
-    index_routes(set, watch);
+    answer->outer = dependencies->outer;
+    answer->any_route = dependencies->any_route;
+    index_routes(set, answer);
 }
 
-void watch_set_update(struct watch_set *set, struct path_watch *watch, const struct dependencies *dependencies)
+void watch_set_update(struct watch_set *set, struct answer *answer, const struct dependencies *dependencies)
 {
-    update_lifetime(set, watch, dependencies);
-    update_routes(set, watch, dependencies);
-    list_remove(&watch->pppd);
+    update_lifetime(set, answer, dependencies);
+    update_routes(set, answer, dependencies);
+    list_remove(&answer->pppd);
     if (dependencies->pppd)
-        list_append(&set->pppd, &watch->pppd);
+        list_append(&set->pppd, &answer->pppd);
+}
+
+void watch_set_note_failure(struct watch_set *set, struct answer *answer)
+{
+    struct shared_answer *shared = answer_shared(answer);
+
+    if (answer->is_representative && answer->lifetime.shared != NULL)
+        mark_others_stale(set, answer);
+    answer->is_representative = false;
+    if (shared != NULL) {
+        stop_applying(shared);
+        shared->must_check = true;
+    }
+    put_stale(answer, &set->failed);
+}
+
+/* ---- Sharing ---------------------------------------------------------------------------------------------------- */
+
+static void add_applying(struct watch_set *set, struct shared_answer *shared)
+{
+    if (list_is_empty(&shared->applying))
+        list_append(&set->applying, &shared->applying);
+}
+
+void watch_set_apply(struct watch_set *set, struct shared_answer *shared, struct path_watch *leader)
+{
+    shared->leader = leader;
+    shared->must_check = false;
+    list_append_all(&shared->pending, &shared->answer.watches);
+    add_applying(set, shared);
+}
+
+void watch_set_postpone(struct watch_set *set, struct path_watch *watch)
+{
+    struct shared_answer *shared = answer_shared(watch->answer);
+
+    list_remove(&watch->node);
+    list_append(&shared->pending, &watch->node);
+    add_applying(set, shared);
+}
+
+/* Adds a watch to an answer that has been evaluated, or will be. */
+static void join_answer(struct watch_set *set, struct path_watch *watch, const struct extent *extent,
+                        struct shared_answer *shared)
+{
+    if (!extent_covers(&shared->match, &extent->prefix) || shared->match.length != extent->prefix.length)
+        put_stale(&shared->answer, &set->round); /* it has another route, or had */
+    sharing_add(&set->sharing, shared, watch, list_is_empty(&shared->answer.stale));
+    if (list_is_empty(&shared->answer.stale))
+        add_applying(set, shared);
+}
+
+bool watch_set_share(struct watch_set *set, struct path_watch *watch, const struct extent *extent,
+                     struct shared_answer **ret)
+{
+    struct answer        *own = watch->answer;
+    struct shared_answer *shared = sharing_find(&set->sharing, extent);
+
+    *ret = NULL;
+    if (shared == NULL && (*ret = sharing_create(&set->sharing, extent)) == NULL)
+        return false;
+    list_remove(&watch->node);
+    if (shared != NULL) {
+        join_answer(set, watch, extent, shared);
+        return true;
+    }
+    add_answer(set, &(*ret)->answer);
+    sharing_add(&set->sharing, *ret, watch, false);
+    set->current = &(*ret)->answer;
+    delete_answer(set, own);
+    return false;
 }

@@ -3,50 +3,25 @@
 #define REACHABILITY_WATCH_SET_H
 
 /*
- * The watches of one monitor, and which of them are stale: must be evaluated again. The work of each function depends
- * on the number of watches that become stale, not on the number of all.
+ * The watches of one monitor, their answers, and which of these are stale: must be evaluated again. The work of each
+ * function depends on the number of answers that become stale, not on the number of watches.
+ *
+ * A stale answer is in one of the lists `stale` (for the next round), `round` and `failed`.
  *
  * Under the loop's lock.
  */
 
-#include <stdatomic.h>
-
-#include "base/counted.h"
-#include "base/list.h"
-#include "route/lifetimes.h"
-#include "route/route_index.h"
-
-struct monitor;
-
-/* Questions whose path the monitor keeps up to date. The owner sets `owner`, `extras`, `path_version` and `accept`,
- * which are constant while the monitor watches. The other fields are under the loop's lock. */
-struct path_watch {
-    struct list       node, stale; /* of the lists in struct watch_set */
-    struct counted   *owner;       /* the monitor retains it during `accept` */
-    struct questions *questions;   /* a reference; monitor_set_questions changes it */
-    unsigned          extras;      /* query_extras bits */
-    /* Changes whenever the owner's path or questions change, for any loop. */
-    atomic_ulong *path_version;
-    /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on
-     * the thread that drives the loop, without a lock. `path_version` was read before the evaluation. If the version
-     * has changed since then, the owner's path may be newer: `accept` returns false, and the monitor evaluates
-     * again. */
-    bool (*accept)(struct path_watch *watch, const struct path *path, unsigned long path_version);
-    struct monitor           *monitor; /* NULL: not watched */
-    struct route_index_member routes;  /* that affect the path */
-    struct lifetime_member    lifetime;
-    struct list               pppd;      /* of the list in struct watch_set, if the path depends on pppd's database */
-    struct address            outer;     /* what the last path depended on: see struct dependencies */
-    bool                      any_route; /* the same */
-    bool                      is_representative; /* the next evaluation is made for all that share the lifetime */
-    bool                      evaluated;         /* since watch_set_add */
-};
+#include "route/sharing.h"
 
 struct watch_set {
-    struct list        watches;
-    struct list        stale, round, failed; /* a stale watch is in one of them: see watch_set_begin_round */
+    size_t             count; /* of watches */
+    struct list        answers;
+    struct list        stale, round, failed;
+    struct list        applying; /* shared answers with pending watches */
     struct list        pppd;
-    struct route_index routes;
+    struct answer     *current; /* in the hands of a step: see watch_set_begin_step */
+    struct sharing     sharing;
+    struct route_index routes; /* of the answers that are not shared */
     struct lifetimes   lifetimes;
 };
 
@@ -54,12 +29,16 @@ void watch_set_init(struct watch_set *set);
 bool watch_set_is_empty(const struct watch_set *set);
 void watch_set_free(struct watch_set *set); /* the set is empty */
 
-/* A new watch, or one with new questions, is stale. */
-void watch_set_add(struct watch_set *set, struct path_watch *watch);
-void watch_set_remove(struct watch_set *set, struct path_watch *watch); /* another one may be stale then */
+/* A new watch, or one with new questions, has a stale answer of its own. watch_set_add returns 0 or ENOMEM. Only a
+ * watch that cannot share gets new questions. */
+int  watch_set_add(struct watch_set *set, struct path_watch *watch);
+void watch_set_remove(struct watch_set *set, struct path_watch *watch);
 void watch_set_replace_questions(struct watch_set *set, struct path_watch *watch);
 
-/* What has changed: each marks the affected watches stale. */
+/* The watch shares no answer from now on. Returns 0 or ENOMEM. */
+int watch_set_isolate(struct watch_set *set, struct path_watch *watch);
+
+/* What has changed: each marks the affected answers stale. */
 void watch_set_mark_all(struct watch_set *set);
 void watch_set_mark_pppd(struct watch_set *set);
 bool watch_set_mark_route(struct watch_set *set, const struct route *route); /* false: it affects no watch */
@@ -67,22 +46,44 @@ void watch_set_mark_ended(struct watch_set *set, int64_t now);
 /* Lifetimes must be read again. `all`: also those of routes that do not expire, so far. */
 void watch_set_mark_lifetimes(struct watch_set *set, bool all);
 
-/* All stale watches are now in the list `round`. Watches that become stale later are in `stale`. */
+/* ---- Rounds ----------------------------------------------------------------------------------------------------- */
+
+/* All stale answers are now in the list `round`. Answers that become stale later are in `stale`. */
 void watch_set_begin_round(struct watch_set *set);
 
-/* Takes the next watch of the round. NULL: there is none left. */
-struct path_watch *watch_set_take_stale(struct watch_set *set);
+/* Begins the next step of the round, and takes its answer: that one is not freed before watch_set_end_step. Returns
+ * NULL if no step is left. *ret_apply false: evaluate the answer by the questions of the watch. True: the watch gets
+ * the path of the shared answer. */
+struct path_watch *watch_set_begin_step(struct watch_set *set, bool *ret_apply);
+void               watch_set_end_step(struct watch_set *set);
 
-/* The evaluation of a watch has failed: it goes to the list `failed`. */
-void watch_set_note_failure(struct watch_set *set, struct path_watch *watch);
+/* The results of a step, for its answer. */
 
-/* Adds a watch to one of the three lists, unless it is in one. */
-void watch_set_put_stale(struct path_watch *watch, struct list *list);
+/* It was evaluated; the path has these dependencies. */
+void watch_set_update(struct watch_set *set, struct answer *answer, const struct dependencies *dependencies);
 
-/* The watches that are left in `round` or `failed` are in `stale` again. Returns whether others were there before. */
+/* It must be evaluated again in this round. */
+void watch_set_requeue(struct watch_set *set, struct answer *answer);
+
+/* The step failed: it is repeated in the next round. */
+void watch_set_note_failure(struct watch_set *set, struct answer *answer);
+
+/* All watches that share it will get the path: it was evaluated by the questions of `leader`. */
+void watch_set_apply(struct watch_set *set, struct shared_answer *shared, struct path_watch *leader);
+
+/* The watch shares the answer with this extent from now on. Returns whether there was such an answer: then the watch
+ * will get its path. Else *ret is a new one, with the watch, or NULL: no memory. */
+bool watch_set_share(struct watch_set *set, struct path_watch *watch, const struct extent *extent,
+                     struct shared_answer **ret);
+
+/* The watch gets an answer of its own, which is evaluated in this round. Returns 0 or ENOMEM. */
+int watch_set_leave(struct watch_set *set, struct path_watch *watch);
+
+/* The watch does not get the path yet. */
+void watch_set_postpone(struct watch_set *set, struct path_watch *watch);
+
+/* The answers that are left in `round`, `failed` or `applying` are in `stale` again. Returns whether others were there
+ * before. */
 bool watch_set_end_round(struct watch_set *set);
-
-/* A watch was evaluated; its path has these dependencies. */
-void watch_set_update(struct watch_set *set, struct path_watch *watch, const struct dependencies *dependencies);
 
 #endif

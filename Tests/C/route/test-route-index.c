@@ -148,14 +148,14 @@ TEST(the_covering_prefixes_have_the_default_path)
     size_t                count;
 
     watch_init(&watch, NULL, NULL);
-    assert_true(route_index_cover(&routes, prefixes, &count));
+    assert_true(route_index_cover(&routes, &(const struct address_tree){ 0 }, prefixes, &count));
     assert_int_equal(count, 0);
     set(&watch);
-    assert_true(route_index_cover(&routes, prefixes, &count));
+    assert_true(route_index_cover(&routes, &(const struct address_tree){ 0 }, prefixes, &count));
     assert_int_equal(count, DEFAULT_PATH_SAMPLES);
     watch.dependencies.any_route = true;
     set(&watch);
-    assert_false(route_index_cover(&routes, prefixes, &count));
+    assert_false(route_index_cover(&routes, &(const struct address_tree){ 0 }, prefixes, &count));
     end(&watch);
 }
 

@@ -27,11 +27,8 @@ static void add(struct path_watch *watch, const char *address)
 {
     const struct question question = { .destination = make(address) };
 
-    memset(watch, 0, sizeof *watch);
-    list_init(&watch->node);
-    list_init(&watch->stale);
-    watch->questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
-    watch_set_add(&set, watch);
+    *watch = (struct path_watch){ .questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone) };
+    assert_int_equal(watch_set_add(&set, watch), 0);
 }
 
 static void drop(struct path_watch *watch)
@@ -40,15 +37,34 @@ static void drop(struct path_watch *watch)
     questions_release(watch->questions);
 }
 
+/* The next watch of the round to evaluate; NULL: there is none. */
+static struct path_watch *take_stale(void)
+{
+    bool applies;
+
+    return watch_set_begin_step(&set, &applies);
+}
+
+/* Evaluates the next watch of the round. Returns false if there is none. */
+static bool evaluate_next(const struct dependencies *dependencies)
+{
+    struct path_watch *watch = take_stale();
+
+    if (watch == NULL)
+        return false;
+    watch_set_update(&set, watch->answer, dependencies);
+    watch_set_end_step(&set);
+    return true;
+}
+
 /* A round in which each stale watch gets these dependencies. Returns how many there were. */
 static unsigned evaluate_all(const struct dependencies *dependencies)
 {
-    struct path_watch *watch;
-    unsigned           count = 0;
+    unsigned count = 0;
 
     watch_set_begin_round(&set);
-    for (; (watch = watch_set_take_stale(&set)) != NULL; count++)
-        watch_set_update(&set, watch, dependencies);
+    while (evaluate_next(dependencies))
+        count++;
     assert_false(watch_set_end_round(&set));
     return count;
 }
@@ -63,7 +79,7 @@ static struct dependencies with_lifetime(const char *gateway, uint32_t ticks)
 
 static bool is_stale(const struct path_watch *watch)
 {
-    return !list_is_empty(&watch->stale);
+    return !list_is_empty(&watch->answer->stale);
 }
 
 TEST(one_watch_is_evaluated_for_all_that_share_a_lifetime)
@@ -114,11 +130,12 @@ TEST(the_others_are_evaluated_if_the_representative_fails)
     assert_int_equal(evaluate_all(&dependencies), 3);
     watch_set_mark_ended(&set, clock_now() + SECOND);
     watch_set_begin_round(&set);
-    failing = watch_set_take_stale(&set);
-    watch_set_note_failure(&set, failing);
+    failing = take_stale();
+    watch_set_note_failure(&set, failing->answer);
+    watch_set_end_step(&set);
     for (size_t i = 0; i < 2; i++)
-        watch_set_update(&set, watch_set_take_stale(&set), &dependencies);
-    assert_null(watch_set_take_stale(&set));
+        assert_true(evaluate_next(&dependencies));
+    assert_false(evaluate_next(&dependencies));
     assert_false(watch_set_end_round(&set));
     assert_true(is_stale(failing));
     for (size_t i = 0; i < 3; i++)
@@ -149,9 +166,10 @@ TEST(a_watch_that_becomes_stale_during_a_round_is_in_the_next)
     add(&first, "192.0.2.1");
     watch_set_begin_round(&set);
     add(&second, "192.0.2.2");
-    assert_ptr_equal(watch_set_take_stale(&set), &first);
-    assert_null(watch_set_take_stale(&set));
-    watch_set_put_stale(&first, &set.failed);
+    assert_ptr_equal(take_stale(), &first);
+    watch_set_note_failure(&set, first.answer);
+    watch_set_end_step(&set);
+    assert_null(take_stale());
     assert_true(watch_set_end_round(&set));
     assert_int_equal(evaluate_all(&(struct dependencies){ 0 }), 2);
     drop(&first);

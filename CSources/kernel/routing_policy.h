@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_ROUTING_POLICY_H
+#define REACHABILITY_ROUTING_POLICY_H
+
+/* The part of policy routing that decides whether a route leads to all addresses of its prefix. Only the thread that
+ * handles events calls these: they wait for RTNL. */
+
+#include "kernel/rtnetlink.h"
+
+/* Sets *ret to whether all packets of both families use the tables "local", "main" and "default", in this order: there
+ * are no other rules. Returns 0 or an errno. */
+int routing_policy_is_standard(struct rtnetlink *rtnetlink, bool *ret);
+
+/* Whether the IPv4 table "default" has no route. False also if that is not known. */
+bool routing_policy_default_table_is_empty(struct rtnetlink *rtnetlink);
+
+#endif

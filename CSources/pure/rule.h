@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_RULE_H
+#define REACHABILITY_RULE_H
+
+/* Policy rules, see ip-rule(8). */
+
+#include <linux/netlink.h>
+#include <stdbool.h>
+
+/* Whether an RTM_NEWRULE is about a rule that the kernel itself installs: all packets use the table "local", then
+ * "main", then "default". */
+bool rule_is_standard(const struct nlmsghdr *message);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_ANSWER_H
+#define REACHABILITY_ANSWER_H
+
+/* Watches, and the answers that they have: an answer is the path of one watch, or of several that share it. Under the
+ * loop's lock, unless a comment says otherwise. */
+
+#include <stdatomic.h>
+
+#include "base/counted.h"
+#include "base/list.h"
+#include "route/extent.h"
+#include "route/lifetimes.h"
+#include "route/route_index.h"
+
+struct monitor;
+
+/* Questions whose path the monitor keeps up to date. The owner sets `owner`, `questions`, `extras`, `can_share`,
+ * `path_version` and `accept`, which are constant while the monitor watches. */
+struct path_watch {
+    struct counted   *owner;     /* the monitor retains it during `accept` */
+    struct questions *questions; /* a reference; monitor_set_questions changes it */
+    unsigned          extras;    /* query_extras bits */
+    bool              can_share; /* one question, with a class; only this monitor sets the owner's path */
+    /* Changes whenever the owner's path or questions change, for any loop. */
+    atomic_ulong *path_version;
+    /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on
+     * the thread that drives the loop, without a lock. `path_version` was read before the evaluation. If the version
+     * has changed since then, the owner's path may be newer: `accept` returns false, and the monitor evaluates
+     * again. */
+    bool (*accept)(struct path_watch *watch, const struct path *path, unsigned long path_version);
+    struct monitor      *monitor; /* NULL: not watched */
+    struct answer       *answer;
+    struct list          node;    /* of the answer's lists */
+    struct address_entry address; /* in struct sharing, if the answer is shared */
+};
+
+struct answer {
+    struct list               node, stale; /* of the lists in struct watch_set */
+    struct list               watches;
+    struct route_index_member routes; /* that affect the path; if it is shared, only those that `dependencies` name */
+    struct lifetime_member    lifetime;
+    struct list               pppd;      /* of the list in struct watch_set, if the path depends on pppd's database */
+    struct address            outer;     /* what the last path depended on: see struct dependencies */
+    bool                      any_route; /* the same */
+    bool                      is_representative; /* the next evaluation is made for all that share the lifetime */
+    bool                      evaluated;         /* since it has these questions */
+    bool                      is_shared;         /* part of a struct shared_answer */
+};
+
+/* What an evaluation means for the watches that share the answer. */
+enum share_mode {
+    SHARE_FOLLOW, /* all have the path */
+    SHARE_CHECK,  /* those have it to which the same route leads; query each */
+    SHARE_LEAVE   /* each is evaluated by itself */
+};
+
+/*
+ * The answer of all watches of one class in one prefix, the extent, as long as no route to a longer prefix leads to any
+ * of them. So every route that leads to one of them leads to all, and the evaluation of one, the leader, is enough.
+ */
+struct shared_answer {
+    struct answer        answer;
+    struct address_entry first; /* of the extent's addresses; in struct sharing */
+    uint8_t              length;
+    unsigned class;
+    struct path_watch    *leader;     /* of the last evaluation; NULL: it has left */
+    struct list           pending;    /* watches without the last evaluation's path */
+    struct list           applying;   /* of the list in struct watch_set, if there are pending watches */
+    bool                  must_check; /* the next evaluation cannot be SHARE_FOLLOW */
+    enum share_mode       mode;       /* of the last evaluation, like the next two */
+    struct address_prefix match;      /* the route's prefix */
+    struct path           path;
+};
+
+static inline struct shared_answer *answer_shared(struct answer *answer)
+{
+    return answer->is_shared ? container_of(answer, struct shared_answer, answer) : NULL;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Addresses that share a path.
+ *
+ * What this file must never do: give addresses an extent if the kernel chooses among several ways for each of them.
+ */
+#include "route/extent.h"
+
+#include <linux/rtnetlink.h>
+
+#include "pure/path.h"
+
+/* Whether all addresses of the route's prefix have the same path, unless a longer prefix leads to them. Out of another
+ * table than "main", the rules and the order of the tables could decide for each address. A nexthop object hides the
+ * interface. */
+static bool route_has_one_way(const struct route *route)
+{
+    return route->type == RTN_UNICAST && route->table == RT_TABLE_MAIN && route->legs == NULL && route->oif != 0 &&
+           route->source_length == 0;
+}
+
+int extent_query(struct rtnetlink *rtnetlink, const struct question *question, struct extent *ret)
+{
+    const struct route_request request = { .destination = question->destination, .fib_match = true };
+    struct route               route;
+    struct path                refused;
+    const int                  error = rtnetlink_query(rtnetlink, &request, &route);
+
+    *ret = (struct extent){ .kind = EXTENT_ALONE, .class = question_class(question) };
+    if (error != 0) {
+        ret->kind = EXTENT_REFUSED;
+        return path_from_error(error, false, &refused) ? 0 : error;
+    }
+    if (route_has_one_way(&route)) {
+        ret->kind = EXTENT_ROUTE;
+        ret->prefix = route_prefix(&route);
+        ret->prefix.address = address_truncate(&request.destination, ret->prefix.length);
+    }
+    return 0;
+}
+
+bool extent_covers(const struct address_prefix *outer, const struct address_prefix *inner)
+{
+    return outer->length <= inner->length && address_in_prefix(&inner->address, &outer->address, outer->length);
+}

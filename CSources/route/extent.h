@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_EXTENT_H
+#define REACHABILITY_EXTENT_H
+
+/* Addresses that share a path: those of one class to which the same route leads. */
+
+#include "kernel/rtnetlink.h"
+#include "pure/question.h"
+
+enum extent_kind {
+    EXTENT_ALONE,   /* other addresses of the route's prefix can have another path */
+    EXTENT_REFUSED, /* no route leads to the address, or one that refuses packets */
+    EXTENT_ROUTE    /* `prefix` is the route's */
+};
+
+struct extent {
+    enum extent_kind      kind;
+    struct address_prefix prefix;
+    unsigned class; /* see question_class */
+};
+
+/* Queries the route that leads to the question's destination. The question has a class. Returns 0, or an errno if the
+ * kernel could not be queried. */
+int extent_query(struct rtnetlink *rtnetlink, const struct question *question, struct extent *ret);
+
+/* Whether `inner` is a part of `outer`, or equal to it. */
+bool extent_covers(const struct address_prefix *outer, const struct address_prefix *inner);
+
+#endif
