@@ -65,6 +65,7 @@ struct shared_answer {
     uint8_t              length;
     unsigned class;
     struct path_watch    *leader;     /* of the last evaluation; NULL: it has left */
+    size_t                count;      /* of watches */
     struct list           pending;    /* watches without the last evaluation's path */
     struct list           applying;   /* of the list in struct watch_set, if there are pending watches */
     bool                  must_check; /* the next evaluation cannot be SHARE_FOLLOW */

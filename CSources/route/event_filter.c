@@ -8,24 +8,28 @@
 
 #include <errno.h>
 
-bool event_filter_passes_all(const struct event_filter *filter, const struct route_index *index)
+bool event_filter_passes_all(const struct event_filter *filter, const struct watch_set *set)
 {
-    return !filter->attached || filter->additions == index->additions;
+    return !filter->attached || filter->additions == set->routes.additions;
 }
 
-bool event_filter_prepare(struct event_filter *filter, const struct route_index *index,
-                          const struct address_tree *others, struct route_filter *ret)
+static unsigned long count_changes(const struct watch_set *set)
+{
+    return set->routes.changes + set->sharing.changes;
+}
+
+bool event_filter_prepare(struct event_filter *filter, const struct watch_set *set, struct route_filter *ret)
 {
     struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
     size_t                count;
 
-    if (!filter->wanted || filter->refused || (filter->attached && filter->changes == index->changes))
+    if (!filter->wanted || filter->refused || (filter->attached && filter->changes == count_changes(set)))
         return false;
     filter->wanted = false;
-    if (!route_index_cover(index, others, prefixes, &count))
+    if (!route_index_cover(&set->routes, &set->sharing.watches, prefixes, &count))
         return false;
-    filter->changes = index->changes;
-    filter->additions = index->additions;
+    filter->changes = count_changes(set);
+    filter->additions = set->routes.additions;
     route_filter_build(ret, prefixes, count);
     return true;
 }

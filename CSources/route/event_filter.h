@@ -11,23 +11,21 @@
 
 #include "kernel/rtnetlink.h"
 #include "pure/route_filter.h"
-#include "route/route_index.h"
+#include "route/watch_set.h"
 
 struct event_filter {
     bool          wanted; /* a message has come that affects no watch */
     bool          attached;
     bool          refused;            /* by a sandbox */
-    unsigned long changes, additions; /* the index's counts when the filter was built */
+    unsigned long changes, additions; /* the counts of the set when the filter was built */
 };
 
-/* Whether the filter passes every message that affects a watch. False: detach it before the next evaluation. The index
- * is under the loop's lock. */
-bool event_filter_passes_all(const struct event_filter *filter, const struct route_index *index);
+/* Whether the filter passes every message that affects a watch. False: detach it before the next evaluation. The set
+ * of watches is under the loop's lock, here and below. */
+bool event_filter_passes_all(const struct event_filter *filter, const struct watch_set *set);
 
-/* Builds the program of the filter, if another one is of use. It also passes the routes to the addresses in `others`.
- * True: attach it. The index is under the loop's lock. */
-bool event_filter_prepare(struct event_filter *filter, const struct route_index *index,
-                          const struct address_tree *others, struct route_filter *ret);
+/* Builds the program of the filter, if another one is of use. True: attach it. */
+bool event_filter_prepare(struct event_filter *filter, const struct watch_set *set, struct route_filter *ret);
 
 /* Return 0, or an errno: a filter is attached that can drop messages which affect a watch. */
 int event_filter_attach(struct event_filter *filter, const struct netlink *events, const struct route_filter *program);

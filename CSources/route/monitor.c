@@ -19,7 +19,7 @@
 #include "route/monitor_state.h"
 #include "route/round.h"
 
-#define SHARING_MINIMUM 64 /* watches */
+#define SHARING_MINIMUM 1 /* watches */
 
 /* The messages of one run are read into it. */
 struct news {
@@ -122,7 +122,7 @@ static void update_filter(struct monitor *monitor)
     if (!monitor->filter.wanted)
         return;
     runloop_lock(monitor->loop);
-    due = event_filter_prepare(&monitor->filter, &monitor->watches.routes, &monitor->watches.sharing.watches, &program);
+    due = event_filter_prepare(&monitor->filter, &monitor->watches, &program);
     runloop_unlock(monitor->loop);
     if (due && event_filter_attach(&monitor->filter, &monitor->rtnetlink.events, &program) != 0)
         plan_begin_polling(&monitor->plan);

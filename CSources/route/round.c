@@ -37,7 +37,7 @@ static bool begin_step(struct monitor *monitor, struct step *ret)
     struct path_watch *watch;
 
     runloop_lock(monitor->loop);
-    if (!event_filter_passes_all(&monitor->filter, &monitor->watches.routes) &&
+    if (!event_filter_passes_all(&monitor->filter, &monitor->watches) &&
         event_filter_detach(&monitor->filter, &monitor->rtnetlink.events) != 0)
         plan_begin_polling(&monitor->plan);
     watch = watch_set_begin_step(&monitor->watches, &ret->applies);
@@ -102,7 +102,7 @@ static void give_own_path(struct monitor *monitor, const struct step *step, cons
     runloop_lock(monitor->loop);
     if (step_is_current(step)) {
         watch_set_update(&monitor->watches, step->answer, &path->dependencies);
-        covered = event_filter_passes_all(&monitor->filter, &monitor->watches.routes);
+        covered = event_filter_passes_all(&monitor->filter, &monitor->watches);
     }
     runloop_unlock(monitor->loop);
     accepted = step->watch->accept(step->watch, path, path_version);
@@ -147,7 +147,7 @@ static void set_shared_path(struct monitor *monitor, const struct step *step, st
     shared->path = *path;
     watch_set_update(&monitor->watches, &shared->answer, &path->dependencies);
     watch_set_apply(&monitor->watches, shared, step_is_current(step) ? step->watch : NULL);
-    if (!step_is_current(step) || !event_filter_passes_all(&monitor->filter, &monitor->watches.routes))
+    if (!step_is_current(step) || !event_filter_passes_all(&monitor->filter, &monitor->watches))
         watch_set_requeue(&monitor->watches, &shared->answer);
     runloop_unlock(monitor->loop);
 }

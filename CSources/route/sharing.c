@@ -79,6 +79,8 @@ void sharing_add(struct sharing *sharing, struct shared_answer *shared, struct p
     watch->address.address = watch->questions->items[0].destination;
     address_tree_add(&sharing->watches, &watch->address);
     list_append(pending ? &shared->pending : &shared->answer.watches, &watch->node);
+    shared->count++;
+    sharing->changes++;
 }
 
 void sharing_remove(struct sharing *sharing, struct path_watch *watch)
@@ -90,6 +92,8 @@ void sharing_remove(struct sharing *sharing, struct path_watch *watch)
     address_tree_remove(&sharing->watches, &watch->address);
     list_remove(&watch->node);
     watch->answer = NULL;
+    shared->count--;
+    sharing->changes++;
 }
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 struct sharing {
     struct address_tree extents; /* of shared answers: their first addresses */
     struct address_tree watches;
+    unsigned long       changes;         /* of watches; it only grows */
     unsigned long       lengths[2][129]; /* how many extents have a length, for IPv4 and IPv6 */
 };
 

@@ -142,7 +142,7 @@ static void delete_answer(struct watch_set *set, struct answer *answer)
 
 static bool answer_has_watches(struct answer *answer)
 {
-    return !list_is_empty(&answer->watches) || (answer->is_shared && !list_is_empty(&answer_shared(answer)->pending));
+    return answer->is_shared ? answer_shared(answer)->count > 0 : !list_is_empty(&answer->watches);
 }
 
 static void delete_unused_answer(struct watch_set *set, struct answer *answer)
@@ -214,10 +214,12 @@ void watch_set_replace_questions(struct watch_set *set, struct path_watch *watch
 static int leave_answer(struct watch_set *set, struct path_watch *watch, struct list *stale)
 {
     struct shared_answer *shared = answer_shared(watch->answer);
+    const unsigned long   additions = set->routes.additions;
     int                   error;
 
     sharing_remove(&set->sharing, watch);
     error = add_own_answer(set, watch, stale);
+    set->routes.additions = additions; /* the filter passes the routes to this address already */
     if (error != 0)
         sharing_add(&set->sharing, shared, watch, false);
     mark_if_leaderless(set, &shared->answer);

@@ -2,91 +2,23 @@
 /* A round with many stale targets: callbacks come between its slices, and changes during it are not missed. */
 #include <linux/fib_rules.h>
 #include <pthread.h>
-#include <stdio.h>
 
-#include "support/namespace.h"
-#include "support/watcher.h"
-#include "support/writer.h"
+#include "support/crowd.h"
 
-enum { TARGETS = 1000 };
-
-static struct crowd {
-    SCRunLoopRef               loop;
-    SCNetworkReachabilityRef   targets[TARGETS];
-    SCNetworkReachabilityFlags flags[TARGETS]; /* of the last callback */
-    unsigned                   calls;
-    void (*at_first_call)(void);
-} crowd;
-
-static struct writer writer;
+enum { TARGETS = CROWD_LIMIT };
 
 static void set_route(bool present)
 {
-    const struct writer_route route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
-
-    unit_check(writer_route(&writer, present ? WRITER_ADD : WRITER_DELETE, &route), "default route");
-}
-
-static void note_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
-{
-    (void)target;
-    *(SCNetworkReachabilityFlags *)info = flags;
-    if (crowd.calls++ == 0 && crowd.at_first_call != NULL)
-        crowd.at_first_call();
-}
-
-static void watch(unsigned i)
-{
-    SCNetworkReachabilityContext context = { .info = &crowd.flags[i] };
-    char                         address[32];
-
-    snprintf(address, sizeof address, "198.51.%u.%u", 100 + i / 250, 1 + i % 250);
-    crowd.targets[i] = expect_target(address);
-    assert_true(SCNetworkReachabilitySetCallback(crowd.targets[i], note_call, &context));
-    assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[i], crowd.loop, kSCRunLoopDefaultMode));
-}
-
-static void unwatch(unsigned i)
-{
-    SCNetworkReachabilityUnscheduleFromRunLoop(crowd.targets[i], crowd.loop, kSCRunLoopDefaultMode);
-    SCNetworkReachabilityRelease(crowd.targets[i]);
-    crowd.targets[i] = NULL;
+    crowd_route(present, "0.0.0.0/0", "192.0.2.1");
 }
 
 static void begin(void)
 {
-    namespace_require_pair();
-    unit_check(writer_open(&writer), "writer_open");
-    crowd = (struct crowd){ .loop = SCRunLoopCreate() };
-    for (unsigned i = 0; i < TARGETS; i++)
-        watch(i);
-    while (SCRunLoopPerform(crowd.loop, 0.1) > 0)
-        continue;
-    assert_int_equal(crowd.calls, 0);
+    crowd_begin();
+    crowd_watch_ipv4(TARGETS);
 }
 
-static void end(void)
-{
-    for (unsigned i = 0; i < TARGETS; i++)
-        if (crowd.targets[i] != NULL)
-            unwatch(i);
-    SCRunLoopRelease(crowd.loop);
-    writer_close(&writer);
-}
-
-UNIT(.setup = begin, .teardown = end)
-
-/* The last callback of each target, GetFlags and GetPath have these flags. */
-static void expect_all(SCNetworkReachabilityFlags flags)
-{
-    for (unsigned i = 0; i < TARGETS; i++) {
-        if (crowd.targets[i] == NULL)
-            continue;
-        assert_int_equal(crowd.flags[i], flags);
-        assert_int_equal(expect_flags_of(crowd.targets[i]), flags);
-        assert_int_equal(expect_path_of(crowd.targets[i]).flags, flags);
-    }
-}
+UNIT(.setup = begin, .teardown = crowd_end)
 
 static unsigned count_reachable(void)
 {
@@ -109,7 +41,7 @@ TEST(the_first_callback_comes_before_most_evaluations)
     crowd.at_first_call = count_at_first_call;
     set_route(true);
     assert_int_equal(SCRunLoopPerform(crowd.loop, 0), TARGETS);
-    expect_all(R);
+    crowd_expect_all(R);
     assert_in_range(reachable_at_first_call, 1, TARGETS / 10);
 }
 
@@ -120,7 +52,7 @@ TEST(one_perform_makes_all_callbacks)
     set_route(false);
     assert_int_equal(SCRunLoopPerform(crowd.loop, -1), TARGETS);
     assert_int_equal(crowd.calls, 2 * TARGETS);
-    expect_all(0);
+    crowd_expect_all(0);
 }
 
 /* Moves the targets to this thread's loop, which ends with the thread. */
@@ -145,7 +77,7 @@ TEST(one_run_without_a_wait_makes_all_callbacks)
     unit_check(pthread_join(thread, NULL), "pthread_join");
     assert_int_equal(result, kSCRunLoopRunTimedOut);
     assert_int_equal(crowd.calls, TARGETS);
-    expect_all(R);
+    crowd_expect_all(R);
 }
 
 static void delete_route(void)
@@ -159,7 +91,7 @@ TEST(a_change_during_a_round_is_not_missed)
     set_route(true);
     while (SCRunLoopPerform(crowd.loop, 0) > 0)
         continue;
-    expect_all(0);
+    crowd_expect_all(0);
     assert_in_range(crowd.calls, 2, TARGETS);
 }
 
@@ -167,7 +99,7 @@ static void add_rule(void)
 {
     const struct writer_rule rule = { .prefix = "198.51.0.0/16", .priority = 10, .action = FR_ACT_BLACKHOLE };
 
-    unit_check(writer_rule(&writer, WRITER_ADD, &rule), "rule");
+    unit_check(writer_rule(&crowd.writer, WRITER_ADD, &rule), "rule");
 }
 
 TEST(a_rule_that_is_added_during_a_round_is_not_missed)
@@ -176,14 +108,14 @@ TEST(a_rule_that_is_added_during_a_round_is_not_missed)
     set_route(true);
     while (SCRunLoopPerform(crowd.loop, 0) > 0)
         continue;
-    expect_all(0);
+    crowd_expect_all(0);
 }
 
 /* Of the 500 last targets, which the round has not reached. */
 static void unwatch_many(void)
 {
     for (unsigned i = TARGETS / 2; i < TARGETS; i++)
-        unwatch(i);
+        crowd_unwatch(i);
 }
 
 TEST(targets_that_are_unscheduled_during_a_round_are_not_called)
@@ -191,13 +123,13 @@ TEST(targets_that_are_unscheduled_during_a_round_are_not_called)
     crowd.at_first_call = unwatch_many;
     set_route(true);
     assert_int_equal(SCRunLoopPerform(crowd.loop, 0), TARGETS / 2);
-    expect_all(R);
+    crowd_expect_all(R);
 }
 
 static void watch_again(void)
 {
-    unwatch(TARGETS - 1);
-    watch(TARGETS - 1);
+    crowd_unwatch(TARGETS - 1);
+    crowd_watch(TARGETS - 1, "198.51.103.250");
     set_route(false);
 }
 
@@ -207,7 +139,7 @@ TEST(a_target_that_is_scheduled_during_a_round_is_evaluated_after_it)
     set_route(true);
     while (SCRunLoopPerform(crowd.loop, 0) > 0)
         continue;
-    expect_all(0);
+    crowd_expect_all(0);
 }
 
 static int nested_calls;
@@ -223,5 +155,5 @@ TEST(a_nested_perform_continues_the_round)
     set_route(true);
     assert_int_equal(SCRunLoopPerform(crowd.loop, 0) + nested_calls, TARGETS);
     assert_in_range(nested_calls, TARGETS / 2, TARGETS - 1);
-    expect_all(R);
+    crowd_expect_all(R);
 }

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* Many targets to which one route leads: few queries find out what a change means for all of them, and a target that has
+ * another route than the others gets its own flags. */
+#include <linux/fib_rules.h>
+#include <linux/rtnetlink.h>
+
+#include "kernel/rtnetlink.h"
+#include "support/crowd.h"
+#include "support/namespace.h"
+
+enum { TARGETS = 200, FEW = 8 };
+
+#define GATEWAY      "192.0.2.1"
+#define GATEWAY_IPV6 "2001:db8::1"
+
+static unsigned queries;
+
+int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+
+int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+{
+    queries++;
+    return __real_rtnetlink_query(rtnetlink, request, ret);
+}
+
+UNIT(.setup = crowd_begin, .teardown = crowd_end)
+
+static void set_default(bool present)
+{
+    crowd_route(present, "0.0.0.0/0", GATEWAY);
+}
+
+static void set_default_ipv6(bool present)
+{
+    crowd_route(present, "::/0", GATEWAY_IPV6);
+}
+
+static void begin_ipv4(void)
+{
+    set_default(true);
+    crowd_watch_ipv4(TARGETS);
+}
+
+static void begin_ipv6(void)
+{
+    set_default_ipv6(true);
+    crowd_watch_ipv6(TARGETS);
+}
+
+/* This many callbacks come, after at most `limit` queries. GetFlags and GetPath agree with them. */
+static void expect_changes(unsigned count, unsigned limit)
+{
+    queries = 0;
+    assert_int_equal(crowd_settle(), count);
+    assert_in_range(queries, 0, limit);
+    crowd_expect_agreement();
+}
+
+/* ---- Few queries ------------------------------------------------------------------------------------------------ */
+
+TEST(a_default_route_that_goes_and_comes_costs_few_queries)
+{
+    begin_ipv4();
+    for (unsigned i = 0; i < 3; i++) {
+        set_default(false);
+        expect_changes(TARGETS, FEW);
+        crowd_expect_all(0);
+        set_default(true);
+        expect_changes(TARGETS, FEW);
+        crowd_expect_all(R);
+    }
+}
+
+TEST(an_ipv6_default_route_that_goes_and_comes_costs_few_queries)
+{
+    begin_ipv6();
+    set_default_ipv6(false);
+    expect_changes(TARGETS, FEW);
+    crowd_expect_all(0);
+    set_default_ipv6(true);
+    expect_changes(TARGETS, FEW);
+    crowd_expect_all(R);
+}
+
+TEST(a_route_between_the_targets_costs_no_query)
+{
+    begin_ipv4();
+    crowd_route(true, "198.51.100.240/29", NULL);
+    expect_changes(0, 0);
+    crowd_route(true, "203.0.113.0/24", NULL);
+    expect_changes(0, 0);
+}
+
+TEST(a_target_that_joins_costs_one_query)
+{
+    begin_ipv4();
+    crowd_watch(TARGETS, "198.18.0.1");
+    queries = 0;
+    assert_int_equal(SCRunLoopPerform(crowd.loop, 0), 0);
+    assert_int_equal(queries, 1);
+    set_default(false);
+    expect_changes(TARGETS + 1, FEW);
+}
+
+TEST(an_unreachable_default_route_costs_few_queries)
+{
+    begin_ipv4();
+    crowd_route(true, "0.0.0.0/1", GATEWAY);
+    crowd_route(true, "128.0.0.0/1", GATEWAY);
+    expect_changes(0, 3 * TARGETS);
+    crowd_route(false, "128.0.0.0/1", GATEWAY);
+    expect_changes(0, FEW);
+    set_default(false);
+    expect_changes(TARGETS, FEW);
+}
+
+/* ---- Targets with another route --------------------------------------------------------------------------------- */
+
+TEST(a_route_to_a_part_of_the_targets_changes_only_these)
+{
+    begin_ipv4();
+    crowd_route(true, "198.51.100.0/28", NULL);
+    expect_changes(15, 15 * FEW);
+    set_default(false);
+    expect_changes(TARGETS - 15, 4 * 15 + FEW);
+    set_default(true);
+    expect_changes(TARGETS - 15, 4 * 15 + FEW);
+    crowd_route(false, "198.51.100.0/28", NULL);
+    expect_changes(15, 15 * FEW);
+    crowd_expect_all(R);
+    set_default(false);
+    expect_changes(TARGETS, FEW);
+}
+
+/* One address for all: the queries are about one of these. */
+TEST(a_route_to_any_one_of_the_targets_changes_only_this_one)
+{
+    static const char *const routes[] = { "198.51.100.1/32", "198.51.100.2/32", "198.51.100.100/32",
+                                          "198.51.100.200/32" };
+
+    begin_ipv4();
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        crowd_route(true, routes[i], NULL);
+        expect_changes(1, FEW);
+        set_default(false);
+        expect_changes(TARGETS - 1, 2 * FEW);
+        set_default(true);
+        expect_changes(TARGETS - 1, 2 * FEW);
+        crowd_route(false, routes[i], NULL);
+        expect_changes(1, FEW);
+    }
+    crowd_expect_all(R);
+}
+
+TEST(two_changes_before_a_pass_do_not_hide_each_other)
+{
+    begin_ipv4();
+    set_default(false);
+    crowd_route(true, "198.51.100.1/32", GATEWAY);
+    expect_changes(TARGETS - 1, 2 * FEW);
+    set_default(true);
+    crowd_route(false, "198.51.100.1/32", GATEWAY);
+    crowd_route(true, "198.51.100.2/32", NULL);
+    expect_changes(TARGETS - 2, 3 * FEW);
+    assert_int_equal(crowd.flags[0], R);
+    assert_int_equal(crowd.flags[1], 0);
+    assert_int_equal(crowd.flags[2], R);
+}
+
+TEST(a_target_that_goes_leaves_no_wrong_flags_to_the_others)
+{
+    begin_ipv4();
+    set_default(false);
+    crowd_route(true, "198.51.100.1/32", NULL);
+    expect_changes(TARGETS, 2 * FEW);
+    set_default(true);
+    expect_changes(TARGETS - 1, 2 * FEW);
+    crowd_unwatch(0);
+    crowd_unwatch(1);
+    set_default(false);
+    expect_changes(TARGETS - 2, FEW);
+    set_default(true);
+    expect_changes(TARGETS - 2, FEW);
+}
+
+TEST(an_address_of_this_machine_has_its_own_flags)
+{
+    begin_ipv4();
+    namespace_ip("address add 198.51.100.7/32 dev a");
+    expect_changes(1, 10 * TARGETS);
+    assert_int_equal(crowd.flags[6], R | L | D);
+    namespace_ip("address del 198.51.100.7/32 dev a");
+    expect_changes(1, 10 * TARGETS);
+    crowd_expect_all(R);
+}
+
+TEST(targets_behind_a_multipath_route_are_evaluated_one_by_one)
+{
+    begin_ipv4();
+    namespace_ip("address add 192.0.3.2/24 dev b");
+    namespace_ip("link set dev b up");
+    (void)crowd_settle();
+    namespace_ip("route replace default nexthop via " GATEWAY " dev a nexthop via 192.0.3.1 dev b");
+    (void)crowd_settle();
+    crowd_expect_agreement();
+    namespace_ip("route replace default via " GATEWAY);
+    (void)crowd_settle();
+    crowd_expect_all(R);
+    set_default(false);
+    expect_changes(TARGETS, FEW);
+}
+
+/* ---- Rules and tables ------------------------------------------------------------------------------------------- */
+
+static void set_rule(bool present, const struct writer_rule *rule)
+{
+    unit_check(writer_rule(&crowd.writer, present ? WRITER_ADD : WRITER_DELETE, rule), "rule");
+}
+
+TEST(a_rule_for_some_targets_ends_sharing)
+{
+    const struct writer_rule rule = { .prefix = "198.51.100.0/26", .priority = 10, .action = FR_ACT_PROHIBIT };
+
+    begin_ipv4();
+    set_rule(true, &rule);
+    expect_changes(63, 10 * TARGETS);
+    set_default(false);
+    expect_changes(TARGETS - 63, 10 * TARGETS);
+    set_default(true);
+    expect_changes(TARGETS - 63, 10 * TARGETS);
+    set_rule(false, &rule);
+    expect_changes(63, 10 * TARGETS);
+    crowd_expect_all(R);
+    set_default(false);
+    expect_changes(TARGETS, FEW);
+}
+
+TEST(a_rule_that_exists_before_the_targets_prevents_sharing)
+{
+    const struct writer_rule rule = {
+        .prefix = "198.51.100.0/26", .priority = 10, .action = FR_ACT_TO_TBL, .table = 100
+    };
+
+    set_rule(true, &rule);
+    begin_ipv4();
+    namespace_ip("route add blackhole 198.51.100.16/28 table 100");
+    expect_changes(16, 10 * TARGETS);
+    set_default(false);
+    expect_changes(TARGETS - 16, 10 * TARGETS);
+}
+
+/* After the end of the route in "main", targets can have different routes in "default". */
+TEST(routes_in_the_table_default_count)
+{
+    begin_ipv4();
+    namespace_ip("route add 198.51.100.64/26 via " GATEWAY " table default");
+    expect_changes(0, 64 * FEW);
+    set_default(false);
+    expect_changes(TARGETS - 64, 10 * TARGETS);
+    assert_int_equal(crowd.flags[100], R);
+    set_default(true);
+    expect_changes(TARGETS - 64, 10 * TARGETS);
+}
+
+TEST(a_throw_route_counts)
+{
+    begin_ipv4();
+    namespace_ip("route add throw 198.51.100.64/26");
+    expect_changes(64, 10 * TARGETS);
+    set_default(false);
+    expect_changes(TARGETS - 64, 10 * TARGETS);
+    set_default(true);
+    expect_changes(TARGETS - 64, 10 * TARGETS);
+    crowd_route(true, "198.51.100.0/24", GATEWAY);
+    expect_changes(0, 10 * TARGETS);
+    namespace_ip("route del throw 198.51.100.64/26");
+    expect_changes(64, 10 * TARGETS);
+    crowd_expect_all(R);
+}
+
+/* ---- Links and addresses ---------------------------------------------------------------------------------------- */
+
+/* The kernel sends no messages about routes that end with their interface. */
+TEST(a_link_that_goes_down_takes_its_routes_along)
+{
+    begin_ipv4();
+    crowd_route(true, "198.51.100.0/25", "192.0.2.3");
+    expect_changes(0, 10 * TARGETS);
+    namespace_ip("link set dev a down");
+    expect_changes(TARGETS, 20 * TARGETS);
+    crowd_expect_all(0);
+    namespace_ip("link set dev a up");
+    (void)crowd_settle();
+    set_default(true);
+    expect_changes(TARGETS, 20 * TARGETS);
+    crowd_expect_all(R);
+}
+
+/* Unique local addresses are a class of their own: the kernel chooses the source by the destination. */
+TEST(global_and_unique_local_ipv6_addresses_do_not_share)
+{
+    begin_ipv6();
+    crowd_watch(TARGETS, "fd00::1");
+    crowd_watch(TARGETS + 1, "fd00::2");
+    assert_int_equal(crowd_settle(), 0);
+    set_default_ipv6(false);
+    expect_changes(TARGETS + 2, 2 * FEW);
+    set_default_ipv6(true);
+    expect_changes(TARGETS + 2, 2 * FEW);
+    crowd_expect_all(R);
+}
+
+TEST(an_ipv6_route_that_expires_takes_all_its_targets_along)
+{
+    set_default_ipv6(true);
+    namespace_ip("route add blackhole 2001:db8:1::/48 metric 2000");
+    namespace_ip("route add 2001:db8:1::/48 via " GATEWAY_IPV6 " expires 2");
+    crowd_watch_ipv6(TARGETS);
+    crowd_expect_all(R);
+    queries = 0;
+    while (crowd.calls < TARGETS)
+        assert_true(SCRunLoopPerform(crowd.loop, 10) >= 0);
+    assert_in_range(queries, 0, 4 * FEW);
+    crowd_expect_all(0);
+}
+
+/* ---- Two loops -------------------------------------------------------------------------------------------------- */
+
+TEST(a_target_on_two_loops_has_its_own_evaluation)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+
+    begin_ipv4();
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[0], other, kSCRunLoopDefaultMode));
+    set_default(false);
+    assert_int_equal(SCRunLoopPerform(other, 0), 1);
+    assert_int_equal(crowd.flags[0], 0);
+    expect_changes(TARGETS - 1, 2 * FEW);
+    crowd_expect_all(0);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(crowd.targets[0], other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(other);
+}
+
+TEST(all_targets_are_unscheduled_in_any_order)
+{
+    begin_ipv4();
+    set_default(false);
+    for (unsigned i = 0; i < TARGETS; i += 2)
+        crowd_unwatch(i);
+    expect_changes(TARGETS / 2, FEW);
+    for (unsigned i = TARGETS; i-- > 1;)
+        if (crowd.targets[i] != NULL)
+            crowd_unwatch(i);
+    assert_int_equal(crowd_settle(), 0);
+}
