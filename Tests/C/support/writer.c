@@ -247,6 +247,17 @@ int writer_link_up(struct writer *writer, unsigned index, bool up)
     return commit(writer, header);
 }
 
+int writer_link_rename(struct writer *writer, unsigned index, const char *name)
+{
+    union request     request;
+    struct nlmsghdr  *header = begin(&request, RTM_NEWLINK, 0);
+    struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+
+    info->ifi_index = (int)index;
+    mnl_attr_put_strz(header, IFLA_IFNAME, name);
+    return commit(writer, header);
+}
+
 /* ---- Addresses -------------------------------------------------------------------------------------------------- */
 
 int writer_address(struct writer *writer, enum writer_action action, unsigned index, const char *prefix)
@@ -384,14 +395,26 @@ int writer_nexthop_group(struct writer *writer, enum writer_action action, unsig
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
+static void put_selectors(struct nlmsghdr *header, const struct writer_rule *rule)
+{
+    if (rule->iif != NULL)
+        mnl_attr_put_strz(header, FRA_IIFNAME, rule->iif);
+    if (rule->oif != NULL)
+        mnl_attr_put_strz(header, FRA_OIFNAME, rule->oif);
+    if (rule->mark != 0)
+        mnl_attr_put_u32(header, FRA_FWMARK, rule->mark);
+    if (rule->suppress_default)
+        mnl_attr_put_u32(header, FRA_SUPPRESS_PREFIXLEN, 0);
+}
+
 int writer_rule(struct writer *writer, enum writer_action action, const struct writer_rule *rule)
 {
     union request        request;
     struct nlmsghdr     *header;
     struct fib_rule_hdr *info;
-    struct ip            ip;
+    struct ip            ip, from = { 0 };
 
-    if (!parse(rule->prefix, &ip))
+    if (!parse(rule->prefix, &ip) || (rule->from != NULL && !parse(rule->from, &from)))
         return EINVAL;
     header = begin(&request, action == WRITER_DELETE ? RTM_DELRULE : RTM_NEWRULE, flags_of(action));
     info = mnl_nlmsg_put_extra_header(header, sizeof *info);
@@ -400,6 +423,10 @@ int writer_rule(struct writer *writer, enum writer_action action, const struct w
     info->action = (uint8_t)rule->action;
     if (ip.bits != 0)
         mnl_attr_put(header, FRA_DST, ip.length, ip.bytes);
+    info->src_len = from.bits;
+    if (from.bits != 0)
+        mnl_attr_put(header, FRA_SRC, from.length, from.bytes);
+    put_selectors(header, rule);
     if (rule->table != 0)
         mnl_attr_put_u32(header, FRA_TABLE, rule->table);
     mnl_attr_put_u32(header, FRA_PRIORITY, rule->priority);

@@ -39,6 +39,7 @@ unsigned writer_index(const char *name);
 int      writer_link_add_pair(struct writer *writer, const char *name, const char *peer);
 int      writer_link_delete(struct writer *writer, unsigned index);
 int      writer_link_up(struct writer *writer, unsigned index, bool up);
+int      writer_link_rename(struct writer *writer, unsigned index, const char *name);
 
 /* ---- Addresses: "192.0.2.2/24", "2001:db8::2/64" (without duplicate address detection). */
 int writer_address(struct writer *writer, enum writer_action action, unsigned index, const char *prefix);
@@ -69,6 +70,9 @@ int writer_nexthop_group(struct writer *writer, enum writer_action action, unsig
 struct writer_rule {
     const char *prefix;
     unsigned    priority, action, table;
+    const char *from, *iif, *oif; /* a source prefix and interfaces; NULL: any */
+    unsigned    mark;             /* 0: any */
+    bool        suppress_default; /* the table's default routes do not count: suppress_prefixlength 0 */
 };
 int writer_rule(struct writer *writer, enum writer_action action, const struct writer_rule *rule);
 
