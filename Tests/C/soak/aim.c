@@ -86,7 +86,16 @@ void aim_draw(uint64_t *random, struct aim *ret)
     case 2:
         ret->local = parse_address(sources[ret->remote.family == AF_INET6][random_take(&bits, 3)]);
         break;
-    case 3:
+    case 3: /* the interface of the source, and perhaps another one */
+        ret->local = parse_address("fe80::2");
+        ret->local.bytes[15] += (uint8_t)random_take(&bits, 2);
+        ret->local.scope = if_nametoindex(random_take(&bits, 2) == 0 ? "a" : "c");
+        if (random_take(&bits, 2) == 0)
+            snprintf(ret->interface, sizeof ret->interface, "%s", interfaces[random_take(&bits, 2)]);
+        if (ret->remote.family == AF_INET6)
+            break;
+        /* fallthrough */
+    case 4:
         ret->local = parse_address(sources[ret->remote.family == AF_INET6][random_take(&bits, 3)]);
         snprintf(ret->interface, sizeof ret->interface, "%s", interfaces[random_take(&bits, 2)]);
         break;

@@ -281,9 +281,18 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim 
 
 /* ---- Aims ------------------------------------------------------------------------------------------------------- */
 
-static bool has_local_address(const struct aim *aim)
+/* Whether the address means nothing without an interface. */
+static bool is_scoped(const struct aim_address *address)
 {
-    const struct query own = { .family = aim->local.family, .destination = aim->local.bytes, .mark = aim->mark };
+    return address->family == AF_INET6 && is_link_local(address->bytes);
+}
+
+static bool has_local_address(const struct aim *aim, unsigned oif)
+{
+    const struct query own = { .family = aim->local.family,
+                               .destination = aim->local.bytes,
+                               .oif = is_scoped(&aim->local) ? oif : 0,
+                               .mark = aim->mark };
     const struct reply reply = query_route(&own);
 
     return reply.error == 0 && reply.type == RTN_LOCAL;
@@ -300,11 +309,14 @@ SCNetworkReachabilityFlags oracle_flags(const struct aim *aim)
 
     if (aim->interface[0] != '\0' && (query.oif = if_nametoindex(aim->interface)) == 0)
         return 0;
-    if (aim->remote.scope != 0 && aim->remote.scope != query.oif)
+    if (query.oif == 0)
+        query.oif = aim->local.scope;
+    if ((aim->remote.scope != 0 && aim->remote.scope != query.oif) ||
+        (aim->local.scope != 0 && aim->local.scope != query.oif))
         return 0;
-    if (query.family == AF_INET6 && is_link_local(query.destination) && query.oif == 0)
+    if (query.oif == 0 && (is_scoped(&aim->remote) || is_scoped(&aim->local)))
         return 0;
-    if (aim->local.family != 0 && !has_local_address(aim))
+    if (aim->local.family != 0 && !has_local_address(aim, query.oif))
         return 0;
     if (aim_is_default_path(aim)) {
         flags = flags_of_default(AF_INET, aim, query.oif);
