@@ -106,6 +106,7 @@ static void choose_hops(change *bits, unsigned family, struct writer_route *rout
 
     switch (random_take(bits, 7)) {
     case 0:
+        link = random_take(bits, 4) == 0 ? "lo" : link;
         text_add(text, " dev %s", link);
         route->index = world_index(link);
         break;
@@ -115,6 +116,12 @@ static void choose_hops(change *bits, unsigned family, struct writer_route *rout
         route->nexthop = which == 2 ? 10 : which + 1;
         break;
     case 3:
+        if (family == 0 && random_take(bits, 4) == 0) { /* a leg without a gateway; IPv6 refuses it */
+            route->legs[0] = (struct writer_leg){ world_index(link), gateways[0][which] };
+            route->legs[1] = (struct writer_leg){ .index = world_index(gateway_links[0][second]) };
+            text_add(text, " nexthop via %s dev %s nexthop dev %s", gateways[0][which], link, gateway_links[0][second]);
+            break;
+        }
         route->legs[0] = (struct writer_leg){ world_index(link), gateways[family][which] };
         route->legs[1] = (struct writer_leg){ world_index(gateway_links[family][second]), gateways[family][second] };
         text_add(text, " nexthop via %s dev %s nexthop via %s dev %s", gateways[family][which], link,

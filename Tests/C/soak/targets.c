@@ -6,7 +6,8 @@
 #include "support/patience.h"
 #include "support/unit.h"
 
-#define PATIENCE     3.0   /* seconds for which a disagreement must last */
+#define PATIENCE     5.0   /* seconds for which a disagreement must last */
+#define SLOW         2e8   /* nanoseconds after which a disagreement is printed */
 #define STEP         0.001 /* seconds between two comparisons */
 #define MOST_COVERED 128   /* of the targets in a prefix, this many are compared, chosen at random */
 #define OTHERS       100   /* of the others, one in so many */
@@ -182,19 +183,34 @@ static unsigned *copy_calls(const struct targets *targets)
     return calls;
 }
 
+/* Once for a check: a disagreement that lasts for long, but may end. */
+static void print_slow(struct targets *targets, const struct watched *wrong)
+{
+    const struct results results = results_query(wrong);
+
+    print_message("after %.0f ms: ", SLOW / 1e6);
+    results_print(wrong, &results);
+    targets->is_slow = true;
+}
+
 const struct watched *targets_check(struct targets *targets, long long acknowledged)
 {
-    const long long       end = watched_now() + (long long)(patience_of(PATIENCE) * 1e9);
+    const long long       begin = watched_now(), end = begin + (long long)(patience_of(PATIENCE) * 1e9);
     unsigned             *calls = copy_calls(targets);
     const struct watched *wrong;
     double                wait = 0;
 
+    targets->is_slow = false;
     suspect_some(targets);
     do {
         drive_once(targets, wait);
         wrong = find_wrong(targets);
         wait = STEP;
+        if (wrong != NULL && watched_now() - begin > SLOW && !targets->is_slow)
+            print_slow(targets, wrong);
     } while (wrong != NULL && watched_now() < end);
+    if (targets->is_slow)
+        print_message("  this lasted %.0f ms\n", (double)(watched_now() - begin) / 1e6);
     measure_healing(targets, calls, acknowledged);
     free(calls);
     for (size_t i = 0; i < targets->count; i++)

@@ -18,6 +18,7 @@ struct targets {
     uint64_t          random;
     struct healing   *healing;
     unsigned long     comparisons;
+    bool              is_slow; /* a disagreement was printed in this check */
 };
 
 /* `seed` decides what the targets are about. */
