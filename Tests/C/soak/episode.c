@@ -108,6 +108,7 @@ size_t episode_play(const struct episode *episode, bool verbose, struct tally *t
     world_open(&play.world);
     oracle_open();
     targets_open(&play.targets, episode->targets, episode->seed, &tally->healing);
+    play.targets.is_silent = tally->is_silent;
     churn_open(&play.churn, &play.targets.venues, episode->seed);
     failed = make_changes(&play);
     churn_close(&play.churn);

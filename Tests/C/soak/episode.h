@@ -18,6 +18,7 @@ struct episode {
 
 /* Sums over all episodes. */
 struct tally {
+    bool           is_silent;                                             /* slow checks are not printed */
     unsigned long  changes, checks, comparisons, lives, floods, overruns; /* floods after which messages were lost */
     struct healing healing;
 };

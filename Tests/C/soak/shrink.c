@@ -7,7 +7,7 @@
 
 static size_t play_silently(const struct episode *episode)
 {
-    static struct tally unused;
+    static struct tally unused = { .is_silent = true };
 
     return episode_play(episode, false, &unused);
 }

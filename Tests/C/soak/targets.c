@@ -200,7 +200,7 @@ const struct watched *targets_check(struct targets *targets, long long acknowled
     const struct watched *wrong;
     double                wait = 0;
 
-    targets->is_slow = false;
+    targets->is_slow = targets->is_silent;
     suspect_some(targets);
     do {
         drive_once(targets, wait);
@@ -209,7 +209,7 @@ const struct watched *targets_check(struct targets *targets, long long acknowled
         if (wrong != NULL && watched_now() - begin > SLOW && !targets->is_slow)
             print_slow(targets, wrong);
     } while (wrong != NULL && watched_now() < end);
-    if (targets->is_slow)
+    if (targets->is_slow && !targets->is_silent)
         print_message("  this lasted %.0f ms\n", (double)(watched_now() - begin) / 1e6);
     measure_healing(targets, calls, acknowledged);
     free(calls);

@@ -18,7 +18,8 @@ struct targets {
     uint64_t          random;
     struct healing   *healing;
     unsigned long     comparisons;
-    bool              is_slow; /* a disagreement was printed in this check */
+    bool              is_silent; /* disagreements that end are not printed */
+    bool              is_slow;   /* a disagreement was printed in this check */
 };
 
 /* `seed` decides what the targets are about. */
