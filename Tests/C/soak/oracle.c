@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/denial.h"
 #include "support/expect.h"
+#include "support/namespace.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -279,6 +282,94 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim 
     return 0;
 }
 
+/* ---- Without netlink -------------------------------------------------------------------------------------------- */
+
+static struct sockaddr_storage socket_address(int family, const uint8_t *bytes, unsigned scope)
+{
+    struct sockaddr_storage storage = { .ss_family = (sa_family_t)family };
+
+    if (family == AF_INET) {
+        memcpy(&((struct sockaddr_in *)&storage)->sin_addr, bytes, 4);
+    } else {
+        memcpy(&((struct sockaddr_in6 *)&storage)->sin6_addr, bytes, 16);
+        ((struct sockaddr_in6 *)&storage)->sin6_scope_id = is_link_local(bytes) ? scope : 0;
+    }
+    return storage;
+}
+
+/* Connects a socket to an address. Sets *ret_source to its own address. */
+static bool connect_socket(const struct aim *aim, int family, const uint8_t *destination, unsigned oif,
+                           uint8_t ret_source[16])
+{
+    const int                     fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const struct sockaddr_storage local = socket_address(family, aim->local.bytes, oif);
+    struct sockaddr_storage       remote = socket_address(family, destination, oif);
+    socklen_t                     length = sizeof remote;
+    char                          name[IF_NAMESIZE];
+    bool                          connected = fd >= 0;
+
+    if (connected && oif != 0)
+        connected = if_indextoname(oif, name) != NULL &&
+                    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0;
+    if (connected && aim->mark != 0)
+        connected = setsockopt(fd, SOL_SOCKET, SO_MARK, &aim->mark, sizeof aim->mark) == 0;
+    if (connected && aim->local.family != 0)
+        connected = bind(fd, (const struct sockaddr *)&local, sizeof local) == 0;
+    connected = connected && connect(fd, (const struct sockaddr *)&remote, sizeof remote) == 0 &&
+                getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
+    memset(ret_source, 0, 16);
+    if (connected && family == AF_INET)
+        memcpy(ret_source, &((struct sockaddr_in *)&remote)->sin_addr, 4);
+    else if (connected)
+        memcpy(ret_source, &((struct sockaddr_in6 *)&remote)->sin6_addr, 16);
+    close(fd);
+    return connected;
+}
+
+/* A default path is one to either half of the addresses. IPv6's are of global scope. */
+static SCNetworkReachabilityFlags flags_of_default_socket(const struct aim *aim, unsigned oif)
+{
+    static const struct probe {
+        int     family;
+        uint8_t bytes[16];
+    } probes[] = { { AF_INET, { 0, 0, 0, 1 } },
+                   { AF_INET, { 128, 0, 0, 1 } },
+                   { AF_INET6, { 0x40, [15] = 1 } },
+                   { AF_INET6, { 0x80, [15] = 1 } } };
+    uint8_t source[16];
+
+    for (size_t i = 0; i < COUNT(probes); i++) {
+        const struct query query = { .family = probes[i].family,
+                                     .destination = probes[i].bytes,
+                                     .source = aim->local.family != 0 ? aim->local.bytes : NULL };
+
+        if ((aim->local.family == 0 || aim->local.family == probes[i].family) &&
+            connect_socket(aim, probes[i].family, probes[i].bytes, oif, source) && has_source(&query, source) &&
+            memcmp(source, probes[i].bytes, 16) != 0)
+            return R;
+    }
+    return 0;
+}
+
+/* Only R and L are known. A lost carrier shows only on an interface that the aim names. */
+static SCNetworkReachabilityFlags flags_of_socket(const struct aim *aim, unsigned oif)
+{
+    const struct query query = { .family = aim->remote.family,
+                                 .destination = aim->remote.bytes,
+                                 .source = aim->local.family != 0 ? aim->local.bytes : NULL };
+    uint8_t            source[16];
+
+    if (oif != 0 && !is_running(oif))
+        return 0;
+    if (aim_is_default_path(aim))
+        return flags_of_default_socket(aim, oif);
+    if (!connect_socket(aim, aim->remote.family, aim->remote.bytes, oif, source) || !has_source(&query, source))
+        return 0;
+    if (aim_is_loopback(aim))
+        return is_running(if_nametoindex("lo")) ? R | L : 0;
+    return memcmp(source, aim->remote.bytes, 16) == 0 ? R | L : R;
+}
+
 /* ---- Aims ------------------------------------------------------------------------------------------------------- */
 
 /* Whether the address means nothing without an interface. */
@@ -318,6 +409,8 @@ SCNetworkReachabilityFlags oracle_flags(const struct aim *aim)
         return 0;
     if (aim->local.family != 0 && !has_local_address(aim, query.oif))
         return 0;
+    if (denial_uses_sockets())
+        return flags_of_socket(aim, query.oif);
     if (aim_is_default_path(aim)) {
         flags = flags_of_default(AF_INET, aim, query.oif);
         return flags != 0 ? flags : flags_of_default(AF_INET6, aim, query.oif);
@@ -327,9 +420,14 @@ SCNetworkReachabilityFlags oracle_flags(const struct aim *aim)
     return flags_of_address(&query);
 }
 
+static void open_socket(void *fd)
+{
+    *(int *)fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+}
+
 void oracle_open(void)
 {
-    oracle_fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    namespace_aside(open_socket, &oracle_fd);
     assert_true(oracle_fd >= 0);
 }
 

@@ -68,6 +68,11 @@ void world_print(void)
         print_message("%s\n", world_restore_text(links[i]));
 }
 
+static void open_writer(void *writer)
+{
+    writer_open(writer);
+}
+
 void world_open(struct world *ret)
 {
     namespace_require();
@@ -75,7 +80,8 @@ void world_open(struct world *ret)
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
     namespace_sysctl("net.ipv6.conf.default.addr_gen_mode", "1");
     namespace_sysctl("net.ipv6.conf.default.router_solicitations", "0");
-    assert_int_equal(writer_open(&ret->writer), 0);
+    namespace_aside(open_writer, &ret->writer);
+    assert_true(ret->writer.fd >= 0);
     writer_link_up(&ret->writer, writer_index("lo"), true);
     for (unsigned i = 0; i < 2; i++)
         writer_link_add_pair(&ret->writer, pairs[i][0], pairs[i][1]);
