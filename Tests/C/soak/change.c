@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "soak/change.h"
 
+#include <errno.h>
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "soak/stack.h"
 #include "support/namespace.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -68,11 +71,13 @@ static int replace_pair(change bits, struct world *world, struct change_made *re
     const char *const *pair = pairs[random_take(&bits, 2)];
     const unsigned     index = world_index(pair[0]);
 
-    text_add(&ret->text, "link del index %u; link add %s up type veth peer name %s; link set %s up", index, pair[0],
-             pair[1], pair[1]);
+    const unsigned new_index = random_take(&bits, 2) == 0 ? index : 0; /* 0: the kernel chooses */
+
+    text_add(&ret->text, "link del index %u; link add %s index %u up type veth peer name %s; link set %s up", index,
+             pair[0], new_index, pair[1], pair[1]);
     if (index != 0)
         writer_link_delete(&world->writer, index);
-    writer_link_add_pair(&world->writer, pair[0], pair[1]);
+    writer_link_add_pair_at(&world->writer, new_index, pair[0], pair[1]);
     writer_link_up(&world->writer, writer_index(pair[1]), true);
     return writer_link_up(&world->writer, writer_index(pair[0]), true);
 }
@@ -85,6 +90,44 @@ static int rename_link(change bits, struct world *world, struct change_made *ret
 
     text_add(&ret->text, "link set %s name %s", from, to);
     return writer_link_rename(&world->writer, writer_index(from), to);
+}
+
+static int move_link(change bits, struct world *world, struct change_made *ret)
+{
+    const unsigned which = random_take(&bits, 2), index = world_index(pairs[which][0]);
+
+    if (index != 0) {
+        text_add(&ret->text, "link set index %u netns other", index);
+        return writer_link_move(&world->writer, index, world->other.pid);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        struct text command = { .length = 0 };
+
+        text_add(&command, "link set dev %s netns %d", i == 0 ? pairs[which][0] : renamed[which], (int)getpid());
+        text_add(&ret->text, "%s-netns other %s", i == 0 ? "" : "; ", command.bytes);
+        if (namespace_other_try_ip(&world->other, command.bytes))
+            return 0;
+    }
+    return ENODEV;
+}
+
+static int change_stack(change bits, struct world *world, struct change_made *ret)
+{
+    const unsigned number = random_take(&bits, STACK_LINKS);
+
+    (void)world;
+    return stack_change(number, random_take(&bits, 3), &ret->text);
+}
+
+static int set_tentative(change bits, struct world *world, struct change_made *ret)
+{
+    const char    *prefix = random_take(&bits, 2) == 0 ? "2001:db8::2/64" : "2001:db8::3/64";
+    const unsigned index = world_index("a");
+
+    (void)namespace_try_sysctl("net.ipv6.conf.a.accept_dad", "1");
+    text_add(&ret->text, "sysctl net.ipv6.conf.a.accept_dad=1; addr del %s dev a; addr add %s dev a", prefix, prefix);
+    writer_address(&world->writer, WRITER_DELETE, index, prefix);
+    return writer_address_tentative(&world->writer, index, prefix);
 }
 
 static int set_address(change bits, struct world *world, struct change_made *ret)
@@ -198,6 +241,40 @@ static int set_nexthop(change bits, struct world *world, struct change_made *ret
     return writer_nexthop(&world->writer, action, id + 1, &leg);
 }
 
+/* The route is added, or its lifetime becomes shorter, longer or unlimited. */
+static int set_expiry(change bits, struct world *world, struct change_made *ret)
+{
+    static const char *const expiring[] = { "2001:db8:9::/64", "2001:db8:1::/48", "::/0" };
+    struct writer_route      route = { .prefix = expiring[random_take(&bits, COUNT(expiring))], .metric = 10 };
+
+    route.expires = random_take(&bits, 5);
+    route.gateway = "2001:db8::1";
+    route.index = world_index("a");
+    snprintf(ret->prefix, sizeof ret->prefix, "%s", route.prefix);
+    text_add(&ret->text, "route replace %s via %s dev a metric 10 expires %u", route.prefix, route.gateway,
+             route.expires);
+    return writer_route(&world->writer, WRITER_REPLACE, &route);
+}
+
+static int advertise_router(change bits, struct world *world, struct change_made *ret)
+{
+    static const unsigned             lifetimes[] = { 0, 1, 2, 3, 1800 };
+    const struct router_advertisement advertisement = {
+        .router_lifetime = lifetimes[random_take(&bits, COUNT(lifetimes))],
+        .prefix = random_take(&bits, 2) == 0 ? "2001:db8:5::" : NULL,
+        .prefix_lifetime = lifetimes[random_take(&bits, COUNT(lifetimes))],
+        .route = random_take(&bits, 2) == 0 ? "2001:db8:9::" : NULL,
+        .route_lifetime = lifetimes[random_take(&bits, COUNT(lifetimes))]
+    };
+
+    text_add(&ret->text, "# a router advertisement on b: lifetime %u", advertisement.router_lifetime);
+    if (advertisement.prefix != NULL)
+        text_add(&ret->text, ", prefix %s for %u s", advertisement.prefix, advertisement.prefix_lifetime);
+    if (advertisement.route != NULL)
+        text_add(&ret->text, ", route %s for %u s", advertisement.route, advertisement.route_lifetime);
+    return router_send(&world->router, &advertisement);
+}
+
 /* ---- Policy ----------------------------------------------------------------------------------------------------- */
 
 static void choose_selector(change *bits, unsigned family, struct writer_rule *rule, struct text *text)
@@ -264,16 +341,16 @@ static int set_rule(change bits, struct world *world, struct change_made *ret)
 
 static int set_sysctl(change bits, struct world *world, struct change_made *ret)
 {
-    static const char *const names[] = { "net.ipv4.conf.all.ignore_routes_with_linkdown",
+    static const char *const names[] = { "net.ipv6.conf.a.disable_ipv6", "net.ipv6.conf.c.disable_ipv6",
+                                         "net.ipv4.conf.all.ignore_routes_with_linkdown",
                                          "net.ipv6.conf.all.ignore_routes_with_linkdown",
                                          "net.ipv4.nexthop_compat_mode" };
     const char              *name = names[random_take(&bits, COUNT(names))];
-    const char              *value = random_take(&bits, 2) == 0 ? "0" : "1";
+    const char              *value = random_take(&bits, 3) == 0 ? "1" : "0";
 
     (void)world;
     text_add(&ret->text, "sysctl %s=%s", name, value);
-    namespace_sysctl(name, value);
-    return 0;
+    return namespace_try_sysctl(name, value) ? 0 : ENOENT;
 }
 
 /* ---- Floods ----------------------------------------------------------------------------------------------------- */
@@ -304,9 +381,10 @@ typedef int (*kind)(change bits, struct world *world, struct change_made *ret);
 static const struct {
     kind     make;
     unsigned weight;
-} kinds[] = { { set_link, 30 },    { restore_link, 40 }, { set_peer, 30 },   { set_address, 45 },
-              { set_route, 90 },   { set_nexthop, 25 },  { set_rule, 36 },   { set_sysctl, 25 },
-              { replace_pair, 2 }, { rename_link, 3 },   { flood_routes, 1 } };
+} kinds[] = { { set_link, 30 },    { restore_link, 40 }, { set_peer, 30 },    { set_address, 45 },
+              { set_route, 90 },   { set_nexthop, 25 },  { set_rule, 36 },    { set_sysctl, 25 },
+              { replace_pair, 2 }, { rename_link, 3 },   { flood_routes, 1 }, { move_link, 2 },
+              { change_stack, 6 }, { set_tentative, 2 }, { set_expiry, 4 },   { advertise_router, 5 } };
 
 #define SUCCESSORS 3 /* of 8 changes have a check after them */
 
@@ -338,7 +416,8 @@ bool change_is_about_links(change bits)
     const kind what = take_kind(&bits);
 
     return what == set_link || what == set_peer || what == replace_pair || what == restore_link ||
-           what == rename_link || what == set_address || what == set_nexthop;
+           what == rename_link || what == set_address || what == move_link || what == change_stack ||
+           what == set_tentative || what == advertise_router || what == set_nexthop;
 }
 
 bool change_is_flood(change bits)

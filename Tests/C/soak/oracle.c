@@ -11,9 +11,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soak/stack.h"
 #include "support/denial.h"
 #include "support/expect.h"
 #include "support/namespace.h"
+
+#define TUNNEL_DEPTH 4 /* the library follows so many tunnels inside one another */
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -185,6 +188,28 @@ static bool is_multicast(const struct query *query)
     return query->family == AF_INET && (query->destination[0] & 0xf0) == 0xe0;
 }
 
+static SCNetworkReachabilityFlags flags_of_address(struct query *query);
+
+/* Packets into a tunnel leave this machine only if its other end has a path, and not through the tunnel itself. */
+static bool leads_on(unsigned index)
+{
+    static unsigned    depth;
+    char               name[IF_NAMESIZE];
+    struct aim_address remote;
+    struct query       query = { .destination = remote.bytes };
+    bool               leads;
+
+    if (if_indextoname(index, name) == NULL || stack_leads_nowhere(name))
+        return false;
+    if (!stack_find_remote(name, &remote) || depth == TUNNEL_DEPTH)
+        return true;
+    query.family = remote.family;
+    depth++;
+    leads = flags_of_address(&query) != 0 && query_route(&query).oif != index;
+    depth--;
+    return leads;
+}
+
 static SCNetworkReachabilityFlags flags_of_reply(const struct query *query, const struct reply *reply)
 {
     if (reply->error != 0)
@@ -192,6 +217,8 @@ static SCNetworkReachabilityFlags flags_of_reply(const struct query *query, cons
     if (reply->type == RTN_LOCAL)
         return is_running(if_nametoindex("lo")) ? R | L | D : 0;
     if (!is_running(reply->oif) || !has_source(query, reply->source))
+        return 0;
+    if (!leads_on(reply->oif))
         return 0;
     if ((link_flags(reply->oif) & IFF_POINTOPOINT) != 0)
         return R | T;
@@ -265,7 +292,7 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim 
     if (aim->local.family != 0 && aim->local.family != family)
         return 0;
     for (int i = 0; i < 3; i++) {
-        const struct query query = { .family = family,
+        struct query       query = { .family = family,
                                      .destination = probes[family == AF_INET6][i],
                                      .source = aim->local.family != 0 ? aim->local.bytes : NULL,
                                      .oif = oif,
@@ -274,7 +301,7 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim 
         const struct reply reply = query_route(&query);
 
         if (reply.error == 0 && reply.bits <= 1 && reply.type != RTN_LOCAL)
-            return flags_of_match(&query, &reply);
+            return family == AF_INET ? flags_of_match(&query, &reply) : flags_of_address(&query);
         /* There is no route at all: only the other half of a default route is left to probe. */
         if (reply.error == ENETUNREACH && i == 0)
             i = 1;
@@ -306,8 +333,11 @@ static bool connect_socket(const struct aim *aim, int family, const uint8_t *des
     struct sockaddr_storage       remote = socket_address(family, destination, oif);
     socklen_t                     length = sizeof remote;
     char                          name[IF_NAMESIZE];
+    const int                     one = 1;
     bool                          connected = fd >= 0;
 
+    if (connected)
+        connected = setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0;
     if (connected && oif != 0)
         connected = if_indextoname(oif, name) != NULL &&
                     setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0;

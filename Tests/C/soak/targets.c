@@ -6,7 +6,7 @@
 #include "support/patience.h"
 #include "support/unit.h"
 
-#define PATIENCE     5.0   /* seconds for which a disagreement must last */
+#define PATIENCE     8.0   /* seconds for which a disagreement must last */
 #define SLOW         2e8   /* nanoseconds after which a disagreement is printed */
 #define SLOW_POLLING 3e9   /* the same in a sandbox, where the library evaluates every 2 seconds */
 #define STEP         0.001 /* seconds between two comparisons */

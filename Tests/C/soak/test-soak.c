@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "soak/shrink.h"
+#include "soak/stack.h"
 #include "support/unit.h"
 
 #define STEPS   1200
@@ -98,4 +99,5 @@ TEST(all_results_agree_after_random_changes)
         expect_right(seed, &episode, &tally);
     }
     print_tally(&tally, began);
+    stack_print_refused();
 }

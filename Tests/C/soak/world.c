@@ -64,6 +64,7 @@ void world_print(void)
     for (unsigned i = 0; i < 2; i++)
         print_message("link add %s type veth peer name %s\n", pairs[i][0], pairs[i][1]);
     print_message("tuntap add p mode tun # and a process that holds it open\n");
+    print_message("addr add fe80::b/64 dev b nodad # and a router that sends from it\n");
     for (unsigned i = 0; i < 3; i++)
         print_message("%s\n", world_restore_text(links[i]));
 }
@@ -86,6 +87,9 @@ void world_open(struct world *ret)
     for (unsigned i = 0; i < 2; i++)
         writer_link_add_pair(&ret->writer, pairs[i][0], pairs[i][1]);
     ret->tun = namespace_add_tun("p");
+    writer_address(&ret->writer, WRITER_ADD, writer_index("b"), "fe80::b/64");
+    (void)router_start(&ret->router, "b", "a"); /* a sandbox may refuse it */
+    namespace_other_open(&ret->other);
     for (unsigned i = 0; i < 3; i++)
         world_restore(ret, links[i]);
 }
@@ -93,6 +97,9 @@ void world_open(struct world *ret)
 void world_close(struct world *world)
 {
     writer_close(&world->writer);
+    namespace_other_close(&world->other);
+    if (world->router.fd >= 0)
+        close(world->router.fd);
     if (world->tun >= 0)
         close(world->tun);
 }

@@ -7,11 +7,15 @@
  * changes are made in it. An error of the set-up fails the test.
  */
 
+#include "support/namespace.h"
+#include "support/router.h"
 #include "support/writer.h"
 
 struct world {
-    struct writer writer;
-    int           tun;
+    struct writer          writer;
+    int                    tun;
+    struct router          router; /* on b */
+    struct namespace_other other;  /* links are moved there */
 };
 
 void world_open(struct world *ret);
