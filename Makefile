@@ -68,6 +68,8 @@ STATIC   = $(BUILD)/libreachability.a
 # and resolver.
 TEST_SOURCES  = $(sort $(wildcard Tests/C/*/test-*.c))
 TESTS         = $(addprefix $(BUILD)/tests/,$(notdir $(TEST_SOURCES:.c=)))
+# Linked into test-soak only.
+SOAK          = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/test-soak.c,$(sort $(wildcard Tests/C/soak/*.c))))
 PURE_TESTS    = $(addprefix $(BUILD)/tests/,$(notdir $(patsubst %.c,%,$(wildcard Tests/C/pure/test-*.c))))
 TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c,$(sort $(wildcard Tests/C/support/*.c))))
 # Programs about calls that fail link a copy of the library that calls faulty_NAME for each function in faults.c.
@@ -87,7 +89,7 @@ WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
 .PHONY: FORCE all lib tool run deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
         test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
         check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
-        check-swift-address fuzz storm bench benchmarks format install uninstall clean list-sources
+        check-swift-address fuzz soak storm bench benchmarks format install uninstall clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -176,6 +178,8 @@ $(filter-out $(FAULT_TESTS),$(TESTS)): $(TEST_SHARED) $(STATIC)
 
 $(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
 	$(link_test)
+
+$(BUILD)/tests/test-soak: $(SOAK)
 
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt
@@ -301,6 +305,16 @@ ROUNDS = 200000
 storm: test-programs programs-tsan
 	TEST_STORM_ROUNDS=$(ROUNDS) TEST_TIME_LIMIT=86400 FRESH=1 Tests/run $(BUILD)/tests/test-storm $(BUILD)/tests/test-lookup \
 	    "Tests/under tsan test-storm"
+
+# Random changes of the network under many targets: make soak SEED=1 STEPS=1000000 MINUTES=60 TARGETS=5000. It prints
+# the seed, and how to repeat a failure.
+SEED       =
+STEPS      = 100000
+MINUTES    = 0
+TARGETS    = 2000
+
+soak: $(BUILD)/tests/test-soak
+	SOAK_SEED=$(SEED) SOAK_STEPS=$(STEPS) SOAK_MINUTES=$(MINUTES) SOAK_TARGETS=$(TARGETS) $<
 
 fuzz:
 	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz

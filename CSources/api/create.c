@@ -51,6 +51,8 @@ static bool spec_set_addresses(struct target_spec *spec, const SCNetworkReachabi
     /* As in the kernel, a scope counts only for an address that needs one. */
     if (address_needs_scope(&question->destination))
         question->scope = remote_scope != 0 ? remote_scope : local_scope;
+    if (address_is_link_local(&question->local))
+        question->local_scope = local_scope;
     spec->count = 1;
     if (options->localAddress != NULL)
         spec->kind = TARGET_PAIR;

@@ -153,7 +153,8 @@ const char *SCNetworkReachabilityGetVersion(void)
 
 /* ---- The description -------------------------------------------------------------------------------------------- */
 
-static void append_address(struct text_buffer *text, const struct question *question, const struct address *address)
+static void append_address(struct text_buffer *text, const struct question *question, const struct address *address,
+                           uint32_t scope)
 {
     char digits[46];
 
@@ -162,8 +163,8 @@ static void append_address(struct text_buffer *text, const struct question *ques
     if (question->interface[0] != '\0' && address_needs_scope(address)) {
         append_text(text, "%%");
         append_name(text, question->interface);
-    } else if (question->scope != 0) {
-        append_text(text, "%%%" PRIu32, question->scope);
+    } else if (scope != 0 && address_needs_scope(address)) {
+        append_text(text, "%%%" PRIu32, scope);
     }
 }
 
@@ -181,13 +182,13 @@ static void append_subject(struct text_buffer *text, const struct SCNetworkReach
         return;
     case TARGET_ADDRESS:
         append_text(text, "address = ");
-        append_address(text, question, &question->destination);
+        append_address(text, question, &question->destination, question->scope);
         return;
     case TARGET_PAIR:
         append_text(text, "local address = ");
-        append_address(text, question, &question->local);
+        append_address(text, question, &question->local, question->local_scope);
         append_text(text, ", remote address = ");
-        append_address(text, question, &question->destination);
+        append_address(text, question, &question->destination, question->scope);
         return;
     }
 }

@@ -82,18 +82,33 @@ unsigned question_class(const struct question *question)
     return destination->family == AF_INET6 ? class_of_ipv6(destination) : 0;
 }
 
+/* The kernel would choose the interface of a link-local address that names none. */
+static bool has_link_local_address(const struct question *question)
+{
+    return address_is_link_local(&question->destination) || address_is_link_local(&question->local);
+}
+
+static bool excludes_interface(const struct question *question, uint32_t index)
+{
+    return (question->scope != 0 && question->scope != index) ||
+           (question->local_scope != 0 && question->local_scope != index);
+}
+
 bool question_choose_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret)
 {
     if (question->interface[0] != '\0' && named == 0) {
         *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
         return false;
     }
-    *ret_oif = named != 0 ? named : question->scope;
-    /* Two different interfaces; or no interface for a link-local address, which the kernel would choose. */
-    if ((question->scope != 0 && question->scope != *ret_oif) ||
-        (*ret_oif == 0 && address_is_link_local(&question->destination))) {
+    *ret_oif = named != 0 ? named : question->scope != 0 ? question->scope : question->local_scope;
+    if (excludes_interface(question, *ret_oif) || (*ret_oif == 0 && has_link_local_address(question))) {
         *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
         return false;
     }
     return true;
+}
+
+bool question_needs_interface(const struct question *question)
+{
+    return question->interface[0] != '\0' || question->scope != 0 || has_link_local_address(question);
 }

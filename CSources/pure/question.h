@@ -14,6 +14,7 @@ struct question {
     struct address destination; /* AF_UNSPEC: the default path */
     struct address local;       /* the source address; AF_UNSPEC: the kernel chooses */
     uint32_t       scope;       /* an interface index, from a numeric zone or a socket address; 0: any */
+    uint32_t       local_scope; /* the same of a link-local local address */
     uint32_t       mark;
     char           interface[16]; /* "": any */
 };
@@ -51,5 +52,8 @@ unsigned question_class(const struct question *question);
 /* Sets *ret_oif to the interface of a question; 0: any. `named` is the current index of the interface with the
  * question's interface name; 0: no name, or no such interface. False: *ret is the path already. */
 bool question_choose_interface(const struct question *question, uint32_t named, uint32_t *ret_oif, struct path *ret);
+
+/* Whether question_choose_interface can return anything but "any interface". */
+bool question_needs_interface(const struct question *question);
 
 #endif

@@ -44,8 +44,8 @@ static bool link_is_the_reason(const struct path *path)
 /* The usable legs of a route. If the query names an interface, only legs over this interface, or all if it is a VRF. */
 struct route_legs {
     size_t           count;
-    uint32_t         usable[LEG_LIMIT]; /* the interfaces */
-    struct route_leg unusable;          /* the first, if possible one that the kernel does not call dead; oif 0: none */
+    struct route_leg usable[LEG_LIMIT];
+    struct route_leg unusable; /* the first, if possible one that the kernel does not call dead; oif 0: none */
 };
 
 static bool leg_is_usable(struct route_query *query, const struct route_leg *leg)
@@ -80,7 +80,7 @@ static struct route_legs read_legs(struct route_query *query, struct route *rout
         if (oif != 0 && leg.oif != oif)
             continue;
         if (legs.count < LEG_LIMIT && leg_is_usable(query, &leg))
-            legs.usable[legs.count++] = leg.oif;
+            legs.usable[legs.count++] = leg;
         else if (legs.unusable.oif == 0 || ((legs.unusable.flags & RTNH_F_DEAD) != 0 && !dead))
             legs.unusable = leg;
     }
@@ -173,15 +173,31 @@ static int find_plain_path(struct route_query *query, uint32_t oif, struct path 
     return error == 0 ? evaluate_and_follow(query, &route, ret) : route_query_path_from_error(query, error, ret);
 }
 
-/* The first usable leg with a reachable path, else the first leg. The reply to a plain query says more than the leg. */
+/* The reply to a plain query says more than the leg. But if a rule for the leg's interface refuses the packet, IPv4
+ * returns an on-link route that does not exist. */
+static int find_leg_path(struct route_query *query, const struct route_leg *leg, struct path *ret)
+{
+    struct route route;
+    const int    error = route_query_plain(query, leg->oif, &route);
+
+    if (error != 0)
+        return route_query_path_from_error(query, error, ret);
+    if (leg->has_gateway && !route.has_gateway && !address_is_multicast(&query->request.destination)) {
+        route.has_gateway = true;
+        route.gateway = leg->gateway;
+    }
+    return evaluate_and_follow(query, &route, ret);
+}
+
+/* The first usable leg with a reachable path, else the first leg. */
 static int choose_leg(struct route_query *query, const struct route_legs *legs, struct path *ret)
 {
-    int error = find_plain_path(query, legs->usable[0], ret);
+    int error = find_leg_path(query, &legs->usable[0], ret);
 
     for (size_t i = 1; i < legs->count && error == 0 && path_rank(ret) == 0; i++) {
         struct path path;
 
-        error = find_plain_path(query, legs->usable[i], &path);
+        error = find_leg_path(query, &legs->usable[i], &path);
         if (error != 0)
             return error;
         dependencies_add(&path.dependencies, &ret->dependencies);

@@ -310,12 +310,11 @@ static int find_interface_with_socket(int fd, struct udp_probe *probe, bool *ret
 /* Finds the interface that a question names. Returns 0 or an errno. *ret_open false: *ret is the path already. */
 static int find_question_interface(struct udp_probe *probe, bool *ret_open, struct path *ret)
 {
-    const struct question *question = probe->question;
-    struct descriptor      socket;
-    int                    error;
+    struct descriptor socket;
+    int               error;
 
     *ret_open = true;
-    if (question->interface[0] == '\0' && question->scope == 0 && !address_is_link_local(&question->destination))
+    if (!question_needs_interface(probe->question))
         return 0;
     error = open_any_udp_socket(&socket);
     if (error != 0)

@@ -272,6 +272,7 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
  * Makes a target for the path from `localAddress` to `remoteAddress`, both of one family. One of them may be NULL.
  * Without a remote address, the local address is the target. If the local address is 0.0.0.0 or ::, the kernel chooses
  * it. While this machine does not have the local address, there are no flags and the reason is LocalAddressNotAssigned.
+ * A link-local local address must have a scope, which is then the target's interface, or the target one in its options.
  * Everything else is as for CreateWithAddress.
  */
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithAddressPair(

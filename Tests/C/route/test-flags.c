@@ -539,6 +539,28 @@ TEST(another_metric_does_not_help_against_a_lost_carrier)
     SCNetworkReachabilityRelease(any);
 }
 
+/* The rule refuses only packets of sockets that are bound to the interface. */
+TEST(a_usable_leg_keeps_its_gateway_under_a_rule_for_its_interface)
+{
+    SCNetworkReachabilityRef target;
+
+    denial_require_netlink(CARRIER);
+    namespace_add_second_pair();
+    namespace_ip("route add 198.51.100.0/24 nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c");
+    namespace_ip("rule add oif a unreachable");
+    namespace_ip("link set dev d down");
+    namespace_await_running("c", false);
+    for (unsigned i = 1; i <= 8; i++) {
+        char address[32];
+
+        snprintf(address, sizeof address, "198.51.100.%u", i);
+        target = expect_target(address);
+        EXPECT(target, R, None);
+        EXPECT_GATEWAY(target, "192.0.2.1");
+        SCNetworkReachabilityRelease(target);
+    }
+}
+
 TEST(with_ignore_routes_with_linkdown_the_other_metric_is_used)
 {
     SCNetworkReachabilityRef ipv4, ipv6, any;

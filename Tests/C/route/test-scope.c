@@ -343,4 +343,77 @@ TEST(two_interfaces_are_refused)
     EXPECT_BOUND("fe80::1%a", "nosuch", 0, InterfaceMissing);
 }
 
+/* ---- Zones of local addresses ----------------------------------------------------------------------------------- */
+
+/* "": not given. */
+struct pair_row {
+    const char                *local, *remote, *interface;
+    SCNetworkReachabilityFlags flags;
+};
+
+static SCNetworkReachabilityRef pair_of(const struct pair_row *row)
+{
+    const struct sockaddr_storage local = expect_sockaddr(row->local), remote = expect_sockaddr(row->remote);
+    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+
+    options.localAddress = (const struct sockaddr *)&local;
+    options.remoteAddress = (const struct sockaddr *)&remote;
+    options.interfaceName = row->interface[0] != '\0' ? row->interface : NULL;
+    return SCNetworkReachabilityCreateWithOptions(NULL, &options);
+}
+
+/* Whether a socket can have both ends and stay bound to the interface: bind(2) may bind it to another one. */
+static bool can_connect(const struct pair_row *row)
+{
+    const struct sockaddr_storage local = expect_sockaddr(row->local);
+    struct sockaddr_storage       remote = expect_sockaddr(row->remote);
+    const int                     fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    char                          bound[IF_NAMESIZE] = "";
+    socklen_t                     length = sizeof bound;
+    bool                          connected;
+
+    assert_true(fd >= 0);
+    if (row->interface[0] != '\0')
+        assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, row->interface, (socklen_t)strlen(row->interface)),
+                         0);
+    ((struct sockaddr_in6 *)&remote)->sin6_port = htons(9);
+    connected = bind(fd, (const struct sockaddr *)&local, sizeof(struct sockaddr_in6)) == 0 &&
+                connect(fd, (const struct sockaddr *)&remote, sizeof(struct sockaddr_in6)) == 0;
+    assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, bound, &length), 0);
+    close(fd);
+    return connected && (row->interface[0] == '\0' || strcmp(bound, row->interface) == 0);
+}
+
+/* bind(2) binds the socket to the interface of a link-local address, and refuses such an address without one. */
+TEST(a_link_local_local_address_selects_its_interface)
+{
+    static const struct pair_row rows[] = {
+        { "fe80::2%a", "2001:db8::9", "", R | D },   { "fe80::2%a", "2001:db8::9", "a", R | D },
+        { "fe80::2%a", "2001:db8::9", "c", 0 },      { "fe80::2%a", "2001:db8:c::9", "", 0 },
+        { "fe80::3%c", "2001:db8:c::9", "", R | D }, { "fe80::3%c", "2001:db8::9", "", 0 },
+        { "fe80::2%a", "fe80::1%a", "", R | D },     { "fe80::2%a", "fe80::1%c", "", 0 },
+        { "fe80::2", "2001:db8::9", "", 0 },         { "fe80::2", "2001:db8::9", "a", R | D },
+        { "fe80::2%a", "ff02::1%a", "", R | D },     { "fe80::2%a", "ff02::1%c", "", 0 },
+        { "fe80::5%a", "2001:db8:c::9", "c", 0 },    { "fe80::5%a", "fe80::9%c", "c", 0 },
+        { "fe80::5%a", "2001:db8:c::9", "", 0 },     { "fe80::5%a", "2001:db8::9", "a", R | D },
+    };
+
+    namespace_ip("address add fe80::2/64 dev a nodad");
+    namespace_ip("address add fe80::3/64 dev c nodad");
+    namespace_ip("address add fe80::5/64 dev a nodad");
+    namespace_ip("address add fe80::5/64 dev c nodad");
+    namespace_await_addresses();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCNetworkReachabilityRef target = pair_of(&rows[i]);
+
+        assert_non_null(target);
+        if (can_connect(&rows[i]) != (rows[i].flags != 0))
+            fail_msg("the kernel disagrees: %s to %s over %s", rows[i].local, rows[i].remote, rows[i].interface);
+        expect_result(target, rows[i].flags,
+                      rows[i].flags != 0 ? kSCNetworkReachabilityReasonNone : kSCNetworkReachabilityReasonNoRoute,
+                      rows[i].local, (int)i);
+        SCNetworkReachabilityRelease(target);
+    }
+}
+
 UNIT(.setup = begin, .teardown = end)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/namespace.h"
+#include "support/patience.h"
 #include "support/watcher.h"
 
 #define INNER "10.7.0.9"
@@ -129,6 +130,33 @@ TEST(a_scheduled_target_uses_an_existing_tunnel)
     add_tunnel("remote 198.51.100.9");
     watcher_schedule(&watcher, expect_target(INNER));
     EXPECT_END(&watcher, 0);
+}
+
+/* Scheduling does not wait for the tunnel's other end. The first pass reads it, and its result is a change. */
+TEST(the_end_of_an_existing_tunnel_is_a_change_for_copy_next_change)
+{
+    SCRunLoopRef               loop = SCRunLoopCreate();
+    SCNetworkReachabilityFlags flags = 99;
+
+    begin();
+    add_tunnel("remote 198.51.100.9");
+    for (int fetched_before = 0; fetched_before < 2; fetched_before++) {
+        const SCNetworkReachabilityRef silent = expect_target(INNER);
+        SCNetworkReachabilityRef       changed;
+
+        if (fetched_before)
+            assert_null(SCRunLoopCopyNextChange(loop, NULL));
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(silent, loop, kSCRunLoopDefaultMode));
+        assert_int_equal(SCRunLoopPerform(loop, patience_of(10)), 0);
+        changed = SCRunLoopCopyNextChange(loop, &flags);
+        assert_ptr_equal(changed, silent);
+        assert_int_equal(flags, 0);
+        assert_null(SCRunLoopCopyNextChange(loop, NULL));
+        SCNetworkReachabilityRelease(changed);
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(silent, loop, kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(silent);
+    }
+    SCRunLoopRelease(loop);
 }
 
 TEST(a_tunnel_may_lie_in_another)

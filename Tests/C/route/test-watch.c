@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Each kind of network change makes a callback. Each test has its own namespace. */
 #include <linux/rtnetlink.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +21,69 @@ static struct watcher watcher; /* stopped at the end of each test */
         assert_int_equal(expect_flags_of(fresh), expect_detectable(flags)); \
         SCNetworkReachabilityRelease(fresh); \
     } while (0)
+
+/* ---- The same for new targets and scheduled ones ---------------------------------------------------------------- */
+
+#define DESTINATIONS 24
+
+/* GetFlags and GetPath of a new target return the flags of the scheduled one, with these options. Returns them. */
+static SCNetworkReachabilityFlags expect_same_flags(const char *address, uint32_t options)
+{
+    SCNetworkReachabilityRef         fresh = expect_option(address, options);
+    const SCNetworkReachabilityFlags flags = expect_flags_of(fresh);
+    struct watcher                   scheduled;
+
+    watcher_start(&scheduled, expect_option(address, options));
+    assert_int_equal(expect_path_of(fresh).flags, flags);
+    assert_int_equal(expect_flags_of(scheduled.target), flags);
+    assert_int_equal(expect_path_of(scheduled.target).flags, flags);
+    watcher_stop(&scheduled);
+    SCNetworkReachabilityRelease(fresh);
+    return flags;
+}
+
+/* Both answers occur among some addresses of the route, and depend on nothing but the address. */
+static void expect_both_legs(const char *prefix)
+{
+    unsigned direct = 0;
+
+    for (unsigned i = 1; i <= DESTINATIONS; i++) {
+        char                       address[64];
+        SCNetworkReachabilityFlags flags;
+
+        snprintf(address, sizeof address, "%s%u", prefix, i);
+        flags = expect_same_flags(address, 0);
+        assert_true(flags == R || flags == (R | D));
+        assert_int_equal(expect_same_flags(address, kSCNetworkReachabilityOptionNotifyPath), flags);
+        direct += flags == (R | D);
+    }
+    assert_true(direct > 0 && direct < DESTINATIONS);
+}
+
+TEST(a_multipath_route_is_as_direct_as_the_leg_that_the_kernel_names)
+{
+    namespace_add_second_pair();
+    namespace_ip("route add 198.51.0.0/16 nexthop via 192.0.2.1 dev a nexthop dev c");
+    namespace_ip("nexthop add id 1 via 2001:db8::1 dev a");
+    namespace_ip("-6 nexthop add id 2 dev c");
+    namespace_ip("nexthop add id 10 group 1/2");
+    namespace_ip("route add 2001:db8:1::/48 nhid 10");
+    expect_both_legs("198.51.100.");
+    expect_both_legs("2001:db8:1::");
+}
+
+TEST(a_route_over_lo_is_direct_and_not_local)
+{
+    static const char *const addresses[] = { "198.51.100.7", "2001:db8:1::7" };
+
+    namespace_ip("route add 198.51.100.0/24 dev lo");
+    namespace_ip("route add 2001:db8:1::/48 dev lo");
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(expect_same_flags(addresses[i], 0), R | D);
+        assert_int_equal(expect_same_flags(addresses[i], kSCNetworkReachabilityOptionNotifyPath), R | D);
+        EXPECT_BOUND(addresses[i], "lo", R | D, None);
+    }
+}
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
 

@@ -271,7 +271,7 @@ bool namespace_try_ip(const char *format, ...)
     return run_ip(command, output, sizeof output) == 0;
 }
 
-void namespace_sysctl(const char *name, const char *value)
+bool namespace_try_sysctl(const char *name, const char *value)
 {
     char path[256];
 
@@ -279,7 +279,12 @@ void namespace_sysctl(const char *name, const char *value)
     for (char *c = path + 10; *c != '\0'; c++)
         if (*c == '.')
             *c = '/';
-    if (!write_file(path, value))
+    return write_file(path, value);
+}
+
+void namespace_sysctl(const char *name, const char *value)
+{
+    if (!namespace_try_sysctl(name, value))
         fail_msg("%s = %s: %s", name, value, strerror(errno));
 }
 
@@ -500,7 +505,7 @@ static _Noreturn void serve(int socket)
     _exit(0);
 }
 
-static void await_other(const struct namespace_other *other, const char *what)
+static bool await_other(const struct namespace_other *other)
 {
     char    status = 1;
     ssize_t got;
@@ -508,8 +513,7 @@ static void await_other(const struct namespace_other *other, const char *what)
     do
         got = read(other->socket, &status, 1);
     while (got < 0 && errno == EINTR);
-    if (got != 1 || status != 0)
-        fail_msg("in the other namespace: %s", what);
+    return got == 1 && status == 0;
 }
 
 struct birth {
@@ -538,16 +542,23 @@ void namespace_other_open(struct namespace_other *ret)
     close(birth.ends[1]);
     ret->pid = birth.child;
     ret->socket = birth.ends[0];
-    await_other(ret, "it could not be made");
+    if (!await_other(ret))
+        fail_msg("the other namespace could not be made");
 }
 
-void namespace_other_ip(const struct namespace_other *other, const char *command)
+bool namespace_other_try_ip(const struct namespace_other *other, const char *command)
 {
     char record[COMMAND_SIZE] = "";
 
     snprintf(record, sizeof record, "%s", command);
     assert_int_equal(write(other->socket, record, sizeof record), sizeof record);
-    await_other(other, command);
+    return await_other(other);
+}
+
+void namespace_other_ip(const struct namespace_other *other, const char *command)
+{
+    if (!namespace_other_try_ip(other, command))
+        fail_msg("in the other namespace: %s", command);
 }
 
 void namespace_other_close(const struct namespace_other *other)

@@ -42,6 +42,9 @@ __attribute__((format(printf, 1, 2))) bool namespace_try_ip(const char *format, 
 /* Writes a sysctl, "net.ipv4.conf.all.ignore_routes_with_linkdown". */
 void namespace_sysctl(const char *name, const char *value);
 
+/* The same for one that may not exist. Returns whether it was written. */
+bool namespace_try_sysctl(const char *name, const char *value);
+
 /* A non-blocking socket that receives the messages of these RTMGRP_... */
 int namespace_listen(unsigned groups);
 
@@ -74,6 +77,7 @@ struct namespace_other {
 };
 void namespace_other_open(struct namespace_other *ret);
 void namespace_other_ip(const struct namespace_other *other, const char *command);
+bool namespace_other_try_ip(const struct namespace_other *other, const char *command); /* whether it succeeded */
 void namespace_other_close(const struct namespace_other *other);
 
 #endif

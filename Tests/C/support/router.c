@@ -38,7 +38,7 @@ static void set_sysctl(const char *interface, const char *name, const char *valu
     namespace_sysctl(path, value);
 }
 
-void router_open(struct router *ret, const char *interface, const char *other)
+int router_start(struct router *ret, const char *interface, const char *other)
 {
     const int hops = HOP_LIMIT;
 
@@ -47,8 +47,12 @@ void router_open(struct router *ret, const char *interface, const char *other)
     set_sysctl(other, "accept_ra_rt_info_max_plen", "64");
     ret->index = if_nametoindex(interface);
     ret->fd = socket(AF_INET6, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMPV6);
-    if (ret->fd < 0 || setsockopt(ret->fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, &hops, sizeof hops) != 0)
-        fail_msg("a router on %s: %s", interface, strerror(errno));
+    return ret->fd < 0 || setsockopt(ret->fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, &hops, sizeof hops) != 0 ? errno : 0;
+}
+
+void router_open(struct router *ret, const char *interface, const char *other)
+{
+    unit_check(router_start(ret, interface, other), "router");
     unit_defer(close_descriptor, (void *)(intptr_t)ret->fd);
 }
 
@@ -81,7 +85,7 @@ static size_t put_route(char *buffer, const char *prefix, unsigned lifetime)
     return sizeof option;
 }
 
-void router_advertise(const struct router *router, const struct router_advertisement *advertisement)
+int router_send(const struct router *router, const struct router_advertisement *advertisement)
 {
     struct nd_router_advert header = { .nd_ra_type = ND_ROUTER_ADVERT };
     struct sockaddr_in6     all_nodes = { .sin6_family = AF_INET6, .sin6_scope_id = router->index };
@@ -93,5 +97,10 @@ void router_advertise(const struct router *router, const struct router_advertise
     length += put_prefix(packet + length, advertisement->prefix, advertisement->prefix_lifetime);
     length += put_route(packet + length, advertisement->route, advertisement->route_lifetime);
     assert_int_equal(inet_pton(AF_INET6, "ff02::1", &all_nodes.sin6_addr), 1);
-    assert_int_equal(sendto(router->fd, packet, length, 0, (struct sockaddr *)&all_nodes, sizeof all_nodes), length);
+    return sendto(router->fd, packet, length, 0, (struct sockaddr *)&all_nodes, sizeof all_nodes) < 0 ? errno : 0;
+}
+
+void router_advertise(const struct router *router, const struct router_advertisement *advertisement)
+{
+    unit_check(router_send(router, advertisement), "router advertisement");
 }

@@ -2,7 +2,8 @@
 #ifndef TESTS_ROUTER_H
 #define TESTS_ROUTER_H
 
-/* An IPv6 router on a link, which sends router advertisements (RFC 4861). An error fails the test. */
+/* An IPv6 router on a link, which sends router advertisements (RFC 4861). An error fails the test, except for the two
+ * calls that return an errno. */
 
 #define ROUTER_FOREVER 0xffffffffu
 
@@ -22,6 +23,10 @@ struct router_advertisement {
 
 /* Opens a router on one interface of a pair, to the end of the test. The other interface accepts its advertisements. */
 void router_open(struct router *ret, const char *interface, const char *other);
+
+/* The same as router_open, but the caller closes the descriptor. The same as router_advertise. */
+int router_start(struct router *ret, const char *interface, const char *other);
+int router_send(const struct router *router, const struct router_advertisement *advertisement);
 
 void router_advertise(const struct router *router, const struct router_advertisement *advertisement);
 

@@ -207,11 +207,17 @@ unsigned writer_index(const char *name)
 
 int writer_link_add_pair(struct writer *writer, const char *name, const char *peer)
 {
-    union request    request;
-    struct nlmsghdr *header = begin(&request, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
-    struct nlattr   *info, *data, *other;
+    return writer_link_add_pair_at(writer, 0, name, peer);
+}
 
-    mnl_nlmsg_put_extra_header(header, sizeof(struct ifinfomsg));
+int writer_link_add_pair_at(struct writer *writer, unsigned index, const char *name, const char *peer)
+{
+    union request     request;
+    struct nlmsghdr  *header = begin(&request, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+    struct ifinfomsg *link = mnl_nlmsg_put_extra_header(header, sizeof *link);
+    struct nlattr    *info, *data, *other;
+
+    link->ifi_index = (int)index;
     mnl_attr_put_strz(header, IFLA_IFNAME, name);
     info = mnl_attr_nest_start(header, IFLA_LINKINFO);
     mnl_attr_put_strz(header, IFLA_INFO_KIND, "veth");
@@ -247,9 +253,32 @@ int writer_link_up(struct writer *writer, unsigned index, bool up)
     return commit(writer, header);
 }
 
+int writer_link_rename(struct writer *writer, unsigned index, const char *name)
+{
+    union request     request;
+    struct nlmsghdr  *header = begin(&request, RTM_NEWLINK, 0);
+    struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+
+    info->ifi_index = (int)index;
+    mnl_attr_put_strz(header, IFLA_IFNAME, name);
+    return commit(writer, header);
+}
+
+int writer_link_move(struct writer *writer, unsigned index, pid_t to)
+{
+    union request     request;
+    struct nlmsghdr  *header = begin(&request, RTM_NEWLINK, 0);
+    struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+
+    info->ifi_index = (int)index;
+    mnl_attr_put_u32(header, IFLA_NET_NS_PID, (uint32_t)to);
+    return commit(writer, header);
+}
+
 /* ---- Addresses -------------------------------------------------------------------------------------------------- */
 
-int writer_address(struct writer *writer, enum writer_action action, unsigned index, const char *prefix)
+static int change_address(struct writer *writer, enum writer_action action, unsigned index, const char *prefix,
+                          uint8_t flags)
 {
     union request     request;
     struct nlmsghdr  *header;
@@ -263,10 +292,20 @@ int writer_address(struct writer *writer, enum writer_action action, unsigned in
     info->ifa_family = ip.family;
     info->ifa_prefixlen = ip.bits;
     info->ifa_index = index;
-    info->ifa_flags = ip.family == AF_INET6 ? IFA_F_NODAD : 0;
+    info->ifa_flags = ip.family == AF_INET6 ? flags : 0;
     mnl_attr_put(header, IFA_LOCAL, ip.length, ip.bytes);
     mnl_attr_put(header, IFA_ADDRESS, ip.length, ip.bytes);
     return commit(writer, header);
+}
+
+int writer_address(struct writer *writer, enum writer_action action, unsigned index, const char *prefix)
+{
+    return change_address(writer, action, index, prefix, IFA_F_NODAD);
+}
+
+int writer_address_tentative(struct writer *writer, unsigned index, const char *prefix)
+{
+    return change_address(writer, WRITER_ADD, index, prefix, 0);
 }
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
@@ -384,14 +423,26 @@ int writer_nexthop_group(struct writer *writer, enum writer_action action, unsig
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
+static void put_selectors(struct nlmsghdr *header, const struct writer_rule *rule)
+{
+    if (rule->iif != NULL)
+        mnl_attr_put_strz(header, FRA_IIFNAME, rule->iif);
+    if (rule->oif != NULL)
+        mnl_attr_put_strz(header, FRA_OIFNAME, rule->oif);
+    if (rule->mark != 0)
+        mnl_attr_put_u32(header, FRA_FWMARK, rule->mark);
+    if (rule->suppress_default)
+        mnl_attr_put_u32(header, FRA_SUPPRESS_PREFIXLEN, 0);
+}
+
 int writer_rule(struct writer *writer, enum writer_action action, const struct writer_rule *rule)
 {
     union request        request;
     struct nlmsghdr     *header;
     struct fib_rule_hdr *info;
-    struct ip            ip;
+    struct ip            ip, from = { 0 };
 
-    if (!parse(rule->prefix, &ip))
+    if (!parse(rule->prefix, &ip) || (rule->from != NULL && !parse(rule->from, &from)))
         return EINVAL;
     header = begin(&request, action == WRITER_DELETE ? RTM_DELRULE : RTM_NEWRULE, flags_of(action));
     info = mnl_nlmsg_put_extra_header(header, sizeof *info);
@@ -400,6 +451,10 @@ int writer_rule(struct writer *writer, enum writer_action action, const struct w
     info->action = (uint8_t)rule->action;
     if (ip.bits != 0)
         mnl_attr_put(header, FRA_DST, ip.length, ip.bytes);
+    info->src_len = from.bits;
+    if (from.bits != 0)
+        mnl_attr_put(header, FRA_SRC, from.length, from.bytes);
+    put_selectors(header, rule);
     if (rule->table != 0)
         mnl_attr_put_u32(header, FRA_TABLE, rule->table);
     mnl_attr_put_u32(header, FRA_PRIORITY, rule->priority);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct nlmsghdr;
 
@@ -37,11 +38,15 @@ enum writer_action { WRITER_ADD, WRITER_DELETE, WRITER_REPLACE };
 /* ---- Links. By index, which writer_index finds (0: there is none). */
 unsigned writer_index(const char *name);
 int      writer_link_add_pair(struct writer *writer, const char *name, const char *peer);
+int      writer_link_add_pair_at(struct writer *writer, unsigned index, const char *name, const char *peer);
 int      writer_link_delete(struct writer *writer, unsigned index);
 int      writer_link_up(struct writer *writer, unsigned index, bool up);
+int      writer_link_rename(struct writer *writer, unsigned index, const char *name);
+int      writer_link_move(struct writer *writer, unsigned index, pid_t to); /* to the namespace of a process */
 
-/* ---- Addresses: "192.0.2.2/24", "2001:db8::2/64" (without duplicate address detection). */
+/* ---- Addresses: "192.0.2.2/24", "2001:db8::2/64" (without duplicate address detection; _tentative: with it). */
 int writer_address(struct writer *writer, enum writer_action action, unsigned index, const char *prefix);
+int writer_address_tentative(struct writer *writer, unsigned index, const char *prefix);
 
 /* ---- Routes. 0 and NULL: not given. */
 struct writer_leg {
@@ -69,6 +74,9 @@ int writer_nexthop_group(struct writer *writer, enum writer_action action, unsig
 struct writer_rule {
     const char *prefix;
     unsigned    priority, action, table;
+    const char *from, *iif, *oif; /* a source prefix and interfaces; NULL: any */
+    unsigned    mark;             /* 0: any */
+    bool        suppress_default; /* the table's default routes do not count: suppress_prefixlength 0 */
 };
 int writer_rule(struct writer *writer, enum writer_action action, const struct writer_rule *rule);
 

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "soak/episode.h"
+
+#include "soak/churn.h"
+#include "soak/oracle.h"
+#include "support/unit.h"
+
+#define QUIET 0.007 /* seconds: the library evaluates again after 5 ms */
+#define BURST 8     /* changes without a check, at most */
+#define SWEEP 24    /* every so many checks compares all targets */
+#define RENEW 4     /* every so many checks renews a target */
+
+struct play {
+    const struct episode *episode;
+    struct tally         *tally;
+    struct world          world;
+    struct targets        targets;
+    struct churn          churn;
+    unsigned              burst; /* changes since the last check */
+    unsigned              checks;
+    bool                  is_unsettled; /* the library may evaluate everything a second time */
+    bool                  verbose;
+};
+
+static void print_wrong(const struct watched *wrong)
+{
+    const struct results results = results_query(wrong);
+
+    results_print(wrong, &results);
+}
+
+/* Returns whether all results agree. */
+static bool check(struct play *play, long long acknowledged, bool all)
+{
+    const struct watched *wrong;
+
+    venues_resume(&play->targets.venues);
+    play->burst = 0;
+    play->tally->checks++;
+    churn_turn(&play->churn);
+    if (all || ++play->checks % SWEEP == 0)
+        targets_suspect_all(&play->targets);
+    wrong = targets_check(&play->targets, acknowledged);
+    if (wrong != NULL && play->verbose)
+        print_wrong(wrong);
+    if (wrong == NULL && play->checks % RENEW == 0)
+        targets_renew(&play->targets);
+    return wrong == NULL && unit_complaint() == NULL;
+}
+
+/* After some changes the library evaluates everything a second time. That must not hide a missed message of the next
+ * change. So often only changes of links follow one another at once; others wait until it is quiet. */
+static void wait_until_settled(struct play *play, change next)
+{
+    if (play->is_unsettled && play->burst == 0 && change_has_pause(next) && !change_is_about_links(next)) {
+        targets_drive(&play->targets, QUIET);
+        play->is_unsettled = false;
+    }
+    play->is_unsettled = play->is_unsettled || change_is_about_links(next);
+}
+
+static void make_flood(struct play *play, change bits, struct change_made *ret)
+{
+    const unsigned long before = world_drops();
+
+    venues_stop(&play->targets.venues);
+    change_make(bits, &play->world, ret);
+    play->tally->floods++;
+    play->tally->overruns += world_drops() > before;
+}
+
+/* Makes a change, and the check that follows it. Returns whether all results agree. */
+static bool step(struct play *play, change bits)
+{
+    struct change_made made;
+    long long          acknowledged;
+
+    wait_until_settled(play, bits);
+    if (change_is_flood(bits))
+        make_flood(play, bits, &made);
+    else
+        change_make(bits, &play->world, &made);
+    acknowledged = watched_now();
+    play->tally->changes++;
+    play->burst++;
+    if (play->verbose)
+        print_message("%s\n", made.text.bytes);
+    if (made.prefix[0] != '\0')
+        targets_suspect_prefix(&play->targets, made.prefix);
+    return (change_has_successor(bits) && play->burst < BURST) || check(play, acknowledged, false);
+}
+
+static size_t make_changes(struct play *play)
+{
+    const struct episode *episode = play->episode;
+
+    for (size_t i = 0; i < episode->count; i++)
+        if (!step(play, episode->changes[i]))
+            return i + 1;
+    return check(play, watched_now(), true) ? 0 : episode->count;
+}
+
+size_t episode_play(const struct episode *episode, bool verbose, struct tally *tally)
+{
+    struct play play = { .episode = episode, .tally = tally, .verbose = verbose };
+    size_t      failed;
+
+    world_open(&play.world);
+    oracle_open();
+    targets_open(&play.targets, episode->targets, episode->seed, &tally->healing);
+    play.targets.is_silent = tally->is_silent;
+    churn_open(&play.churn, &play.targets.venues, episode->seed);
+    failed = make_changes(&play);
+    churn_close(&play.churn);
+    tally->lives += atomic_load(&play.churn.lives);
+    targets_close(&play.targets);
+    tally->comparisons += play.targets.comparisons;
+    oracle_close();
+    world_close(&play.world);
+    return failed;
+}

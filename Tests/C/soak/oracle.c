@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+#include "soak/oracle.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "soak/stack.h"
+#include "support/denial.h"
+#include "support/expect.h"
+#include "support/namespace.h"
+
+#define TUNNEL_DEPTH 4 /* the library follows so many tunnels inside one another */
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- Queries ---------------------------------------------------------------------------------------------------- */
+
+struct leg {
+    unsigned oif, flags;
+    bool     gateway;
+};
+
+struct reply {
+    int        error; /* the kernel's, 0: there is a route */
+    unsigned   type, bits, oif;
+    bool       gateway;
+    uint8_t    source[16];
+    struct leg legs[4];
+    size_t     leg_count;
+};
+
+struct query {
+    int            family;
+    const uint8_t *destination, *source; /* source NULL: any */
+    unsigned       oif, mark;
+    bool           fib_match;
+};
+
+static int oracle_fd = -1;
+
+static void put(struct nlmsghdr *header, unsigned short type, const void *value, size_t length)
+{
+    struct rtattr *attribute = (struct rtattr *)((char *)header + NLMSG_ALIGN(header->nlmsg_len));
+
+    attribute->rta_type = type;
+    attribute->rta_len = (unsigned short)RTA_LENGTH(length);
+    memcpy(RTA_DATA(attribute), value, length);
+    header->nlmsg_len = NLMSG_ALIGN(header->nlmsg_len) + RTA_ALIGN(attribute->rta_len);
+}
+
+static void read_legs(struct reply *reply, const struct rtattr *nest)
+{
+    const struct rtnexthop *hop = RTA_DATA(nest);
+    int                     left = (int)RTA_PAYLOAD(nest);
+
+    for (; RTNH_OK(hop, left) && reply->leg_count < COUNT(reply->legs); hop = RTNH_NEXT(hop)) {
+        struct leg *leg = &reply->legs[reply->leg_count++];
+        int         inner = hop->rtnh_len - (int)sizeof *hop;
+
+        *leg = (struct leg){ .oif = (unsigned)hop->rtnh_ifindex, .flags = hop->rtnh_flags };
+        for (const struct rtattr *attribute = RTNH_DATA(hop); RTA_OK(attribute, inner);
+             attribute = RTA_NEXT(attribute, inner))
+            leg->gateway = leg->gateway || attribute->rta_type == RTA_GATEWAY || attribute->rta_type == RTA_VIA;
+        left -= RTNH_ALIGN(hop->rtnh_len);
+    }
+}
+
+static struct reply read_reply(const struct nlmsghdr *header)
+{
+    const struct rtmsg *route = NLMSG_DATA(header);
+    struct reply        reply = { 0 };
+    int                 left = (int)RTM_PAYLOAD(header);
+
+    if (header->nlmsg_type == NLMSG_ERROR) {
+        reply.error = -((const struct nlmsgerr *)NLMSG_DATA(header))->error;
+        return reply;
+    }
+    reply.type = route->rtm_type;
+    reply.bits = route->rtm_dst_len;
+    for (const struct rtattr *attribute = RTM_RTA(route); RTA_OK(attribute, left);
+         attribute = RTA_NEXT(attribute, left))
+        switch (attribute->rta_type) {
+        case RTA_OIF:
+            memcpy(&reply.oif, RTA_DATA(attribute), sizeof reply.oif);
+            break;
+        case RTA_GATEWAY:
+        case RTA_VIA:
+            reply.gateway = true;
+            break;
+        case RTA_PREFSRC:
+            memcpy(reply.source, RTA_DATA(attribute), RTA_PAYLOAD(attribute) < 16 ? RTA_PAYLOAD(attribute) : 16);
+            break;
+        case RTA_MULTIPATH:
+            read_legs(&reply, attribute);
+            break;
+        default:
+            break;
+        }
+    return reply;
+}
+
+static struct reply query_kernel(const struct query *query)
+{
+    _Alignas(struct nlmsghdr) char bytes[8192];
+    struct nlmsghdr               *header = (struct nlmsghdr *)bytes;
+    struct rtmsg                  *route = NLMSG_DATA(header);
+    static unsigned                sequence;
+    const unsigned char            size = query->family == AF_INET6 ? 16 : 4;
+
+    *header = (struct nlmsghdr){ .nlmsg_len = NLMSG_LENGTH(sizeof *route),
+                                 .nlmsg_type = RTM_GETROUTE,
+                                 .nlmsg_flags = NLM_F_REQUEST,
+                                 .nlmsg_seq = ++sequence };
+    *route = (struct rtmsg){ .rtm_family = (unsigned char)query->family,
+                             .rtm_dst_len = (unsigned char)(size * 8),
+                             .rtm_src_len = query->source != NULL ? (unsigned char)(size * 8) : 0,
+                             .rtm_flags = query->fib_match ? RTM_F_FIB_MATCH : 0 };
+    put(header, RTA_DST, query->destination, size);
+    if (query->source != NULL)
+        put(header, RTA_SRC, query->source, size);
+    if (query->oif != 0)
+        put(header, RTA_OIF, &query->oif, sizeof query->oif);
+    if (query->mark != 0)
+        put(header, RTA_MARK, &query->mark, sizeof query->mark);
+    assert_int_equal(send(oracle_fd, bytes, header->nlmsg_len, 0), header->nlmsg_len);
+    do
+        assert_true(recv(oracle_fd, bytes, sizeof bytes, 0) > 0);
+    while (header->nlmsg_seq != sequence);
+    return read_reply(header);
+}
+
+/* Like query_kernel, but the interface of the query always counts: with a source, IPv6 only prefers the interface. */
+static struct reply query_route(const struct query *query)
+{
+    struct query sourceless = *query;
+    struct reply reply = query_kernel(query);
+
+    sourceless.source = NULL;
+    return query->family == AF_INET6 && query->oif != 0 && query->source != NULL && reply.error == 0 &&
+                   reply.oif != query->oif
+               ? query_kernel(&sourceless)
+               : reply;
+}
+
+static unsigned link_flags(unsigned index)
+{
+    struct ifreq request = { .ifr_ifindex = (int)index };
+
+    if (ioctl(oracle_fd, SIOCGIFNAME, &request) != 0 || ioctl(oracle_fd, SIOCGIFFLAGS, &request) != 0)
+        return 0;
+    return (unsigned short)request.ifr_flags;
+}
+
+static bool is_running(unsigned index)
+{
+    return (link_flags(index) & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
+}
+
+/* ---- Flags ------------------------------------------------------------------------------------------------------ */
+
+static bool is_link_local(const uint8_t address[16])
+{
+    return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
+}
+
+/* Returns whether IPv6 packets have a source address. */
+static bool has_source(const struct query *query, const uint8_t source[16])
+{
+    static const uint8_t none[16], loopback[16] = { [15] = 1 };
+
+    if (query->family != AF_INET6 || query->source != NULL || memcmp(query->destination, loopback, 16) == 0)
+        return true;
+    if (memcmp(source, none, 16) == 0 || memcmp(source, loopback, 16) == 0)
+        return false;
+    return !is_link_local(source) || is_link_local(query->destination) || query->destination[0] == 0xff;
+}
+
+/* IPv4 sends multicast without a gateway, also by a route that has one. */
+static bool is_multicast(const struct query *query)
+{
+    return query->family == AF_INET && (query->destination[0] & 0xf0) == 0xe0;
+}
+
+static SCNetworkReachabilityFlags flags_of_address(struct query *query);
+
+/* Packets into a tunnel leave this machine only if its other end has a path, and not through the tunnel itself. */
+static bool leads_on(unsigned index)
+{
+    static unsigned    depth;
+    char               name[IF_NAMESIZE];
+    struct aim_address remote;
+    struct query       query = { .destination = remote.bytes };
+    bool               leads;
+
+    if (if_indextoname(index, name) == NULL || stack_leads_nowhere(name))
+        return false;
+    if (!stack_find_remote(name, &remote) || depth == TUNNEL_DEPTH)
+        return true;
+    query.family = remote.family;
+    depth++;
+    leads = flags_of_address(&query) != 0 && query_route(&query).oif != index;
+    depth--;
+    return leads;
+}
+
+static SCNetworkReachabilityFlags flags_of_reply(const struct query *query, const struct reply *reply)
+{
+    if (reply->error != 0)
+        return 0;
+    if (reply->type == RTN_LOCAL)
+        return is_running(if_nametoindex("lo")) ? R | L | D : 0;
+    if (!is_running(reply->oif) || !has_source(query, reply->source))
+        return 0;
+    if (!leads_on(reply->oif))
+        return 0;
+    if ((link_flags(reply->oif) & IFF_POINTOPOINT) != 0)
+        return R | T;
+    return reply->gateway && !is_multicast(query) ? R : R | D;
+}
+
+/* The flags of the first usable leg. */
+static SCNetworkReachabilityFlags flags_of_legs(const struct query *query, const struct reply *match)
+{
+    for (size_t i = 0; i < match->leg_count; i++) {
+        const struct leg *leg = &match->legs[i];
+        struct query      over = *query;
+        struct reply      reply;
+
+        if ((leg->flags & RTNH_F_DEAD) != 0 || !is_running(leg->oif) || (query->oif != 0 && query->oif != leg->oif))
+            continue;
+        over.oif = leg->oif;
+        over.fib_match = false;
+        reply = query_route(&over);
+        reply.gateway = leg->gateway;
+        reply.oif = leg->oif;
+        return flags_of_reply(query, &reply);
+    }
+    return 0;
+}
+
+/* The flags of a reply with FIB_MATCH. */
+static SCNetworkReachabilityFlags flags_of_match(const struct query *query, const struct reply *match)
+{
+    struct query plain = *query;
+    struct reply reply;
+
+    if (match->error == 0 && match->leg_count != 0)
+        return flags_of_legs(query, match);
+    if (match->error != 0 || (match->oif != 0 && query->family == AF_INET))
+        return flags_of_reply(query, match);
+    plain.fib_match = false; /* a nexthop object hides its interface; IPv6 needs the source */
+    reply = query_route(&plain);
+    return flags_of_reply(query, &reply);
+}
+
+static SCNetworkReachabilityFlags flags_of_address(struct query *query)
+{
+    struct reply               reply, match;
+    SCNetworkReachabilityFlags flags;
+
+    query->fib_match = true;
+    /* A plain query invents a route out of an interface. Packets to 224.0.0.0/24 need none. */
+    if (query->oif != 0 && query->family == AF_INET && !is_multicast(query)) {
+        match = query_route(query);
+        return flags_of_match(query, &match);
+    }
+    query->fib_match = false;
+    reply = query_route(query);
+    flags = flags_of_reply(query, &reply);
+    if (flags != 0 || reply.error != 0 || is_running(reply.oif))
+        return flags;
+    query->fib_match = true;
+    match = query_route(query);
+    return match.leg_count == 0 ? flags : flags_of_legs(query, &match);
+}
+
+/* ---- The default path ------------------------------------------------------------------------------------------- */
+
+/* The flags of the first probe that matches a default route, or half of one. */
+static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim *aim, unsigned oif)
+{
+    static const uint8_t probes[2][3][16] = { { { 0, 0, 0, 1 }, { 1, 0, 0, 1 }, { 128, 0, 0, 1 } },
+                                              { { 0x40, [15] = 1 }, { 0x20, [15] = 1 }, { 0x80, [15] = 1 } } };
+
+    if (aim->local.family != 0 && aim->local.family != family)
+        return 0;
+    for (int i = 0; i < 3; i++) {
+        struct query       query = { .family = family,
+                                     .destination = probes[family == AF_INET6][i],
+                                     .source = aim->local.family != 0 ? aim->local.bytes : NULL,
+                                     .oif = oif,
+                                     .mark = aim->mark,
+                                     .fib_match = true };
+        const struct reply reply = query_route(&query);
+
+        if (reply.error == 0 && reply.bits <= 1 && reply.type != RTN_LOCAL)
+            return family == AF_INET ? flags_of_match(&query, &reply) : flags_of_address(&query);
+        /* There is no route at all: only the other half of a default route is left to probe. */
+        if (reply.error == ENETUNREACH && i == 0)
+            i = 1;
+    }
+    return 0;
+}
+
+/* ---- Without netlink -------------------------------------------------------------------------------------------- */
+
+static struct sockaddr_storage socket_address(int family, const uint8_t *bytes, unsigned scope)
+{
+    struct sockaddr_storage storage = { .ss_family = (sa_family_t)family };
+
+    if (family == AF_INET) {
+        memcpy(&((struct sockaddr_in *)&storage)->sin_addr, bytes, 4);
+    } else {
+        memcpy(&((struct sockaddr_in6 *)&storage)->sin6_addr, bytes, 16);
+        ((struct sockaddr_in6 *)&storage)->sin6_scope_id = is_link_local(bytes) ? scope : 0;
+    }
+    return storage;
+}
+
+/* Connects a socket to an address. Sets *ret_source to its own address. */
+static bool connect_socket(const struct aim *aim, int family, const uint8_t *destination, unsigned oif,
+                           uint8_t ret_source[16])
+{
+    const int                     fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const struct sockaddr_storage local = socket_address(family, aim->local.bytes, oif);
+    struct sockaddr_storage       remote = socket_address(family, destination, oif);
+    socklen_t                     length = sizeof remote;
+    char                          name[IF_NAMESIZE];
+    const int                     one = 1;
+    bool                          connected = fd >= 0;
+
+    if (connected)
+        connected = setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0;
+    if (connected && oif != 0)
+        connected = if_indextoname(oif, name) != NULL &&
+                    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0;
+    if (connected && aim->mark != 0)
+        connected = setsockopt(fd, SOL_SOCKET, SO_MARK, &aim->mark, sizeof aim->mark) == 0;
+    if (connected && aim->local.family != 0)
+        connected = bind(fd, (const struct sockaddr *)&local, sizeof local) == 0;
+    connected = connected && connect(fd, (const struct sockaddr *)&remote, sizeof remote) == 0 &&
+                getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
+    memset(ret_source, 0, 16);
+    if (connected && family == AF_INET)
+        memcpy(ret_source, &((struct sockaddr_in *)&remote)->sin_addr, 4);
+    else if (connected)
+        memcpy(ret_source, &((struct sockaddr_in6 *)&remote)->sin6_addr, 16);
+    close(fd);
+    return connected;
+}
+
+/* A default path is one to either half of the addresses. IPv6's are of global scope. */
+static SCNetworkReachabilityFlags flags_of_default_socket(const struct aim *aim, unsigned oif)
+{
+    static const struct probe {
+        int     family;
+        uint8_t bytes[16];
+    } probes[] = { { AF_INET, { 0, 0, 0, 1 } },
+                   { AF_INET, { 128, 0, 0, 1 } },
+                   { AF_INET6, { 0x40, [15] = 1 } },
+                   { AF_INET6, { 0x80, [15] = 1 } } };
+    uint8_t source[16];
+
+    for (size_t i = 0; i < COUNT(probes); i++) {
+        const struct query query = { .family = probes[i].family,
+                                     .destination = probes[i].bytes,
+                                     .source = aim->local.family != 0 ? aim->local.bytes : NULL };
+
+        if ((aim->local.family == 0 || aim->local.family == probes[i].family) &&
+            connect_socket(aim, probes[i].family, probes[i].bytes, oif, source) && has_source(&query, source) &&
+            memcmp(source, probes[i].bytes, 16) != 0)
+            return R;
+    }
+    return 0;
+}
+
+/* Only R and L are known. A lost carrier shows only on an interface that the aim names. */
+static SCNetworkReachabilityFlags flags_of_socket(const struct aim *aim, unsigned oif)
+{
+    const struct query query = { .family = aim->remote.family,
+                                 .destination = aim->remote.bytes,
+                                 .source = aim->local.family != 0 ? aim->local.bytes : NULL };
+    uint8_t            source[16];
+
+    if (oif != 0 && !is_running(oif))
+        return 0;
+    if (aim_is_default_path(aim))
+        return flags_of_default_socket(aim, oif);
+    if (!connect_socket(aim, aim->remote.family, aim->remote.bytes, oif, source) || !has_source(&query, source))
+        return 0;
+    if (aim_is_loopback(aim))
+        return is_running(if_nametoindex("lo")) ? R | L : 0;
+    return memcmp(source, aim->remote.bytes, 16) == 0 ? R | L : R;
+}
+
+/* ---- Aims ------------------------------------------------------------------------------------------------------- */
+
+/* Whether the address means nothing without an interface. */
+static bool is_scoped(const struct aim_address *address)
+{
+    return address->family == AF_INET6 && is_link_local(address->bytes);
+}
+
+static bool has_local_address(const struct aim *aim, unsigned oif)
+{
+    const struct query own = { .family = aim->local.family,
+                               .destination = aim->local.bytes,
+                               .oif = is_scoped(&aim->local) ? oif : 0,
+                               .mark = aim->mark };
+    const struct reply reply = query_route(&own);
+
+    return reply.error == 0 && reply.type == RTN_LOCAL;
+}
+
+SCNetworkReachabilityFlags oracle_flags(const struct aim *aim)
+{
+    struct query               query = { .family = aim->remote.family,
+                                         .destination = aim->remote.bytes,
+                                         .source = aim->local.family != 0 ? aim->local.bytes : NULL,
+                                         .oif = aim->remote.scope,
+                                         .mark = aim->mark };
+    SCNetworkReachabilityFlags flags;
+
+    if (aim->interface[0] != '\0' && (query.oif = if_nametoindex(aim->interface)) == 0)
+        return 0;
+    if (query.oif == 0)
+        query.oif = aim->local.scope;
+    if ((aim->remote.scope != 0 && aim->remote.scope != query.oif) ||
+        (aim->local.scope != 0 && aim->local.scope != query.oif))
+        return 0;
+    if (query.oif == 0 && (is_scoped(&aim->remote) || is_scoped(&aim->local)))
+        return 0;
+    if (aim->local.family != 0 && !has_local_address(aim, query.oif))
+        return 0;
+    if (denial_uses_sockets())
+        return flags_of_socket(aim, query.oif);
+    if (aim_is_default_path(aim)) {
+        flags = flags_of_default(AF_INET, aim, query.oif);
+        return flags != 0 ? flags : flags_of_default(AF_INET6, aim, query.oif);
+    }
+    if (aim_is_loopback(aim) && !is_running(if_nametoindex("lo")))
+        return 0;
+    return flags_of_address(&query);
+}
+
+static void open_socket(void *fd)
+{
+    *(int *)fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+}
+
+void oracle_open(void)
+{
+    namespace_aside(open_socket, &oracle_fd);
+    assert_true(oracle_fd >= 0);
+}
+
+void oracle_close(void)
+{
+    close(oracle_fd);
+    oracle_fd = -1;
+}

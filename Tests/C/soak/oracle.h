@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TESTS_SOAK_ORACLE_H
+#define TESTS_SOAK_ORACLE_H
+
+/*
+ * The flags that an aim must have now. It shares no code with the library: it has its own rules, its own queries and
+ * parser, and reads link flags by ioctl. One thread at a time, in the namespace in which it was opened.
+ */
+
+#include "soak/aim.h"
+
+void oracle_open(void);
+void oracle_close(void);
+
+SCNetworkReachabilityFlags oracle_flags(const struct aim *aim);
+
+#endif

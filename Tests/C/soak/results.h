@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TESTS_SOAK_RESULTS_H
+#define TESTS_SOAK_RESULTS_H
+
+/* All results for a target that must agree. */
+
+#include "soak/watched.h"
+
+struct results {
+    SCNetworkReachabilityFlags  reported, cached; /* the last callback; GetFlags of the target */
+    SCNetworkReachabilityFlags  fresh, oracle;    /* GetFlags of a new target; the oracle */
+    SCNetworkReachabilityPath   last, path;       /* GetLastPath of the target; GetPath of the new one */
+    SCNetworkReachabilityOption options;
+};
+
+struct results results_query(const struct watched *watched);
+bool           results_agree(const struct results *results);
+void           results_print(const struct watched *watched, const struct results *results);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "soak/stack.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+
+#include "support/namespace.h"
+#include "support/unit.h"
+
+/* The commands come after `link add`. */
+static const struct {
+    const char *name, *add, *more; /* a second command, "": none */
+    const char *remote;            /* NULL: not a tunnel */
+} links[STACK_LINKS] = {
+    { "sv", "link c name sv type vlan id 5", "", NULL },
+    { "sm", "link c name sm type macvlan", "", NULL },
+    { "sb", "name sb type bridge", "link set d master sb", NULL },
+    { "so", "name so type bond mode active-backup miimon 10", "link add name sd master so type dummy", NULL },
+    { "sr", "name sr type vrf table 200", "link set p master sr", NULL },
+    { "sg", "name sg type gre remote 198.51.100.7 ttl 8", "", "198.51.100.7" },
+    { "si", "name si type ipip remote 203.0.113.77 ttl 8", "", "203.0.113.77" },
+    { "sx", "name sx type vxlan id 7 dstport 4789 remote 198.51.100.8", "", "198.51.100.8" },
+    { "s6", "name s6 type ip6tnl mode any remote 2001:db8:1::7", "", "2001:db8:1::7" },
+    { "sw", "name sw type wireguard", "", NULL },
+};
+
+static bool refused[STACK_LINKS];
+
+/* Runs a command, and adds it to the text. */
+static bool run(struct text *text, const char *command)
+{
+    text_add(text, "%s%s", text->length > 0 ? "; " : "", command);
+    return namespace_try_ip("%s", command);
+}
+
+static int add_link(unsigned number, struct text *text)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "link add %s", links[number].add);
+    if (!run(text, command)) {
+        refused[number] = true;
+        return EOPNOTSUPP;
+    }
+    if (links[number].more[0] != '\0')
+        run(text, links[number].more);
+    snprintf(command, sizeof command, "link set %s up", links[number].name);
+    run(text, command);
+    snprintf(command, sizeof command, "addr add 10.%u.0.1/24 dev %s", 20 + number, links[number].name);
+    run(text, command);
+    return 0;
+}
+
+int stack_change(unsigned number, unsigned choice, struct text *text)
+{
+    char command[64];
+
+    if (if_nametoindex(links[number].name) == 0)
+        return add_link(number, text);
+    if (choice % 3 == 0)
+        snprintf(command, sizeof command, "link del %s", links[number].name);
+    else
+        snprintf(command, sizeof command, "link set %s %s", links[number].name, choice % 3 == 1 ? "down" : "up");
+    return run(text, command) ? 0 : EINVAL;
+}
+
+bool stack_find_remote(const char *name, struct aim_address *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    for (unsigned i = 0; i < STACK_LINKS; i++)
+        if (links[i].remote != NULL && strcmp(links[i].name, name) == 0) {
+            ret->family = strchr(links[i].remote, ':') != NULL ? AF_INET6 : AF_INET;
+            return inet_pton(ret->family, links[i].remote, ret->bytes) == 1;
+        }
+    return false;
+}
+
+bool stack_leads_nowhere(const char *name)
+{
+    return strcmp(name, "sw") == 0;
+}
+
+void stack_print_refused(void)
+{
+    for (unsigned i = 0; i < STACK_LINKS; i++)
+        if (refused[i])
+            print_message("this kernel refused: link add %s\n", links[i].add);
+}
