@@ -68,7 +68,10 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
 
 bool delivery_is_due_locked(const struct SCNetworkReachability *target)
 {
-    return target->owed || path_differs(&target->delivered, &target->current, target->notify_path);
+    if (target->owed)
+        return true;
+    return target->details == NULL ? outcome_differs(&target->delivered, &target->current)
+                                   : path_differs(&target->details->delivered, &target->details->current);
 }
 
 /* Returns the previous word. */
@@ -79,12 +82,23 @@ static uint64_t publish_locked(struct SCNetworkReachability *target)
     return atomic_exchange(&target->published, PUBLISHED_SCHEDULED | due | target->current.flags);
 }
 
+/* Whether the target would report another path than the current one. */
+static bool is_change_locked(const struct SCNetworkReachability *target, const struct path *path)
+{
+    const struct outcome outcome = path_outcome(path);
+
+    return target->details == NULL ? outcome_differs(&target->current, &outcome)
+                                   : path_differs(&target->details->current, path);
+}
+
 void delivery_set_current_locked(struct SCNetworkReachability *target, const struct path *path)
 {
-    if (target->owed_next || path_differs(&target->current, path, target->notify_path))
+    if (target->owed_next || is_change_locked(target, path))
         target->change_queued = false;
     atomic_fetch_add(&target->path_version, 1);
-    target->current = *path;
+    target->current = path_outcome(path);
+    if (target->details != NULL)
+        target->details->current = *path;
     target->evaluations++;
     target->owed = target->owed || target->owed_next;
     target->owed_next = false;
@@ -97,6 +111,8 @@ void delivery_set_current_locked(struct SCNetworkReachability *target, const str
 void delivery_set_delivered_locked(struct SCNetworkReachability *target)
 {
     target->delivered = target->current;
+    if (target->details != NULL)
+        target->details->delivered = target->details->current;
     target->owed = target->change_queued = false;
     publish_locked(target);
 }
@@ -122,7 +138,7 @@ void delivery_queue_everywhere_locked(struct SCNetworkReachability *target)
 
 void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret)
 {
-    *ret = target->current;
+    *ret = target->details->current;
     if (delivery_is_due_locked(target))
         target->owed = true; /* it is queued already, or posted to the scheduler */
 }

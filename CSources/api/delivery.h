@@ -41,6 +41,7 @@ static inline bool delivery_read_flags(struct SCNetworkReachability *target, SCN
     return true;
 }
 
+/* The target has details. */
 void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret);
 
 /* The functions of a schedule's job, scheduler work (`owner`: schedule->counted) and watch. */

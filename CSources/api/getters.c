@@ -26,7 +26,7 @@ int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, stru
     struct questions *questions;
     int               error;
 
-    if (!target->needs_lookup) /* the questions never change: no lock, no reference */
+    if (target->lookups == NULL) /* the questions never change: no lock, no reference */
         return netns_evaluate(target->netns, target->questions, extras, ret);
     questions = retain_current_questions(target);
     error = netns_evaluate(target->netns, questions, extras, ret);
@@ -137,7 +137,7 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     if (!path_size_is_valid(path))
         return fail_get(kSCStatusInvalidArgument);
     pthread_mutex_lock(&self->lock);
-    watched = self->notify_path && !list_is_empty(&self->schedules);
+    watched = self->details != NULL && !list_is_empty(&self->schedules);
     if (watched)
         delivery_read_path_locked(self, &last);
     address_count = self->current.reason == kSCNetworkReachabilityReasonNamePending ? 0

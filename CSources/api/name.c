@@ -150,20 +150,20 @@ static void apply_result_locked(struct SCNetworkReachability *target, struct que
 
 static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t deadline)
 {
-    target->next_lookup = deadline;
+    target->lookups->next = deadline;
     schedule_set_lookup_deadline_locked(target);
 }
 
 /* After a look-up. */
 static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool failed)
 {
-    const int64_t retry_delay = target->lookup_retry_delay;
+    const int64_t retry_delay = target->lookups->retry_delay;
 
     set_next_lookup_locked(target, clock_now() + (failed ? retry_delay : REFRESH_DELAY));
     if (!failed)
-        target->lookup_retry_delay = RETRY_DELAY_FIRST;
+        target->lookups->retry_delay = RETRY_DELAY_FIRST;
     else
-        target->lookup_retry_delay = 2 * retry_delay < RETRY_DELAY_LAST ? 2 * retry_delay : RETRY_DELAY_LAST;
+        target->lookups->retry_delay = 2 * retry_delay < RETRY_DELAY_LAST ? 2 * retry_delay : RETRY_DELAY_LAST;
 }
 
 /* `questions` are the result's, NULL if there was no memory. Consumes the reference. If something changed during the
@@ -171,14 +171,15 @@ static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool f
 static void finish_lookup_locked(struct SCNetworkReachability *target, struct questions *questions,
                                  const struct lookup_result *result)
 {
-    const bool outdated = target->lookup_outdated || result->outdated;
+    const bool outdated = target->lookups->outdated || result->outdated;
     /* One failure in a row at most: changes can go on for ever. */
-    const bool hides_failure = outdated || (result->in_pause && !target->failure_hidden);
+    const bool hides_failure = outdated || (result->in_pause && !target->lookups->failure_hidden);
 
-    target->lookup_running = false;
-    target->failure_hidden = hides_failure && result->outcome != LOOKUP_FOUND;
-    plan_next_lookup_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED || target->failure_hidden);
-    if (questions != NULL && !target->failure_hidden)
+    target->lookups->running = false;
+    target->lookups->failure_hidden = hides_failure && result->outcome != LOOKUP_FOUND;
+    plan_next_lookup_locked(target,
+                            questions == NULL || result->outcome == LOOKUP_FAILED || target->lookups->failure_hidden);
+    if (questions != NULL && !target->lookups->failure_hidden)
         apply_result_locked(target, questions);
     else
         questions_release(questions);
@@ -189,11 +190,11 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
 /* Called on a resolver thread. */
 static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, const struct lookup_result *result)
 {
-    struct SCNetworkReachability *target = container_of(waiter, struct SCNetworkReachability, waiter);
+    struct SCNetworkReachability *target = container_of(waiter, struct lookups, waiter)->target;
     struct questions             *questions = questions_of_result(target, result);
 
     pthread_mutex_lock(&target->lock);
-    if (turn == target->waiter.turn) { /* not cancelled */
+    if (turn == target->lookups->waiter.turn) { /* not cancelled */
         finish_lookup_locked(target, questions, result);
         questions = NULL;
     }
@@ -205,10 +206,10 @@ static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, c
 
 static void start_lookup_locked(struct SCNetworkReachability *target, bool is_repeat, bool hosts_known)
 {
-    const int error = lookup_start(target->netns, target->name, is_repeat, hosts_known, &target->waiter);
+    const int error = lookup_start(target->netns, target->name, is_repeat, hosts_known, &target->lookups->waiter);
 
-    target->lookup_running = error == 0 || error == EINPROGRESS;
-    target->lookup_outdated = false;
+    target->lookups->running = error == 0 || error == EINPROGRESS;
+    target->lookups->outdated = false;
     if (error == 0)
         set_next_lookup_locked(target, NEVER);
     else if (error == EINPROGRESS) /* there may never be a result: try again after a while */
@@ -219,31 +220,31 @@ static void start_lookup_locked(struct SCNetworkReachability *target, bool is_re
 
 void name_start_lookups_locked(struct SCNetworkReachability *target, bool hosts_known)
 {
-    if (target->waiter.completed == NULL) { /* set only once: a resolver thread may be reading it */
-        target->waiter.owner = &target->memory;
-        target->waiter.completed = receive_lookup_result;
+    if (target->lookups->waiter.completed == NULL) { /* set only once: a resolver thread may be reading it */
+        target->lookups->waiter.owner = &target->memory;
+        target->lookups->waiter.completed = receive_lookup_result;
     }
-    target->lookup_retry_delay = RETRY_DELAY_FIRST;
+    target->lookups->retry_delay = RETRY_DELAY_FIRST;
     start_lookup_locked(target, false, hosts_known);
 }
 
 void name_stop_lookups_locked(struct SCNetworkReachability *target)
 {
-    lookup_cancel(&target->waiter);
-    target->lookup_running = target->lookup_outdated = target->failure_hidden = target->owed_next = false;
+    lookup_cancel(&target->lookups->waiter);
+    target->lookups->running = target->lookups->outdated = target->lookups->failure_hidden = target->owed_next = false;
     reset_questions_locked(target);
 }
 
 void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed)
 {
     if (changed)
-        target->lookup_retry_delay = RETRY_DELAY_FIRST;
-    if (target->lookup_running && clock_now() < target->next_lookup) {
+        target->lookups->retry_delay = RETRY_DELAY_FIRST;
+    if (target->lookups->running && clock_now() < target->lookups->next) {
         if (changed)
-            target->lookup_outdated = true;
+            target->lookups->outdated = true;
         return;
     }
-    if (target->lookup_running)
-        lookup_cancel(&target->waiter);
+    if (target->lookups->running)
+        lookup_cancel(&target->lookups->waiter);
     start_lookup_locked(target, true, false);
 }

@@ -16,7 +16,7 @@ void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target)
     list_for_each(node, &target->schedules) {
         struct schedule *schedule = container_of(node, struct schedule, node);
 
-        name_monitor_set_deadline(schedule->loop, &schedule->name_watch, target->next_lookup);
+        name_monitor_set_deadline(schedule->loop, &schedule->name->watch, target->lookups->next);
     }
 }
 

@@ -29,13 +29,18 @@ struct schedule {
     struct job                    job;          /* in the loop's queue while a delivery is due */
     struct list                   change;       /* in the loop's list for SCRunLoopCopyNextChange */
     struct member                 member;       /* of the loop */
-    struct name_watch             name_watch;   /* in the loop's name monitor, if the target needs a look-up */
+    struct schedule_name         *name;         /* follows, if the target needs look-ups; else NULL */
+};
+
+struct schedule_name {
+    struct schedule  *schedule;
+    struct name_watch watch; /* in the loop's name monitor */
 };
 
 /* Gives the target's questions to every monitor that watches the target. */
 void schedule_set_questions_locked(struct SCNetworkReachability *target);
 
-/* Sets target->next_lookup as the deadline in every name monitor. Then name_repeat_lookup_locked is due. */
+/* For a target that needs look-ups: sets the time of the next as the deadline in every name monitor. Then name_repeat_lookup_locked is due. */
 void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target);
 
 /* Numbers for GetDescription. */

@@ -34,16 +34,23 @@ static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed);
  * reports more of the path than they share. */
 static bool can_share_path(const struct SCNetworkReachability *target)
 {
-    return target->kind == TARGET_ADDRESS && !target->notify_path && target->initial->count == 1 &&
+    return target->kind == TARGET_ADDRESS && target->details == NULL && target->initial->count == 1 &&
            question_class(&target->initial->items[0]) != 0;
 }
 
 static struct schedule *create_schedule(struct SCNetworkReachability *target, SCRunLoopRef loop)
 {
-    struct schedule *schedule = calloc(1, sizeof *schedule);
+    const size_t     name_size = target->lookups != NULL ? sizeof(struct schedule_name) : 0;
+    struct schedule *schedule = calloc(1, sizeof *schedule + name_size);
 
     if (schedule == NULL)
         return NULL;
+    if (name_size > 0) {
+        schedule->name = (void *)(schedule + 1);
+        schedule->name->schedule = schedule;
+        schedule->name->watch = (struct name_watch){ .owner = &schedule->counted, .due = repeat_lookup_of_watch };
+        list_init(&schedule->name->watch.node);
+    }
     counted_init(&schedule->counted, free_schedule);
     list_init(&schedule->node);
     list_init(&schedule->change);
@@ -55,12 +62,10 @@ static struct schedule *create_schedule(struct SCNetworkReachability *target, SC
     schedule->member = (struct member){ .owner = &schedule->counted, .ended = end_schedule_of_member };
     list_init(&schedule->member.node);
     schedule->watch = (struct path_watch){ .owner = &schedule->counted,
-                                           .extras = QUERY_EXPIRY | (target->notify_path ? QUERY_SOURCE : 0u),
+                                           .extras = QUERY_EXPIRY | (target->details != NULL ? QUERY_SOURCE : 0u),
                                            .can_share = can_share_path(target),
                                            .path_version = &target->path_version,
                                            .accept = delivery_accept_path };
-    schedule->name_watch = (struct name_watch){ .owner = &schedule->counted, .due = repeat_lookup_of_watch };
-    list_init(&schedule->name_watch.node);
     return schedule;
 }
 
@@ -69,7 +74,8 @@ static struct schedule *create_schedule(struct SCNetworkReachability *target, SC
 static int evaluate_new_schedule_locked(struct SCNetworkReachability *target)
 {
     struct path path;
-    const int   error = netns_evaluate(target->netns, target->questions, target->notify_path ? QUERY_SOURCE : 0, &path);
+    const int   error = netns_evaluate(target->netns, target->questions, target->details != NULL ? QUERY_SOURCE : 0,
+                                       &path);
 
     if (error != 0)
         return error;
@@ -77,7 +83,7 @@ static int evaluate_new_schedule_locked(struct SCNetworkReachability *target)
     if (list_is_empty(&target->schedules)) {
         delivery_set_delivered_locked(target);
         /* A name's first result brings a callback. That of localhost is here already. */
-        if (target->kind == TARGET_NAME && !target->needs_lookup)
+        if (target->kind == TARGET_NAME && target->lookups == NULL)
             delivery_set_owed_locked(target);
     }
     return 0;
@@ -97,10 +103,11 @@ static bool add_to_loop(struct schedule *schedule)
 /* Watches what look-ups depend on. *ret_hosts_known: see name_start_lookups_locked. Returns 0 or an errno. */
 static int add_to_name_monitor(struct schedule *schedule, bool *ret_hosts_known)
 {
-    const int error = name_monitor_join(schedule->loop, schedule->target->netns, &schedule->name_watch);
+    struct name_watch *watch = &schedule->name->watch;
+    const int          error = name_monitor_join(schedule->loop, schedule->target->netns, watch);
 
     if (error == 0)
-        *ret_hosts_known = name_monitor_files_are_current(schedule->loop, &schedule->name_watch);
+        *ret_hosts_known = name_monitor_files_are_current(schedule->loop, watch);
     return error;
 }
 
@@ -119,6 +126,12 @@ static int isolate_schedules_locked(struct schedule *added)
     return error;
 }
 
+static void leave_name_monitor(struct schedule *schedule)
+{
+    if (schedule->name != NULL)
+        name_monitor_leave(schedule->loop, &schedule->name->watch);
+}
+
 /* Adds a new schedule to its target. Returns 0 or a status; if it fails, nothing has changed. */
 static int add_schedule_locked(struct schedule *schedule)
 {
@@ -128,7 +141,7 @@ static int add_schedule_locked(struct schedule *schedule)
     int                           error = isolate_schedules_locked(schedule);
 
     schedule->active = true;
-    if (error == 0 && target->needs_lookup)
+    if (error == 0 && schedule->name != NULL)
         error = add_to_name_monitor(schedule, &hosts_known);
     schedule->watch.questions = target->questions;
     counted_retain(&target->questions->counted);
@@ -141,7 +154,7 @@ static int add_schedule_locked(struct schedule *schedule)
         error = kSCStatusInvalidArgument;
     if (error != 0) {
         schedule->active = false;
-        name_monitor_leave(loop, &schedule->name_watch);
+        leave_name_monitor(schedule);
         monitor_unwatch(loop, &schedule->watch);
         if (list_is_empty(&target->schedules))
             atomic_store_explicit(&target->published, 0, memory_order_release);
@@ -149,10 +162,10 @@ static int add_schedule_locked(struct schedule *schedule)
     }
     counted_retain(&target->counted);
     list_append(&target->schedules, &schedule->node);
-    if (target->needs_lookup && target->schedules.next == &schedule->node)
+    if (schedule->name != NULL && target->schedules.next == &schedule->node)
         name_start_lookups_locked(target, hosts_known);
-    else if (target->needs_lookup)
-        name_monitor_set_deadline(loop, &schedule->name_watch, target->next_lookup);
+    else if (schedule->name != NULL)
+        name_monitor_set_deadline(loop, &schedule->name->watch, target->lookups->next);
     if (delivery_is_due_locked(target))
         delivery_queue_locked(schedule);
     return 0;
@@ -166,7 +179,7 @@ static void remove_schedule_locked(struct schedule *schedule)
 
     schedule->active = false;
     target->change_queued = false; /* it may be queued on this loop: then another loop must queue it */
-    name_monitor_leave(schedule->loop, &schedule->name_watch);
+    leave_name_monitor(schedule);
     monitor_unwatch(schedule->loop, &schedule->watch);
     runloop_lock(schedule->loop);
     was_queued = runloop_cancel_job_locked(schedule->loop, &schedule->job);
@@ -176,7 +189,7 @@ static void remove_schedule_locked(struct schedule *schedule)
     if (was_queued)
         counted_release(&schedule->counted); /* never the last reference: the list holds one */
     list_remove(&schedule->node);
-    if (target->needs_lookup && list_is_empty(&target->schedules))
+    if (target->lookups != NULL && list_is_empty(&target->schedules))
         name_stop_lookups_locked(target);
     if (list_is_empty(&target->schedules))
         atomic_store_explicit(&target->published, 0, memory_order_release);
@@ -222,7 +235,7 @@ static void end_schedule_of_member(struct member *member)
 
 static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed)
 {
-    struct schedule *schedule = container_of(name_watch, struct schedule, name_watch);
+    struct schedule *schedule = container_of(name_watch, struct schedule_name, watch)->schedule;
 
     pthread_mutex_lock(&schedule->target->lock);
     if (schedule->active)

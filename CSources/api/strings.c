@@ -230,10 +230,10 @@ static void append_evaluation(struct text_buffer *text, const struct path *path)
 /* Copied under the target's lock, printed without it. */
 struct description_snapshot {
     struct schedule_summary     schedules;
-    struct path                 current;
+    struct outcome              current;
     bool                        lookup_running;
     SCNetworkReachabilityReason lookup_result; /* NamePending: there is none */
-    unsigned long               evaluations, deliveries;
+    unsigned                    evaluations, deliveries;
 };
 
 static struct description_snapshot take_snapshot(struct SCNetworkReachability *target)
@@ -243,7 +243,7 @@ static struct description_snapshot take_snapshot(struct SCNetworkReachability *t
     pthread_mutex_lock(&target->lock);
     snapshot = (struct description_snapshot){ .schedules = schedule_summarize_locked(target),
                                               .current = target->current,
-                                              .lookup_running = target->lookup_running,
+                                              .lookup_running = target->lookups != NULL && target->lookups->running,
                                               .lookup_result = target->questions->reason,
                                               .evaluations = target->evaluations,
                                               .deliveries = target->deliveries };
@@ -292,8 +292,8 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
         append_text(&text, "%u times on %u run loops", snapshot.schedules.times, snapshot.schedules.loops);
     if (getters_evaluate(self, QUERY_SOURCE, &path) == 0)
         append_evaluation(&text, &path);
-    append_text(&text, "\n  resolver: %s", self->needs_lookup ? lookup_words(&snapshot) : "not needed");
-    append_text(&text, "\n  counters: %lu evaluations, %lu callbacks, %lu queries, %lu overruns", snapshot.evaluations,
+    append_text(&text, "\n  resolver: %s", self->lookups != NULL ? lookup_words(&snapshot) : "not needed");
+    append_text(&text, "\n  counters: %u evaluations, %u callbacks, %lu queries, %lu overruns", snapshot.evaluations,
                 snapshot.deliveries, snapshot.schedules.counters.queries, snapshot.schedules.counters.overruns);
     return text.length;
 }

@@ -51,9 +51,10 @@ static void free_target(struct counted *counted)
 {
     struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, memory);
 
-    lookup_waiter_close(&target->waiter);
-    if (target->needs_lookup)
+    if (target->lookups != NULL) {
+        lookup_waiter_close(&target->lookups->waiter);
         resolvconf_release();
+    }
     netns_release(target->netns);
     pthread_mutex_destroy(&target->lock);
     questions_release(target->questions);
@@ -82,10 +83,37 @@ static int make_members(struct SCNetworkReachability *target, const struct targe
     return error;
 }
 
-struct SCNetworkReachability *target_create(const struct target_spec *spec)
+/* Returns a target and what follows it, or NULL. */
+static struct SCNetworkReachability *allocate_target(const struct target_spec *spec)
 {
     const size_t                  name_size = spec->name == NULL ? 0 : strlen(spec->name) + 1;
-    struct SCNetworkReachability *target = calloc(1, sizeof *target + name_size);
+    const size_t                  lookups_size = spec->needs_lookup ? sizeof(struct lookups) : 0;
+    const size_t                  details_size = spec->notify_path ? sizeof(struct details) : 0;
+    struct SCNetworkReachability *target = calloc(1, sizeof *target + lookups_size + details_size + name_size);
+    char                         *next = (char *)(target + 1);
+
+    if (target == NULL)
+        return NULL;
+    if (lookups_size > 0)
+        target->lookups = (void *)next;
+    if (details_size > 0)
+        target->details = (void *)(next + lookups_size);
+    if (name_size > 0)
+        target->name = memcpy(next + lookups_size + details_size, spec->name, name_size);
+    return target;
+}
+
+static void begin_lookups(struct SCNetworkReachability *target)
+{
+    resolvconf_retain();
+    target->lookups->target = target;
+    list_init(&target->lookups->waiter.node);
+    target->lookups->next = NEVER;
+}
+
+struct SCNetworkReachability *target_create(const struct target_spec *spec)
+{
+    struct SCNetworkReachability *target = allocate_target(spec);
     int                           error;
 
     if (target == NULL) {
@@ -104,16 +132,10 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     counted_init(&target->counted, close_target);
     counted_init(&target->memory, free_target);
     target->kind = spec->kind;
-    if (name_size > 0)
-        target->name = memcpy(target->name_bytes, spec->name, name_size);
-    target->needs_lookup = spec->needs_lookup;
-    if (target->needs_lookup)
-        resolvconf_retain();
+    if (target->lookups != NULL)
+        begin_lookups(target);
     target->initial = target->questions;
     counted_retain(&target->initial->counted);
-    list_init(&target->waiter.node);
-    target->next_lookup = NEVER;
-    target->notify_path = spec->notify_path;
     list_init(&target->schedules);
     return target;
 }

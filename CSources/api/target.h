@@ -24,11 +24,11 @@ struct SCNetworkReachability {
 
     /* Constant, from the Create call. */
     enum target_kind  kind;
-    const char       *name;         /* NULL: not a TARGET_NAME */
-    bool              needs_lookup; /* a name, but not localhost */
-    struct questions *initial;      /* until a name is resolved: one question, about the default path */
-    bool              notify_path;
+    const char       *name;    /* NULL: not a TARGET_NAME */
+    struct questions *initial; /* until a name is resolved: one question, about the default path */
     struct netns     *netns;
+    struct lookups   *lookups; /* NULL: no name, or localhost */
+    struct details   *details; /* NULL: the target reports flags and interface alone, without option NotifyPath */
 
     /* PUBLISHED_... and, in the low 32 bits, the flags. GetFlags of a scheduled target uses nothing else. 0: not
      * scheduled. */
@@ -37,25 +37,34 @@ struct SCNetworkReachability {
     pthread_mutex_t   lock;      /* for all below; taken before a loop's lock, never held while user code runs */
     struct questions *questions; /* always `initial` if the target needs no look-up */
     struct list       schedules;
-    struct path       current;       /* of the last evaluation */
-    struct path       delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
+    struct outcome    current;       /* of the last evaluation */
+    struct outcome    delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
     atomic_ulong      path_version;  /* grows with `current` and with new questions; read without the lock */
     bool              owed;          /* a delivery must come, even if nothing changed */
     bool              owed_next;     /* the next evaluation sets `owed` */
     bool              is_delivering; /* a callback is running */
     bool              change_queued; /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
 
-    struct lookup_waiter waiter;
-    bool                 lookup_running;
-    bool                 lookup_outdated; /* something changed while it was running: repeat it */
-    bool                 failure_hidden;  /* the last result was a failure that is not reported */
-    int64_t              lookup_retry_delay;
-    int64_t              next_lookup; /* when, by clock_now(); NEVER: when the current one ends */
-
     SCNetworkReachabilityCallBack callback;
     struct callback_context      *context;
-    unsigned long                 evaluations, deliveries; /* counters for GetDescription */
-    char                          name_bytes[];            /* of `name` */
+    unsigned                      evaluations, deliveries; /* counters for GetDescription */
+    /* `lookups`, `details` and the bytes of `name` follow. */
+};
+
+/* The look-ups of a target's name. Under the target's lock. */
+struct lookups {
+    struct SCNetworkReachability *target;
+    struct lookup_waiter          waiter;
+    bool                          running;
+    bool                          outdated;       /* something changed while it was running: repeat it */
+    bool                          failure_hidden; /* the last result was a failure that is not reported */
+    int64_t                       retry_delay;
+    int64_t                       next; /* when, by clock_now(); NEVER: when the current one ends */
+};
+
+/* The paths of which `current` and `delivered` are a part. Under the target's lock. */
+struct details {
+    struct path current, delivered;
 };
 
 #define PUBLISHED_SCHEDULED (UINT64_C(1) << 32)

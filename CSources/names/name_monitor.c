@@ -72,7 +72,7 @@ static bool watched_path_evaluated(struct path_watch *watch, const struct path *
     struct name_monitor *name_monitor = container_of(watch->owner, struct name_monitor, source.counted);
 
     (void)path_version;
-    if (watched->known && path_differs(&watched->path, path, true)) {
+    if (watched->known && path_differs(&watched->path, path)) {
         note_change(name_monitor, CHANGE_OF_PATHS, clock_now());
         runloop_lock(name_monitor->loop);
         runloop_source_due_locked(name_monitor->loop, &name_monitor->source);

@@ -242,13 +242,18 @@ int path_rank(const struct path *path)
                                                                                                                   : 1;
 }
 
-bool path_differs(const struct path *a, const struct path *b, bool details)
+bool outcome_differs(const struct outcome *a, const struct outcome *b)
 {
     /* A change of the interface matters only while packets leave over it. */
     const bool leaves = (a->flags & kSCNetworkReachabilityFlagsReachable) != 0;
 
-    if (a->flags != b->flags || (leaves && a->index != b->index))
-        return true;
-    return details && (a->reason != b->reason || !address_equal(&a->gateway, &b->gateway) ||
-                       !address_equal(&a->source, &b->source));
+    return a->flags != b->flags || (leaves && a->index != b->index);
+}
+
+bool path_differs(const struct path *a, const struct path *b)
+{
+    const struct outcome first = path_outcome(a), second = path_outcome(b);
+
+    return outcome_differs(&first, &second) || a->reason != b->reason || !address_equal(&a->gateway, &b->gateway) ||
+           !address_equal(&a->source, &b->source);
 }

@@ -70,8 +70,22 @@ bool path_is_usable(const struct path *path);
 /* Orders paths: 2 usable, 1 needs a connection by hand first, 0 not reachable. */
 int path_rank(const struct path *path);
 
-/* Whether the change from `a` to `b` makes a callback due. `details`: a change of reason, gateway or source does,
- * too. */
-bool path_differs(const struct path *a, const struct path *b, bool details);
+/* What a target reports of a path. */
+struct outcome {
+    SCNetworkReachabilityFlags  flags;
+    SCNetworkReachabilityReason reason;
+    uint32_t                    index; /* of the interface */
+};
+
+static inline struct outcome path_outcome(const struct path *path)
+{
+    return (struct outcome){ .flags = path->flags, .reason = path->reason, .index = path->index };
+}
+
+/* Whether the change from `a` to `b` makes a callback due. */
+bool outcome_differs(const struct outcome *a, const struct outcome *b);
+
+/* The same for a target that reports details, too: reason, gateway and source. */
+bool path_differs(const struct path *a, const struct path *b);
 
 #endif

@@ -197,13 +197,11 @@ static int update_shared_answer(struct monitor *monitor, const struct step *step
     return error;
 }
 
-/* Gives the path of the shared answer to the watch. */
+/* Gives the path of the shared answer to the watch. Its destination is the leader's: a watch that can share does not
+ * report it. */
 static void give_shared_path(struct monitor *monitor, const struct step *step, const struct shared_answer *shared)
 {
-    struct path path = shared->path;
-
-    path.destination = step->questions->items[0].destination;
-    if (step->watch->accept(step->watch, &path, atomic_load(step->watch->path_version)))
+    if (step->watch->accept(step->watch, &shared->path, atomic_load(step->watch->path_version)))
         return;
     runloop_lock(monitor->loop);
     if (step_is_current(step))
