@@ -31,7 +31,7 @@
 static const unsigned event_groups[] = { RTNLGRP_LINK,        RTNLGRP_IPV4_IFADDR,  RTNLGRP_IPV4_ROUTE,
                                          RTNLGRP_IPV4_RULE,   RTNLGRP_IPV6_IFADDR,  RTNLGRP_IPV6_ROUTE,
                                          RTNLGRP_IPV6_RULE,   RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
-                                         RTNLGRP_IPV6_PREFIX, RTNLGRP_NEXTHOP };
+                                         RTNLGRP_IPV6_IFINFO, RTNLGRP_IPV6_PREFIX,  RTNLGRP_NEXTHOP };
 
 int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
 {

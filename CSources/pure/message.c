@@ -25,8 +25,12 @@ static void parse_link_message(const struct nlmsghdr *header, struct message *re
     struct message_link    *link = &ret->link;
     bool                    is_elsewhere = false;
 
+    if (!message_has(header, sizeof *info) || info->ifi_index <= 0)
+        return;
+    if (info->ifi_family == AF_INET6)
+        ret->kind = MESSAGE_NETCONF; /* IPv6 was enabled on the link, for example */
     /* When a port leaves a bridge, the kernel sends RTM_DELLINK of family AF_BRIDGE. The link still exists. */
-    if (!message_has(header, sizeof *info) || info->ifi_family != AF_UNSPEC || info->ifi_index <= 0)
+    if (info->ifi_family != AF_UNSPEC)
         return;
     ret->kind = header->nlmsg_type == RTM_DELLINK ? MESSAGE_LINK_GONE : MESSAGE_LINK;
     *link = (struct message_link){ 0 };

@@ -17,7 +17,7 @@ enum message_kind {
     MESSAGE_ROUTE,   /* new or deleted, or the reply to a query */
     MESSAGE_RULE,
     MESSAGE_NEXTHOP,
-    MESSAGE_NETCONF,
+    MESSAGE_NETCONF, /* settings of a link, or of all links, for one family */
     MESSAGE_PREFIX, /* a router has advertised a prefix */
     MESSAGE_ERROR,  /* an acknowledgement has error 0 */
 };

@@ -185,7 +185,7 @@ TEST(a_leaving_bridge_port_is_not_a_deleted_link)
     start_link(&bytes, RTM_NEWLINK, AF_BRIDGE, 3);
     assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
     start_link(&bytes, RTM_NEWLINK, AF_INET6, 3);
-    assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
+    assert_int_equal(parsed(&bytes).kind, MESSAGE_NETCONF);
 }
 
 TEST(a_link_without_an_index_is_refused)

@@ -450,6 +450,25 @@ TEST(ipv6_is_switched_off_and_on)
     EXPECT_END(&near, R | D);
 }
 
+/* The kernel sends no message about the route, and none about the link or an address of the link. */
+TEST(a_leg_of_a_multipath_route_is_back_with_ipv6)
+{
+    struct watcher far;
+
+    namespace_sysctl("net.ipv6.conf.default.addr_gen_mode", "1");
+    namespace_add_second_pair();
+    namespace_ip("route add 2001:db8:1::/48 nexthop via 2001:db8::1 dev a nexthop via 2001:db8:c::1 dev c");
+    watcher_start(&far, expect_target("2001:db8:1::7"));
+    namespace_sysctl("net.ipv6.conf.c.disable_ipv6", "1");
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    EXPECT_END(&far, 0);
+    EXPECT_QUIET(&far);
+    namespace_sysctl("net.ipv6.conf.c.disable_ipv6", "0");
+    EXPECT_END(&far, R);
+    EXPECT_FRESH("2001:db8:1::7", R);
+}
+
 TEST_WITH(namespace_require_lo, NULL, a_tentative_address_becomes_a_source)
 {
     struct watcher far;
