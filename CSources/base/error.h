@@ -8,8 +8,8 @@
  * kSCStatusReachabilityUnknown. */
 void error_set(int status);
 
-/* Returns kSCStatusInvalidArgument. `detail` is a static text that says which argument is wrong. The next error_set uses
- * it, if it sets this status. */
+/* Returns kSCStatusInvalidArgument. `detail` is a static text that says which argument is wrong. The next error_set
+ * uses it, if it sets this status. */
 int error_invalid(const char *detail);
 
 /* Returns the value set last, 0 before the first. */
