@@ -86,7 +86,7 @@ TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(sort $(wildcard Tests/checks/*))
 WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
 
-.PHONY: FORCE all lib tool run try deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
+.PHONY: FORCE all lib tool run try manuals docs deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
         test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
         check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
         check-swift-address fuzz storm bench benchmarks format install uninstall clean list-sources
@@ -352,6 +352,11 @@ SWIFT_BENCHMARKS = $(if $(shell command -v $(SWIFT)),$(BUILD)/benchmarks/benchma
 bench: benchmarks $(SWIFT_BENCHMARKS)
 	@$(if $(SWIFT_BENCHMARKS),,echo "SKIP: no '$(SWIFT)' on the PATH: the hops to Swift code were not measured";) \
 	status=0; for program in $(BENCHMARKS) $(SWIFT_BENCHMARKS); do $$program || status=1; done; exit $$status
+
+# ---- Manuals
+
+manuals:
+	man/generate
 
 # ---- Installing. Installs the tool, too, if `make tool` has built it. Nothing here needs Swift.
 
