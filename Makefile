@@ -358,6 +358,12 @@ bench: benchmarks $(SWIFT_BENCHMARKS)
 manuals:
 	man/generate
 
+# The manuals of the Swift modules, as HTML in build/docs. BASE is the path below which a web server has them.
+BASE = /
+
+docs:
+	docs/html $(BUILD)/docs $(BASE)
+
 # ---- Installing. Installs the tool, too, if `make tool` has built it. Nothing here needs Swift.
 
 LIBRARY_FILES = $(LIBDIR)/$(SHARED) $(LIBDIR)/$(SONAME) $(LIBDIR)/libreachability.so $(LIBDIR)/libreachability.a \
