@@ -143,7 +143,7 @@ run: deps
 
 # The quickest start in C: builds and runs an example.
 try: deps
-	@$(MAKE) --no-print-directory $(BUILD)/examples/watch
+	@$(MAKE) --no-print-directory $(JOBS) $(BUILD)/examples/watch
 	$(BUILD)/examples/watch $(ARGS)
 
 $(BUILD)/examples/%: Examples/%.c $(STATIC)

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/child.h"
 #include "support/descriptors.h"
@@ -326,6 +327,7 @@ TEST(the_network_namespace_of_the_target_counts)
     assert_true(namespace_enter());
     begin_wait(&waiting, target, REACHABLE, LONG_TIME);
     namespace_go(home);
+    close(home);
     set_default_route(true);
     expect_end(&waiting, 1, R, kSCNetworkReachabilityReasonNone);
     SCNetworkReachabilityRelease(target);
