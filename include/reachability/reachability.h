@@ -62,9 +62,9 @@
  *
  * Errors. A call that fails returns NULL, 0 or -1 and writes no output. It sets the calling thread's SCError() to an
  *   errno value (below 1000, never EINTR or EAGAIN) or to a kSCStatus... constant. A call that succeeds does not reset
- *   it. An argument that makes no sense, or that is NULL without being SC_NULLABLE, gives kSCStatusInvalidArgument.
- *   Most pointers to foreign or released objects give it, too, but do not rely on that. "Fails:" at a call lists the
- *   other errors. The library never prints.
+ *   it. An argument that makes no sense, or that is NULL without being SC_NULLABLE, gives kSCStatusInvalidArgument, and
+ *   SCErrorDetail() says which one. Most pointers to foreign or released objects give it, too, but do not rely on that.
+ *   "Fails:" at a call lists the other errors. The library never prints.
  * Ownership. Create and Copy return a reference that the caller releases. Get returns a reference that the caller does
  *   not release. Retain(NULL) and Release(NULL) do nothing. Arguments (addresses, names, contexts, options) are copied.
  *   A scheduled target stays alive until it is unscheduled.
@@ -434,10 +434,10 @@ SC_OPEN_ENUM(SCNetworkReachabilityCondition) {
  * scheduled is looked up for the copy; its target is as pending afterwards as before. Any thread may make the call,
  * several at a time, also for one target. In a callback, it delays the other callbacks of that thread.
  *
- * Waiting for changes needs no polling. A state that ends before the library has evaluated it does not count. `seconds`
- * 0 does not wait: the result is that of GetPath. A negative number waits without limit, as in SCRunLoopPerform. NaN is
- * invalid. Signals do not end the wait, and the time that the machine is suspended counts. To end a wait from another
- * thread, drive a loop of SCRunLoopCreate, and call SCRunLoopWakeUp.
+ * A state that ends before the library has evaluated it does not count. `seconds` 0 does not wait: the path is that of
+ * GetPath. A negative number waits without limit, as in SCRunLoopPerform. NaN is invalid. Signals do not end the wait,
+ * and the time that the machine is suspended counts. A wait that another thread must be able to end is a loop of
+ * SCRunLoopCreate, SCRunLoopPerform and SCRunLoopWakeUp instead.
  *
  * Fails with -1, as GetPath, SCRunLoopCreate and SCNetworkReachabilityScheduleWithRunLoop do.
  */
