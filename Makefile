@@ -5,6 +5,8 @@
 #   make tool         the tool, build/reachability       make test-world  tests packages, manuals, other languages
 #   make install      PREFIX=/usr/local DESTDIR=         make uninstall   removes what install put there
 #   make check        the quick tests, in seconds        make check-c     the C tests, without Swift
+#   make try          builds and runs an example in C    make docs        the Swift modules' manuals, as HTML
+#   make manuals      writes man/ from the header and docs/tool.md
 #   make bench        the benchmarks, and their limits   make fuzz        SECONDS=60
 #   make deps         installs what `make run` needs     make deps-test   installs what the tests need
 #   make format       formats the C and Swift sources    make clean
@@ -86,7 +88,7 @@ TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(sort $(wildcard Tests/checks/*))
 WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
 
-.PHONY: FORCE all lib tool run deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
+.PHONY: FORCE all lib tool run try manuals docs deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
         test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
         check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
         check-swift-address fuzz soak storm bench benchmarks format install uninstall clean list-sources
@@ -140,6 +142,15 @@ tool:
 run: deps
 	@$(MAKE) --no-print-directory tool
 	$(BUILD)/reachability watch $(ARGS)
+
+# The quickest start in C: builds and runs an example.
+try: deps
+	@$(MAKE) --no-print-directory $(JOBS) $(BUILD)/examples/watch
+	$(BUILD)/examples/watch $(ARGS)
+
+$(BUILD)/examples/%: Examples/%.c $(STATIC)
+	@mkdir -p $(@D)
+	$(call show,CC)$(CC) -Iinclude $(CFLAGS) $(LDFLAGS) -pthread -o $@ $< $(STATIC) $(MNL_LIBS)
 
 # ---- Packages that the build and the tests need. Quick and silent if none is missing.
 
@@ -355,6 +366,17 @@ SWIFT_BENCHMARKS = $(if $(shell command -v $(SWIFT)),$(BUILD)/benchmarks/benchma
 bench: benchmarks $(SWIFT_BENCHMARKS)
 	@$(if $(SWIFT_BENCHMARKS),,echo "SKIP: no '$(SWIFT)' on the PATH: the hops to Swift code were not measured";) \
 	status=0; for program in $(BENCHMARKS) $(SWIFT_BENCHMARKS); do $$program || status=1; done; exit $$status
+
+# ---- Manuals
+
+manuals:
+	man/generate
+
+# The manuals of the Swift modules, as HTML in build/docs. BASE is the path below which a web server has them.
+BASE = /
+
+docs:
+	docs/html $(BUILD)/docs $(BASE)
 
 # ---- Installing. Installs the tool, too, if `make tool` has built it. Nothing here needs Swift.
 

@@ -3,20 +3,23 @@
 
 static void changed(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
 {
+    char text[128];
+
     (void)target;
-    printf("%s: 0x%08x\n", (const char *)info, (unsigned)flags);
+    SCNetworkReachabilityFlagsGetString(flags, text, sizeof text);
+    printf("%s: %s\n", (const char *)info, text);
+    fflush(stdout);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    SCNetworkReachabilityContext context = { 0, "192.0.2.1", NULL, NULL, NULL };
-    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, "192.0.2.1");
-    SCNetworkReachabilityFlags   flags = 0;
+    SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
+    char                        *name = argc > 1 ? argv[1] : "localhost";
+    SCNetworkReachabilityRef     target = SCNetworkReachabilityCreateWithName(NULL, name);
 
+    context.info = name;
     SCNetworkReachabilitySetCallback(target, changed, &context);
     SCNetworkReachabilityScheduleWithRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode);
-    if (SCNetworkReachabilityGetFlags(target, &flags))
-        changed(target, flags, context.info);
     SCRunLoopRunInMode(kSCRunLoopDefaultMode, 10.0, 0);
     SCNetworkReachabilityUnscheduleFromRunLoop(target, SCRunLoopGetCurrent(), kSCRunLoopDefaultMode);
     SCNetworkReachabilityRelease(target);

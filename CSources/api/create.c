@@ -10,6 +10,13 @@
 
 static const struct address no_address;
 
+/* Notes which argument is not valid, for SCErrorDetail. */
+static bool refuse(const char *detail)
+{
+    error_invalid(detail);
+    return false;
+}
+
 /* Reads a caller's address. An unspecified address (0.0.0.0, ::) becomes no_address, but keeps its family in
  * *ret_family. Returns false if the address is not valid. */
 static bool read_sockaddr(const struct sockaddr *sockaddr, socklen_t length, struct address *ret, uint8_t *ret_family,
@@ -29,7 +36,7 @@ static bool read_sockaddr(const struct sockaddr *sockaddr, socklen_t length, str
     return true;
 }
 
-/* Each spec_set_ function returns false if the caller's argument is not valid. */
+/* Each spec_set_ function calls refuse if the caller's argument is not valid. */
 
 /* One of the two addresses may be NULL. With a local address alone, that address is the destination. */
 static bool spec_set_addresses(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
@@ -40,12 +47,12 @@ static bool spec_set_addresses(struct target_spec *spec, const SCNetworkReachabi
 
     if (options->localAddress != NULL && !read_sockaddr(options->localAddress, options->localAddressLength,
                                                         &question->local, &local_family, &local_scope))
-        return false;
+        return refuse("localAddress: neither AF_INET nor AF_INET6, or too short");
     if (options->remoteAddress != NULL && !read_sockaddr(options->remoteAddress, options->remoteAddressLength,
                                                          &question->destination, &remote_family, &remote_scope))
-        return false;
+        return refuse("address: neither AF_INET nor AF_INET6, or too short");
     if (local_family != AF_UNSPEC && remote_family != AF_UNSPEC && local_family != remote_family)
-        return false;
+        return refuse("localAddress and remoteAddress: not of one family");
     if (remote_family == AF_UNSPEC)
         question->destination = question->local;
     /* As in the kernel, a scope counts only for an address that needs one. */
@@ -90,7 +97,7 @@ static bool spec_set_name(struct target_spec *spec, const char *name)
     const size_t     length = strnlen(name, LOOKUP_NAME_LIMIT + 1);
 
     if (length == 0 || length > LOOKUP_NAME_LIMIT)
-        return false;
+        return refuse("nodename: empty, or longer than 1024 bytes");
     spec->count = 1;
     if (address_parse(name, &question->destination, question->interface, &question->scope)) {
         if (address_is_unspecified(&question->destination))
@@ -114,12 +121,12 @@ static bool spec_set_interface(struct target_spec *spec, const char *name)
     const size_t length = strnlen(name, 16);
 
     if (length == 0 || length > 15)
-        return false;
+        return refuse("interfaceName: empty, or longer than 15 bytes");
     for (size_t i = 0; i < spec->count; i++) {
         char *interface = spec->questions[i].interface;
 
         if (interface[0] != '\0' && strcmp(interface, name) != 0)
-            return false;
+            return refuse("interfaceName: not the interface of the address's zone");
         memcpy(interface, name, length + 1);
     }
     return true;
@@ -130,9 +137,9 @@ static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabili
     const bool has_addresses = options->localAddress != NULL || options->remoteAddress != NULL;
 
     if ((options->nodename != NULL) == has_addresses)
-        return false;
+        return refuse(has_addresses ? "nodename and address: both are set" : "nodename and address: both are NULL");
     if ((options->options & ~(uint32_t)kSCNetworkReachabilityOptionNotifyPath) != 0)
-        return false;
+        return refuse("options->options: an unknown bit is set");
     if (has_addresses ? !spec_set_addresses(spec, options) : !spec_set_name(spec, options->nodename))
         return false;
     if (options->interfaceName != NULL && !spec_set_interface(spec, options->interfaceName))
@@ -147,7 +154,7 @@ static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabili
 
 static SCNetworkReachabilityRef refuse_arguments(void)
 {
-    error_set(kSCStatusInvalidArgument);
+    error_set(kSCStatusInvalidArgument); /* after `refuse` */
     return NULL;
 }
 
@@ -190,12 +197,20 @@ static bool is_zero_beyond(const void *structure, size_t known, size_t size)
     return true;
 }
 
+static bool check_size(const SCNetworkReachabilityOptions *options)
+{
+    if (options == NULL)
+        return refuse("options: NULL");
+    if (options->size < sizeof *options || options->size > STRUCTURE_SIZE_LIMIT)
+        return refuse("options->size: set it to sizeof the structure");
+    if (!is_zero_beyond(options, sizeof *options, options->size))
+        return refuse("options: a field that this version does not know is set");
+    return true;
+}
+
 SCNetworkReachabilityRef SCNetworkReachabilityCreateWithOptions(const void                         *allocator,
                                                                 const SCNetworkReachabilityOptions *options)
 {
     (void)allocator;
-    if (options == NULL || options->size < sizeof *options || options->size > STRUCTURE_SIZE_LIMIT ||
-        !is_zero_beyond(options, sizeof *options, options->size))
-        return refuse_arguments();
-    return create_with_options(options);
+    return check_size(options) ? create_with_options(options) : refuse_arguments();
 }

@@ -40,7 +40,7 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
     if (!target_check(target, &self))
         return 0;
     if (context != NULL && context->version != 0) {
-        error_set(kSCStatusInvalidArgument);
+        error_set(error_invalid("context->version: not 0"));
         return 0;
     }
     if (callout != NULL && (new_context = callback_context_create(context)) == NULL) {

@@ -51,7 +51,7 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
     if (!target_check(target, &self))
         return 0;
     if (flags == NULL)
-        return fail_get(kSCStatusInvalidArgument);
+        return fail_get(error_invalid("flags: NULL"));
     if (delivery_read_flags(self, flags))
         return 1;
     /* No lock: `initial` is constant, and a target that is not scheduled always has these questions. */
@@ -100,9 +100,12 @@ static void copy_path(const struct path *path, uint32_t address_count, SCNetwork
     address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
 }
 
-static bool path_size_is_valid(const SCNetworkReachabilityPath *path)
+bool getters_check_size(const SCNetworkReachabilityPath *path)
 {
-    return path != NULL && path->size >= sizeof *path && path->size <= STRUCTURE_SIZE_LIMIT;
+    if (path != NULL && path->size >= sizeof *path && path->size <= STRUCTURE_SIZE_LIMIT)
+        return true;
+    error_set(error_invalid(path == NULL ? "path: NULL" : "path->size: set it to sizeof the structure"));
+    return false;
 }
 
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
@@ -112,10 +115,8 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
     struct path                   current;
     int                           error;
 
-    if (!target_check(target, &self))
+    if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
-    if (!path_size_is_valid(path))
-        return fail_get(kSCStatusInvalidArgument);
     questions = retain_current_questions(self);
     error = full_path_query(self->netns, questions, &current);
     if (error == 0)
@@ -132,10 +133,8 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     uint32_t                      address_count;
     bool                          watched;
 
-    if (!target_check(target, &self))
+    if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
-    if (!path_size_is_valid(path))
-        return fail_get(kSCStatusInvalidArgument);
     pthread_mutex_lock(&self->lock);
     watched = self->details != NULL && !list_is_empty(&self->schedules);
     if (watched)
@@ -169,7 +168,7 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
     if (!target_check(target, &self))
         return 0;
     if (addresses == NULL && capacity != 0)
-        return (size_t)fail_get(kSCStatusInvalidArgument);
+        return (size_t)fail_get(error_invalid("addresses: NULL, and capacity is not 0"));
     questions = retain_current_questions(self);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];

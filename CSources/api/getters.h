@@ -9,4 +9,7 @@
 /* Evaluates the target now, through its namespace's shared socket. `extras`: query_extras. Returns 0 or an errno. */
 int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret);
 
+/* Checks the `size` of a caller's structure. Returns false and sets SCError() if it is invalid. */
+bool getters_check_size(const SCNetworkReachabilityPath *path);
+
 #endif

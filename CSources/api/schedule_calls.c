@@ -151,7 +151,7 @@ static int add_schedule_locked(struct schedule *schedule)
     if (error == 0)
         error = evaluate_new_schedule_locked(target);
     if (error == 0 && !add_to_loop(schedule))
-        error = kSCStatusInvalidArgument;
+        error = error_invalid("runLoop: its thread has ended");
     if (error != 0) {
         schedule->active = false;
         leave_name_monitor(schedule);
@@ -285,7 +285,7 @@ static int loop_and_mode_status(SCRunLoopRef loop, SCRunLoopMode mode)
 {
     const int status = runloop_status(loop);
 
-    return status != 0 || runloop_mode_is_valid(mode) ? status : kSCStatusInvalidArgument;
+    return status != 0 || runloop_mode_is_valid(mode) ? status : error_invalid(RUNLOOP_NO_MODE);
 }
 
 /* Returns 0 or a status. If it fails, the caller releases *ret_added without the lock, if that is not NULL. */
@@ -297,7 +297,7 @@ static int schedule_on_loop_locked(struct SCNetworkReachability *target, SCRunLo
 
     *ret_added = NULL;
     if (find_scheduler_schedule_locked(target) != NULL)
-        return kSCStatusInvalidArgument;
+        return error_invalid("target: on a scheduler, so not also on a run loop");
     if (schedule == NULL) {
         schedule = *ret_added = create_schedule(target, loop);
         error = schedule == NULL ? ENOMEM : add_schedule_locked(schedule);
@@ -334,7 +334,7 @@ static int unschedule_from_loop_locked(struct SCNetworkReachability *target, SCR
     struct schedule *schedule = find_schedule_locked(target, loop);
 
     if (schedule == NULL || schedule->times[mode_index(mode)] == 0)
-        return kSCStatusInvalidArgument;
+        return error_invalid("target: not scheduled on this run loop in this mode");
     schedule->times[mode_index(mode)]--;
     if (schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON] == 0) {
         remove_schedule_locked(schedule);
@@ -365,6 +365,8 @@ SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef ta
 
 /* ---- Schedulers ------------------------------------------------------------------------------------------------- */
 
+#define ALREADY_SCHEDULED "target: scheduled already"
+
 static bool is_scheduled(struct SCNetworkReachability *target)
 {
     bool scheduled;
@@ -382,7 +384,7 @@ static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCN
     int                    error;
 
     if (is_scheduled(target))
-        return kSCStatusInvalidArgument;
+        return error_invalid(ALREADY_SCHEDULED);
     error = library_thread_acquire(&thread);
     if (error != 0)
         return error;
@@ -399,7 +401,7 @@ static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCN
         error = ECHILD;
     } else {
         pthread_mutex_lock(&target->lock);
-        error = list_is_empty(&target->schedules) ? add_schedule_locked(schedule) : kSCStatusInvalidArgument;
+        error = list_is_empty(&target->schedules) ? add_schedule_locked(schedule) : error_invalid(ALREADY_SCHEDULED);
         pthread_mutex_unlock(&target->lock);
     }
     if (error != 0)
@@ -417,7 +419,7 @@ static int unschedule_from_scheduler(struct SCNetworkReachability *target)
         remove_schedule_locked(schedule);
     pthread_mutex_unlock(&target->lock);
     if (schedule == NULL)
-        return kSCStatusInvalidArgument;
+        return error_invalid("target: on no scheduler");
     release_removed_schedule(schedule);
     return 0;
 }
@@ -432,6 +434,7 @@ SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef            
     if (scheduler == NULL)
         return return_status(unschedule_from_scheduler(self));
     if (scheduler->version != 0 || scheduler->perform == NULL)
-        return return_status(kSCStatusInvalidArgument);
+        return return_status(
+            error_invalid(scheduler->version != 0 ? "scheduler->version: not 0" : "scheduler->perform: NULL"));
     return return_status(schedule_on_scheduler(self, scheduler));
 }

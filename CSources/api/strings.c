@@ -44,7 +44,7 @@ static void append_name(struct text_buffer *text, const char *name)
 static bool begin_text(struct text_buffer *text, char *buffer, size_t capacity)
 {
     if (buffer == NULL && capacity != 0) {
-        error_set(kSCStatusInvalidArgument);
+        error_set(error_invalid("buffer: NULL, and capacity is not 0"));
         return false;
     }
     *text = (struct text_buffer){ .bytes = buffer, .capacity = capacity };
@@ -122,6 +122,11 @@ const char *SCNetworkReachabilityReasonString(SCNetworkReachabilityReason reason
 int SCError(void)
 {
     return error_get();
+}
+
+const char *SCErrorDetail(void)
+{
+    return error_get_detail();
 }
 
 const char *SCErrorString(int status)

@@ -13,7 +13,8 @@
 #include "base/object.h"
 #include "names/resolvconf.h"
 
-#define TYPE_ID 0x5343524cul
+#define TYPE_ID   0x5343524cul
+#define NO_TARGET "target: NULL, not a target, or released"
 
 /* ---- The check of a caller's pointer ---------------------------------------------------------------------------- */
 
@@ -21,7 +22,7 @@
 static bool check_type(SCNetworkReachabilityRef target, struct SCNetworkReachability **ret)
 {
     if (!object_is(target, OBJECT_TARGET)) {
-        error_set(kSCStatusInvalidArgument);
+        error_set(error_invalid(NO_TARGET));
         return false;
     }
     *ret = (struct SCNetworkReachability *)(uintptr_t)target;
@@ -30,7 +31,7 @@ static bool check_type(SCNetworkReachabilityRef target, struct SCNetworkReachabi
 
 void target_refuse(SCNetworkReachabilityRef target)
 {
-    error_set(object_is(target, OBJECT_TARGET) ? ECHILD : kSCStatusInvalidArgument);
+    error_set(object_is(target, OBJECT_TARGET) ? ECHILD : error_invalid(NO_TARGET));
 }
 
 /* ---- The object ------------------------------------------------------------------------------------------------- */
@@ -74,7 +75,10 @@ static int make_members(struct SCNetworkReachability *target, const struct targe
     target->questions = questions_create(spec->questions, spec->count, reason);
     if (target->questions == NULL)
         return ENOMEM;
-    error = netns_current(&target->netns);
+    if (spec->netns != NULL)
+        netns_retain(target->netns = spec->netns);
+    else
+        error = netns_current(&target->netns);
     if (error != 0)
         return error;
     error = pthread_mutex_init(&target->lock, NULL);

@@ -80,6 +80,7 @@ struct target_spec {
     struct question  questions[TARGET_SPEC_QUESTIONS];
     size_t           count; /* of questions */
     bool             needs_lookup, notify_path;
+    struct netns    *netns; /* NULL: that of the calling thread */
 };
 
 /* Returns NULL and sets SCError() if it fails. */

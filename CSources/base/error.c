@@ -5,16 +5,30 @@
 #include <errno.h>
 #include <reachability/reachability.h>
 
-static _Thread_local int last_error;
+static _Thread_local int         last_error;
+static _Thread_local const char *last_detail, *next_detail; /* NULL: none */
 
 void error_set(int status)
 {
     if (status == EINTR || status == EAGAIN)
         status = kSCStatusReachabilityUnknown;
     last_error = status;
+    last_detail = status == kSCStatusInvalidArgument ? next_detail : NULL;
+    next_detail = NULL;
+}
+
+int error_invalid(const char *detail)
+{
+    next_detail = detail;
+    return kSCStatusInvalidArgument;
 }
 
 int error_get(void)
 {
     return last_error;
+}
+
+const char *error_get_detail(void)
+{
+    return last_detail != NULL ? last_detail : "";
 }

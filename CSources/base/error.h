@@ -2,13 +2,20 @@
 #ifndef REACHABILITY_ERROR_H
 #define REACHABILITY_ERROR_H
 
-/* What SCError() returns for the calling thread. */
+/* What SCError() and SCErrorDetail() return for the calling thread. */
 
 /* Sets it to a kSCStatus... value or an errno. A caller can do nothing about EINTR and EAGAIN: they become
  * kSCStatusReachabilityUnknown. */
 void error_set(int status);
 
+/* Returns kSCStatusInvalidArgument. `detail` is a static text that says which argument is wrong. The next error_set
+ * uses it, if it sets this status. */
+int error_invalid(const char *detail);
+
 /* Returns the value set last, 0 before the first. */
 int error_get(void);
+
+/* Returns the text for this value, "" if there is none. */
+const char *error_get_detail(void);
 
 #endif

@@ -35,7 +35,7 @@ void runloop_unlock(SCRunLoopRef loop)
 int runloop_status(SCRunLoopRef loop)
 {
     if (!object_is(loop, OBJECT_LOOP))
-        return kSCStatusInvalidArgument;
+        return error_invalid("runLoop: NULL, not a run loop, or released");
     return loop->era == process_era() ? 0 : ECHILD;
 }
 
@@ -143,10 +143,13 @@ SCRunLoopRef SCRunLoopCreate(void)
 
 SCRunLoopRef SCRunLoopRetain(SCRunLoopRef loop)
 {
+    int status;
+
     if (loop == NULL)
         return NULL;
-    if (runloop_status(loop) == kSCStatusInvalidArgument) {
-        error_set(kSCStatusInvalidArgument);
+    status = runloop_status(loop);
+    if (status == kSCStatusInvalidArgument) {
+        error_set(status);
         return NULL;
     }
     counted_retain(&loop->counted);
@@ -155,10 +158,13 @@ SCRunLoopRef SCRunLoopRetain(SCRunLoopRef loop)
 
 void SCRunLoopRelease(SCRunLoopRef loop)
 {
+    int status;
+
     if (loop == NULL)
         return;
-    if (runloop_status(loop) == kSCStatusInvalidArgument)
-        error_set(kSCStatusInvalidArgument);
+    status = runloop_status(loop);
+    if (status == kSCStatusInvalidArgument)
+        error_set(status);
     else
         counted_release(&loop->counted);
 }

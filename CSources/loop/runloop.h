@@ -91,5 +91,6 @@ bool runloop_is_whole(SCRunLoopRef loop);
 
 /* Whether a mode is one of the two that exist. */
 bool runloop_mode_is_valid(SCRunLoopMode mode);
+#define RUNLOOP_NO_MODE "mode: neither kSCRunLoopDefaultMode nor kSCRunLoopCommonModes"
 
 #endif

@@ -364,7 +364,7 @@ int SCRunLoopPerform(SCRunLoopRef loop, double seconds)
     if (!runloop_check(loop))
         return -1;
     if (isnan(seconds)) {
-        error_set(kSCStatusInvalidArgument);
+        error_set(error_invalid("seconds: not a number"));
         return -1;
     }
     run.until = deadline_after(seconds);
@@ -436,7 +436,7 @@ static SCRunLoopRunResult run_own_loop(int64_t until, bool one_source)
 SCRunLoopRunResult SCRunLoopRunInMode(SCRunLoopMode mode, double seconds, SCBoolean returnAfterSourceHandled)
 {
     if (!runloop_mode_is_valid(mode) || isnan(seconds)) {
-        error_set(kSCStatusInvalidArgument);
+        error_set(error_invalid(isnan(seconds) ? "seconds: not a number" : RUNLOOP_NO_MODE));
         return -1;
     }
     return run_own_loop(seconds <= 0 ? 0 : deadline_after(seconds), returnAfterSourceHandled != 0);

@@ -37,9 +37,10 @@
  *     its flags                             SCNetworkReachabilityGetFlags
  *     reason, interface, gateway, source    SCNetworkReachabilityGetPath; in a callback, ...GetLastPath
  *     the addresses of a name               SCNetworkReachabilityGetResolvedAddresses
+ *     is it reachable, within N seconds     SCNetworkReachabilityWait
  *     text                                  SCNetworkReachabilityGetDescription, ...FlagsGetString, ...ReasonString
  *     which function is called back         SCNetworkReachabilitySetCallback
- *     why a call failed                     SCError, SCErrorString
+ *     why a call failed                     SCError, SCErrorString; which argument is wrong: SCErrorDetail
  *
  * ---- How do I want to be notified?
  *
@@ -54,15 +55,16 @@
  *                                           SCRunLoopCopyNextChange until it returns NULL
  *
  * A name is looked up only while its target is scheduled. Before the first result, GetFlags and GetPath are about the
- * default path, not about the host, and the reason is NamePending. Schedule the target and wait for the callback.
+ * default path, not about the host, and the reason is NamePending. Schedule the target and wait for the callback, or
+ * call SCNetworkReachabilityWait.
  *
  * ---- Rules for all calls
  *
  * Errors. A call that fails returns NULL, 0 or -1 and writes no output. It sets the calling thread's SCError() to an
  *   errno value (below 1000, never EINTR or EAGAIN) or to a kSCStatus... constant. A call that succeeds does not reset
- *   it. An argument that makes no sense, or that is NULL without being SC_NULLABLE, gives kSCStatusInvalidArgument.
- *   Most pointers to foreign or released objects give it, too, but do not rely on that. "Fails:" at a call lists the
- *   other errors. The library never prints.
+ *   it. An argument that makes no sense, or that is NULL without being SC_NULLABLE, gives kSCStatusInvalidArgument, and
+ *   SCErrorDetail() says which one. Most pointers to foreign or released objects give it, too, but do not rely on that.
+ *   "Fails:" at a call lists the other errors. The library never prints.
  * Ownership. Create and Copy return a reference that the caller releases. Get returns a reference that the caller does
  *   not release. Retain(NULL) and Release(NULL) do nothing. Arguments (addresses, names, contexts, options) are copied.
  *   A scheduled target stays alive until it is unscheduled.
@@ -81,8 +83,8 @@
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server or the kernel's RTNL lock,
  *   with one exception: for 169.254.0.0, Schedule and the GetFlags of a target that is not scheduled may wait for the
  *   lock. Driving a run loop waits until the kernel has finished the change behind an event. This usually takes
- *   microseconds. GetPath and GetLastPath may wait for the lock. If the target is not scheduled, GetFlags ignores the
- *   other end of a tunnel, and sometimes the type of an interface, until GetPath or GetLastPath has read them.
+ *   microseconds. GetPath, GetLastPath and Wait may wait for the lock. If the target is not scheduled, GetFlags ignores
+ *   the other end of a tunnel, and sometimes the type of an interface, until GetPath or GetLastPath has read them.
  * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options and
  *   Path may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less than that of
  *   the first version, or more than 4096. On output, the library does not write fields that are not entirely within
@@ -153,6 +155,11 @@ int SCError(void);
 
 /* English text for a status. Static, never NULL. */
 const char *SCErrorString(int status);
+
+/* If SCError() is kSCStatusInvalidArgument: which argument of the calling thread's last failed call is wrong, and why,
+ * in English: "mode: neither kSCRunLoopDefaultMode nor kSCRunLoopCommonModes". Otherwise "". For logs: the wording may
+ * change. Static, never NULL. */
+const char *SCErrorDetail(void);
 
 /* The version of the loaded library: "0.1.0". */
 const char *SCNetworkReachabilityGetVersion(void);
@@ -403,6 +410,41 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef       
  */
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *SC_NULLABLE buffer, size_t capacity);
 
+/* ---- Waiting ---------------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+SC_OPEN_ENUM(SCNetworkReachabilityCondition) {
+    kSCNetworkReachabilityConditionKnown        = 0, /* reachable or not: the reason is not NamePending */
+    kSCNetworkReachabilityConditionReachable    = 1, /* known, and the flags have Reachable */
+    kSCNetworkReachabilityConditionNotReachable = 2  /* known, and the flags do not have Reachable */
+} SC_OPEN_ENUM_END(SCNetworkReachabilityCondition);
+/* clang-format on */
+
+/*
+ * Waits at most `seconds` until the condition holds. Returns 1 if it holds, and 0 if the time is over. In both cases
+ * `path` gets the target's path. If the result is 0, path->reason says why: NamePending means that the look-up of the
+ * name has not ended. `path` may be NULL.
+ *
+ *     SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+ *
+ *     if (SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionKnown, 5.0, &path) == 1)
+ *         puts(path.flags & kSCNetworkReachabilityFlagsReachable ? "reachable" : "not reachable");
+ *
+ * The target may be scheduled or not. Nothing about it changes: the call watches a copy of the target, on a run loop of
+ * its own. So it makes no callback, takes none from another loop, and drives no other loop. A name that is not
+ * scheduled is looked up for the copy; its target is as pending afterwards as before. Any thread may make the call,
+ * several at a time, also for one target. In a callback, it delays the other callbacks of that thread.
+ *
+ * A state that ends before the library has evaluated it does not count. `seconds` 0 does not wait: the path is that of
+ * GetPath. A negative number waits without limit, as in SCRunLoopPerform. NaN is invalid. Signals do not end the wait,
+ * and the time that the machine is suspended counts. A wait that another thread must be able to end is a loop of
+ * SCRunLoopCreate, SCRunLoopPerform and SCRunLoopWakeUp instead.
+ *
+ * Fails with -1, as GetPath, SCRunLoopCreate and SCNetworkReachabilityScheduleWithRunLoop do.
+ */
+int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabilityCondition condition, double seconds,
+                              SCNetworkReachabilityPath *SC_NULLABLE path);
+
 /* ---- Callbacks -------------------------------------------------------------------------------------------------- */
 
 /*
@@ -421,6 +463,9 @@ typedef void (*SCNetworkReachabilityCallBack)(SCNetworkReachabilityRef target, S
  * With retain, the library keeps what retain(info) returns. With both hooks, each delivery retains, calls back, and
  * releases. With release alone, release is called exactly once: when the context was replaced or the target freed, and
  * no delivery runs. With neither, `info` must stay valid until the last callback has returned.
+ *
+ * The hooks have Apple's types. free(3) and g_free take `void *`, not `const void *`, so they do not fit, and a call
+ * through a cast is undefined in C. Write a function of one line: { free((void *)info); }
  */
 typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityContext {
     long              version; /* 0 */
@@ -429,6 +474,10 @@ typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityC
     void (*SC_NULLABLE release)(const void *info);
     const void *SC_NULLABLE (*SC_NULLABLE copyDescription)(const void *info); /* Apple's; never called */
 } SCNetworkReachabilityContext;
+#define kSCNetworkReachabilityContextInitializer \
+    { \
+        0, NULL, NULL, NULL, NULL \
+    }
 
 /*
  * Sets, replaces or (callout NULL) removes the callback. A NULL context stands for one with a NULL info.

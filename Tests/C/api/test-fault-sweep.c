@@ -467,6 +467,38 @@ TEST(getpath_is_right_or_fails)
     sweep_kinds(KINDS, WAYS, get_path);
 }
 
+static void wait_until_known(void)
+{
+    SCNetworkReachabilityRef  target = made();
+    SCNetworkReachabilityPath path, untouched;
+    int                       result;
+
+    memset(&untouched, 77, sizeof untouched);
+    untouched.size = sizeof untouched;
+    path = untouched;
+    result = UNDER_FAULT(SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionKnown, PATIENCE, &path));
+    if (result < 0) {
+        expect_refused();
+        assert_memory_equal(&path, &untouched, sizeof path);
+    } else {
+        assert_int_equal(result, 1);
+    }
+    expect_sound(target);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_wait_has_a_result_or_fails)
+{
+    SCNetworkReachabilityRef target;
+
+    kind = &kinds[KINDS - 1]; /* a name: only its target is copied and scheduled */
+    target = made();
+    have_files_read(target);
+    right = expect_path_of(target);
+    SCNetworkReachabilityRelease(target);
+    sweep(MEMORY_WAYS, wait_until_known);
+}
+
 static void get_description(void)
 {
     static const char        start[] = "<SCNetworkReachability";

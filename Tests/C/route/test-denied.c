@@ -617,6 +617,32 @@ TEST_DENIED(DENIAL_SOCKET_EAFNOSUPPORT, a_scheduler_polls_too)
 
 /* ---- A sandbox that is entered later ---------------------------------------------------------------------------- */
 
+/* On another thread: only the main thread can change the network here. */
+static void *wait_until_reachable(void *argument)
+{
+    SCNetworkReachabilityRef target = argument;
+    const int result = SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionReachable, patience_of(20),
+                                                 NULL);
+
+    unit_complain_if(result != 1, "a wait missed the change");
+    return NULL;
+}
+
+TEST_DENIED(DENIAL_SOCKET_EPERM, a_wait_polls)
+{
+    SCNetworkReachabilityRef  target = expect_target("198.51.100.7");
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+    pthread_t                 thread;
+
+    assert_int_equal(SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionReachable, 0.01, &path), 0);
+    assert_int_equal(path.evidence, kSCNetworkReachabilityEvidenceSocket);
+    assert_int_equal(pthread_create(&thread, NULL, wait_until_reachable, (void *)(uintptr_t)target), 0);
+    namespace_ip("route add default via 192.0.2.1");
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    unit_expect_no_complaint();
+    SCNetworkReachabilityRelease(target);
+}
+
 TEST_DENIED(DENIAL_NONE, targets_made_before_the_sandbox_still_query_the_kernel)
 {
     struct watcher           early, late;

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SCNetworkReachabilityWait: watches a copy of a target on a run loop of its own, until a condition holds.
+ *
+ * What this file must never do: schedule the caller's target. Its loops deliver each change once, so a callback would
+ * come on the waiting thread, and not on the thread that the program chose.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "api/getters.h"
+#include "base/clock.h"
+#include "base/error.h"
+
+/* ---- The copy --------------------------------------------------------------------------------------------------- */
+
+/* The addresses of a name that is looked up already. The copy starts with them. */
+static void copy_questions(struct SCNetworkReachability *from, struct SCNetworkReachability *copy)
+{
+    pthread_mutex_lock(&from->lock);
+    if (from->questions != from->initial) {
+        questions_release(copy->questions);
+        copy->questions = from->questions;
+        counted_retain(&copy->questions->counted);
+    }
+    pthread_mutex_unlock(&from->lock);
+}
+
+/* Returns NULL and sets SCError() if it fails. */
+static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *from)
+{
+    struct target_spec            spec = { .kind = from->kind,
+                                           .name = from->name,
+                                           .count = from->initial->count,
+                                           .needs_lookup = from->needs_lookup,
+                                           .notify_path = true, /* GetLastPath is for such targets */
+                                           .netns = from->netns };
+    struct SCNetworkReachability *copy;
+
+    memcpy(spec.questions, from->initial->items, spec.count * sizeof *spec.questions);
+    copy = target_create(&spec);
+    if (copy != NULL)
+        copy_questions(from, copy);
+    return copy;
+}
+
+/* ---- The wait --------------------------------------------------------------------------------------------------- */
+
+struct wait {
+    SCNetworkReachabilityCondition condition;
+    int64_t                        until;
+    SCNetworkReachabilityPath      path; /* the latest */
+};
+
+static bool condition_holds(const struct wait *wait)
+{
+    const bool known = wait->path.reason != kSCNetworkReachabilityReasonNamePending;
+    const bool reachable = (wait->path.flags & kSCNetworkReachabilityFlagsReachable) != 0;
+
+    switch (wait->condition) {
+    case kSCNetworkReachabilityConditionReachable:
+        return known && reachable;
+    case kSCNetworkReachabilityConditionNotReachable:
+        return known && !reachable;
+    default:
+        return known;
+    }
+}
+
+/* As SCRunLoopPerform wants them: negative: without limit. */
+static double seconds_left(const struct wait *wait)
+{
+    const int64_t left = wait->until == NEVER ? NEVER : wait->until - clock_now();
+
+    if (left == NEVER)
+        return -1;
+    return left > 0 ? (double)left / (double)SECOND : 0;
+}
+
+/* Changes that are not fetched end only one Perform. */
+static void fetch_changes(SCRunLoopRef loop)
+{
+    SCNetworkReachabilityRef changed;
+
+    while ((changed = SCRunLoopCopyNextChange(loop, NULL)) != NULL)
+        SCNetworkReachabilityRelease(changed);
+}
+
+/* Drives the loop on which the copy is scheduled. The first pass does not wait: it evaluates what Schedule leaves out,
+ * such as the other end of a tunnel. Returns the result of the public call. */
+static int drive(struct wait *wait, SCRunLoopRef loop, SCNetworkReachabilityRef copy)
+{
+    double left = 0;
+
+    for (;;) {
+        if (SCRunLoopPerform(loop, left) < 0 || !SCNetworkReachabilityGetLastPath(copy, &wait->path))
+            return -1;
+        if (condition_holds(wait))
+            return 1;
+        fetch_changes(loop);
+        if (clock_now() >= wait->until)
+            return 0;
+        left = seconds_left(wait);
+    }
+}
+
+static int drive_copy(struct wait *wait, SCNetworkReachabilityRef copy)
+{
+    SCRunLoopRef loop = SCRunLoopCreate();
+    int          result = -1;
+
+    if (loop == NULL)
+        return -1;
+    if (SCNetworkReachabilityScheduleWithRunLoop(copy, loop, kSCRunLoopDefaultMode)) {
+        result = drive(wait, loop, copy);
+        SCNetworkReachabilityUnscheduleFromRunLoop(copy, loop, kSCRunLoopDefaultMode);
+    }
+    SCRunLoopRelease(loop);
+    return result;
+}
+
+/* Returns the result of the public call. */
+static int wait_for_condition(struct wait *wait, struct SCNetworkReachability *target)
+{
+    struct SCNetworkReachability *copy;
+    int                           result;
+
+    if (!SCNetworkReachabilityGetPath(target, &wait->path))
+        return -1;
+    if (condition_holds(wait))
+        return 1;
+    if (wait->until == 0)
+        return 0;
+    copy = copy_target(target);
+    if (copy == NULL)
+        return -1;
+    result = drive_copy(wait, copy);
+    SCNetworkReachabilityRelease(copy);
+    return result;
+}
+
+/* ---- The call --------------------------------------------------------------------------------------------------- */
+
+/* Returns when the wait ends; 0: it does not begin. */
+static int64_t end_of_wait(double seconds)
+{
+    if (seconds < 0 || seconds > 1e9)
+        return NEVER;
+    return seconds == 0 ? 0 : clock_now() + (int64_t)(seconds * (double)SECOND);
+}
+
+static bool check_arguments(SCNetworkReachabilityCondition condition, double seconds,
+                            const SCNetworkReachabilityPath *path)
+{
+    const char *wrong = NULL;
+
+    if (condition > kSCNetworkReachabilityConditionNotReachable)
+        wrong = "condition: not a kSCNetworkReachabilityCondition...";
+    else if (isnan(seconds))
+        wrong = "seconds: not a number";
+    else
+        return path == NULL || getters_check_size(path);
+    error_set(error_invalid(wrong));
+    return false;
+}
+
+/* Writes as many bytes as the caller's structure has. */
+static void write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret)
+{
+    const size_t size = ret->size;
+
+    memset(ret, 0, size);
+    memcpy(ret, path, sizeof *path);
+    ret->size = size;
+}
+
+int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabilityCondition condition, double seconds,
+                              SCNetworkReachabilityPath *path)
+{
+    struct wait                   wait = { .condition = condition, .path = kSCNetworkReachabilityPathInitializer };
+    struct SCNetworkReachability *self;
+    int                           result;
+
+    if (!target_check(target, &self) || !check_arguments(condition, seconds, path))
+        return -1;
+    wait.until = end_of_wait(seconds);
+    result = wait_for_condition(&wait, self);
+    if (result >= 0 && path != NULL)
+        write_path(&wait.path, path);
+    return result;
+}

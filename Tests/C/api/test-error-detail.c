@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* SCErrorDetail: each argument that a call refuses has its text, on the thread of the call. */
+#include <math.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "support/expect.h"
+
+static SCNetworkReachabilityRef target;
+static SCRunLoopRef             loop;
+
+static void create_without_anything(void)
+{
+    SCNetworkReachabilityCreateWithAddress(NULL, NULL);
+}
+
+static void create_for_a_unix_socket(void)
+{
+    const struct sockaddr address = { .sa_family = AF_UNIX };
+
+    SCNetworkReachabilityCreateWithAddress(NULL, &address);
+}
+
+static void create_from_a_unix_socket(void)
+{
+    const struct sockaddr address = { .sa_family = AF_UNIX };
+
+    SCNetworkReachabilityCreateWithAddressPair(NULL, &address, NULL);
+}
+
+static void create_for_two_families(void)
+{
+    const struct sockaddr_in  local = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    const struct sockaddr_in6 remote = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+
+    SCNetworkReachabilityCreateWithAddressPair(NULL, (const struct sockaddr *)&local, (const struct sockaddr *)&remote);
+}
+
+static void create_with_an_empty_name(void)
+{
+    SCNetworkReachabilityCreateWithName(NULL, "");
+}
+
+static void create_with(size_t size, const char *nodename, const char *interface, uint32_t options)
+{
+    const SCNetworkReachabilityOptions all = {
+        .size = size, .nodename = nodename, .interfaceName = interface, .options = options
+    };
+
+    SCNetworkReachabilityCreateWithOptions(NULL, &all);
+}
+
+static void create_without_options(void)
+{
+    SCNetworkReachabilityCreateWithOptions(NULL, NULL);
+}
+
+static void create_with_a_small_size(void)
+{
+    create_with(1, "a.test", NULL, 0);
+}
+
+static void create_with_a_newer_option(void)
+{
+    struct {
+        SCNetworkReachabilityOptions options;
+        uint64_t                     newer;
+    } larger = { { .size = sizeof larger, .nodename = "a.test" }, 1 };
+
+    SCNetworkReachabilityCreateWithOptions(NULL, &larger.options);
+}
+
+static void create_with_an_unknown_option(void)
+{
+    create_with(sizeof(SCNetworkReachabilityOptions), "a.test", NULL, 1u << 31);
+}
+
+static void create_with_a_long_interface(void)
+{
+    create_with(sizeof(SCNetworkReachabilityOptions), "a.test", "sixteen-letters-", 0);
+}
+
+static void create_with_two_interfaces(void)
+{
+    create_with(sizeof(SCNetworkReachabilityOptions), "fe80::1%a", "b", 0);
+}
+
+static void create_with_name_and_address(void)
+{
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    const struct sockaddr_in     address = { .sin_family = AF_INET };
+
+    options.nodename = "a.test";
+    options.remoteAddress = (const struct sockaddr *)&address;
+    SCNetworkReachabilityCreateWithOptions(NULL, &options);
+}
+
+static void get_flags_of_no_target(void)
+{
+    SCNetworkReachabilityFlags flags;
+
+    SCNetworkReachabilityGetFlags(NULL, &flags);
+}
+
+static void get_flags_to_nowhere(void)
+{
+    SCNetworkReachabilityGetFlags(target, NULL);
+}
+
+static void get_a_path_of_no_size(void)
+{
+    SCNetworkReachabilityPath path = { .size = 0 };
+
+    SCNetworkReachabilityGetPath(target, &path);
+}
+
+static void get_the_last_path_to_nowhere(void)
+{
+    SCNetworkReachabilityGetLastPath(target, NULL);
+}
+
+static void get_addresses_to_nowhere(void)
+{
+    SCNetworkReachabilityGetResolvedAddresses(target, NULL, 1);
+}
+
+static void get_a_description_to_nowhere(void)
+{
+    SCNetworkReachabilityGetDescription(target, NULL, 1);
+}
+
+static void ignore(SCNetworkReachabilityRef changed, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)changed;
+    (void)flags;
+    (void)info;
+}
+
+static void set_a_context_of_another_version(void)
+{
+    SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
+
+    context.version = 1;
+    SCNetworkReachabilitySetCallback(target, ignore, &context);
+}
+
+static void retain_no_target(void)
+{
+    SCNetworkReachabilityRetain((SCNetworkReachabilityRef)loop);
+}
+
+static void schedule_on_no_loop(void)
+{
+    SCNetworkReachabilityScheduleWithRunLoop(target, NULL, kSCRunLoopDefaultMode);
+}
+
+static void schedule_on_a_target(void)
+{
+    SCNetworkReachabilityScheduleWithRunLoop(target, (SCRunLoopRef)(uintptr_t)target, kSCRunLoopDefaultMode);
+}
+
+static void schedule_in_another_mode(void)
+{
+    SCNetworkReachabilityScheduleWithRunLoop(target, loop, "kCFRunLoopDefaultMode");
+}
+
+static void unschedule_what_is_not_scheduled(void)
+{
+    SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode);
+}
+
+static void perform(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    work(argument);
+}
+
+static void set_a_scheduler_without_perform(void)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = NULL };
+
+    SCNetworkReachabilitySetScheduler(target, &scheduler);
+}
+
+static void set_a_scheduler_of_another_version(void)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .version = 1, .perform = perform };
+
+    SCNetworkReachabilitySetScheduler(target, &scheduler);
+}
+
+static void end_no_scheduler(void)
+{
+    SCNetworkReachabilitySetScheduler(target, NULL);
+}
+
+static void set_a_scheduler_beside_a_loop(void)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilitySetScheduler(target, &scheduler);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+}
+
+static void set_a_loop_beside_a_scheduler(void)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = perform };
+
+    assert_true(SCNetworkReachabilitySetScheduler(target, &scheduler));
+    SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+}
+
+static void perform_for_no_number_of_seconds(void)
+{
+    SCRunLoopPerform(loop, NAN);
+}
+
+static void run_for_no_number_of_seconds(void)
+{
+    SCRunLoopRunInMode(kSCRunLoopDefaultMode, NAN, 0);
+}
+
+static void run_in_another_mode(void)
+{
+    SCRunLoopRunInMode("mine", 0, 0);
+}
+
+static void stop_no_loop(void)
+{
+    SCRunLoopStop(NULL);
+}
+
+static void retain_no_loop(void)
+{
+    SCRunLoopRetain((SCRunLoopRef)(uintptr_t)target);
+}
+
+static void fetch_from_no_loop(void)
+{
+    SCRunLoopCopyNextChange(NULL, NULL);
+}
+
+/* `detail`: how the text begins. */
+static const struct {
+    const char *name;
+    void (*call)(void);
+    const char *detail;
+} refusals[] = {
+#define REFUSAL(function, detail) \
+    { \
+#function, function, detail \
+    }
+    REFUSAL(create_without_anything, "nodename and address: both are NULL"),
+    REFUSAL(create_with_name_and_address, "nodename and address: both are set"),
+    REFUSAL(create_for_a_unix_socket, "address: "),
+    REFUSAL(create_from_a_unix_socket, "localAddress: "),
+    REFUSAL(create_for_two_families, "localAddress and remoteAddress: "),
+    REFUSAL(create_with_an_empty_name, "nodename: "),
+    REFUSAL(create_without_options, "options: NULL"),
+    REFUSAL(create_with_a_small_size, "options->size: "),
+    REFUSAL(create_with_a_newer_option, "options: a field"),
+    REFUSAL(create_with_an_unknown_option, "options->options: "),
+    REFUSAL(create_with_a_long_interface, "interfaceName: empty"),
+    REFUSAL(create_with_two_interfaces, "interfaceName: not"),
+    REFUSAL(get_flags_of_no_target, "target: "),
+    REFUSAL(get_flags_to_nowhere, "flags: NULL"),
+    REFUSAL(get_a_path_of_no_size, "path->size: "),
+    REFUSAL(get_the_last_path_to_nowhere, "path: NULL"),
+    REFUSAL(get_addresses_to_nowhere, "addresses: "),
+    REFUSAL(get_a_description_to_nowhere, "buffer: "),
+    REFUSAL(set_a_context_of_another_version, "context->version: "),
+    REFUSAL(retain_no_target, "target: "),
+    REFUSAL(schedule_on_no_loop, "runLoop: "),
+    REFUSAL(schedule_on_a_target, "runLoop: "),
+    REFUSAL(schedule_in_another_mode, "mode: "),
+    REFUSAL(unschedule_what_is_not_scheduled, "target: not scheduled"),
+    REFUSAL(set_a_scheduler_without_perform, "scheduler->perform: "),
+    REFUSAL(set_a_scheduler_of_another_version, "scheduler->version: "),
+    REFUSAL(end_no_scheduler, "target: on no scheduler"),
+    REFUSAL(set_a_scheduler_beside_a_loop, "target: scheduled already"),
+    REFUSAL(set_a_loop_beside_a_scheduler, "target: on a scheduler"),
+    REFUSAL(perform_for_no_number_of_seconds, "seconds: "),
+    REFUSAL(run_for_no_number_of_seconds, "seconds: "),
+    REFUSAL(run_in_another_mode, "mode: "),
+    REFUSAL(stop_no_loop, "runLoop: "),
+    REFUSAL(retain_no_loop, "runLoop: "),
+    REFUSAL(fetch_from_no_loop, "runLoop: "),
+};
+
+static void begin(void)
+{
+    target = expect_target("127.0.0.1");
+    loop = SCRunLoopCreate();
+    assert_non_null(loop);
+}
+
+static void end(void)
+{
+    SCNetworkReachabilityRelease(target);
+    SCRunLoopRelease(loop);
+}
+
+TEST_EACH(a_refused_argument_is_named, refusals)
+{
+    row->call();
+    assert_int_equal(SCError(), kSCStatusInvalidArgument);
+    if (strncmp(SCErrorDetail(), row->detail, strlen(row->detail)) != 0)
+        fail_msg("\"%s\"", SCErrorDetail());
+}
+
+static void *expect_no_detail(void *unused)
+{
+    unit_complain_if(SCErrorDetail()[0] != '\0', "the detail of another thread");
+    return unused;
+}
+
+TEST(each_thread_has_its_own_detail)
+{
+    pthread_t thread;
+
+    get_flags_to_nowhere();
+    assert_int_equal(pthread_create(&thread, NULL, expect_no_detail, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    unit_expect_no_complaint();
+    assert_string_equal(SCErrorDetail(), "flags: NULL");
+}
+
+/* EBUSY has none. */
+static void *perform_in_another_thread(void *unused)
+{
+    get_flags_to_nowhere();
+    unit_complain_if(SCRunLoopPerform(loop, 0) != -1 || SCErrorDetail()[0] != '\0', "the detail of an earlier failure");
+    return unused;
+}
+
+static void start_thread(SCNetworkReachabilityRef changed, SCNetworkReachabilityFlags flags, void *thread)
+{
+    (void)changed;
+    (void)flags;
+    unit_complain_if(pthread_create(thread, NULL, perform_in_another_thread, NULL) != 0, "no thread");
+    unit_complain_if(pthread_join(*(pthread_t *)thread, NULL) != 0, "no end");
+}
+
+TEST(another_failure_has_no_detail)
+{
+    SCNetworkReachabilityContext context = kSCNetworkReachabilityContextInitializer;
+    SCNetworkReachabilityRef     name = expect_name("localhost"); /* it calls back at once */
+    pthread_t                    thread;
+
+    context.info = &thread;
+    assert_true(SCNetworkReachabilitySetCallback(name, start_thread, &context));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(name, loop, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(loop, 0), 1);
+    unit_expect_no_complaint();
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(name, loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(name);
+}
+
+/* As SCError(). */
+TEST(a_call_that_succeeds_keeps_the_detail)
+{
+    get_flags_to_nowhere();
+    expect_flags_of(target);
+    assert_string_equal(SCErrorDetail(), "flags: NULL");
+}
+
+UNIT(.setup = begin, .teardown = end)
