@@ -32,7 +32,7 @@ static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *f
     struct target_spec            spec = { .kind = from->kind,
                                            .name = from->name,
                                            .count = from->initial->count,
-                                           .needs_lookup = from->needs_lookup,
+                                           .needs_lookup = from->lookups != NULL,
                                            .notify_path = true, /* GetLastPath is for such targets */
                                            .netns = from->netns };
     struct SCNetworkReachability *copy;
