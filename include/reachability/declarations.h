@@ -62,7 +62,7 @@
 /* Sendable: any thread may make any call. */
 #define SC_SWIFT_CLASS(retainer, releaser) \
     __attribute__((swift_attr("import_reference"), swift_attr("retain:" #retainer), swift_attr("release:" #releaser), \
-                   swift_attr("@Sendable")))
+                   swift_attr("@Sendable"), swift_attr("final")))
 
 #define SC_ENUM(type, name) enum __attribute__((swift_private)) : type
 #define SC_FLAGS(name)      enum __attribute__((flag_enum, enum_extensibility(open))) name : uint32_t
