@@ -122,7 +122,9 @@ static inline CFRunLoopRunResult reachability_cf_run_with_main_queue(int descrip
 
         if (result != kCFRunLoopRunFinished && result != kCFRunLoopRunTimedOut)
             return result;
-        ran = reachability_cf_run_main_queue(descriptor);
+        /* A run leaves SCRunLoopWakeUp's signal to SCRunLoopPerform. With it, the wait below would end at once. */
+        ran = SCRunLoopPerform(SCRunLoopGetCurrent(), 0) > 0;
+        ran = (SCBoolean)(reachability_cf_run_main_queue(descriptor) || ran);
         if (ran && returnAfterSourceHandled)
             return kCFRunLoopRunHandledSource;
         if (reachability_cf_clock() >= until)
