@@ -2,6 +2,10 @@
 #ifndef REACHABILITY_APPLE_CFBASE_H
 #define REACHABILITY_APPLE_CFBASE_H
 
+#ifdef __cplusplus
+#pragma GCC system_header /* no warnings of casts, which are C's */
+#endif
+
 /*
  * Of CoreFoundation, what reachability programs use, so that sources for Apple's systems compile on Linux. There are
  * three kinds of objects: SCNetworkReachabilityRef, CFRunLoopRef and CFStringRef. CFRetain and CFRelease take them, and

@@ -2,6 +2,10 @@
 #ifndef REACHABILITY_APPLE_CFRUNLOOP_H
 #define REACHABILITY_APPLE_CFRUNLOOP_H
 
+#ifdef __cplusplus
+#pragma GCC system_header /* no warnings of casts, which are C's */
+#endif
+
 /*
  * Run loops of CoreFoundation: a CFRunLoopRef is an SCRunLoopRef. A run loop serves targets. The main thread's also
  * serves the main queue if the program is linked with libdispatch, and then it does not end by itself. In Objective-C

@@ -2,6 +2,10 @@
 #ifndef REACHABILITY_APPLE_CFSTRING_H
 #define REACHABILITY_APPLE_CFSTRING_H
 
+#ifdef __cplusplus
+#pragma GCC system_header /* no warnings of casts, which are C's */
+#endif
+
 /*
  * Strings of CoreFoundation: constant ones, those that a program makes, and what prints one. Their text is UTF-8. A
  * string is not an NSString. A text with a NUL ends there.

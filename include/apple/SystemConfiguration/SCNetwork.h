@@ -2,6 +2,10 @@
 #ifndef REACHABILITY_APPLE_SCNETWORK_H
 #define REACHABILITY_APPLE_SCNETWORK_H
 
+#ifdef __cplusplus
+#pragma GCC system_header /* no warnings of casts, which are C's */
+#endif
+
 /* The calls that Apple's systems had before SCNetworkReachability. */
 
 #include <CoreFoundation/CoreFoundation.h>

@@ -2,6 +2,10 @@
 #ifndef REACHABILITY_APPLE_SCNETWORKREACHABILITY_H
 #define REACHABILITY_APPLE_SCNETWORKREACHABILITY_H
 
+#ifdef __cplusplus
+#pragma GCC system_header /* no warnings of casts, which are C's */
+#endif
+
 /*
  * SCNetworkReachability as sources for Apple's systems use it. <reachability/reachability.h> declares and documents
  * most calls. Three have a CFRunLoopRef, a mode that is a CFStringRef, or a context with a CFStringRef. A macro makes
