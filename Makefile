@@ -374,7 +374,7 @@ install: lib
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability \
 	    $(addprefix $(DATADIR)/,$(COMPLETIONS)))
-	-for folder in $(sort $(HEADER_FOLDERS)); do echo $(DESTDIR)$$folder; done | sort -r | \
+	-printf '%s\n' $(HEADER_FOLDERS:%=$(DESTDIR)%) | sort -r | \
 	    while read -r folder; do if [ -d $$folder ]; then rmdir $$folder; fi; done
 
 clean:
