@@ -63,6 +63,9 @@ LIB_LDFLAGS  = -shared -Wl,-soname,$(SONAME) -Wl,--version-script,$(MAP) \
 SOURCES  = $(sort $(wildcard CSources/*/*.c))
 OBJECTS  = $(SOURCES:CSources/%.c=$(BUILD)/objects/%.o)
 HEADERS  = $(sort $(wildcard include/reachability/*.h))
+# Apple's headers. Installed, they are in reachability/apple: only programs that ask for them have them on their path.
+APPLE    = $(patsubst include/apple/%,%,$(sort $(wildcard include/apple/*.h include/apple/*/*.h)))
+PC_FILES = $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.pc.in))
 STATIC   = $(BUILD)/libreachability.a
 
 # Test programs are Tests/C/FLOOR/test-NOUN.c; Tests/C/support is linked into all of them. They link the static library,
@@ -381,8 +384,9 @@ docs:
 # ---- Installing. Installs the tool, too, if `make tool` has built it. Nothing here needs Swift.
 
 LIBRARY_FILES = $(LIBDIR)/$(SHARED) $(LIBDIR)/$(SONAME) $(LIBDIR)/libreachability.so $(LIBDIR)/libreachability.a \
-                $(LIBDIR)/pkgconfig/libreachability.pc
-HEADER_FILES  = $(patsubst include/%,$(INCLUDEDIR)/%,$(HEADERS))
+                $(PC_FILES:%=$(LIBDIR)/pkgconfig/%)
+HEADER_FILES  = $(patsubst include/%,$(INCLUDEDIR)/%,$(HEADERS)) $(APPLE:%=$(INCLUDEDIR)/reachability/apple/%)
+HEADER_FOLDERS = $(sort $(dir $(filter $(INCLUDEDIR)/reachability/%,$(HEADER_FILES))))
 
 install: lib
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/reachability
@@ -391,8 +395,11 @@ install: lib
 	ln -sf $(SHARED) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libreachability.so
 	install -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/libreachability.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libreachability.pc
+	for file in $(PC_FILES); do \
+	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	        -e 's|@VERSION@|$(VERSION)|' pkgconfig/$$file.in > $(DESTDIR)$(LIBDIR)/pkgconfig/$$file || exit; done
+	for file in $(APPLE); do \
+	    install -D -m 644 include/apple/$$file $(DESTDIR)$(INCLUDEDIR)/reachability/apple/$$file || exit; done
 	if [ -f $(BUILD)/reachability ]; then \
 	    install -d $(DESTDIR)$(BINDIR) && install -m 755 $(BUILD)/reachability $(DESTDIR)$(BINDIR); fi
 	for file in $(COMPLETIONS); do \
@@ -403,7 +410,8 @@ install: lib
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability \
 	    $(addprefix $(DATADIR)/,$(COMPLETIONS)))
-	-if [ -d $(DESTDIR)$(INCLUDEDIR)/reachability ]; then rmdir $(DESTDIR)$(INCLUDEDIR)/reachability; fi
+	-printf '%s\n' $(HEADER_FOLDERS:%=$(DESTDIR)%) | sort -r | \
+	    while read -r folder; do if [ -d $$folder ]; then rmdir $$folder; fi; done
 
 clean:
 	rm -rf $(BUILD)

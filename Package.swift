@@ -50,7 +50,14 @@ let package = Package(
         // What a host's name may be, for the monitor and the managers.
         .target(name: "ReachabilityHostNames"),
         .target(name: "NetworkReachability", dependencies: [cReachability, "ReachabilityHostNames"]),
-        .target(name: "SCReachability", dependencies: [cReachability]),
+        .target(
+            name: "SCReachability",
+            dependencies: [
+                cReachability, .target(name: "SCReachabilitySubmodule", condition: .when(platforms: [.linux])),
+            ]
+        ),
+        // The submodule that Apple's module has.
+        .systemLibrary(name: "SCReachabilitySubmodule"),
         // What the three managers share.
         .target(name: "ReachabilitySupport", dependencies: ["ReachabilityHostNames", "SCReachability"]),
         .target(

@@ -39,6 +39,26 @@ public func CFRunLoopRunInMode(
     CoreFoundation.CFRunLoopRunInMode(coreFoundationMode(mode.rawValue), seconds, returnAfterSourceHandled)
 }
 
+/// `RunLoop.Mode.common as CFString` compiles as on Apple's platforms.
+extension RunLoop.Mode: @retroactive _ObjectiveCBridgeable {
+    public func _bridgeToObjectiveC() -> NSString {
+        rawValue as NSString
+    }
+
+    public static func _forceBridgeFromObjectiveC(_ source: NSString, result: inout RunLoop.Mode?) {
+        result = RunLoop.Mode(String(describing: source))
+    }
+
+    public static func _conditionallyBridgeFromObjectiveC(_ source: NSString, result: inout RunLoop.Mode?) -> Bool {
+        _forceBridgeFromObjectiveC(source, result: &result)
+        return true
+    }
+
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSString?) -> RunLoop.Mode {
+        RunLoop.Mode(source.map(String.init(describing:)) ?? "")
+    }
+}
+
 /// CoreFoundation compares its own modes by identity, not by text. So this returns its constants for them.
 func coreFoundationMode(_ mode: NSString) -> CoreFoundation.CFString {
     switch RunLoop.Mode(String(describing: mode)) {

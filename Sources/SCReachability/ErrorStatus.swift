@@ -2,6 +2,7 @@
 
 #if os(Linux)
 internal import CReachability
+public import typealias CoreFoundation.CFIndex
 public import Foundation
 
 // The C library declares `SCError()` and `SCErrorString(_:)`.
@@ -13,6 +14,8 @@ public let kSCStatusFailed = 1001
 /// An argument is not valid, or the call does not fit the target's state.
 public let kSCStatusInvalidArgument = 1002
 public let kSCStatusAccessError = 1003
+/// Apple's status of a key that does not exist. No call here fails with it.
+public let kSCStatusNoKey = 1004
 /// The kernel cannot be queried now.
 public let kSCStatusReachabilityUnknown = 4001
 
@@ -25,6 +28,21 @@ public func SCCopyLastError() -> CFError {
     let status = SCError()
     let text = String(cString: SCErrorString(status))
     return NSError(domain: domain, code: Int(status), userInfo: [NSLocalizedDescriptionKey: text])
+}
+
+/// Returns the code of an error: a status of `SCError()`.
+public func CFErrorGetCode(_ error: CFError!) -> CFIndex {
+    error.code
+}
+
+/// Returns the domain of an error.
+public func CFErrorGetDomain(_ error: CFError!) -> CFString! {
+    error.domain as NSString
+}
+
+/// Returns the text of an error.
+public func CFErrorCopyDescription(_ error: CFError!) -> CFString! {
+    error.localizedDescription as NSString
 }
 
 /// Sets `SCError()` to `kSCStatusInvalidArgument`, and returns false. Only the C library can set it, so this makes a

@@ -22,7 +22,11 @@
 @_exported public import func CoreFoundation.CFRunLoopRun
 @_exported public import enum CoreFoundation.CFRunLoopRunResult
 @_exported public import func CoreFoundation.CFRunLoopStop
+@_exported public import func CoreFoundation.CFGetTypeID
+@_exported public import typealias CoreFoundation.CFIndex
 @_exported public import typealias CoreFoundation.CFTimeInterval
+@_exported public import typealias CoreFoundation.CFTypeID
+@_exported public import typealias CoreFoundation.CFTypeRef
 @_exported public import let CoreFoundation.kCFAllocatorDefault
 // For the members of CFString.
 @_exported public import class Foundation.NSString

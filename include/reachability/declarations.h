@@ -59,10 +59,10 @@
 #define SC_REFINED            __attribute__((swift_private))
 #define SC_RETURNS_RETAINED   __attribute__((swift_attr("returns_retained")))
 #define SC_RETURNS_UNRETAINED __attribute__((swift_attr("returns_unretained")))
-/* Sendable: any thread may make any call. */
+/* Sendable: any thread may make any call. Final, so that it can conform to protocols that mention Self. */
 #define SC_SWIFT_CLASS(retainer, releaser) \
     __attribute__((swift_attr("import_reference"), swift_attr("retain:" #retainer), swift_attr("release:" #releaser), \
-                   swift_attr("@Sendable")))
+                   swift_attr("@Sendable"), swift_attr("final")))
 
 #define SC_ENUM(type, name) enum __attribute__((swift_private)) : type
 #define SC_FLAGS(name)      enum __attribute__((flag_enum, enum_extensibility(open))) name : uint32_t

@@ -134,8 +134,9 @@ SC_BEGIN_DECLS
 typedef _Bool SCBoolean;
 #else
 typedef unsigned char SCBoolean;
-#ifndef SC_NO_BOOLEAN
-typedef SCBoolean     Boolean; /* Apple's name. Define SC_NO_BOOLEAN if other headers (X11's) define it. */
+/* Apple's name. Define SC_NO_BOOLEAN if other headers define it: X11's, or CoreFoundation's after this one. */
+#if !defined(SC_NO_BOOLEAN) && !defined(__COREFOUNDATION_CFBASE__)
+typedef SCBoolean                           Boolean;
 #endif
 #endif
 
@@ -187,6 +188,22 @@ SC_FLAGS(SCNetworkReachabilityFlags) {
     kSCNetworkReachabilityFlagsConnectionAutomatic  = kSCNetworkReachabilityFlagsConnectionOnTraffic
 } SC_FLAGS_END(SCNetworkReachabilityFlags);
 /* clang-format on */
+
+/* The names that old sources use for the flags. In Swift, SCReachability declares them. */
+#ifndef __swift__
+typedef SCNetworkReachabilityFlags SCNetworkConnectionFlags;
+/* clang-format off */
+enum {
+    kSCNetworkFlagsTransientConnection  = kSCNetworkReachabilityFlagsTransientConnection,
+    kSCNetworkFlagsReachable            = kSCNetworkReachabilityFlagsReachable,
+    kSCNetworkFlagsConnectionRequired   = kSCNetworkReachabilityFlagsConnectionRequired,
+    kSCNetworkFlagsConnectionAutomatic  = kSCNetworkReachabilityFlagsConnectionAutomatic,
+    kSCNetworkFlagsInterventionRequired = kSCNetworkReachabilityFlagsInterventionRequired,
+    kSCNetworkFlagsIsLocalAddress       = kSCNetworkReachabilityFlagsIsLocalAddress,
+    kSCNetworkFlagsIsDirect             = kSCNetworkReachabilityFlagsIsDirect
+};
+/* clang-format on */
+#endif
 
 /*
  * Why a target is not reachable, as the kernel reports it. An "unreachable" rule is reported as NoRoute.

@@ -30,3 +30,8 @@ check(Loop.callsUntilStopped(host: "localhost.invalid") == 1, "a run loop's call
 check(Loop.callsInMainLoop(host: "localhost.invalid") == 1, "the main loop's callback comes once")
 check(Loop.failure() == "Invalid argument", "a failure has a text")
 check(Watcher(host: "", onFlags: { _ in }) == nil, "a host name that is empty fails")
+
+guard let zero = Names.zeroByInitializer(), let wifi = Names.localWiFi() else { fatalError("targets from addresses") }
+check(Names.isUsable(local) && Names.schedules(zero) && Names.isTarget(wifi), "a target has Apple's names")
+check(Names.errorCode() == kSCStatusInvalidArgument && kSCStatusNoKey == 1004, "an error has a code")
+check(Names.notifications(zero, wifi) == 1, "a notification is about one target")

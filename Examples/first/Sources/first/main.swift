@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+
+// Prints the path to a host, and each change, until it is interrupted: swift run first example.com
+
+import Dispatch
+import NetworkReachability
+
+let monitor = try ReachabilityMonitor(host: CommandLine.arguments.dropFirst().first ?? "localhost")
+let observation = monitor.observe { path in
+    print(path.isReachable ? "reachable over \(path.interface?.name ?? "?")" : "not reachable: \(path.reason)")
+}
+dispatchMain()
