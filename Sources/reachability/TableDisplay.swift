@@ -4,118 +4,128 @@ import Glibc
 import NetworkReachability
 
 /// Shows the states on a terminal: a row for each target with its recent history, and the latest changes below as
-/// lines.
+/// lines. At the end a summary remains on the terminal.
 ///
 /// Nothing else may write to the terminal meanwhile. The table is on the terminal's alternate screen: at the end the
-/// terminal shows again what it showed before.
+/// terminal shows again what it showed before, and the summary below that.
 final class TableDisplay: StateDisplay {
-    /// The terminal has a new size, or the user pressed Ctrl-Z.
-    static let signals = [SIGWINCH, SIGTSTP]
+    /// The terminal has a new size, the user pressed Ctrl-Z, or something ends the process.
+    static let signals = [SIGWINCH, SIGTSTP, SIGQUIT, SIGHUP]
 
     static var isPossible: Bool {
         isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) != "dumb" } ?? false
     }
 
     private struct Row {
-        var target: String
-        var state: TargetState?
+        let history: TargetHistory
         var since = ""
         /// The latest marks, oldest first.
-        var history: [HistoryMark] = []
-    }
-
-    /// A state in the history.
-    private enum HistoryMark: String {
-        case reachable = "+"
-        case unreachable = "-"
-        /// The name is not looked up yet.
-        case pending = "?"
-
-        init(_ state: TargetState) {
-            self = state.isPending ? .pending : state.path.isReachable ? .reachable : .unreachable
-        }
-
-        var colour: TerminalLine.Colour {
-            switch self {
-            case .reachable: .green
-            case .unreachable: .red
-            case .pending: .yellow
-            }
-        }
+        var marks: [TableMark] = []
     }
 
     /// False if the user does not want colours: https://no-color.org
     private let isColoured = getenv("NO_COLOR").map { $0[0] == 0 } ?? true
 
-    private var rows: [ObjectIdentifier: Int] = [:]
-    private var table: [Row] = []
-    private var changes: [String] = []
+    private let keyboard: Keyboard
+    private let start = ContinuousClock.now
+    private var indices: [ObjectIdentifier: Int] = [:]
+    private var rows: [Row] = []
+    private var changes: [TableChange] = []
     private var isShown = false
 
-    init(_ targets: [Target]) {
-        for target in targets {
-            rows[ObjectIdentifier(target)] = table.count
-            table.append(Row(target: target.label))
+    init(_ histories: [TargetHistory], keyboard: Keyboard) {
+        self.keyboard = keyboard
+        for history in histories {
+            indices[ObjectIdentifier(history.target)] = rows.count
+            rows.append(Row(history: history))
         }
     }
 
+    /// The state is already in the target's history.
     func show(_ target: Target, _ state: TargetState) throws(ToolError) {
-        guard let index = rows[ObjectIdentifier(target)] else { return }
-        let now = TimeOfDay.now
-        if table[index].state?.path.isReachable != state.path.isReachable { table[index].since = now.seconds }
-        table[index].state = state
-        table[index].history = (table[index].history + [HistoryMark(state)]).suffix(20)
-        changes = (changes + ["\(now.text)  \(target.label)  \(state.lineWithReasonFirst)"]).suffix(100)
+        guard let index = indices[ObjectIdentifier(target)] else { return }
+        let now = LocalTime.now
+        let mark = TableMark(state.status)
+        if rows[index].marks.last != mark { rows[index].since = now.seconds }
+        rows[index].marks = (rows[index].marks + [mark]).suffix(20)
+        changes = (changes + [TableChange(time: now, label: target.label, state: state)]).suffix(100)
         // The first states come together: draw once.
-        if table.allSatisfy({ $0.state != nil }) { try redraw() }
+        if rows.allSatisfy({ $0.history.state != nil }) { try redraw() }
     }
 
     func suspend() throws(ToolError) {
         guard isShown else { return }
         isShown = false
+        keyboard.close()
         try StandardOutput.write("\u{1B}[?25h\u{1B}[?1049l")
     }
 
     func redraw() throws(ToolError) {
+        keyboard.open()
         let (width, height) = TableDisplay.size
-        let table = tableLines
-        // The last row is for the cursor.
-        var lines = Array(table.prefix(max(height - 1, 1)))
-        if lines.count < table.count {
-            lines[lines.count - 1] = TerminalLine("(\(table.count - lines.count + 1) more)")
+        // The last row says how to leave.
+        var lines = table(width: width)
+        let room = max(height - 1, 1)
+        if lines.count > room { lines = lines.prefix(room - 1) + [sum(of: rows[(room - 2)...])] }
+        if room - lines.count > 1 {
+            lines += [TerminalLine()] + changes.suffix(room - lines.count - 1).map { $0.line(width: width) }
         }
-        let room = height - 1 - lines.count - 1
-        if room > 0 { lines += [TerminalLine()] + changes.suffix(room).map { TerminalLine($0) } }
-        let picture = lines.map { $0.text(width: width, inColour: isColoured) + "\u{1B}[K\r\n" }.joined()
+        // Erases a line before it is written: after a line that fills the terminal, that would erase its last character.
+        let picture = lines.map { "\u{1B}[K\($0.text(width: width, inColour: isColoured))\r\n" }.joined()
         let enter = isShown ? "" : "\u{1B}[?1049h\u{1B}[?25l"
         isShown = true
-        try StandardOutput.write(enter + "\u{1B}[H" + picture + "\u{1B}[J")
+        let foot = (keyboard.isOpen ? "q or Ctrl-C: leave" : "Ctrl-C: leave").prefix(columns: width)
+        try StandardOutput.write("\(enter)\u{1B}[H\(picture)\u{1B}[J\u{1B}[\(height);1H\(foot)")
     }
 
-    private var tableLines: [TerminalLine] {
-        let heads = ["TARGET", "STATUS", "INTERFACE", "SINCE"]
-        let cells = table.map {
-            [$0.target, $0.state?.status ?? "", $0.state?.path.interface?.name.escaped ?? "-", $0.since]
+    func finish() throws(ToolError) {
+        guard isShown else { return }
+        try suspend()
+        let cells = rows.map { row in
+            [
+                row.history.target.label, "\(row.history.changes)", clockText(row.history.unreachable),
+                row.history.state?.shortText ?? "",
+            ]
         }
-        let widths = heads.indices.map { column in ([heads] + cells).map { $0[column].count }.max() ?? 0 }
-        func line(_ cells: [String], status: TerminalLine.Colour? = nil) -> TerminalLine {
-            var line = TerminalLine()
-            for (column, text) in cells.enumerated() {
-                let end = line.count + widths[column] + 2
-                line.append(text, column == 1 ? status : nil)
-                line.pad(to: end)
+        let columns = [
+            TableColumn("TARGET", cells.map { $0[0] }), TableColumn("CHANGES", cells.map { $0[1] }),
+            TableColumn("UNREACHABLE", cells.map { $0[2] }), TableColumn("LAST STATE", cells.map { $0[3] }),
+        ]
+        let widths = TableColumn.fit(columns, [.shortened, .kept, .kept, .kept], width: TableDisplay.size.width)
+        for line in 0...cells.count { try StandardOutput.writeLine(TableColumn.line(line, of: columns, widths).plain) }
+        try StandardOutput.writeLine("Watched for \(clockText(start.duration(to: .now))), until \(LocalTime.now.text)")
+    }
+
+    /// The marks of rows for which the terminal has no room.
+    private func sum(of rows: some Collection<Row>) -> TerminalLine {
+        var line = TerminalLine("(\(rows.count) more:")
+        for mark in TableMark.allCases {
+            let count = rows.count { $0.marks.last == mark }
+            if count > 0 { line.append(" \(count)\(mark.rawValue)", mark.colour) }
+        }
+        line.append(")")
+        return line
+    }
+
+    private func table(width: Int) -> [TerminalLine] {
+        let columns = [
+            TableColumn("TARGET", rows.map(\.history.target.label)),
+            TableColumn("STATUS", rows.map { $0.history.state?.shortText ?? "" }),
+            TableColumn("INTERFACE", rows.map { $0.history.state?.path.interface?.name.escaped ?? "-" }),
+            TableColumn("SINCE", rows.map(\.since)),
+            TableColumn("HISTORY", []),
+        ]
+        let widths = TableColumn.fit(columns, [.shortened, .kept, .droppable, .droppable, .droppable], width: width)
+        return (0...rows.count).map { number in
+            let marks = number > 0 ? rows[number - 1].marks : []
+            var line = TableColumn.line(number, of: columns, widths) { column in
+                column == 1 ? marks.last?.colour : nil
+            }
+            if widths.last != 0 {
+                for mark in marks.suffix(max(width - line.columns, 0)) { line.append(mark.rawValue, mark.colour) }
             }
             return line
         }
-        var head = line(heads)
-        head.append("HISTORY")
-        return [head]
-            + zip(table, cells).map { row, cells in
-                var line = line(cells, status: row.history.last?.colour)
-                for mark in row.history { line.append(mark.rawValue, mark.colour) }
-                line.pad(to: head.count)
-                return line
-            }
     }
 
     private static var size: (width: Int, height: Int) {
@@ -125,11 +135,5 @@ final class TableDisplay: StateDisplay {
             return (80, 24)
         }
         return (Int(size[1]), Int(size[0]))
-    }
-}
-
-extension TargetState {
-    fileprivate var status: String {
-        path.isReachable ? "reachable" : reasonText ?? "not reachable"
     }
 }
