@@ -15,8 +15,8 @@
 # passed runs again only after it has changed, or with FRESH=1. `make test-consumers` builds programs with each Swift
 # product, with each kind of dependency and linking.
 #
-# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR DESTDIR BUILD. V=1 shows the
-# commands. WERROR=-Werror makes warnings errors; the tests set it.
+# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR UNITDIR DESTDIR BUILD. V=1 shows
+# the commands. WERROR=-Werror makes warnings errors; the tests set it.
 
 CFLAGS    ?= -O2 -g
 PREFIX     = /usr/local
@@ -24,6 +24,7 @@ BINDIR     = $(PREFIX)/bin
 LIBDIR     = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 DATADIR    = $(PREFIX)/share
+UNITDIR    = $(PREFIX)/lib/systemd/system
 BUILD      = build
 OBJCOPY    = objcopy
 PKG_CONFIG = pkg-config
@@ -123,6 +124,8 @@ BASH_COMPLETION = bash-completion/completions/reachability
 ZSH_COMPLETION  = zsh/site-functions/_reachability
 FISH_COMPLETION = fish/vendor_completions.d/reachability.fish
 COMPLETIONS     = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+# They run the tool.
+UNITS           = reachability-wait@.service
 
 tool:
 	@command -v $(SWIFT) >/dev/null || { echo "The tool is written in Swift 6.3 and there is no '$(SWIFT)' on the PATH:" \
@@ -361,12 +364,15 @@ install: lib
 	    install -d $(DESTDIR)$(BINDIR) && install -m 755 $(BUILD)/reachability $(DESTDIR)$(BINDIR); fi
 	for file in $(COMPLETIONS); do \
 	    if [ -f $(BUILD)/$$file ]; then install -D -m 644 $(BUILD)/$$file $(DESTDIR)$(DATADIR)/$$file || exit; fi; done
+	for unit in $(if $(wildcard $(BUILD)/reachability),$(UNITS)); do \
+	    install -d $(DESTDIR)$(UNITDIR) && \
+	    sed 's|@BINDIR@|$(BINDIR)|' packaging/systemd/$$unit.in > $(DESTDIR)$(UNITDIR)/$$unit || exit; done
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
 # Removes only folders that no other package can have.
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability \
-	    $(addprefix $(DATADIR)/,$(COMPLETIONS)))
+	    $(addprefix $(DATADIR)/,$(COMPLETIONS)) $(addprefix $(UNITDIR)/,$(UNITS)))
 	-if [ -d $(DESTDIR)$(INCLUDEDIR)/reachability ]; then rmdir $(DESTDIR)$(INCLUDEDIR)/reachability; fi
 
 clean:

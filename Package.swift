@@ -93,6 +93,7 @@ let package = Package(
     cLanguageStandard: .gnu11
 )
 
-for target in package.targets where target.type != .system && !["CReachability", "ReachabilityArguments"].contains(target.name) {
+for target in package.targets
+where target.type != .system && !["CReachability", "ReachabilityArguments"].contains(target.name) {
     target.swiftSettings = swiftSettings
 }
