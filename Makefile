@@ -83,7 +83,8 @@ TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializer
                 -Wmissing-prototypes $(WERROR) $(MNL_CFLAGS) $(CFLAGS)
 TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(sort $(wildcard Tests/checks/*))
-WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
+# Tests/world/systemd boots the emulated machine, see VM_WORLD.
+WORLD         = $(filter-out %.sh %.py %/systemd,$(sort $(wildcard Tests/world/*)))
 
 .PHONY: FORCE all lib tool run deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
         test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
@@ -229,7 +230,7 @@ HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback delivery l
 MACHINE   = Tests/VM/machine Tests/VM/test-
 VM_TESTS  = $(foreach name,kernel links takeover,"--one-of=machine:$(MACHINE)$(name)")
 # These depend little on the kernel's version.
-VM_WORLD  = "--one-of=machine:$(MACHINE)kernel callback local-wifi name"
+VM_WORLD  = "--one-of=machine:$(MACHINE)kernel callback local-wifi name" --one-of=machine:Tests/world/systemd
 
 # They need a quiet machine: one shows a race between two processors, the other measures waits.
 ALONE     = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait

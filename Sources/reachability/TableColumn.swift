@@ -12,7 +12,7 @@ struct TableColumn {
     }
 
     /// A shorter name says nothing.
-    private static let leastWidth = 12
+    static let leastWidth = 12
     private static let gap = 2
 
     private let cells: [String]
@@ -21,7 +21,7 @@ struct TableColumn {
         self.cells = [head] + cells
     }
 
-    private var width: Int { cells.map(\.columns).max() ?? 0 }
+    var width: Int { cells.map(\.columns).max() ?? 0 }
 
     /// The widths of columns that fit into a terminal. 0: the column has no place.
     static func fit(_ columns: [TableColumn], _ fits: [Fit], width: Int) -> [Int] {

@@ -66,7 +66,7 @@ final class TableDisplay: StateDisplay {
         // The last row says how to leave.
         var lines = table(width: width)
         let room = max(height - 1, 1)
-        if lines.count > room { lines = lines.prefix(room - 1) + [sum(of: rows[(room - 2)...])] }
+        if lines.count > room { lines = lines.prefix(room - 1) + [sum(of: rows[max(room - 2, 0)...])] }
         if room - lines.count > 1 {
             lines += [TerminalLine()] + changes.suffix(room - lines.count - 1).map { $0.line(width: width) }
         }
@@ -81,18 +81,9 @@ final class TableDisplay: StateDisplay {
     func finish() throws(ToolError) {
         guard isShown else { return }
         try suspend()
-        let cells = rows.map { row in
-            [
-                row.history.target.label, "\(row.history.changes)", clockText(row.history.unreachable),
-                row.history.state?.shortText ?? "",
-            ]
+        for line in TableSummary(of: rows.map(\.history)).lines(width: TableDisplay.size.width) {
+            try StandardOutput.writeLine(line)
         }
-        let columns = [
-            TableColumn("TARGET", cells.map { $0[0] }), TableColumn("CHANGES", cells.map { $0[1] }),
-            TableColumn("UNREACHABLE", cells.map { $0[2] }), TableColumn("LAST STATE", cells.map { $0[3] }),
-        ]
-        let widths = TableColumn.fit(columns, [.shortened, .kept, .kept, .kept], width: TableDisplay.size.width)
-        for line in 0...cells.count { try StandardOutput.writeLine(TableColumn.line(line, of: columns, widths).plain) }
         try StandardOutput.writeLine("Watched for \(clockText(start.duration(to: .now))), until \(LocalTime.now.text)")
     }
 

@@ -124,6 +124,20 @@ struct TableTests {
         #expect(lines[3].contains(#/^Watched for 0:\d\d:\d\d, until \d{4}-\d\d-\d\dT/#))
     }
 
+    @Test("On a narrow terminal the summary has three lines for each target")
+    func narrowSummary() async throws {
+        let terminal = try Terminal(columns: 40, rows: 2)
+        let watching = try await Namespace(.subnet).start(
+            "watch", "192.0.2.1,192.0.2.2", "10.0.0.9", environment: ["TERM": "xterm"], output: terminal.screen)
+        #expect(try await terminal.picture().contains("(2 more:"))
+        watching.send(SIGINT)
+        #expect(try await watching.end().status == 0)
+        _ = try await terminal.until("\u{1B}[?1049l")
+        let lines = try await terminal.until("Watched for ").split(whereSeparator: \.isNewline)
+        #expect(lines.prefix(2) == ["192.0.2.1,192.0.2.2", "  local address not assigned, 0 changes"])
+        #expect(lines.contains("10.0.0.9") && lines.contains("  reachable, 0 changes"))
+    }
+
     @Test("q and Ctrl-C leave, the screen says so, and the terminal is as before", arguments: ["q", "\u{3}"])
     func keys(key: String) async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
