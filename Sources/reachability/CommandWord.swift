@@ -2,8 +2,8 @@
 
 /// A command's name, and the words that are probably meant as one.
 ///
-/// `reachability TARGET` is `reachability check TARGET`. So a misspelt command looks like the name of a host, which would
-/// be looked up and not be found.
+/// `reachability TARGET` is `reachability check TARGET`. So a misspelt command looks like the name of a host, and would
+/// be looked up.
 enum CommandWord: String, CaseIterable {
     case check, watch, wait, help
 

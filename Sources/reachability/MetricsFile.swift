@@ -4,10 +4,10 @@ import Glibc
 
 /// A file with the states as metrics, for the textfile collector of Prometheus' node_exporter.
 ///
-/// It has Prometheus' text format, the only one that the collector reads. OpenMetrics names a counter in another way, so
-/// the collector would lose its type.
+/// It has Prometheus' text format, the only one that the collector reads. OpenMetrics declares counters in another way:
+/// the collector would take them for untyped.
 final class MetricsFile {
-    /// The time that a target is unreachable grows without a change, and a file that is no longer written is out of date.
+    /// The time that a target is unreachable grows without a change. The file's time also shows that it is current.
     static let interval: Duration = .seconds(15)
 
     private let path: String

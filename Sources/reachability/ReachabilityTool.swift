@@ -27,8 +27,8 @@ struct ReachabilityTool: ParsableCommand {
 
             -r TARGET and -W -r TARGET print what Apple's scutil prints.
 
-            Exit status: 0 reachable, or ended on request; 1 not reachable, or time-out; 64 wrong usage or input; 70 the \
-            kernel cannot be queried; 74 standard output or a file cannot be written.
+            Exit status: 0 reachable, or ended on request; 1 not reachable, or time-out; 64 wrong usage or input; \
+            70 the kernel cannot be queried; 74 standard output or a file cannot be written.
             """,
         version: String(cString: SCNetworkReachabilityGetVersion()),
         subcommands: [CheckCommand.self, WatchCommand.self, WaitCommand.self],

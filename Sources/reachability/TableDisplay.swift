@@ -70,7 +70,7 @@ final class TableDisplay: StateDisplay {
         if room - lines.count > 1 {
             lines += [TerminalLine()] + changes.suffix(room - lines.count - 1).map { $0.line(width: width) }
         }
-        // Erases a line before it is written: after a line that fills the terminal, that would erase its last character.
+        // Erases a line before it is written: afterwards, that could erase the last character of a full line.
         let picture = lines.map { "\u{1B}[K\($0.text(width: width, inColour: isColoured))\r\n" }.joined()
         let enter = isShown ? "" : "\u{1B}[?1049h\u{1B}[?25l"
         isShown = true

@@ -42,7 +42,7 @@ struct TargetState: Equatable {
     /// The reason comes first, so that it stays when the line is cut.
     var lineWithReasonFirst: String { (why + [flagText] + way + proof).joined(separator: "  ") }
 
-    /// What a target is, which is not as it should be at a time-out. It never says "Reachable": the exit status says no.
+    /// For a target that is not as wanted when a wait ends. The exit status is then 1, so this never says "Reachable".
     var lineAtTimeOut: String {
         status == .reachable ? (["still reachable"] + way + proof).joined(separator: "  ") : line
     }

@@ -22,8 +22,9 @@ struct WatchCommand: ParsableCommand {
             "Run this shell command at every change.",
             discussion: """
                 Its environment has REACHABILITY_TARGET, REACHABILITY_FLAGS, REACHABILITY_STATUS (reachable, \
-                unreachable or pending), REACHABILITY_REASON (a code), REACHABILITY_INTERFACE and REACHABILITY_INTERFACE_TYPE. One command \
-                runs at a time. If targets change meanwhile, it then runs once for each of them, with the latest state.
+                unreachable or pending), REACHABILITY_REASON (a code), REACHABILITY_INTERFACE and \
+                REACHABILITY_INTERFACE_TYPE. One command runs at a time. If targets change meanwhile, it then runs once \
+                for each of them, with the latest state.
                 """,
             valueName: "command"
         )
@@ -33,7 +34,9 @@ struct WatchCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Keep the states in this file, for node_exporter's textfile collector.",
-            discussion: "It is replaced at every change and every 15 seconds. Its name must end in .prom.",
+            discussion: """
+                It is replaced at every change and every 15 seconds. The collector reads only names that end in .prom.
+                """,
             valueName: "path"),
         completion: .file(extensions: ["prom"])
     )

@@ -15,18 +15,6 @@ struct Watching {
     /// Callbacks only mark their target. When all callbacks that were due have come, states are read and shown.
     private let changed = ChangedTargets()
 
-    init(
-        histories: [TargetHistory], loop: EventLoop, display: (any StateDisplay)?, runner: CommandRunner?,
-        metrics: MetricsFile?, options: CommonOptions
-    ) {
-        self.histories = histories
-        self.loop = loop
-        self.display = display
-        self.runner = runner
-        self.metrics = metrics
-        self.options = options
-    }
-
     /// Returns at the deadline, when the reader is gone, or when the user wants to leave. Returns a signal that should
     /// end the process.
     func run(until deadline: ContinuousClock.Instant?) throws(ToolError) -> Int32? {
