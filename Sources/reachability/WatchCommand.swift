@@ -9,7 +9,7 @@ struct WatchCommand: ParsableCommand {
         commandName: "watch",
         abstract: "Print the state of targets and every change, until interrupted.",
         discussion: """
-            Without a target it watches the default path. On a terminal it shows a table until q or Ctrl-C, and then \
+            Without a target it watches the default path. On a terminal it shows a board until q or Ctrl-C, and then \
             prints a summary. Elsewhere, and with --json, --debug or --exec, it prints a line for each state.
             """
     )
@@ -51,14 +51,14 @@ struct WatchCommand: ParsableCommand {
         try reporting {
             let targets = try options.targets(targets, notifiesPath: true)
             let deadline = timeout?.fromNow
-            let usesTable =
-                !options.json && !options.debug && !options.quiet && exec == nil && TableDisplay.isPossible
-            let signals = [SIGINT, SIGTERM, SIGCHLD] + (usesTable ? TableDisplay.signals : [])
+            let usesBoard =
+                !options.json && !options.debug && !options.quiet && exec == nil && BoardDisplay.isPossible
+            let signals = [SIGINT, SIGTERM, SIGCHLD] + (usesBoard ? BoardDisplay.signals : [])
             let loop = try EventLoop(signals: signals, watchesReader: !options.quiet)
             let histories = targets.map(TargetHistory.init(of:))
             let display: (any StateDisplay)? =
-                usesTable
-                ? TableDisplay(histories, keyboard: loop.keyboard) : options.lineDisplay(.textWithTime)
+                usesBoard
+                ? BoardDisplay(histories, keyboard: loop.keyboard) : options.lineDisplay(.textWithTime)
             let watching = Watching(
                 histories: histories, loop: loop, display: display, runner: exec.map(CommandRunner.init),
                 metrics: textfile.map { MetricsFile(path: $0, histories) }, options: options)

@@ -6,9 +6,9 @@ import NetworkReachability
 /// Shows the states on a terminal: a row for each target with its recent history, and the latest changes below as
 /// lines. At the end a summary remains on the terminal.
 ///
-/// Nothing else may write to the terminal meanwhile. The table is on the terminal's alternate screen: at the end the
+/// Nothing else may write to the terminal meanwhile. The board is on the terminal's alternate screen: at the end the
 /// terminal shows again what it showed before, and the summary below that.
-final class TableDisplay: StateDisplay {
+final class BoardDisplay: StateDisplay {
     /// The terminal has a new size, the user pressed Ctrl-Z, or something ends the process.
     static let signals = [SIGWINCH, SIGTSTP, SIGQUIT, SIGHUP]
 
@@ -20,7 +20,7 @@ final class TableDisplay: StateDisplay {
         let history: TargetHistory
         var since = ""
         /// The latest marks, oldest first.
-        var marks: [TableMark] = []
+        var marks: [BoardMark] = []
     }
 
     /// False if the user does not want colours: https://no-color.org
@@ -30,7 +30,7 @@ final class TableDisplay: StateDisplay {
     private let start = ContinuousClock.now
     private var indices: [ObjectIdentifier: Int] = [:]
     private var rows: [Row] = []
-    private var changes: [TableChange] = []
+    private var changes: [BoardChange] = []
     private var isShown = false
 
     init(_ histories: [TargetHistory], keyboard: Keyboard) {
@@ -45,10 +45,10 @@ final class TableDisplay: StateDisplay {
     func show(_ target: Target, _ state: TargetState) throws(ToolError) {
         guard let index = indices[ObjectIdentifier(target)] else { return }
         let now = LocalTime.now
-        let mark = TableMark(state.status)
+        let mark = BoardMark(state.status)
         if rows[index].marks.last != mark { rows[index].since = now.seconds }
         rows[index].marks = (rows[index].marks + [mark]).suffix(20)
-        changes = (changes + [TableChange(time: now, label: target.label, state: state)]).suffix(100)
+        changes = (changes + [BoardChange(time: now, label: target.label, state: state)]).suffix(100)
         // The first states come together: draw once.
         if rows.allSatisfy({ $0.history.state != nil }) { try redraw() }
     }
@@ -62,7 +62,7 @@ final class TableDisplay: StateDisplay {
 
     func redraw() throws(ToolError) {
         keyboard.open()
-        let (width, height) = TableDisplay.size
+        let (width, height) = BoardDisplay.size
         // The last row says how to leave.
         var lines = table(width: width)
         let room = max(height - 1, 1)
@@ -81,7 +81,7 @@ final class TableDisplay: StateDisplay {
     func finish() throws(ToolError) {
         guard isShown else { return }
         try suspend()
-        for line in TableSummary(of: rows.map(\.history)).lines(width: TableDisplay.size.width) {
+        for line in BoardSummary(of: rows.map(\.history)).lines(width: BoardDisplay.size.width) {
             try StandardOutput.writeLine(line)
         }
         try StandardOutput.writeLine("Watched for \(clockText(start.duration(to: .now))), until \(LocalTime.now.text)")
@@ -90,7 +90,7 @@ final class TableDisplay: StateDisplay {
     /// The marks of rows for which the terminal has no room.
     private func sum(of rows: some Collection<Row>) -> TerminalLine {
         var line = TerminalLine("(\(rows.count) more:")
-        for mark in TableMark.allCases {
+        for mark in BoardMark.allCases {
             let count = rows.count { $0.marks.last == mark }
             if count > 0 { line.append(" \(count)\(mark.rawValue)", mark.colour) }
         }

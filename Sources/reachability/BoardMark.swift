@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A status in the history of the table.
-enum TableMark: String, CaseIterable {
+/// A status in the history of the board.
+enum BoardMark: String, CaseIterable {
     case reachable = "+"
     case unreachable = "-"
     case pending = "?"

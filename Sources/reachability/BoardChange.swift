@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A change, for the lines below the table.
-struct TableChange {
+/// A change, for the lines below the board.
+struct BoardChange {
     let time: LocalTime
     let label: String
     let state: TargetState

@@ -53,7 +53,7 @@ private final class Terminal: Sendable {
             && settings.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO)
     }
 
-    /// The next picture of the table. Its last words say how to leave.
+    /// The next picture of the board. Its last words say how to leave.
     func picture(_ location: SourceLocation = #_sourceLocation) async throws -> String {
         try await until("Ctrl-C: leave", location)
     }
@@ -82,8 +82,8 @@ extension String {
 }
 
 @Suite("watch on a terminal", .tool, .namespace, .patient)
-struct TableTests {
-    @Test("The table has a row for each target with its history, and the terminal is restored at the end")
+struct BoardTests {
+    @Test("The board has a row for each target with its history, and the terminal is restored at the end")
     func rows() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
         let namespace = try await Namespace(.subnet)
@@ -219,7 +219,7 @@ struct TableTests {
         #expect(try await watching.end().status == 0)
     }
 
-    @Test("The table escapes control characters of a name")
+    @Test("The board escapes control characters of a name")
     func hostileName() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
         let namespace = try await Namespace(.subnet)
@@ -232,7 +232,7 @@ struct TableTests {
         #expect(try await watching.end().status == 0)
     }
 
-    @Test("The table fits into a small terminal")
+    @Test("The board fits into a small terminal")
     func small() async throws {
         let terminal = try Terminal(columns: 20, rows: 4)
         let namespace = try await Namespace(.subnet)
@@ -260,7 +260,7 @@ struct TableTests {
         #expect(try await watching.end().status == 0)
     }
 
-    @Test("Ctrl-Z restores the terminal, and the table returns when the process continues")
+    @Test("Ctrl-Z restores the terminal, and the board returns when the process continues")
     func stopped() async throws {
         let terminal = try Terminal(columns: 80, rows: 24)
         let namespace = try await Namespace(.gateway)

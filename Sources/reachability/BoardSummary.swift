@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// What remains of a table: for each target the changes, the time that it was unreachable, and its last state.
-struct TableSummary {
+/// What remains of a board: for each target the changes, the time that it was unreachable, and its last state.
+struct BoardSummary {
     private let cells: [[String]]
 
     init(of histories: [TargetHistory]) {
