@@ -23,8 +23,8 @@ struct WatchCommand: ParsableCommand {
             discussion: """
                 Its environment has REACHABILITY_TARGET, REACHABILITY_FLAGS, REACHABILITY_STATUS (reachable, \
                 unreachable or pending), REACHABILITY_REASON (a code), REACHABILITY_INTERFACE and \
-                REACHABILITY_INTERFACE_TYPE. One command runs at a time. If targets change meanwhile, it then runs once \
-                for each of them, with the latest state.
+                REACHABILITY_INTERFACE_TYPE. One command runs at a time. If targets change meanwhile, it then runs \
+                once for each of them, with the latest state.
                 """,
             valueName: "command"
         )
