@@ -17,8 +17,8 @@
 # passed runs again only after it has changed, or with FRESH=1. `make test-consumers` builds programs with each Swift
 # product, with each kind of dependency and linking.
 #
-# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR DESTDIR BUILD. V=1 shows the
-# commands. WERROR=-Werror makes warnings errors; the tests set it.
+# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR UNITDIR DESTDIR BUILD. V=1 shows
+# the commands. WERROR=-Werror makes warnings errors; the tests set it.
 
 CFLAGS    ?= -O2 -g
 PREFIX     = /usr/local
@@ -26,6 +26,7 @@ BINDIR     = $(PREFIX)/bin
 LIBDIR     = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 DATADIR    = $(PREFIX)/share
+UNITDIR    = $(PREFIX)/lib/systemd/system
 BUILD      = build
 OBJCOPY    = objcopy
 PKG_CONFIG = pkg-config
@@ -89,7 +90,8 @@ TEST_CFLAGS   = -std=gnu11 -pthread -Wall -Wextra -Wno-missing-field-initializer
                 -Wmissing-prototypes $(WERROR) $(MNL_CFLAGS) $(CFLAGS)
 TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(sort $(wildcard Tests/checks/*))
-WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
+# Tests/world/systemd boots the emulated machine, see VM_WORLD.
+WORLD         = $(filter-out %.sh %.py %/systemd,$(sort $(wildcard Tests/world/*)))
 
 .PHONY: FORCE all lib tool run try manuals docs deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
         test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
@@ -130,6 +132,8 @@ BASH_COMPLETION = bash-completion/completions/reachability
 ZSH_COMPLETION  = zsh/site-functions/_reachability
 FISH_COMPLETION = fish/vendor_completions.d/reachability.fish
 COMPLETIONS     = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+# They run the tool.
+UNITS           = reachability-wait@.service
 
 tool:
 	@command -v $(SWIFT) >/dev/null || { echo "The tool is written in Swift 6.3 and there is no '$(SWIFT)' on the PATH:" \
@@ -244,7 +248,7 @@ HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback delivery l
 MACHINE   = Tests/VM/machine Tests/VM/test-
 VM_TESTS  = $(foreach name,kernel links takeover,"--one-of=machine:$(MACHINE)$(name)")
 # These depend little on the kernel's version.
-VM_WORLD  = "--one-of=machine:$(MACHINE)kernel callback local-wifi name"
+VM_WORLD  = "--one-of=machine:$(MACHINE)kernel callback local-wifi name" --one-of=machine:Tests/world/systemd
 
 # They need a quiet machine: one shows a race between two processors, the other measures waits.
 ALONE     = $(BUILD)/tests/test-race $(BUILD)/tests/test-wait
@@ -404,12 +408,15 @@ install: lib
 	    install -d $(DESTDIR)$(BINDIR) && install -m 755 $(BUILD)/reachability $(DESTDIR)$(BINDIR); fi
 	for file in $(COMPLETIONS); do \
 	    if [ -f $(BUILD)/$$file ]; then install -D -m 644 $(BUILD)/$$file $(DESTDIR)$(DATADIR)/$$file || exit; fi; done
+	for unit in $(if $(wildcard $(BUILD)/reachability),$(UNITS)); do \
+	    install -d $(DESTDIR)$(UNITDIR) && \
+	    sed 's|@BINDIR@|$(BINDIR)|' packaging/systemd/$$unit.in > $(DESTDIR)$(UNITDIR)/$$unit || exit; done
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
 # Removes only folders that no other package can have.
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability \
-	    $(addprefix $(DATADIR)/,$(COMPLETIONS)))
+	    $(addprefix $(DATADIR)/,$(COMPLETIONS)) $(addprefix $(UNITDIR)/,$(UNITS)))
 	-printf '%s\n' $(HEADER_FOLDERS:%=$(DESTDIR)%) | sort -r | \
 	    while read -r folder; do if [ -d $$folder ]; then rmdir $$folder; fi; done
 

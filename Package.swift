@@ -67,10 +67,12 @@ let package = Package(
         ),
         .target(name: "AlamofireReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
         .target(name: "ClassicReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
+        // The arguments of the tool, also where /proc is not mounted.
+        .target(name: "ReachabilityArguments"),
         .executableTarget(
             name: "reachability",
             dependencies: [
-                "CReachability", "NetworkReachability", "ReachabilityHostNames",
+                "CReachability", "NetworkReachability", "ReachabilityArguments", "ReachabilityHostNames",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ]
         ),
@@ -98,6 +100,7 @@ let package = Package(
     cLanguageStandard: .gnu11
 )
 
-for target in package.targets where target.type != .system && target.name != "CReachability" {
+for target in package.targets
+where target.type != .system && !["CReachability", "ReachabilityArguments"].contains(target.name) {
     target.swiftSettings = swiftSettings
 }

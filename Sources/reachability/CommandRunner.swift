@@ -37,8 +37,8 @@ final class CommandRunner {
             var environment = ProcessInfo.processInfo.environment
             environment["REACHABILITY_TARGET"] = target.text
             environment["REACHABILITY_FLAGS"] = "\(state.path.flags)"
-            environment["REACHABILITY_STATUS"] = state.path.isReachable ? "reachable" : "unreachable"
-            environment["REACHABILITY_REASON"] = state.reasonText ?? ""
+            environment["REACHABILITY_STATUS"] = state.status.rawValue
+            environment["REACHABILITY_REASON"] = state.reasonCode ?? ""
             environment["REACHABILITY_INTERFACE"] = state.path.interface?.name ?? ""
             environment["REACHABILITY_INTERFACE_TYPE"] = state.path.interface?.type.description ?? ""
             let (child, error) = spawn(environment)

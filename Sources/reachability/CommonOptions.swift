@@ -16,13 +16,23 @@ struct CommonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Send from this address. Targets must then be addresses.", valueName: "address"))
     var source: String?
 
-    @Flag(help: "Print each state as one line of JSON.")
+    @Flag(
+        help: ArgumentHelp(
+            "Print each state as one line of JSON.",
+            discussion: """
+                The reason is null if the target is reachable, else one of: \
+                \(ReachabilityReason.codes.map(\.code).joined(separator: ", ")).
+                """))
     var json = false
+
+    @Flag(name: [.short, .long], help: "Print no states. Errors still go to standard error.")
+    var quiet = false
 
     @Flag(help: "Also print to standard error what the library knows about each target.")
     var debug = false
 
     func validate() throws {
+        if quiet && json { throw ValidationError("--quiet prints no states, and --json prints them.") }
         if let interface, !(1...15).contains(interface.utf8.count) {
             throw ValidationError("The name of an interface has 1 to 15 bytes.")
         }
@@ -32,14 +42,27 @@ struct CommonOptions: ParsableArguments {
         }
     }
 
-    /// Without texts: the default path.
-    func targets(_ texts: [String], notifiesPath: Bool = false) throws(ToolError) -> [Target] {
+    /// A target for each text, or why it cannot be one. Without texts: the default path.
+    func candidates(_ texts: [String], notifiesPath: Bool = false) -> [Result<Target, ToolError>] {
         let binding = TargetBinding(
             interface: interface, source: source.flatMap(Address.init(numeric:)), notifiesPath: notifiesPath)
-        if texts.isEmpty { return [try Target(defaultPath: binding)] }
-        var targets: [Target] = []
-        for text in texts { targets.append(try Target(host: text, binding: binding)) }
-        return targets
+        return (texts.isEmpty ? [Target.defaultPathText] : texts).map { text in
+            Result { () throws(ToolError) in try Target(host: text, binding: binding) }
+        }
+    }
+
+    /// For commands that need all their targets: prints what is wrong with each of them, and ends.
+    func targets(_ texts: [String], notifiesPath: Bool = false) throws -> [Target] {
+        let candidates = candidates(texts, notifiesPath: notifiesPath)
+        let failures = candidates.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+        for failure in failures { StandardError.write(failure.message.escaped) }
+        if let status = failures.map(\.exitStatus).max() { throw ExitCode(status) }
+        return try candidates.map { try $0.get() }
+    }
+
+    /// nil if nothing should be printed.
+    func lineDisplay(_ form: LineDisplay.Form) -> LineDisplay? {
+        quiet ? nil : LineDisplay(form: json ? .json : form)
     }
 
     func printDescription(of target: Target) {
@@ -48,7 +71,7 @@ struct CommonOptions: ParsableArguments {
 }
 
 extension Target {
-    /// A URL is the most common mistake. As a name, it would never be found.
+    /// Refuses texts that as a name would never be found. A URL is the most common mistake.
     fileprivate convenience init(host text: String, binding: TargetBinding) throws(ToolError) {
         if text.contains(where: { $0 == "/" || $0.isWhitespace }) {
             throw ToolError("\(text): is neither a name nor an address; give only the host of a URL")
@@ -56,8 +79,26 @@ extension Target {
         if !text.contains(","), text.contains(where: { ":[]".contains($0) }), !Address.isLiteral(text) {
             throw ToolError("\(text): is neither a name nor an address; leave out a port, and brackets")
         }
+        if !Address.isLiteral(text), text.endsInNumber {
+            throw ToolError("\(text): is not an address, and no name ends in a number")
+        }
         try self.init(text, binding: binding)
     }
+}
+
+extension String {
+    /// Whether a text ends like an IPv4 address. There is no such top-level domain.
+    fileprivate var endsInNumber: Bool {
+        guard !contains(","), let last = split(separator: ".").last else { return false }
+        let digits = last.lowercased()
+        return digits.allSatisfy { $0.isASCII && $0.isNumber }
+            || digits.hasPrefix("0x") && digits.dropFirst(2).allSatisfy { $0.isASCII && $0.isHexDigit }
+    }
+}
+
+extension ArgumentHelp {
+    static let targets = ArgumentHelp(
+        "Names, addresses, or LOCAL,REMOTE; 'default' is the default path.", valueName: "target")
 }
 
 /// A number of seconds, with a fraction.
@@ -80,13 +121,13 @@ struct Seconds: ExpressibleByArgument {
 }
 
 extension ParsableCommand {
-    /// Runs a command's body. A `ToolError` ends the process with status 70, and with one line that says why.
+    /// Runs a command's body. A `ToolError` ends the process with its status, and with one line that says why.
     func reporting(_ body: () throws -> Void) throws {
         do {
             try body()
         } catch let failure as ToolError {
             StandardError.write(failure.message.escaped)
-            throw ExitCode(ExitStatus.unusable)
+            throw ExitCode(failure.exitStatus)
         }
     }
 }

@@ -3,18 +3,20 @@
 import CReachability
 import Glibc
 
-/// The main thread's run loop, with the signals, the reader and the deadline that a command waits for.
+/// The main thread's run loop, with the signals, the keys, the reader and the deadline that a command waits for.
 struct EventLoop {
     enum Event: Equatable {
         /// Targets had callbacks.
         case targets
         case signals(Set<Int32>)
+        case keys(String)
         case timeout
         /// Nobody reads standard output any more.
         case readerGone
     }
 
     let runLoop: SCRunLoop
+    let keyboard = Keyboard()
     private let watchesReader: Bool
 
     /// `watchesReader`: for a command that prints while it runs, and is of no use without a reader.
@@ -32,6 +34,7 @@ struct EventLoop {
             var descriptors = [
                 pollfd(fd: SCRunLoopGetFileDescriptor(runLoop), events: Int16(POLLIN), revents: 0),
                 pollfd(fd: watchesReader ? STDOUT_FILENO : -1, events: 0, revents: 0),
+                pollfd(fd: keyboard.isOpen ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
             ]
             let count = poll(&descriptors, nfds_t(descriptors.count), deadline.map(milliseconds(until:)) ?? -1)
             if count < 0 && errno != EINTR { throw ToolError(of: "run loop", status: errno) }
@@ -41,6 +44,10 @@ struct EventLoop {
             if !signals.isEmpty { return .signals(signals) }
             let isBroken = count > 0 && descriptors[1].revents & Int16(POLLERR | POLLHUP) != 0
             if watchesReader && (isBroken || StandardOutput.result == .readerGone) { return .readerGone }
+            if count > 0 && descriptors[2].revents != 0 {
+                if let keys = keyboard.keys() { return .keys(keys) }
+                keyboard.close()
+            }
             if handled > 0 { return .targets }
             if let deadline, deadline <= .now { return .timeout }
         }

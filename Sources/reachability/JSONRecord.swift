@@ -22,7 +22,8 @@ struct JSONRecord: Encodable {
     }
 
     private enum Key: String, CodingKey {
-        case target, time, flags, value, reachable, reason, interface, gateway, source, destination, evidence
+        case target, time, status, reachable, reason, flags, flagNames, value, interface, gateway, source, destination
+        case evidence
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -30,10 +31,12 @@ struct JSONRecord: Encodable {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(target, forKey: .target)
         try object.encode(time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), forKey: .time)
+        try object.encode(state.status.rawValue, forKey: .status)
+        try object.encode(state.status == .reachable, forKey: .reachable)
+        try object.encode(state.reasonCode, forKey: .reason)
         try object.encode("\(path.flags)", forKey: .flags)
+        try object.encode(path.flags.names, forKey: .flagNames)
         try object.encode(path.flags.rawValue, forKey: .value)
-        try object.encode(path.isReachable, forKey: .reachable)
-        try object.encode(state.reasonText, forKey: .reason)
         try object.encode(path.interface.map(JSONInterface.init), forKey: .interface)
         try object.encode(path.gateway?.description, forKey: .gateway)
         try object.encode(path.source?.description, forKey: .source)

@@ -13,11 +13,8 @@ struct LineDisplay: StateDisplay {
     func show(_ target: Target, _ state: TargetState) throws(ToolError) {
         switch form {
         case .text: try StandardOutput.writeLine("\(target.label)  \(state.line)")
-        case .textWithTime: try StandardOutput.writeLine("\(TimeOfDay.now.text)  \(target.label)  \(state.line)")
+        case .textWithTime: try StandardOutput.writeLine("\(LocalTime.now.text)  \(target.label)  \(state.line)")
         case .json: try StandardOutput.writeLine(JSONRecord(target: target.text, time: Date(), state: state).json)
         }
     }
-
-    func suspend() {}
-    func redraw() {}
 }

@@ -11,22 +11,72 @@ struct ReachabilityTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reachability",
         abstract: "Print whether a packet can leave this machine for a host, over which interface, or why not.",
+        usage: """
+            reachability [check] <target> ...
+            reachability check [<target> ...]
+            reachability watch [<target> ...]
+            reachability wait [<target> ...]
+            reachability [-W] -r <target>
+            """,
         discussion: """
             Reachable means that a packet addressed to the target can leave this machine now. It never means that the \
             target responds.
 
-            A TARGET is an address, a name, or LOCAL,REMOTE: two addresses, of which one may be left out.
+            A TARGET is an address, a name, or LOCAL,REMOTE: two addresses, of which one may be left out. The target \
+            'default', or no target, is the default path. A host of that name is 'default.'.
 
             -r TARGET and -W -r TARGET print what Apple's scutil prints.
+
+            Exit status: 0 reachable, or ended on request; 1 not reachable, or time-out; 64 wrong usage or input; \
+            70 the kernel cannot be queried; 74 standard output or a file cannot be written.
             """,
         version: String(cString: SCNetworkReachabilityGetVersion()),
-        subcommands: [CheckCommand.self, WatchCommand.self, WaitCommand.self, ScutilCommand.self],
-        defaultSubcommand: ScutilCommand.self
+        subcommands: [CheckCommand.self, WatchCommand.self, WaitCommand.self],
+        defaultSubcommand: CheckCommand.self
     )
 
     static func main() {
         StandardDescriptors.open()
-        main(nil)
+        let arguments = Arguments.all
+        if arguments.isEmpty { end(with: CleanExit.helpRequest(self), status: ExitStatus.badInput) }
+        if ScutilCommand.isMeant(by: arguments) { ScutilCommand.run(arguments) }
+        if let flaw = CommandWord.flaw(in: arguments) {
+            StandardError.write(flaw)
+            Glibc.exit(ExitStatus.badInput)
+        }
+        run(arguments)
+    }
+}
+
+extension ParsableCommand {
+    /// Runs the command that the arguments name, and ends the process.
+    static func run(_ arguments: [String]) -> Never {
+        do {
+            var command = try parsed(arguments)
+            try command.run()
+            Glibc.exit(0)
+        } catch {
+            end(with: error, status: exitCode(for: error).rawValue)
+        }
+    }
+
+    private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+        do {
+            return try parseAsRoot(arguments)
+        } catch {
+            // The message repeats arguments. Parse them again without control characters.
+            _ = try parseAsRoot(arguments.map(\.escaped))
+            throw error
+        }
+    }
+
+    /// Help that was requested goes to standard output, all else to standard error.
+    static func end(with error: any Error, status: Int32) -> Never {
+        let message = fullMessage(for: error)
+        if !message.isEmpty {
+            if status == 0 { try? StandardOutput.writeLine(message) } else { StandardError.writeLine(message) }
+        }
+        Glibc.exit(status)
     }
 }
 #else
@@ -36,7 +86,7 @@ enum ReachabilityTool {
     static func main() {
         StandardError.write(
             "this is not the tool: it was built without the trait Tool. Build it with: swift build --traits Tool")
-        exit(ExitStatus.unusable)
+        exit(ExitStatus.noKernel)
     }
 }
 #endif

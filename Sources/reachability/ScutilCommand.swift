@@ -8,12 +8,12 @@ import NetworkReachability
 /// The output of Apple's scutil. Scripts parse it, so every word and every blank is the same.
 struct ScutilCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "scutil",
+        commandName: "reachability",
         abstract: "Print what Apple's scutil -r and scutil -W -r print."
     )
 
     @Option(name: .customShort("r"), help: ArgumentHelp("Print the flags of this target.", valueName: "target"))
-    var target: String?
+    var target: String
 
     @Flag(name: .customShort("W"), help: "Keep running, and print every change.")
     var watches = false
@@ -21,11 +21,13 @@ struct ScutilCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Without -W: how long to wait until a name is looked up.", valueName: "seconds"))
     var timeout = Seconds(5)
 
+    /// No other command has one of these options.
+    static func isMeant(by arguments: [String]) -> Bool {
+        guard arguments.first?.hasPrefix("-") == true else { return false }
+        return arguments.prefix { $0 != "--" }.contains { $0.hasPrefix("-r") || $0.hasPrefix("-W") }
+    }
+
     func run() throws {
-        guard let target else {
-            StandardError.write("nothing to do\n\(ReachabilityTool.helpMessage(columns: nil))")
-            throw ExitCode.validationFailure
-        }
         try reporting {
             if watches {
                 try watch(target)
@@ -37,8 +39,8 @@ struct ScutilCommand: ParsableCommand {
 
     /// A name that is still pending has no flags, as in Apple's tool.
     private func flags(of text: String) throws(ToolError) -> ReachabilityFlags {
-        let state = try resolvedStates(of: [try Target(text)], until: timeout.fromNow)[0]
-        return state.isPending ? [] : state.path.flags
+        let state = try resolvedStates(of: [try Target(text)], until: timeout.fromNow)[0].get()
+        return state.status == .pending ? [] : state.path.flags
     }
 
     /// Reports a failure in the words of Apple's tool.
@@ -68,7 +70,7 @@ struct ScutilCommand: ParsableCommand {
                 let number = count < 10 ? " \(count)" : "\(count)"
                 let value = padded(Int(flags.rawValue), to: 8, radix: 16)
                 count += 1
-                try StandardOutput.writeLine("\n*** \(TimeOfDay.now.text)\n")
+                try StandardOutput.writeLine("\n*** \(LocalTime.now.timeOfDay)\n")
                 try StandardOutput.writeLine(
                     "\(number): callback w/flags=0x\(value) (info=\"\(target.kind.rawValue)\")")
                 try print(target, indent: 4, flags: flags)

@@ -31,6 +31,11 @@ enum Signals {
         }
     }
 
+    /// Gives a signal its default effect again.
+    static func restore(_ signal: Int32) {
+        _ = Glibc.signal(signal, SIG_DFL)
+    }
+
     /// The signals since the last call.
     static func taken() -> Set<Int32> {
         let bits = received.exchange(0, ordering: .relaxed)

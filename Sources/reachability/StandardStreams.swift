@@ -21,7 +21,7 @@ enum StandardOutput {
         switch writeAll(text, to: STDOUT_FILENO) {
         case 0: return
         case EPIPE, EIO: result = .readerGone
-        case let error: throw ToolError(of: "standard output", status: error)
+        case let error: throw ToolError(writing: "standard output", error: error)
         }
     }
 }
@@ -49,7 +49,7 @@ enum StandardDescriptors {
 }
 
 /// 0, or an errno.
-private func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
+func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
     var text = text
     return text.withUTF8 { bytes in
         var rest = UnsafeRawBufferPointer(bytes)

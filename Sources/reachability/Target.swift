@@ -23,11 +23,14 @@ final class Target {
         case addressPair = "by address pair"
     }
 
+    /// The name of the default path. A host of this name is `default.`.
+    static let defaultPathText = "default"
+
     /// As the user wrote it.
     let text: String
     let kind: Kind
-    /// The text for people.
-    var label: String { text.escaped }
+    /// The text for people: for an IPv4 address that is written in an unusual form, also the usual one.
+    let label: String
     /// Called at each change, by the thread that drives the run loop.
     var onChange: (ReachabilityFlags) -> Void = { _ in }
 
@@ -35,14 +38,18 @@ final class Target {
     private var runLoop: SCRunLoop?
 
     convenience init(_ text: String, binding: TargetBinding = TargetBinding()) throws(ToolError) {
+        if text == Target.defaultPathText {
+            try self.init(defaultPath: binding)
+            return
+        }
         let (kind, question) = try Target.parse(text, source: binding.source)
         try self.init(text, kind, question, binding)
     }
 
     /// The default path, of the family of the source address if there is one.
-    convenience init(defaultPath binding: TargetBinding) throws(ToolError) {
+    private convenience init(defaultPath binding: TargetBinding) throws(ToolError) {
         let remote = Address(binding.source?.isIPv6 == true ? "::" : "0.0.0.0")
-        try self.init("default", .address, .addresses(local: binding.source, remote: remote), binding)
+        try self.init(Target.defaultPathText, .address, .addresses(local: binding.source, remote: remote), binding)
     }
 
     private init(
@@ -50,6 +57,8 @@ final class Target {
     ) throws(ToolError) {
         self.text = text
         self.kind = kind
+        let usual = Address(numeric: text).flatMap { $0.isIPv6 || $0.description == text ? nil : $0.description }
+        label = text.escaped + (usual.map { " (\($0))" } ?? "")
         do {
             let options = ReachabilityOptions(interface: binding.interface)
             reachability = try KernelTarget(question, options, notifiesPath: binding.notifiesPath).target

@@ -2,22 +2,30 @@
 
 import CReachability
 
-/// The exit statuses, besides the argument parser's 64 for wrong usage.
+/// The exit statuses, besides 0. Those above 1 are of sysexits.h.
 enum ExitStatus {
+    /// A target is not reachable, or a wait has timed out.
     static let unmet: Int32 = 1
-    static let unusable: Int32 = 70
+    /// Wrong usage, or a text that cannot be a target. The argument parser has the same status.
+    static let badInput: Int32 = 64
+    /// The kernel cannot be queried.
+    static let noKernel: Int32 = 70
+    /// Standard output or a file cannot be written.
+    static let noOutput: Int32 = 74
 }
 
-/// A target, the kernel or standard output cannot be used.
+/// Why a command, or one of its targets, cannot go on.
 struct ToolError: Error {
     var message: String
     /// A value of SCError().
     var status: Int32
+    var exitStatus: Int32
 
     /// Input that the tool itself refuses.
     init(_ message: String) {
         self.message = message
         status = Int32(__kSCStatusInvalidArgument)
+        exitStatus = ExitStatus.badInput
     }
 
     /// The library's last error; `subject` is what it happened to.
@@ -26,7 +34,14 @@ struct ToolError: Error {
     }
 
     init(of subject: String, status: Int32) {
-        self.status = status
         message = "\(subject): \(String(cString: SCErrorString(status)))"
+        self.status = status
+        exitStatus = status == __kSCStatusInvalidArgument ? ExitStatus.badInput : ExitStatus.noKernel
+    }
+
+    /// A file that cannot be written.
+    init(writing subject: String, error: Int32) {
+        self.init(of: subject, status: error)
+        exitStatus = ExitStatus.noOutput
     }
 }

@@ -8,12 +8,14 @@ struct WaitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
         abstract: "Wait until targets are reachable. Exits with 0 as soon as they are, with 1 at the time-out.",
-        discussion:
-            "With --json it prints the states at the end. At the time-out it names the targets that it still waits for."
+        discussion: """
+            Without a target it waits for the default path. With --json it prints the states at the end. At the \
+            time-out it names the targets that it still waits for.
+            """
     )
 
-    @Argument(help: ArgumentHelp("Names, addresses, or LOCAL,REMOTE.", valueName: "target"))
-    var targets: [String]
+    @Argument(help: .targets)
+    var targets: [String] = []
 
     @Flag(help: "One of the targets is enough.")
     var any = false
@@ -41,8 +43,8 @@ struct WaitCommand: ParsableCommand {
             }
             targets.forEach(options.printDescription)
             if isMet(by: states) { return }
-            for (target, state) in zip(targets, states) where !isAsWanted(state) {
-                StandardError.write("time-out: \(target.label)  \(state.line)")
+            for (target, state) in zip(targets, states) where !isAsWanted(state) && !options.quiet {
+                StandardError.write("time-out: \(target.label)  \(state.lineAtTimeOut)")
             }
             throw ExitCode(ExitStatus.unmet)
         }
@@ -54,7 +56,7 @@ struct WaitCommand: ParsableCommand {
 
     /// A name that is not looked up yet is neither reachable nor unreachable.
     private func isAsWanted(_ state: TargetState) -> Bool {
-        !state.isPending && state.path.isReachable != not
+        state.status == (not ? .unreachable : .reachable)
     }
 }
 #endif

@@ -95,6 +95,7 @@ struct CheckTests {
         #expect(objects[0].flags == "Reachable")
         #expect(objects[0].value == 2)
         #expect(objects[0].reachable)
+        #expect(objects[0].status == "reachable" && objects[0].flagNames == ["reachable"])
         #expect(objects[0].reason == nil)
         #expect(objects[0].interface?.name == "e0")
         #expect(objects[0].interface?.type == "virtual")
@@ -104,7 +105,8 @@ struct CheckTests {
         // Whole milliseconds.
         #expect((start.addingTimeInterval(-0.001)...Date.now).contains(objects[0].time))
         #expect(objects[1].reachable == false)
-        #expect(objects[1].reason == "interface missing")
+        #expect(objects[1].status == "unreachable" && objects[1].flagNames == [])
+        #expect(objects[1].reason == "interfaceMissing")
         #expect(objects[1].interface == nil)
         for line in ended.output.split(separator: "\n") {
             let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
@@ -128,8 +130,10 @@ struct CheckTests {
         let server = try NameServer(in: namespace)
         let ended = try await namespace.run("check", "--timeout", "0.1", "host.invalid")
         #expect(ended.status == 1)
-        #expect(ended.output.hasPrefix("host.invalid  Reachable"))
-        #expect(ended.output.hasSuffix("(name pending)\n"))
+        #expect(ended.output == "host.invalid  Pending  (name pending)\n")
+        let json = try await namespace.run("check", "--json", "--timeout", "0.1", "host.invalid")
+        let object = try JSONLine(json.output)
+        #expect(object.status == "pending" && !object.reachable && object.reason == "namePending")
         server.sendReplies()
         #expect(
             try await namespace.run("check", "host.invalid").output == "host.invalid  Not Reachable  (name not found)\n"
@@ -137,11 +141,11 @@ struct CheckTests {
     }
 
     @Test(
-        "A text that cannot be a target exits with 70 and a reason",
+        "A text that cannot be a target exits with 64 and a reason",
         arguments: ["", "https://example.com", "a b", "10.0.0.2,host", ",", "10.0.0.2,::1", "name,"])
     func unusable(target: String) async throws {
         let ended = try await Namespace().run("check", target)
-        #expect(ended.status == 70)
+        #expect(ended.status == 64)
         #expect(ended.output == "")
         #expect(ended.errors.hasPrefix("reachability: \(target): "))
         #expect(ended.errors.filter { $0 == "\n" }.count == 1)
@@ -157,22 +161,87 @@ struct CheckTests {
             ([String(repeating: "a", count: 1025)], ": a name has at most 1024 bytes"),
             (["host:80"], ": is neither a name nor an address; leave out a port"),
             (["[::1]"], ": is neither a name nor an address; leave out a port, and brackets"),
+            (["300.1.2.3"], "300.1.2.3: is not an address, and no name ends in a number"),
+            (["1.2.3.4.5"], ": is not an address"), (["host.0x1g", "host.0xff"], "host.0xff: is not an address"),
         ])
     func flaw(arguments: [String], text: String) async throws {
         let ended = try await Tool.start(["check"] + arguments).end()
-        #expect(ended.status == 70)
+        #expect(ended.status == 64)
         #expect(ended.errors.contains(text))
         #expect(!ended.errors.contains("Invalid argument"))
+    }
+
+    @Test("A bad target does not keep back the lines of the others, and the status is 64")
+    func oneOfFive() async throws {
+        let namespace = try await Namespace(.subnet)
+        let ended = try await namespace.run("check", "10.0.0.9", "300.1.2.3", "192.0.2.1", "127.0.0.1", "10.0.0.2")
+        #expect(ended.status == 64)
+        #expect(ended.errors == "reachability: 300.1.2.3: is not an address, and no name ends in a number\n")
+        let targets = ended.output.split(separator: "\n").map { $0.prefix { $0 != " " } }
+        #expect(targets == ["10.0.0.9", "192.0.2.1", "127.0.0.1", "10.0.0.2"])
+    }
+
+    @Test("A kernel that cannot be queried exits with 70")
+    func noKernel() async throws {
+        // One descriptor: enough for the dynamic linker, and too few for a socket and a loop.
+        let script = "ulimit -n 4; exec \"$0\" check 127.0.0.1"
+        let ended = try await RunningProcess(["sh", "-c", script, Tool.path]).end()
+        #expect(ended.status == 70)
+        #expect(ended.output == "")
+        #expect(ended.errors.hasSuffix(": Too many open files\n"))
+    }
+
+    @Test("An IPv4 address in an unusual form is shown in the usual one, too")
+    func unusualForm() async throws {
+        let namespace = try await Namespace(.subnet)
+        let ended = try await namespace.run("check", "1", "012.0.0.011", "127.1")
+        #expect(
+            ended.output == """
+                1 (0.0.0.1)  Not Reachable  (no route)
+                012.0.0.011 (10.0.0.9)  Reachable,Directly Reachable Address  dev e0  src 10.0.0.2
+                127.1 (127.0.0.1)  Reachable,Local Address,Directly Reachable Address  dev lo  src 127.0.0.1
+
+                """)
+    }
+
+    @Test("Without a target, and as 'default', it is the default path; 'default.' is a name")
+    func defaultPath() async throws {
+        let namespace = try await Namespace(.gateway)
+        let line = "default  Reachable  dev e0  via 10.0.0.1  src 10.0.0.2\n"
+        for arguments in [["check"], ["check", "default"], ["default"], ["default", "--interface", "e0"]] {
+            let ended = try await namespace.start([Tool.path] + arguments).end()
+            #expect(ended.status == 0 && ended.output == line, "\(arguments)")
+        }
+        #expect(try await namespace.run("wait", "--timeout", "0").status == 0)
+        #expect(try await namespace.run("wait", "--timeout", "0", "default").status == 0)
+        #expect(try await JSONLine(namespace.run("check", "--json").output).target == "default")
+        let name = try await namespace.run("check", "--timeout", "0", "default.")
+        #expect(name.output.hasPrefix("default.  ") && name.status == 1)
+    }
+
+    @Test("--quiet prints only errors")
+    func quiet() async throws {
+        let namespace = try await Namespace(.subnet)
+        for (arguments, status) in [(["127.0.0.1"], 0), (["192.0.2.1"], 1), (["--not", "127.0.0.1"], 1)]
+            as [([String], Int32)]
+        {
+            let command = arguments.count > 1 ? ["wait", "--timeout", "0"] : ["check"]
+            for option in ["-q", "--quiet"] {
+                let ended = try await namespace.start([Tool.path] + command + [option] + arguments).end()
+                #expect(ended.status == status && ended.output == "" && ended.errors == "")
+            }
+        }
+        #expect(try await namespace.run("check", "-q", "a b").errors.hasPrefix("reachability: a b: "))
     }
 
     @Test("A source address goes with addresses, not with names")
     func sourceOfName() async throws {
         let ended = try await Namespace().run("check", "--source", "127.0.0.1", "host.invalid")
-        #expect(ended.status == 70)
+        #expect(ended.status == 64)
         #expect(ended.errors.contains("not a name"))
     }
 
-    @Test("A closed standard output does not change the status; a full one exits with 70")
+    @Test("A closed standard output does not change the status; a full one exits with 74")
     func output() async throws {
         func run(_ redirection: String) async throws -> Ended {
             let script = "\"$0\" check 127.0.0.1 \(redirection)"
@@ -181,7 +250,7 @@ struct CheckTests {
         #expect(try await run(">&-").status == 0)
         #expect(try await run("<&- >&- 2>&-").status == 0)
         let full = try await run(">/dev/full")
-        #expect(full.status == 70)
+        #expect(full.status == 74)
         #expect(full.errors == "reachability: standard output: No space left on device\n")
     }
 }

@@ -74,10 +74,22 @@ struct EscapeTests {
         expectNone(in: ended.output)
     }
 
+    @Test("Messages about wrong usage escape them")
+    func usage() async throws {
+        for arguments in [
+            ["--a\u{1B}[2J\nb"], ["check", "--timeout", "\u{1B}[2J"], ["chek\u{1B}"], ["-r", "a", "\u{1B}"],
+        ] {
+            let ended = try await Tool.start(arguments).end()
+            #expect(ended.status == 64)
+            #expect(ended.errors.contains(#"\x1b"#) && ended.output == "")
+            expectNone(in: ended.errors)
+        }
+    }
+
     @Test("Messages escape them", arguments: ["/\u{1B}[2J", "a,\u{1B}[2J"])
     func messages(target: String) async throws {
         let ended = try await Tool.start(["check", target]).end()
-        #expect(ended.status == 70)
+        #expect(ended.status == 64)
         #expect(ended.errors.contains(#"\x1b[2J"#))
         expectNone(in: ended.errors)
     }

@@ -28,7 +28,7 @@ struct ExecTests {
             environment: ["KEPT": "kept", "REACHABILITY_INTERFACE": "old"])
         #expect(try await watching.nextLine().contains("192.0.2.1  Reachable"))
         try await namespace.ip("route delete default")
-        #expect(try await nextRun(watching) == "192.0.2.1|Not Reachable|unreachable|no route|||kept")
+        #expect(try await nextRun(watching) == "192.0.2.1|Not Reachable|unreachable|noRoute|||kept")
         try await namespace.ip("route add 192.0.2.0/24 dev e0")
         #expect(
             try await nextRun(watching) == "192.0.2.1|Reachable,Directly Reachable Address|reachable||e0|virtual|kept")

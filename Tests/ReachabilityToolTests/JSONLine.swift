@@ -11,13 +11,14 @@ struct JSONLine: Decodable {
     }
 
     static let keys = [
-        "destination", "evidence", "flags", "gateway", "interface", "reachable", "reason", "source", "target", "time",
-        "value",
+        "destination", "evidence", "flagNames", "flags", "gateway", "interface", "reachable", "reason", "source",
+        "status", "target", "time", "value",
     ]
 
     var target: String
     var time: Date
-    var flags, evidence: String
+    var flags, status, evidence: String
+    var flagNames: [String]
     var value: UInt32
     var reachable: Bool
     var reason: String?

@@ -13,6 +13,7 @@ struct ScutilTests {
             ("192.0.2.1", "Reachable"), ("10.0.0.9", "Reachable,Directly Reachable Address"),
             ("10.0.0.2", "Reachable,Local Address,Directly Reachable Address"),
             ("10.0.0.2,192.0.2.1", "Reachable"), ("2001:db8::1", "Not Reachable"), ("0.0.0.0", "Reachable"),
+            ("default", "Reachable"),
         ] {
             let ended = try await namespace.run("-r", target)
             #expect(ended.output == text + "\n", "\(target)")
@@ -51,11 +52,11 @@ struct ScutilTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("A standard output that cannot be used exits with 70", arguments: ["-r", "-W -r"])
+    @Test("A standard output that cannot be used exits with 74", arguments: ["-r", "-W -r"])
     func output(options: String) async throws {
         let script = "\"$0\" \(options) 127.0.0.1 >/dev/full"
         let ended = try await RunningProcess(["sh", "-c", script, Tool.path]).end()
-        #expect(ended.status == 70)
+        #expect(ended.status == 74)
         #expect(ended.errors == "reachability: standard output: No space left on device\n")
     }
 
@@ -101,6 +102,13 @@ struct ScutilTests {
             #expect(try await next() == flags)
             #expect(try await next() == "")
         }
+    }
+
+    @Test("default is the default path")
+    func defaultPath() async throws {
+        let watching = try await Namespace(.gateway).start("-W", "-r", "default")
+        #expect(try await watching.nextLine() == " 0: direct")
+        #expect(try await watching.nextLine().hasSuffix("> {default path}"))
     }
 
     @Test("-W -r of a name has a callback when it is looked up")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import CReachability
+import Foundation
 import TestSupport
 import Testing
 
@@ -9,18 +10,88 @@ struct UsageTests {
     @Test(
         "Wrong usage exits with 64, and prints only to standard error",
         arguments: [
-            [], ["bogus"], ["-r"], ["-W"], ["check"], ["wait"], ["check", "--bogus", "127.0.0.1"],
+            [], ["-r"], ["-W"], ["check", "--bogus", "127.0.0.1"],
             ["check", "--timeout", "soon", "127.0.0.1"], ["check", "--timeout=-1", "127.0.0.1"],
             ["wait", "--timeout", "nan", "127.0.0.1"], ["watch", "--timeout", "inf"],
             ["check", "--source", "host", "127.0.0.1"], ["check", "--interface", "", "127.0.0.1"],
             ["check", "--interface", "sixteen.letters.", "127.0.0.1"], ["-r", "127.0.0.1", "check", "127.0.0.1"],
-            ["-r", "127.0.0.1", "--json"],
+            ["-r", "127.0.0.1", "--json"], ["-W", "-r"], ["check", "--quiet", "--json"], ["--json", "watch"],
         ])
     func invalid(arguments: [String]) async throws {
         let ended = try await Tool.start(arguments).end()
         #expect(ended.status == 64)
         #expect(ended.output == "")
         #expect(ended.errors != "")
+    }
+
+    @Test("A target alone is checked", .namespace)
+    func targetAlone() async throws {
+        let namespace = try await Namespace(.gateway)
+        for arguments in [
+            ["192.0.2.1"], ["--interface", "e0", "192.0.2.1"], ["192.0.2.1", "--timeout", "1"], ["--", "192.0.2.1"],
+        ] {
+            let ended = try await namespace.start([Tool.path] + arguments).end()
+            #expect(ended.status == 0 && ended.output == "192.0.2.1  Reachable  dev e0  via 10.0.0.1  src 10.0.0.2\n")
+        }
+    }
+
+    @Test(
+        "A misspelt command gets a suggestion",
+        arguments: [
+            ("chek", "check"), ("Check", "check"), ("wach", "watch"), ("watchs", "watch"), ("wiat", "wait"),
+            ("hlep", "help"), ("mail", "wait"),
+        ])
+    func misspelt(word: String, command: String) async throws {
+        let ended = try await Tool.run(word, "--exec", "true", "192.0.2.1")
+        #expect(ended.status == 64 && ended.output == "")
+        #expect(
+            ended.errors == """
+                reachability: '\(word)' is not a command; did you mean '\(command)'? For a host of this name: \
+                reachability check \(word)
+
+                """)
+    }
+
+    @Test("check WORD, a name with a dot and a word unlike all commands are looked up", .namespace, .nameServer)
+    func words() async throws {
+        let namespace = try await Namespace(.gateway)
+        let server = try NameServer(in: namespace)
+        server.sendReplies()
+        for arguments in [["check", "chek"], ["wait.invalid"], ["printer"]] {
+            let ended = try await namespace.start([Tool.path] + arguments).end()
+            #expect(ended.status == 1)
+            #expect(ended.output == "\(arguments.last ?? "")  Not Reachable  (name not found)\n")
+        }
+    }
+
+    @Test("A command after an option is not taken for a host")
+    func misplaced() async throws {
+        let ended = try await Tool.run("--json", "watch", "192.0.2.1")
+        #expect(ended.errors == "reachability: the command comes first: reachability watch ...\n")
+    }
+
+    @Test("The tool knows its arguments where /proc is not mounted", .namespace)
+    func noProc() async throws {
+        let script = "mount -t tmpfs none /proc && exec \"$0\" check 127.0.0.1 ::1"
+        let command = ["unshare", "--mount", "--user", "--map-root-user", "sh", "-c", script, Tool.path]
+        // Not the status, nor the errors: the leak sanitizer needs /proc, and fails at the end.
+        let output = try await Namespace("link set lo up").start(command).end().output
+        let targets = output.split(separator: "\n").map { $0.prefix { $0 != " " } }
+        #expect(targets == ["127.0.0.1", "::1"])
+    }
+
+    @Test("The help and the manual list the code of every reason in the header")
+    func codes() async throws {
+        let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+        let header = try String(contentsOfFile: root + "/include/reachability/reachability.h", encoding: .utf8)
+        let manual = try String(contentsOfFile: root + "/docs/tool.md", encoding: .utf8)
+        let help = try await Tool.run("check", "--help").output
+        let reasons = header.matches(of: /kSCNetworkReachabilityReason([A-Z][A-Za-z]*) *= [1-9]/).map { String($0.1) }
+        #expect(reasons.count >= 13)
+        for reason in reasons {
+            let code = reason.prefix(1).lowercased() + reason.dropFirst()
+            #expect(help.contains(code) && manual.contains("`\(code)`"), "\(code)")
+        }
     }
 
     @Test("The message says what is wrong with a source")

@@ -30,6 +30,9 @@ struct WaitTests {
         #expect(ended.status == 1)
         #expect(ended.output == "")
         #expect(ended.errors == "reachability: time-out: 192.0.2.1  Not Reachable  (no route)\n")
+        let not = try await Namespace(.gateway).run("wait", "--timeout", "0", "--not", "192.0.2.1")
+        #expect(
+            not.errors == "reachability: time-out: 192.0.2.1  still reachable  dev e0  via 10.0.0.1  src 10.0.0.2\n")
     }
 
     @Test("A time-out of 0 reads the state once")

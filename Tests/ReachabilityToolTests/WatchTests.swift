@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -11,7 +12,8 @@ struct WatchTests {
         _ process: RunningProcess, _ location: SourceLocation = #_sourceLocation
     ) async throws -> String {
         let line = try await process.nextLine(location)
-        let match = try #require(line.wholeMatch(of: /\d\d:\d\d:\d\d\.\d\d\d  (.*)/), sourceLocation: location)
+        let match = try #require(
+            line.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d  (.*)/), sourceLocation: location)
         return String(match.1)
     }
 
@@ -80,8 +82,27 @@ struct WatchTests {
         #expect(before.target == "default" && before.reachable && before.destination == nil)
         try await namespace.ip("route delete default")
         let after = try JSONLine(try await watching.nextLine())
-        #expect(after.target == "default" && !after.reachable && after.reason == "no route")
+        #expect(after.target == "default" && !after.reachable && after.reason == "noRoute")
         #expect(after.time >= before.time)
+    }
+
+    @Test(
+        "A line has the date, and the time with its zone", arguments: [("UTC-5:45", "+05:45"), ("UTC3:30", "-03:30")])
+    func zone(zone: String, text: String) async throws {
+        let process = try RunningProcess(
+            [Tool.path, "watch", "--timeout", "0", "127.0.0.1"], environment: ["TZ": zone])
+        let line = try await process.nextLine()
+        let time = try #require(line.split(separator: " ").first)
+        #expect(time.hasSuffix(text))
+        let date = try Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(String(time))
+        #expect(abs(date.timeIntervalSinceNow) < Double(Patience.seconds))
+    }
+
+    @Test("Bad targets are all reported, and nothing is watched")
+    func badTargets() async throws {
+        let ended = try await Tool.run("watch", "a b", "127.0.0.1", "300.1.2.3")
+        #expect(ended.status == 64 && ended.output == "")
+        #expect(ended.errors.split(separator: "\n").count == 2)
     }
 
     @Test("watch exits with 0 on SIGINT and SIGTERM", arguments: [SIGINT, SIGTERM])

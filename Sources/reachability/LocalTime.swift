@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+
+/// A time in the local time zone.
+struct LocalTime {
+    private let parts: tm
+    private let milliseconds: Int
+
+    static var now: LocalTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        var parts = tm()
+        localtime_r(&time.tv_sec, &parts)
+        return LocalTime(parts: parts, milliseconds: time.tv_nsec / 1_000_000)
+    }
+
+    /// 09:05:01
+    var seconds: String {
+        [parts.tm_hour, parts.tm_min, parts.tm_sec].map { padded(Int($0), to: 2) }.joined(separator: ":")
+    }
+
+    /// 09:05:01.007
+    var timeOfDay: String { "\(seconds).\(padded(milliseconds, to: 3))" }
+
+    /// 2026-11-22T09:05:01.007+01:00, the form of RFC 3339.
+    var text: String {
+        let date = [(parts.tm_year + 1900, 4), (parts.tm_mon + 1, 2), (parts.tm_mday, 2)]
+        let minutes = abs(parts.tm_gmtoff) / 60
+        let zone = "\(parts.tm_gmtoff < 0 ? "-" : "+")\(padded(minutes / 60, to: 2)):\(padded(minutes % 60, to: 2))"
+        return date.map { padded(Int($0), to: $1) }.joined(separator: "-") + "T\(timeOfDay)\(zone)"
+    }
+}
+
+/// A number with leading zeros.
+func padded(_ number: Int, to width: Int, radix: Int = 10) -> String {
+    let digits = String(number, radix: radix)
+    return String(repeating: "0", count: max(width - digits.count, 0)) + digits
+}

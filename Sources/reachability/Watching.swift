@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+#if Tool
+import Glibc
+
+/// The work of `watch`: shows the states of targets, and every change.
+struct Watching {
+    let histories: [TargetHistory]
+    let loop: EventLoop
+    let display: (any StateDisplay)?
+    let runner: CommandRunner?
+    let metrics: MetricsFile?
+    let options: CommonOptions
+
+    /// Callbacks only mark their target. When all callbacks that were due have come, states are read and shown.
+    private let changed = ChangedTargets()
+
+    /// Returns at the deadline, when the reader is gone, or when the user wants to leave. Returns a signal that should
+    /// end the process.
+    func run(until deadline: ContinuousClock.Instant?) throws(ToolError) -> Int32? {
+        try start()
+        while true {
+            let event = try loop.next(until: [deadline, metrics?.due].compactMap { $0 }.min())
+            try showChanges()
+            switch event {
+            case .timeout where deadline.map { $0 <= .now } ?? false: return nil
+            case .timeout: try metrics?.write()
+            case .readerGone: return nil
+            case .keys(let keys):
+                if keys.contains(where: "qQ\u{3}\u{4}".contains) { return nil }
+            case .signals(let signals) where !signals.isDisjoint(with: [SIGINT, SIGTERM]): return nil
+            case .signals(let signals):
+                if let signal = signals.intersection([SIGQUIT, SIGHUP]).first {
+                    Signals.restore(signal)
+                    return signal
+                }
+                try handle(signals)
+            case .targets: break
+            }
+        }
+    }
+
+    private func start() throws(ToolError) {
+        for (index, history) in histories.enumerated() {
+            history.target.onChange = { [changed] _ in changed.indices.insert(index) }
+            try history.target.schedule(on: loop.runLoop)
+        }
+        for history in histories { try show(history, try history.target.state()) }
+        try metrics?.write(isFirst: true)
+    }
+
+    private func showChanges() throws(ToolError) {
+        var isChanged = false
+        for index in changed.takeAll() {
+            // The state is newer than the callback: an earlier event may have shown it already.
+            let history = histories[index]
+            let state = try history.target.state()
+            guard state != history.state else { continue }
+            try show(history, state)
+            runner?.run(for: history.target, state)
+            isChanged = true
+        }
+        if isChanged { try metrics?.write() }
+    }
+
+    private func show(_ history: TargetHistory, _ state: TargetState) throws(ToolError) {
+        history.record(state)
+        try display?.show(history.target, state)
+        options.printDescription(of: history.target)
+    }
+
+    private func handle(_ signals: Set<Int32>) throws(ToolError) {
+        if signals.contains(SIGCHLD) { runner?.commandMayHaveEnded() }
+        if signals.contains(SIGTSTP) {
+            try display?.suspend()
+            raise(SIGSTOP)
+        }
+        if !signals.isDisjoint(with: [SIGTSTP, SIGWINCH]) { try display?.redraw() }
+    }
+}
+
+/// The targets that had a callback.
+private final class ChangedTargets {
+    var indices: Set<Int> = []
+
+    func takeAll() -> [Int] {
+        defer { indices = [] }
+        return indices.sorted()
+    }
+}
+#endif
