@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// C#: prints the flags of a host, and every change: Watch.exe HOST [CHANGES]. Ends after CHANGES changes. No callback, so
-// no thread of the library enters the virtual machine.
+// C#: Watch.exe HOST [CHANGES] prints the flags of a host, and those after each change. No callback, so no thread of
+// the library enters the virtual machine.
 
 using System;
 using System.Runtime.InteropServices;

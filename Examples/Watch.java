@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Java with JNA: prints the flags of a host, and every change: Watch HOST [CHANGES]. Ends after CHANGES changes. No
-// callback, so no thread of the library enters the virtual machine.
+// Java with JNA: Watch HOST [CHANGES] prints the flags of a host, and those after each change. No callback, so no
+// thread of the library enters the virtual machine.
 
 import com.sun.jna.Library;
 import com.sun.jna.Native;

@@ -1,5 +1,5 @@
-// C++20: prints the flags of a host, and every change: watch HOST [CHANGES]. Ends after CHANGES changes. No callback: the
-// program waits for the run loop, and then gets the targets that changed.
+// C++20: watch HOST [CHANGES] prints the flags of a host, and those after each change. No callback: the program waits
+// for the run loop, and then gets the targets that changed.
 #include <charconv>
 #include <cstdio>
 #include <limits>

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- LuaJIT: prints the flags of a host, and every change: watch.lua HOST [CHANGES]. Ends after CHANGES changes. No callback:
--- the program waits for the run loop, and then gets the targets that changed.
+-- LuaJIT: watch.lua HOST [CHANGES] prints the flags of a host, and those after each change. No callback: the program
+-- waits for the run loop, and then gets the targets that changed.
 
 local ffi = require("ffi")
 

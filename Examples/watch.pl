@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# Perl with FFI::Platypus: prints the flags of a host, and every change: watch.pl HOST [CHANGES]. Ends after CHANGES changes.
-# The program waits for the run loop's descriptor, so Perl's signal handlers run.
+# Perl with FFI::Platypus: watch.pl HOST [CHANGES] prints the flags of a host, and those after each change. The program
+# waits for the run loop's descriptor, so Perl's signal handlers run.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 # SPDX-License-Identifier: MIT
-# Ruby with Fiddle: prints the flags of a host, and every change: watch.rb HOST [CHANGES]. Ends after CHANGES changes. Ruby
-# waits for the run loop's descriptor, so its other threads run meanwhile, and Ctrl-C works.
+# Ruby with Fiddle: watch.rb HOST [CHANGES] prints the flags of a host, and those after each change. Ruby waits for the
+# run loop's descriptor, so its other threads run meanwhile, and Ctrl-C works.
 
 require "fiddle/import"
 require "io/wait"
