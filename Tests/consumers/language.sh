@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Functions for the scripts in languages/. Sourcing this makes a temporary $folder, and installs the library in
 # $folder/root. pkg-config finds it there, and so does the dynamic loader.
 
