@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import select
 import threading
 import time
 import weakref
 from types import TracebackType
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, Iterator, TypeVar
 
 from . import _library
 from ._address import Address, address_from_bytes, address_to_bytes
@@ -72,8 +73,9 @@ class Watch:
         self, host: str | None = None, *, source: str | None = None, interface: str | None = None, mark: int = 0
     ) -> None:
         self._last: Path | None = None
-        self._lock = threading.Lock()
-        self._is_busy = False
+        self._lock = threading.RLock()  # a signal handler may call close() while its thread has the lock
+        self._users = 0  # calls that use the target and the loop; the last one closes, if close() was called meanwhile
+        self._is_iterating = False
         self._is_closed = False
         self._target = create_target(host, source, interface, mark)
         try:
@@ -94,19 +96,19 @@ class Watch:
     @property
     def path(self) -> Path:
         """The path now. Queries the kernel, which takes some microseconds."""
-        self._check_open()
-        return read_path(_library.get_path, self._target)
+        with self._use():
+            return read_path(_library.get_path, self._target)
 
     @property
     def addresses(self) -> list[Address]:
         """The addresses of the host. Empty while its name is not resolved, and for the default path."""
-        self._check_open()
-        count: int = _library.get_addresses(self._target, None, 0)
-        while True:
-            buffer = ctypes.create_string_buffer(max(count, 1) * _library.ADDRESS_SIZE)
-            capacity, count = count, _library.get_addresses(self._target, buffer, count)
-            if count <= capacity:
-                break
+        with self._use():
+            count: int = _library.get_addresses(self._target, None, 0)
+            while True:
+                buffer = ctypes.create_string_buffer(max(count, 1) * _library.ADDRESS_SIZE)
+                capacity, count = count, _library.get_addresses(self._target, buffer, count)
+                if count <= capacity:
+                    break
         data = buffer.raw
         pieces = (data[i * _library.ADDRESS_SIZE :] for i in range(count))
         return [address for address in map(address_from_bytes, pieces) if address is not None]
@@ -114,21 +116,22 @@ class Watch:
     @property
     def description(self) -> str:
         """A text for people and logs: target, flags, reason, path, resolver state, counters."""
-        self._check_open()
-        return _library.text(_library.get_description, self._target)
+        with self._use():
+            return _library.text(_library.get_description, self._target)
 
     def fileno(self) -> int:
         """The descriptor that is readable when next_change() has something to do. Do not read from it or close it."""
-        self._check_open()
-        return self._descriptor
+        with self._use():
+            return self._descriptor
 
     def next_change(self) -> Path | None:
         """The newest path, if it differs from the last one that this watch returned. Otherwise None. Does not wait."""
-        self._begin()
+        if not self._begin_iterating():
+            raise ValueError("the watch is closed")
         try:
             return self._next_path()
         finally:
-            self._end()
+            self._end_iterating()
 
     def _next_path(self) -> Path | None:
         if self._is_closed:
@@ -156,7 +159,7 @@ class Watch:
     def wait(self, timeout: float | None = None) -> Path | None:
         """The next path, as `for` gets it. None: it did not come within `timeout` seconds, or the watch is closed."""
         deadline = None if timeout is None else time.monotonic() + timeout
-        if not self._begin_or_end():
+        if not self._begin_iterating():
             return None
         try:
             poll = select.poll()
@@ -168,13 +171,13 @@ class Watch:
                 poll.poll(left)
             return path
         finally:
-            self._end()
+            self._end_iterating()
 
     def __aiter__(self: Self) -> Self:
         return self
 
     async def __anext__(self) -> Path:
-        if not self._begin_or_end():
+        if not self._begin_iterating():
             raise StopAsyncIteration
         try:
             while (path := self._next_path()) is None:
@@ -183,7 +186,7 @@ class Watch:
                 await wait_readable(self._descriptor)
             return path
         finally:
-            self._end()
+            self._end_iterating()
 
     # ---- Closing
 
@@ -191,8 +194,8 @@ class Watch:
         """Ends the watch and its iteration. Any thread may call this, and any number of times."""
         with self._lock:
             self._is_closed = True
-            if self._is_busy:
-                _library.loop_wake_up(self._loop)  # the thread or task that waits closes
+            if self._users > 0:
+                _library.loop_wake_up(self._loop)  # ends the wait of a thread or task, which then closes
                 return
         self._finalizer()
 
@@ -210,28 +213,39 @@ class Watch:
     ) -> None:
         self.close()
 
-    def _check_open(self) -> None:
-        if self._is_closed:
-            raise ValueError("the watch is closed")
-
-    def _begin(self) -> None:
-        if not self._begin_or_end():
-            raise ValueError("the watch is closed")
-
-    def _begin_or_end(self) -> bool:
+    def _begin(self) -> bool:
         """Returns False if the watch is closed. Otherwise, close() leaves the closing to _end()."""
         with self._lock:
-            if self._is_busy:
-                raise RuntimeError("another thread or task uses this watch")
-            self._is_busy = not self._is_closed
-            return self._is_busy
+            self._users += not self._is_closed
+            return not self._is_closed
 
     def _end(self) -> None:
         with self._lock:
-            self._is_busy = False
-            if not self._is_closed:
+            self._users -= 1
+            if self._users > 0 or not self._is_closed:
                 return
         self._finalizer()
+
+    @contextlib.contextmanager
+    def _use(self) -> Iterator[None]:
+        if not self._begin():
+            raise ValueError("the watch is closed")
+        try:
+            yield
+        finally:
+            self._end()
+
+    def _begin_iterating(self) -> bool:
+        """Returns False if the watch is closed."""
+        with self._lock:
+            if self._is_iterating:
+                raise RuntimeError("another thread or task uses this watch")
+            self._is_iterating = self._begin()
+            return self._is_iterating
+
+    def _end_iterating(self) -> None:
+        self._is_iterating = False
+        self._end()
 
 
 def watch(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import selectors
+import signal
 import threading
 from typing import Callable
 
@@ -88,12 +89,45 @@ def test_second_thread_may_not_iterate(route: Route) -> None:
         assert next(paths)
         thread = threading.Thread(target=lambda: list(paths))
         thread.start()
-        while not paths._is_busy:
+        while not paths._is_iterating:
             pass
         with pytest.raises(RuntimeError):
             next(paths)
         paths.close()
         thread.join(PATIENCE)
+
+
+def test_signal_handler_may_close_the_watch(route: Route) -> None:
+    seen = []
+    with watch("192.0.2.1") as paths:
+        before = signal.signal(signal.SIGALRM, lambda *_: paths.close())
+        try:
+            for path in paths:
+                seen.append(path)
+                signal.setitimer(signal.ITIMER_REAL, 0.001)
+        finally:
+            signal.signal(signal.SIGALRM, before)
+    assert len(seen) == 1
+
+
+def test_closing_while_other_threads_read_is_safe(route: Route) -> None:
+    for _ in range(20):
+        paths = watch("192.0.2.1")
+        started = threading.Barrier(3)
+
+        def read() -> None:
+            started.wait(PATIENCE)
+            with pytest.raises(ValueError):
+                while paths.path.is_reachable and paths.addresses:
+                    pass
+
+        threads = [threading.Thread(target=read) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        started.wait(PATIENCE)
+        paths.close()
+        for thread in threads:
+            thread.join(PATIENCE)
 
 
 def test_closed_watch_raises_or_ends() -> None:
