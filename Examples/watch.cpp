@@ -1,6 +1,7 @@
 // C++20: watch HOST [CHANGES] prints the flags of a host, and those after each change. No callback: the program waits
 // for the run loop, and then gets the targets that changed.
 #include <charconv>
+#include <cstddef>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 
 namespace
 {

@@ -97,16 +97,16 @@ def test_close_in_another_asyncio_task_ends_the_iteration() -> None:
     asyncio.run(main())
 
 
-def test_two_tasks_watch_two_hosts(run: Run, route: Route) -> None:
+def test_two_asyncio_tasks_watch_two_hosts(route: Route) -> None:
     async def second_state(host: str) -> bool:
         async with watch(host) as paths:
             await paths.__anext__()
             return (await paths.__anext__()).is_reachable
 
-    async def in_asyncio() -> None:
+    async def main() -> None:
         tasks = [asyncio.create_task(second_state(f"192.0.2.{number}")) for number in (1, 2)]
         await asyncio.sleep(0)  # both run until they wait
         route("del")
         assert await asyncio.gather(*tasks) == [False, False]
 
-    asyncio.run(in_asyncio())
+    asyncio.run(main())
