@@ -17,6 +17,8 @@ from ._address import Address, address_from_bytes, address_to_bytes
 from ._path import Path, Reason, path_from_structure
 from ._readable import wait_readable
 
+POLL_LIMIT = 2**31 - 1  # milliseconds: poll(2) takes an int
+
 Self = TypeVar("Self", bound="Watch")
 
 
@@ -168,7 +170,7 @@ class Watch:
                 left = None if deadline is None else (deadline - time.monotonic()) * 1000
                 if left is not None and left <= 0:
                     break
-                poll.poll(left)
+                poll.poll(None if left is None else min(left, POLL_LIMIT))
             return path
         finally:
             self._end_iterating()

@@ -33,8 +33,10 @@ def test_for_gets_the_current_path_and_each_change(route: Route) -> None:
 
 def test_change_of_the_reason_is_a_change(route: Route) -> None:
     with watch("192.0.2.1") as paths:
-        route("del")
-        assert next(paths).reason == Reason.NO_ROUTE
+        assert next(paths).is_reachable
+        threading.Timer(0, route, ["del"]).start()
+        path = paths.wait(float("inf"))
+        assert path and path.reason == Reason.NO_ROUTE
         ip("route add blackhole default")
         assert next(paths).reason == Reason.ROUTE_BLACKHOLE
 

@@ -61,14 +61,14 @@ impl Watch {
     /// # Errors
     /// The library's.
     pub fn wait(&mut self, timeout: Duration) -> Result<Option<Path>> {
-        let end = Instant::now() + timeout;
+        let end = Instant::now().checked_add(timeout); // None: never
         loop {
             let path = self.next_change()?;
-            let left = end.saturating_duration_since(Instant::now());
-            if path.is_some() || left.is_zero() {
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            if path.is_some() || left == Some(Duration::ZERO) {
                 return Ok(path);
             }
-            self.perform(left.as_secs_f64())?;
+            self.perform(left.map_or(-1.0, |left| left.as_secs_f64()))?;
         }
     }
 
