@@ -10,11 +10,12 @@
 #   make bench        the benchmarks, and their limits   make fuzz        SECONDS=60
 #   make deps         installs what `make run` needs     make deps-test   installs what the tests need
 #   make format       formats the C and Swift sources    make clean
+#   make test-consumers   one program in each language, while a route changes
 #
 # Parts of `make test`: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
 # check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
 # program: `make build/tests/test-path && build/tests/test-path`; one check: `Tests/checks/floors`. A test program that
-# passed runs again only after it has changed, or with FRESH=1. `make test-consumers` builds programs with each Swift
+# passed runs again only after it has changed, or with FRESH=1. `make test-products` builds programs with each Swift
 # product, with each kind of dependency and linking.
 #
 # For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR UNITDIR DESTDIR BUILD. V=1 shows
@@ -92,9 +93,11 @@ TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(sort $(wildcard Tests/checks/*))
 # Tests/world/systemd boots the emulated machine, see VM_WORLD.
 WORLD         = $(filter-out %.sh %.py %/systemd,$(sort $(wildcard Tests/world/*)))
+CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 
-.PHONY: FORCE all lib tool run try manuals docs deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
-        test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
+.PHONY: FORCE all lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-languages check check-c checks test \
+        test-world build-tests test-programs test-consumers test-products test-vm vm-programs programs-asan programs-tsan \
+        programs-valgrind programs-clang \
         check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
         check-swift-address fuzz soak storm bench benchmarks format install uninstall clean list-sources
 .DELETE_ON_ERROR:
@@ -172,6 +175,9 @@ deps-check-c:
 
 deps-test:
 	@CC="$(CC)" .ci/deps build check check-c test
+
+deps-languages:
+	@CC="$(CC)" .ci/deps build check-c languages
 
 # ---- Tests
 
@@ -265,9 +271,9 @@ test: deps-test
 # Tests of what surrounds the code: installation, packages, manuals, other languages, the README. The Swift tests run here
 # again: without a sanitizer, with ten times the storms (the checks of the manuals need the same build), and under the
 # thread sanitizer. So do the C tests of callbacks and names, with the kernel of the emulated machine.
-test-world: deps-test
+test-world: deps-test deps-languages
 	@$(MAKE) --no-print-directory $(JOBS) lib test-programs
-	@Tests/run Tests/swift "Tests/swift thread" $(VM_WORLD) $(WORLD)
+	@Tests/run Tests/swift "Tests/swift thread" $(VM_WORLD) $(WORLD) $(CONSUMERS)
 
 # The tests that take seconds: the pure files, the folders, the format of the sources.
 check: export WERROR = -Werror
@@ -313,8 +319,14 @@ test-vm: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) test-programs vm-programs
 	@Tests/run $(VM_TESTS) $(VM_WORLD)
 
+# In each language: the tests of the binding, if there is one, and a program in a network namespace where a route changes. The
+# table has one row for each: language, how the library was found, the flags, the exit status. Part of `make test-world`.
+test-consumers: deps-languages
+	@$(MAKE) --no-print-directory $(JOBS) lib
+	@Tests/run $(CONSUMERS) Tests/world/apple-sources Tests/world/swift-servers
+
 # Swift programs that use each product, with each kind of dependency and linking. `make test-world` builds fewer.
-test-consumers:
+test-products:
 	@Tests/run Tests/consumers/matrix
 
 # The random storms for as long as it takes: make storm ROUNDS=1000000

@@ -1,0 +1,3 @@
+module reachability
+
+go 1.19

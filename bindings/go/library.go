@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+
+package reachability
+
+/*
+#cgo pkg-config: libreachability
+#include <poll.h>
+#include <reachability/reachability.h>
+#include <stdlib.h>
+
+// Go may not pass a structure that points to Go memory.
+static SCNetworkReachabilityRef create_target(const char *name, const struct sockaddr_storage *local,
+                                              const struct sockaddr_storage *remote, const char *interface, uint32_t mark)
+{
+	SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+
+	options.nodename = name;
+	options.localAddress = (const struct sockaddr *)local;
+	options.remoteAddress = (const struct sockaddr *)remote;
+	options.interfaceName = interface;
+	options.routingMark = mark;
+	options.options = kSCNetworkReachabilityOptionNotifyPath;
+	return SCNetworkReachabilityCreateWithOptions(NULL, &options);
+}
+
+static int is_readable(int descriptor)
+{
+	struct pollfd poll_descriptor = { descriptor, POLLIN, 0 };
+
+	return poll(&poll_descriptor, 1, 0) > 0;
+}
+*/
+import "C"
+
+import (
+	"net/netip"
+	"runtime"
+	"strconv"
+	"syscall"
+	"unsafe"
+)
+
+// An Error is a call of the library that failed.
+type Error struct {
+	Call string // the name of the C function
+	Code int    // the value of SCError: an errno below 1000, or a kSCStatus... constant
+}
+
+func (e *Error) Error() string {
+	return e.Call + ": " + C.GoString(C.SCErrorString(C.int(e.Code)))
+}
+
+// Unwrap returns the errno, if the code is one: errors.Is(err, syscall.EPERM) works.
+func (e *Error) Unwrap() error {
+	if e.Code < 1000 {
+		return syscall.Errno(e.Code)
+	}
+	return nil
+}
+
+// LibraryVersion returns the version of the loaded library: "0.1.0".
+func LibraryVersion() string {
+	return C.GoString(C.SCNetworkReachabilityGetVersion())
+}
+
+// try makes a call that returns whether it succeeded. SCError is per thread, so the goroutine may not change its thread
+// between the call and SCError.
+func try(name string, call func() bool) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if call() {
+		return nil
+	}
+	return &Error{name, int(C.SCError())}
+}
+
+// textOf returns what a call writes that works as snprintf(3) does.
+func textOf(write func(buffer *C.char, capacity C.size_t) C.size_t) string {
+	buffer := make([]byte, 256)
+	for {
+		size := int(write((*C.char)(unsafe.Pointer(&buffer[0])), C.size_t(len(buffer))))
+		if size < len(buffer) {
+			return string(buffer[:size])
+		}
+		buffer = make([]byte, size+1)
+	}
+}
+
+func flagsText(flags uint32) string {
+	return textOf(func(buffer *C.char, capacity C.size_t) C.size_t {
+		return C.SCNetworkReachabilityFlagsGetString(C.uint32_t(flags), buffer, capacity)
+	})
+}
+
+func reasonText(reason uint32) string {
+	return C.GoString(C.SCNetworkReachabilityReasonString(C.uint32_t(reason)))
+}
+
+// cString returns nil for an empty string. The caller frees it.
+func cString(text string) *C.char {
+	if text == "" {
+		return nil
+	}
+	return C.CString(text)
+}
+
+// A target is a C target.
+type target struct{ ref C.SCNetworkReachabilityRef }
+
+// newTarget makes the C target: for a name, or for an address if `local` or `remote` is valid. The caller releases it.
+func newTarget(name string, local, remote netip.Addr, device string, mark uint32) (target, error) {
+	cName, cDevice := cString(name), cString(device)
+	defer C.free(unsafe.Pointer(cName))
+	defer C.free(unsafe.Pointer(cDevice))
+	cLocal, err := sockaddr(local)
+	if err != nil {
+		return target{}, err
+	}
+	cRemote, err := sockaddr(remote)
+	if err != nil {
+		return target{}, err
+	}
+	var t target
+	err = try("SCNetworkReachabilityCreateWithOptions", func() bool {
+		t.ref = C.create_target(cName, cLocal, cRemote, cDevice, C.uint32_t(mark))
+		return t.ref != nil
+	})
+	return t, err
+}
+
+func (t target) release() { C.SCNetworkReachabilityRelease(t.ref) }
+
+// path queries the kernel.
+func (t target) path() (Path, error) {
+	path := C.SCNetworkReachabilityPath{size: C.sizeof_SCNetworkReachabilityPath}
+	err := try("SCNetworkReachabilityGetPath", func() bool {
+		return C.SCNetworkReachabilityGetPath(t.ref, &path) != 0
+	})
+	return goPath(&path), err
+}
+
+// lastPath returns the path of the latest evaluation.
+func (t target) lastPath() (Path, error) {
+	path := C.SCNetworkReachabilityPath{size: C.sizeof_SCNetworkReachabilityPath}
+	err := try("SCNetworkReachabilityGetLastPath", func() bool {
+		return C.SCNetworkReachabilityGetLastPath(t.ref, &path) != 0
+	})
+	return goPath(&path), err
+}
+
+// A runLoop is a C run loop.
+type runLoop struct{ ref C.SCRunLoopRef }
+
+func newRunLoop() (runLoop, error) {
+	var l runLoop
+	err := try("SCRunLoopCreate", func() bool {
+		l.ref = C.SCRunLoopCreate()
+		return l.ref != nil
+	})
+	return l, err
+}
+
+func (l runLoop) release() { C.SCRunLoopRelease(l.ref) }
+
+func (l runLoop) descriptor() int { return int(C.SCRunLoopGetFileDescriptor(l.ref)) }
+
+var mode = C.CString(C.kSCRunLoopDefaultMode)
+
+func (l runLoop) schedule(t target) error {
+	return try("SCNetworkReachabilityScheduleWithRunLoop", func() bool {
+		return C.SCNetworkReachabilityScheduleWithRunLoop(t.ref, l.ref, mode) != 0
+	})
+}
+
+func (l runLoop) unschedule(t target) {
+	C.SCNetworkReachabilityUnscheduleFromRunLoop(t.ref, l.ref, mode)
+}
+
+// drain handles all that is due. Go's poller reports only that a descriptor has become readable. So drain goes on until the
+// descriptor is not readable.
+func (l runLoop) drain() error {
+	for {
+		err := try("SCRunLoopPerform", func() bool { return C.SCRunLoopPerform(l.ref, 0) >= 0 })
+		if err != nil {
+			return err
+		}
+		for changed := C.SCRunLoopCopyNextChange(l.ref, nil); changed != nil; {
+			C.SCNetworkReachabilityRelease(changed)
+			changed = C.SCRunLoopCopyNextChange(l.ref, nil)
+		}
+		if C.is_readable(C.int(l.descriptor())) == 0 {
+			return nil
+		}
+	}
+}
+
+func goPath(path *C.SCNetworkReachabilityPath) Path {
+	return Path{
+		Flags:  Flags(path.flags),
+		Reason: Reason(path.reason),
+		Interface: Interface{
+			Name:  C.GoString(&path.interfaceName[0]),
+			Index: int(path.interfaceIndex),
+			Type:  InterfaceType(path.interfaceType),
+		},
+		Destination: goAddress(&path.destination),
+		Source:      goAddress(&path.source),
+		Gateway:     goAddress(&path.gateway),
+		MTU:         int(path.mtu),
+		Table:       int(path.table),
+		Evidence:    Evidence(path.evidence),
+	}
+}
+
+func goAddress(storage *C.struct_sockaddr_storage) netip.Addr {
+	switch storage.ss_family {
+	case syscall.AF_INET:
+		return netip.AddrFrom4((*syscall.RawSockaddrInet4)(unsafe.Pointer(storage)).Addr)
+	case syscall.AF_INET6:
+		raw := (*syscall.RawSockaddrInet6)(unsafe.Pointer(storage))
+		address := netip.AddrFrom16(raw.Addr)
+		if raw.Scope_id != 0 {
+			address = address.WithZone(strconv.Itoa(int(raw.Scope_id)))
+		}
+		return address
+	}
+	return netip.Addr{}
+}
+
+// sockaddr returns nil for the zero address.
+func sockaddr(address netip.Addr) (*C.struct_sockaddr_storage, error) {
+	if !address.IsValid() {
+		return nil, nil
+	}
+	storage := new(C.struct_sockaddr_storage)
+	if address.Is4() {
+		*(*syscall.RawSockaddrInet4)(unsafe.Pointer(storage)) = syscall.RawSockaddrInet4{
+			Family: syscall.AF_INET, Addr: address.As4()}
+		return storage, nil
+	}
+	scope, err := interfaceIndex(address.Zone())
+	*(*syscall.RawSockaddrInet6)(unsafe.Pointer(storage)) = syscall.RawSockaddrInet6{
+		Family: syscall.AF_INET6, Addr: address.As16(), Scope_id: scope}
+	return storage, err
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+package reachability
+
+import (
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// Flags are Apple's bits. No bit set: no packet can leave for the host.
+type Flags uint32
+
+// The flags that Linux has a source for.
+const (
+	TransientConnection Flags = 1 << 0  // over a point-to-point link: ppp, tunnel, cellular
+	Reachable           Flags = 1 << 1  // a packet can leave
+	ConnectionRequired  Flags = 1 << 2  // ... after a connection is made
+	ConnectionOnTraffic Flags = 1 << 3  // ... which traffic starts
+	IsLocalAddress      Flags = 1 << 16 // one of this machine's own addresses
+	IsDirect            Flags = 1 << 17 // on a directly attached network: no gateway
+	IsWWAN              Flags = 1 << 18 // over a cellular interface, or ppp over a modem
+)
+
+// String returns the words of Apple's scutil: "Reachable,Directly Reachable Address".
+func (f Flags) String() string { return flagsText(uint32(f)) }
+
+// A Reason is why a host is not reachable. Later versions of the library may add values.
+type Reason uint32
+
+// The reasons.
+const (
+	ReasonNone Reason = iota // it is reachable
+	ReasonNoRoute
+	ReasonRouteUnreachable
+	ReasonRouteProhibited
+	ReasonRouteBlackhole
+	ReasonInterfaceDown
+	ReasonNoCarrier
+	ReasonNoSourceAddress
+	ReasonLocalAddressNotAssigned
+	ReasonNamePending // the name is not resolved yet: the flags are those of the default path
+	ReasonNameNotFound
+	ReasonNameServerFailure
+	ReasonNameServerUnreachable
+	ReasonInterfaceMissing
+)
+
+func (r Reason) String() string { return reasonText(uint32(r)) }
+
+// An InterfaceType depends on the device, never on the interface's name. Later versions of the library may add values.
+type InterfaceType uint32
+
+// The types of interface.
+const (
+	InterfaceOther InterfaceType = iota
+	InterfaceLoopback
+	InterfaceWiredEthernet
+	InterfaceWiFi
+	InterfaceCellular
+	InterfacePointToPoint
+	InterfaceTunnel
+	InterfaceVirtual
+)
+
+// Evidence is the source of a path.
+type Evidence uint32
+
+// The kinds of evidence.
+const (
+	EvidenceKernel Evidence = iota // a route query to the kernel
+	EvidenceSocket                 // a connected UDP socket, because a sandbox denies rtnetlink
+)
+
+// An Interface is what packets leave over. The zero value: none.
+type Interface struct {
+	Name  string
+	Index int
+	Type  InterfaceType
+}
+
+// A Path is what is known about the path to a host. Paths can be compared with ==.
+type Path struct {
+	Flags       Flags
+	Reason      Reason
+	Interface   Interface  // of the route that packets would take, if the host is not reachable
+	Destination netip.Addr // the evaluated address; zero for the default path
+	Source      netip.Addr
+	Gateway     netip.Addr // zero: on-link
+	MTU         int        // bytes; 0: unknown
+	Table       int        // the routing table of the route; 0: unknown
+	Evidence    Evidence
+}
+
+// IsReachable reports whether a packet can leave for the host now. It is false while the host's name is not resolved.
+func (p Path) IsReachable() bool { return p.Flags&Reachable != 0 && p.Reason != ReasonNamePending }
+
+// String returns a line for people: "Reachable  dev eth0  via 10.0.0.1  src 10.0.0.2".
+func (p Path) String() string {
+	parts := []string{p.Flags.String()}
+	if p.Interface.Index != 0 {
+		parts = append(parts, "dev "+p.Interface.Name)
+	}
+	if p.Gateway.IsValid() {
+		parts = append(parts, "via "+p.Gateway.String())
+	}
+	if p.Source.IsValid() {
+		parts = append(parts, "src "+p.Source.String())
+	}
+	if p.Reason != ReasonNone {
+		parts = append(parts, "("+p.Reason.String()+")")
+	}
+	return strings.Join(parts, "  ")
+}
+
+// interfaceIndex returns the index for a zone, which is an index or a name. 0: no zone.
+func interfaceIndex(zone string) (uint32, error) {
+	if index, err := strconv.ParseUint(zone, 10, 32); err == nil || zone == "" {
+		return uint32(index), nil
+	}
+	link, err := net.InterfaceByName(zone)
+	if err != nil {
+		return 0, err
+	}
+	return uint32(link.Index), nil
+}

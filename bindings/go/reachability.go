@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+
+// Package reachability reports whether a packet can leave this machine for a host now, over which interface, and if not,
+// why not. And it reports every change. It uses the C library libreachability, which pkg-config must find.
+//
+//	watcher, err := reachability.Watch(ctx, "example.com")
+//	if err != nil {
+//		return err
+//	}
+//	for path := range watcher.Paths() {
+//		fmt.Println(path)
+//	}
+//
+// "Reachable" means that a packet to the host can leave this machine now. It does not mean that the host responds.
+//
+// A target belongs to the network namespace of the thread that calls Watch or Check. A program that calls setns(2) or
+// unshare(2) must call runtime.LockOSThread before, and keep the thread until Watch or Check has returned.
+package reachability
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A Target is what to watch or check. The zero value is the default path.
+type Target struct {
+	Host      string     // a name, or an address; "": the default path
+	Source    netip.Addr // only packets from this address count; Host must then be an address or ""
+	Interface string     // only routes out of this interface count
+	Mark      uint32     // SO_MARK of the sockets that the program will use
+}
+
+var errNUL = errors.New("reachability: a NUL in a name")
+
+// newTarget makes the C target, which the caller releases.
+func (t Target) newTarget() (target, error) {
+	if strings.Contains(t.Host+t.Interface, "\x00") {
+		return target{}, errNUL
+	}
+	var remote netip.Addr
+	name := t.Host
+	if t.Source.IsValid() || name == "" {
+		name, remote = "", netip.IPv4Unspecified()
+		if t.Source.Is6() {
+			remote = netip.IPv6Unspecified()
+		}
+		if t.Host != "" {
+			var err error
+			if remote, err = netip.ParseAddr(t.Host); err != nil {
+				return target{}, err
+			}
+		}
+	}
+	return newTarget(name, t.Source, remote, t.Interface, t.Mark)
+}
+
+// Check returns the path to a host now: see Target.Check.
+func Check(ctx context.Context, host string) (Path, error) { return Target{Host: host}.Check(ctx) }
+
+// Watch watches a host: see Target.Watch.
+func Watch(ctx context.Context, host string) (*Watcher, error) { return Target{Host: host}.Watch(ctx) }
+
+// Check returns the path now. For a name, it waits for the first result of the look-up, or until the context is done.
+func (t Target) Check(ctx context.Context) (Path, error) {
+	cTarget, err := t.newTarget()
+	if err != nil {
+		return Path{}, err
+	}
+	path, err := cTarget.path()
+	cTarget.release()
+	if err != nil || path.Reason != ReasonNamePending {
+		return path, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watcher, err := t.Watch(ctx)
+	if err != nil {
+		return Path{}, err
+	}
+	for path := range watcher.Paths() {
+		if path.Reason != ReasonNamePending {
+			return path, nil
+		}
+	}
+	return Path{}, watcher.Err()
+}
+
+// A Watcher watches a target until its context is done.
+type Watcher struct {
+	paths chan Path
+	ended chan struct{} // closed before paths
+	err   error         // written before ended is closed
+}
+
+// Paths returns the channel of paths: first the current path, then each that differs from the last. If several changes come
+// while the receiver is busy, it gets only the newest path. The channel is closed when the context is done, or after a
+// failure.
+func (w *Watcher) Paths() <-chan Path { return w.paths }
+
+// Err returns why the channel was closed: the context's error, or an *Error. It returns nil while the channel is open.
+func (w *Watcher) Err() error {
+	select {
+	case <-w.ended:
+		return w.err
+	default:
+		return nil
+	}
+}
+
+// Watch watches the target until the context is done. A name is looked up in the background: until the first result the
+// reason is ReasonNamePending, and the flags are those of the default path.
+//
+// A goroutine waits in Go's poller for the descriptor of the target's run loop. It needs no thread.
+func (t Target) Watch(ctx context.Context) (*Watcher, error) {
+	cTarget, err := t.newTarget()
+	if err != nil {
+		return nil, err
+	}
+	loop, err := newRunLoop()
+	if err != nil {
+		cTarget.release()
+		return nil, err
+	}
+	file, err := pollable(loop.descriptor())
+	if err == nil {
+		if err = loop.schedule(cTarget); err != nil {
+			file.Close()
+		}
+	}
+	if err != nil {
+		cTarget.release()
+		loop.release()
+		return nil, err
+	}
+	w := &Watcher{paths: make(chan Path, 1), ended: make(chan struct{})}
+	go func() {
+		w.err = w.run(ctx, cTarget, loop, file)
+		file.Close()
+		loop.unschedule(cTarget)
+		cTarget.release()
+		loop.release()
+		close(w.ended)
+		close(w.paths)
+	}()
+	return w, nil
+}
+
+// pollable returns a copy of a descriptor for Go's poller. Closing the copy does not close the descriptor.
+func pollable(descriptor int) (*os.File, error) {
+	duplicate, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(descriptor), syscall.F_DUPFD_CLOEXEC, 0)
+	if errno != 0 {
+		return nil, os.NewSyscallError("fcntl", errno)
+	}
+	if err := syscall.SetNonblock(int(duplicate), true); err != nil { // otherwise NewFile does not use the poller
+		syscall.Close(int(duplicate))
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	return os.NewFile(duplicate, "SCRunLoop"), nil
+}
+
+// run sends paths until the context is done, and returns why it ended.
+func (w *Watcher) run(ctx context.Context, cTarget target, loop runLoop, file *os.File) error {
+	go func() {
+		select {
+		case <-ctx.Done():
+			file.SetReadDeadline(time.Unix(1, 0)) // ends the wait
+		case <-w.ended:
+		}
+	}()
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failure error
+	var sent, received Path
+	err = conn.Read(func(uintptr) bool { // called again each time the descriptor becomes readable
+		var path Path
+		if failure = loop.drain(); failure == nil {
+			path, failure = cTarget.lastPath()
+		}
+		if failure == nil && path != sent {
+			received = w.replace(path, sent, received)
+			sent = path
+		}
+		return failure != nil || ctx.Err() != nil
+	})
+	if failure != nil {
+		return failure
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// replace sends a path instead of the last one, `sent`, if that has not been received, and returns what was received last.
+func (w *Watcher) replace(path, sent, received Path) Path {
+	select {
+	case <-w.paths:
+	default:
+		received = sent
+	}
+	if path != received {
+		w.paths <- path
+	}
+	return received
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+
+package reachability
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const patience = time.Minute
+
+// TestMain runs the tests in a network namespace of their own, in which they may change routes.
+func TestMain(m *testing.M) {
+	if os.Getenv("REACHABILITY_TEST_INSIDE") == "" {
+		for _, flags := range []string{"-n", "-Urn"} {
+			if exec.Command("unshare", flags, "true").Run() == nil {
+				unshare, _ := exec.LookPath("unshare")
+				environment := append(os.Environ(), "REACHABILITY_TEST_INSIDE=1")
+				fmt.Println(syscall.Exec(unshare, append([]string{"unshare", flags}, os.Args...), environment))
+			}
+		}
+		fmt.Println("SKIP: no network namespace can be made here")
+		os.Exit(77)
+	}
+	for _, command := range []string{"link add e0 type ifb", "link add e1 type ifb", "addr add 10.0.0.2/24 dev e0",
+		"link set lo up", "link set e0 up", "link set e1 up"} {
+		if output, err := exec.Command("ip", strings.Fields(command)...).CombinedOutput(); err != nil {
+			fmt.Println(command, string(output))
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func ip(t *testing.T, command string) {
+	t.Helper()
+	if output, err := exec.Command("ip", strings.Fields(command)...).CombinedOutput(); err != nil {
+		t.Fatalf("ip %s: %s", command, output)
+	}
+}
+
+func withRoute(t *testing.T) {
+	ip(t, "route replace default via 10.0.0.1")
+	t.Cleanup(func() { ip(t, "route flush exact default") })
+}
+
+func start(t *testing.T, target Target) (*Watcher, context.CancelFunc) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	watcher, err := target.Watch(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return watcher, cancel
+}
+
+func expect(t *testing.T, watcher *Watcher, reachable bool) Path {
+	t.Helper()
+	path, open := <-watcher.Paths()
+	if !open || path.IsReachable() != reachable {
+		t.Fatalf("%s, expected: reachable %t; error %v", path, reachable, watcher.Err())
+	}
+	return path
+}
+
+func check(t *testing.T, target Target) Path {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	path, err := target.Check(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestChannelReceivesTheCurrentPathAndEachChange(t *testing.T) {
+	withRoute(t)
+	watcher, _ := start(t, Target{Host: "192.0.2.1"})
+	expect(t, watcher, true)
+	ip(t, "route del default")
+	if path := expect(t, watcher, false); path.Reason != ReasonNoRoute {
+		t.Errorf("reason: %s", path.Reason)
+	}
+	ip(t, "route add default via 10.0.0.1")
+	expect(t, watcher, true)
+}
+
+func TestChannelIsClosedWhenTheContextIsDone(t *testing.T) {
+	watcher, cancel := start(t, Target{Host: "192.0.2.1"})
+	if expect(t, watcher, false); watcher.Err() != nil {
+		t.Error(watcher.Err())
+	}
+	cancel()
+	for range watcher.Paths() {
+	}
+	if !errors.Is(watcher.Err(), context.Canceled) {
+		t.Error(watcher.Err())
+	}
+}
+
+func TestSlowReceiverGetsOnlyTheNewestPath(t *testing.T) {
+	withRoute(t)
+	slow, _ := start(t, Target{Host: "192.0.2.1"})
+	fast, _ := start(t, Target{Host: "192.0.2.1"})
+	expect(t, fast, true)
+	for round := 0; round < 5; round++ {
+		ip(t, "route del default")
+		expect(t, fast, false)
+		ip(t, "route add default via 10.0.0.1")
+		expect(t, fast, true)
+	}
+	expect(t, slow, true)
+}
+
+func TestManyWatchersNeedNoThreads(t *testing.T) {
+	withRoute(t)
+	const count = 100
+	var watchers [count]*Watcher
+	for i := range watchers {
+		watchers[i], _ = start(t, Target{Host: fmt.Sprintf("192.0.2.%d", i+1)})
+		expect(t, watchers[i], true)
+	}
+	ip(t, "route del default")
+	for i := range watchers {
+		expect(t, watchers[i], false)
+	}
+	if threads, err := os.ReadDir("/proc/self/task"); err != nil || len(threads) > count/2 {
+		t.Errorf("%d threads, %v", len(threads), err)
+	}
+}
+
+func TestDescriptorsAreClosed(t *testing.T) {
+	count := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	before := count()
+	for round := 0; round < 10; round++ {
+		watcher, cancel := start(t, Target{Host: "192.0.2.1"})
+		expect(t, watcher, false)
+		cancel()
+		for range watcher.Paths() {
+		}
+	}
+	if now := count(); now > before {
+		t.Errorf("%d descriptors, before: %d", now, before)
+	}
+}
+
+func TestPathHasInterfaceGatewayAndSource(t *testing.T) {
+	withRoute(t)
+	path := check(t, Target{Host: "192.0.2.1"})
+	if text := path.String(); text != "Reachable  dev e0  via 10.0.0.1  src 10.0.0.2" {
+		t.Error(text)
+	}
+	if path.Interface.Type != InterfaceVirtual || path.Destination != netip.MustParseAddr("192.0.2.1") {
+		t.Errorf("%+v", path)
+	}
+}
+
+func TestZeroTargetIsTheDefaultPath(t *testing.T) {
+	if check(t, Target{}).IsReachable() {
+		t.Error("reachable without a route")
+	}
+	withRoute(t)
+	if path := check(t, Target{}); !path.IsReachable() || path.Destination.IsValid() {
+		t.Error(path)
+	}
+}
+
+func TestNameIsLookedUp(t *testing.T) {
+	path := check(t, Target{Host: "localhost"})
+	if path.Flags != Reachable|IsLocalAddress|IsDirect || !path.Destination.IsLoopback() {
+		t.Error(path)
+	}
+	if path := check(t, Target{Host: "name.invalid"}); path.Flags != 0 || path.Reason == ReasonNamePending {
+		t.Error(path)
+	}
+}
+
+func TestSourceAndInterfaceCount(t *testing.T) {
+	withRoute(t)
+	for _, test := range []struct {
+		target Target
+		reason Reason
+	}{
+		{Target{Host: "192.0.2.1", Source: netip.MustParseAddr("10.0.0.2")}, ReasonNone},
+		{Target{Source: netip.MustParseAddr("10.0.0.2")}, ReasonNone},
+		{Target{Host: "192.0.2.1", Source: netip.MustParseAddr("10.0.0.3")}, ReasonLocalAddressNotAssigned},
+		{Target{Host: "192.0.2.1", Interface: "e0"}, ReasonNone},
+		{Target{Interface: "e0"}, ReasonNone},
+		{Target{Host: "192.0.2.1", Interface: "e1"}, ReasonNoRoute},
+		{Target{Host: "192.0.2.1", Interface: "e7"}, ReasonInterfaceMissing},
+		{Target{Host: "fe80::1%e0", Source: netip.MustParseAddr("2001:db8::1")}, ReasonLocalAddressNotAssigned},
+	} {
+		if path := check(t, test.target); path.Reason != test.reason {
+			t.Errorf("%+v: %s", test.target, path)
+		}
+	}
+}
+
+func TestErrorHasTheCodeAndItsText(t *testing.T) {
+	_, err := Check(context.Background(), strings.Repeat("x", 1025))
+	var failed *Error
+	if !errors.As(err, &failed) || failed.Code != 1002 || !strings.HasSuffix(err.Error(), ": Invalid argument") {
+		t.Error(err)
+	}
+	if _, err := Watch(context.Background(), "a\x00b"); err == nil {
+		t.Error("no error for a NUL")
+	}
+	if err := error(&Error{"SCRunLoopPerform", int(syscall.EBUSY)}); !errors.Is(err, syscall.EBUSY) {
+		t.Error(err)
+	}
+}
+
+func TestLibraryHasAVersion(t *testing.T) {
+	if version := LibraryVersion(); strings.Count(version, ".") != 2 {
+		t.Error(version)
+	}
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Can a packet leave this machine for a host now, over which interface, and if not, why not? And when does that change?
+//
+// "Reachable" means that a packet to the host can leave this machine now. It does not mean that the host responds.
+
+/** Apple's bits. */
+export declare const Flags: {
+  readonly transientConnection: number;
+  readonly reachable: number;
+  readonly connectionRequired: number;
+  readonly connectionOnTraffic: number;
+  readonly isLocalAddress: number;
+  readonly isDirect: number;
+  readonly isWWAN: number;
+};
+
+/** Why a host is not reachable. "none": it is reachable. A later version of the library may add reasons. */
+export type Reason =
+  | 'none' | 'noRoute' | 'routeUnreachable' | 'routeProhibited' | 'routeBlackhole' | 'interfaceDown' | 'noCarrier'
+  | 'noSourceAddress' | 'localAddressNotAssigned' | 'namePending' | 'nameNotFound' | 'nameServerFailure'
+  | 'nameServerUnreachable' | 'interfaceMissing' | `unknown(${number})`;
+
+/** The type of an interface. It depends on the device, never on the interface's name. */
+export type InterfaceType =
+  | 'other' | 'loopback' | 'wiredEthernet' | 'wiFi' | 'cellular' | 'pointToPoint' | 'tunnel' | 'virtual'
+  | `unknown(${number})`;
+
+/** What is known about the path to a host. */
+export interface Path {
+  /** Whether a packet can leave for the host now. False while its name is not resolved. */
+  readonly isReachable: boolean;
+  readonly flags: number;
+  /** In the words of Apple's scutil: "Reachable,Directly Reachable Address". */
+  readonly flagsText: string;
+  readonly reason: Reason;
+  readonly reasonText: string;
+  /** Of the route that packets would take, if the host is not reachable. */
+  readonly interface: { readonly name: string; readonly index: number; readonly type: InterfaceType } | null;
+  /** The evaluated address. null for the default path. */
+  readonly destination: string | null;
+  readonly source: string | null;
+  /** null: on-link. */
+  readonly gateway: string | null;
+  /** Bytes. 0: unknown. */
+  readonly mtu: number;
+  /** The routing table of the route. 0: unknown. */
+  readonly table: number;
+  /** "socket": a sandbox denies rtnetlink. */
+  readonly evidence: 'kernel' | 'socket' | `unknown(${number})`;
+}
+
+export interface Options {
+  /** Only packets from this address count. The host must then be an address, or null. */
+  source?: string | null;
+  /** Only routes out of this interface count. */
+  interface?: string | null;
+  /** SO_MARK of the sockets that the program will use. */
+  mark?: number;
+}
+
+export interface WatchOptions extends Options {
+  /** Ends the iteration with the signal's reason. */
+  signal?: { readonly aborted: boolean; readonly reason: unknown } | null;
+}
+
+/** An error of the library. `code` is the value of SCError(): an errno below 1000, or a kSCStatus... constant. */
+export interface ReachabilityError extends Error {
+  readonly code: number;
+}
+
+/**
+ * Iterates over the paths to a host: first the current one, then each that differs from the last. If several changes
+ * come while the program is busy, it gets only the newest path. An open watch keeps the process alive.
+ */
+export declare class Watch implements AsyncIterableIterator<Path> {
+  constructor(host?: string | null, options?: WatchOptions);
+  /** The path now. Queries the kernel, which takes some microseconds. */
+  readonly path: Path;
+  next(): Promise<IteratorResult<Path, undefined>>;
+  /** Ends the watch and its iteration. `break` does the same. */
+  close(): void;
+  return(): Promise<IteratorResult<Path, undefined>>;
+  [Symbol.asyncIterator](): this;
+}
+
+/**
+ * Watches a host: a name, or an address. null: the default path. Throws a ReachabilityError, or a TypeError if an
+ * address is not one.
+ */
+export declare function watch(host?: string | null, options?: WatchOptions): Watch;
+
+/**
+ * The path now. For a name, waits for the first result, at most `timeout` milliseconds (5000); then the reason is
+ * "namePending".
+ */
+export declare function check(host?: string | null, options?: Options & { timeout?: number }): Promise<Path>;
+
+/** The version of the loaded library: "0.1.0". */
+export declare const libraryVersion: string;

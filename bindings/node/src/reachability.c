@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The addon below index.js: targets, their paths, and a function that is called after a change.
+ *
+ * Each Node environment (the main thread, each worker) has one run loop, and watches its descriptor in its libuv loop.
+ * So all callbacks run on the environment's own thread, and the library needs no thread for them. The environment stays
+ * alive while a target is watched.
+ */
+#define NAPI_VERSION 8
+
+#include <arpa/inet.h>
+#include <node_api.h>
+#include <reachability/reachability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+/* What an environment has. When it ends, its poll handle is closed before or after the objects of its targets. */
+struct environment {
+    unsigned                       references; /* the poll handle's, and those of targets */
+    int                            has_ended;
+    napi_env                       env;
+    SCRunLoopRef                   loop;
+    uv_poll_t                      poll;
+    unsigned                       watched; /* targets that are scheduled */
+    napi_async_cleanup_hook_handle cleanup;
+};
+
+/* What the JavaScript object of a target has. */
+struct handle {
+    struct environment      *environment;
+    SCNetworkReachabilityRef target;
+    napi_ref                 changed; /* the function, while the target is scheduled */
+    napi_async_context       context;
+};
+
+/* ---- Errors ----------------------------------------------------------------------------------------------------- */
+
+/* Throws an Error whose `code` is the value of SCError(). */
+static napi_value throw_sc_error(napi_env env, const char *call)
+{
+    const int  code = SCError();
+    char       text[256];
+    napi_value message, number, error;
+
+    snprintf(text, sizeof text, "%s: %s", call, SCErrorString(code));
+    if (napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &message) == napi_ok &&
+        napi_create_error(env, NULL, message, &error) == napi_ok && napi_create_int32(env, code, &number) == napi_ok &&
+        napi_set_named_property(env, error, "code", number) == napi_ok)
+        napi_throw(env, error);
+    return NULL;
+}
+
+/* ---- The environment -------------------------------------------------------------------------------------------- */
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    const struct environment *environment = poll->data;
+    napi_handle_scope         scope;
+
+    (void)status, (void)events;
+    if (napi_open_handle_scope(environment->env, &scope) != napi_ok)
+        return;
+    SCRunLoopPerform(environment->loop, 0);
+    napi_close_handle_scope(environment->env, scope);
+}
+
+static void release_environment(struct environment *environment)
+{
+    if (--environment->references > 0)
+        return;
+    SCRunLoopRelease(environment->loop);
+    free(environment);
+}
+
+static void on_closed(uv_handle_t *poll)
+{
+    struct environment *environment = poll->data;
+
+    napi_remove_async_cleanup_hook(environment->cleanup);
+    release_environment(environment);
+}
+
+static void close_environment(napi_async_cleanup_hook_handle cleanup, void *data)
+{
+    struct environment *environment = data;
+
+    (void)cleanup;
+    environment->has_ended = 1;
+    uv_close((uv_handle_t *)&environment->poll, on_closed);
+}
+
+static struct environment *make_environment(napi_env env)
+{
+    struct environment *environment = calloc(1, sizeof *environment);
+    uv_loop_t          *uv;
+
+    if (environment == NULL)
+        return napi_throw_error(env, NULL, "out of memory"), NULL;
+    environment->env = env;
+    environment->references = 1;
+    environment->loop = SCRunLoopCreate();
+    if (environment->loop == NULL) {
+        throw_sc_error(env, "SCRunLoopCreate");
+        return free(environment), NULL;
+    }
+    if (napi_get_uv_event_loop(env, &uv) != napi_ok ||
+        uv_poll_init(uv, &environment->poll, SCRunLoopGetFileDescriptor(environment->loop)) != 0) {
+        SCRunLoopRelease(environment->loop);
+        napi_throw_error(env, NULL, "libuv cannot watch the run loop's descriptor");
+        return free(environment), NULL;
+    }
+    environment->poll.data = environment;
+    uv_poll_start(&environment->poll, UV_READABLE, on_readable);
+    uv_unref((uv_handle_t *)&environment->poll);
+    napi_add_async_cleanup_hook(env, close_environment, environment, &environment->cleanup);
+    return environment;
+}
+
+/* ---- Callbacks -------------------------------------------------------------------------------------------------- */
+
+/* On the environment's thread, in SCRunLoopPerform. */
+static void on_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    const struct handle *handle = info;
+    napi_env             env = handle->environment->env;
+    napi_value           function, global, error;
+
+    (void)target, (void)flags;
+    if (napi_get_reference_value(env, handle->changed, &function) != napi_ok ||
+        napi_get_global(env, &global) != napi_ok)
+        return;
+    if (napi_make_callback(env, handle->context, global, function, 0, NULL, NULL) == napi_pending_exception &&
+        napi_get_and_clear_last_exception(env, &error) == napi_ok)
+        napi_fatal_exception(env, error);
+}
+
+static void unwatch_handle(struct handle *handle)
+{
+    struct environment *environment = handle->environment;
+
+    if (handle->changed == NULL)
+        return;
+    SCNetworkReachabilityUnscheduleFromRunLoop(handle->target, environment->loop, kSCRunLoopDefaultMode);
+    SCNetworkReachabilitySetCallback(handle->target, NULL, NULL);
+    napi_delete_reference(environment->env, handle->changed);
+    napi_async_destroy(environment->env, handle->context);
+    handle->changed = NULL;
+    if (--environment->watched == 0 && !environment->has_ended)
+        uv_unref((uv_handle_t *)&environment->poll);
+}
+
+/* The JavaScript object was collected, or its environment ends. */
+static void finalize_handle(napi_env env, void *data, void *hint)
+{
+    struct handle *handle = data;
+
+    (void)env, (void)hint;
+    unwatch_handle(handle);
+    SCNetworkReachabilityRelease(handle->target);
+    release_environment(handle->environment);
+    free(handle);
+}
+
+/* ---- Arguments and results -------------------------------------------------------------------------------------- */
+
+/* The text of a string, which the caller frees. NULL: not a string, or out of memory. */
+static char *copy_string(napi_env env, napi_value value)
+{
+    size_t length;
+    char  *text;
+
+    if (napi_get_value_string_utf8(env, value, NULL, 0, &length) != napi_ok || (text = malloc(length + 1)) == NULL)
+        return NULL;
+    napi_get_value_string_utf8(env, value, text, length + 1, &length);
+    return text;
+}
+
+/* Writes the address, or leaves AF_UNSPEC if `text` is NULL. */
+static int parse_address(const char *text, struct sockaddr_storage *ret_address)
+{
+    struct sockaddr_in  *ipv4 = (struct sockaddr_in *)ret_address;
+    struct sockaddr_in6 *ipv6 = (struct sockaddr_in6 *)ret_address;
+
+    if (text == NULL)
+        return 1;
+    if (inet_pton(AF_INET, text, &ipv4->sin_addr) == 1)
+        return ret_address->ss_family = AF_INET, 1;
+    if (inet_pton(AF_INET6, text, &ipv6->sin6_addr) == 1)
+        return ret_address->ss_family = AF_INET6, 1;
+    return 0;
+}
+
+static struct handle *handle_of(napi_env env, napi_callback_info info, size_t count, napi_value *arguments)
+{
+    void *handle;
+
+    if (napi_get_cb_info(env, info, &count, arguments, NULL, NULL) != napi_ok || count == 0 ||
+        napi_get_value_external(env, arguments[0], &handle) != napi_ok)
+        return napi_throw_type_error(env, NULL, "not a target"), NULL;
+    return handle;
+}
+
+static void set_number(napi_env env, napi_value object, const char *name, uint32_t number)
+{
+    napi_value value;
+
+    if (napi_create_uint32(env, number, &value) == napi_ok)
+        napi_set_named_property(env, object, name, value);
+}
+
+static void set_string(napi_env env, napi_value object, const char *name, const char *text)
+{
+    napi_value value;
+
+    if (napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value) == napi_ok)
+        napi_set_named_property(env, object, name, value);
+}
+
+/* AF_UNSPEC: null. */
+static void set_address(napi_env env, napi_value object, const char *name, const struct sockaddr_storage *address)
+{
+    char        text[INET6_ADDRSTRLEN];
+    const void *bytes = address->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
+                                                      : &((const struct sockaddr_in6 *)address)->sin6_addr;
+    napi_value  null;
+
+    if (inet_ntop(address->ss_family, bytes, text, sizeof text) != NULL)
+        set_string(env, object, name, text);
+    else if (napi_get_null(env, &null) == napi_ok)
+        napi_set_named_property(env, object, name, null);
+}
+
+static napi_value path_object(napi_env env, const SCNetworkReachabilityPath *path)
+{
+    napi_value object;
+    char       text[256];
+
+    if (napi_create_object(env, &object) != napi_ok)
+        return NULL;
+    SCNetworkReachabilityFlagsGetString(path->flags, text, sizeof text);
+    set_number(env, object, "flags", path->flags);
+    set_string(env, object, "flagsText", text);
+    set_number(env, object, "reason", path->reason);
+    set_string(env, object, "reasonText", SCNetworkReachabilityReasonString(path->reason));
+    set_string(env, object, "interfaceName", path->interfaceName);
+    set_number(env, object, "interfaceIndex", path->interfaceIndex);
+    set_number(env, object, "interfaceType", path->interfaceType);
+    set_number(env, object, "mtu", path->mtu);
+    set_number(env, object, "table", path->table);
+    set_number(env, object, "evidence", path->evidence);
+    set_address(env, object, "destination", &path->destination);
+    set_address(env, object, "source", &path->source);
+    set_address(env, object, "gateway", &path->gateway);
+    return object;
+}
+
+/* ---- The functions for index.js --------------------------------------------------------------------------------- */
+
+/* create(name or null, source or null, address or null, interface or null, mark): a target. */
+static napi_value create(napi_env env, napi_callback_info info)
+{
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    struct sockaddr_storage      source = { .ss_family = AF_UNSPEC }, remote = { .ss_family = AF_UNSPEC };
+    struct handle               *handle = calloc(1, sizeof *handle);
+    napi_value                   arguments[5], result = NULL;
+    size_t                       count = 5;
+    char                        *texts[4] = { NULL };
+
+    napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
+    for (size_t i = 0; i < 4; i++)
+        texts[i] = copy_string(env, arguments[i]);
+    napi_get_value_uint32(env, arguments[4], &options.routingMark);
+    options.options = kSCNetworkReachabilityOptionNotifyPath;
+    options.nodename = texts[0];
+    options.interfaceName = texts[3];
+    if (handle == NULL || napi_get_instance_data(env, (void **)&handle->environment) != napi_ok ||
+        !parse_address(texts[1], &source) || !parse_address(texts[2], &remote)) {
+        napi_throw_type_error(env, NULL, "not an address");
+        free(handle);
+    } else {
+        options.localAddress = source.ss_family != AF_UNSPEC ? (struct sockaddr *)&source : NULL;
+        options.remoteAddress = remote.ss_family != AF_UNSPEC ? (struct sockaddr *)&remote : NULL;
+        handle->target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+        if (handle->target == NULL) {
+            throw_sc_error(env, "SCNetworkReachabilityCreateWithOptions");
+            free(handle);
+        } else {
+            handle->environment->references++;
+            if (napi_create_external(env, handle, finalize_handle, NULL, &result) != napi_ok)
+                finalize_handle(env, handle, NULL);
+        }
+    }
+    for (size_t i = 0; i < 4; i++)
+        free(texts[i]);
+    return result;
+}
+
+/* watch(target, function): calls the function after each change. */
+static napi_value watch(napi_env env, napi_callback_info info)
+{
+    napi_value                   arguments[2], name;
+    struct handle               *handle = handle_of(env, info, 2, arguments);
+    SCNetworkReachabilityContext context = { 0, handle, NULL, NULL, NULL };
+
+    if (handle == NULL || handle->changed != NULL)
+        return NULL;
+    if (!SCNetworkReachabilitySetCallback(handle->target, on_change, &context) ||
+        !SCNetworkReachabilityScheduleWithRunLoop(handle->target, handle->environment->loop, kSCRunLoopDefaultMode))
+        return throw_sc_error(env, "SCNetworkReachabilityScheduleWithRunLoop");
+    napi_create_reference(env, arguments[1], 1, &handle->changed);
+    napi_create_string_utf8(env, "reachability", NAPI_AUTO_LENGTH, &name);
+    napi_async_init(env, NULL, name, &handle->context);
+    if (handle->environment->watched++ == 0)
+        uv_ref((uv_handle_t *)&handle->environment->poll);
+    return NULL;
+}
+
+/* unwatch(target): the function is not called again. */
+static napi_value unwatch(napi_env env, napi_callback_info info)
+{
+    napi_value     arguments[1];
+    struct handle *handle = handle_of(env, info, 1, arguments);
+
+    if (handle != NULL)
+        unwatch_handle(handle);
+    return NULL;
+}
+
+/* path(target): the path now. */
+static napi_value path(napi_env env, napi_callback_info info)
+{
+    SCNetworkReachabilityPath result = kSCNetworkReachabilityPathInitializer;
+    napi_value                arguments[1];
+    const struct handle      *handle = handle_of(env, info, 1, arguments);
+
+    if (handle == NULL)
+        return NULL;
+    if (!SCNetworkReachabilityGetPath(handle->target, &result))
+        return throw_sc_error(env, "SCNetworkReachabilityGetPath");
+    return path_object(env, &result);
+}
+
+/* lastPath(target): the path of the latest evaluation. */
+static napi_value last_path(napi_env env, napi_callback_info info)
+{
+    SCNetworkReachabilityPath result = kSCNetworkReachabilityPathInitializer;
+    napi_value                arguments[1];
+    const struct handle      *handle = handle_of(env, info, 1, arguments);
+
+    if (handle == NULL)
+        return NULL;
+    if (!SCNetworkReachabilityGetLastPath(handle->target, &result))
+        return throw_sc_error(env, "SCNetworkReachabilityGetLastPath");
+    return path_object(env, &result);
+}
+
+NAPI_MODULE_INIT(/* env, exports */)
+{
+    struct environment *environment = make_environment(env);
+
+    const napi_property_descriptor functions[] = {
+        { "create", NULL, create, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "watch", NULL, watch, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "unwatch", NULL, unwatch, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "path", NULL, path, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "lastPath", NULL, last_path, NULL, NULL, NULL, napi_enumerable, NULL },
+    };
+
+    if (environment == NULL || napi_set_instance_data(env, environment, NULL, NULL) != napi_ok)
+        return NULL;
+    napi_define_properties(env, exports, sizeof functions / sizeof *functions, functions);
+    set_string(env, exports, "version", SCNetworkReachabilityGetVersion());
+    return exports;
+}

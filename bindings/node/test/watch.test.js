@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Run in a network namespace of its own: unshare -Urn node --test. The tests change its routes.
+'use strict';
+
+const assert = require('node:assert/strict');
+const { execFileSync, spawnSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const { before, beforeEach, test } = require('node:test');
+const { Worker } = require('node:worker_threads');
+const { Flags, check, libraryVersion, watch } = require('..');
+
+const DEFAULT = 'default via 10.0.0.1';
+const ip = (command) => execFileSync('ip', command.split(' '));
+const toggle = (verb) => ip(`route ${verb} ${DEFAULT}`);
+
+before(() => {
+  const devices = Object.keys(os.networkInterfaces()).filter((name) => name !== 'lo');
+  assert.deepEqual(devices, [], 'run this in a network namespace of its own: unshare -Urn node --test');
+  for (const command of ['link add e0 type ifb', 'addr add 10.0.0.2/24 dev e0', 'link set lo up', 'link set e0 up']) {
+    ip(command);
+  }
+});
+
+beforeEach(() => {
+  ip('route flush exact default');
+  toggle('add');
+});
+
+test('iteration gets the current path and each change', async () => {
+  const seen = [];
+  for await (const path of watch('192.0.2.1')) {
+    seen.push(path.isReachable);
+    if (seen.length === 3) break;
+    toggle(path.isReachable ? 'del' : 'add');
+  }
+  assert.deepEqual(seen, [true, false, true]);
+});
+
+test('change of the reason is a change', async () => {
+  const paths = watch('192.0.2.1');
+  await paths.next();
+  toggle('del');
+  assert.equal((await paths.next()).value.reason, 'noRoute');
+  ip('route add blackhole default');
+  assert.equal((await paths.next()).value.reason, 'routeBlackhole');
+  paths.close();
+});
+
+test('path has interface, gateway and source', async () => {
+  const path = await check('192.0.2.1');
+  assert.deepEqual(path, {
+    isReachable: true, flags: Flags.reachable, flagsText: 'Reachable', reason: 'none', reasonText: 'none',
+    interface: { name: 'e0', index: path.interface.index, type: 'virtual' },
+    destination: '192.0.2.1', source: '10.0.0.2', gateway: '10.0.0.1', mtu: 1500, table: 254, evidence: 'kernel',
+  });
+  assert.equal((await check()).isReachable, true);
+  assert.equal((await check(null)).destination, null);
+});
+
+test('source and interface count', async () => {
+  const reason = async (host, options) => (await check(host, options)).reason;
+  assert.equal(await reason('192.0.2.1', { source: '10.0.0.2', mark: 7 }), 'none');
+  assert.equal(await reason('192.0.2.1', { source: '10.0.0.3' }), 'localAddressNotAssigned');
+  assert.equal(await reason(null, { source: '10.0.0.2' }), 'none');
+  assert.equal(await reason(null, { interface: 'e7' }), 'interfaceMissing');
+});
+
+test('name is looked up', async () => {
+  assert.equal((await check('localhost')).flags, Flags.reachable | Flags.isLocalAddress | Flags.isDirect);
+  const path = await check('name.invalid', { timeout: 60000 });
+  assert.equal(path.flags, 0);
+  assert.notEqual(path.reason, 'namePending');
+});
+
+test('error has the code and its text', async () => {
+  for (const host of ['', 'x'.repeat(1025)]) {
+    assert.throws(() => watch(host), { name: 'Error', code: 1002, message: /: Invalid argument$/ });
+    await assert.rejects(check(host), { code: 1002 });
+  }
+  for (const host of ['a\0b', 7]) assert.throws(() => watch(host), TypeError);
+  assert.throws(() => watch('example.com', { source: '10.0.0.2' }), TypeError);
+});
+
+test('close ends the iteration', async () => {
+  const paths = watch('192.0.2.1');
+  await paths.next();
+  const next = paths.next();
+  paths.close();
+  paths.close();
+  assert.deepEqual(await next, { done: true, value: undefined });
+  assert.deepEqual(await paths.next(), { done: true, value: undefined });
+});
+
+test('signal ends the iteration', async () => {
+  const controller = new AbortController();
+  const paths = watch('192.0.2.1', { signal: controller.signal });
+  await paths.next();
+  const next = paths.next();
+  controller.abort(new Error('on purpose'));
+  await assert.rejects(next, { message: 'on purpose' });
+  assert.throws(() => watch('192.0.2.1', { signal: controller.signal }), { message: 'on purpose' });
+});
+
+test('all watches share one run loop', async () => {
+  const count = () => fs.readdirSync('/proc/self/fd').length;
+  const first = watch('192.0.2.1');
+  await first.next();
+  const descriptors = count();
+  const watches = Array.from({ length: 20 }, (_, i) => watch(`192.0.2.${i + 2}`));
+  for (const paths of watches) assert.equal((await paths.next()).value.isReachable, true);
+  assert.ok(count() <= descriptors);
+  toggle('del');
+  for (const paths of watches) assert.equal((await paths.next()).value.isReachable, false);
+  for (const paths of [first, ...watches]) paths.close();
+});
+
+test('worker may end while it watches', async () => {
+  const worker = new Worker(`
+    const { parentPort } = require('node:worker_threads');
+    const { watch } = require(${JSON.stringify(require.resolve('..'))});
+    (async () => { for await (const path of watch('192.0.2.1')) parentPort.postMessage(path.isReachable); })();
+  `, { eval: true });
+  const message = () => new Promise((resolve) => { worker.once('message', resolve); });
+  assert.equal(await message(), true);
+  const next = message();
+  toggle('del');
+  assert.equal(await next, false);
+  assert.equal(await worker.terminate(), 1);
+});
+
+test('open watch keeps the process alive, and a closed one does not', () => {
+  const script = (body) => `const paths = require(${JSON.stringify(require.resolve('..'))}).watch('192.0.2.1'); ${body}`;
+  const run = (body) => spawnSync(process.execPath, ['-e', script(body)], { encoding: 'utf8', timeout: 60000 });
+  assert.equal(run('paths.close();').status, 0);
+  assert.match(run('setTimeout(() => { console.log("alive"); process.exit(3); }, 1).unref();').stdout, /alive/);
+});
+
+test('exception in the loop reaches the caller', async () => {
+  await assert.rejects(async () => {
+    for await (const path of watch('192.0.2.1')) throw new Error(path.reason);
+  }, { message: 'none' });
+});
+
+test('library has a version', () => assert.match(libraryVersion, /^\d+\.\d+\.\d+$/));

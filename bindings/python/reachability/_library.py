@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""The C calls that this package uses, and their structures. The layouts are those of reachability.h."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+SONAME = "libreachability.so.0"
+MODE = b"kSCRunLoopDefaultMode"
+NOTIFY_PATH = 1
+ADDRESS_SIZE = 128  # of struct sockaddr_storage
+
+
+class ReachabilityError(OSError):
+    """A call of the library failed.
+
+    `errno` is the value of SCError(): an errno below 1000, or a kSCStatus... constant. `strerror` is its text.
+    """
+
+
+class OptionsStructure(ctypes.Structure):
+    """SCNetworkReachabilityOptions."""
+
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("nodename", ctypes.c_char_p),
+        ("localAddress", ctypes.c_char_p),
+        ("remoteAddress", ctypes.c_char_p),
+        ("interfaceName", ctypes.c_char_p),
+        ("localAddressLength", ctypes.c_uint32),
+        ("remoteAddressLength", ctypes.c_uint32),
+        ("routingMark", ctypes.c_uint32),
+        ("options", ctypes.c_uint32),
+    ]
+
+
+class PathStructure(ctypes.Structure):
+    """SCNetworkReachabilityPath."""
+
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("flags", ctypes.c_uint32),
+        ("reason", ctypes.c_uint32),
+        ("interfaceIndex", ctypes.c_uint32),
+        ("interfaceType", ctypes.c_uint32),
+        ("interfaceName", ctypes.c_char * 16),
+        ("mtu", ctypes.c_uint32),
+        ("table", ctypes.c_uint32),
+        ("addressCount", ctypes.c_uint32),
+        ("evidence", ctypes.c_uint32),
+        ("destination", ctypes.c_ubyte * ADDRESS_SIZE),
+        ("source", ctypes.c_ubyte * ADDRESS_SIZE),
+        ("gateway", ctypes.c_ubyte * ADDRESS_SIZE),
+    ]
+
+
+def load() -> ctypes.CDLL:
+    """Loads the library: the file that REACHABILITY_LIBRARY names, otherwise the dynamic loader looks for it."""
+    name = os.environ.get("REACHABILITY_LIBRARY") or SONAME
+    try:
+        return ctypes.CDLL(name)
+    except OSError as error:
+        raise ImportError(f"{error}. Is libreachability installed? REACHABILITY_LIBRARY may name its file.") from error
+
+
+_library = load()
+
+
+def error_now() -> ReachabilityError:
+    """The error of the call that this thread made last."""
+    code: int = _library.SCError()
+    return ReachabilityError(code, _library.SCErrorString(code).decode())
+
+
+def function(name: str, result: Any, *arguments: Any) -> Any:
+    """A C function that does not fail, or of which failures are ignored."""
+    found = _library[name]  # unlike an attribute, a new object each time
+    found.restype, found.argtypes = result, arguments
+    return found
+
+
+def function_that_fails(failure: object, name: str, result: Any, *arguments: Any) -> Any:
+    """A C function that raises ReachabilityError if it returns `failure`."""
+
+    def check(value: Any, _function: Any, _arguments: Any) -> Any:
+        if value == failure:
+            raise error_now()
+        return value
+
+    found = function(name, result, *arguments)
+    found.errcheck = check
+    return found
+
+
+Pointer = ctypes.c_void_p
+PathPointer = ctypes.POINTER(PathStructure)
+
+_library.SCErrorString.restype = ctypes.c_char_p
+get_version = function("SCNetworkReachabilityGetVersion", ctypes.c_char_p)
+reason_string = function("SCNetworkReachabilityReasonString", ctypes.c_char_p, ctypes.c_uint32)
+flags_get_string = function(
+    "SCNetworkReachabilityFlagsGetString", ctypes.c_size_t, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_size_t
+)
+create_with_options = function_that_fails(
+    None, "SCNetworkReachabilityCreateWithOptions", Pointer, Pointer, ctypes.POINTER(OptionsStructure)
+)
+release = function("SCNetworkReachabilityRelease", None, Pointer)
+get_path = function_that_fails(0, "SCNetworkReachabilityGetPath", ctypes.c_ubyte, Pointer, PathPointer)
+get_last_path = function_that_fails(0, "SCNetworkReachabilityGetLastPath", ctypes.c_ubyte, Pointer, PathPointer)
+get_addresses = function(
+    "SCNetworkReachabilityGetResolvedAddresses", ctypes.c_size_t, Pointer, ctypes.c_char_p, ctypes.c_size_t
+)
+get_description = function(
+    "SCNetworkReachabilityGetDescription", ctypes.c_size_t, Pointer, ctypes.c_char_p, ctypes.c_size_t
+)
+schedule = function_that_fails(
+    0, "SCNetworkReachabilityScheduleWithRunLoop", ctypes.c_ubyte, Pointer, Pointer, ctypes.c_char_p
+)
+unschedule = function("SCNetworkReachabilityUnscheduleFromRunLoop", ctypes.c_ubyte, Pointer, Pointer, ctypes.c_char_p)
+loop_create = function_that_fails(None, "SCRunLoopCreate", Pointer)
+loop_release = function("SCRunLoopRelease", None, Pointer)
+loop_get_file_descriptor = function_that_fails(-1, "SCRunLoopGetFileDescriptor", ctypes.c_int, Pointer)
+loop_perform = function_that_fails(-1, "SCRunLoopPerform", ctypes.c_int, Pointer, ctypes.c_double)
+loop_copy_next_change = function(
+    "SCRunLoopCopyNextChange", Pointer, Pointer, ctypes.POINTER(ctypes.c_uint32)
+)
+loop_wake_up = function("SCRunLoopWakeUp", None, Pointer)
+
+
+def text(getter: Any, *arguments: Any) -> str:
+    """The text of a call that writes as snprintf(3) does."""
+    size: int = getter(*arguments, None, 0)
+    while True:
+        buffer = ctypes.create_string_buffer(size + 1)
+        size = getter(*arguments, buffer, len(buffer))
+        if size < len(buffer):
+            return buffer.value.decode(errors="backslashreplace")
+
+
+def library_version() -> str:
+    """The version of the loaded library: "0.1.0"."""
+    version: bytes = get_version()
+    return version.decode()

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""What is known about the path to a host."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+from . import _library
+from ._address import Address, address_from_bytes
+
+
+class Flags(enum.IntFlag):
+    """Apple's bits. No bit set: no packet can leave for the host."""
+
+    TRANSIENT_CONNECTION = 1 << 0
+    REACHABLE = 1 << 1
+    CONNECTION_REQUIRED = 1 << 2
+    CONNECTION_ON_TRAFFIC = 1 << 3
+    INTERVENTION_REQUIRED = 1 << 4
+    CONNECTION_ON_DEMAND = 1 << 5
+    IS_LOCAL_ADDRESS = 1 << 16
+    IS_DIRECT = 1 << 17
+    IS_WWAN = 1 << 18
+
+    def __str__(self) -> str:
+        """In the words of Apple's scutil: "Reachable,Directly Reachable Address"."""
+        return _library.text(_library.flags_get_string, self.value)
+
+
+class _OpenEnum(enum.IntEnum):
+    """An enumeration to which a later version of the library may add values."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> _OpenEnum | None:
+        if not isinstance(value, int):
+            return None
+        member = int.__new__(cls, value)
+        member._name_, member._value_ = f"UNKNOWN_{value}", value
+        return member
+
+
+class Reason(_OpenEnum):
+    """Why a host is not reachable."""
+
+    NONE = 0
+    """It is reachable."""
+    NO_ROUTE = 1
+    ROUTE_UNREACHABLE = 2
+    ROUTE_PROHIBITED = 3
+    ROUTE_BLACKHOLE = 4
+    INTERFACE_DOWN = 5
+    NO_CARRIER = 6
+    NO_SOURCE_ADDRESS = 7
+    LOCAL_ADDRESS_NOT_ASSIGNED = 8
+    NAME_PENDING = 9
+    """The name is not resolved yet: the flags are those of the default path."""
+    NAME_NOT_FOUND = 10
+    NAME_SERVER_FAILURE = 11
+    NAME_SERVER_UNREACHABLE = 12
+    INTERFACE_MISSING = 13
+
+    def __str__(self) -> str:
+        text: bytes = _library.reason_string(self.value)
+        return text.decode()
+
+
+class InterfaceType(_OpenEnum):
+    """The type of an interface. It depends on the device, never on the interface's name."""
+
+    OTHER = 0
+    LOOPBACK = 1
+    WIRED_ETHERNET = 2
+    WIFI = 3
+    CELLULAR = 4
+    POINT_TO_POINT = 5
+    TUNNEL = 6
+    VIRTUAL = 7
+
+
+class Evidence(_OpenEnum):
+    """The source of a path."""
+
+    KERNEL = 0
+    SOCKET = 1
+    """A connected UDP socket, because a sandbox denies rtnetlink."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Interface:
+    """The interface that packets leave over."""
+
+    name: str
+    index: int
+    type: InterfaceType
+
+
+@dataclasses.dataclass(frozen=True)
+class Path:
+    """What is known about the path to a host. Two paths are equal if all of it is equal."""
+
+    flags: Flags
+    reason: Reason
+    interface: Interface | None
+    """Of the route that packets would take, if the host is not reachable."""
+    destination: Address | None
+    """The evaluated address. None for the default path."""
+    source: Address | None
+    gateway: Address | None
+    """None: on-link."""
+    mtu: int
+    """Bytes. 0: unknown."""
+    table: int
+    """The routing table of the route. 0: unknown."""
+    evidence: Evidence
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether a packet can leave for the host now. False while its name is not resolved."""
+        return bool(self.flags & Flags.REACHABLE) and self.reason != Reason.NAME_PENDING
+
+    def __str__(self) -> str:
+        parts = [str(self.flags)]
+        if self.interface:
+            parts.append(f"dev {self.interface.name}")
+        if self.gateway:
+            parts.append(f"via {self.gateway}")
+        if self.source:
+            parts.append(f"src {self.source}")
+        if self.reason != Reason.NONE:
+            parts.append(f"({self.reason})")
+        return "  ".join(parts)
+
+
+def path_from_structure(path: _library.PathStructure) -> Path:
+    interface = None
+    if path.interfaceIndex:
+        name = path.interfaceName.decode(errors="surrogateescape")
+        interface = Interface(name, path.interfaceIndex, InterfaceType(path.interfaceType))
+    return Path(
+        flags=Flags(path.flags),
+        reason=Reason(path.reason),
+        interface=interface,
+        destination=address_from_bytes(bytes(path.destination)),
+        source=address_from_bytes(bytes(path.source)),
+        gateway=address_from_bytes(bytes(path.gateway)),
+        mtu=path.mtu,
+        table=path.table,
+        evidence=Evidence(path.evidence),
+    )

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//! The C calls of libreachability that the crate `reachability` uses. The header `reachability/reachability.h` is their
+//! manual: errors, ownership, threads.
+
+#![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
+
+use std::os::raw::{c_char, c_double, c_int, c_long, c_uchar, c_void};
+
+/// A target, an opaque object of the library.
+#[repr(C)]
+pub struct SCNetworkReachability {
+    _private: [u8; 0],
+}
+
+/// A run loop, an opaque object of the library.
+#[repr(C)]
+pub struct SCRunLoop {
+    _private: [u8; 0],
+}
+
+pub type SCBoolean = c_uchar;
+pub type SCNetworkReachabilityRef = *const SCNetworkReachability;
+pub type SCRunLoopRef = *mut SCRunLoop;
+pub type SCNetworkReachabilityFlags = u32;
+
+pub type SCNetworkReachabilityCallBack =
+    unsafe extern "C" fn(target: SCNetworkReachabilityRef, flags: SCNetworkReachabilityFlags, info: *mut c_void);
+
+#[repr(C)]
+pub struct SCNetworkReachabilityContext {
+    pub version: c_long,
+    pub info: *mut c_void,
+    pub retain: Option<unsafe extern "C" fn(info: *const c_void) -> *const c_void>,
+    pub release: Option<unsafe extern "C" fn(info: *const c_void)>,
+    pub copyDescription: Option<unsafe extern "C" fn(info: *const c_void) -> *const c_void>,
+}
+
+pub type SCSchedulerWork = unsafe extern "C" fn(argument: *mut c_void);
+
+#[repr(C)]
+pub struct SCNetworkReachabilityScheduler {
+    pub version: c_long,
+    pub info: *mut c_void,
+    pub retain: Option<unsafe extern "C" fn(info: *const c_void) -> *const c_void>,
+    pub release: Option<unsafe extern "C" fn(info: *const c_void)>,
+    pub perform: Option<unsafe extern "C" fn(info: *mut c_void, work: SCSchedulerWork, argument: *mut c_void)>,
+}
+
+/// `struct sockaddr_storage`.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+pub struct sockaddr_storage {
+    pub bytes: [u8; 128],
+}
+
+#[repr(C)]
+pub struct SCNetworkReachabilityOptions {
+    pub size: usize,
+    pub nodename: *const c_char,
+    pub localAddress: *const sockaddr_storage,
+    pub remoteAddress: *const sockaddr_storage,
+    pub interfaceName: *const c_char,
+    pub localAddressLength: u32,
+    pub remoteAddressLength: u32,
+    pub routingMark: u32,
+    pub options: u32,
+}
+
+pub const kSCNetworkReachabilityOptionNotifyPath: u32 = 1;
+
+#[repr(C)]
+pub struct SCNetworkReachabilityPath {
+    pub size: usize,
+    pub flags: SCNetworkReachabilityFlags,
+    pub reason: u32,
+    pub interfaceIndex: u32,
+    pub interfaceType: u32,
+    pub interfaceName: [u8; 16],
+    pub mtu: u32,
+    pub table: u32,
+    pub addressCount: u32,
+    pub evidence: u32,
+    pub destination: sockaddr_storage,
+    pub source: sockaddr_storage,
+    pub gateway: sockaddr_storage,
+}
+
+/// `kSCRunLoopDefaultMode`, with its NUL.
+pub const kSCRunLoopDefaultMode: &[u8] = b"kSCRunLoopDefaultMode\0";
+
+extern "C" {
+    pub fn SCError() -> c_int;
+    pub fn SCErrorString(status: c_int) -> *const c_char;
+    pub fn SCNetworkReachabilityGetVersion() -> *const c_char;
+    pub fn SCNetworkReachabilityFlagsGetString(flags: u32, buffer: *mut c_char, capacity: usize) -> usize;
+    pub fn SCNetworkReachabilityReasonString(reason: u32) -> *const c_char;
+
+    pub fn SCNetworkReachabilityCreateWithOptions(
+        allocator: *const c_void,
+        options: *const SCNetworkReachabilityOptions,
+    ) -> SCNetworkReachabilityRef;
+    pub fn SCNetworkReachabilityRelease(target: SCNetworkReachabilityRef);
+    pub fn SCNetworkReachabilityGetPath(
+        target: SCNetworkReachabilityRef,
+        path: *mut SCNetworkReachabilityPath,
+    ) -> SCBoolean;
+    pub fn SCNetworkReachabilityGetLastPath(
+        target: SCNetworkReachabilityRef,
+        path: *mut SCNetworkReachabilityPath,
+    ) -> SCBoolean;
+    pub fn SCNetworkReachabilityGetResolvedAddresses(
+        target: SCNetworkReachabilityRef,
+        addresses: *mut sockaddr_storage,
+        capacity: usize,
+    ) -> usize;
+    pub fn SCNetworkReachabilityGetDescription(
+        target: SCNetworkReachabilityRef,
+        buffer: *mut c_char,
+        capacity: usize,
+    ) -> usize;
+
+    pub fn SCNetworkReachabilitySetCallback(
+        target: SCNetworkReachabilityRef,
+        callout: Option<SCNetworkReachabilityCallBack>,
+        context: *mut SCNetworkReachabilityContext,
+    ) -> SCBoolean;
+    pub fn SCNetworkReachabilitySetScheduler(
+        target: SCNetworkReachabilityRef,
+        scheduler: *const SCNetworkReachabilityScheduler,
+    ) -> SCBoolean;
+    pub fn SCNetworkReachabilityScheduleWithRunLoop(
+        target: SCNetworkReachabilityRef,
+        runLoop: SCRunLoopRef,
+        runLoopMode: *const c_char,
+    ) -> SCBoolean;
+    pub fn SCNetworkReachabilityUnscheduleFromRunLoop(
+        target: SCNetworkReachabilityRef,
+        runLoop: SCRunLoopRef,
+        runLoopMode: *const c_char,
+    ) -> SCBoolean;
+
+    pub fn SCRunLoopCreate() -> SCRunLoopRef;
+    pub fn SCRunLoopRelease(runLoop: SCRunLoopRef);
+    pub fn SCRunLoopGetFileDescriptor(runLoop: SCRunLoopRef) -> c_int;
+    pub fn SCRunLoopPerform(runLoop: SCRunLoopRef, seconds: c_double) -> c_int;
+    pub fn SCRunLoopCopyNextChange(
+        runLoop: SCRunLoopRef,
+        flags: *mut SCNetworkReachabilityFlags,
+    ) -> SCNetworkReachabilityRef;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//! Can a packet leave this machine for a host now, over which interface, and if not, why not? And when does that change?
+//!
+//! ```no_run
+//! use reachability::Target;
+//!
+//! # fn main() -> Result<(), reachability::Error> {
+//! println!("{}", Target::host("127.0.0.1").check()?);
+//!
+//! for path in Target::host("localhost").watch()? {
+//!     let path = path?;
+//!     println!("{path}");
+//!     if path.is_reachable() {
+//!         break;
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! "Reachable" means that a packet to the host can leave this machine now. It does not mean that the host responds.
+//!
+//! [`Target::watch`] gives an iterator that blocks. Its descriptor also fits into any event loop. [`Target::stream`] gives
+//! an asynchronous stream for any executor. A target belongs to the network namespace of the thread that makes the call.
+
+#![deny(missing_docs)]
+
+mod error;
+mod path;
+mod stream;
+mod target;
+mod watch;
+
+pub use error::{library_version, Error, Result};
+pub use path::{Evidence, Flags, Interface, InterfaceType, Path, Reason};
+pub use stream::{Next, Paths};
+pub use target::Target;
+pub use watch::Watch;

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+//! What is known about the path to a host.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::{BitOr, BitOrAssign};
+
+use reachability_sys as sys;
+
+use crate::error::{static_text, text_of};
+
+/// Apple's bits. No bit set: no packet can leave for the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Flags(pub u32);
+
+impl Flags {
+    /// Over a point-to-point link: ppp, tunnel, cellular.
+    pub const TRANSIENT_CONNECTION: Flags = Flags(1 << 0);
+    /// A packet can leave.
+    pub const REACHABLE: Flags = Flags(1 << 1);
+    /// ... after a connection is made.
+    pub const CONNECTION_REQUIRED: Flags = Flags(1 << 2);
+    /// ... which traffic starts.
+    pub const CONNECTION_ON_TRAFFIC: Flags = Flags(1 << 3);
+    /// One of this machine's own addresses.
+    pub const IS_LOCAL_ADDRESS: Flags = Flags(1 << 16);
+    /// On a directly attached network: no gateway.
+    pub const IS_DIRECT: Flags = Flags(1 << 17);
+    /// Over a cellular interface, or ppp over a modem.
+    pub const IS_WWAN: Flags = Flags(1 << 18);
+
+    /// Whether all bits of `other` are set.
+    #[must_use]
+    pub fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Flags;
+
+    fn bitor(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Flags {
+    fn bitor_assign(&mut self, other: Flags) {
+        self.0 |= other.0;
+    }
+}
+
+/// In the words of Apple's scutil: "Reachable,Directly Reachable Address".
+impl fmt::Display for Flags {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let write = |buffer, capacity| unsafe { sys::SCNetworkReachabilityFlagsGetString(self.0, buffer, capacity) };
+        formatter.write_str(&text_of(write))
+    }
+}
+
+/// An enumeration to which a later version of the library may add values. The values count from 0.
+macro_rules! open_enum {
+    ($(#[$about:meta])* $name:ident { $($(#[$member_about:meta])* $member:ident = $value:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$member_about])* $member,)*
+            /// A value that this crate does not know.
+            Unknown(u32),
+        }
+
+        impl From<u32> for $name {
+            fn from(value: u32) -> $name {
+                match value {
+                    $($value => $name::$member,)*
+                    _ => $name::Unknown(value),
+                }
+            }
+        }
+
+        impl From<$name> for u32 {
+            fn from(value: $name) -> u32 {
+                match value {
+                    $($name::$member => $value,)*
+                    $name::Unknown(value) => value,
+                }
+            }
+        }
+    };
+}
+
+open_enum! {
+    /// Why a host is not reachable.
+    Reason {
+        /// It is reachable.
+        None = 0,
+        /// No route.
+        NoRoute = 1,
+        /// An "unreachable" route.
+        RouteUnreachable = 2,
+        /// A "prohibit" route or rule.
+        RouteProhibited = 3,
+        /// A "blackhole" route or rule.
+        RouteBlackhole = 4,
+        /// The route's interface is administratively down.
+        InterfaceDown = 5,
+        /// Up, but not running: no cable, dormant.
+        NoCarrier = 6,
+        /// No address to send from.
+        NoSourceAddress = 7,
+        /// This machine does not have the source address.
+        LocalAddressNotAssigned = 8,
+        /// The name is not resolved yet: the flags are those of the default path.
+        NamePending = 9,
+        /// The name does not exist.
+        NameNotFound = 10,
+        /// The name servers failed.
+        NameServerFailure = 11,
+        /// No name server could be reached.
+        NameServerUnreachable = 12,
+        /// The target's interface does not exist (yet).
+        InterfaceMissing = 13,
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&static_text(unsafe { sys::SCNetworkReachabilityReasonString((*self).into()) }))
+    }
+}
+
+open_enum! {
+    /// The type of an interface. It depends on the device, never on the interface's name.
+    InterfaceType {
+        /// None of the others.
+        Other = 0,
+        /// The machine itself.
+        Loopback = 1,
+        /// A cable.
+        WiredEthernet = 2,
+        /// A wireless network.
+        WiFi = 3,
+        /// A modem.
+        Cellular = 4,
+        /// ppp.
+        PointToPoint = 5,
+        /// tun, tap, gre, wireguard and others.
+        Tunnel = 6,
+        /// veth, dummy, vxlan, and a bridge of these.
+        Virtual = 7,
+    }
+}
+
+open_enum! {
+    /// The source of a path.
+    Evidence {
+        /// A route query to the kernel.
+        Kernel = 0,
+        /// A connected UDP socket, because a sandbox denies rtnetlink.
+        Socket = 1,
+    }
+}
+
+/// What packets leave over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Interface {
+    /// As in ip(8). Bytes that are not UTF-8 are replaced.
+    pub name: String,
+    /// Its number in the network namespace.
+    pub index: u32,
+    /// What it is for the user.
+    pub kind: InterfaceType,
+}
+
+/// What is known about the path to a host. The zone of a link-local address is the index of the interface.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Path {
+    /// Apple's bits.
+    pub flags: Flags,
+    /// Why the host is not reachable.
+    pub reason: Reason,
+    /// Of the route that packets would take, if the host is not reachable.
+    pub interface: Option<Interface>,
+    /// The evaluated address. None for the default path.
+    pub destination: Option<IpAddr>,
+    /// The source address of packets.
+    pub source: Option<IpAddr>,
+    /// None: on-link.
+    pub gateway: Option<IpAddr>,
+    /// Bytes. 0: unknown.
+    pub mtu: u32,
+    /// The routing table of the route. 0: unknown.
+    pub table: u32,
+    /// The source of the path.
+    pub evidence: Evidence,
+}
+
+impl Path {
+    /// Whether a packet can leave for the host now. False while its name is not resolved.
+    #[must_use]
+    pub fn is_reachable(&self) -> bool {
+        self.flags.contains(Flags::REACHABLE) && self.reason != Reason::NamePending
+    }
+
+    pub(crate) fn new(path: &sys::SCNetworkReachabilityPath) -> Path {
+        let length = path.interfaceName.iter().position(|&byte| byte == 0).unwrap_or(path.interfaceName.len());
+        Path {
+            flags: Flags(path.flags),
+            reason: path.reason.into(),
+            interface: (path.interfaceIndex != 0).then(|| Interface {
+                name: String::from_utf8_lossy(&path.interfaceName[..length]).into_owned(),
+                index: path.interfaceIndex,
+                kind: path.interfaceType.into(),
+            }),
+            destination: address_from(&path.destination),
+            source: address_from(&path.source),
+            gateway: address_from(&path.gateway),
+            mtu: path.mtu,
+            table: path.table,
+            evidence: path.evidence.into(),
+        }
+    }
+}
+
+/// A line for people: "Reachable  dev eth0  via 10.0.0.1  src 10.0.0.2".
+impl fmt::Display for Path {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.flags)?;
+        if let Some(interface) = &self.interface {
+            write!(formatter, "  dev {}", interface.name)?;
+        }
+        if let Some(gateway) = self.gateway {
+            write!(formatter, "  via {gateway}")?;
+        }
+        if let Some(source) = self.source {
+            write!(formatter, "  src {source}")?;
+        }
+        if self.reason != Reason::None {
+            write!(formatter, "  ({})", self.reason)?;
+        }
+        Ok(())
+    }
+}
+
+const AF_INET: u16 = 2;
+const AF_INET6: u16 = 10;
+
+/// The address in a structure. None: `AF_UNSPEC`.
+pub(crate) fn address_from(storage: &sys::sockaddr_storage) -> Option<IpAddr> {
+    let bytes = &storage.bytes;
+    match u16::from_ne_bytes([bytes[0], bytes[1]]) {
+        AF_INET => <[u8; 4]>::try_from(&bytes[4..8]).ok().map(|octets| Ipv4Addr::from(octets).into()),
+        AF_INET6 => <[u8; 16]>::try_from(&bytes[8..24]).ok().map(|octets| Ipv6Addr::from(octets).into()),
+        _ => None,
+    }
+}
+
+pub(crate) fn address_to(address: IpAddr) -> sys::sockaddr_storage {
+    let mut storage = sys::sockaddr_storage { bytes: [0; 128] };
+    let (family, octets, start) = match address {
+        IpAddr::V4(address) => (AF_INET, address.octets().to_vec(), 4),
+        IpAddr::V6(address) => (AF_INET6, address.octets().to_vec(), 8),
+    };
+    storage.bytes[..2].copy_from_slice(&family.to_ne_bytes());
+    storage.bytes[start..start + octets.len()].copy_from_slice(&octets);
+    storage
+}

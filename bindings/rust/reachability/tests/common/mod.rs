@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//! Changing routes, in the network namespace that the test program is run in.
+
+#![allow(dead_code)]
+
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub const ADD: &str = "route add default via 10.0.0.1";
+pub const DELETE: &str = "route del default";
+
+static NAMESPACE: Mutex<()> = Mutex::new(());
+
+pub fn ip(arguments: &str) {
+    assert!(Command::new("ip").args(arguments.split(' ')).status().expect("ip runs").success(), "ip {arguments}");
+}
+
+/// Gives the calling test a namespace of its own: e0 has a carrier and 10.0.0.2/24; there is no default route. Tests
+/// run one at a time. Without the right to make a namespace, the test fails: run it in `unshare -Urn`.
+pub fn enter_namespace() -> MutexGuard<'static, ()> {
+    const CLONE_NEWNET: i32 = 0x4000_0000;
+    extern "C" {
+        fn unshare(flags: i32) -> i32;
+    }
+    let guard = NAMESPACE.lock().unwrap_or_else(PoisonError::into_inner);
+    assert_eq!(unsafe { unshare(CLONE_NEWNET) }, 0, "no network namespace can be made: run this in `unshare -Urn`");
+    ip("link add e0 type ifb");
+    ip("addr add 10.0.0.2/24 dev e0");
+    ip("link set lo up");
+    ip("link set e0 up");
+    guard
+}

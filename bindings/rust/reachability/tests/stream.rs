@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//! The asynchronous stream, with an executor of a few lines.
+
+mod common;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use common::{enter_namespace, ip, ADD, DELETE};
+use reachability::{Paths, Reason, Target};
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = Box::pin(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+async fn next(paths: &mut Paths) -> reachability::Path {
+    paths.next().await.expect("it never ends").expect("no error")
+}
+
+#[test]
+fn stream_gets_the_current_path_and_each_change() {
+    let _namespace = enter_namespace();
+    ip(ADD);
+    let mut paths = Target::host("192.0.2.1").stream().unwrap();
+    block_on(async {
+        assert!(next(&mut paths).await.is_reachable());
+        ip(DELETE);
+        assert_eq!(next(&mut paths).await.reason, Reason::NoRoute);
+        ip(ADD);
+        assert!(next(&mut paths).await.is_reachable());
+    });
+}
+
+#[test]
+fn stream_without_a_change_is_pending() {
+    let _namespace = enter_namespace();
+    let mut paths = Target::host("192.0.2.1").stream().unwrap();
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    assert!(Pin::new(&mut paths).poll_next(&mut context).is_ready());
+    assert!(Pin::new(&mut paths).poll_next(&mut context).is_pending());
+}
+
+#[test]
+fn stream_moves_to_another_thread_and_may_be_dropped_there() {
+    let _namespace = enter_namespace();
+    let mut paths = Target::host("192.0.2.1").stream().unwrap();
+    block_on(next(&mut paths));
+    let thread = thread::spawn(move || block_on(next(&mut paths)).is_reachable());
+    ip(ADD);
+    assert!(thread.join().unwrap());
+}
+
+#[test]
+fn waker_that_panics_does_not_end_the_program() {
+    struct Panic;
+    impl Wake for Panic {
+        fn wake(self: Arc<Self>) {
+            panic!("on purpose");
+        }
+    }
+    let _namespace = enter_namespace();
+    let mut paths = Target::host("192.0.2.1").stream().unwrap();
+    let mut other = Target::host("192.0.2.2").stream().unwrap();
+    let waker = Waker::from(Arc::new(Panic));
+    block_on(next(&mut other));
+    assert!(Pin::new(&mut paths).poll_next(&mut Context::from_waker(&waker)).is_ready());
+    assert!(Pin::new(&mut paths).poll_next(&mut Context::from_waker(&waker)).is_pending());
+    ip(ADD);
+    assert!(block_on(next(&mut paths)).is_reachable());
+    assert!(block_on(next(&mut other)).is_reachable());
+}
+
+#[test]
+fn wakers_are_released_with_their_stream() {
+    let _namespace = enter_namespace();
+    let unpark = Arc::new(Unpark(thread::current()));
+    let waker = Waker::from(Arc::clone(&unpark));
+    for _ in 0..10 {
+        let mut paths = Target::host("192.0.2.1").stream().unwrap();
+        while Pin::new(&mut paths).poll_next(&mut Context::from_waker(&waker)).is_ready() {}
+    }
+    drop(waker);
+    assert_eq!(Arc::strong_count(&unpark), 1);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+//! The iterator, and single checks. The thread of each test enters a namespace of its own.
+
+mod common;
+
+use std::io;
+use std::os::unix::io::{AsRawFd, RawFd};
+use std::thread;
+use std::time::Duration;
+
+use common::{enter_namespace, ip, ADD, DELETE};
+use reachability::{Flags, InterfaceType, Reason, Target, Watch};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn next(watch: &mut Watch) -> reachability::Path {
+    watch.wait(PATIENCE).expect("no error").expect("a path in time")
+}
+
+#[test]
+fn iterator_returns_the_current_path_and_each_change() {
+    let _namespace = enter_namespace();
+    ip(ADD);
+    let mut seen = Vec::new();
+    for path in Target::host("192.0.2.1").watch().unwrap().take(3) {
+        seen.push(path.unwrap().is_reachable());
+        if seen.len() < 3 {
+            ip(if seen[seen.len() - 1] { DELETE } else { ADD });
+        }
+    }
+    assert_eq!(seen, [true, false, true]);
+}
+
+#[test]
+fn change_of_the_reason_is_a_change() {
+    let _namespace = enter_namespace();
+    let mut watch = Target::host("192.0.2.1").watch().unwrap();
+    assert_eq!(next(&mut watch).reason, Reason::NoRoute);
+    ip("route add blackhole default");
+    assert_eq!(watch.wait(Duration::MAX).unwrap().unwrap().reason, Reason::RouteBlackhole);
+    assert_eq!(watch.wait(Duration::ZERO), Ok(None));
+}
+
+#[test]
+fn event_loop_waits_for_the_descriptor() {
+    #[repr(C)]
+    struct PollDescriptor(RawFd, i16, i16);
+    extern "C" {
+        fn poll(descriptors: *mut PollDescriptor, count: u64, timeout: i32) -> i32;
+    }
+    let _namespace = enter_namespace();
+    let mut watch = Target::host("192.0.2.1").watch().unwrap();
+    assert!(!watch.next_change().unwrap().unwrap().is_reachable());
+    assert_eq!(watch.next_change(), Ok(None));
+    ip(ADD);
+    let path = loop {
+        let mut ready = PollDescriptor(watch.as_raw_fd(), 1, 0);
+        assert_eq!(unsafe { poll(&mut ready, 1, 60_000) }, 1);
+        if let Some(path) = watch.next_change().unwrap() {
+            break path;
+        }
+    };
+    assert!(path.is_reachable());
+}
+
+#[test]
+fn watch_moves_to_another_thread() {
+    let _namespace = enter_namespace();
+    let mut watch = Target::host("192.0.2.1").watch().unwrap();
+    ip(ADD);
+    let thread = thread::spawn(move || loop {
+        if next(&mut watch).is_reachable() {
+            return watch;
+        }
+    });
+    assert_eq!(thread.join().unwrap().addresses(), ["192.0.2.1".parse::<std::net::IpAddr>().unwrap()]);
+}
+
+#[test]
+fn check_gets_interface_gateway_and_source() {
+    let _namespace = enter_namespace();
+    assert!(!Target::default_path().check().unwrap().is_reachable());
+    ip(ADD);
+    let path = Target::host("192.0.2.1").check().unwrap();
+    assert_eq!(path.to_string(), "Reachable  dev e0  via 10.0.0.1  src 10.0.0.2");
+    assert_eq!(path.interface.unwrap().kind, InterfaceType::Virtual);
+    assert!(Target::default_path().check().unwrap().is_reachable());
+    assert!(Target::default_path().interface("e0").check().unwrap().is_reachable());
+}
+
+#[test]
+fn source_and_interface_count() {
+    let _namespace = enter_namespace();
+    ip(ADD);
+    let target = || Target::address([192, 0, 2, 1]);
+    let reason = |target: Target| target.check().unwrap().reason;
+    assert_eq!(reason(target().source([10, 0, 0, 2])), Reason::None);
+    assert_eq!(reason(target().source([10, 0, 0, 3])), Reason::LocalAddressNotAssigned);
+    assert_eq!(reason(target().interface("e7")), Reason::InterfaceMissing);
+    assert_eq!(reason(target().mark(7)), Reason::None);
+}
+
+#[test]
+fn name_is_looked_up_while_it_is_watched() {
+    let _namespace = enter_namespace();
+    assert_eq!(Target::host("name.invalid").check().unwrap().reason, Reason::NamePending);
+    let mut watch = Target::host("name.invalid").watch().unwrap();
+    let path = loop {
+        let path = next(&mut watch);
+        if path.reason != Reason::NamePending {
+            break path;
+        }
+    };
+    assert_eq!(path.flags, Flags::default());
+    let path = Target::host("localhost").check().unwrap();
+    assert_eq!(path.flags, Flags::REACHABLE | Flags::IS_LOCAL_ADDRESS | Flags::IS_DIRECT);
+}
+
+#[test]
+fn error_has_the_code_and_its_text() {
+    let _namespace = enter_namespace();
+    for host in ["x".repeat(1025), String::new(), "a\0b".into()] {
+        let error = Target::host(host).check().unwrap_err();
+        assert_eq!((error.code(), error.raw_os_error()), (1002, None));
+        assert_eq!(error.to_string(), "Invalid argument");
+        assert_eq!(io::Error::from(error).kind(), io::ErrorKind::InvalidInput);
+    }
+    assert!(Target::host("example.com").source([127, 0, 0, 1]).watch().is_err());
+}
+
+#[test]
+fn descriptors_are_closed() {
+    let _namespace = enter_namespace();
+    let count = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = count();
+    for _ in 0..10 {
+        next(&mut Target::host("192.0.2.1").watch().unwrap());
+    }
+    assert!(count() <= before);
+}
+
+#[test]
+fn unknown_values_of_a_later_library_are_kept() {
+    assert_eq!(u32::from(Reason::from(77)), 77);
+    assert_eq!(Reason::from(77).to_string(), "unknown reason");
+    assert_eq!((Flags::REACHABLE | Flags(1 << 30)).to_string(), "Reachable,0x40000000");
+    assert_eq!(reachability::library_version().matches('.').count(), 2);
+}
