@@ -55,7 +55,9 @@ void rtnetlink_close(struct rtnetlink *rtnetlink)
     netlink_close(&rtnetlink->events);
     netlink_close(&rtnetlink->requests);
     link_table_clear(&rtnetlink->links);
+    query_batch_free(rtnetlink->batch);
     free(rtnetlink->buffer);
+    rtnetlink->batch = NULL;
     rtnetlink->buffer = NULL;
 }
 
@@ -324,10 +326,34 @@ void rtnetlink_set_barrier(struct rtnetlink *rtnetlink)
     rtnetlink->barrier = true;
 }
 
-int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+void rtnetlink_begin_batch(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count)
+{
+    int error;
+
+    if (rtnetlink->batch == NULL)
+        rtnetlink->batch = query_batch_create();
+    if (rtnetlink->batch == NULL)
+        return;
+    error = query_batch_send(rtnetlink->batch, &rtnetlink->requests, rtnetlink->barrier ? NO_SUCH_LINK : 0, requests,
+                             count);
+    if (error == 0) {
+        rtnetlink->barrier = false;
+        rtnetlink->queries += count;
+    } else if (error == ENOBUFS) {
+        recover_from_overrun(rtnetlink);
+    }
+}
+
+void rtnetlink_end_batch(struct rtnetlink *rtnetlink)
+{
+    if (rtnetlink->batch != NULL)
+        query_batch_clear(rtnetlink->batch);
+}
+
+/* Sends the query and reads the reply. Returns 0, or the kernel's errno, or that of a failure to query. */
+static int exchange_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct message *ret)
 {
     _Alignas(struct nlmsghdr) char requests[2 * MESSAGE_REQUEST_SIZE];
-    struct message                 reply;
     int                            error = ENOBUFS;
 
     for (int tries = 0; tries < QUERY_TRIES && error == ENOBUFS; tries++) {
@@ -340,11 +366,28 @@ int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *req
         rtnetlink->queries++;
         error = local_failure(netlink_send(&rtnetlink->requests, requests, length));
         if (error == 0)
-            error = receive_reply(rtnetlink, rtnetlink->requests.sequence, &reply);
+            error = receive_reply(rtnetlink, rtnetlink->requests.sequence, ret);
         if (error == ENOBUFS)
             recover_from_overrun(rtnetlink);
     }
     rtnetlink->barrier = rtnetlink->barrier && error == ENOBUFS;
+    return error;
+}
+
+static bool is_in_batch(struct rtnetlink *rtnetlink, const struct route_request *request, struct message *ret)
+{
+    return rtnetlink->batch != NULL && query_batch_take(rtnetlink->batch, request, ret);
+}
+
+int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+{
+    struct message reply;
+    int            error;
+
+    if (is_in_batch(rtnetlink, request, &reply))
+        error = reply.kind == MESSAGE_ERROR ? reply.error : 0;
+    else
+        error = exchange_query(rtnetlink, request, &reply);
     probe_query(request->destination.family, request->oif, error);
     if (error != 0)
         return error;

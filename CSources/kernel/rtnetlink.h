@@ -13,16 +13,18 @@
 #include <stdatomic.h>
 
 #include "kernel/netlink.h"
+#include "kernel/query_batch.h"
 #include "pure/link_table.h"
 #include "pure/message.h"
 
 struct rtnetlink {
-    struct netlink    events, requests;
-    struct link_table links;
-    bool              barrier;        /* see rtnetlink_set_barrier */
-    bool              groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
-    void             *buffer;
-    atomic_ulong      overruns, queries; /* counters for SCNetworkReachabilityGetDescription */
+    struct netlink      events, requests;
+    struct link_table   links;
+    bool                barrier;        /* see rtnetlink_set_barrier */
+    bool                groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
+    void               *buffer;
+    struct query_batch *batch;             /* NULL: there was none so far */
+    atomic_ulong        overruns, queries; /* counters for SCNetworkReachabilityGetDescription */
 };
 
 /* Which messages are received. */
@@ -71,6 +73,11 @@ void rtnetlink_set_barrier(struct rtnetlink *rtnetlink);
 /* Queries a route. Returns 0 and the route, valid until the next call on the same structure, or an errno: the kernel's
  * reply, or a failure to query (path_from_error distinguishes them). */
 int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+
+/* Sends queries ahead: the calls of rtnetlink_query with these requests need no system call then, until
+ * rtnetlink_end_batch. Without memory, and after a loss, they do. */
+void rtnetlink_begin_batch(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count);
+void rtnetlink_end_batch(struct rtnetlink *rtnetlink);
 
 /* Queries several routes with one send. *ret_errors: for each route, 0 or an errno as above. Returns 0, or an errno if
  * not all could be queried. */

@@ -19,7 +19,7 @@
 #include "route/monitor_state.h"
 #include "route/round.h"
 
-#define SHARING_MINIMUM 1 /* watches */
+#define SHARING_MINIMUM 64 /* watches */
 
 /* The messages of one run are read into it. */
 struct news {

@@ -19,6 +19,8 @@
 #define SLICE_FIRST 16
 #define SLICE_LAST  256
 
+#define BATCH_MINIMUM 8 /* queries that are sent together */
+
 /* ---- Steps ------------------------------------------------------------------------------------------------------ */
 
 /* A step of a round: the evaluation of an answer by the questions of one of its watches, or one more watch that gets
@@ -341,6 +343,23 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes)
         begin_round(monitor, changes);
 }
 
+/* Sends the first queries of the next steps ahead, unless there are only a few. */
+static void begin_batch(struct monitor *monitor, size_t limit)
+{
+    const struct path_watch *watches[QUERY_BATCH_LIMIT];
+    struct route_request     requests[QUERY_BATCH_LIMIT];
+    size_t                   count;
+
+    runloop_lock(monitor->loop);
+    count = watch_set_peek(&monitor->watches, watches, limit < QUERY_BATCH_LIMIT ? limit : QUERY_BATCH_LIMIT);
+    for (size_t i = 0; i < count; i++)
+        requests[i] = (struct route_request){ .destination = watches[i]->questions->items[0].destination,
+                                              .fib_match = watches[i]->can_share && shares(monitor) };
+    runloop_unlock(monitor->loop);
+    if (count >= BATCH_MINIMUM)
+        rtnetlink_begin_batch(&monitor->rtnetlink, requests, count);
+}
+
 /* Runs steps of the round. Returns whether others may be left. */
 static bool run_slice(struct monitor *monitor)
 {
@@ -349,8 +368,15 @@ static bool run_slice(struct monitor *monitor)
     bool          begun = false;
 
     rtnetlink_set_barrier(&monitor->rtnetlink);
-    for (unsigned i = 0; i < round->slice && (begun = begin_step(monitor, &step)); i++)
+    for (unsigned i = 0; i < round->slice; i++) {
+        if (i % QUERY_BATCH_LIMIT == 0 && can_receive(monitor))
+            begin_batch(monitor, round->slice);
+        begun = begin_step(monitor, &step);
+        if (!begun)
+            break;
         end_step(monitor, &step, run_step(monitor, &step));
+    }
+    rtnetlink_end_batch(&monitor->rtnetlink);
     if (round->slice < SLICE_LAST)
         round->slice *= 2;
     return begun;

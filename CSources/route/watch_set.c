@@ -421,6 +421,36 @@ struct path_watch *watch_set_begin_step(struct watch_set *set, bool *ret_apply)
     return watch;
 }
 
+/* Returns 1, or 0 if the watch's evaluation does not begin with a query for its destination. */
+static size_t peek_watch(struct list *node, const struct path_watch **ret)
+{
+    *ret = container_of(node, struct path_watch, node);
+    return (*ret)->questions->count == 1 && question_class(&(*ret)->questions->items[0]) != 0;
+}
+
+size_t watch_set_peek(const struct watch_set *set, const struct path_watch **ret, size_t limit)
+{
+    size_t count = 0;
+
+    list_for_each(node, &set->round) {
+        if (count == limit)
+            return count;
+        count += peek_watch(container_of(node, struct answer, stale)->watches.next, &ret[count]);
+    }
+    list_for_each(node, &set->applying) {
+        const struct shared_answer *shared = container_of(node, struct shared_answer, applying);
+
+        if (shared->mode != SHARE_CHECK)
+            continue;
+        list_for_each(watch, &shared->pending) {
+            if (count == limit)
+                return count;
+            count += peek_watch(watch, &ret[count]);
+        }
+    }
+    return count;
+}
+
 void watch_set_end_step(struct watch_set *set)
 {
     struct answer *answer = set->current;

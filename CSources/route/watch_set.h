@@ -57,6 +57,10 @@ void watch_set_begin_round(struct watch_set *set);
 struct path_watch *watch_set_begin_step(struct watch_set *set, bool *ret_apply);
 void               watch_set_end_step(struct watch_set *set);
 
+/* Finds the watches of the next steps, at most `limit`, if a step begins with a query for the destination of its watch.
+ * Returns their number. */
+size_t watch_set_peek(const struct watch_set *set, const struct path_watch **ret, size_t limit);
+
 /* The results of a step, for its answer. */
 
 /* It was evaluated; the path has these dependencies. */

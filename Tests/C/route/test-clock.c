@@ -282,7 +282,8 @@ TEST(a_route_made_permanent_is_confirmed_by_a_second_query)
 /* The monitor looks at every such route, once every 5 s: a plain query and one for the lifetime. */
 #define LOOK_QUERIES 2
 
-#define MANY 100
+/* Few enough that they do not share answers. */
+#define MANY 50
 
 static SCNetworkReachabilityRef many[MANY];
 
@@ -313,8 +314,8 @@ static void begin_with_many(unsigned networks)
     pass_at(100);
 }
 
-/* Makes one pass at this time. Returns the number of queries. */
-static unsigned queries_at(double milliseconds)
+/* Makes one pass at this time. Returns the number of sends. Many queries can be in one send. */
+static unsigned sends_at(double milliseconds)
 {
     sends = 0;
     now_is = START + (int64_t)(milliseconds * (double)MILLISECOND);
@@ -326,16 +327,16 @@ TEST(a_lifetime_is_read_again_every_5_s_once_for_all_targets)
 {
     begin_with_many(1);
     for (double time = 5000; time < 60000; time += 5000) {
-        assert_int_equal(queries_at(time - 0.001), 0);
-        assert_int_equal(queries_at(time), LOOK_QUERIES);
+        assert_int_equal(sends_at(time - 0.001), 0);
+        assert_int_equal(sends_at(time), LOOK_QUERIES);
     }
 }
 
 TEST(a_lifetime_is_read_again_once_for_each_route)
 {
     begin_with_many(3);
-    assert_int_equal(queries_at(5000), 3 * LOOK_QUERIES);
-    assert_int_equal(queries_at(10000), 3 * LOOK_QUERIES);
+    assert_int_equal(sends_at(5000), 3 * LOOK_QUERIES);
+    assert_int_equal(sends_at(10000), 3 * LOOK_QUERIES);
 }
 
 TEST(a_renewed_lifetime_costs_one_evaluation_every_5_s)
@@ -344,20 +345,20 @@ TEST(a_renewed_lifetime_costs_one_evaluation_every_5_s)
     begin_with_many(1);
     ticks = 700; /* always: each advertisement renews it */
     for (double time = 5000; time < 60000; time += 5000)
-        assert_int_equal(queries_at(time), LOOK_QUERIES);
+        assert_int_equal(sends_at(time), LOOK_QUERIES);
 }
 
 TEST(every_target_is_evaluated_when_its_route_has_ended)
 {
     begin_with_many(1);
     ticks = 100;
-    assert_int_equal(queries_at(5000), LOOK_QUERIES);
-    assert_int_equal(queries_at(6009), 0);
+    assert_int_equal(sends_at(5000), LOOK_QUERIES);
+    assert_int_equal(sends_at(6009), 0);
     routes_ended = true;
-    assert_int_equal(queries_at(6050), 1 + MANY);
+    assert_in_range(sends_at(6050), 2, 1 + MANY);
     for (size_t i = 0; i < MANY; i++)
         EXPECT(many[i], 0, NoRoute);
-    assert_int_equal(queries_at(4e6), 0);
+    assert_int_equal(sends_at(4e6), 0);
 }
 
 /* Its lifetime was shortened to less than 5 s. */
@@ -365,7 +366,7 @@ TEST(every_target_is_evaluated_when_its_route_has_ended_early)
 {
     begin_with_many(1);
     routes_ended = true;
-    assert_int_equal(queries_at(5000), 1 + MANY);
+    assert_in_range(sends_at(5000), 2, 1 + MANY);
     for (size_t i = 0; i < MANY; i++)
         EXPECT(many[i], 0, NoRoute);
 }
@@ -374,10 +375,10 @@ TEST(a_lifetime_without_end_is_confirmed_by_a_second_evaluation)
 {
     begin_with_many(1);
     ticks = 0;
-    assert_int_equal(queries_at(5000), LOOK_QUERIES);
-    assert_int_equal(queries_at(5100), LOOK_QUERIES);
+    assert_int_equal(sends_at(5000), LOOK_QUERIES);
+    assert_int_equal(sends_at(5100), LOOK_QUERIES);
     for (double time = 10000; time < 4e6; time += 5000)
-        assert_int_equal(queries_at(time), 0);
+        assert_int_equal(sends_at(time), 0);
 }
 
 /* That of the route over a tunnel, and that of the route to the tunnel's other end. Each takes a plain query and one
@@ -390,15 +391,15 @@ TEST(a_path_with_two_lifetimes_is_read_again_every_5_s)
     namespace_ip("address add 2001:db8:9::2/64 dev t nodad");
     namespace_ip("link set dev t up");
     namespace_await_running("t", true);
-    assert_true(queries_at(0) > 0);
+    assert_true(sends_at(0) > 0);
     EXPECT(watcher.target, R | D, None);
-    assert_true(queries_at(5) > 0); /* the second evaluation */
-    assert_int_equal(queries_at(4999.999), 0);
-    assert_int_equal(queries_at(5000), 2 * LOOK_QUERIES);
-    assert_int_equal(queries_at(10000), 2 * LOOK_QUERIES);
+    assert_true(sends_at(5) > 0); /* the second evaluation */
+    assert_int_equal(sends_at(4999.999), 0);
+    assert_int_equal(sends_at(5000), 2 * LOOK_QUERIES);
+    assert_int_equal(sends_at(10000), 2 * LOOK_QUERIES);
     ticks = 100;
-    assert_int_equal(queries_at(15000), 2 * LOOK_QUERIES);
-    assert_int_equal(queries_at(16050), 2 * LOOK_QUERIES);
+    assert_int_equal(sends_at(15000), 2 * LOOK_QUERIES);
+    assert_int_equal(sends_at(16050), 2 * LOOK_QUERIES);
 }
 
 /* Waits until the loop has something to do. */
@@ -415,15 +416,15 @@ TEST(a_message_about_a_prefix_reads_lifetimes_again)
 
     begin_with_many(1);
     router_open(&router, "b", "a");
-    assert_int_equal(queries_at(5000), LOOK_QUERIES);
-    queries_at(5100);
+    assert_int_equal(sends_at(5000), LOOK_QUERIES);
+    sends_at(5100);
     for (int i = 1; i <= 3; i++) {
         router_advertise(&router, &(struct router_advertisement){ .prefix = "2001:db8:0:1::", .prefix_lifetime = 0 });
         await_event();
-        assert_int_equal(queries_at(5100 + i), LOOK_QUERIES);
+        assert_int_equal(sends_at(5100 + i), LOOK_QUERIES);
     }
-    assert_int_equal(queries_at(10102), 0);
-    assert_int_equal(queries_at(10103), LOOK_QUERIES);
+    assert_int_equal(sends_at(10102), 0);
+    assert_int_equal(sends_at(10103), LOOK_QUERIES);
 }
 
 /* ---- Retries ---------------------------------------------------------------------------------------------------- */

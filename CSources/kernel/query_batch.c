@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Route queries that are sent together.
+ *
+ * What this file must never do: return the reply to another request, or keep replies while messages are read. A reply is
+ * as old as its batch.
+ */
+#include "kernel/query_batch.h"
+
+#include <stdlib.h>
+
+#define REPLY_SIZE 512 /* bytes; the reply for a route with many legs can be longer, and counts as lost */
+
+struct query {
+    struct route_request request;
+    size_t               length; /* of the reply; 0: there is none */
+    _Alignas(struct nlmsghdr) char reply[REPLY_SIZE];
+};
+
+struct query_batch {
+    size_t       count, next; /* replies are taken in order, as a rule */
+    struct query queries[QUERY_BATCH_LIMIT];
+    _Alignas(struct nlmsghdr) char bytes[(QUERY_BATCH_LIMIT + 1) * MESSAGE_REQUEST_SIZE]; /* the requests */
+};
+
+struct query_batch *query_batch_create(void)
+{
+    return calloc(1, sizeof(struct query_batch));
+}
+
+void query_batch_free(struct query_batch *batch)
+{
+    free(batch);
+}
+
+void query_batch_clear(struct query_batch *batch)
+{
+    batch->count = batch->next = 0;
+}
+
+/* Stores a reply with the query that has its sequence number. */
+static void store_reply(struct query_batch *batch, const struct netlink *netlink, uint32_t first, const char *bytes,
+                        size_t length)
+{
+    struct message message;
+    uint32_t       i;
+
+    if (message_parse(bytes, length, &message) == 0 || message.port != netlink->port)
+        return;
+    i = message.sequence - first;
+    if (i >= batch->count)
+        return; /* the barrier's */
+    memcpy(batch->queries[i].reply, bytes, length);
+    batch->queries[i].length = length;
+}
+
+/* The kernel replies inside send: what is not there now does not come. Returns 0 or an errno. */
+static int receive_replies(struct query_batch *batch, const struct netlink *netlink, uint32_t first)
+{
+    _Alignas(struct nlmsghdr) char bytes[REPLY_SIZE];
+
+    for (;;) {
+        const ssize_t length = netlink_receive(netlink, bytes, sizeof bytes);
+
+        if (length > 0)
+            store_reply(batch, netlink, first, bytes, (size_t)length);
+        else if (length != -EMSGSIZE && length != NETLINK_FOREIGN)
+            return (int)-length;
+    }
+}
+
+int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_t barrier,
+                     const struct route_request *requests, size_t count)
+{
+    size_t   length = 0;
+    uint32_t first;
+    int      error;
+
+    query_batch_clear(batch);
+    if (barrier != 0)
+        length = message_put_link_query(batch->bytes, ++netlink->sequence, barrier);
+    first = netlink->sequence + 1;
+    for (size_t i = 0; i < count; i++) {
+        batch->queries[i].request = requests[i];
+        batch->queries[i].length = 0;
+        length += message_put_route_query(batch->bytes + length, ++netlink->sequence, &requests[i]);
+    }
+    batch->count = count;
+    error = netlink_send(netlink, batch->bytes, length);
+    if (error == 0)
+        error = receive_replies(batch, netlink, first);
+    if (error != 0)
+        query_batch_clear(batch);
+    return error;
+}
+
+static bool is_same_request(const struct route_request *a, const struct route_request *b)
+{
+    return a->fib_match == b->fib_match && a->oif == b->oif && a->mark == b->mark &&
+           address_equal(&a->destination, &b->destination) && address_equal(&a->source, &b->source);
+}
+
+/* Returns the query with this request; NULL: there is none. */
+static struct query *find_query(struct query_batch *batch, const struct route_request *request)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        const size_t next = (batch->next + i) % batch->count;
+
+        if (is_same_request(&batch->queries[next].request, request)) {
+            batch->next = (next + 1) % batch->count;
+            return &batch->queries[next];
+        }
+    }
+    return NULL;
+}
+
+bool query_batch_take(struct query_batch *batch, const struct route_request *request, struct message *ret)
+{
+    struct query *query = find_query(batch, request);
+
+    if (query == NULL || query->length == 0)
+        return false;
+    (void)message_parse(query->reply, query->length, ret);
+    query->length = 0;
+    return true;
+}
