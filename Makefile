@@ -4,10 +4,13 @@
 #   make lib          the same                           make test        tests the code
 #   make tool         the tool, build/reachability       make test-world  tests packages, manuals, other languages
 #   make install      PREFIX=/usr/local DESTDIR=         make uninstall   removes what install put there
+#   make install-strip  the same, without symbols        make dist        the source archive
+#   make deb          Debian packages                    make abi-baseline  the ABI that later versions must keep
 #   make check        the quick tests, in seconds        make check-c     the C tests, without Swift
 #   make bench        the benchmarks, and their limits   make fuzz        SECONDS=60
 #   make deps         installs what `make run` needs     make deps-test   installs what the tests need
-#   make format       formats the C and Swift sources    make clean
+#   make deps-world   ... what `make test-world` needs   make format      formats the C and Swift sources
+#   make clean                                           make help        this text
 #
 # Parts of `make test`: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
 # check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
@@ -15,8 +18,20 @@
 # passed runs again only after it has changed, or with FRESH=1. `make test-consumers` builds programs with each Swift
 # product, with each kind of dependency and linking.
 #
-# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR DESTDIR BUILD. V=1 shows the
-# commands. WERROR=-Werror makes warnings errors; the tests set it.
+# For packagers: CC AR OBJCOPY STRIP CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR MANDIR DOCDIR DESTDIR
+# BUILD. V=1 shows the commands. WERROR=-Werror makes warnings errors; the tests set it. `make -f elsewhere/Makefile` builds
+# in the folder where it is called, and writes nothing elsewhere.
+
+HERE := $(realpath $(dir $(lastword $(MAKEFILE_LIST))))
+ifneq ($(HERE),$(realpath .))
+
+GOALS = $(or $(MAKECMDGOALS),all)
+.PHONY: $(GOALS)
+$(GOALS) &:
+	@$(MAKE) --no-print-directory -C $(HERE) BUILD=$(abspath $(or $(BUILD),build)) \
+	    $(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) $(GOALS)
+
+else
 
 CFLAGS    ?= -O2 -g
 PREFIX     = /usr/local
@@ -24,8 +39,11 @@ BINDIR     = $(PREFIX)/bin
 LIBDIR     = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 DATADIR    = $(PREFIX)/share
+MANDIR     = $(DATADIR)/man
+DOCDIR     = $(DATADIR)/doc/libreachability
 BUILD      = build
 OBJCOPY    = objcopy
+STRIP      = strip
 PKG_CONFIG = pkg-config
 SWIFT      = swift
 SECONDS    = 60
@@ -50,9 +68,12 @@ WARNINGS   = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
 MNL_CFLAGS = $(shell $(PKG_CONFIG) --cflags libmnl)
 MNL_LIBS   = $(shell $(PKG_CONFIG) --libs libmnl)
 
+# Machines of 32 bits: files with large inode numbers, and dates after 2038.
+LARGE = $(eval LARGE := $(if $(shell echo | $(CC) -dM -E - | grep '__SIZEOF_POINTER__ 4'),-D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64))$(LARGE)
+
 # initial-exec: variables of a thread need no __tls_get_addr, and so no dependency on the dynamic loader itself.
 # no-plt: calls to libc are faster; an evaluation makes several.
-ALL_CPPFLAGS = -Iinclude -ICSources -D_GNU_SOURCE $(CPPFLAGS)
+ALL_CPPFLAGS = -Iinclude -ICSources -D_GNU_SOURCE $(LARGE) $(CPPFLAGS)
 ALL_CFLAGS   = -std=gnu11 -fPIC -fno-plt -fvisibility=hidden -ftls-model=initial-exec -pthread $(WARNINGS) $(MNL_CFLAGS) $(CFLAGS)
 MAP          = CSources/libreachability.map
 LIB_LDFLAGS  = -shared -Wl,-soname,$(SONAME) -Wl,--version-script,$(MAP) \
@@ -63,9 +84,9 @@ OBJECTS  = $(SOURCES:CSources/%.c=$(BUILD)/objects/%.o)
 HEADERS  = $(sort $(wildcard include/reachability/*.h))
 STATIC   = $(BUILD)/libreachability.a
 
-# Test programs are Tests/C/FLOOR/test-NOUN.c; Tests/C/support is linked into all of them. They link the static library,
-# in which hidden symbols are visible. Benchmarks are built in the same way, and share the tests' netlink writer
-# and resolver.
+# Test programs are Tests/C/FLOOR/test-NOUN.c; Tests/C/support is linked into all of them. They link an archive in which
+# hidden symbols are visible. Benchmarks link the static library, and share the tests' netlink writer and resolver.
+TESTED        = $(BUILD)/objects/libreachability.a
 TEST_SOURCES  = $(sort $(wildcard Tests/C/*/test-*.c))
 TESTS         = $(addprefix $(BUILD)/tests/,$(notdir $(TEST_SOURCES:.c=)))
 PURE_TESTS    = $(addprefix $(BUILD)/tests/,$(notdir $(patsubst %.c,%,$(wildcard Tests/C/pure/test-*.c))))
@@ -84,14 +105,17 @@ TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(sort $(wildcard Tests/checks/*))
 WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
 
-.PHONY: FORCE all lib tool run deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
+.PHONY: FORCE all help lib tool run deps deps-check deps-check-c deps-test deps-world check check-c checks test test-world build-tests \
         test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
         check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
-        check-swift-address fuzz storm bench benchmarks format install uninstall clean list-sources
+        check-swift-address fuzz storm bench benchmarks format install install-tool install-strip uninstall dist deb abi-baseline clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: lib
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 # ---- The library
 
@@ -106,9 +130,19 @@ $(BUILD)/$(SHARED): $(OBJECTS) $(MAP)
 	@ln -sf $(SHARED) $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $(BUILD)/libreachability.so
 
-$(STATIC): $(OBJECTS)
+# One object with only the public names: a program that links it may have functions with the internal names.
+WHOLE = $(BUILD)/objects/whole/libreachability.o
+
+$(WHOLE): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(call show,LD)$(CC) $(CFLAGS) $(NATIVE) -r -nostdlib -o $@ $(OBJECTS) && $(OBJCOPY) --localize-hidden $@
+
+# With -flto the objects have no machine code, and so no names that objcopy could make local.
+NATIVE = $(filter -fuse-ld=%,$(LDFLAGS)) $(if $(findstring clang,$(CC)),,$(if $(filter -flto%,$(CFLAGS)),-flinker-output=nolto-rel))
+
+$(STATIC): $(WHOLE)
 	@rm -f $@
-	$(call show,AR)$(AR) rcs $@ $(OBJECTS)
+	$(call show,AR)$(AR) rcsD $@ $(WHOLE)
 
 list-sources:
 	@printf '%s\n' $(SOURCES)
@@ -159,9 +193,13 @@ $(BUILD)/objects/tests/%.o: Tests/C/%.c
 	@mkdir -p $(@D)
 	$(call show,CC)$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(FAULTY): $(STATIC) $(FAULTS)
+$(TESTED): $(OBJECTS)
+	@rm -f $@
+	$(call show,AR)$(AR) rcs $@ $(OBJECTS)
+
+$(FAULTY): $(TESTED) $(FAULTS)
 	@nm $(FAULTS) | sed -n 's/.* T faulty_\(.*\)/\1 faulty_\1/p' > $@.names
-	$(call show,OBJCOPY)$(OBJCOPY) --redefine-syms=$@.names $(STATIC) $@
+	$(call show,OBJCOPY)$(OBJCOPY) --redefine-syms=$@.names $(TESTED) $@
 
 define link_test
 	@mkdir -p $(@D)
@@ -171,7 +209,7 @@ endef
 # The object of a program has a folder that the program has not.
 $(foreach source,$(TEST_SOURCES),$(eval $(BUILD)/tests/$(notdir $(source:.c=)): $(source:Tests/C/%.c=$(BUILD)/objects/tests/%.o)))
 
-$(filter-out $(FAULT_TESTS),$(TESTS)): $(TEST_SHARED) $(STATIC)
+$(filter-out $(FAULT_TESTS),$(TESTS)): $(TEST_SHARED) $(TESTED)
 	$(link_test)
 
 $(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
@@ -347,9 +385,17 @@ bench: benchmarks $(SWIFT_BENCHMARKS)
 LIBRARY_FILES = $(LIBDIR)/$(SHARED) $(LIBDIR)/$(SONAME) $(LIBDIR)/libreachability.so $(LIBDIR)/libreachability.a \
                 $(LIBDIR)/pkgconfig/libreachability.pc
 HEADER_FILES  = $(patsubst include/%,$(INCLUDEDIR)/%,$(HEADERS))
+# Manual pages: man/NAME.3 are about the library, man/reachability.1 is about the tool.
+MANUALS       = $(sort $(wildcard man/*.[1-8]))
+manual_file   = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
+DOCUMENTS     = README.md CHANGELOG.md LICENSE $(sort $(wildcard docs/*.md))
+EXAMPLES      = $(sort $(shell find Examples -type f))
+DOCUMENT_FILES = $(addprefix $(DOCDIR)/,$(notdir $(DOCUMENTS)) $(EXAMPLES:Examples/%=examples/%))
+# Empty for a package whose tools separate the symbols.
+STRIP_TOOL    = $(STRIP)
 
 install: lib
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/reachability
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/reachability $(DESTDIR)$(DOCDIR)
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/reachability
 	install -m 755 $(BUILD)/$(SHARED) $(DESTDIR)$(LIBDIR)
 	ln -sf $(SHARED) $(DESTDIR)$(LIBDIR)/$(SONAME)
@@ -357,20 +403,34 @@ install: lib
 	install -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/libreachability.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libreachability.pc
-	if [ -f $(BUILD)/reachability ]; then \
-	    install -d $(DESTDIR)$(BINDIR) && install -m 755 $(BUILD)/reachability $(DESTDIR)$(BINDIR); fi
-	for file in $(COMPLETIONS); do \
-	    if [ -f $(BUILD)/$$file ]; then install -D -m 644 $(BUILD)/$$file $(DESTDIR)$(DATADIR)/$$file || exit; fi; done
+	install -m 644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)
+	$(foreach file,$(EXAMPLES),install -D -m 644 $(file) $(DESTDIR)$(DOCDIR)/$(file:Examples/%=examples/%) &&) true
+	$(foreach file,$(filter-out %.1,$(MANUALS)),install -D -m 644 $(file) $(DESTDIR)$(call manual_file,$(file)) &&) true
+	if [ -f $(BUILD)/reachability ]; then $(MAKE) --no-print-directory install-tool; fi
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
+
+# The tool contains Swift's libraries: 26 MB with their symbols, 10 without.
+install-tool:
+	install -D -m 755 $(if $(STRIP_TOOL),-s --strip-program=$(STRIP_TOOL)) $(BUILD)/reachability $(DESTDIR)$(BINDIR)/reachability
+	for file in $(COMPLETIONS); do \
+	    install -D -m 644 $(BUILD)/$$file $(DESTDIR)$(DATADIR)/$$file || exit; done
+	$(foreach file,$(filter %.1,$(MANUALS)),install -D -m 644 $(file) $(DESTDIR)$(call manual_file,$(file)) &&) true
+
+install-strip: install
+	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/$(SHARED)
+	$(STRIP) --strip-debug $(DESTDIR)$(LIBDIR)/libreachability.a
 
 # Removes only folders that no other package can have.
 uninstall:
-	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability \
-	    $(addprefix $(DATADIR)/,$(COMPLETIONS)))
+	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(DOCUMENT_FILES) $(BINDIR)/reachability \
+	    $(addprefix $(DATADIR)/,$(COMPLETIONS)) $(foreach file,$(MANUALS),$(call manual_file,$(file))))
 	-if [ -d $(DESTDIR)$(INCLUDEDIR)/reachability ]; then rmdir $(DESTDIR)$(INCLUDEDIR)/reachability; fi
+	-if [ -d $(DESTDIR)$(DOCDIR) ]; then find $(DESTDIR)$(DOCDIR) -depth -type d -empty -delete; fi
 
 clean:
 	rm -rf $(BUILD)
 	if [ -d .build ]; then rm -rf .build; fi
 
 -include $(OBJECTS:.o=.d) $(wildcard $(BUILD)/objects/tests/*/*.d $(BUILD)/objects/benchmarks/*.d)
+
+endif # of: make was not called elsewhere
