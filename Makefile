@@ -106,7 +106,7 @@ CHECKS        = $(sort $(wildcard Tests/checks/*))
 WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
 
 .PHONY: FORCE all help lib tool run deps deps-check deps-check-c deps-test deps-world check check-c checks test test-world build-tests \
-        test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
+        test-programs pure-tests test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
         check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
         check-swift-address fuzz storm bench benchmarks format install install-tool install-strip uninstall dist deb abi-baseline clean list-sources
 .DELETE_ON_ERROR:
@@ -187,6 +187,9 @@ deps-check-c:
 deps-test:
 	@CC="$(CC)" .ci/deps build check check-c test
 
+deps-world:
+	@CC="$(CC)" .ci/deps build check check-c test world
+
 # ---- Tests
 
 $(BUILD)/objects/tests/%.o: Tests/C/%.c
@@ -240,6 +243,9 @@ $(BUILD)/tests/test-dlopen: | $(BUILD)/$(SHARED)
 
 test-programs: $(TESTS)
 
+# The tests that run wherever a program runs, also in an emulator.
+pure-tests: $(PURE_TESTS)
+
 # How the programs are built for each tool. helgrind runs the programs for valgrind.
 FOR_asan     = WERROR=-Werror CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 FOR_tsan     = WERROR=-Werror CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
@@ -281,7 +287,7 @@ test: deps-test
 # Tests of what surrounds the code: installation, packages, manuals, other languages, the README. The Swift tests run here
 # again: without a sanitizer, with ten times the storms (the checks of the manuals need the same build), and under the
 # thread sanitizer. So do the C tests of callbacks and names, with the kernel of the emulated machine.
-test-world: deps-test
+test-world: deps-world
 	@$(MAKE) --no-print-directory $(JOBS) lib test-programs
 	@Tests/run Tests/swift "Tests/swift thread" $(VM_WORLD) $(WORLD)
 
