@@ -63,7 +63,7 @@ SHARED     = libreachability.so.$(VERSION)
 WERROR    ?=
 WARNINGS   = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
              -Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 \
-             -Wimplicit-fallthrough $(WERROR)
+             -Wimplicit-fallthrough -Wno-psabi $(WERROR)
 # Evaluated when a recipe runs: `make deps` may just have installed libmnl.
 MNL_CFLAGS = $(shell $(PKG_CONFIG) --cflags libmnl)
 MNL_LIBS   = $(shell $(PKG_CONFIG) --libs libmnl)
@@ -130,12 +130,14 @@ $(BUILD)/$(SHARED): $(OBJECTS) $(MAP)
 	@ln -sf $(SHARED) $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $(BUILD)/libreachability.so
 
-# One object with only the public names: a program that links it may have functions with the internal names.
+# One object with only the public names: a program that links it may have functions with the internal names. (The second
+# pattern: functions of the compiler, on i386, of which the linker keeps one copy.)
 WHOLE = $(BUILD)/objects/whole/libreachability.o
 
 $(WHOLE): $(OBJECTS)
 	@mkdir -p $(@D)
-	$(call show,LD)$(CC) $(CFLAGS) $(NATIVE) -r -nostdlib -o $@ $(OBJECTS) && $(OBJCOPY) --localize-hidden $@
+	$(call show,LD)$(CC) $(CFLAGS) $(NATIVE) -r -nostdlib -o $@ $(OBJECTS) && \
+	    $(OBJCOPY) --wildcard $(addprefix --keep-global-symbol=,'SC*' '__x86.get_pc_thunk.*') $@
 
 # With -flto the objects have no machine code, and so no names that objcopy could make local.
 NATIVE = $(filter -fuse-ld=%,$(LDFLAGS)) $(if $(findstring clang,$(CC)),,$(if $(filter -flto%,$(CFLAGS)),-flinker-output=nolto-rel))
