@@ -435,6 +435,17 @@ uninstall:
 	-if [ -d $(DESTDIR)$(INCLUDEDIR)/reachability ]; then rmdir $(DESTDIR)$(INCLUDEDIR)/reachability; fi
 	-if [ -d $(DESTDIR)$(DOCDIR) ]; then find $(DESTDIR)$(DOCDIR) -depth -type d -empty -delete; fi
 
+# ---- Releases. The same commit gives the same bytes.
+
+DIST = $(BUILD)/libreachability-$(VERSION).tar.gz
+
+dist:
+	@mkdir -p $(BUILD)
+	packaging/dist $(VERSION) $(BUILD)
+
+deb: dist
+	packaging/deb $(DIST) $(BUILD)/deb
+
 clean:
 	rm -rf $(BUILD)
 	if [ -d .build ]; then rm -rf .build; fi

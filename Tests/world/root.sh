@@ -30,7 +30,7 @@ fill_root() { # folder, variant, suite, packages
     local root=$1 variant=$2 suite=$3
     shift 3
     mmdebstrap --quiet --variant="$variant" --include="$*" --skip=check/empty --aptopt='Acquire::Languages "none"' \
-        "$suite" "$root" "$(debian_mirror)"
+        "$suite" "$root" "$(debian_mirror)" || return
     mkdir -p "$root"/{proc,sys,dev,tree,work}
     # Their packages' scripts make these links.
     if [ ! -e "$root/bin" ]; then ln -s usr/bin "$root/bin"; fi
