@@ -446,6 +446,9 @@ dist:
 deb: dist
 	packaging/deb $(DIST) $(BUILD)/deb
 
+abi-baseline: lib
+	Tests/abi/write $(VERSION) $(BUILD)/libreachability.so
+
 clean:
 	rm -rf $(BUILD)
 	if [ -d .build ]; then rm -rf .build; fi
