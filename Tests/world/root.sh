@@ -13,7 +13,7 @@ command -v mmdebstrap >/dev/null || skip "no mmdebstrap on the PATH (make deps-w
 # make_root NAME VARIANT SUITE PACKAGE...: build/roots/NAME. The variant `minbase` is a whole system; `extract` has only
 # the packages, unpacked.
 make_root() {
-    local name=$1 root=build/roots/$1 lock
+    local root=build/roots/$1 lock
     shift
     mkdir -p build/roots
     exec {lock}>"$root.lock"
@@ -39,6 +39,7 @@ fill_root() { # folder, variant, suite, packages
 
 # Where this machine's own packages come from.
 debian_mirror() {
+    # shellcheck disable=SC2016 # apt expands it
     apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | head -n1
 }
 
