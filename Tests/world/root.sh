@@ -31,7 +31,7 @@ fill_root() { # folder, variant, suite, packages
     shift 3
     mmdebstrap --quiet --variant="$variant" --include="$*" --skip=check/empty --aptopt='Acquire::Languages "none"' \
         "$suite" "$root" "$(debian_mirror)" || return
-    mkdir -p "$root"/{proc,sys,dev,tree,work}
+    mkdir -p "$root"/{proc,sys,dev,tree,build}
     # Their packages' scripts make these links.
     if [ ! -e "$root/bin" ]; then ln -s usr/bin "$root/bin"; fi
     if [ ! -e "$root/bin/sh" ]; then ln -s dash "$root/bin/sh"; fi
@@ -43,7 +43,7 @@ debian_mirror() {
     apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | head -n1
 }
 
-# in_root ROOT COMMAND...: runs a command in /work, with this tree at /tree, read-only.
+# in_root ROOT COMMAND...: runs a command in /build, with this tree at /tree, read-only.
 in_root() {
     # shellcheck disable=SC2016 # the inner shell expands it
     unshare --mount --pid --fork --kill-child sh -euc '
@@ -52,6 +52,6 @@ in_root() {
         mount --bind . "$0/tree"
         mount -o remount,bind,ro "$0/tree"
         cd "$0"
-        exec chroot . /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/work LC_ALL=C.UTF-8 \
-            sh -euc "cd /work && exec \"\$@\"" sh "$@"' "$@"
+        exec chroot . /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/build LC_ALL=C.UTF-8 \
+            sh -euc "cd /build && exec \"\$@\"" sh "$@"' "$@"
 }
