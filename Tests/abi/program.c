@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program built with the header of an old version. It passes structures of that version's sizes to today's library, and
- * needs every function of that version (SYMBOLS, written by Tests/checks/abi). */
+/* A program built with the header of an old version. It passes structures of that version's sizes to today's library,
+ * and needs every function of that version (SYMBOLS, written by Tests/checks/abi). */
 #include <netinet/in.h>
 #include <reachability/reachability.h>
 #include <stdio.h>
