@@ -1,16 +1,16 @@
 # libreachability. The C library needs a C compiler, make, pkg-config and libmnl; the tool also needs Swift.
 #
-#   make              the C library                      make run         builds and runs `reachability watch`
-#   make lib          the same                           make test        tests the code
-#   make tool         the tool, build/reachability       make test-world  tests packages, manuals, other languages
-#   make install      PREFIX=/usr/local DESTDIR=         make uninstall   removes what install put there
-#   make install-strip  the same, without symbols        make dist        the source archive
-#   make deb          Debian packages                    make abi-baseline  the ABI that later versions must keep
-#   make check        the quick tests, in seconds        make check-c     the C tests, without Swift
-#   make bench        the benchmarks, and their limits   make fuzz        SECONDS=60
-#   make deps         installs what `make run` needs     make deps-test   installs what the tests need
-#   make deps-world   ... what `make test-world` needs   make format      formats the C and Swift sources
-#   make clean                                           make help        this text
+#   make                the C library                      make run            builds and runs `reachability watch`
+#   make lib            the same                           make test           tests the code
+#   make tool           the tool, build/reachability       make test-world     tests packages, manuals, other languages
+#   make install        PREFIX=/usr/local DESTDIR=         make uninstall      removes what install put there
+#   make install-strip  the same, without symbols          make help           prints this
+#   make check          the quick tests, in seconds        make check-c        the C tests, without Swift
+#   make bench          the benchmarks, and their limits   make fuzz           SECONDS=60
+#   make dist           the source archive                 make deb            Debian packages
+#   make deps           installs what `make run` needs     make deps-test      installs what `make test` needs
+#   make deps-world     ... what `make test-world` needs   make abi-baseline   the ABI that later versions keep
+#   make format         formats the C and Swift sources    make clean
 #
 # Parts of `make test`: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
 # check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
@@ -69,7 +69,8 @@ MNL_CFLAGS = $(shell $(PKG_CONFIG) --cflags libmnl)
 MNL_LIBS   = $(shell $(PKG_CONFIG) --libs libmnl)
 
 # Machines of 32 bits: files with large inode numbers, and dates after 2038.
-LARGE = $(eval LARGE := $(if $(shell echo | $(CC) -dM -E - | grep '__SIZEOF_POINTER__ 4'),-D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64))$(LARGE)
+POINTERS = $(shell echo | $(CC) -dM -E - | sed -n 's/.*__SIZEOF_POINTER__ //p')
+LARGE    = $(eval LARGE := $(if $(filter 4,$(POINTERS)),-D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64))$(LARGE)
 
 # initial-exec: variables of a thread need no __tls_get_addr, and so no dependency on the dynamic loader itself.
 # no-plt: calls to libc are faster; an evaluation makes several.
@@ -105,10 +106,11 @@ TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(sort $(wildcard Tests/checks/*))
 WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
 
-.PHONY: FORCE all help lib tool run deps deps-check deps-check-c deps-test deps-world check check-c checks test test-world build-tests \
-        test-programs pure-tests test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
-        check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
-        check-swift-address fuzz storm bench benchmarks format install install-tool install-strip uninstall dist deb abi-baseline clean list-sources
+.PHONY: FORCE all help lib tool run deps deps-check deps-check-c deps-test deps-world check check-c checks test \
+        test-world build-tests test-programs pure-tests test-consumers test-vm vm-programs programs-asan programs-tsan \
+        programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang check-swift \
+        check-swift-thread check-swift-address fuzz storm bench benchmarks format install install-tool install-strip \
+        uninstall dist deb abi-baseline clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -140,7 +142,8 @@ $(WHOLE): $(OBJECTS)
 	    $(OBJCOPY) --wildcard $(addprefix --keep-global-symbol=,'SC*' '__x86.get_pc_thunk.*') $@
 
 # With -flto the objects have no machine code, and so no names that objcopy could make local.
-NATIVE = $(filter -fuse-ld=%,$(LDFLAGS)) $(if $(findstring clang,$(CC)),,$(if $(filter -flto%,$(CFLAGS)),-flinker-output=nolto-rel))
+NATIVE = $(filter -fuse-ld=%,$(LDFLAGS)) \
+         $(if $(findstring clang,$(CC)),,$(if $(filter -flto%,$(CFLAGS)),-flinker-output=nolto-rel))
 
 $(STATIC): $(WHOLE)
 	@rm -f $@
