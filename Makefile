@@ -172,6 +172,7 @@ tool:
 	cp "$$($(SWIFT_BUILD) --show-bin-path)/reachability" $(BUILD)/reachability
 	@mkdir -p $(dir $(addprefix $(BUILD)/,$(COMPLETIONS)))
 	$(BUILD)/reachability --generate-completion-script bash > $(BUILD)/$(BASH_COMPLETION)
+	sed -i '1{/^#!/d}' $(BUILD)/$(BASH_COMPLETION)
 	$(BUILD)/reachability --generate-completion-script zsh > $(BUILD)/$(ZSH_COMPLETION)
 	$(BUILD)/reachability --generate-completion-script fish > $(BUILD)/$(FISH_COMPLETION)
 
