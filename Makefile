@@ -426,7 +426,7 @@ install: lib
 install-tool:
 	install -D -m 755 $(if $(STRIP_TOOL),-s --strip-program=$(STRIP_TOOL)) $(BUILD)/reachability $(DESTDIR)$(BINDIR)/reachability
 	for file in $(COMPLETIONS); do \
-	    install -D -m 644 $(BUILD)/$$file $(DESTDIR)$(DATADIR)/$$file || exit; done
+	    if [ -f $(BUILD)/$$file ]; then install -D -m 644 $(BUILD)/$$file $(DESTDIR)$(DATADIR)/$$file || exit; fi; done
 	$(foreach file,$(filter %.1,$(MANUALS)),install -D -m 644 $(file) $(DESTDIR)$(call manual_file,$(file)) &&) true
 
 install-strip: install
