@@ -1,16 +1,19 @@
 # libreachability. The C library needs a C compiler, make, pkg-config and libmnl; the tool also needs Swift.
 #
-#   make              the C library                      make run         builds and runs `reachability watch`
-#   make lib          the same                           make test        tests the code
-#   make tool         the tool, build/reachability       make test-world  tests packages, manuals, other languages
-#   make install      PREFIX=/usr/local DESTDIR=         make uninstall   removes what install put there
-#   make check        the quick tests, in seconds        make check-c     the C tests, without Swift
-#   make try          builds and runs an example in C    make docs        the Swift modules' manuals, as HTML
-#   make manuals      writes man/ from the header and docs/tool.md
-#   make bench        the benchmarks, and their limits   make fuzz        SECONDS=60
-#   make deps         installs what `make run` needs     make deps-test   installs what the tests need
-#   make format       formats the C and Swift sources    make clean
-#   make test-consumers   one program in each language, while a route changes
+#   make                the C library                      make run            builds and runs `reachability watch`
+#   make lib            the same                           make test           tests the code
+#   make tool           the tool, build/reachability       make test-world     tests packages, manuals, other languages
+#   make install        PREFIX=/usr/local DESTDIR=         make uninstall      removes what install put there
+#   make install-strip  the same, without symbols          make help           prints this
+#   make try            builds and runs an example in C    make docs           the Swift modules' manuals, as HTML
+#   make check          the quick tests, in seconds        make check-c        the C tests, without Swift
+#   make bench          the benchmarks, and their limits   make fuzz           SECONDS=60
+#   make soak           random changes for long            make storm          ROUNDS=200000
+#   make dist           the source archive                 make deb            Debian packages
+#   make deps           installs what `make run` needs     make deps-test      installs what `make test` needs
+#   make deps-world     ... what `make test-world` needs   make abi-baseline   the ABI that later versions keep
+#   make format         formats the C and Swift sources    make manuals        writes man/ from the header, docs/tool.md
+#   make test-consumers one program in each language       make clean
 #
 # Parts of `make test`: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
 # check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
@@ -18,8 +21,20 @@
 # passed runs again only after it has changed, or with FRESH=1. `make test-products` builds programs with each Swift
 # product, with each kind of dependency and linking.
 #
-# For packagers: CC AR CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR UNITDIR DESTDIR BUILD. V=1 shows
-# the commands. WERROR=-Werror makes warnings errors; the tests set it.
+# For packagers: CC AR OBJCOPY STRIP CFLAGS CPPFLAGS LDFLAGS PREFIX LIBDIR INCLUDEDIR BINDIR DATADIR MANDIR DOCDIR UNITDIR
+# DESTDIR BUILD. V=1 shows the commands. WERROR=-Werror makes warnings errors; the tests set it. `make -f
+# elsewhere/Makefile` builds in the folder where it is called, and writes nothing elsewhere.
+
+HERE := $(realpath $(dir $(lastword $(MAKEFILE_LIST))))
+ifneq ($(HERE),$(realpath .))
+
+GOALS = $(or $(MAKECMDGOALS),all)
+.PHONY: $(GOALS)
+$(GOALS) &:
+	@$(MAKE) --no-print-directory -C $(HERE) BUILD=$(abspath $(or $(BUILD),build)) \
+	    $(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) $(GOALS)
+
+else
 
 CFLAGS    ?= -O2 -g
 PREFIX     = /usr/local
@@ -28,8 +43,11 @@ LIBDIR     = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 DATADIR    = $(PREFIX)/share
 UNITDIR    = $(PREFIX)/lib/systemd/system
+MANDIR     = $(DATADIR)/man
+DOCDIR     = $(DATADIR)/doc/libreachability
 BUILD      = build
 OBJCOPY    = objcopy
+STRIP      = strip
 PKG_CONFIG = pkg-config
 SWIFT      = swift
 SECONDS    = 60
@@ -49,14 +67,18 @@ SHARED     = libreachability.so.$(VERSION)
 WERROR    ?=
 WARNINGS   = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
              -Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 \
-             -Wimplicit-fallthrough $(WERROR)
+             -Wimplicit-fallthrough -Wno-psabi $(WERROR)
 # Evaluated when a recipe runs: `make deps` may just have installed libmnl.
 MNL_CFLAGS = $(shell $(PKG_CONFIG) --cflags libmnl)
 MNL_LIBS   = $(shell $(PKG_CONFIG) --libs libmnl)
 
+# Machines of 32 bits: files with large inode numbers, and dates after 2038.
+POINTERS = $(shell echo | $(CC) -dM -E - | sed -n 's/.*__SIZEOF_POINTER__ //p')
+LARGE    = $(eval LARGE := $(if $(filter 4,$(POINTERS)),-D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64))$(LARGE)
+
 # initial-exec: variables of a thread need no __tls_get_addr, and so no dependency on the dynamic loader itself.
 # no-plt: calls to libc are faster; an evaluation makes several.
-ALL_CPPFLAGS = -Iinclude -ICSources -D_GNU_SOURCE $(CPPFLAGS)
+ALL_CPPFLAGS = -Iinclude -ICSources -D_GNU_SOURCE $(LARGE) $(CPPFLAGS)
 ALL_CFLAGS   = -std=gnu11 -fPIC -fno-plt -fvisibility=hidden -ftls-model=initial-exec -pthread $(WARNINGS) $(MNL_CFLAGS) $(CFLAGS)
 MAP          = CSources/libreachability.map
 LIB_LDFLAGS  = -shared -Wl,-soname,$(SONAME) -Wl,--version-script,$(MAP) \
@@ -70,9 +92,9 @@ APPLE    = $(patsubst include/apple/%,%,$(sort $(wildcard include/apple/*.h incl
 PC_FILES = $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.pc.in))
 STATIC   = $(BUILD)/libreachability.a
 
-# Test programs are Tests/C/FLOOR/test-NOUN.c; Tests/C/support is linked into all of them. They link the static library,
-# in which hidden symbols are visible. Benchmarks are built in the same way, and share the tests' netlink writer
-# and resolver.
+# Test programs are Tests/C/FLOOR/test-NOUN.c; Tests/C/support is linked into all of them. They link an archive in which
+# hidden symbols are visible. Benchmarks link the static library, and share the tests' netlink writer and resolver.
+TESTED        = $(BUILD)/objects/libreachability.a
 TEST_SOURCES  = $(sort $(wildcard Tests/C/*/test-*.c))
 TESTS         = $(addprefix $(BUILD)/tests/,$(notdir $(TEST_SOURCES:.c=)))
 # Linked into test-soak only.
@@ -95,15 +117,18 @@ CHECKS        = $(sort $(wildcard Tests/checks/*))
 WORLD         = $(filter-out %.sh %.py %/systemd,$(sort $(wildcard Tests/world/*)))
 CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 
-.PHONY: FORCE all lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-languages check check-c checks test \
-        test-world build-tests test-programs test-consumers test-products test-vm vm-programs programs-asan programs-tsan \
-        programs-valgrind programs-clang \
-        check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
-        check-swift-address fuzz soak storm bench benchmarks format install uninstall clean list-sources
+.PHONY: FORCE all help lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
+        test test-world build-tests test-programs pure-tests test-consumers test-products test-vm vm-programs programs-asan \
+        programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
+        check-swift check-swift-thread check-swift-address fuzz soak storm bench benchmarks format install install-tool \
+        install-strip uninstall dist deb abi-baseline clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: lib
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 # ---- The library
 
@@ -118,9 +143,22 @@ $(BUILD)/$(SHARED): $(OBJECTS) $(MAP)
 	@ln -sf $(SHARED) $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $(BUILD)/libreachability.so
 
-$(STATIC): $(OBJECTS)
+# One object with only the public names: a program that links it may have functions with the internal names. (The second
+# pattern: functions of the compiler, on i386, of which the linker keeps one copy.)
+WHOLE = $(BUILD)/objects/whole/libreachability.o
+
+$(WHOLE): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(call show,LD)$(CC) $(CFLAGS) $(NATIVE) -r -nostdlib -o $@ $(OBJECTS) && \
+	    $(OBJCOPY) --wildcard $(addprefix --keep-global-symbol=,'SC*' '__x86.get_pc_thunk.*') $@
+
+# With -flto the objects have no machine code, and so no names that objcopy could make local.
+NATIVE = $(filter -fuse-ld=%,$(LDFLAGS)) \
+         $(if $(findstring clang,$(CC)),,$(if $(filter -flto%,$(CFLAGS)),-flinker-output=nolto-rel))
+
+$(STATIC): $(WHOLE)
 	@rm -f $@
-	$(call show,AR)$(AR) rcs $@ $(OBJECTS)
+	$(call show,AR)$(AR) rcsD $@ $(WHOLE)
 
 list-sources:
 	@printf '%s\n' $(SOURCES)
@@ -128,7 +166,8 @@ list-sources:
 # ---- The tool
 
 # Swift's libraries are linked statically: the tool runs on machines without a Swift toolchain.
-SWIFT_BUILD = $(SWIFT) build -c release --traits Tool --static-swift-stdlib
+SWIFT_FLAGS =
+SWIFT_BUILD = $(SWIFT) build -c release --traits Tool --static-swift-stdlib $(SWIFT_FLAGS)
 
 # Paths in which the shells search, below a share folder.
 BASH_COMPLETION = bash-completion/completions/reachability
@@ -146,6 +185,7 @@ tool:
 	cp "$$($(SWIFT_BUILD) --show-bin-path)/reachability" $(BUILD)/reachability
 	@mkdir -p $(dir $(addprefix $(BUILD)/,$(COMPLETIONS)))
 	$(BUILD)/reachability --generate-completion-script bash > $(BUILD)/$(BASH_COMPLETION)
+	sed -i '1{/^#!/d}' $(BUILD)/$(BASH_COMPLETION)
 	$(BUILD)/reachability --generate-completion-script zsh > $(BUILD)/$(ZSH_COMPLETION)
 	$(BUILD)/reachability --generate-completion-script fish > $(BUILD)/$(FISH_COMPLETION)
 
@@ -176,8 +216,8 @@ deps-check-c:
 deps-test:
 	@CC="$(CC)" .ci/deps build check check-c test
 
-deps-languages:
-	@CC="$(CC)" .ci/deps build check-c languages
+deps-world:
+	@CC="$(CC)" .ci/deps build check check-c test world languages manuals browser
 
 # ---- Tests
 
@@ -185,9 +225,13 @@ $(BUILD)/objects/tests/%.o: Tests/C/%.c
 	@mkdir -p $(@D)
 	$(call show,CC)$(CC) $(TEST_CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(FAULTY): $(STATIC) $(FAULTS)
+$(TESTED): $(OBJECTS)
+	@rm -f $@
+	$(call show,AR)$(AR) rcs $@ $(OBJECTS)
+
+$(FAULTY): $(TESTED) $(FAULTS)
 	@nm $(FAULTS) | sed -n 's/.* T faulty_\(.*\)/\1 faulty_\1/p' > $@.names
-	$(call show,OBJCOPY)$(OBJCOPY) --redefine-syms=$@.names $(STATIC) $@
+	$(call show,OBJCOPY)$(OBJCOPY) --redefine-syms=$@.names $(TESTED) $@
 
 define link_test
 	@mkdir -p $(@D)
@@ -197,7 +241,7 @@ endef
 # The object of a program has a folder that the program has not.
 $(foreach source,$(TEST_SOURCES),$(eval $(BUILD)/tests/$(notdir $(source:.c=)): $(source:Tests/C/%.c=$(BUILD)/objects/tests/%.o)))
 
-$(filter-out $(FAULT_TESTS),$(TESTS)): $(TEST_SHARED) $(STATIC)
+$(filter-out $(FAULT_TESTS),$(TESTS)): $(TEST_SHARED) $(TESTED)
 	$(link_test)
 
 $(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
@@ -229,6 +273,9 @@ $(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc -Wl,--wrap=free
 $(BUILD)/tests/test-dlopen: | $(BUILD)/$(SHARED)
 
 test-programs: $(TESTS)
+
+# The tests that run wherever a program runs, also in an emulator.
+pure-tests: $(PURE_TESTS)
 
 # How the programs are built for each tool. helgrind runs the programs for valgrind.
 FOR_asan     = WERROR=-Werror CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -271,7 +318,7 @@ test: deps-test
 # Tests of what surrounds the code: installation, packages, manuals, other languages, the README. The Swift tests run here
 # again: without a sanitizer, with ten times the storms (the checks of the manuals need the same build), and under the
 # thread sanitizer. So do the C tests of callbacks and names, with the kernel of the emulated machine.
-test-world: deps-test deps-languages
+test-world: deps-world
 	@$(MAKE) --no-print-directory $(JOBS) lib test-programs
 	@Tests/run Tests/swift "Tests/swift thread" $(VM_WORLD) $(WORLD) $(CONSUMERS)
 
@@ -403,9 +450,17 @@ LIBRARY_FILES = $(LIBDIR)/$(SHARED) $(LIBDIR)/$(SONAME) $(LIBDIR)/libreachabilit
                 $(PC_FILES:%=$(LIBDIR)/pkgconfig/%)
 HEADER_FILES  = $(patsubst include/%,$(INCLUDEDIR)/%,$(HEADERS)) $(APPLE:%=$(INCLUDEDIR)/reachability/apple/%)
 HEADER_FOLDERS = $(sort $(dir $(filter $(INCLUDEDIR)/reachability/%,$(HEADER_FILES))))
+# Manual pages: man/NAME.3 are about the library, man/reachability.1 is about the tool.
+MANUALS       = $(sort $(wildcard man/*.[1-8]))
+manual_file   = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
+DOCUMENTS     = README.md CHANGELOG.md LICENSE $(sort $(wildcard docs/*.md))
+EXAMPLES      = $(sort $(shell find Examples -type f ! -path '*/.build/*'))
+DOCUMENT_FILES = $(addprefix $(DOCDIR)/,$(notdir $(DOCUMENTS)) $(EXAMPLES:Examples/%=examples/%))
+# Empty for a package whose tools separate the symbols.
+STRIP_TOOL    = $(STRIP)
 
 install: lib
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/reachability
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/reachability $(DESTDIR)$(DOCDIR)
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/reachability
 	install -m 755 $(BUILD)/$(SHARED) $(DESTDIR)$(LIBDIR)
 	ln -sf $(SHARED) $(DESTDIR)$(LIBDIR)/$(SONAME)
@@ -416,24 +471,53 @@ install: lib
 	        -e 's|@VERSION@|$(VERSION)|' pkgconfig/$$file.in > $(DESTDIR)$(LIBDIR)/pkgconfig/$$file || exit; done
 	for file in $(APPLE); do \
 	    install -D -m 644 include/apple/$$file $(DESTDIR)$(INCLUDEDIR)/reachability/apple/$$file || exit; done
-	if [ -f $(BUILD)/reachability ]; then \
-	    install -d $(DESTDIR)$(BINDIR) && install -m 755 $(BUILD)/reachability $(DESTDIR)$(BINDIR); fi
+	install -m 644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)
+	$(foreach file,$(EXAMPLES),install -D -m 644 $(file) $(DESTDIR)$(DOCDIR)/$(file:Examples/%=examples/%) &&) true
+	$(foreach file,$(filter-out %.1,$(MANUALS)),install -D -m 644 $(file) $(DESTDIR)$(call manual_file,$(file)) &&) true
+	if [ -f $(BUILD)/reachability ]; then $(MAKE) --no-print-directory install-tool; fi
+	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
+
+# The tool contains Swift's libraries: 27 MB with their symbols, 15 without.
+install-tool:
+	install -D -m 755 $(if $(STRIP_TOOL),-s --strip-program=$(STRIP_TOOL)) $(BUILD)/reachability $(DESTDIR)$(BINDIR)/reachability
 	for file in $(COMPLETIONS); do \
 	    if [ -f $(BUILD)/$$file ]; then install -D -m 644 $(BUILD)/$$file $(DESTDIR)$(DATADIR)/$$file || exit; fi; done
-	for unit in $(if $(wildcard $(BUILD)/reachability),$(UNITS)); do \
+	for unit in $(UNITS); do \
 	    install -d $(DESTDIR)$(UNITDIR) && \
 	    sed 's|@BINDIR@|$(BINDIR)|' packaging/systemd/$$unit.in > $(DESTDIR)$(UNITDIR)/$$unit || exit; done
-	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
+	$(foreach file,$(filter %.1,$(MANUALS)),install -D -m 644 $(file) $(DESTDIR)$(call manual_file,$(file)) &&) true
+
+install-strip: install
+	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/$(SHARED)
+	$(STRIP) --strip-debug $(DESTDIR)$(LIBDIR)/libreachability.a
 
 # Removes only folders that no other package can have.
 uninstall:
-	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(BINDIR)/reachability \
-	    $(addprefix $(DATADIR)/,$(COMPLETIONS)) $(addprefix $(UNITDIR)/,$(UNITS)))
+	rm -f $(addprefix $(DESTDIR),$(LIBRARY_FILES) $(HEADER_FILES) $(DOCUMENT_FILES) $(BINDIR)/reachability \
+	    $(addprefix $(DATADIR)/,$(COMPLETIONS)) $(addprefix $(UNITDIR)/,$(UNITS)) \
+	    $(foreach file,$(MANUALS),$(call manual_file,$(file))))
 	-printf '%s\n' $(HEADER_FOLDERS:%=$(DESTDIR)%) | sort -r | \
 	    while read -r folder; do if [ -d $$folder ]; then rmdir $$folder; fi; done
+	-if [ -d $(DESTDIR)$(DOCDIR) ]; then find $(DESTDIR)$(DOCDIR) -depth -type d -empty -delete; fi
+
+# ---- Releases. The same commit gives the same bytes.
+
+DIST = $(BUILD)/libreachability-$(VERSION).tar.gz
+
+dist:
+	@mkdir -p $(BUILD)
+	packaging/dist $(VERSION) $(BUILD)
+
+deb: dist
+	packaging/deb $(DIST) $(BUILD)/deb
+
+abi-baseline: lib
+	Tests/abi/write $(VERSION) $(BUILD)/libreachability.so
 
 clean:
 	rm -rf $(BUILD)
 	if [ -d .build ]; then rm -rf .build; fi
 
 -include $(OBJECTS:.o=.d) $(wildcard $(BUILD)/objects/tests/*/*.d $(BUILD)/objects/benchmarks/*.d)
+
+endif # of: make was not called elsewhere

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Text for people: flags, reasons, errors, and a target's description. */
 #include <inttypes.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,9 @@
 #include "api/schedule.h"
 #include "base/error.h"
 #include "pure/escape.h"
+
+/* Errors of the system are below it, statuses of the library above. */
+#define ERRNO_END 1000
 
 /* Text in a caller's buffer, as snprintf writes it: cut off at `capacity`. */
 struct text_buffer {
@@ -129,10 +133,19 @@ const char *SCErrorDetail(void)
     return error_get_detail();
 }
 
+/* The text of a known error lasts for ever, unlike that of strerror(3). newlocale(3) does not allocate for "C".
+ * strerrordesc_np(3) would need glibc 2.32. */
+static const char *errno_text(int status)
+{
+    static const char unknown[] = "Unknown error";
+    const locale_t    c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const char       *text = c != (locale_t)0 && status > 0 && status < ERRNO_END ? strerror_l(status, c) : unknown;
+
+    return strncmp(text, unknown, sizeof unknown - 1) == 0 ? unknown : text;
+}
+
 const char *SCErrorString(int status)
 {
-    const char *text;
-
     switch (status) {
     case kSCStatusOK:
         return "Success";
@@ -145,9 +158,7 @@ const char *SCErrorString(int status)
     case kSCStatusReachabilityUnknown:
         return "Reachability could not be determined";
     default:
-        /* strerror(3) may overwrite its text later. This one needs glibc 2.32. */
-        text = status > 0 && status < 1000 ? strerrordesc_np(status) : NULL;
-        return text != NULL ? text : "Unknown error";
+        return errno_text(status);
     }
 }
 

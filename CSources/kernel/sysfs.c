@@ -175,7 +175,7 @@ static enum device read_lower_device(struct sysfs_reader *reader, const char *na
     store_error(reader, error);
     if (error != 0)
         return DEVICE_UNKNOWN;
-    while (!link_is_best(&choice) && (length = getdents64(folder.fd, bytes, sizeof bytes)) > 0)
+    while (!link_is_best(&choice) && (length = getdents64(folder.fd, (void *)bytes, sizeof bytes)) > 0)
         choose_from_entries(reader, bytes, (size_t)length, depth, &choice);
     descriptor_close(&folder);
     return choice.device;

@@ -97,8 +97,8 @@ static void arm_timer_locked(SCRunLoopRef loop)
     if (nearest == loop->armed)
         return;
     if (nearest != NEVER) {
-        timer.it_value.tv_sec = nearest / SECOND;
-        timer.it_value.tv_nsec = nearest % SECOND;
+        timer.it_value.tv_sec = (time_t)(nearest / SECOND);
+        timer.it_value.tv_nsec = (long)(nearest % SECOND);
     }
     if (timerfd_settime(loop->timer.fd, TFD_TIMER_ABSTIME, &timer, NULL) == 0)
         loop->armed = nearest;

@@ -58,13 +58,13 @@ socklen_t address_sockaddr_length(int family)
 /* A zone is an interface index if it is a number, else an interface name. */
 static bool parse_zone(const char *zone, char ret_zone[16], uint32_t *ret_scope)
 {
-    const size_t  length = strlen(zone);
-    unsigned long number;
+    const size_t       length = strlen(zone);
+    unsigned long long number;
 
     if (length == 0)
         return false;
     if (strspn(zone, "0123456789") == length) {
-        if (length > 10 || (number = strtoul(zone, NULL, 10)) > UINT32_MAX)
+        if (length > 10 || (number = strtoull(zone, NULL, 10)) > UINT32_MAX)
             return false;
         *ret_scope = (uint32_t)number;
         return true;

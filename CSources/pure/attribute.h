@@ -36,7 +36,7 @@ static inline bool attribute_next(struct attribute_walk *walk, struct attribute 
     memcpy(&header, walk->next, sizeof header);
     if (header.nla_len < sizeof header || header.nla_len > walk->left)
         return false;
-    *ret = (struct attribute){ .type = header.nla_type & NLA_TYPE_MASK,
+    *ret = (struct attribute){ .type = (uint16_t)(header.nla_type & NLA_TYPE_MASK),
                                .payload = walk->next + sizeof header,
                                .length = header.nla_len - sizeof header };
     step = NLA_ALIGN((size_t)header.nla_len);

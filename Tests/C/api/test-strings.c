@@ -107,6 +107,7 @@ TEST(every_status_has_words)
     assert_string_equal(SCErrorString(kSCStatusOK), "Success");
     assert_string_equal(SCErrorString(kSCStatusInvalidArgument), "Invalid argument");
     assert_string_equal(SCErrorString(ENOMEM), "Cannot allocate memory");
+    assert_string_equal(SCErrorString(133), "Memory page has hardware error"); /* the last of Linux */
     assert_true(strlen(SCErrorString(kSCStatusFailed)) > 0);
     assert_true(strlen(SCErrorString(kSCStatusAccessError)) > 0);
     assert_true(strlen(SCErrorString(kSCStatusReachabilityUnknown)) > 0);

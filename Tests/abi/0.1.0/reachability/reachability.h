@@ -1,0 +1,201 @@
+#ifndef REACHABILITY_REACHABILITY_H
+#define REACHABILITY_REACHABILITY_H
+#ifdef __swift__
+#include <features.h>
+#ifdef __GLIBC__
+#pragma clang module import SwiftGlibc
+#endif
+#endif
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#define REACHABILITY_VERSION       "0.1.0"
+#define REACHABILITY_VERSION_MAJOR 0
+#define REACHABILITY_VERSION_MINOR 1
+#define REACHABILITY_VERSION_PATCH 0
+#include <reachability/declarations.h>
+SC_BEGIN_DECLS
+#ifdef __swift__
+typedef _Bool SCBoolean;
+#else
+typedef unsigned char SCBoolean;
+#ifndef SC_NO_BOOLEAN
+typedef SCBoolean     Boolean;
+#endif
+#endif
+SC_ENUM(int, SCStatus) {
+    kSCStatusOK                  = 0,
+    kSCStatusFailed              = 1001,
+    kSCStatusInvalidArgument     = 1002,
+    kSCStatusAccessError         = 1003,
+    kSCStatusReachabilityUnknown = 4001,
+};
+int SCError(void);
+const char *SCErrorString(int status);
+const char *SCNetworkReachabilityGetVersion(void);
+SC_FLAGS(SCNetworkReachabilityFlags) {
+    kSCNetworkReachabilityFlagsTransientConnection  = 1u << 0,
+    kSCNetworkReachabilityFlagsReachable            = 1u << 1,
+    kSCNetworkReachabilityFlagsConnectionRequired   = 1u << 2,
+    kSCNetworkReachabilityFlagsConnectionOnTraffic  = 1u << 3,
+    kSCNetworkReachabilityFlagsInterventionRequired = 1u << 4,
+    kSCNetworkReachabilityFlagsConnectionOnDemand   = 1u << 5,
+    kSCNetworkReachabilityFlagsIsLocalAddress       = 1u << 16,
+    kSCNetworkReachabilityFlagsIsDirect             = 1u << 17,
+    kSCNetworkReachabilityFlagsIsWWAN               = 1u << 18,
+    kSCNetworkReachabilityFlagsConnectionAutomatic  = kSCNetworkReachabilityFlagsConnectionOnTraffic
+} SC_FLAGS_END(SCNetworkReachabilityFlags);
+SC_OPEN_ENUM(SCNetworkReachabilityReason) {
+    kSCNetworkReachabilityReasonNone                    = 0,
+    kSCNetworkReachabilityReasonNoRoute                 = 1,
+    kSCNetworkReachabilityReasonRouteUnreachable        = 2,
+    kSCNetworkReachabilityReasonRouteProhibited         = 3,
+    kSCNetworkReachabilityReasonRouteBlackhole          = 4,
+    kSCNetworkReachabilityReasonInterfaceDown           = 5,
+    kSCNetworkReachabilityReasonNoCarrier               = 6,
+    kSCNetworkReachabilityReasonNoSourceAddress         = 7,
+    kSCNetworkReachabilityReasonLocalAddressNotAssigned = 8,
+    kSCNetworkReachabilityReasonNamePending             = 9,
+    kSCNetworkReachabilityReasonNameNotFound            = 10,
+    kSCNetworkReachabilityReasonNameServerFailure       = 11,
+    kSCNetworkReachabilityReasonNameServerUnreachable   = 12,
+    kSCNetworkReachabilityReasonInterfaceMissing        = 13
+} SC_OPEN_ENUM_END(SCNetworkReachabilityReason);
+SC_OPEN_ENUM(SCNetworkReachabilityInterfaceType) {
+    kSCNetworkReachabilityInterfaceTypeOther         = 0,
+    kSCNetworkReachabilityInterfaceTypeLoopback      = 1,
+    kSCNetworkReachabilityInterfaceTypeWiredEthernet = 2,
+    kSCNetworkReachabilityInterfaceTypeWiFi          = 3,
+    kSCNetworkReachabilityInterfaceTypeCellular      = 4,
+    kSCNetworkReachabilityInterfaceTypePointToPoint  = 5,
+    kSCNetworkReachabilityInterfaceTypeTunnel        = 6,
+    kSCNetworkReachabilityInterfaceTypeVirtual       = 7
+} SC_OPEN_ENUM_END(SCNetworkReachabilityInterfaceType);
+SC_OPEN_ENUM(SCNetworkReachabilityEvidence) {
+    kSCNetworkReachabilityEvidenceKernel = 0,
+    kSCNetworkReachabilityEvidenceSocket = 1
+} SC_OPEN_ENUM_END(SCNetworkReachabilityEvidence);
+size_t SCNetworkReachabilityFlagsGetString(SCNetworkReachabilityFlags flags, char *SC_NULLABLE buffer, size_t capacity);
+const char *SCNetworkReachabilityReasonString(SCNetworkReachabilityReason reason);
+#ifdef __swift__
+struct SC_SWIFT_CLASS(SCNetworkReachabilityRetain, SCNetworkReachabilityRelease) SCNetworkReachability;
+#define SCNetworkReachabilityRef struct SCNetworkReachability *
+#else
+typedef const struct SCNetworkReachability *SCNetworkReachabilityRef;
+#endif
+SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithAddress(
+    const void *SC_NULLABLE allocator, const struct sockaddr *address);
+SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithAddressPair(
+    const void *SC_NULLABLE allocator, const struct sockaddr *SC_NULLABLE localAddress,
+    const struct sockaddr *SC_NULLABLE remoteAddress);
+SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithName(
+    const void *SC_NULLABLE allocator, const char *nodename);
+SC_FLAGS(SCNetworkReachabilityOption) {
+    kSCNetworkReachabilityOptionNotifyPath = 1u << 0
+} SC_FLAGS_END(SCNetworkReachabilityOption);
+typedef struct {
+    size_t                             size;
+    const char *SC_NULLABLE            nodename;
+    const struct sockaddr *SC_NULLABLE localAddress;
+    const struct sockaddr *SC_NULLABLE remoteAddress;
+    const char *SC_NULLABLE interfaceName;
+    socklen_t               localAddressLength;
+    socklen_t               remoteAddressLength;
+    uint32_t                routingMark;
+    uint32_t                options;
+} SCNetworkReachabilityOptions;
+#define kSCNetworkReachabilityOptionsInitializer SC_SIZED(SCNetworkReachabilityOptions, {}, {}, {}, {}, {}, {}, {}, {})
+SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithOptions(
+    const void *SC_NULLABLE allocator, const SCNetworkReachabilityOptions *options);
+SC_RETURNS_UNRETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityRetain(
+    SCNetworkReachabilityRef SC_NULLABLE target);
+void SCNetworkReachabilityRelease(SCNetworkReachabilityRef SC_NULLABLE target);
+unsigned long SCNetworkReachabilityGetTypeID(void);
+SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags);
+typedef struct {
+    size_t                             size;
+    SCNetworkReachabilityFlags         flags;
+    SCNetworkReachabilityReason        reason;
+    uint32_t                           interfaceIndex;
+    SCNetworkReachabilityInterfaceType interfaceType;
+    char                               interfaceName[16];
+    uint32_t                           mtu;
+    uint32_t                           table;
+    uint32_t                           addressCount;
+    uint32_t                           evidence;
+    struct sockaddr_storage            destination;
+    struct sockaddr_storage            source;
+    struct sockaddr_storage            gateway;
+} SCNetworkReachabilityPath;
+#define kSCNetworkReachabilityPathInitializer \
+    SC_SIZED(SCNetworkReachabilityPath, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
+SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
+SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
+size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef             target,
+                                                 struct sockaddr_storage *SC_NULLABLE addresses, size_t capacity);
+size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *SC_NULLABLE buffer, size_t capacity);
+typedef void (*SCNetworkReachabilityCallBack)(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
+                                              void *SC_NULLABLE info) SC_SWIFT_NAME(CNetworkReachabilityCallBack);
+typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityContext {
+    long              version;
+    void *SC_NULLABLE info;
+    const void *SC_NONNULL (*SC_NULLABLE retain)(const void *info);
+    void (*SC_NULLABLE release)(const void *info);
+    const void *SC_NULLABLE (*SC_NULLABLE copyDescription)(const void *info);
+} SCNetworkReachabilityContext;
+SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef                  target,
+                                                      SCNetworkReachabilityCallBack SC_NULLABLE callout,
+                                                      SCNetworkReachabilityContext *SC_NULLABLE context);
+#ifdef __swift__
+struct SC_SWIFT_CLASS(SCRunLoopRetain, SCRunLoopRelease) SCRunLoop;
+#define SCRunLoopRef struct SCRunLoop *
+#else
+typedef struct SCRunLoop                   *SCRunLoopRef;
+#endif
+typedef const char *SCRunLoopMode SC_SWIFT_NAME(CRunLoopMode);
+#define kSCRunLoopDefaultMode "kSCRunLoopDefaultMode"
+#define kSCRunLoopCommonModes "kSCRunLoopCommonModes"
+typedef int32_t SCRunLoopRunResult;
+enum {
+    kSCRunLoopRunFinished = 1,
+    kSCRunLoopRunStopped = 2,
+    kSCRunLoopRunTimedOut = 3,
+    kSCRunLoopRunHandledSource = 4
+};
+SC_RETURNS_UNRETAINED SCRunLoopRef SC_NULLABLE SCRunLoopGetCurrent(void);
+SC_RETURNS_UNRETAINED SCRunLoopRef SC_NULLABLE SCRunLoopGetMain(void);
+SC_RETURNS_RETAINED SCRunLoopRef SC_NULLABLE SCRunLoopCreate(void);
+SC_RETURNS_UNRETAINED SCRunLoopRef SC_NULLABLE SCRunLoopRetain(SCRunLoopRef SC_NULLABLE runLoop);
+void SCRunLoopRelease(SCRunLoopRef SC_NULLABLE runLoop);
+int SCRunLoopGetFileDescriptor(SCRunLoopRef runLoop);
+int SCRunLoopPerform(SCRunLoopRef runLoop, double seconds);
+SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCRunLoopCopyNextChange(
+    SCRunLoopRef runLoop, SCNetworkReachabilityFlags *SC_NULLABLE flags);
+SC_REFINED SCRunLoopRunResult SCRunLoopRunInMode(SCRunLoopMode mode, double seconds,
+                                                 SCBoolean returnAfterSourceHandled);
+void SCRunLoopRun(void);
+void SCRunLoopStop(SCRunLoopRef runLoop);
+void SCRunLoopWakeUp(SCRunLoopRef runLoop);
+SC_REFINED SCBoolean SCNetworkReachabilityScheduleWithRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
+                                                              SCRunLoopMode runLoopMode);
+SC_REFINED SCBoolean SCNetworkReachabilityUnscheduleFromRunLoop(SCNetworkReachabilityRef target, SCRunLoopRef runLoop,
+                                                                SCRunLoopMode runLoopMode);
+typedef struct {
+    long              version;
+    void *SC_NULLABLE info;
+    const void *SC_NULLABLE (*SC_NULLABLE retain)(const void *SC_NULLABLE info);
+    void (*SC_NULLABLE release)(const void *SC_NULLABLE info);
+    void (*SC_NULLABLE perform)(void *SC_NULLABLE info, void (*work)(void *SC_NULLABLE argument),
+                                void *SC_NULLABLE argument);
+} SCNetworkReachabilityScheduler;
+SCBoolean SCNetworkReachabilitySetScheduler(SCNetworkReachabilityRef                          target,
+                                            const SCNetworkReachabilityScheduler *SC_NULLABLE scheduler);
+SC_ASSERT(sizeof(SCBoolean) == 1);
+SC_ASSERT(sizeof(SCNetworkReachabilityFlags) == 4 && sizeof(SCNetworkReachabilityReason) == 4);
+SC_ASSERT(sizeof(SCNetworkReachabilityInterfaceType) == 4);
+SC_ASSERT(sizeof(SCNetworkReachabilityContext) == 5 * sizeof(void *));
+SC_ASSERT(sizeof(SCNetworkReachabilityScheduler) == 5 * sizeof(void *));
+SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 4 * 4);
+SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 8 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
+SC_END_DECLS
+#endif

@@ -1,0 +1,57 @@
+# Other Debian systems, in folders. Sourced by the tests that build or install in one. They are downloaded once, into
+# build/roots, and need root: programs run in them by chroot(8), with namespaces of their own.
+# shellcheck shell=bash
+
+skip() {
+    echo "SKIP: $*"
+    exit 77
+}
+
+[ "$(id -u)" = 0 ] || skip "only root can make and enter the root folder of another system"
+command -v mmdebstrap >/dev/null || skip "no mmdebstrap on the PATH (make deps-world installs it)"
+
+# make_root NAME VARIANT SUITE PACKAGE...: build/roots/NAME. The variant `minbase` is a whole system; `extract` has only
+# the packages, unpacked.
+make_root() {
+    local root=build/roots/$1 lock
+    shift
+    mkdir -p build/roots
+    exec {lock}>"$root.lock"
+    flock "$lock"
+    if [ "$(cat "$root.packages" 2>/dev/null)" != "$*" ]; then
+        rm -rf "$root"
+        fill_root "$root" "$@" >"$root.log" 2>&1 || skip "no Debian $2 could be made: $(grep -m1 '^E:' "$root.log")"
+        echo "$*" >"$root.packages"
+    fi
+    exec {lock}>&-
+}
+
+fill_root() { # folder, variant, suite, packages
+    local root=$1 variant=$2 suite=$3
+    shift 3
+    mmdebstrap --quiet --variant="$variant" --include="$*" --skip=check/empty --aptopt='Acquire::Languages "none"' \
+        "$suite" "$root" "$(debian_mirror)" || return
+    mkdir -p "$root"/{proc,sys,dev,tree,build}
+    # Their packages' scripts make these links.
+    if [ ! -e "$root/bin" ]; then ln -s usr/bin "$root/bin"; fi
+    if [ ! -e "$root/bin/sh" ]; then ln -s dash "$root/bin/sh"; fi
+}
+
+# Where this machine's own packages come from.
+debian_mirror() {
+    # shellcheck disable=SC2016 # apt expands it
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | head -n1
+}
+
+# in_root ROOT COMMAND...: runs a command in /build, with this tree at /tree, read-only.
+in_root() {
+    # shellcheck disable=SC2016 # the inner shell expands it
+    unshare --mount --pid --fork --kill-child sh -euc '
+        mount -t proc proc "$0/proc"
+        mount --rbind /dev "$0/dev"
+        mount --bind . "$0/tree"
+        mount -o remount,bind,ro "$0/tree"
+        cd "$0"
+        exec chroot . /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/build LC_ALL=C.UTF-8 \
+            sh -euc "cd /build && exec \"\$@\"" sh "$@"' "$@"
+}
