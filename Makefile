@@ -307,14 +307,15 @@ storm: test-programs programs-tsan
 	    "Tests/under tsan test-storm"
 
 # Random changes of the network under many targets: make soak SEED=1 STEPS=1000000 MINUTES=60 TARGETS=5000. It prints
-# the seed, and how to repeat a failure.
+# the seed, and how to repeat a failure. make soak FLOODS=1000: so many floods of messages that the kernel drops.
 SEED       =
 STEPS      = 100000
 MINUTES    = 0
 TARGETS    = 2000
+FLOODS     = 0
 
 soak: $(BUILD)/tests/test-soak
-	SOAK_SEED=$(SEED) SOAK_STEPS=$(STEPS) SOAK_MINUTES=$(MINUTES) SOAK_TARGETS=$(TARGETS) $<
+	SOAK_SEED=$(SEED) SOAK_STEPS=$(STEPS) SOAK_MINUTES=$(MINUTES) SOAK_TARGETS=$(TARGETS) SOAK_FLOODS=$(FLOODS) $<
 
 fuzz:
 	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz

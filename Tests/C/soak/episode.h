@@ -18,8 +18,9 @@ struct episode {
 
 /* Sums over all episodes. */
 struct tally {
-    bool           is_silent;                                             /* slow checks are not printed */
-    unsigned long  changes, checks, comparisons, lives, floods, overruns; /* floods after which messages were lost */
+    bool           is_silent;                           /* slow checks are not printed */
+    unsigned long  changes, checks, comparisons, lives; /* lives: of the targets of other threads */
+    unsigned long  floods, overruns, lost; /* overruns: floods with lost messages; lost: changes whose messages were */
     struct healing healing;
 };
 
