@@ -89,7 +89,7 @@ WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
 .PHONY: FORCE all lib tool run deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
         test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
         check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
-        check-swift-address fuzz soak storm bench benchmarks format install uninstall clean list-sources
+        check-swift-address fuzz soak soak-denied storm bench benchmarks format install uninstall clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -316,6 +316,14 @@ FLOODS     = 0
 
 soak: $(BUILD)/tests/test-soak
 	SOAK_SEED=$(SEED) SOAK_STEPS=$(STEPS) SOAK_MINUTES=$(MINUTES) SOAK_TARGETS=$(TARGETS) SOAK_FLOODS=$(FLOODS) $<
+
+# The same in each kind of sandbox, one after the other: make soak-denied STEPS=100. In most of them the library evaluates
+# every 2 seconds, so a step takes as long.
+DENIALS    = $(shell sed -n 's/.*\[DENIAL_[A-Z0-9_]*\] = { "\([^"]*\)".*/\1/p' Tests/C/support/denial.c)
+
+soak-denied: $(BUILD)/tests/test-soak
+	@status=0; for denial in $(DENIALS); do echo "# $$denial"; \
+	    TEST_DENIED=$$denial SOAK_SEED=$(SEED) SOAK_STEPS=$(STEPS) SOAK_TARGETS=$(TARGETS) $< || status=1; done; exit $$status
 
 fuzz:
 	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz
