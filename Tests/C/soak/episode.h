@@ -24,7 +24,8 @@ struct tally {
     struct healing healing;
 };
 
-/* Makes the changes. Returns the number of changes after which results disagreed, or 0. `verbose`: prints the changes. */
+/* Makes the changes. Returns the number of changes after which results disagreed, or 0. `verbose`: prints the
+ * changes. */
 size_t episode_play(const struct episode *episode, bool verbose, struct tally *tally);
 
 #endif

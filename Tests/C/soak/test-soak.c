@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random changes of the network, under thousands of targets on run loops, schedulers and queues. At each quiet point
- * all results must agree: the last callback, GetFlags and GetLastPath of the scheduled target, GetFlags and GetPath of a
- * new target, and an oracle that shares no code with the library (oracle.h).
+ * all results must agree: the last callback, GetFlags and GetLastPath of the scheduled target, GetFlags and GetPath of
+ * a new target, and an oracle that shares no code with the library (oracle.h).
  *
  * The kernel finishes some changes after it has acknowledged them (IPv6 addresses, carriers): a disagreement counts
  * only if it lasts.
