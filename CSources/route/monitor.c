@@ -76,6 +76,10 @@ static void note_message(void *info, const struct message *message)
     case MESSAGE_NETCONF:
         changes->all_stale = true;
         break;
+    case MESSAGE_NEIGHBOUR:
+        if (gateways_update(&news->monitor->gateways, &message->neighbour))
+            changes->all_stale = true;
+        break;
     case MESSAGE_ROUTE:
         if (!changes->all_stale)
             mark_affected_stale(news, &message->route);
@@ -106,7 +110,7 @@ static void update_filter(struct monitor *monitor)
     if (!monitor->filter.wanted)
         return;
     runloop_lock(monitor->loop);
-    due = event_filter_prepare(&monitor->filter, &monitor->watches.routes, &program);
+    due = event_filter_prepare(&monitor->filter, &monitor->watches.routes, &monitor->gateways, &program);
     runloop_unlock(monitor->loop);
     if (due && event_filter_attach(&monitor->filter, &monitor->rtnetlink.events, &program) != 0)
         plan_begin_polling(&monitor->plan);

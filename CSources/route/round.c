@@ -26,8 +26,8 @@ static struct path_watch *take_next_stale(struct monitor *monitor)
     struct path_watch *watch;
 
     runloop_lock(monitor->loop);
-    if (!event_filter_passes_all(&monitor->filter, &monitor->watches.routes) &&
-        event_filter_detach(&monitor->filter, &monitor->rtnetlink.events) != 0)
+    if (!event_filter_passes_all(&monitor->filter, &monitor->watches.routes, &monitor->gateways) &&
+        event_filter_detach(&monitor->filter, &monitor->rtnetlink.events, &monitor->gateways) != 0)
         plan_begin_polling(&monitor->plan);
     watch = watch_set_take_stale(&monitor->watches);
     if (watch != NULL)
@@ -85,15 +85,15 @@ static int evaluate_watch(struct monitor *monitor, const struct path_watch *watc
 }
 
 /* Returns false if the filter may have dropped messages about what the path now depends on. */
-static bool update_dependencies(struct monitor *monitor, struct path_watch *watch,
-                                const struct dependencies *dependencies)
+static bool update_dependencies(struct monitor *monitor, struct path_watch *watch, const struct path *path)
 {
     bool covered = true;
 
+    gateways_add(&monitor->gateways, path);
     runloop_lock(monitor->loop);
     if (watch->monitor != NULL) { /* it has not ended */
-        watch_set_update(&monitor->watches, watch, dependencies);
-        covered = event_filter_passes_all(&monitor->filter, &monitor->watches.routes);
+        watch_set_update(&monitor->watches, watch, &path->dependencies);
+        covered = event_filter_passes_all(&monitor->filter, &monitor->watches.routes, &monitor->gateways);
     }
     runloop_unlock(monitor->loop);
     return covered;
@@ -109,7 +109,7 @@ static int update_watch(struct monitor *monitor, struct path_watch *watch)
 
     if (error != 0)
         return error;
-    covered = update_dependencies(monitor, watch, &path.dependencies);
+    covered = update_dependencies(monitor, watch, &path);
     if (!watch->accept(watch, &path, path_version) || !covered)
         requeue_watch(monitor, watch);
     return 0;
