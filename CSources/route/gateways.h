@@ -15,12 +15,16 @@
 
 struct gateways {
     struct route_filter_gateway items[ROUTE_FILTER_GATEWAYS];
+    bool                        unsure[ROUTE_FILTER_GATEWAYS]; /* a message may have been lost */
     unsigned                    count, next; /* next: the one that is replaced when there are too many */
     unsigned long               version;     /* counts changes */
 };
 
 /* Adds the gateway of a path, if it has one and it is not there. */
 void gateways_add(struct gateways *gateways, const struct path *path);
+
+/* Messages were lost. The next one about each gateway counts, and the filter must pass it. */
+void gateways_distrust(struct gateways *gateways);
 
 /* A neighbour entry has failed, or not. Returns whether routes over it may be used differently now. */
 bool gateways_update(struct gateways *gateways, const struct message_neighbour *neighbour);

@@ -144,6 +144,8 @@ static int monitor_run(struct source *source)
         changes->all_stale = false; /* the retry marks all */
     changes->unfinished = changes->unfinished || (lost && drain_error == 0);
     changes->failed = error != 0 || drain_error != 0;
+    if (lost)
+        gateways_distrust(&monitor->gateways);
     if (changes->prefix)
         mark_all_lifetimes_stale(monitor);
     round_note_changes(monitor, changes);
