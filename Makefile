@@ -120,7 +120,7 @@ CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 .PHONY: FORCE all help lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
         test test-world build-tests test-programs pure-tests test-consumers test-products test-vm vm-programs programs-asan \
         programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
-        check-swift check-swift-thread check-swift-address fuzz soak storm bench benchmarks format install install-tool \
+        check-swift check-swift-thread check-swift-address fuzz soak soak-denied storm bench benchmarks format install install-tool \
         install-strip uninstall dist deb abi-baseline clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -384,14 +384,23 @@ storm: test-programs programs-tsan
 	    "Tests/under tsan test-storm"
 
 # Random changes of the network under many targets: make soak SEED=1 STEPS=1000000 MINUTES=60 TARGETS=5000. It prints
-# the seed, and how to repeat a failure.
+# the seed, and how to repeat a failure. make soak FLOODS=1000: so many floods of messages that the kernel drops.
 SEED       =
 STEPS      = 100000
 MINUTES    = 0
 TARGETS    = 2000
+FLOODS     = 0
 
 soak: $(BUILD)/tests/test-soak
-	SOAK_SEED=$(SEED) SOAK_STEPS=$(STEPS) SOAK_MINUTES=$(MINUTES) SOAK_TARGETS=$(TARGETS) $<
+	SOAK_SEED=$(SEED) SOAK_STEPS=$(STEPS) SOAK_MINUTES=$(MINUTES) SOAK_TARGETS=$(TARGETS) SOAK_FLOODS=$(FLOODS) $<
+
+# The same in each kind of sandbox, one after the other: make soak-denied STEPS=100. In most of them the library evaluates
+# every 2 seconds, so a step takes as long.
+DENIALS    = $(shell sed -n 's/.*\[DENIAL_[A-Z0-9_]*\] = { "\([^"]*\)".*/\1/p' Tests/C/support/denial.c)
+
+soak-denied: $(BUILD)/tests/test-soak
+	@status=0; for denial in $(DENIALS); do echo "# $$denial"; \
+	    TEST_DENIED=$$denial SOAK_SEED=$(SEED) SOAK_STEPS=$(STEPS) SOAK_TARGETS=$(TARGETS) $< || status=1; done; exit $$status
 
 fuzz:
 	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz

@@ -18,6 +18,7 @@
 #include "kernel/ioctl.h"
 #include "kernel/sysfs.h"
 #include "pure/path.h"
+#include "pure/route_filter.h"
 
 #define DRAIN_LIMIT 1024 /* datagrams in one call, so that many events do not delay deliveries without end */
 #define QUERY_TRIES 3    /* for a reply that an overrun dropped */
@@ -33,6 +34,17 @@ static const unsigned event_groups[] = { RTNLGRP_LINK,        RTNLGRP_IPV4_IFADD
                                          RTNLGRP_IPV6_RULE,   RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
                                          RTNLGRP_IPV6_IFINFO, RTNLGRP_IPV6_PREFIX,  RTNLGRP_NEXTHOP };
 
+/* Messages about neighbours are many, and few matter: the socket joins their group only behind a filter. A sandbox may
+ * refuse either. */
+static void join_neighbours(const struct netlink *events)
+{
+    struct route_filter filter;
+
+    route_filter_build_open(&filter, NULL, 0);
+    if (netlink_attach_filter(events, filter.code, filter.length) == 0)
+        (void)netlink_join(events, RTNLGRP_NEIGH);
+}
+
 int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
 {
     int error;
@@ -47,6 +59,8 @@ int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
         ret->groups_refused = netlink_join(&ret->requests, RTNLGRP_LINK) != 0;
     if (error != 0)
         rtnetlink_close(ret);
+    else if (scope == RTNETLINK_ALL)
+        join_neighbours(&ret->events);
     return error;
 }
 

@@ -12,6 +12,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/fib_rules.h>
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 
@@ -76,6 +77,22 @@ static void parse_route_message(const struct nlmsghdr *header, struct message *r
     route_parse_attributes(attribute_walk_message(header, sizeof *info), route);
 }
 
+static void parse_neighbour_message(const struct nlmsghdr *header, struct message *ret)
+{
+    const struct ndmsg       *info = NLMSG_DATA(header);
+    struct attribute_walk     walk = attribute_walk_message(header, sizeof *info);
+    struct attribute          attribute;
+    struct message_neighbour *neighbour = &ret->neighbour;
+
+    if (!message_has(header, sizeof *info) || info->ndm_family != AF_INET6)
+        return;
+    *neighbour = (struct message_neighbour){ .index = (uint32_t)info->ndm_ifindex };
+    neighbour->failed = header->nlmsg_type == RTM_NEWNEIGH && (info->ndm_state & NUD_FAILED) != 0;
+    while (attribute_next(&walk, &attribute))
+        if (attribute.type == NDA_DST && attribute_address(&attribute, AF_INET6, &neighbour->address))
+            ret->kind = MESSAGE_NEIGHBOUR;
+}
+
 /* Both start with a negative errno, except that NLMSG_DONE of old kernels can be empty. */
 int message_error(const struct nlmsghdr *header)
 {
@@ -129,6 +146,10 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
     case RTM_NEWROUTE:
     case RTM_DELROUTE:
         parse_route_message(header, ret);
+        break;
+    case RTM_NEWNEIGH:
+    case RTM_DELNEIGH:
+        parse_neighbour_message(header, ret);
         break;
     case NLMSG_ERROR:
         if (message_has(header, sizeof ret->error)) {

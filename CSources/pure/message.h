@@ -17,9 +17,10 @@ enum message_kind {
     MESSAGE_ROUTE,   /* new or deleted, or the reply to a query */
     MESSAGE_RULE,
     MESSAGE_NEXTHOP,
-    MESSAGE_NETCONF, /* settings of a link, or of all links, for one family */
-    MESSAGE_PREFIX, /* a router has advertised a prefix */
-    MESSAGE_ERROR,  /* an acknowledgement has error 0 */
+    MESSAGE_NETCONF,   /* settings of a link, or of all links, for one family */
+    MESSAGE_PREFIX,    /* a router has advertised a prefix */
+    MESSAGE_NEIGHBOUR, /* of IPv6, new or deleted */
+    MESSAGE_ERROR,     /* an acknowledgement has error 0 */
 };
 
 /* An RTM_NEWLINK. An absent attribute is not a change: see `has_...`. */
@@ -34,6 +35,12 @@ struct message_link {
     struct linkinfo info;
 };
 
+struct message_neighbour {
+    uint32_t       index;
+    struct address address;
+    bool           failed; /* it does not respond */
+};
+
 struct message {
     enum message_kind kind;
     uint32_t          sequence, port;
@@ -41,6 +48,8 @@ struct message {
     union {
         struct message_link link;  /* MESSAGE_LINK, MESSAGE_LINK_GONE: the index alone */
         struct route        route; /* MESSAGE_ROUTE */
+
+        struct message_neighbour neighbour; /* MESSAGE_NEIGHBOUR */
     };
 };
 

@@ -2,14 +2,18 @@
 /*
  * The program of a socket filter for route messages.
  *
- * What this file must never do: drop a message that is not about a route, or a route message without a destination.
+ * What this file must never do: drop a message that is about neither a route nor a neighbour, or a route message
+ * without a destination.
  */
 #include "pure/route_filter.h"
 
 #include <arpa/inet.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
+#include <string.h>
 
 enum { TYPE_OFFSET = 4, FAMILY_OFFSET = 16, PREFIX_LENGTH_OFFSET = 17, ATTRIBUTES_OFFSET = 28, PAYLOAD_OFFSET = 4 };
+enum { NEIGHBOUR_STATE_OFFSET = 24 };
 
 /* Words of the filter's memory: the first address of the message's prefix, and the last one. For IPv6, two words each:
  * the first 64 bits. */
@@ -62,6 +66,47 @@ static void pass_if_equal(struct route_filter *filter, uint32_t k)
 static void load_prefix_length(struct route_filter *filter)
 {
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, PREFIX_LENGTH_OFFSET);
+}
+
+/* Passes a message about this gateway if the gateway has failed before, or fails now. The accumulator has the last word
+ * of the neighbour's address. Other neighbours with that word pass, too. */
+static void add_gateway(struct route_filter *filter, const struct route_filter_gateway *gateway)
+{
+    uint32_t word;
+    unsigned over;
+
+    memcpy(&word, gateway->address.bytes + 12, sizeof word);
+    over = begin_jump(filter, BPF_JEQ, ntohl(word));
+    if (!gateway->failed) {
+        add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, NEIGHBOUR_STATE_OFFSET);
+        add_jump(filter, BPF_JMP | BPF_JEQ, htons(NUD_FAILED), 1, 0);
+        add_instruction(filter, BPF_RET | BPF_K, 0);
+    }
+    add_pass(filter);
+    end_jump(filter, over);
+}
+
+/* The attributes begin where those of a route do, and NDA_DST has the number of RTA_DST. */
+static void add_neighbours(struct route_filter *filter, const struct route_filter_gateway *gateways, size_t count)
+{
+    unsigned others;
+
+    add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET);
+    add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_NEWNEIGH), 2, 0);
+    add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_DELNEIGH), 1, 0);
+    others = begin_jump(filter, BPF_JA, 0);
+    add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
+    add_jump(filter, BPF_JMP | BPF_JEQ, AF_INET6, 1, 0);
+    add_instruction(filter, BPF_RET | BPF_K, 0);
+    add_instruction(filter, BPF_LDX | BPF_IMM, NDA_DST);
+    add_instruction(filter, BPF_LD | BPF_IMM, ATTRIBUTES_OFFSET);
+    add_instruction(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_NLATTR));
+    add_instruction(filter, BPF_MISC | BPF_TAX, 0);
+    add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + 12);
+    for (size_t i = 0; i < count; i++)
+        add_gateway(filter, &gateways[i]);
+    add_instruction(filter, BPF_RET | BPF_K, 0);
+    end_jump(filter, others);
 }
 
 static void pass_other_types(struct route_filter *filter)
@@ -196,13 +241,23 @@ static void add_family(struct route_filter *filter, uint8_t family, const struct
     end_jump(filter, other_family);
 }
 
-/* The rest of the program is shorter than 100 instructions. */
-_Static_assert(ADDRESS_TREE_PREFIXES * 11 + 100 <= sizeof((struct route_filter *)0)->code / sizeof(struct sock_filter),
+/* The rest of the program is shorter than 100 instructions. A gateway takes up to 5. */
+_Static_assert(ADDRESS_TREE_PREFIXES * 11 + ROUTE_FILTER_GATEWAYS * 5 + 100 <=
+                   sizeof((struct route_filter *)0)->code / sizeof(struct sock_filter),
                "a prefix takes up to 11 instructions");
 
-void route_filter_build(struct route_filter *ret, const struct address_prefix *prefixes, size_t count)
+void route_filter_build_open(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t count)
 {
     ret->length = 0;
+    add_neighbours(ret, gateways, count);
+    add_pass(ret);
+}
+
+void route_filter_build(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t gateway_count,
+                        const struct address_prefix *prefixes, size_t count)
+{
+    ret->length = 0;
+    add_neighbours(ret, gateways, gateway_count);
     pass_other_types(ret);
     add_family(ret, AF_INET, prefixes, count);
     add_family(ret, AF_INET6, prefixes, count);

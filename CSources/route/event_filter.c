@@ -8,9 +8,11 @@
 
 #include <errno.h>
 
-bool event_filter_passes_all(const struct event_filter *filter, const struct watch_set *set)
+bool event_filter_passes_all(const struct event_filter *filter, const struct watch_set *set,
+                             const struct gateways *gateways)
 {
-    return !filter->attached || filter->additions == set->routes.additions;
+    return (!filter->attached || filter->additions == set->routes.additions) &&
+           (filter->refused || filter->gateways == gateways->version);
 }
 
 static unsigned long count_changes(const struct watch_set *set)
@@ -18,7 +20,8 @@ static unsigned long count_changes(const struct watch_set *set)
     return set->routes.changes + set->sharing.changes;
 }
 
-bool event_filter_prepare(struct event_filter *filter, const struct watch_set *set, struct route_filter *ret)
+bool event_filter_prepare(struct event_filter *filter, const struct watch_set *set, const struct gateways *gateways,
+                          struct route_filter *ret)
 {
     struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
     size_t                count;
@@ -30,7 +33,8 @@ bool event_filter_prepare(struct event_filter *filter, const struct watch_set *s
         return false;
     filter->changes = count_changes(set);
     filter->additions = set->routes.additions;
-    route_filter_build(ret, prefixes, count);
+    filter->gateways = gateways->version;
+    route_filter_build(ret, gateways->items, gateways->count, prefixes, count);
     return true;
 }
 
@@ -39,14 +43,25 @@ int event_filter_attach(struct event_filter *filter, const struct netlink *event
     const int error = netlink_attach_filter(events, program->code, program->length);
 
     filter->refused = error != 0 && error != ENOMEM;
-    if (error != 0) /* the previous one is still there */
-        return filter->attached ? event_filter_detach(filter, events) : 0;
+    if (error != 0) { /* the previous one is still there */
+        const bool drops = filter->attached;
+
+        filter->attached = false;
+        return drops ? netlink_detach_filter(events) : 0;
+    }
     filter->attached = true;
     return 0;
 }
 
-int event_filter_detach(struct event_filter *filter, const struct netlink *events)
+int event_filter_detach(struct event_filter *filter, const struct netlink *events, const struct gateways *gateways)
 {
+    struct route_filter program;
+    const bool          drops = filter->attached;
+
+    route_filter_build_open(&program, gateways->items, gateways->count);
     filter->attached = false;
-    return netlink_detach_filter(events);
+    filter->gateways = gateways->version;
+    if (netlink_attach_filter(events, program.code, program.length) == 0)
+        return 0;
+    return drops ? netlink_detach_filter(events) : 0;
 }

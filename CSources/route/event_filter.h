@@ -11,6 +11,7 @@
 
 #include "kernel/rtnetlink.h"
 #include "pure/route_filter.h"
+#include "route/gateways.h"
 #include "route/watch_set.h"
 
 struct event_filter {
@@ -18,17 +19,22 @@ struct event_filter {
     bool          attached;
     bool          refused;            /* by a sandbox */
     unsigned long changes, additions; /* the counts of the set when the filter was built */
+    unsigned long gateways;           /* the version of the gateways then */
 };
 
 /* Whether the filter passes every message that affects a watch. False: detach it before the next evaluation. The set
  * of watches is under the loop's lock, here and below. */
-bool event_filter_passes_all(const struct event_filter *filter, const struct watch_set *set);
+bool event_filter_passes_all(const struct event_filter *filter, const struct watch_set *set,
+                             const struct gateways *gateways);
 
 /* Builds the program of the filter, if another one is of use. True: attach it. */
-bool event_filter_prepare(struct event_filter *filter, const struct watch_set *set, struct route_filter *ret);
+bool event_filter_prepare(struct event_filter *filter, const struct watch_set *set, const struct gateways *gateways,
+                          struct route_filter *ret);
 
 /* Return 0, or an errno: a filter is attached that can drop messages which affect a watch. */
 int event_filter_attach(struct event_filter *filter, const struct netlink *events, const struct route_filter *program);
-int event_filter_detach(struct event_filter *filter, const struct netlink *events);
+
+/* From now on, all route messages pass. Those about neighbours pass if they are about gateways. */
+int event_filter_detach(struct event_filter *filter, const struct netlink *events, const struct gateways *gateways);
 
 #endif

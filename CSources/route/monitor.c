@@ -82,6 +82,10 @@ static void note_message(void *info, const struct message *message)
     case MESSAGE_NETCONF:
         changes->all_stale = true;
         break;
+    case MESSAGE_NEIGHBOUR:
+        if (gateways_update(&news->monitor->gateways, &message->neighbour))
+            changes->all_stale = true;
+        break;
     case MESSAGE_ROUTE:
         if (!changes->all_stale)
             mark_affected_stale(news, &message->route);
@@ -122,7 +126,7 @@ static void update_filter(struct monitor *monitor)
     if (!monitor->filter.wanted)
         return;
     runloop_lock(monitor->loop);
-    due = event_filter_prepare(&monitor->filter, &monitor->watches, &program);
+    due = event_filter_prepare(&monitor->filter, &monitor->watches, &monitor->gateways, &program);
     runloop_unlock(monitor->loop);
     if (due && event_filter_attach(&monitor->filter, &monitor->rtnetlink.events, &program) != 0)
         plan_begin_polling(&monitor->plan);
@@ -178,6 +182,8 @@ static int monitor_run(struct source *source)
         changes->all_stale = false; /* the retry marks all */
     changes->unfinished = changes->unfinished || (lost && drain_error == 0);
     changes->failed = error != 0 || drain_error != 0;
+    if (lost)
+        gateways_distrust(&monitor->gateways);
     if (changes->prefix)
         mark_all_lifetimes_stale(monitor);
     round_note_changes(monitor, changes);

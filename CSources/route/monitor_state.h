@@ -31,6 +31,7 @@ struct monitor {
     struct netns       *netns;
     struct rtnetlink    rtnetlink; /* closed if netlink is denied: then netns_evaluate_in_round is used */
     struct event_filter filter;
+    struct gateways     gateways;
     struct watch_set    watches; /* under the loop's lock */
     struct plan         plan;
     struct round_cache  cache;

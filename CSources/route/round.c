@@ -33,14 +33,20 @@ struct step {
     bool               can_share; /* the watch's */
 };
 
+/* Whether the filter passes all messages that affect a watch. */
+static bool filter_passes_all(const struct monitor *monitor)
+{
+    return event_filter_passes_all(&monitor->filter, &monitor->watches, &monitor->gateways);
+}
+
 /* Returns false if no step is left. The filter then passes the messages that affect the answer. */
 static bool begin_step(struct monitor *monitor, struct step *ret)
 {
     struct path_watch *watch;
 
     runloop_lock(monitor->loop);
-    if (!event_filter_passes_all(&monitor->filter, &monitor->watches) &&
-        event_filter_detach(&monitor->filter, &monitor->rtnetlink.events) != 0)
+    if (!filter_passes_all(monitor) &&
+        event_filter_detach(&monitor->filter, &monitor->rtnetlink.events, &monitor->gateways) != 0)
         plan_begin_polling(&monitor->plan);
     watch = watch_set_begin_step(&monitor->watches, &ret->applies);
     if (watch != NULL) {
@@ -101,10 +107,11 @@ static void give_own_path(struct monitor *monitor, const struct step *step, cons
 {
     bool covered = true, accepted;
 
+    gateways_add(&monitor->gateways, path);
     runloop_lock(monitor->loop);
     if (step_is_current(step)) {
         watch_set_update(&monitor->watches, step->answer, &path->dependencies);
-        covered = event_filter_passes_all(&monitor->filter, &monitor->watches);
+        covered = filter_passes_all(monitor);
     }
     runloop_unlock(monitor->loop);
     accepted = step->watch->accept(step->watch, path, path_version);
@@ -143,13 +150,14 @@ static void set_shared_path(struct monitor *monitor, const struct step *step, st
 {
     const enum share_mode mode = choose_mode(monitor, shared, extent, path);
 
+    gateways_add(&monitor->gateways, path);
     runloop_lock(monitor->loop);
     shared->mode = mode;
     shared->match = extent->prefix;
     shared->path = *path;
     watch_set_update(&monitor->watches, &shared->answer, &path->dependencies);
     watch_set_apply(&monitor->watches, shared, step_is_current(step) ? step->watch : NULL);
-    if (!step_is_current(step) || !event_filter_passes_all(&monitor->filter, &monitor->watches))
+    if (!step_is_current(step) || !filter_passes_all(monitor))
         watch_set_requeue(&monitor->watches, &shared->answer);
     runloop_unlock(monitor->loop);
 }

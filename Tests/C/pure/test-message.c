@@ -12,6 +12,7 @@
 
 #include "pure/message.h"
 #include "support/exact.h"
+#include "support/literal.h"
 
 /* A message under construction. */
 struct bytes {
@@ -523,6 +524,37 @@ TEST(kinds_follow_from_types)
         assert_int_equal(parsed(&bytes).kind, rows[i].kind);
         start(&bytes, rows[i].type, NULL, 0);
         assert_int_equal(parsed(&bytes).kind, rows[i].kind);
+    }
+}
+
+TEST(a_neighbour_of_ipv6_has_failed_or_not)
+{
+    static const struct {
+        uint16_t type, state;
+        uint8_t  family;
+        bool     failed;
+    } rows[] = { { RTM_NEWNEIGH, NUD_FAILED, AF_INET6, true },
+                 { RTM_NEWNEIGH, NUD_REACHABLE, AF_INET6, false },
+                 { RTM_NEWNEIGH, NUD_INCOMPLETE, AF_INET6, false },
+                 { RTM_DELNEIGH, NUD_FAILED, AF_INET6, false },
+                 { RTM_NEWNEIGH, NUD_FAILED, AF_INET, false } };
+    const struct address address = make("fe80::1");
+    struct bytes         bytes;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct ndmsg neighbour = { .ndm_family = rows[i].family, .ndm_ifindex = 3, .ndm_state = rows[i].state };
+        struct message     message;
+
+        start(&bytes, rows[i].type, &neighbour, sizeof neighbour);
+        assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER); /* no address */
+        put(&bytes, NDA_DST, address.bytes, 16);
+        message = parsed(&bytes);
+        assert_int_equal(message.kind, rows[i].family == AF_INET6 ? MESSAGE_NEIGHBOUR : MESSAGE_OTHER);
+        if (message.kind != MESSAGE_NEIGHBOUR)
+            continue;
+        assert_int_equal(message.neighbour.index, 3);
+        assert_true(address_equal(&message.neighbour.address, &address));
+        assert_int_equal(message.neighbour.failed, rows[i].failed);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The filter for route messages, on a pair of sockets: the kernel runs it on what the test sends. */
 #include <errno.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,16 +31,21 @@ static void close_pair(void)
 
 UNIT(.setup = open_pair, .teardown = close_pair)
 
+static void attach_program(struct route_filter *filter)
+{
+    const struct sock_fprog program = { .filter = filter->code, .len = filter->length };
+
+    assert_true(filter->length <= sizeof filter->code / sizeof filter->code[0]);
+    if (setsockopt(receiver, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)
+        fail_msg("SO_ATTACH_FILTER of %u instructions: errno %d", filter->length, errno);
+}
+
 static void attach(const struct address_prefix *prefixes, size_t count)
 {
     struct route_filter *filter = malloc(sizeof *filter);
-    struct sock_fprog    program = { .filter = filter->code };
 
-    route_filter_build(filter, prefixes, count);
-    assert_true(filter->length <= sizeof filter->code / sizeof filter->code[0]);
-    program.len = filter->length;
-    if (setsockopt(receiver, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)
-        fail_msg("SO_ATTACH_FILTER of %u instructions: errno %d", filter->length, errno);
+    route_filter_build(filter, NULL, 0, prefixes, count);
+    attach_program(filter);
     free(filter);
 }
 
@@ -204,4 +210,81 @@ TEST(random_routes_pass_if_they_overlap_a_prefix)
             assert_int_equal(passes(&message), expected);
         }
     }
+}
+
+/* ---- Neighbours ------------------------------------------------------------------------------------------------- */
+
+struct neighbour_message {
+    struct nlmsghdr header;
+    struct ndmsg    neighbour;
+    struct rtattr   attribute;
+    uint8_t         address[16];
+};
+
+static bool neighbour_passes(uint16_t type, const char *text, uint16_t state)
+{
+    const struct address     address = make(text);
+    struct neighbour_message message = {
+        .header = { .nlmsg_type = type },
+        .neighbour = { .ndm_family = address.family, .ndm_ifindex = 3, .ndm_state = state },
+        .attribute = { .rta_len = (uint16_t)RTA_LENGTH(address_length(&address)), .rta_type = NDA_DST }
+    };
+    char buffer[256];
+
+    message.header.nlmsg_len = (uint32_t)(NLMSG_LENGTH(sizeof message.neighbour) + message.attribute.rta_len);
+    memcpy(message.address, address.bytes, address_length(&address));
+    send(sender, &message, message.header.nlmsg_len, 0);
+    return recv(receiver, buffer, sizeof buffer, 0) > 0;
+}
+
+static void expect_neighbours(void)
+{
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_FAILED));
+    assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_REACHABLE));
+    assert_false(neighbour_passes(RTM_DELNEIGH, "fe80::1", NUD_STALE));
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::2", NUD_FAILED));
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::2", NUD_REACHABLE));
+    assert_true(neighbour_passes(RTM_DELNEIGH, "fe80::2", NUD_FAILED));
+    assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::3", NUD_FAILED));
+    assert_false(neighbour_passes(RTM_NEWNEIGH, "192.0.2.1", NUD_FAILED));
+}
+
+TEST(only_gateways_that_fail_or_have_failed_pass)
+{
+    struct route_filter_gateway gateways[] = { { .address = make("fe80::1"), .index = 3 },
+                                               { .address = make("fe80::2"), .index = 3, .failed = true } };
+    const struct address_prefix prefix = prefix_make("10.1.2.0", 24);
+    struct route_filter        *filter = malloc(sizeof *filter);
+
+    route_filter_build_open(filter, gateways, 2);
+    attach_program(filter);
+    expect_neighbours();
+    assert_true(route_passes("10.9.9.0", 24));
+    route_filter_build(filter, gateways, 2, &prefix, 1);
+    attach_program(filter);
+    expect_neighbours();
+    assert_true(route_passes("10.1.2.0", 24));
+    assert_false(route_passes("10.9.9.0", 24));
+    free(filter);
+}
+
+TEST(the_longest_filter_fits)
+{
+    struct route_filter_gateway gateways[ROUTE_FILTER_GATEWAYS] = { 0 };
+    struct address_prefix       prefixes[ADDRESS_TREE_PREFIXES];
+    struct route_filter        *filter = malloc(sizeof *filter);
+
+    for (unsigned i = 0; i < ROUTE_FILTER_GATEWAYS; i++) {
+        gateways[i].address = make("fe80::1");
+        gateways[i].address.bytes[15] = (uint8_t)(i + 1);
+    }
+    for (unsigned i = 0; i < ADDRESS_TREE_PREFIXES; i++) {
+        prefixes[i] = prefix_make("2001:db8::", 64);
+        prefixes[i].address.bytes[7] = (uint8_t)(2 * i);
+    }
+    route_filter_build(filter, gateways, ROUTE_FILTER_GATEWAYS, prefixes, ADDRESS_TREE_PREFIXES);
+    attach_program(filter);
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::10", NUD_FAILED));
+    assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::11", NUD_FAILED));
+    free(filter);
 }

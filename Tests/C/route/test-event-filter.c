@@ -24,11 +24,14 @@ int __real_setsockopt(int fd, int level, int option, const void *value, socklen_
 int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t length);
 int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t length)
 {
-    if (refused != 0 && level == SOL_SOCKET && option == refused) {
+    /* Another filter replaces the old one if that cannot be removed. */
+    const bool replaces = refused == SO_DETACH_FILTER && option == SO_ATTACH_FILTER;
+
+    if (refused != 0 && level == SOL_SOCKET && (option == refused || replaces)) {
         errno = EPERM;
         return -1;
     }
-    if (added != NULL && level == SOL_SOCKET && option == SO_DETACH_FILTER) {
+    if (added != NULL && level == SOL_SOCKET && option == SO_ATTACH_FILTER) {
         const char *prefix = added;
 
         added = NULL;
@@ -231,4 +234,29 @@ TEST(if_the_filter_cannot_be_removed_paths_are_evaluated_every_2_s)
     add_route("203.0.113.0/24");
     EXPECT_CHANGE(&later, 0);
     watcher_stop(&later);
+}
+
+/* ---- Neighbours ------------------------------------------------------------------------------------------------- */
+
+#define GATEWAY "2001:db8::1 lladdr 02:00:00:00:00:01 dev a nud"
+
+TEST(only_a_gateway_that_fails_or_comes_back_wakes)
+{
+    watcher_start(&watcher, expect_target("2001:db8:1::7"));
+    EXPECT_QUIET(&watcher);
+    namespace_ip("neigh add " GATEWAY " reachable");
+    namespace_ip("neigh change " GATEWAY " stale");
+    namespace_ip("neigh add 2001:db8::77 lladdr 02:00:00:00:00:02 dev a nud reachable");
+    namespace_ip("neigh change 2001:db8::77 dev a nud failed");
+    namespace_ip("neigh add 192.0.2.77 lladdr 02:00:00:00:00:02 dev a nud reachable");
+    namespace_ip("neigh delete 192.0.2.77 dev a");
+    assert_false(is_readable(watcher.loop));
+    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
+    assert_true(is_readable(watcher.loop));
+    EXPECT_QUIET(&watcher); /* there is no other route */
+    namespace_ip("neigh change " GATEWAY " reachable");
+    assert_true(is_readable(watcher.loop));
+    EXPECT_QUIET(&watcher);
+    namespace_ip("neigh change " GATEWAY " stale");
+    assert_false(is_readable(watcher.loop));
 }

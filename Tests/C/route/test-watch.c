@@ -8,6 +8,7 @@
 #include "kernel/rtnetlink.h"
 #include "route/evaluate.h"
 #include "support/denial.h"
+#include "support/idle.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
 #include "support/writer.h"
@@ -21,6 +22,24 @@ static struct watcher watcher; /* stopped at the end of each test */
         assert_int_equal(expect_flags_of(fresh), expect_detectable(flags)); \
         SCNetworkReachabilityRelease(fresh); \
     } while (0)
+
+/* IPv6 avoids a gateway whose neighbour entry has failed. There is no message about the routes. */
+TEST(an_ipv6_gateway_that_fails_and_comes_back_reports_the_other_route)
+{
+    namespace_add_second_pair();
+    namespace_ip("-6 route add 2001:db8:1::/48 via 2001:db8::1 dev a metric 100");
+    namespace_ip("-6 route append 2001:db8:1::/48 dev c metric 100");
+    namespace_ip("neigh add 2001:db8::1 lladdr 02:00:00:00:00:01 dev a nud reachable");
+    watcher_start(&watcher, expect_target("2001:db8:1::7"));
+    assert_int_equal(expect_flags_of(watcher.target), R);
+    idle_perform(watcher.loop); /* what the set-up has left to do would hide a missed message */
+    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
+    EXPECT_CHANGE(&watcher, R | D);
+    EXPECT_FRESH("2001:db8:1::7", R | D);
+    namespace_ip("neigh replace 2001:db8::1 lladdr 02:00:00:00:00:01 dev a nud reachable");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_FRESH("2001:db8:1::7", R);
+}
 
 /* ---- The same for new targets and scheduled ones ---------------------------------------------------------------- */
 

@@ -69,6 +69,16 @@ static void make_flood(struct play *play, change bits, struct change_made *ret)
     play->tally->overruns += world_drops() > before;
 }
 
+/* The message of a change after a flood must be lost, too: otherwise the flood has proven little. */
+static void make_change(struct play *play, change bits, struct change_made *ret)
+{
+    const unsigned long before = play->targets.venues.stopped ? world_drops() : 0;
+
+    change_make(bits, &play->world, ret);
+    if (play->targets.venues.stopped)
+        play->tally->lost += world_drops() > before;
+}
+
 /* Makes a change, and the check that follows it. Returns whether all results agree. */
 static bool step(struct play *play, change bits)
 {
@@ -79,7 +89,7 @@ static bool step(struct play *play, change bits)
     if (change_is_flood(bits))
         make_flood(play, bits, &made);
     else
-        change_make(bits, &play->world, &made);
+        make_change(play, bits, &made);
     acknowledged = watched_now();
     play->tally->changes++;
     play->burst++;

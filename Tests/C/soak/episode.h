@@ -18,12 +18,14 @@ struct episode {
 
 /* Sums over all episodes. */
 struct tally {
-    bool           is_silent;                                             /* slow checks are not printed */
-    unsigned long  changes, checks, comparisons, lives, floods, overruns; /* floods after which messages were lost */
+    bool           is_silent;                           /* slow checks are not printed */
+    unsigned long  changes, checks, comparisons, lives; /* lives: of the targets of other threads */
+    unsigned long  floods, overruns, lost; /* overruns: floods with lost messages; lost: changes whose messages were */
     struct healing healing;
 };
 
-/* Makes the changes. Returns the number of changes after which results disagreed, or 0. `verbose`: prints the changes. */
+/* Makes the changes. Returns the number of changes after which results disagreed, or 0. `verbose`: prints the
+ * changes. */
 size_t episode_play(const struct episode *episode, bool verbose, struct tally *tally);
 
 #endif

@@ -3,8 +3,8 @@
 #define TESTS_SOAK_HEALING_H
 
 /*
- * Healing times: from the kernel's acknowledgement of a change to the callback with the right flags. Their distribution,
- * in nanoseconds, to an eighth.
+ * Healing times: from the kernel's acknowledgement of a change to the callback with the right flags. Their
+ * distribution, in nanoseconds, to an eighth.
  */
 
 #include <stdint.h>

@@ -381,6 +381,16 @@ static SCNetworkReachabilityFlags flags_of_default_socket(const struct aim *aim,
     return 0;
 }
 
+static bool is_own_address(const struct aim *aim)
+{
+    const struct query query = { .family = aim->remote.family,
+                                 .destination = aim->remote.bytes,
+                                 .oif = aim->remote.scope };
+    const struct reply reply = query_route(&query);
+
+    return reply.error == 0 && reply.type == RTN_LOCAL;
+}
+
 /* Only R and L are known. A lost carrier shows only on an interface that the aim names. */
 static SCNetworkReachabilityFlags flags_of_socket(const struct aim *aim, unsigned oif)
 {
@@ -397,7 +407,7 @@ static SCNetworkReachabilityFlags flags_of_socket(const struct aim *aim, unsigne
         return 0;
     if (aim_is_loopback(aim))
         return is_running(if_nametoindex("lo")) ? R | L : 0;
-    return memcmp(source, aim->remote.bytes, 16) == 0 ? R | L : R;
+    return is_own_address(aim) ? R | L : R;
 }
 
 /* ---- Aims ------------------------------------------------------------------------------------------------------- */

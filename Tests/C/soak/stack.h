@@ -3,16 +3,16 @@
 #define TESTS_SOAK_STACK_H
 
 /*
- * Links on top of those of the world: VLAN, macvlan, bridge, bond, VRF, tunnels, WireGuard. A kernel can lack some kinds;
- * the emulated machine of Tests/VM has all. Link number i has the address 10.(20 + i).0.1/24.
+ * Links on top of those of the world: VLAN, macvlan, bridge, bond, VRF, tunnels, WireGuard. A kernel can lack some
+ * kinds; the emulated machine of Tests/VM has all. Link number i has the address 10.(20 + i).0.1/24.
  */
 
 #include "soak/aim.h"
 
 #define STACK_LINKS 10
 
-/* Makes the link if it does not exist, else deletes it, or changes whether it is up. `choice` decides. Adds the commands
- * of ip(8). Returns 0 or an errno. */
+/* Makes the link if it does not exist, else deletes it, or changes whether it is up. `choice` decides. Adds the
+ * commands of ip(8). Returns 0 or an errno. */
 int stack_change(unsigned number, unsigned choice, struct text *text);
 
 /* The other end of a tunnel, as far as it is known from its name: stack_change makes it so. False: not a tunnel. */

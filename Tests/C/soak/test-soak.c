@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random changes of the network, under thousands of targets on run loops, schedulers and queues. At each quiet point
- * all results must agree: the last callback, GetFlags and GetLastPath of the scheduled target, GetFlags and GetPath of a
- * new target, and an oracle that shares no code with the library (oracle.h).
+ * all results must agree: the last callback, GetFlags and GetLastPath of the scheduled target, GetFlags and GetPath of
+ * a new target, and an oracle that shares no code with the library (oracle.h).
  *
  * The kernel finishes some changes after it has acknowledged them (IPv6 addresses, carriers): a disagreement counts
  * only if it lasts.
@@ -12,7 +12,8 @@
  *
  * `make soak SEED= STEPS= MINUTES= TARGETS=` runs it for longer. SOAK_SEED: the seed of the first episode (default: the
  * clock). SOAK_STEPS: changes. SOAK_MINUTES: ends after that time, if not 0. SOAK_TARGETS: targets of the largest
- * episodes. SOAK_VERBOSE: not 0 prints all changes.
+ * episodes. SOAK_FLOODS: so many floods of messages that the kernel drops (the Drops column of /proc/net/netlink must
+ * grow), instead of SOAK_STEPS. SOAK_VERBOSE: not 0 prints all changes.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -39,8 +40,22 @@ static unsigned long usual(unsigned long count)
     return unit_is_under("valgrind") ? count / 20 : count / 4;
 }
 
+/* Every so many changes, at least: SOAK_FLOODS. */
+#define FLOOD_EVERY 4
+
+/* A flood that changes follow before the check. */
+static change draw_flood(uint64_t *random)
+{
+    change bits;
+
+    do
+        bits = random_next(random);
+    while (!change_is_flood(bits) || !change_has_successor(bits));
+    return bits;
+}
+
 /* Most episodes have few targets, and take little time. */
-static void draw_episode(uint64_t seed, unsigned long most_targets, struct episode *ret)
+static void draw_episode(uint64_t seed, unsigned long most_targets, bool floods, struct episode *ret)
 {
     uint64_t random = seed;
 
@@ -49,7 +64,7 @@ static void draw_episode(uint64_t seed, unsigned long most_targets, struct episo
     ret->targets += ret->targets == 0;
     ret->count = EPISODE_CHANGES;
     for (size_t i = 0; i < ret->count; i++)
-        ret->changes[i] = random_next(&random);
+        ret->changes[i] = floods && i % FLOOD_EVERY == 0 ? draw_flood(&random) : random_next(&random);
 }
 
 static void expect_right(unsigned long seed, struct episode *episode, struct tally *tally)
@@ -74,15 +89,16 @@ static void print_tally(const struct tally *tally, long long began)
     const double seconds = (double)(watched_now() - began) / 1e9;
 
     print_message("%lu changes (%.0f a second), %lu checks, %lu comparisons, %lu targets of other threads, %lu of %lu "
-                  "floods with lost messages: 0 wrong\n",
+                  "floods with lost messages, %lu lost changes: 0 wrong\n",
                   tally->changes, (double)tally->changes / seconds, tally->checks, tally->comparisons, tally->lives,
-                  tally->overruns, tally->floods);
+                  tally->overruns, tally->floods, tally->lost);
     healing_print(&tally->healing);
 }
 
 TEST(all_results_agree_after_random_changes)
 {
     const unsigned long steps = from_environment("SOAK_STEPS", usual(STEPS));
+    const unsigned long floods = from_environment("SOAK_FLOODS", 0);
     const unsigned long targets = from_environment("SOAK_TARGETS", usual(TARGETS));
     const long long     limit = (long long)from_environment("SOAK_MINUTES", 0) * 60 * 1000000000LL;
     const long long     began = watched_now();
@@ -90,11 +106,13 @@ TEST(all_results_agree_after_random_changes)
     static struct tally tally;
 
     print_message("SOAK_SEED=%lu SOAK_STEPS=%lu SOAK_TARGETS=%lu\n", seed, steps, targets);
-    for (; tally.changes < steps && (limit == 0 || watched_now() - began < limit); seed++) {
+    for (; (floods == 0 ? tally.changes < steps : tally.overruns < floods) &&
+           (limit == 0 || watched_now() - began < limit);
+         seed++) {
         struct episode episode;
 
-        draw_episode(seed, targets, &episode);
-        if (episode.count > steps - tally.changes)
+        draw_episode(seed, targets, floods != 0, &episode);
+        if (floods == 0 && episode.count > steps - tally.changes)
             episode.count = steps - tally.changes;
         expect_right(seed, &episode, &tally);
     }

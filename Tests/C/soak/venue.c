@@ -14,10 +14,11 @@ static bool wait_for_turn(struct venues *venues)
     bool over;
 
     pthread_mutex_lock(&venues->lock);
-    venues->waiting += venues->stopped;
+    venues->waiting++;
     pthread_cond_broadcast(&venues->news);
     while (venues->stopped && !venues->over)
         pthread_cond_wait(&venues->news, &venues->lock);
+    venues->waiting--;
     over = venues->over;
     pthread_mutex_unlock(&venues->lock);
     return !over;
@@ -48,7 +49,6 @@ void venues_stop(struct venues *venues)
     pthread_mutex_lock(&venues->lock);
     if (!venues->stopped) {
         venues->stopped = true;
-        venues->waiting = 0;
         wake_loops(venues);
         while (venues->waiting < VENUE_THREADS)
             pthread_cond_wait(&venues->news, &venues->lock);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_GATEWAYS_H
+#define REACHABILITY_GATEWAYS_H
+
+/*
+ * The IPv6 gateways of a monitor's paths. If a gateway does not respond, IPv6 prefers other routes, as soon as the
+ * gateway's neighbour entry has failed. Nothing but the message about that entry announces it.
+ *
+ * At most 16: of more gateways, only the latest count. Only the thread that drives the loop uses it.
+ */
+
+#include "pure/message.h"
+#include "pure/path.h"
+#include "pure/route_filter.h"
+
+struct gateways {
+    struct route_filter_gateway items[ROUTE_FILTER_GATEWAYS];
+    bool                        unsure[ROUTE_FILTER_GATEWAYS]; /* a message may have been lost */
+    unsigned                    count, next; /* next: the one that is replaced when there are too many */
+    unsigned long               version;     /* counts changes */
+};
+
+/* Adds the gateway of a path, if it has one and it is not there. */
+void gateways_add(struct gateways *gateways, const struct path *path);
+
+/* Messages were lost. The next one about each gateway counts, and the filter must pass it. */
+void gateways_distrust(struct gateways *gateways);
+
+/* A neighbour entry has failed, or not. Returns whether routes over it may be used differently now. */
+bool gateways_update(struct gateways *gateways, const struct message_neighbour *neighbour);
+
+#endif

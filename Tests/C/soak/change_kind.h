@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TESTS_SOAK_CHANGE_KIND_H
+#define TESTS_SOAK_CHANGE_KIND_H
+
+/* The kinds of changes, for the files that make them: link_changes.c, route_changes.c, rule_changes.c. */
+
+#include "soak/change.h"
+
+struct change_kind {
+    /* Makes the change that the bits decide, and adds its text. Returns 0 or an errno. */
+    int (*make)(change bits, struct world *world, struct change_made *ret);
+    unsigned weight;
+    bool     is_about_links; /* see change_is_about_links; those of link_changes all are */
+    bool     is_flood;
+};
+
+/* Tables that end with a weight of 0. */
+extern const struct change_kind link_changes[], route_changes[], rule_changes[];
+
+/* Of IPv4 and IPv6. */
+#define CHANGE_PREFIXES 12
+extern const char *const change_prefixes[2][CHANGE_PREFIXES];
+
+/* By enum writer_action. */
+extern const char *const change_actions[];
+
+#endif
