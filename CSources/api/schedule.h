@@ -9,6 +9,7 @@
 #include "api/target.h"
 #include "loop/library_thread.h"
 #include "names/name_monitor.h"
+#include "names/network_monitor.h"
 
 enum { MODE_DEFAULT, MODE_COMMON, MODES };
 
@@ -20,16 +21,17 @@ struct schedule {
     struct counted                counted;
     struct list                   node; /* in target->schedules, under target->lock */
     struct SCNetworkReachability *target;
-    SCRunLoopRef                  loop;         /* with a scheduler: the library thread's */
-    struct scheduler_work        *work;         /* NULL: no scheduler, callbacks come on the loop. Constant */
-    struct library_thread        *thread;       /* NULL: no scheduler. Constant */
-    unsigned                      times[MODES]; /* how often a user scheduled it; under target->lock */
-    bool                          active;       /* in the target's list, under target->lock; false for good after it */
-    struct path_watch             watch;        /* in the loop's monitor */
-    struct job                    job;          /* in the loop's queue while a delivery is due */
-    struct list                   change;       /* in the loop's list for SCRunLoopCopyNextChange */
-    struct member                 member;       /* of the loop */
-    struct name_watch             name_watch;   /* in the loop's name monitor, if the target needs a look-up */
+    SCRunLoopRef                  loop;          /* with a scheduler: the library thread's */
+    struct scheduler_work        *work;          /* NULL: no scheduler, callbacks come on the loop. Constant */
+    struct library_thread        *thread;        /* NULL: no scheduler. Constant */
+    unsigned                      times[MODES];  /* how often a user scheduled it; under target->lock */
+    bool                          active;        /* in the target's list, under target->lock; false for good after it */
+    struct path_watch             watch;         /* in the loop's monitor */
+    struct job                    job;           /* in the loop's queue while a delivery is due */
+    struct list                   change;        /* in the loop's list for SCRunLoopCopyNextChange */
+    struct member                 member;        /* of the loop */
+    struct name_watch             name_watch;    /* in the loop's name monitor, if the target needs a look-up */
+    struct network_watch          network_watch; /* in the loop's network monitor, if the target's notify_network */
 };
 
 /* Gives the target's questions to every monitor that watches the target. */

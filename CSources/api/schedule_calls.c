@@ -11,6 +11,7 @@
 
 #include "api/delivery.h"
 #include "api/name.h"
+#include "api/network.h"
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/list.h"
@@ -54,6 +55,7 @@ static struct schedule *create_schedule(struct SCNetworkReachability *target, SC
     list_init(&schedule->watch.stale);
     schedule->name_watch = (struct name_watch){ .owner = &schedule->counted, .due = repeat_lookup_of_watch };
     list_init(&schedule->name_watch.node);
+    network_schedule_init(schedule);
     return schedule;
 }
 
@@ -115,11 +117,14 @@ static int add_schedule_locked(struct schedule *schedule)
         error = monitor_watch(loop, target->netns, &schedule->watch);
     if (error == 0)
         error = evaluate_new_schedule_locked(target);
+    if (error == 0 && target->notify_network)
+        error = network_join_locked(schedule);
     if (error == 0 && !add_to_loop(schedule))
         error = kSCStatusInvalidArgument;
     if (error != 0) {
         schedule->active = false;
         name_monitor_leave(loop, &schedule->name_watch);
+        network_leave_locked(schedule);
         monitor_unwatch(loop, &schedule->watch);
         if (list_is_empty(&target->schedules))
             atomic_store_explicit(&target->published, 0, memory_order_release);
@@ -145,6 +150,7 @@ static void remove_schedule_locked(struct schedule *schedule)
     schedule->active = false;
     target->change_queued = false; /* it may be queued on this loop: then another loop must queue it */
     name_monitor_leave(schedule->loop, &schedule->name_watch);
+    network_leave_locked(schedule);
     monitor_unwatch(schedule->loop, &schedule->watch);
     runloop_lock(schedule->loop);
     was_queued = runloop_cancel_job_locked(schedule->loop, &schedule->job);
@@ -154,6 +160,7 @@ static void remove_schedule_locked(struct schedule *schedule)
     if (was_queued)
         counted_release(&schedule->counted); /* never the last reference: the list holds one */
     list_remove(&schedule->node);
+    network_forget_locked(target);
     if (target->needs_lookup && list_is_empty(&target->schedules))
         name_stop_lookups_locked(target);
     if (list_is_empty(&target->schedules))

@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "base/object.h"
 #include "names/resolvconf.h"
+#include "route/network_path.h"
 
 #define TYPE_ID 0x5343524cul
 
@@ -56,6 +57,7 @@ static void free_target(struct counted *counted)
         resolvconf_release();
     netns_release(target->netns);
     pthread_mutex_destroy(&target->lock);
+    network_path_release(target->network);
     questions_release(target->questions);
     questions_release(target->initial);
     free(target);
@@ -114,6 +116,7 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     list_init(&target->waiter.node);
     target->next_lookup = NEVER;
     target->notify_path = spec->notify_path;
+    target->notify_network = spec->notify_network;
     list_init(&target->schedules);
     return target;
 }

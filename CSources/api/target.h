@@ -28,22 +28,24 @@ struct SCNetworkReachability {
     bool              needs_lookup; /* a name, but not localhost */
     struct questions *initial;      /* until a name is resolved: one question, about the default path */
     bool              notify_path;
+    bool              notify_network;
     struct netns     *netns;
 
     /* PUBLISHED_... and, in the low 32 bits, the flags. GetFlags of a scheduled target uses nothing else. 0: not
      * scheduled. */
     _Atomic uint64_t published;
 
-    pthread_mutex_t   lock;      /* for all below; taken before a loop's lock, never held while user code runs */
-    struct questions *questions; /* always `initial` if the target needs no look-up */
-    struct list       schedules;
-    struct path       current;       /* of the last evaluation */
-    struct path       delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
-    atomic_ulong      path_version;  /* grows with `current` and with new questions; read without the lock */
-    bool              owed;          /* a delivery must come, even if nothing changed */
-    bool              owed_next;     /* the next evaluation sets `owed` */
-    bool              is_delivering; /* a callback is running */
-    bool              change_queued; /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
+    pthread_mutex_t      lock;      /* for all below; taken before a loop's lock, never held while user code runs */
+    struct questions    *questions; /* always `initial` if the target needs no look-up */
+    struct list          schedules;
+    struct path          current;       /* of the last evaluation */
+    struct path          delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
+    atomic_ulong         path_version;  /* grows with `current` and with new questions; read without the lock */
+    bool                 owed;          /* a delivery must come, even if nothing changed */
+    bool                 owed_next;     /* the next evaluation sets `owed` */
+    bool                 is_delivering; /* a callback is running */
+    struct network_path *network;       /* the last one; NULL: not scheduled, or !notify_network */
+    bool                 change_queued; /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
 
     struct lookup_waiter waiter;
     bool                 lookup_running;
@@ -70,7 +72,7 @@ struct target_spec {
     const char      *name; /* NULL: not a TARGET_NAME */
     struct question  questions[TARGET_SPEC_QUESTIONS];
     size_t           count; /* of questions */
-    bool             needs_lookup, notify_path;
+    bool             needs_lookup, notify_path, notify_network;
 };
 
 /* Returns NULL and sets SCError() if it fails. */

@@ -69,16 +69,32 @@ static bool can_receive(const struct monitor *monitor)
     return monitor->rtnetlink.events.socket.fd >= 0;
 }
 
-static int evaluate_watch(struct monitor *monitor, const struct path_watch *watch, struct path *ret)
+static int evaluate_over_netlink(struct monitor *monitor, struct path_watch *watch, const struct questions *questions,
+                                 struct path *ret)
+{
+    if (watch->evaluate != NULL)
+        return watch->evaluate(watch, &monitor->rtnetlink, monitor->netns, &monitor->cache, questions, ret);
+    return full_path_evaluate(&monitor->rtnetlink, monitor->netns, &monitor->cache, questions, watch->extras, ret);
+}
+
+static int evaluate_without_netlink(struct monitor *monitor, struct path_watch *watch,
+                                    const struct questions *questions, struct path *ret)
+{
+    if (watch->evaluate != NULL)
+        return watch->evaluate(watch, NULL, monitor->netns, &monitor->cache, questions, ret);
+    return netns_evaluate_in_round(monitor->netns, &monitor->cache, questions, watch->extras, ret);
+}
+
+static int evaluate_watch(struct monitor *monitor, struct path_watch *watch, struct path *ret)
 {
     struct questions *questions = retain_watch_questions(monitor, watch);
     int               error = NETLINK_DENIED;
 
     if (can_receive(monitor))
-        error = full_path_evaluate(&monitor->rtnetlink, monitor->netns, &monitor->cache, questions, watch->extras, ret);
+        error = evaluate_over_netlink(monitor, watch, questions, ret);
     if (error == NETLINK_DENIED) { /* the process may have entered a sandbox a moment ago */
         plan_begin_polling(&monitor->plan);
-        error = netns_evaluate_in_round(monitor->netns, &monitor->cache, questions, watch->extras, ret);
+        error = evaluate_without_netlink(monitor, watch, questions, ret);
     }
     questions_release(questions);
     return error;

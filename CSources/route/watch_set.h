@@ -17,6 +17,8 @@
 #include "route/route_index.h"
 
 struct monitor;
+struct netns;
+struct round_cache;
 
 /* Questions whose path the monitor keeps up to date. The owner sets `owner`, `extras`, `path_version` and `accept`,
  * which are constant while the monitor watches. The other fields are under the loop's lock. */
@@ -25,6 +27,10 @@ struct path_watch {
     struct counted   *owner;       /* the monitor retains it during `accept` */
     struct questions *questions;   /* a reference; monitor_set_questions changes it */
     unsigned          extras;      /* query_extras bits */
+    /* Evaluates instead of full_path_evaluate, with its arguments; NULL: full_path_evaluate does. `rtnetlink` NULL:
+     * netlink is denied. */
+    int (*evaluate)(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
+                    struct round_cache *cache, const struct questions *questions, struct path *ret);
     /* Changes whenever the owner's path or questions change, for any loop. */
     atomic_ulong *path_version;
     /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on
