@@ -188,11 +188,13 @@ static struct candidate *list_candidates(const struct network_search *search, co
     return candidates;
 }
 
+/* The last sample of the family: a blackhole for the first addresses, 0.0.0.0/8, is common. Out of an interface, the
+ * kernel's reply is then that there is no route. */
 static struct route_request default_route_request(const struct candidate *candidate)
 {
-    const size_t sample = candidate->family == NETWORK_IPV4 ? 0 : DEFAULT_PATH_SAMPLES / 2;
+    const size_t samples = DEFAULT_PATH_SAMPLES / NETWORK_FAMILIES;
 
-    return (struct route_request){ .destination = *default_path_sample(sample),
+    return (struct route_request){ .destination = *default_path_sample((candidate->family + 1u) * samples - 1),
                                    .oif = candidate->index,
                                    .fib_match = true };
 }
