@@ -115,8 +115,9 @@ static void copy_network(const struct network_path *network, SCNetworkReachabili
     ret->size = size;
     ret->ipv4 = copy_default_path(&network->paths[NETWORK_IPV4]);
     ret->ipv6 = copy_default_path(&network->paths[NETWORK_IPV6]);
-    ret->loopbackFlags = network->loopback.flags;
-    ret->evidence = network->loopback.evidence;
+    ret->ipv4LoopbackFlags = network->loopback[NETWORK_IPV4].flags;
+    ret->ipv6LoopbackFlags = network->loopback[NETWORK_IPV6].flags;
+    ret->evidence = network->loopback[NETWORK_IPV4].evidence;
     ret->wayCount = (uint32_t)network->count;
     ret->nameServerCount = (uint32_t)network->server_count;
     ret->nameServerIsReachable = network->server_is_reachable;

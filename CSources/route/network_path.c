@@ -15,7 +15,7 @@
 #include "route/full_path.h"
 
 /* What network_path_questions puts where. The name servers follow. */
-enum { QUESTION_IPV4, QUESTION_IPV6, QUESTION_LOOPBACK, QUESTION_SERVERS };
+enum { QUESTION_IPV4, QUESTION_IPV6, QUESTION_LOOPBACK_IPV4, QUESTION_LOOPBACK_IPV6, QUESTION_SERVERS };
 
 static const uint8_t families[NETWORK_FAMILIES] = { AF_INET, AF_INET6 };
 
@@ -32,18 +32,19 @@ void network_path_release(struct network_path *network)
 
 struct questions *network_path_questions(const struct name_server *servers, size_t count)
 {
-    struct question items[QUESTION_SERVERS + CONFFILE_SERVERS] = {
-        [QUESTION_IPV4] = { .family = AF_INET },
-        [QUESTION_IPV6] = { .family = AF_INET6 },
-        [QUESTION_LOOPBACK] = { .destination = { AF_INET, { 127, 0, 0, 1 } } },
+    const struct address ipv4_loopback = { AF_INET, { 127, 0, 0, 1 } }, ipv6_loopback = { AF_INET6, { [15] = 1 } };
+    struct question      items[QUESTION_SERVERS + CONFFILE_SERVERS] = {
+             [QUESTION_IPV4] = { .family = AF_INET },
+             [QUESTION_IPV6] = { .family = AF_INET6 },
+             [QUESTION_LOOPBACK_IPV4] = { .destination = ipv4_loopback },
+             [QUESTION_LOOPBACK_IPV6] = { .destination = ipv6_loopback },
     };
-    static const struct address loopback = { AF_INET, { 127, 0, 0, 1 } };
 
     for (size_t i = 0; i < count; i++) {
         struct question *question = &items[QUESTION_SERVERS + i];
 
         /* To a socket, the unspecified address is this machine. To a question, it is the default path. */
-        question->destination = address_is_unspecified(&servers[i].address) ? loopback : servers[i].address;
+        question->destination = address_is_unspecified(&servers[i].address) ? ipv4_loopback : servers[i].address;
         question->scope = servers[i].scope;
         memcpy(question->interface, servers[i].zone, sizeof question->interface);
     }
@@ -343,8 +344,10 @@ int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct r
     }
     if (error == 0) {
         memcpy(network->paths, chosen, sizeof chosen);
-        error = evaluate_one(&search, &questions->items[QUESTION_LOOPBACK], &network->loopback);
+        error = evaluate_one(&search, &questions->items[QUESTION_LOOPBACK_IPV4], &network->loopback[NETWORK_IPV4]);
     }
+    if (error == 0)
+        error = evaluate_one(&search, &questions->items[QUESTION_LOOPBACK_IPV6], &network->loopback[NETWORK_IPV6]);
     if (error == 0)
         error = add_servers(&search, questions, network);
     free(search.ways);
@@ -397,8 +400,9 @@ static bool servers_are_equal(const struct name_server *a, const struct name_ser
 bool network_path_equal(const struct network_path *a, const struct network_path *b)
 {
     if (a->count != b->count || a->server_count != b->server_count ||
-        a->server_is_reachable != b->server_is_reachable || a->loopback.flags != b->loopback.flags ||
-        !all_paths_look_equal(a->paths, b->paths))
+        a->server_is_reachable != b->server_is_reachable ||
+        a->loopback[NETWORK_IPV4].flags != b->loopback[NETWORK_IPV4].flags ||
+        a->loopback[NETWORK_IPV6].flags != b->loopback[NETWORK_IPV6].flags || !all_paths_look_equal(a->paths, b->paths))
         return false;
     for (size_t i = 0; i < a->server_count; i++)
         if (!servers_are_equal(&a->servers[i], &b->servers[i]))

@@ -19,8 +19,8 @@ struct network_way {
 /* Constant. */
 struct network_path {
     struct counted     counted;
-    struct path        paths[NETWORK_FAMILIES]; /* the ways that the kernel chooses */
-    struct path        loopback;
+    struct path        paths[NETWORK_FAMILIES];    /* the ways that the kernel chooses */
+    struct path        loopback[NETWORK_FAMILIES]; /* to 127.0.0.1 and ::1 */
     struct name_server servers[CONFFILE_SERVERS];
     size_t             server_count;
     bool               server_is_reachable; /* at least one */

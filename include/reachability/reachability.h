@@ -422,12 +422,12 @@ typedef struct {
     size_t                           size;
     SCNetworkReachabilityDefaultPath ipv4; /* the way that the kernel chooses */
     SCNetworkReachabilityDefaultPath ipv6;
-    SCNetworkReachabilityFlags       loopbackFlags;         /* Reachable while lo is up */
+    SCNetworkReachabilityFlags       ipv4LoopbackFlags;     /* of 127.0.0.1: Reachable while lo is up */
+    SCNetworkReachabilityFlags       ipv6LoopbackFlags;     /* of ::1 */
     uint32_t                         evidence;              /* kSCNetworkReachabilityEvidence... */
     uint32_t                         wayCount;              /* all, also if the caller's array is smaller */
     uint32_t                         nameServerCount;       /* at most 3 */
     uint32_t                         nameServerIsReachable; /* 1: a packet can leave for at least one. Otherwise 0 */
-    uint32_t                         reserved;
     /* Those of /etc/resolv.conf. If all of these are systemd-resolved's stub, those that it uses. */
     struct sockaddr_storage nameServers[3];
 } SCNetworkReachabilityNetwork;

@@ -94,7 +94,8 @@ TEST(there_is_no_way_without_a_default_route)
     assert_int_equal(view.network.ipv4.flags, 0);
     assert_int_equal(view.network.ipv4.reason, kSCNetworkReachabilityReasonNoRoute);
     assert_int_equal(view.network.ipv6.flags, 0);
-    assert_int_equal(view.network.loopbackFlags & R, R);
+    assert_int_equal(view.network.ipv4LoopbackFlags, R | L | D);
+    assert_int_equal(view.network.ipv6LoopbackFlags, R | L | D);
 }
 
 TEST(each_family_has_its_own_default_path)
