@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "AFNetworkReachability", targets: ["AFNetworkReachability"]),
         .library(name: "AlamofireReachability", targets: ["AlamofireReachability"]),
         .library(name: "ClassicReachability", targets: ["ClassicReachability"]),
+        .library(name: "NWReachability", targets: ["NWReachability"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
@@ -60,6 +61,7 @@ let package = Package(
         ),
         .target(name: "AlamofireReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
         .target(name: "ClassicReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
+        .target(name: "NWReachability", dependencies: [cReachability]),
         .executableTarget(
             name: "reachability",
             dependencies: [
@@ -85,6 +87,7 @@ let package = Package(
         ),
         .testTarget(name: "AFNetworkReachabilityTests", dependencies: ["AFNetworkReachability", "TestSupport"]),
         .testTarget(name: "AlamofireReachabilityTests", dependencies: ["AlamofireReachability", "TestSupport"]),
+        .testTarget(name: "NWReachabilityTests", dependencies: ["NWReachability", "TestSupport"]),
         .testTarget(name: "ClassicReachabilityTests", dependencies: ["ClassicReachability", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6],
