@@ -96,7 +96,8 @@ extension NWEndpoint {
                 self.init(number)
                 return
             }
-            guard !service.isEmpty, !service.utf8.contains(0), let number = findService(service) else { return nil }
+            guard Int(service) == nil, !service.isEmpty, !service.utf8.contains(0), let number = findService(service)
+            else { return nil }
             self.init(number)
         }
 
