@@ -5,12 +5,12 @@ internal import CReachability
 
 /// The C library's target for the network of one namespace.
 // Unchecked Sendable: the only property is a constant. The C library's own locks guard the target.
-final class KernelNetwork: @unchecked Sendable {
+package final class KernelNetwork: @unchecked Sendable {
     private let target: SCNetworkReachability
 
     /// In the network namespace of the calling thread. nil: out of memory or descriptors, or no name servers could be
     /// read.
-    init?() {
+    package init?() {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         var options = SCNetworkReachabilityOptions()
@@ -29,7 +29,7 @@ final class KernelNetwork: @unchecked Sendable {
     func state() -> NetworkState? {
         var network = SCNetworkReachabilityNetwork()
         network.size = MemoryLayout<SCNetworkReachabilityNetwork>.size
-        var capacity = 8
+        var capacity = 4
         while true {
             var ways = [SCNetworkReachabilityWay](repeating: SCNetworkReachabilityWay(), count: capacity)
             let size = MemoryLayout<SCNetworkReachabilityWay>.stride
@@ -40,9 +40,14 @@ final class KernelNetwork: @unchecked Sendable {
         }
     }
 
+    /// Reads the state and drops it. For benchmarks. Returns false if the kernel cannot be queried.
+    package func read() -> Bool {
+        state() != nil
+    }
+
     /// Calls `onChange` on the library's own thread: once when all interfaces are known, then at each change. Returns
     /// false if the target cannot be scheduled.
-    func schedule(_ onChange: @escaping @Sendable () -> Void) -> Bool {
+    package func schedule(_ onChange: @escaping @Sendable () -> Void) -> Bool {
         let closure = Unmanaged.passRetained(RetainedClosure(onChange))
         defer { closure.release() }
         var context = CNetworkReachabilityContext()
@@ -67,7 +72,7 @@ final class KernelNetwork: @unchecked Sendable {
     }
 
     /// A call that has begun may end after this returns.
-    func unschedule() {
+    package func unschedule() {
         _ = SCNetworkReachabilitySetScheduler(target, nil)
         _ = __SCNetworkReachabilitySetCallback(target, nil, nil)
     }

@@ -437,8 +437,8 @@ typedef struct {
 /*
  * Gets all default paths, and writes at most `capacity` ways. First comes the interface that the kernel chooses for
  * IPv4, then the one that it chooses for IPv6, then all others by metric (IPv4's, without one IPv6's) and index. A port
- * of a bridge or bond is no way. `waySize` is sizeof(SCNetworkReachabilityWay); it is the distance between two ways, and
- * the rules for `size` apply to it.
+ * of a bridge or bond is no way. `waySize` is sizeof(SCNetworkReachabilityWay), the distance between two ways. The
+ * rules for `size` apply to it.
  *
  * Only for a target with kSCNetworkReachabilityOptionNotifyNetwork. If the target is scheduled, this gets the latest
  * evaluation, without a system call. Until the first callback, only the ways that the kernel chooses are known. If the
