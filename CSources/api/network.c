@@ -119,6 +119,7 @@ static void copy_network(const struct network_path *network, SCNetworkReachabili
     ret->ipv6LoopbackFlags = network->loopback[NETWORK_IPV6].flags;
     ret->evidence = network->loopback[NETWORK_IPV4].evidence;
     ret->wayCount = (uint32_t)network->count;
+    ret->waysAreComplete = network->whole;
     ret->nameServerCount = (uint32_t)network->server_count;
     ret->nameServerIsReachable = network->server_is_reachable;
     for (size_t i = 0; i < network->server_count; i++)

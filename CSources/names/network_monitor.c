@@ -139,6 +139,7 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
 
     if (error != 0)
         return error;
+    network->whole = true;
     network_path_release(network_monitor->evaluated);
     network_monitor->evaluated = network;
     *ret = network->paths[NETWORK_IPV4];

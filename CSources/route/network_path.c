@@ -282,7 +282,6 @@ static struct network_path *make_network_path(const struct network_search *searc
     if (network == NULL)
         return NULL;
     counted_init(&network->counted, free_network_path);
-    network->whole = search->rtnetlink != NULL;
     network->count = search->count;
     if (size > 0)
         memcpy(network->ways, search->ways, size);
@@ -375,6 +374,8 @@ int network_path_query(struct netns *netns, const struct questions *questions, s
     }
     if (error == NETLINK_DENIED)
         error = network_path_find(NULL, netns, &cache, questions, ret, &ignored);
+    if (error == 0)
+        (*ret)->whole = true;
     round_cache_clear(&cache);
     return error;
 }

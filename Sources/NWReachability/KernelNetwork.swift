@@ -26,7 +26,8 @@ package final class KernelNetwork: @unchecked Sendable {
         self.target = target
     }
 
-    func state() -> NetworkState? {
+    /// The state, and whether all interfaces are known.
+    func state() -> (NetworkState, isWhole: Bool)? {
         var network = SCNetworkReachabilityNetwork()
         network.size = MemoryLayout<SCNetworkReachabilityNetwork>.size
         var capacity = 4
@@ -35,7 +36,9 @@ package final class KernelNetwork: @unchecked Sendable {
             let size = MemoryLayout<SCNetworkReachabilityWay>.stride
             guard SCNetworkReachabilityGetNetwork(target, &network, &ways, size, capacity) else { return nil }
             let count = Int(network.wayCount)
-            if count <= capacity { return NetworkState(network, Array(ways.prefix(count))) }
+            if count <= capacity {
+                return (NetworkState(network, Array(ways.prefix(count))), network.waysAreComplete != 0)
+            }
             capacity = count
         }
     }

@@ -70,7 +70,11 @@ final class KernelSource: NetworkSource {
             return .failed
         }
         // The first callback may be under way: it waits for `watch` and then reads again.
-        store(network.state() ?? NetworkState(), isWhole: false)
+        if let (state, isWhole) = network.state() {
+            store(state, isWhole: isWhole)
+        } else {
+            store(NetworkState(), isWhole: false)
+        }
         return .started(network)
     }
 
@@ -88,7 +92,7 @@ final class KernelSource: NetworkSource {
     private func changed() {
         let isStored = watch.withLock { watch in
             guard case .started(let network) = watch else { return false }
-            return network.state().map { store($0, isWhole: true) } ?? false
+            return network.state().map { store($0, isWhole: $1) } ?? false
         }
         if isStored { send() }
     }

@@ -426,13 +426,15 @@ typedef struct {
     SCNetworkReachabilityFlags       ipv6LoopbackFlags;     /* of ::1 */
     uint32_t                         evidence;              /* kSCNetworkReachabilityEvidence... */
     uint32_t                         wayCount;              /* all, also if the caller's array is smaller */
+    uint32_t                         waysAreComplete;       /* 1: all are known. 0: those that the kernel chooses */
     uint32_t                         nameServerCount;       /* at most 3 */
     uint32_t                         nameServerIsReachable; /* 1: a packet can leave for at least one. Otherwise 0 */
+    uint32_t                         reserved;              /* 0 */
     /* Those of /etc/resolv.conf. If all of these are systemd-resolved's stub, those that it uses. */
     struct sockaddr_storage nameServers[3];
 } SCNetworkReachabilityNetwork;
 #define kSCNetworkReachabilityNetworkInitializer \
-    SC_SIZED(SCNetworkReachabilityNetwork, {}, {}, {}, {}, {}, {}, {}, {}, {})
+    SC_SIZED(SCNetworkReachabilityNetwork, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 
 /*
  * Gets all default paths, and writes at most `capacity` ways. First comes the interface that the kernel chooses for
@@ -441,7 +443,7 @@ typedef struct {
  * rules for `size` apply to it.
  *
  * Only for a target with kSCNetworkReachabilityOptionNotifyNetwork. If the target is scheduled, this gets the latest
- * evaluation, without a system call. Until the first callback, only the ways that the kernel chooses are known. If the
+ * evaluation, without a system call. Before the first callback, waysAreComplete can be 0. If the
  * target is not scheduled, this queries the kernel, two queries for each interface, and may wait for RTNL. In a sandbox
  * without rtnetlink, the interfaces are not known: there are no ways.
  *
@@ -659,7 +661,7 @@ SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 8 * 4 + 16 + 3 *
 SC_ASSERT(sizeof(SCNetworkReachabilityDefaultPath) == 4 * 4 + 2 * sizeof(struct sockaddr_storage));
 SC_ASSERT(sizeof(SCNetworkReachabilityWay) == 4 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
 SC_ASSERT(sizeof(SCNetworkReachabilityNetwork) ==
-          sizeof(size_t) + 2 * sizeof(SCNetworkReachabilityDefaultPath) + 6 * 4 + 3 * sizeof(struct sockaddr_storage));
+          sizeof(size_t) + 2 * sizeof(SCNetworkReachabilityDefaultPath) + 8 * 4 + 3 * sizeof(struct sockaddr_storage));
 
 SC_END_DECLS
 

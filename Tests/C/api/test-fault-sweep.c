@@ -185,6 +185,7 @@ static const struct kind {
     { .remote = "198.51.100.1" },
     { .remote = "2001:db8:1::1" },
     { .remote = "0.0.0.0" },
+    { .remote = "0.0.0.0", .options = kSCNetworkReachabilityOptionNotifyNetwork },
     { .local = "192.0.2.2", .remote = "198.51.100.1" },
     { .remote = "198.51.100.1", .interface = "a", .options = kSCNetworkReachabilityOptionNotifyPath },
     { .remote = "2001:db8:1::1", .interface = "a" },
@@ -193,7 +194,7 @@ static const struct kind {
     { .name = NAME },
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
-#define FAR   3 /* the first of them: reachable over the default routes alone */
+#define FAR   4 /* the first of them: reachable over the default routes alone */
 
 static const struct kind        *kind;
 static SCNetworkReachabilityPath right; /* its path without a fault */

@@ -191,6 +191,22 @@ TEST(a_bridge_is_a_way_and_its_port_is_not)
     expect_ways_of(&view, "br");
 }
 
+TEST(a_tunnel_names_the_type_of_what_carries_it)
+{
+    struct view view;
+
+    if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 192.0.2.9"))
+        SKIP("this kernel has no vxlan");
+    namespace_ip("address add 10.7.0.1/24 dev v");
+    namespace_ip("link set dev v up");
+    namespace_await_running("v", true);
+    namespace_ip("route add default via 10.7.0.9");
+    view = view_now();
+    expect_ways_of(&view, "v");
+    assert_int_equal(view.ways[0].ipv4CarrierTypes, 1u << kSCNetworkReachabilityInterfaceTypeVirtual);
+    assert_int_equal(view.ways[0].ipv6CarrierTypes, 0);
+}
+
 TEST(a_blackhole_for_the_first_addresses_hides_no_default)
 {
     struct view view;
@@ -379,7 +395,9 @@ TEST(the_chosen_way_is_known_before_the_first_callback)
     view = view_of(watcher.target);
     expect_ways_of(&view, "a");
     assert_int_equal(view.network.ipv4.flags, R);
+    assert_int_equal(view.network.waysAreComplete, 0);
     expect_callback("a c");
+    assert_int_equal(view_of(watcher.target).network.waysAreComplete, 1);
 }
 
 TEST(a_way_that_comes_or_goes_makes_a_callback)

@@ -30,7 +30,8 @@ struct StatusPrinter {
 
     private static func printPaths(_ monitor: NWPathMonitor) -> Never {
         monitor.pathUpdateHandler = { path in
-            print("\(path); available: \(path.availableInterfaces.map { "\($0) \($0.type)" }.joined(separator: ", "))")
+            let names = path.availableInterfaces.map { "\($0) \($0.type)" }
+            print("\(path); available: \(names.isEmpty ? "none" : names.joined(separator: ", "))")
         }
         monitor.start(queue: DispatchQueue(label: "paths"))
         dispatchMain()
