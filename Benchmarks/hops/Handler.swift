@@ -9,24 +9,12 @@ extension Comparison {
     static let handler = Comparison(
         title: "callback to handler",
         ours: { arrival in
-            // A callback reads the C library's last evaluation. Then a script supplies a path that differs from the last.
-            guard let kernel = KernelNetwork(), kernel.schedule({}) else { fatalError("the kernel cannot be queried") }
-            let networks = [NWPathMonitor.Script.Network.wifi, .cellular]
-            let script = NWPathMonitor.Script(networks[0])
-            let monitor = NWPathMonitor(script: script)
+            let source = CallbackNetwork()
+            let monitor = NWPathMonitor(source: source)
             monitor.pathUpdateHandler = { _ in arrival.record() }
             monitor.start(queue: DispatchQueue(label: "paths"))
             arrival.wait()
-            let count = Counter()
-            return Hop(
-                send: {
-                    _ = kernel.read()
-                    script.play(networks[count.next() % 2])
-                },
-                end: {
-                    monitor.cancel()
-                    kernel.unschedule()
-                })
+            return Hop(send: source.callback, end: { monitor.cancel() })
         },
         reference: { arrival in
             let queue = DispatchQueue(label: "paths")
@@ -36,8 +24,42 @@ extension Comparison {
         threshold: 1.3)
 }
 
-private final class Counter: Sendable {
-    private let value = Atomic<Int>(0)
+/// A source that does what KernelSource does in a callback, when the benchmark wants it. Each path differs from the last.
+private final class CallbackNetwork: NetworkSource {
+    private let kernel: KernelNetwork
+    private let list = Mutex(ReceiverList())
+    private let isReachable = Atomic(false)
 
-    func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+    init() {
+        // Scheduled, so that state() reads the last evaluation, as in a callback.
+        guard let kernel = KernelNetwork(), kernel.schedule({}) else { fatalError("the kernel cannot be queried") }
+        self.kernel = kernel
+        store()
+    }
+
+    deinit {
+        kernel.unschedule()
+    }
+
+    func callback() {
+        store()
+        list.withLock { $0.beginSend() }.send()
+    }
+
+    private func store() {
+        guard var state = kernel.state()?.0 else { fatalError("the kernel cannot be queried") }
+        state.isNameServerReachable = isReachable.logicalXor(true, ordering: .relaxed).newValue
+        list.withLock { _ = $0.set(state, isWhole: true) }
+    }
+
+    func add(_ receiver: any NetworkReceiver) -> NetworkUpdate {
+        list.withLock { list in
+            list.add(receiver)
+            return list.latest
+        }
+    }
+
+    func remove(_ receiver: any NetworkReceiver) {
+        _ = list.withLock { $0.remove(receiver) }
+    }
 }

@@ -293,25 +293,38 @@ static int find_first(struct netns *netns, struct network_path **ret)
     return error;
 }
 
+/* Adds a new monitor, if no other thread has added one first. */
+static int add_network_monitor(SCRunLoopRef loop, struct netns *netns, struct network_watch *watch,
+                               struct network_path **ret_current)
+{
+    struct network_monitor *fresh;
+    int                     error = network_monitor_create(loop, netns, &fresh);
+
+    if (error == 0)
+        error = join_or_add_network_monitor(loop, netns, fresh, watch, ret_current);
+    if (fresh != NULL && watch->monitor != fresh)
+        network_monitor_end(fresh);
+    return error;
+}
+
 int network_monitor_join(SCRunLoopRef loop, struct netns *netns, struct network_watch *watch,
                          struct network_path **ret_first)
 {
-    struct network_monitor *fresh = NULL;
-    int                     error;
+    struct network_path *first = NULL, *current = NULL;
+    int                  error = join_or_add_network_monitor(loop, netns, NULL, watch, &current);
 
-    *ret_first = NULL;
-    error = join_or_add_network_monitor(loop, netns, NULL, watch, ret_first);
-    if (error == 0 && watch->monitor == NULL) {
-        error = network_monitor_create(loop, netns, &fresh);
-        if (error == 0)
-            error = join_or_add_network_monitor(loop, netns, fresh, watch, ret_first);
-        if (fresh != NULL && watch->monitor != fresh)
-            network_monitor_end(fresh); /* another thread added one first, or it failed */
-    }
-    if (error == 0 && *ret_first == NULL)
-        error = find_first(netns, ret_first);
-    if (error != 0)
-        network_monitor_leave(loop, watch);
+    /* Before joining: the first round reports what changes after this. */
+    if (error == 0 && current == NULL)
+        error = find_first(netns, &first);
+    if (error == 0 && watch->monitor == NULL)
+        error = add_network_monitor(loop, netns, watch, &current);
+    *ret_first = current != NULL ? current : first;
+    if (current != NULL)
+        network_path_release(first);
+    if (error == 0)
+        return 0;
+    network_monitor_leave(loop, watch);
+    network_path_release(*ret_first);
     return error;
 }
 

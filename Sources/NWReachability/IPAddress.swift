@@ -29,22 +29,58 @@ public protocol IPAddress: Sendable {
     var isMulticast: Bool { get }
 }
 
-/// The bytes of an address, and its interface.
+/// The bytes of an address, without heap memory: each change of the network makes some.
 struct AddressBytes: Hashable, Sendable {
-    let bytes: [UInt8]
+    let isIPv6: Bool
+    /// In network order. For IPv4, the first word has the address and zeros.
+    private let words: (first: UInt64, second: UInt64)
+
+    /// From 4 or 16 bytes.
+    init(loading bytes: UnsafeRawBufferPointer) {
+        isIPv6 = bytes.count == 16
+        words =
+            isIPv6
+            ? (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            : (UInt64(bytes.loadUnaligned(as: UInt32.self)), 0)
+    }
+
+    init(_ bytes: [UInt8]) {
+        self = bytes.withUnsafeBytes { AddressBytes(loading: $0) }
+    }
+
+    init?(_ data: Data, count: Int) {
+        guard data.count == count else { return nil }
+        self.init([UInt8](data))
+    }
+
+    static func == (left: AddressBytes, right: AddressBytes) -> Bool {
+        left.isIPv6 == right.isIPv6 && left.words == right.words
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(words.first)
+        hasher.combine(words.second)
+    }
+
+    var bytes: [UInt8] {
+        withUnsafeBytes(of: words) { [UInt8]($0.prefix(isIPv6 ? 16 : 4)) }
+    }
+
+    func description(_ interface: NWInterface?) -> String {
+        let family = isIPv6 ? AF_INET6 : AF_INET
+        let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
+            inet_ntop(family, bytes, buffer.baseAddress, socklen_t(buffer.count)).map { String(cString: $0) } ?? ""
+        }
+        return interface.map { "\(text)%\($0.name)" } ?? text
+    }
+}
+
+/// An address as getaddrinfo(3) parses it without a look-up, and its interface.
+struct ParsedAddress {
+    let bytes: AddressBytes
     let interface: NWInterface?
 
-    init(_ bytes: [UInt8], _ interface: NWInterface? = nil) {
-        self.bytes = bytes
-        self.interface = interface
-    }
-
-    init?(_ data: Data, count: Int, _ interface: NWInterface?) {
-        guard data.count == count else { return nil }
-        self.init([UInt8](data), interface)
-    }
-
-    init?(parsing text: String, family: Int32) {
+    init?(_ text: String, family: Int32) {
         guard !text.utf8.contains(0) else { return nil }
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST
@@ -54,30 +90,15 @@ struct AddressBytes: Hashable, Sendable {
         guard getaddrinfo(text, nil, &hints, &list) == 0, let list else { return nil }
         defer { freeaddrinfo(list) }
         guard let address = list.pointee.ai_addr else { return nil }
-        self.init(address)
-    }
-
-    /// nil: no IP address.
-    init?(_ address: UnsafePointer<sockaddr>) {
         let raw = UnsafeRawPointer(address)
-        switch Int32(address.pointee.sa_family) {
-        case AF_INET:
-            self.init(withUnsafeBytes(of: raw.load(as: sockaddr_in.self).sin_addr) { [UInt8]($0) })
-        case AF_INET6:
+        if family == AF_INET {
+            bytes = withUnsafeBytes(of: raw.load(as: sockaddr_in.self).sin_addr) { AddressBytes(loading: $0) }
+            interface = nil
+        } else {
             let address = raw.load(as: sockaddr_in6.self)
-            self.init(
-                withUnsafeBytes(of: address.sin6_addr) { [UInt8]($0) }, NWInterface(index: address.sin6_scope_id))
-        default:
-            return nil
+            bytes = withUnsafeBytes(of: address.sin6_addr) { AddressBytes(loading: $0) }
+            interface = NWInterface(index: address.sin6_scope_id)
         }
-    }
-
-    var description: String {
-        let family = bytes.count == 4 ? AF_INET : AF_INET6
-        let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
-            inet_ntop(family, bytes, buffer.baseAddress, socklen_t(buffer.count)).map { String(cString: $0) } ?? ""
-        }
-        return interface.map { "\(text)%\($0.name)" } ?? text
     }
 }
 

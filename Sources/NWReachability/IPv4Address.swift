@@ -19,37 +19,37 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
     public static let mdnsGroup = IPv4Address(224, 0, 0, 251)
 
     let address: AddressBytes
+    public let interface: NWInterface?
 
     public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
-        guard let address = AddressBytes(rawValue, count: 4, interface) else { return nil }
-        self.address = address
+        guard let address = AddressBytes(rawValue, count: 4) else { return nil }
+        self.init(address, interface)
     }
 
     /// An interface may follow: "192.0.2.1%eth0".
     public init?(_ string: String) {
         let parts = string.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let parsed = AddressBytes(parsing: String(parts[0]), family: AF_INET) else { return nil }
-        guard parts.count == 2 else {
-            address = parsed
-            return
-        }
-        guard let interface = NWInterface(named: String(parts[1])) else { return nil }
-        address = AddressBytes(parsed.bytes, interface)
+        guard let parsed = ParsedAddress(String(parts[0]), family: AF_INET) else { return nil }
+        let interface = parts.count == 2 ? NWInterface(named: String(parts[1])) : nil
+        guard parts.count == 1 || interface != nil else { return nil }
+        self.init(parsed.bytes, interface)
     }
 
-    init(_ address: AddressBytes) {
+    init(_ address: AddressBytes, _ interface: NWInterface?) {
         self.address = address
+        self.interface = interface
     }
 
     private init(_ bytes: UInt8...) {
-        address = AddressBytes(bytes)
+        self.init(AddressBytes(bytes), nil)
     }
 
-    public var rawValue: Data { Data(address.bytes) }
-    public var interface: NWInterface? { address.interface }
-    public var isLoopback: Bool { address.bytes[0] == 127 }
-    public var isLinkLocal: Bool { address.bytes[0] == 169 && address.bytes[1] == 254 }
-    public var isMulticast: Bool { address.bytes[0] & 0xf0 == 0xe0 }
-    public var debugDescription: String { address.description }
+    public var rawValue: Data { Data(bytes) }
+    public var isLoopback: Bool { bytes[0] == 127 }
+    public var isLinkLocal: Bool { bytes[0] == 169 && bytes[1] == 254 }
+    public var isMulticast: Bool { bytes[0] & 0xf0 == 0xe0 }
+    public var debugDescription: String { address.description(interface) }
+
+    private var bytes: [UInt8] { address.bytes }
 }
 #endif

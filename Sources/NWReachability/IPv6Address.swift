@@ -28,29 +28,30 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
     public static let linkLocalRouters = IPv6Address([0xff, 0x02], 2)
 
     let address: AddressBytes
+    public let interface: NWInterface?
 
     public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
-        guard let address = AddressBytes(rawValue, count: 16, interface) else { return nil }
-        self.address = address
+        guard let address = AddressBytes(rawValue, count: 16) else { return nil }
+        self.init(address, interface)
     }
 
     public init?(_ string: String) {
-        guard let address = AddressBytes(parsing: string, family: AF_INET6) else { return nil }
-        self.address = address
+        guard let parsed = ParsedAddress(string, family: AF_INET6) else { return nil }
+        self.init(parsed.bytes, parsed.interface)
     }
 
-    init(_ address: AddressBytes) {
+    init(_ address: AddressBytes, _ interface: NWInterface?) {
         self.address = address
+        self.interface = interface
     }
 
     /// The first bytes and the last one; the others are 0.
     private init(_ first: [UInt8], _ last: UInt8 = 0) {
-        address = AddressBytes(first + [UInt8](repeating: 0, count: 15 - first.count) + [last])
+        self.init(AddressBytes(first + [UInt8](repeating: 0, count: 15 - first.count) + [last]), nil)
     }
 
-    public var rawValue: Data { Data(address.bytes) }
-    public var interface: NWInterface? { address.interface }
-    public var debugDescription: String { address.description }
+    public var rawValue: Data { Data(bytes) }
+    public var debugDescription: String { address.description(interface) }
 
     public var isAny: Bool { bytes.allSatisfy { $0 == 0 } }
     public var isLoopback: Bool { bytes == IPv6Address.loopback.address.bytes }
@@ -67,8 +68,8 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
 
     /// The IPv4 address in an IPv4-mapped, IPv4-compatible or 6to4 address.
     public var asIPv4: IPv4Address? {
-        if isIPv4Mapped || isIPv4Compatabile { return IPv4Address(AddressBytes([UInt8](bytes[12...]), interface)) }
-        return is6to4 ? IPv4Address(AddressBytes([UInt8](bytes[2..<6]), interface)) : nil
+        if isIPv4Mapped || isIPv4Compatabile { return IPv4Address(AddressBytes([UInt8](bytes[12...])), interface) }
+        return is6to4 ? IPv4Address(AddressBytes([UInt8](bytes[2..<6])), interface) : nil
     }
 
     /// nil: no multicast address, or another scope.

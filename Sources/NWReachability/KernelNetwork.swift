@@ -27,25 +27,34 @@ package final class KernelNetwork: @unchecked Sendable {
     }
 
     /// The state, and whether all interfaces are known.
-    func state() -> (NetworkState, isWhole: Bool)? {
-        var network = SCNetworkReachabilityNetwork()
-        network.size = MemoryLayout<SCNetworkReachabilityNetwork>.size
-        var capacity = 4
+    package func state() -> (NetworkState, isWhole: Bool)? {
+        var count = 4
         while true {
-            var ways = [SCNetworkReachabilityWay](repeating: SCNetworkReachabilityWay(), count: capacity)
-            let size = MemoryLayout<SCNetworkReachabilityWay>.stride
-            guard SCNetworkReachabilityGetNetwork(target, &network, &ways, size, capacity) else { return nil }
-            let count = Int(network.wayCount)
-            if count <= capacity {
-                return (NetworkState(network, Array(ways.prefix(count))), network.waysAreComplete != 0)
+            // Few machines have more interfaces with a default route.
+            let (result, needed) = withUnsafeTemporaryAllocation(
+                of: SCNetworkReachabilityWay.self, capacity: count
+            ) { ways in
+                read(into: ways)
             }
-            capacity = count
+            if needed <= count { return result }
+            count = needed
         }
     }
 
-    /// Reads the state and drops it. For benchmarks. Returns false if the kernel cannot be queried.
-    package func read() -> Bool {
-        state() != nil
+    /// Also returns the number of ways. Without a result: they are more than `ways` has room for, or the call failed.
+    private func read(
+        into ways: UnsafeMutableBufferPointer<SCNetworkReachabilityWay>
+    ) -> ((NetworkState, isWhole: Bool)?, needed: Int) {
+        var network = SCNetworkReachabilityNetwork()
+        network.size = MemoryLayout<SCNetworkReachabilityNetwork>.size
+        let size = MemoryLayout<SCNetworkReachabilityWay>.stride
+        guard SCNetworkReachabilityGetNetwork(target, &network, ways.baseAddress, size, ways.count) else {
+            return (nil, 0)
+        }
+        let count = Int(network.wayCount)
+        guard count <= ways.count else { return (nil, count) }
+        let known = UnsafeBufferPointer(rebasing: UnsafeBufferPointer(ways)[..<count])
+        return ((NetworkState(network, known), network.waysAreComplete != 0), count)
     }
 
     /// Calls `onChange` on the library's own thread: once when all interfaces are known, then at each change. Returns

@@ -103,8 +103,7 @@ final class KernelSource: NetworkSource {
     }
 
     private func send() {
-        let (update, receivers) = list.withLock { ($0.latest, $0.all) }
-        for receiver in receivers { receiver.receive(update) }
+        list.withLock { $0.beginSend() }.send()
     }
 }
 

@@ -45,16 +45,19 @@ public struct NWPath: Equatable, Sendable {
     /// Whether the path is satisfied, and a packet can leave for a name server.
     public let supportsDNS: Bool
     /// The gateways of the default routes, IPv4's first, with port `any`.
-    public let gateways: [NWEndpoint]
+    public var gateways: [NWEndpoint] {
+        let (first, second) = (used.ipv4?.gateway, used.ipv6?.gateway)
+        return [first, second == first ? nil : second].compactMap { $0?.endpoint }
+    }
     /// nil: a monitor's path has no ends.
     public let localEndpoint: NWEndpoint?
     /// nil: a monitor's path has no ends.
     public let remoteEndpoint: NWEndpoint?
 
-    private let usedTypes: UsedTypes
+    /// Gateways, types, and (for `==` only) source addresses.
+    private let used: Families<NetworkState.DefaultPath?>
     /// For `==` only.
-    private let sources: [AddressBytes?]
-    private let nameServers: [AddressBytes]
+    private let nameServers: NetworkState.Servers
 
     /// false: Linux has no source for it.
     public var isConstrained: Bool { false }
@@ -65,7 +68,7 @@ public struct NWPath: Equatable, Sendable {
 
     /// Whether packets leave over an interface of this type, or over a tunnel that such an interface carries.
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool {
-        usedTypes.contains(UsedTypes(type))
+        NWPath.types(used).contains(UsedTypes(type))
     }
 }
 
@@ -75,19 +78,28 @@ extension NWPath {
 
     init(_ network: NetworkState, _ requirement: Requirement) {
         let choice = Choice(network, requirement)
-        let used = choice.used.compactMap { $0 }
         status = choice.status
         availableInterfaces = choice.interfaces
-        usedTypes = used.reduce(into: []) { $0.formUnion($1.types) }
-        isExpensive = usedTypes.contains(.cellular)
-        supportsIPv4 = choice.used[0] != nil
-        supportsIPv6 = choice.used[1] != nil
+        used = choice.used
+        isExpensive = NWPath.types(used).contains(.cellular)
+        supportsIPv4 = used.ipv4 != nil
+        supportsIPv6 = used.ipv6 != nil
         supportsDNS = choice.status == .satisfied && !choice.isLoopback && network.isNameServerReachable
-        gateways = used.compactMap(\.gateway).uniqued().map { .hostPort(host: $0, port: .any) }
         localEndpoint = nil
         remoteEndpoint = nil
-        sources = choice.used.map { $0?.source }
         nameServers = network.nameServers
+    }
+
+    private static func types(_ used: Families<NetworkState.DefaultPath?>) -> UsedTypes {
+        (used.ipv4?.types ?? []).union(used.ipv6?.types ?? [])
+    }
+}
+
+extension NetworkState.Gateway {
+    fileprivate var endpoint: NWEndpoint {
+        let host: NWEndpoint.Host =
+            address.isIPv6 ? .ipv6(IPv6Address(address, interface)) : .ipv4(IPv4Address(address, interface))
+        return .hostPort(host: host, port: .any)
     }
 }
 
@@ -108,13 +120,6 @@ extension NWPath: CustomDebugStringConvertible {
             (usesInterfaceType(.other), "uses other"),
         ]
         return availableInterfaces.prefix(1).map { "interface: \($0.name)" } + words.filter(\.0).map(\.1)
-    }
-}
-
-extension Array where Element: Hashable {
-    fileprivate func uniqued() -> [Element] {
-        var seen: Set<Element> = []
-        return filter { seen.insert($0).inserted }
     }
 }
 #endif

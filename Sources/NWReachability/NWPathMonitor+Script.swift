@@ -127,12 +127,11 @@ private final class ScriptSource: NetworkSource {
     var count: Int { state.withLock(\.list.count) }
 
     func play(_ network: NWPathMonitor.Script.Network) {
-        let (update, receivers) = state.withLock { state in
+        let sending = state.withLock { state in
             state.network = network
-            let isNew = state.list.set(NetworkState(network), isWhole: true)
-            return (state.list.latest, isNew ? state.list.all : [])
+            return state.list.set(NetworkState(network), isWhole: true) ? state.list.beginSend() : nil
         }
-        for receiver in receivers { receiver.receive(update) }
+        sending?.send()
     }
 
     func add(_ receiver: any NetworkReceiver) -> NetworkUpdate {
@@ -151,38 +150,41 @@ private final class ScriptSource: NetworkSource {
 extension NetworkState {
     fileprivate init(_ network: NWPathMonitor.Script.Network) {
         ways = network.interfaces.map(Way.init)
-        chosen = (0...1).map { family in ways.lazy.compactMap { $0.paths[family] }.first }
+        chosen = ways.best
         let loopbackPath = network.isLoopbackUp ? DefaultPath(types: UsedTypes(.loopback)) : nil
-        loopback = [loopbackPath, loopbackPath]
-        nameServers = network.nameServers.compactMap(\.addressBytes)
-        isNameServerReachable = network.canReachNameServers && !network.nameServers.isEmpty
+        loopback = Families(ipv4: loopbackPath, ipv6: loopbackPath)
+        let servers = network.nameServers.compactMap(\.gateway?.address)
+        nameServers = Servers(
+            first: servers.first, second: servers.dropFirst().first, others: Array(servers.dropFirst(2)))
+        isNameServerReachable = network.canReachNameServers && !servers.isEmpty
     }
 }
 
 extension NetworkState.Way {
-    fileprivate init(_ interface: NWPathMonitor.Script.Interface) {
-        let types = interface.carriers.reduce(UsedTypes(interface.type)) { $0.union(UsedTypes($1)) }
-        func path(_ isSupported: Bool, _ isInFamily: (NWEndpoint.Host) -> Bool) -> NetworkState.DefaultPath? {
-            guard isSupported else { return nil }
-            return NetworkState.DefaultPath(
-                requiresConnection: interface.requiresConnection, types: types,
-                gateway: interface.gateways.first(where: isInFamily))
+    fileprivate init(_ script: NWPathMonitor.Script.Interface) {
+        let gateways = script.gateways.compactMap(\.gateway)
+        let common = NetworkState.DefaultPath(
+            requiresConnection: script.requiresConnection,
+            types: script.carriers.reduce(UsedTypes(script.type)) { $0.union(UsedTypes($1)) })
+        func path(gateway: NetworkState.Gateway?) -> NetworkState.DefaultPath {
+            var path = common
+            path.gateway = gateway
+            return path
         }
-        self.init(
-            interface: NWInterface(type: interface.type, name: interface.name, index: interface.index),
-            paths: [
-                path(interface.supportsIPv4) { if case .ipv6 = $0 { false } else { true } },
-                path(interface.supportsIPv6) { if case .ipv6 = $0 { true } else { false } },
-            ])
+        interface = NWInterface(type: script.type, name: script.name, index: script.index)
+        paths = Families(
+            ipv4: script.supportsIPv4 ? path(gateway: gateways.first { !$0.address.isIPv6 }) : nil,
+            ipv6: script.supportsIPv6 ? path(gateway: gateways.first { $0.address.isIPv6 }) : nil)
     }
 }
 
 extension NWEndpoint.Host {
-    fileprivate var addressBytes: AddressBytes? {
+    /// nil: a name.
+    fileprivate var gateway: NetworkState.Gateway? {
         switch self {
         case .name: nil
-        case .ipv4(let address): address.address
-        case .ipv6(let address): address.address
+        case .ipv4(let address): NetworkState.Gateway(address: address.address, interface: address.interface)
+        case .ipv6(let address): NetworkState.Gateway(address: address.address, interface: address.interface)
         }
     }
 }

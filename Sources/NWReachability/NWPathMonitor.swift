@@ -20,6 +20,10 @@ public final class NWPathMonitor: Sendable {
         follower = PathFollower(KernelSource.shared(NetworkNamespace()), requirement)
     }
 
+    package convenience init(source: any NetworkSource) {
+        self.init(source, .any)
+    }
+
     init(_ source: any NetworkSource, _ requirement: Requirement) {
         follower = PathFollower(source, requirement)
     }

@@ -10,52 +10,72 @@ import Musl
 #endif
 
 extension NetworkState {
-    init(_ network: SCNetworkReachabilityNetwork, _ ways: [SCNetworkReachabilityWay]) {
+    init(_ network: SCNetworkReachabilityNetwork, _ ways: UnsafeBufferPointer<SCNetworkReachabilityWay>) {
+        chosen.ipv4 = DefaultPath(chosen: network.ipv4, ways, \.ipv4CarrierTypes)
+        chosen.ipv6 = DefaultPath(chosen: network.ipv6, ways, \.ipv6CarrierTypes)
+        loopback.ipv4 = DefaultPath(loopback: network.ipv4LoopbackFlags)
+        loopback.ipv6 = DefaultPath(loopback: network.ipv6LoopbackFlags)
         self.ways = ways.map(Way.init)
-        chosen = [
-            DefaultPath(network.ipv4, ways, carriers: \.ipv4CarrierTypes),
-            DefaultPath(network.ipv6, ways, carriers: \.ipv6CarrierTypes),
-        ]
-        loopback = [network.ipv4LoopbackFlags, network.ipv6LoopbackFlags].map { flags in
-            flags.contains(.reachable) ? DefaultPath(types: UsedTypes(.loopback)) : nil
-        }
         isNameServerReachable = network.nameServerIsReachable != 0
-        let servers = [network.nameServers.0, network.nameServers.1, network.nameServers.2]
-        nameServers = servers.prefix(Int(network.nameServerCount)).compactMap(AddressBytes.init)
+        let count = network.nameServerCount
+        if count > 0 { nameServers.first = AddressBytes(network.nameServers.0) }
+        if count > 1 { nameServers.second = AddressBytes(network.nameServers.1) }
+        if count > 2, let third = AddressBytes(network.nameServers.2) { nameServers.others = [third] }
     }
 }
 
 extension NetworkState.Way {
     fileprivate init(_ way: SCNetworkReachabilityWay) {
-        self.init(
-            interface: NWInterface(way),
-            paths: [
-                NetworkState.DefaultPath(way.ipv4, [way], carriers: \.ipv4CarrierTypes),
-                NetworkState.DefaultPath(way.ipv6, [way], carriers: \.ipv6CarrierTypes),
-            ])
+        interface = NWInterface(way)
+        paths = Families(
+            ipv4: NetworkState.DefaultPath(way.ipv4, interface, way.ipv4CarrierTypes),
+            ipv6: NetworkState.DefaultPath(way.ipv6, interface, way.ipv6CarrierTypes))
     }
 }
 
 extension NetworkState.DefaultPath {
-    /// nil: packets cannot take the path. `ways` has the path's interface, unless that is not known.
+    /// nil: packets cannot take the path.
+    fileprivate init?(_ path: SCNetworkReachabilityDefaultPath, _ interface: NWInterface?, _ carriers: UInt32) {
+        guard path.flags.contains(.reachable) else { return nil }
+        requiresConnection = path.flags.contains(.connectionRequired)
+        if let interface { types = UsedTypes(interface.type).union(UsedTypes(carriers: carriers)) }
+        source = AddressBytes(path.source)
+        gateway = AddressBytes(path.gateway).map { NetworkState.Gateway($0, interface) }
+    }
+
+    /// One of the ways has the path's interface, unless that is not known.
     fileprivate init?(
-        _ path: SCNetworkReachabilityDefaultPath, _ ways: [SCNetworkReachabilityWay],
-        carriers: KeyPath<SCNetworkReachabilityWay, UInt32>
+        chosen path: SCNetworkReachabilityDefaultPath, _ ways: UnsafeBufferPointer<SCNetworkReachabilityWay>,
+        _ carriers: KeyPath<SCNetworkReachabilityWay, UInt32>
     ) {
         guard path.flags.contains(.reachable) else { return nil }
-        let way = ways.first { $0.interfaceIndex == path.interfaceIndex }
-        requiresConnection = path.flags.contains(.connectionRequired)
-        types = way.map { UsedTypes(NWInterface($0).type).union(UsedTypes(carriers: $0[keyPath: carriers])) } ?? []
-        source = AddressBytes(path.source)
-        gateway = AddressBytes(path.gateway).map { NWEndpoint.Host($0, way) }
+        guard let way = ways.first(where: { $0.interfaceIndex == path.interfaceIndex }) else {
+            self.init(path, nil, 0)
+            return
+        }
+        self.init(path, NWInterface(way), way[keyPath: carriers])
+    }
+
+    fileprivate init?(loopback flags: SCNetworkReachabilityFlags) {
+        guard flags.contains(.reachable) else { return nil }
+        types = UsedTypes(.loopback)
+    }
+}
+
+extension NetworkState.Gateway {
+    fileprivate init(_ address: AddressBytes, _ interface: NWInterface?) {
+        self.address = address
+        self.interface = address.isIPv6 && IPv6Address(address, nil).isLinkLocal ? interface : nil
     }
 }
 
 extension NWInterface {
     fileprivate init(_ way: SCNetworkReachabilityWay) {
-        let name = withUnsafeBytes(of: way.interfaceName) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        let name = withUnsafePointer(to: way.interfaceName) { name in
+            name.withMemoryRebound(to: CChar.self, capacity: Int(IF_NAMESIZE)) { String(cString: $0) }
+        }
         // The kernel gives ppp over a modem the flag, not the type.
-        let isModem = way.ipv4.flags.union(way.ipv6.flags).contains(.isWWAN)
+        let isModem = way.ipv4.flags.contains(.isWWAN) || way.ipv6.flags.contains(.isWWAN)
         self.init(
             type: isModem ? .cellular : InterfaceType(way.interfaceType), name: name, index: Int(way.interfaceIndex))
     }
@@ -77,39 +97,27 @@ extension NWInterface.InterfaceType {
 extension UsedTypes {
     /// From a bit for each type of the C library.
     fileprivate init(carriers: UInt32) {
-        self = (0..<UInt32.bitWidth).reduce(into: []) { types, bit in
-            guard carriers & 1 << bit != 0, let type = SCNetworkReachabilityInterfaceType(rawValue: UInt32(bit))
-            else { return }
-            types.formUnion(UsedTypes(NWInterface.InterfaceType(type)))
+        self = []
+        guard carriers != 0 else { return }
+        for bit in 0..<UInt32(UInt32.bitWidth) where carriers & 1 << bit != 0 {
+            guard let type = SCNetworkReachabilityInterfaceType(rawValue: bit) else { continue }
+            formUnion(UsedTypes(NWInterface.InterfaceType(type)))
         }
-    }
-}
-
-extension NWEndpoint.Host {
-    /// A gateway. Only a link-local one has an interface.
-    fileprivate init(_ address: AddressBytes, _ way: SCNetworkReachabilityWay?) {
-        guard address.bytes.count == 16 else {
-            self = .ipv4(IPv4Address(address))
-            return
-        }
-        let isLinkLocal = IPv6Address(address).isLinkLocal
-        self = .ipv6(IPv6Address(AddressBytes(address.bytes, isLinkLocal ? way.map { NWInterface($0) } : nil)))
     }
 }
 
 extension AddressBytes {
-    /// Without an interface. nil: no address.
+    /// nil: no address.
     fileprivate init?(_ storage: sockaddr_storage) {
-        var storage = storage
-        let bytes = withUnsafeBytes(of: &storage) { raw -> [UInt8]? in
+        let address = withUnsafeBytes(of: storage) { raw -> AddressBytes? in
             switch Int32(raw.load(as: sockaddr.self).sa_family) {
-            case AF_INET: withUnsafeBytes(of: raw.load(as: sockaddr_in.self).sin_addr) { [UInt8]($0) }
-            case AF_INET6: withUnsafeBytes(of: raw.load(as: sockaddr_in6.self).sin6_addr) { [UInt8]($0) }
+            case AF_INET: withUnsafeBytes(of: raw.load(as: sockaddr_in.self).sin_addr) { AddressBytes(loading: $0) }
+            case AF_INET6: withUnsafeBytes(of: raw.load(as: sockaddr_in6.self).sin6_addr) { AddressBytes(loading: $0) }
             default: nil
             }
         }
-        guard let bytes else { return nil }
-        self.init(bytes)
+        guard let address else { return nil }
+        self = address
     }
 }
 #endif

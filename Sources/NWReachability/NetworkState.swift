@@ -1,30 +1,52 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
+/// One value for each family.
+package struct Families<Value> {
+    var ipv4: Value
+    var ipv6: Value
+}
+
+extension Families: Equatable where Value: Equatable {}
+extension Families: Sendable where Value: Sendable {}
+
 /// All default paths of a network namespace, and its name servers: what the paths of all monitors are made from.
-struct NetworkState: Sendable, Equatable {
+package struct NetworkState: Sendable, Equatable {
     /// The usable default path of one family.
     struct DefaultPath: Sendable, Equatable {
         var requiresConnection = false
         /// Of the interface, and of those that carry it.
         var types: UsedTypes = []
         var source: AddressBytes?
-        var gateway: NWEndpoint.Host?
+        var gateway: Gateway?
+    }
+
+    struct Gateway: Sendable, Equatable {
+        let address: AddressBytes
+        /// Of a link-local address.
+        let interface: NWInterface?
     }
 
     /// An interface with a usable default path.
     struct Way: Sendable, Equatable {
         var interface: NWInterface
-        /// For IPv4 and IPv6, out of this interface.
-        var paths: [DefaultPath?]
+        /// Out of this interface.
+        var paths: Families<DefaultPath?>
     }
 
-    /// The ways that the kernel chooses for IPv4 and IPv6.
-    var chosen: [DefaultPath?] = [nil, nil]
-    var loopback: [DefaultPath?] = [nil, nil]
+    /// The name servers in order.
+    struct Servers: Sendable, Equatable {
+        var first: AddressBytes?
+        var second: AddressBytes?
+        var others: [AddressBytes] = []
+    }
+
+    /// The ways that the kernel chooses.
+    var chosen = Families<DefaultPath?>(ipv4: nil, ipv6: nil)
+    var loopback = Families<DefaultPath?>(ipv4: nil, ipv6: nil)
     var ways: [Way] = []
-    var nameServers: [AddressBytes] = []
-    var isNameServerReachable = false
+    var nameServers = Servers()
+    package var isNameServerReachable = false
 
     static let loopbackInterface = NWInterface(type: .loopback, name: "lo", index: 1)
 }

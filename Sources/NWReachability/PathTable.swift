@@ -4,19 +4,20 @@
 import Synchronization
 
 /// The paths of one state of the network. Monitors with equal requirements share a path, so it is made once.
-final class PathTable: Sendable {
+package final class PathTable: Sendable {
     let state: NetworkState
-    private let paths = Mutex<[Requirement: NWPath]>([:])
+    /// There are few requirements: a search is faster than hashing.
+    private let paths = Mutex<[(requirement: Requirement, path: NWPath)]>([])
 
-    init(_ state: NetworkState) {
+    package init(_ state: NetworkState) {
         self.state = state
     }
 
     func path(for requirement: Requirement) -> NWPath {
         paths.withLock { paths in
-            if let path = paths[requirement] { return path }
+            if let entry = paths.first(where: { $0.requirement == requirement }) { return entry.path }
             let path = NWPath(state, requirement)
-            paths[requirement] = path
+            paths.append((requirement, path))
             return path
         }
     }

@@ -2,29 +2,45 @@
 
 #if os(Linux)
 /// The receivers of one source, and the last update.
-struct ReceiverList {
-    private(set) var latest = NetworkUpdate(number: 0, isWhole: false, paths: PathTable(NetworkState()))
-    private var receivers: [ObjectIdentifier: any NetworkReceiver] = [:]
+package struct ReceiverList {
+    package private(set) var latest = NetworkUpdate(number: 0, isWhole: false, paths: PathTable(NetworkState()))
+    private var receivers: [any NetworkReceiver] = []
+
+    package init() {}
 
     var isEmpty: Bool { receivers.isEmpty }
     var count: Int { receivers.count }
-    var all: [any NetworkReceiver] { Array(receivers.values) }
 
-    mutating func add(_ receiver: any NetworkReceiver) {
-        receivers[ObjectIdentifier(receiver)] = receiver
+    package mutating func add(_ receiver: any NetworkReceiver) {
+        receivers.append(receiver)
     }
 
     /// Returns the receiver, to be released without a lock.
-    mutating func remove(_ receiver: any NetworkReceiver) -> (any NetworkReceiver)? {
-        receivers.removeValue(forKey: ObjectIdentifier(receiver))
+    package mutating func remove(_ receiver: any NetworkReceiver) -> (any NetworkReceiver)? {
+        receivers.firstIndex { $0 === receiver }.map { receivers.remove(at: $0) }
     }
 
     /// Returns false if nothing has changed.
-    mutating func set(_ state: NetworkState, isWhole: Bool) -> Bool {
-        if latest.number > 0, latest.isWhole == isWhole, latest.paths.state == state { return false }
-        let paths = latest.paths.state == state ? latest.paths : PathTable(state)
+    package mutating func set(_ state: NetworkState, isWhole: Bool) -> Bool {
+        let isEqual = latest.paths.state == state
+        if isEqual && latest.number > 0 && latest.isWhole == isWhole { return false }
+        let paths = isEqual ? latest.paths : PathTable(state)
         latest = NetworkUpdate(number: latest.number + 1, isWhole: isWhole, paths: paths)
         return true
+    }
+
+    /// The last update for all receivers, to be sent without a lock.
+    package struct Sending {
+        fileprivate let update: NetworkUpdate
+        fileprivate let receivers: [any NetworkReceiver]
+
+        package func send() {
+            for receiver in receivers { receiver.receive(update) }
+        }
+    }
+
+    package func beginSend() -> Sending {
+        Sending(update: latest, receivers: receivers)
     }
 }
 #endif

@@ -23,30 +23,43 @@ enum Requirement: Hashable, Sendable {
 /// What a monitor with a requirement sees of the network.
 struct Choice {
     let interfaces: [NWInterface]
-    /// The default paths of IPv4 and IPv6 that packets take.
-    let used: [NetworkState.DefaultPath?]
+    /// The default paths that packets take.
+    let used: Families<NetworkState.DefaultPath?>
     let isLoopback: Bool
 
     init(_ network: NetworkState, _ requirement: Requirement) {
         isLoopback = requirement == .required(.loopback)
         if isLoopback {
             used = network.loopback
-            interfaces = used.contains { $0 != nil } ? [NetworkState.loopbackInterface] : []
-            return
+            let isUp = used.ipv4 != nil || used.ipv6 != nil
+            interfaces = isUp ? [NetworkState.loopbackInterface] : []
+        } else if requirement == .any {
+            // The kernel chooses.
+            used = network.chosen
+            interfaces = network.ways.map(\.interface)
+        } else {
+            // A program binds its sockets to an interface.
+            let ways = network.ways.filter { requirement.allows($0.interface) }
+            interfaces = ways.map(\.interface)
+            used = ways.best
         }
-        let ways = network.ways.filter { requirement.allows($0.interface) }
-        interfaces = ways.map(\.interface)
-        // Without a requirement, the kernel chooses. With one, a program binds its sockets to an interface.
-        used =
-            requirement == .any
-            ? network.chosen : (0...1).map { family in ways.lazy.compactMap { $0.paths[family] }.first }
     }
 
     /// The best of the families.
     var status: NWPath.Status {
-        let used = used.compactMap { $0 }
-        if used.isEmpty { return .unsatisfied }
-        return used.contains { !$0.requiresConnection } ? .satisfied : .requiresConnection
+        if used.ipv4 == nil && used.ipv6 == nil { return .unsatisfied }
+        let requiresConnection =
+            (used.ipv4?.requiresConnection ?? true) && (used.ipv6?.requiresConnection ?? true)
+        return requiresConnection ? .requiresConnection : .satisfied
+    }
+}
+
+extension [NetworkState.Way] {
+    /// The first path of each family.
+    var best: Families<NetworkState.DefaultPath?> {
+        Families(
+            ipv4: lazy.compactMap(\.paths.ipv4).first,
+            ipv6: lazy.compactMap(\.paths.ipv6).first)
     }
 }
 #endif
