@@ -34,7 +34,7 @@ private final class CallbackNetwork: NetworkSource {
         // Scheduled, so that state() reads the last evaluation, as in a callback.
         guard let kernel = KernelNetwork(), kernel.schedule({}) else { fatalError("the kernel cannot be queried") }
         self.kernel = kernel
-        store()
+        _ = store()
     }
 
     deinit {
@@ -42,14 +42,13 @@ private final class CallbackNetwork: NetworkSource {
     }
 
     func callback() {
-        store()
-        list.withLock { $0.beginSend() }.send()
+        store()?.send()
     }
 
-    private func store() {
+    private func store() -> ReceiverList.Sending? {
         guard var state = kernel.state()?.0 else { fatalError("the kernel cannot be queried") }
         state.isNameServerReachable = isReachable.logicalXor(true, ordering: .relaxed).newValue
-        list.withLock { _ = $0.set(state, isWhole: true) }
+        return list.withLock { $0.set(state, isWhole: true, isNew: true) }
     }
 
     func add(_ receiver: any NetworkReceiver) -> NetworkUpdate {

@@ -66,55 +66,50 @@ void network_forget_locked(struct SCNetworkReachability *target)
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
 
-static SCNetworkReachabilityDefaultPath copy_default_path(const struct path *path)
-{
-    SCNetworkReachabilityDefaultPath copy = { .flags = path->flags,
-                                              .reason = path->reason,
-                                              .interfaceIndex = path->index,
-                                              .metric = path_rank(path) > 0 ? path->metric : 0 };
+/* The structures are large, so each is filled in place. `ret` is zeroed. */
 
-    address_to_sockaddr(&path->source, path->index, &copy.source);
-    address_to_sockaddr(&path->gateway, path->index, &copy.gateway);
-    return copy;
+static void fill_default_path(const struct path *path, SCNetworkReachabilityDefaultPath *ret)
+{
+    ret->flags = path->flags;
+    ret->reason = path->reason;
+    ret->interfaceIndex = path->index;
+    ret->metric = path_rank(path) > 0 ? path->metric : 0;
+    address_to_sockaddr(&path->source, path->index, &ret->source);
+    address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
 }
 
-static SCNetworkReachabilityWay copy_way(const struct network_way *way)
+static void fill_way(const struct network_way *way, SCNetworkReachabilityWay *ret)
 {
     const struct path *ipv4 = &way->paths[NETWORK_IPV4], *ipv6 = &way->paths[NETWORK_IPV6];
     const struct path *known = path_rank(ipv4) > 0 ? ipv4 : ipv6;
 
-    SCNetworkReachabilityWay copy = { .interfaceIndex = way->index,
-                                      .interfaceType = known->type,
-                                      .ipv4CarrierTypes = ipv4->carriers,
-                                      .ipv6CarrierTypes = ipv6->carriers,
-                                      .ipv4 = copy_default_path(ipv4),
-                                      .ipv6 = copy_default_path(ipv6) };
-
-    memcpy(copy.interfaceName, known->name, sizeof copy.interfaceName);
-    return copy;
+    ret->interfaceIndex = way->index;
+    ret->interfaceType = known->type;
+    memcpy(ret->interfaceName, known->name, sizeof ret->interfaceName);
+    ret->ipv4CarrierTypes = ipv4->carriers;
+    ret->ipv6CarrierTypes = ipv6->carriers;
+    fill_default_path(ipv4, &ret->ipv4);
+    fill_default_path(ipv6, &ret->ipv6);
 }
 
-/* Writes as many bytes of each way as the caller's structure has. */
-static void copy_ways(const struct network_path *network, SCNetworkReachabilityWay *ret, size_t size, size_t capacity)
+static void fill_ways(const struct network_path *network, SCNetworkReachabilityWay *ret, size_t size, size_t capacity)
 {
     unsigned char *at = (unsigned char *)ret;
 
     for (size_t i = 0; i < network->count && i < capacity; i++, at += size) {
-        const SCNetworkReachabilityWay way = copy_way(&network->ways[i]);
-
         memset(at, 0, size);
-        memcpy(at, &way, sizeof way);
+        fill_way(&network->ways[i], (SCNetworkReachabilityWay *)(void *)at);
     }
 }
 
-static void copy_network(const struct network_path *network, SCNetworkReachabilityNetwork *ret)
+static void fill_network(const struct network_path *network, SCNetworkReachabilityNetwork *ret)
 {
     const size_t size = ret->size;
 
     memset(ret, 0, size);
     ret->size = size;
-    ret->ipv4 = copy_default_path(&network->paths[NETWORK_IPV4]);
-    ret->ipv6 = copy_default_path(&network->paths[NETWORK_IPV6]);
+    fill_default_path(&network->paths[NETWORK_IPV4], &ret->ipv4);
+    fill_default_path(&network->paths[NETWORK_IPV6], &ret->ipv6);
     ret->ipv4LoopbackFlags = network->loopback[NETWORK_IPV4].flags;
     ret->ipv6LoopbackFlags = network->loopback[NETWORK_IPV6].flags;
     ret->evidence = network->loopback[NETWORK_IPV4].evidence;
@@ -156,7 +151,8 @@ static bool sizes_are_valid(const SCNetworkReachabilityNetwork *network, const S
 {
     if (network == NULL || network->size < sizeof *network || network->size > STRUCTURE_SIZE_LIMIT)
         return false;
-    return capacity == 0 || (ways != NULL && way_size >= sizeof *ways && way_size <= STRUCTURE_SIZE_LIMIT);
+    return capacity == 0 || (ways != NULL && way_size >= sizeof *ways && way_size <= STRUCTURE_SIZE_LIMIT &&
+                             way_size % _Alignof(SCNetworkReachabilityWay) == 0);
 }
 
 SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
@@ -176,9 +172,9 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
         error_set(error);
         return 0;
     }
-    copy_network(current, network);
+    fill_network(current, network);
     if (capacity > 0)
-        copy_ways(current, ways, waySize, capacity);
+        fill_ways(current, ways, waySize, capacity);
     network_path_release(current);
     return 1;
 }

@@ -33,15 +33,19 @@ public protocol IPAddress: Sendable {
 struct AddressBytes: Hashable, Sendable {
     let isIPv6: Bool
     /// In network order. For IPv4, the first word has the address and zeros.
-    private let words: (first: UInt64, second: UInt64)
+    private let first: UInt64
+    private let second: UInt64
 
     /// From 4 or 16 bytes.
     init(loading bytes: UnsafeRawBufferPointer) {
         isIPv6 = bytes.count == 16
-        words =
-            isIPv6
-            ? (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-            : (UInt64(bytes.loadUnaligned(as: UInt32.self)), 0)
+        if isIPv6 {
+            first = bytes.loadUnaligned(as: UInt64.self)
+            second = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+        } else {
+            first = UInt64(bytes.loadUnaligned(as: UInt32.self))
+            second = 0
+        }
     }
 
     init(_ bytes: [UInt8]) {
@@ -53,17 +57,11 @@ struct AddressBytes: Hashable, Sendable {
         self.init([UInt8](data))
     }
 
-    static func == (left: AddressBytes, right: AddressBytes) -> Bool {
-        left.isIPv6 == right.isIPv6 && left.words == right.words
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(words.first)
-        hasher.combine(words.second)
-    }
+    /// fe80::/10.
+    var isLinkLocalIPv6: Bool { isIPv6 && UInt64(bigEndian: first) >> 54 == 0xfe80 >> 6 }
 
     var bytes: [UInt8] {
-        withUnsafeBytes(of: words) { [UInt8]($0.prefix(isIPv6 ? 16 : 4)) }
+        withUnsafeBytes(of: (first, second)) { [UInt8]($0.prefix(isIPv6 ? 16 : 4)) }
     }
 
     func description(_ interface: NWInterface?) -> String {
@@ -110,14 +108,14 @@ extension NWInterface {
             if_indextoname(index, buffer.baseAddress).map { String(cString: $0) }
         }
         guard let name else { return nil }
-        self.init(type: .other, name: name, index: Int(index))
+        self.init(type: .other, name: NameBytes(name), index: index)
     }
 
     /// The interface with this name, or nil. Its type is not known.
     init?(named name: String) {
         let index = if_nametoindex(name)
         guard index != 0 else { return nil }
-        self.init(type: .other, name: name, index: Int(index))
+        self.init(type: .other, name: NameBytes(name), index: index)
     }
 }
 #endif

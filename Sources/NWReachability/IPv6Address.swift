@@ -55,7 +55,7 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
 
     public var isAny: Bool { bytes.allSatisfy { $0 == 0 } }
     public var isLoopback: Bool { bytes == IPv6Address.loopback.address.bytes }
-    public var isLinkLocal: Bool { bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80 }
+    public var isLinkLocal: Bool { address.isLinkLocalIPv6 }
     public var isMulticast: Bool { bytes[0] == 0xff }
     /// fc00::/7.
     public var isUniqueLocal: Bool { bytes[0] & 0xfe == 0xfc }

@@ -28,13 +28,15 @@ package final class KernelNetwork: @unchecked Sendable {
 
     /// The state, and whether all interfaces are known.
     package func state() -> (NetworkState, isWhole: Bool)? {
-        var count = 4
+        // Most machines have one interface with a default route: then both structures are on the stack.
+        var count = 1
         while true {
-            // Few machines have more interfaces with a default route.
             let (result, needed) = withUnsafeTemporaryAllocation(
-                of: SCNetworkReachabilityWay.self, capacity: count
-            ) { ways in
-                read(into: ways)
+                of: SCNetworkReachabilityNetwork.self, capacity: 1
+            ) { network in
+                withUnsafeTemporaryAllocation(of: SCNetworkReachabilityWay.self, capacity: count) { ways in
+                    read(into: network.baseAddress!, ways)
+                }
             }
             if needed <= count { return result }
             count = needed
@@ -43,18 +45,18 @@ package final class KernelNetwork: @unchecked Sendable {
 
     /// Also returns the number of ways. Without a result: they are more than `ways` has room for, or the call failed.
     private func read(
-        into ways: UnsafeMutableBufferPointer<SCNetworkReachabilityWay>
+        into network: UnsafeMutablePointer<SCNetworkReachabilityNetwork>,
+        _ ways: UnsafeMutableBufferPointer<SCNetworkReachabilityWay>
     ) -> ((NetworkState, isWhole: Bool)?, needed: Int) {
-        var network = SCNetworkReachabilityNetwork()
-        network.size = MemoryLayout<SCNetworkReachabilityNetwork>.size
+        network.pointee.size = MemoryLayout<SCNetworkReachabilityNetwork>.size
         let size = MemoryLayout<SCNetworkReachabilityWay>.stride
-        guard SCNetworkReachabilityGetNetwork(target, &network, ways.baseAddress, size, ways.count) else {
+        guard SCNetworkReachabilityGetNetwork(target, network, ways.baseAddress, size, ways.count) else {
             return (nil, 0)
         }
-        let count = Int(network.wayCount)
+        let count = Int(network.pointee.wayCount)
         guard count <= ways.count else { return (nil, count) }
-        let known = UnsafeBufferPointer(rebasing: UnsafeBufferPointer(ways)[..<count])
-        return ((NetworkState(network, known), network.waysAreComplete != 0), count)
+        let known = UnsafeMutableBufferPointer(rebasing: ways[..<count])
+        return ((NetworkState(&network.pointee, known), network.pointee.waysAreComplete != 0), count)
     }
 
     /// Calls `onChange` on the library's own thread: once when all interfaces are known, then at each change. Returns

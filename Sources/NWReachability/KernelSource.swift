@@ -65,45 +65,36 @@ final class KernelSource: NetworkSource {
             network.schedule({ [weak self] in self?.changed() })
         else {
             // What cannot be known is not satisfied.
-            store(NetworkState(), isWhole: true)
+            store((NetworkState(), isWhole: true))
             timerQueue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.retry() }
             return .failed
         }
         // The first callback may be under way: it waits for `watch` and then reads again.
-        if let (state, isWhole) = network.state() {
-            store(state, isWhole: isWhole)
-        } else {
-            store(NetworkState(), isWhole: false)
-        }
+        store(network.state() ?? (NetworkState(), isWhole: false))
         return .started(network)
     }
 
     private func retry() {
-        let isStarted = watch.withLock { watch in
-            guard case .failed = watch else { return false }
+        let sending = watch.withLock { watch -> ReceiverList.Sending? in
+            guard case .failed = watch else { return nil }
             watch = start()
-            if case .started = watch { return true }
-            return false
+            guard case .started(let network) = watch, let state = network.state() else { return nil }
+            return list.withLock { $0.set(state.0, isWhole: state.isWhole, isNew: true) }
         }
-        if isStarted { send() }
+        sending?.send()
     }
 
-    /// On the library's thread.
+    /// On the library's thread. The library calls it only for changes.
     private func changed() {
-        let isStored = watch.withLock { watch in
-            guard case .started(let network) = watch else { return false }
-            return network.state().map { store($0, isWhole: $1) } ?? false
+        let sending = watch.withLock { watch -> ReceiverList.Sending? in
+            guard case .started(let network) = watch, let state = network.state() else { return nil }
+            return list.withLock { $0.set(state.0, isWhole: state.isWhole, isNew: true) }
         }
-        if isStored { send() }
+        sending?.send()
     }
 
-    @discardableResult
-    private func store(_ state: NetworkState, isWhole: Bool) -> Bool {
-        list.withLock { $0.set(state, isWhole: isWhole) }
-    }
-
-    private func send() {
-        list.withLock { $0.beginSend() }.send()
+    private func store(_ state: (NetworkState, isWhole: Bool)) {
+        _ = list.withLock { $0.set(state.0, isWhole: state.isWhole) }
     }
 }
 

@@ -16,13 +16,40 @@ public struct NWInterface: Hashable, Sendable {
     }
 
     public let type: InterfaceType
-    public let name: String
-    public let index: Int
+    private let number: UInt32
+    /// As the kernel has it, so that a copy counts no references.
+    private let nameBytes: NameBytes
 
-    init(type: InterfaceType, name: String, index: Int) {
+    public var name: String { nameBytes.text }
+    public var index: Int { Int(number) }
+
+    init(type: InterfaceType, name: NameBytes, index: UInt32) {
         self.type = type
-        self.name = name
-        self.index = index
+        nameBytes = name
+        number = index
+    }
+}
+
+/// The name of an interface: at most 15 bytes.
+struct NameBytes: Hashable, Sendable {
+    private let first: UInt64
+    private let second: UInt64
+
+    /// From 16 bytes, with zeros at the end.
+    init(loading bytes: UnsafeRawBufferPointer) {
+        first = bytes.loadUnaligned(as: UInt64.self)
+        second = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    }
+
+    /// Bytes after the fifteenth are dropped.
+    init(_ text: String) {
+        var bytes = [UInt8](text.utf8.prefix(15))
+        bytes += [UInt8](repeating: 0, count: 16 - bytes.count)
+        self = bytes.withUnsafeBytes { NameBytes(loading: $0) }
+    }
+
+    var text: String {
+        withUnsafeBytes(of: self) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 }
 

@@ -46,18 +46,15 @@ public struct NWPath: Equatable, Sendable {
     public let supportsDNS: Bool
     /// The gateways of the default routes, IPv4's first, with port `any`.
     public var gateways: [NWEndpoint] {
-        let (first, second) = (used.ipv4?.gateway, used.ipv6?.gateway)
-        return [first, second == first ? nil : second].compactMap { $0?.endpoint }
+        let (first, second) = (details.used.ipv4?.gatewayEndpoint, details.used.ipv6?.gatewayEndpoint)
+        return [first, second == first ? nil : second].compactMap { $0 }
     }
     /// nil: a monitor's path has no ends.
-    public let localEndpoint: NWEndpoint?
+    public var localEndpoint: NWEndpoint? { nil }
     /// nil: a monitor's path has no ends.
-    public let remoteEndpoint: NWEndpoint?
+    public var remoteEndpoint: NWEndpoint? { nil }
 
-    /// Gateways, types, and (for `==` only) source addresses.
-    private let used: Families<NetworkState.DefaultPath?>
-    /// For `==` only.
-    private let nameServers: NetworkState.Servers
+    private let details: PathDetails
 
     /// false: Linux has no source for it.
     public var isConstrained: Bool { false }
@@ -68,7 +65,7 @@ public struct NWPath: Equatable, Sendable {
 
     /// Whether packets leave over an interface of this type, or over a tunnel that such an interface carries.
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool {
-        NWPath.types(used).contains(UsedTypes(type))
+        details.types.contains(UsedTypes(type))
     }
 }
 
@@ -78,27 +75,40 @@ extension NWPath {
 
     init(_ network: NetworkState, _ requirement: Requirement) {
         let choice = Choice(network, requirement)
+        details = PathDetails(choice.used, network.nameServers)
         status = choice.status
         availableInterfaces = choice.interfaces
-        used = choice.used
-        isExpensive = NWPath.types(used).contains(.cellular)
-        supportsIPv4 = used.ipv4 != nil
-        supportsIPv6 = used.ipv6 != nil
+        isExpensive = details.types.contains(.cellular)
+        supportsIPv4 = choice.used.ipv4 != nil
+        supportsIPv6 = choice.used.ipv6 != nil
         supportsDNS = choice.status == .satisfied && !choice.isLoopback && network.isNameServerReachable
-        localEndpoint = nil
-        remoteEndpoint = nil
-        nameServers = network.nameServers
-    }
-
-    private static func types(_ used: Families<NetworkState.DefaultPath?>) -> UsedTypes {
-        (used.ipv4?.types ?? []).union(used.ipv6?.types ?? [])
     }
 }
 
-extension NetworkState.Gateway {
-    fileprivate var endpoint: NWEndpoint {
+/// What a path does not store itself, so that a copy of a path is small.
+private final class PathDetails: Sendable, Equatable {
+    /// Gateways, and (for `==` only) source addresses.
+    let used: DefaultPaths
+    let types: UsedTypes
+    /// For `==` only.
+    let nameServers: NameServers
+
+    init(_ used: DefaultPaths, _ nameServers: NameServers) {
+        self.used = used
+        self.nameServers = nameServers
+        types = (used.ipv4?.types ?? []).union(used.ipv6?.types ?? [])
+    }
+
+    static func == (left: PathDetails, right: PathDetails) -> Bool {
+        left === right || left.used == right.used && left.nameServers == right.nameServers
+    }
+}
+
+extension DefaultPath {
+    fileprivate var gatewayEndpoint: NWEndpoint? {
+        guard let gateway else { return nil }
         let host: NWEndpoint.Host =
-            address.isIPv6 ? .ipv6(IPv6Address(address, interface)) : .ipv4(IPv4Address(address, interface))
+            gateway.isIPv6 ? .ipv6(IPv6Address(gateway, gatewayInterface)) : .ipv4(IPv4Address(gateway, nil))
         return .hostPort(host: host, port: .any)
     }
 }

@@ -50,6 +50,7 @@ extension NWPathMonitor {
 extension NWPathMonitor.Script {
     /// An interface with a default route.
     public struct Interface: Sendable, Hashable {
+        /// At most 15 bytes, as in the kernel. Others are dropped.
         public var name: String
         public var type: NWInterface.InterfaceType
         public var index: Int
@@ -129,7 +130,7 @@ private final class ScriptSource: NetworkSource {
     func play(_ network: NWPathMonitor.Script.Network) {
         let sending = state.withLock { state in
             state.network = network
-            return state.list.set(NetworkState(network), isWhole: true) ? state.list.beginSend() : nil
+            return state.list.set(NetworkState(network), isWhole: true)
         }
         sending?.send()
     }
@@ -152,39 +153,42 @@ extension NetworkState {
         ways = network.interfaces.map(Way.init)
         chosen = ways.best
         let loopbackPath = network.isLoopbackUp ? DefaultPath(types: UsedTypes(.loopback)) : nil
-        loopback = Families(ipv4: loopbackPath, ipv6: loopbackPath)
-        let servers = network.nameServers.compactMap(\.gateway?.address)
-        nameServers = Servers(
-            first: servers.first, second: servers.dropFirst().first, others: Array(servers.dropFirst(2)))
+        loopback = DefaultPaths(ipv4: loopbackPath, ipv6: loopbackPath)
+        let servers = network.nameServers.compactMap(\.address)
+        nameServers = NameServers(
+            first: servers.first, second: servers.dropFirst().first, third: servers.dropFirst(2).first)
         isNameServerReachable = network.canReachNameServers && !servers.isEmpty
     }
 }
 
-extension NetworkState.Way {
+extension Way {
     fileprivate init(_ script: NWPathMonitor.Script.Interface) {
-        let gateways = script.gateways.compactMap(\.gateway)
-        let common = NetworkState.DefaultPath(
+        let path = DefaultPath(
             requiresConnection: script.requiresConnection,
             types: script.carriers.reduce(UsedTypes(script.type)) { $0.union(UsedTypes($1)) })
-        func path(gateway: NetworkState.Gateway?) -> NetworkState.DefaultPath {
-            var path = common
-            path.gateway = gateway
-            return path
-        }
-        interface = NWInterface(type: script.type, name: script.name, index: script.index)
-        paths = Families(
-            ipv4: script.supportsIPv4 ? path(gateway: gateways.first { !$0.address.isIPv6 }) : nil,
-            ipv6: script.supportsIPv6 ? path(gateway: gateways.first { $0.address.isIPv6 }) : nil)
+        interface = NWInterface(type: script.type, name: NameBytes(script.name), index: UInt32(clamping: script.index))
+        paths = DefaultPaths(
+            ipv4: script.supportsIPv4 ? path.through(script.gateways.first { $0.address?.isIPv6 == false }) : nil,
+            ipv6: script.supportsIPv6 ? path.through(script.gateways.first { $0.address?.isIPv6 == true }) : nil)
+    }
+}
+
+extension DefaultPath {
+    fileprivate func through(_ gateway: NWEndpoint.Host?) -> DefaultPath {
+        var path = self
+        path.gateway = gateway?.address
+        path.gatewayInterface = gateway?.interface
+        return path
     }
 }
 
 extension NWEndpoint.Host {
     /// nil: a name.
-    fileprivate var gateway: NetworkState.Gateway? {
+    fileprivate var address: AddressBytes? {
         switch self {
         case .name: nil
-        case .ipv4(let address): NetworkState.Gateway(address: address.address, interface: address.interface)
-        case .ipv6(let address): NetworkState.Gateway(address: address.address, interface: address.interface)
+        case .ipv4(let address): address.address
+        case .ipv6(let address): address.address
         }
     }
 }

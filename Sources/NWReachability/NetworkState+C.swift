@@ -9,51 +9,53 @@ import Glibc
 import Musl
 #endif
 
+// The structures are large, so they are passed as `inout`, which copies nothing.
+
 extension NetworkState {
-    init(_ network: SCNetworkReachabilityNetwork, _ ways: UnsafeBufferPointer<SCNetworkReachabilityWay>) {
-        chosen.ipv4 = DefaultPath(chosen: network.ipv4, ways, \.ipv4CarrierTypes)
-        chosen.ipv6 = DefaultPath(chosen: network.ipv6, ways, \.ipv6CarrierTypes)
+    init(_ network: inout SCNetworkReachabilityNetwork, _ ways: UnsafeMutableBufferPointer<SCNetworkReachabilityWay>) {
+        self.ways.reserveCapacity(ways.count)
+        for index in ways.indices {
+            let way = Way(&ways[index])
+            self.ways.append(way)
+            // One of the ways has the interface of a chosen path, unless that is not known.
+            if network.ipv4.interfaceIndex == ways[index].interfaceIndex {
+                chosen.ipv4 = DefaultPath(&network.ipv4, way.interface, ways[index].ipv4CarrierTypes)
+            }
+            if network.ipv6.interfaceIndex == ways[index].interfaceIndex {
+                chosen.ipv6 = DefaultPath(&network.ipv6, way.interface, ways[index].ipv6CarrierTypes)
+            }
+        }
+        if chosen.ipv4 == nil { chosen.ipv4 = DefaultPath(&network.ipv4, nil, 0) }
+        if chosen.ipv6 == nil { chosen.ipv6 = DefaultPath(&network.ipv6, nil, 0) }
         loopback.ipv4 = DefaultPath(loopback: network.ipv4LoopbackFlags)
         loopback.ipv6 = DefaultPath(loopback: network.ipv6LoopbackFlags)
-        self.ways = ways.map(Way.init)
         isNameServerReachable = network.nameServerIsReachable != 0
         let count = network.nameServerCount
-        if count > 0 { nameServers.first = AddressBytes(network.nameServers.0) }
-        if count > 1 { nameServers.second = AddressBytes(network.nameServers.1) }
-        if count > 2, let third = AddressBytes(network.nameServers.2) { nameServers.others = [third] }
+        if count > 0 { nameServers.first = AddressBytes(&network.nameServers.0) }
+        if count > 1 { nameServers.second = AddressBytes(&network.nameServers.1) }
+        if count > 2 { nameServers.third = AddressBytes(&network.nameServers.2) }
     }
 }
 
-extension NetworkState.Way {
-    fileprivate init(_ way: SCNetworkReachabilityWay) {
-        interface = NWInterface(way)
-        paths = Families(
-            ipv4: NetworkState.DefaultPath(way.ipv4, interface, way.ipv4CarrierTypes),
-            ipv6: NetworkState.DefaultPath(way.ipv6, interface, way.ipv6CarrierTypes))
+extension Way {
+    fileprivate init(_ way: inout SCNetworkReachabilityWay) {
+        let interface = NWInterface(&way)
+        self.interface = interface
+        paths = DefaultPaths(
+            ipv4: DefaultPath(&way.ipv4, interface, way.ipv4CarrierTypes),
+            ipv6: DefaultPath(&way.ipv6, interface, way.ipv6CarrierTypes))
     }
 }
 
-extension NetworkState.DefaultPath {
+extension DefaultPath {
     /// nil: packets cannot take the path.
-    fileprivate init?(_ path: SCNetworkReachabilityDefaultPath, _ interface: NWInterface?, _ carriers: UInt32) {
+    fileprivate init?(_ path: inout SCNetworkReachabilityDefaultPath, _ interface: NWInterface?, _ carriers: UInt32) {
         guard path.flags.contains(.reachable) else { return nil }
         requiresConnection = path.flags.contains(.connectionRequired)
         if let interface { types = UsedTypes(interface.type).union(UsedTypes(carriers: carriers)) }
-        source = AddressBytes(path.source)
-        gateway = AddressBytes(path.gateway).map { NetworkState.Gateway($0, interface) }
-    }
-
-    /// One of the ways has the path's interface, unless that is not known.
-    fileprivate init?(
-        chosen path: SCNetworkReachabilityDefaultPath, _ ways: UnsafeBufferPointer<SCNetworkReachabilityWay>,
-        _ carriers: KeyPath<SCNetworkReachabilityWay, UInt32>
-    ) {
-        guard path.flags.contains(.reachable) else { return nil }
-        guard let way = ways.first(where: { $0.interfaceIndex == path.interfaceIndex }) else {
-            self.init(path, nil, 0)
-            return
-        }
-        self.init(path, NWInterface(way), way[keyPath: carriers])
+        source = AddressBytes(&path.source)
+        gateway = AddressBytes(&path.gateway)
+        if gateway?.isLinkLocalIPv6 == true { gatewayInterface = interface }
     }
 
     fileprivate init?(loopback flags: SCNetworkReachabilityFlags) {
@@ -62,22 +64,13 @@ extension NetworkState.DefaultPath {
     }
 }
 
-extension NetworkState.Gateway {
-    fileprivate init(_ address: AddressBytes, _ interface: NWInterface?) {
-        self.address = address
-        self.interface = address.isIPv6 && IPv6Address(address, nil).isLinkLocal ? interface : nil
-    }
-}
-
 extension NWInterface {
-    fileprivate init(_ way: SCNetworkReachabilityWay) {
-        let name = withUnsafePointer(to: way.interfaceName) { name in
-            name.withMemoryRebound(to: CChar.self, capacity: Int(IF_NAMESIZE)) { String(cString: $0) }
-        }
+    fileprivate init(_ way: inout SCNetworkReachabilityWay) {
+        let name = withUnsafeBytes(of: &way.interfaceName) { NameBytes(loading: $0) }
         // The kernel gives ppp over a modem the flag, not the type.
         let isModem = way.ipv4.flags.contains(.isWWAN) || way.ipv6.flags.contains(.isWWAN)
         self.init(
-            type: isModem ? .cellular : InterfaceType(way.interfaceType), name: name, index: Int(way.interfaceIndex))
+            type: isModem ? .cellular : InterfaceType(way.interfaceType), name: name, index: way.interfaceIndex)
     }
 }
 
@@ -108,11 +101,11 @@ extension UsedTypes {
 
 extension AddressBytes {
     /// nil: no address.
-    fileprivate init?(_ storage: sockaddr_storage) {
-        let address = withUnsafeBytes(of: storage) { raw -> AddressBytes? in
-            switch Int32(raw.load(as: sockaddr.self).sa_family) {
-            case AF_INET: withUnsafeBytes(of: raw.load(as: sockaddr_in.self).sin_addr) { AddressBytes(loading: $0) }
-            case AF_INET6: withUnsafeBytes(of: raw.load(as: sockaddr_in6.self).sin6_addr) { AddressBytes(loading: $0) }
+    fileprivate init?(_ storage: inout sockaddr_storage) {
+        let address = withUnsafeBytes(of: &storage) { raw -> AddressBytes? in
+            switch Int32(raw.load(as: sa_family_t.self)) {
+            case AF_INET: AddressBytes(loading: UnsafeRawBufferPointer(rebasing: raw[4..<8]))
+            case AF_INET6: AddressBytes(loading: UnsafeRawBufferPointer(rebasing: raw[8..<24]))
             default: nil
             }
         }

@@ -1,54 +1,47 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// One value for each family.
-package struct Families<Value> {
-    var ipv4: Value
-    var ipv6: Value
+/// The usable default path of one family. Without references: each change of the network makes some.
+struct DefaultPath: Sendable, Equatable {
+    var requiresConnection = false
+    /// Of the interface, and of those that carry it.
+    var types: UsedTypes = []
+    var source: AddressBytes?
+    var gateway: AddressBytes?
+    /// Of a link-local gateway.
+    var gatewayInterface: NWInterface?
 }
 
-extension Families: Equatable where Value: Equatable {}
-extension Families: Sendable where Value: Sendable {}
+/// The usable default paths of both families.
+struct DefaultPaths: Sendable, Equatable {
+    var ipv4: DefaultPath?
+    var ipv6: DefaultPath?
+}
+
+/// An interface with a usable default path.
+struct Way: Sendable, Equatable {
+    var interface: NWInterface
+    /// Out of this interface.
+    var paths: DefaultPaths
+}
+
+/// The name servers, in order. The resolver uses no more.
+struct NameServers: Sendable, Equatable {
+    var first: AddressBytes?
+    var second: AddressBytes?
+    var third: AddressBytes?
+}
 
 /// All default paths of a network namespace, and its name servers: what the paths of all monitors are made from.
 package struct NetworkState: Sendable, Equatable {
-    /// The usable default path of one family.
-    struct DefaultPath: Sendable, Equatable {
-        var requiresConnection = false
-        /// Of the interface, and of those that carry it.
-        var types: UsedTypes = []
-        var source: AddressBytes?
-        var gateway: Gateway?
-    }
-
-    struct Gateway: Sendable, Equatable {
-        let address: AddressBytes
-        /// Of a link-local address.
-        let interface: NWInterface?
-    }
-
-    /// An interface with a usable default path.
-    struct Way: Sendable, Equatable {
-        var interface: NWInterface
-        /// Out of this interface.
-        var paths: Families<DefaultPath?>
-    }
-
-    /// The name servers in order.
-    struct Servers: Sendable, Equatable {
-        var first: AddressBytes?
-        var second: AddressBytes?
-        var others: [AddressBytes] = []
-    }
-
     /// The ways that the kernel chooses.
-    var chosen = Families<DefaultPath?>(ipv4: nil, ipv6: nil)
-    var loopback = Families<DefaultPath?>(ipv4: nil, ipv6: nil)
+    var chosen = DefaultPaths()
+    var loopback = DefaultPaths()
     var ways: [Way] = []
-    var nameServers = Servers()
+    var nameServers = NameServers()
     package var isNameServerReachable = false
 
-    static let loopbackInterface = NWInterface(type: .loopback, name: "lo", index: 1)
+    static let loopbackInterface = NWInterface(type: .loopback, name: NameBytes("lo"), index: 1)
 }
 
 /// A set of types of interfaces.

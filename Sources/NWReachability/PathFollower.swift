@@ -37,13 +37,6 @@ final class PathFollower: NetworkReceiver {
         }
     }
 
-    /// What is left to do without a lock.
-    private struct FollowUp {
-        var queue: DispatchQueue?
-        var buffers: [PathBuffer] = []
-        var path = NWPath.unknown
-    }
-
     private let requirement: Requirement
     private let source: any NetworkSource
     // The locks, in the order in which a thread takes them. No user's code runs while one is held.
@@ -126,17 +119,16 @@ final class PathFollower: NetworkReceiver {
 
     private func put(_ update: NetworkUpdate) {
         let path = update.path(for: requirement)
-        let followUp = state.withLock { state -> FollowUp? in
-            guard !state.isCancelled, update.number > state.number else { return nil }
+        let (queue, buffers) = state.withLock { state -> (DispatchQueue?, [PathBuffer]) in
+            guard !state.isCancelled, update.number > state.number else { return (nil, []) }
             state.number = update.number
             state.isWhole = update.isWhole
             state.path = path
-            return FollowUp(
-                queue: state.takeCall(), buffers: update.isWhole ? Array(state.buffers.values) : [], path: path)
+            let hasBuffers = update.isWhole && !state.buffers.isEmpty
+            return (state.takeCall(), hasBuffers ? Array(state.buffers.values) : [])
         }
-        guard let followUp else { return }
-        for buffer in followUp.buffers { buffer.put(followUp.path, number: update.number) }
-        if let queue = followUp.queue { queueCall(on: queue) }
+        for buffer in buffers { buffer.put(path, number: update.number) }
+        if let queue { queueCall(on: queue) }
     }
 
     // MARK: - The handler

@@ -5,9 +5,13 @@ import Synchronization
 
 /// The paths of one state of the network. Monitors with equal requirements share a path, so it is made once.
 package final class PathTable: Sendable {
+    private struct Paths {
+        var any: NWPath?
+        var others: [Requirement: NWPath] = [:]
+    }
+
     let state: NetworkState
-    /// There are few requirements: a search is faster than hashing.
-    private let paths = Mutex<[(requirement: Requirement, path: NWPath)]>([])
+    private let paths = Mutex(Paths())
 
     package init(_ state: NetworkState) {
         self.state = state
@@ -15,9 +19,9 @@ package final class PathTable: Sendable {
 
     func path(for requirement: Requirement) -> NWPath {
         paths.withLock { paths in
-            if let entry = paths.first(where: { $0.requirement == requirement }) { return entry.path }
+            if let path = requirement == .any ? paths.any : paths.others[requirement] { return path }
             let path = NWPath(state, requirement)
-            paths.append((requirement, path))
+            if requirement == .any { paths.any = path } else { paths.others[requirement] = path }
             return path
         }
     }

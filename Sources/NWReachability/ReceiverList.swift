@@ -20,16 +20,16 @@ package struct ReceiverList {
         receivers.firstIndex { $0 === receiver }.map { receivers.remove(at: $0) }
     }
 
-    /// Returns false if nothing has changed.
-    package mutating func set(_ state: NetworkState, isWhole: Bool) -> Bool {
-        let isEqual = latest.paths.state == state
-        if isEqual && latest.number > 0 && latest.isWhole == isWhole { return false }
+    /// Returns nil if nothing has changed. `isNew`: the state differs, so it need not be compared.
+    package mutating func set(_ state: NetworkState, isWhole: Bool, isNew: Bool = false) -> Sending? {
+        let isEqual = !isNew && latest.paths.state == state
+        if isEqual && latest.number > 0 && latest.isWhole == isWhole { return nil }
         let paths = isEqual ? latest.paths : PathTable(state)
         latest = NetworkUpdate(number: latest.number + 1, isWhole: isWhole, paths: paths)
-        return true
+        return Sending(update: latest, receivers: receivers)
     }
 
-    /// The last update for all receivers, to be sent without a lock.
+    /// An update for all receivers, to be sent without a lock.
     package struct Sending {
         fileprivate let update: NetworkUpdate
         fileprivate let receivers: [any NetworkReceiver]
@@ -37,10 +37,6 @@ package struct ReceiverList {
         package func send() {
             for receiver in receivers { receiver.receive(update) }
         }
-    }
-
-    package func beginSend() -> Sending {
-        Sending(update: latest, receivers: receivers)
     }
 }
 #endif

@@ -24,7 +24,7 @@ enum Requirement: Hashable, Sendable {
 struct Choice {
     let interfaces: [NWInterface]
     /// The default paths that packets take.
-    let used: Families<NetworkState.DefaultPath?>
+    let used: DefaultPaths
     let isLoopback: Bool
 
     init(_ network: NetworkState, _ requirement: Requirement) {
@@ -36,11 +36,11 @@ struct Choice {
         } else if requirement == .any {
             // The kernel chooses.
             used = network.chosen
-            interfaces = network.ways.map(\.interface)
+            interfaces = network.ways.map { $0.interface }
         } else {
             // A program binds its sockets to an interface.
             let ways = network.ways.filter { requirement.allows($0.interface) }
-            interfaces = ways.map(\.interface)
+            interfaces = ways.map { $0.interface }
             used = ways.best
         }
     }
@@ -54,12 +54,12 @@ struct Choice {
     }
 }
 
-extension [NetworkState.Way] {
+extension [Way] {
     /// The first path of each family.
-    var best: Families<NetworkState.DefaultPath?> {
-        Families(
-            ipv4: lazy.compactMap(\.paths.ipv4).first,
-            ipv6: lazy.compactMap(\.paths.ipv6).first)
+    var best: DefaultPaths {
+        DefaultPaths(
+            ipv4: first { $0.paths.ipv4 != nil }?.paths.ipv4,
+            ipv6: first { $0.paths.ipv6 != nil }?.paths.ipv6)
     }
 }
 #endif
