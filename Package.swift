@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "AFNetworkReachability", targets: ["AFNetworkReachability"]),
         .library(name: "AlamofireReachability", targets: ["AlamofireReachability"]),
         .library(name: "ClassicReachability", targets: ["ClassicReachability"]),
+        .library(name: "NWReachability", targets: ["NWReachability"]),
         .executable(name: "reachability", targets: ["reachability"]),
     ],
     traits: [
@@ -69,6 +70,7 @@ let package = Package(
         .target(name: "ClassicReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
         // The arguments of the tool, also where /proc is not mounted.
         .target(name: "ReachabilityArguments"),
+        .target(name: "NWReachability", dependencies: [cReachability]),
         .executableTarget(
             name: "reachability",
             dependencies: [
@@ -94,6 +96,7 @@ let package = Package(
         ),
         .testTarget(name: "AFNetworkReachabilityTests", dependencies: ["AFNetworkReachability", "TestSupport"]),
         .testTarget(name: "AlamofireReachabilityTests", dependencies: ["AlamofireReachability", "TestSupport"]),
+        .testTarget(name: "NWReachabilityTests", dependencies: ["NWReachability", "TestSupport"]),
         .testTarget(name: "ClassicReachabilityTests", dependencies: ["ClassicReachability", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6],

@@ -5,7 +5,7 @@ import Glibc
 /// Measures what our Swift modules add to the hop from a callback to the user's code.
 @main
 enum Main {
-    private static let comparisons = [Comparison.sequence, .block]
+    private static let comparisons = [Comparison.sequence, .block, .handler]
 
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()

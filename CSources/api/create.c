@@ -132,13 +132,23 @@ static bool spec_set_interface(struct target_spec *spec, const char *name)
     return true;
 }
 
+#define KNOWN_OPTIONS (uint32_t)(kSCNetworkReachabilityOptionNotifyPath | kSCNetworkReachabilityOptionNotifyNetwork)
+
+/* The network is that of all interfaces, without a mark. */
+static bool is_plain_default_path(const struct target_spec *spec)
+{
+    const struct question *question = &spec->questions[0];
+
+    return spec->kind == TARGET_DEFAULT && question->interface[0] == '\0' && question->mark == 0;
+}
+
 static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
 {
     const bool has_addresses = options->localAddress != NULL || options->remoteAddress != NULL;
 
     if ((options->nodename != NULL) == has_addresses)
         return refuse(has_addresses ? "nodename and address: both are set" : "nodename and address: both are NULL");
-    if ((options->options & ~(uint32_t)kSCNetworkReachabilityOptionNotifyPath) != 0)
+    if ((options->options & ~KNOWN_OPTIONS) != 0)
         return refuse("options->options: an unknown bit is set");
     if (has_addresses ? !spec_set_addresses(spec, options) : !spec_set_name(spec, options->nodename))
         return false;
@@ -147,7 +157,8 @@ static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabili
     for (size_t i = 0; i < spec->count; i++)
         spec->questions[i].mark = options->routingMark;
     spec->notify_path = (options->options & kSCNetworkReachabilityOptionNotifyPath) != 0;
-    return true;
+    spec->notify_network = (options->options & kSCNetworkReachabilityOptionNotifyNetwork) != 0;
+    return !spec->notify_network || is_plain_default_path(spec);
 }
 
 /* ---- The calls -------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "api/target.h"
 #include "loop/library_thread.h"
 #include "names/name_monitor.h"
+#include "names/network_monitor.h"
 
 enum { MODE_DEFAULT, MODE_COMMON, MODES };
 
@@ -29,12 +30,19 @@ struct schedule {
     struct job                    job;          /* in the loop's queue while a delivery is due */
     struct list                   change;       /* in the loop's list for SCRunLoopCopyNextChange */
     struct member                 member;       /* of the loop */
-    struct schedule_name         *name;         /* follows, if the target needs look-ups; else NULL */
+    /* These follow, if the target needs look-ups, and if it has notify_network. Else NULL. */
+    struct schedule_name    *name;
+    struct schedule_network *network;
 };
 
 struct schedule_name {
     struct schedule  *schedule;
     struct name_watch watch; /* in the loop's name monitor */
+};
+
+struct schedule_network {
+    struct schedule     *schedule;
+    struct network_watch watch; /* in the loop's network monitor */
 };
 
 /* Gives the target's questions to every monitor that watches the target. */

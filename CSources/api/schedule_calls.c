@@ -11,6 +11,7 @@
 
 #include "api/delivery.h"
 #include "api/name.h"
+#include "api/network.h"
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/list.h"
@@ -41,7 +42,8 @@ static bool can_share_path(const struct SCNetworkReachability *target)
 static struct schedule *create_schedule(struct SCNetworkReachability *target, SCRunLoopRef loop)
 {
     const size_t     name_size = target->lookups != NULL ? sizeof(struct schedule_name) : 0;
-    struct schedule *schedule = calloc(1, sizeof *schedule + name_size);
+    const size_t     network_size = target->notify_network ? sizeof(struct schedule_network) : 0;
+    struct schedule *schedule = calloc(1, sizeof *schedule + name_size + network_size);
 
     if (schedule == NULL)
         return NULL;
@@ -50,6 +52,10 @@ static struct schedule *create_schedule(struct SCNetworkReachability *target, SC
         schedule->name->schedule = schedule;
         schedule->name->watch = (struct name_watch){ .owner = &schedule->counted, .due = repeat_lookup_of_watch };
         list_init(&schedule->name->watch.node);
+    }
+    if (network_size > 0) {
+        schedule->network = (void *)((char *)(schedule + 1) + name_size);
+        network_schedule_init(schedule);
     }
     counted_init(&schedule->counted, free_schedule);
     list_init(&schedule->node);
@@ -150,11 +156,14 @@ static int add_schedule_locked(struct schedule *schedule)
         error = monitor_watch(loop, target->netns, &schedule->watch);
     if (error == 0)
         error = evaluate_new_schedule_locked(target);
+    if (error == 0 && target->notify_network)
+        error = network_join_locked(schedule);
     if (error == 0 && !add_to_loop(schedule))
         error = error_invalid("runLoop: its thread has ended");
     if (error != 0) {
         schedule->active = false;
         leave_name_monitor(schedule);
+        network_leave_locked(schedule);
         monitor_unwatch(loop, &schedule->watch);
         if (list_is_empty(&target->schedules))
             atomic_store_explicit(&target->published, 0, memory_order_release);
@@ -180,6 +189,7 @@ static void remove_schedule_locked(struct schedule *schedule)
     schedule->active = false;
     target->change_queued = false; /* it may be queued on this loop: then another loop must queue it */
     leave_name_monitor(schedule);
+    network_leave_locked(schedule);
     monitor_unwatch(schedule->loop, &schedule->watch);
     runloop_lock(schedule->loop);
     was_queued = runloop_cancel_job_locked(schedule->loop, &schedule->job);
@@ -189,6 +199,7 @@ static void remove_schedule_locked(struct schedule *schedule)
     if (was_queued)
         counted_release(&schedule->counted); /* never the last reference: the list holds one */
     list_remove(&schedule->node);
+    network_forget_locked(target);
     if (target->lookups != NULL && list_is_empty(&target->schedules))
         name_stop_lookups_locked(target);
     if (list_is_empty(&target->schedules))

@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "base/object.h"
 #include "names/resolvconf.h"
+#include "route/network_path.h"
 
 #define TYPE_ID   0x5343524cul
 #define NO_TARGET "target: NULL, not a target, or released"
@@ -58,6 +59,7 @@ static void free_target(struct counted *counted)
     }
     netns_release(target->netns);
     pthread_mutex_destroy(&target->lock);
+    network_path_release(target->network);
     questions_release(target->questions);
     questions_release(target->initial);
     free(target);
@@ -140,6 +142,7 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
         begin_lookups(target);
     target->initial = target->questions;
     counted_retain(&target->initial->counted);
+    target->notify_network = spec->notify_network;
     list_init(&target->schedules);
     return target;
 }

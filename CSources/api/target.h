@@ -26,6 +26,7 @@ struct SCNetworkReachability {
     enum target_kind  kind;
     const char       *name;    /* NULL: not a TARGET_NAME */
     struct questions *initial; /* until a name is resolved: one question, about the default path */
+    bool              notify_network;
     struct netns     *netns;
     struct lookups   *lookups; /* NULL: no name, or localhost */
     struct details   *details; /* NULL: the target reports flags and interface alone, without option NotifyPath */
@@ -34,16 +35,17 @@ struct SCNetworkReachability {
      * scheduled. */
     _Atomic uint64_t published;
 
-    pthread_mutex_t   lock;      /* for all below; taken before a loop's lock, never held while user code runs */
-    struct questions *questions; /* always `initial` if the target needs no look-up */
-    struct list       schedules;
-    struct outcome    current;       /* of the last evaluation */
-    struct outcome    delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
-    atomic_ulong      path_version;  /* grows with `current` and with new questions; read without the lock */
-    bool              owed;          /* a delivery must come, even if nothing changed */
-    bool              owed_next;     /* the next evaluation sets `owed` */
-    bool              is_delivering; /* a callback is running */
-    bool              change_queued; /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
+    pthread_mutex_t      lock;      /* for all below; taken before a loop's lock, never held while user code runs */
+    struct questions    *questions; /* always `initial` if the target needs no look-up */
+    struct list          schedules;
+    struct network_path *network;       /* the last one; NULL: not scheduled, or !notify_network */
+    struct outcome       current;       /* of the last evaluation */
+    struct outcome       delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
+    atomic_ulong         path_version;  /* grows with `current` and with new questions; read without the lock */
+    bool                 owed;          /* a delivery must come, even if nothing changed */
+    bool                 owed_next;     /* the next evaluation sets `owed` */
+    bool                 is_delivering; /* a callback is running */
+    bool                 change_queued; /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
 
     SCNetworkReachabilityCallBack callback;
     struct callback_context      *context;
@@ -79,7 +81,7 @@ struct target_spec {
     const char      *name; /* NULL: not a TARGET_NAME */
     struct question  questions[TARGET_SPEC_QUESTIONS];
     size_t           count; /* of questions */
-    bool             needs_lookup, notify_path;
+    bool             needs_lookup, notify_path, notify_network;
     struct netns    *netns; /* NULL: that of the calling thread */
 };
 

@@ -224,6 +224,40 @@ int resolvconf_server_questions(struct questions **ret)
     return 0;
 }
 
+/* systemd-resolved's stub listens on the first address. On the second, it passes queries on unchanged. */
+static bool is_stub(const struct name_server *server)
+{
+    static const struct address stubs[] = { { AF_INET, { 127, 0, 0, 53 } }, { AF_INET, { 127, 0, 0, 54 } } };
+
+    return address_equal(&server->address, &stubs[0]) || address_equal(&server->address, &stubs[1]);
+}
+
+/* Whether there are servers and systemd-resolved is all of them. */
+static bool are_stubs(const struct name_server *servers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!is_stub(&servers[i]))
+            return false;
+    return count > 0;
+}
+
+int resolvconf_servers(struct name_server ret[CONFFILE_SERVERS], size_t *ret_count)
+{
+    struct name_server upstream[CONFFILE_SERVERS];
+    struct filestamp   stamp;
+    size_t             count = 0;
+    int                error = read_servers(RESOLV_CONF, &stamp, ret, ret_count);
+
+    if (error != 0 || !are_stubs(ret, *ret_count))
+        return error == EAGAIN ? kSCStatusReachabilityUnknown : error;
+    error = read_servers(UPSTREAM, &stamp, upstream, &count);
+    if (error != 0 || stamp.inode == 0 /* absent */)
+        return error == EAGAIN ? kSCStatusReachabilityUnknown : error;
+    memcpy(ret, upstream, count * sizeof *ret);
+    *ret_count = count;
+    return 0;
+}
+
 /* ---- Hosts ------------------------------------------------------------------------------------------------------ */
 
 /* NULL: the file could not be read, or there is no memory. */

@@ -9,6 +9,7 @@
  * Nothing here decides which addresses a name has. Only the system's resolver does.
  */
 
+#include "pure/conffile.h"
 #include "pure/question.h"
 
 enum { RESOLVCONF_FILES = 4 };
@@ -24,6 +25,10 @@ void resolvconf_release(void);
  * which servers they use in turn, there is one question, about the default path. Returns 0, or an errno: a file could
  * not be read. Reads files only if they have changed. */
 int resolvconf_server_questions(struct questions **ret);
+
+/* Reads the name servers of resolv.conf. If all are systemd-resolved's stub, and it says which servers it uses, reads
+ * those. Caches nothing. Returns 0, or an errno: a file could not be read. */
+int resolvconf_servers(struct name_server ret[CONFFILE_SERVERS], size_t *ret_count);
 
 /* Returns whether hosts(5) has the name, so that its look-up should be quick. Reads the file if it has changed. */
 bool resolvconf_hosts_has(const char *name);

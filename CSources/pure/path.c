@@ -204,8 +204,11 @@ void path_apply_outer(struct path *path, const struct address *remote, const str
 
     dependencies_add(&path->dependencies, &own);
     dependencies_add(&path->dependencies, &outer->dependencies);
-    if (path_rank(outer) > 0 && outer->index != path->index)
+    if (path_rank(outer) > 0 && outer->index != path->index) {
+        path->carriers |= outer->carriers | 1u << outer->type;
+        path->unknown_carrier = outer->type_unknown ? outer->index : outer->unknown_carrier;
         return;
+    }
     /* The kernel drops the packets of a tunnel that would go through the tunnel itself. */
     path->flags = 0;
     path->reason = path_rank(outer) > 0 ? kSCNetworkReachabilityReasonNoRoute : outer->reason;

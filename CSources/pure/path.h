@@ -32,8 +32,11 @@ struct path {
     uint32_t                           mtu, table;
     struct address                     destination, source, gateway;
     SCNetworkReachabilityEvidence      evidence;
-    bool                               type_unknown; /* the type of the interface is not known yet */
-    bool                               wireguard;    /* the path depends on the endpoint of a WireGuard peer */
+    bool                               type_unknown;    /* the type of the interface is not known yet */
+    bool                               wireguard;       /* the path depends on the endpoint of a WireGuard peer */
+    uint32_t                           metric;          /* of a default route */
+    uint32_t                           carriers;        /* 1 << type of each interface that carries the tunnel */
+    uint32_t                           unknown_carrier; /* a carrier whose type is not known yet; 0: there is none */
     struct dependencies                dependencies;
 };
 

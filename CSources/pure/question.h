@@ -12,6 +12,7 @@
 
 struct question {
     struct address destination; /* AF_UNSPEC: the default path */
+    uint8_t        family;      /* of the default path; AF_UNSPEC: either */
     struct address local;       /* the source address; AF_UNSPEC: the kernel chooses */
     uint32_t       scope;       /* an interface index, from a numeric zone or a socket address; 0: any */
     uint32_t       local_scope; /* the same of a link-local local address */
@@ -48,6 +49,12 @@ static inline bool question_is_local_wifi(const struct question *question)
 /* Two questions of the same class, to whose destinations the same route leads, have the same path, but for its
  * destination. 0: the question has no class. */
 unsigned question_class(const struct question *question);
+
+/* The family of a question about the default path; AF_UNSPEC: the better of the two. */
+static inline uint8_t question_default_family(const struct question *question)
+{
+    return question->local.family != AF_UNSPEC ? question->local.family : question->family;
+}
 
 /* Sets *ret_oif to the interface of a question; 0: any. `named` is the current index of the interface with the
  * question's interface name; 0: no name, or no such interface. False: *ret is the path already. */

@@ -59,6 +59,9 @@ static void parse_attribute(const struct attribute *attribute, struct route *rou
     case RTA_PREFSRC:
         attribute_address(attribute, route->family, &route->source);
         break;
+    case RTA_PRIORITY:
+        attribute_u32(attribute, &route->metric);
+        break;
     case RTA_GATEWAY:
         route->has_gateway = attribute_address(attribute, route->family, &route->gateway);
         break;

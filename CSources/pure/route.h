@@ -9,7 +9,7 @@
 /* A multipath route has its oifs and gateways in `legs` only. */
 struct route {
     uint8_t        family, prefix_length, source_length, type, protocol;
-    uint32_t       table, oif, mtu;
+    uint32_t       table, oif, mtu, metric;
     bool           has_gateway;
     struct address destination, gateway, source;
     uint32_t       expires; /* USER_HZ ticks; 0: never */

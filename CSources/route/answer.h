@@ -14,6 +14,8 @@
 #include "route/route_index.h"
 
 struct monitor;
+struct netns;
+struct round_cache;
 
 /* Questions whose path the monitor keeps up to date. The owner sets `owner`, `questions`, `extras`, `can_share`,
  * `path_version` and `accept`, which are constant while the monitor watches. */
@@ -22,6 +24,10 @@ struct path_watch {
     struct questions *questions; /* a reference; monitor_set_questions changes it */
     unsigned          extras;    /* query_extras bits */
     bool              can_share; /* one question, with a class; only this monitor sets the owner's path */
+    /* Evaluates instead of full_path_evaluate, with its arguments; NULL: full_path_evaluate does. `rtnetlink` NULL:
+     * netlink is denied. */
+    int (*evaluate)(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
+                    struct round_cache *cache, const struct questions *questions, struct path *ret);
     /* Changes whenever the owner's path or questions change, for any loop. */
     atomic_ulong *path_version;
     /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on

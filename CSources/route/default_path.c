@@ -30,7 +30,8 @@ static bool is_default_route(const struct route *route)
 /* `match` is the default route that matches the sample in `query->request`. */
 static int evaluate_default_route(struct route_query *query, struct route *match, struct path *ret)
 {
-    int error;
+    const uint32_t metric = match->metric; /* the next query overwrites the route's message */
+    int            error;
 
     if (query->request.destination.family == AF_INET) {
         error = address_path_from_match(query, match, ret);
@@ -41,6 +42,7 @@ static int evaluate_default_route(struct route_query *query, struct route *match
             error = address_path_try_other_legs(query, ret);
         }
     }
+    ret->metric = metric;
     return error == 0 ? address_path_add_source(query, ret) : error;
 }
 
@@ -49,18 +51,19 @@ static int evaluate_default_route(struct route_query *query, struct route *match
  * from one sample, so each half has one. */
 static bool no_default_exists(const struct route_query *query)
 {
-    const struct address *const samples[] = { &samples_ipv4[SAMPLES - 1], &samples_ipv6[0],
-                                              &samples_ipv6[SAMPLES - 1] };
-    struct route_request        requests[RTNETLINK_QUERY_LIMIT];
-    int                         errors[RTNETLINK_QUERY_LIMIT];
+    enum { REMAINING = 3 };
+    const struct address *const samples[REMAINING] = { &samples_ipv4[SAMPLES - 1], &samples_ipv6[0],
+                                                       &samples_ipv6[SAMPLES - 1] };
+    struct route_request        requests[REMAINING];
+    int                         errors[REMAINING];
 
-    for (size_t i = 0; i < RTNETLINK_QUERY_LIMIT; i++) {
+    for (size_t i = 0; i < REMAINING; i++) {
         requests[i] = query->request;
         requests[i].destination = *samples[i];
     }
-    if (rtnetlink_query_each(query->rtnetlink, requests, RTNETLINK_QUERY_LIMIT, errors) != 0)
+    if (rtnetlink_query_each(query->rtnetlink, requests, REMAINING, errors) != 0)
         return false;
-    for (size_t i = 0; i < RTNETLINK_QUERY_LIMIT; i++)
+    for (size_t i = 0; i < REMAINING; i++)
         if (errors[i] != ENETUNREACH)
             return false;
     return true;
@@ -100,7 +103,7 @@ static int find_default_of_family(struct route_query *query, const struct addres
 
 int default_path_find(struct route_query *query, struct path *ret)
 {
-    const uint8_t family = query->question->local.family;
+    const uint8_t family = question_default_family(query->question);
     struct path   ipv4 = path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
     bool          neither = false;
     int           error = 0;

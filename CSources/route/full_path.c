@@ -44,7 +44,7 @@ int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct 
     uint32_t learned = 0;
     int      error = evaluate_questions(rtnetlink, cache, questions, extras, ret);
 
-    while (error == 0 && ret->dependencies.unknown_link != learned) {
+    while (error == 0 && ret->dependencies.unknown_link != 0 && ret->dependencies.unknown_link != learned) {
         learned = ret->dependencies.unknown_link;
         error = learn_link(&rtnetlink->links, netns, learned);
         if (error == 0)

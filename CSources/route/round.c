@@ -87,16 +87,34 @@ static bool can_receive(const struct monitor *monitor)
     return monitor->rtnetlink.events.socket.fd >= 0;
 }
 
+static int evaluate_over_netlink(struct monitor *monitor, const struct step *step, struct path *ret)
+{
+    struct path_watch *watch = step->watch;
+
+    if (watch->evaluate != NULL)
+        return watch->evaluate(watch, &monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions, ret);
+    return full_path_evaluate(&monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions, watch->extras,
+                              ret);
+}
+
+static int evaluate_without_netlink(struct monitor *monitor, const struct step *step, struct path *ret)
+{
+    struct path_watch *watch = step->watch;
+
+    if (watch->evaluate != NULL)
+        return watch->evaluate(watch, NULL, monitor->netns, &monitor->cache, step->questions, ret);
+    return netns_evaluate_in_round(monitor->netns, &monitor->cache, step->questions, watch->extras, ret);
+}
+
 static int evaluate_step(struct monitor *monitor, const struct step *step, struct path *ret)
 {
-    const unsigned extras = step->watch->extras;
-    int            error = NETLINK_DENIED;
+    int error = NETLINK_DENIED;
 
     if (can_receive(monitor))
-        error = full_path_evaluate(&monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions, extras, ret);
+        error = evaluate_over_netlink(monitor, step, ret);
     if (error == NETLINK_DENIED) { /* the process may have entered a sandbox a moment ago */
         plan_begin_polling(&monitor->plan);
-        error = netns_evaluate_in_round(monitor->netns, &monitor->cache, step->questions, extras, ret);
+        error = evaluate_without_netlink(monitor, step, ret);
     }
     return error;
 }

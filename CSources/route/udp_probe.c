@@ -222,7 +222,7 @@ static int probe_default_of_family(const struct udp_probe *probe, const struct a
 /* The same choice between the families as default_path_find. */
 static int probe_default_path(const struct udp_probe *probe, struct path *ret)
 {
-    const uint8_t family = probe->question->local.family;
+    const uint8_t family = question_default_family(probe->question);
     struct path   ipv4 = path_unreachable(kSCNetworkReachabilityReasonNoRoute), ipv6 = ipv4;
     int           error = 0;
 

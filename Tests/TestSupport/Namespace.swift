@@ -86,12 +86,13 @@ package final class Namespace: Sendable {
 
     /// Waits until a netlink socket in this namespace has joined multicast groups, or until none has.
     package func until(isWatched: Bool) async throws {
-        try await waitUntil { try self.isWatched() == isWatched }
+        try await waitUntil { try (self.watches() > 0) == isWatched }
     }
 
-    private func isWatched() throws -> Bool {
+    /// The number of netlink sockets in this namespace that have joined multicast groups.
+    package func watches() throws -> Int {
         // The columns: sk Eth Pid Groups ... A socket only for queries has group 1, of links, and no other.
-        try lines(ofFile: "\(path)/net/netlink").dropFirst().contains {
+        try lines(ofFile: "\(path)/net/netlink").dropFirst().count {
             UInt64($0.split(separator: " ")[3], radix: 16).map { $0 > 1 } ?? false
         }
     }

@@ -36,6 +36,7 @@
  *     retain a target, release it           SCNetworkReachabilityRetain, SCNetworkReachabilityRelease
  *     its flags                             SCNetworkReachabilityGetFlags
  *     reason, interface, gateway, source    SCNetworkReachabilityGetPath; in a callback, ...GetLastPath
+ *     all interfaces with a default path    SCNetworkReachabilityGetNetwork
  *     the addresses of a name               SCNetworkReachabilityGetResolvedAddresses
  *     is it reachable, within N seconds     SCNetworkReachabilityWait
  *     text                                  SCNetworkReachabilityGetDescription, ...FlagsGetString, ...ReasonString
@@ -83,8 +84,9 @@
  * Waiting. Create, Schedule, Unschedule, GetFlags and Release never wait for a name server or the kernel's RTNL lock,
  *   with one exception: for 169.254.0.0, Schedule and the GetFlags of a target that is not scheduled may wait for the
  *   lock. Driving a run loop waits until the kernel has finished the change behind an event. This usually takes
- *   microseconds. GetPath, GetLastPath and Wait may wait for the lock. If the target is not scheduled, GetFlags ignores
- *   the other end of a tunnel, and sometimes the type of an interface, until GetPath or GetLastPath has read them.
+ *   microseconds. GetPath, GetLastPath, GetNetwork and Wait may wait for the lock. If the target is not scheduled,
+ *   GetFlags ignores the other end of a tunnel, and sometimes the type of an interface, until GetPath or GetLastPath has
+ *   read them.
  * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options and
  *   Path may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less than that of
  *   the first version, or more than 4096. On output, the library does not write fields that are not entirely within
@@ -327,7 +329,10 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
 /* clang-format off */
 SC_FLAGS(SCNetworkReachabilityOption) {
     /* The callback also runs when reason, gateway or source changed and the flags did not. */
-    kSCNetworkReachabilityOptionNotifyPath = 1u << 0
+    kSCNetworkReachabilityOptionNotifyPath = 1u << 0,
+    /* For the default path of all interfaces, without a mark: SCNetworkReachabilityGetNetwork can be called. The
+     * callback also runs once after the target is scheduled, and then when what that call returns has changed. */
+    kSCNetworkReachabilityOptionNotifyNetwork = 1u << 1
 } SC_FLAGS_END(SCNetworkReachabilityOption);
 /* clang-format on */
 
@@ -410,6 +415,67 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
  * target, it does the same as GetPath.
  */
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
+
+/*
+ * The default path of one family: the way of packets for which only a default route matches. No flag: there is none
+ * that packets can take, for the `reason`.
+ */
+typedef struct {
+    SCNetworkReachabilityFlags  flags;
+    SCNetworkReachabilityReason reason;
+    uint32_t                    interfaceIndex; /* 0: none, or not known */
+    uint32_t                    metric;         /* of the default route; the kernel prefers the smaller */
+    struct sockaddr_storage     source;         /* the source address of packets; ss_family AF_UNSPEC: not known */
+    struct sockaddr_storage     gateway;        /* ss_family AF_UNSPEC: none */
+} SCNetworkReachabilityDefaultPath;
+
+/* An interface that is up, has a carrier, and has a usable default path in one family or in both. */
+typedef struct {
+    uint32_t                           interfaceIndex;
+    SCNetworkReachabilityInterfaceType interfaceType;
+    char                               interfaceName[16];
+    /* For a tunnel, the types of the interfaces that carry its packets, as far as the kernel tells: a bit (1 << type)
+     * for each. 0: no tunnel, or not known. */
+    uint32_t                         ipv4CarrierTypes;
+    uint32_t                         ipv6CarrierTypes;
+    SCNetworkReachabilityDefaultPath ipv4; /* out of this interface */
+    SCNetworkReachabilityDefaultPath ipv6;
+} SCNetworkReachabilityWay;
+
+/* All default paths of a network namespace, and its name servers. */
+typedef struct {
+    size_t                           size;
+    SCNetworkReachabilityDefaultPath ipv4; /* the way that the kernel chooses */
+    SCNetworkReachabilityDefaultPath ipv6;
+    SCNetworkReachabilityFlags       ipv4LoopbackFlags;     /* of 127.0.0.1: Reachable while lo is up */
+    SCNetworkReachabilityFlags       ipv6LoopbackFlags;     /* of ::1 */
+    uint32_t                         evidence;              /* kSCNetworkReachabilityEvidence... */
+    uint32_t                         wayCount;              /* all, also if the caller's array is smaller */
+    uint32_t                         waysAreComplete;       /* 1: all are known. 0: those that the kernel chooses */
+    uint32_t                         nameServerCount;       /* at most 3 */
+    uint32_t                         nameServerIsReachable; /* 1: a packet can leave for at least one. Otherwise 0 */
+    uint32_t                         reserved;              /* 0 */
+    /* Those of /etc/resolv.conf. If all of these are systemd-resolved's stub, those that it uses. */
+    struct sockaddr_storage nameServers[3];
+} SCNetworkReachabilityNetwork;
+#define kSCNetworkReachabilityNetworkInitializer \
+    SC_SIZED(SCNetworkReachabilityNetwork, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
+
+/*
+ * Gets all default paths, and writes at most `capacity` ways. First comes the interface that the kernel chooses for
+ * IPv4, then the one that it chooses for IPv6, then all others by metric (IPv4's, without one IPv6's) and index. A port
+ * of a bridge or bond is no way. `waySize` is sizeof(SCNetworkReachabilityWay), the distance between two ways. The
+ * rules for `size` apply to it.
+ *
+ * Only for a target with kSCNetworkReachabilityOptionNotifyNetwork. If the target is scheduled, this gets the latest
+ * evaluation, without a system call. Before the first callback, waysAreComplete can be 0. If the
+ * target is not scheduled, this queries the kernel, two queries for each interface, and may wait for RTNL. In a sandbox
+ * without rtnetlink, the interfaces are not known: there are no ways.
+ *
+ * Fails as GetFlags does, or with an errno of reading /etc/resolv.conf.
+ */
+SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
+                                          SCNetworkReachabilityWay *SC_NULLABLE ways, size_t waySize, size_t capacity);
 
 /*
  * Writes at most `capacity` of the target's addresses and returns how many there are: one for an address; all of a
@@ -658,6 +724,11 @@ SC_ASSERT(sizeof(SCNetworkReachabilityContext) == 5 * sizeof(void *));
 SC_ASSERT(sizeof(SCNetworkReachabilityScheduler) == 5 * sizeof(void *));
 SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 4 * 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 8 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
+
+SC_ASSERT(sizeof(SCNetworkReachabilityDefaultPath) == 4 * 4 + 2 * sizeof(struct sockaddr_storage));
+SC_ASSERT(sizeof(SCNetworkReachabilityWay) == 4 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
+SC_ASSERT(sizeof(SCNetworkReachabilityNetwork) ==
+          sizeof(size_t) + 2 * sizeof(SCNetworkReachabilityDefaultPath) + 8 * 4 + 3 * sizeof(struct sockaddr_storage));
 
 SC_END_DECLS
 

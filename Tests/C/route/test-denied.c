@@ -481,6 +481,37 @@ TEST_DENIED(DENIAL_CONNECT, path_changes_are_reported_with_notify_path)
     EXPECT_QUIET(&plain);
 }
 
+static SCNetworkReachabilityNetwork network_of(SCNetworkReachabilityRef target)
+{
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+
+    assert_true(SCNetworkReachabilityGetNetwork(target, &network, NULL, 0, 0));
+    return network;
+}
+
+/* A socket shows the families and their sources, and no interface. */
+TEST_DENIED(DENIAL_SOCKET_EPERM, the_default_paths_are_polled)
+{
+    struct watcher               watcher;
+    SCNetworkReachabilityNetwork network;
+
+    namespace_ip("route add default via 192.0.2.1");
+    watcher_schedule(&watcher, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork));
+    EXPECT_SOON(&watcher, R);
+    network = network_of(watcher.target);
+    assert_int_equal(network.ipv4.flags, R);
+    assert_int_equal(network.ipv4.source.ss_family, AF_INET);
+    assert_int_equal(network.ipv4.interfaceIndex, 0);
+    assert_int_equal(network.ipv6.flags, 0);
+    assert_int_equal(network.ipv4LoopbackFlags, R | L);
+    assert_int_equal(network.evidence, kSCNetworkReachabilityEvidenceSocket);
+    assert_int_equal(network.wayCount, 0);
+    assert_int_equal(network.waysAreComplete, 1);
+    namespace_ip("-6 route add default via 2001:db8::1");
+    EXPECT_SOON(&watcher, R);
+    assert_int_equal(network_of(watcher.target).ipv6.flags, R);
+}
+
 TEST_DENIED(DENIAL_CONNECT, a_foreign_namespace_is_polled_from_inside)
 {
     SCNetworkReachabilityRef target;

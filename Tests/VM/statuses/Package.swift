@@ -10,6 +10,7 @@ let package = Package(
             name: "vm-statuses",
             dependencies: [
                 .product(name: "AFNetworkReachability", package: "libreachability"),
+                .product(name: "NWReachability", package: "libreachability"),
                 .product(name: "NetworkReachability", package: "libreachability"),
             ],
             path: "."

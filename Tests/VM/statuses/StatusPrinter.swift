@@ -4,13 +4,20 @@
 import AFNetworkReachability
 import Dispatch
 import Glibc
+import NWReachability
 import NetworkReachability
 
-/// Prints a line for each status that an AFNetworkReachabilityManager delivers. With an address as its argument it prints
-/// the type of the interface that leads there, and exits.
+/// Prints a line for each status that an AFNetworkReachabilityManager delivers. With the argument "paths" it prints a line
+/// for each path of an NWPathMonitor; with the argument "cellular", of one that requires a cellular interface. With an
+/// address as its argument it prints the type of the interface that leads there, and exits.
 @main
 struct StatusPrinter {
     static func main() throws {
+        switch CommandLine.arguments.dropFirst().first {
+        case "paths": printPaths(NWPathMonitor())
+        case "cellular": printPaths(NWPathMonitor(requiredInterfaceType: .cellular))
+        default: break
+        }
         if let address = CommandLine.arguments.dropFirst().first {
             let path = try ReachabilityMonitor(address: address).path
             return print(path.interface.map { "\($0.type)" } ?? "none")
@@ -18,6 +25,15 @@ struct StatusPrinter {
         let manager = AFNetworkReachabilityManager()
         manager.setReachabilityStatusChange { print(AFStringFromNetworkReachabilityStatus($0, language: "en")) }
         manager.startMonitoring()
+        dispatchMain()
+    }
+
+    private static func printPaths(_ monitor: NWPathMonitor) -> Never {
+        monitor.pathUpdateHandler = { path in
+            let names = path.availableInterfaces.map { "\($0) \($0.type)" }
+            print("\(path); available: \(names.isEmpty ? "none" : names.joined(separator: ", "))")
+        }
+        monitor.start(queue: DispatchQueue(label: "paths"))
         dispatchMain()
     }
 

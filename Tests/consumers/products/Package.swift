@@ -6,7 +6,7 @@ import PackageDescription
 
 let products = [
     "CReachability", "SCReachability", "NetworkReachability", "AFNetworkReachability", "AlamofireReachability",
-    "ClassicReachability",
+    "ClassicReachability", "NWReachability",
 ]
 
 let package = Package(

@@ -2,10 +2,13 @@
 import PackageDescription
 
 // Tests/world/swift-consumer copies the library beside this package. It also makes the folders of the four ported
-// targets: copies of the sources in `apple`, unchanged or with another import line.
+// targets of each framework: copies of the sources in `apple` and `network`, unchanged or with another import line.
 
 let reachability = Target.Dependency.product(name: "SCReachability", package: "libreachability")
 let alias = SwiftSetting.unsafeFlags(["-module-alias", "SystemConfiguration=SCReachability"])
+
+let paths = Target.Dependency.product(name: "NWReachability", package: "libreachability")
+let networkAlias = SwiftSetting.unsafeFlags(["-module-alias", "Network=NWReachability"])
 
 let package = Package(
     name: "consumer",
@@ -20,6 +23,7 @@ let package = Package(
                 .product(name: "AFNetworkReachability", package: "libreachability"),
                 .product(name: "AlamofireReachability", package: "libreachability"),
                 .product(name: "ClassicReachability", package: "libreachability"),
+                .product(name: "NWReachability", package: "libreachability"),
             ]
         ),
         .executableTarget(
@@ -35,6 +39,12 @@ let package = Package(
             name: "alias5", dependencies: [reachability], swiftSettings: [.swiftLanguageMode(.v5), alias]),
         .executableTarget(
             name: "alias6", dependencies: [reachability], swiftSettings: [.swiftLanguageMode(.v6), alias]),
+        .executableTarget(
+            name: "nwalias5", dependencies: [paths], swiftSettings: [.swiftLanguageMode(.v5), networkAlias]),
+        .executableTarget(
+            name: "nwalias6", dependencies: [paths], swiftSettings: [.swiftLanguageMode(.v6), networkAlias]),
+        .executableTarget(name: "nwimport5", dependencies: [paths], swiftSettings: [.swiftLanguageMode(.v5)]),
+        .executableTarget(name: "nwimport6", dependencies: [paths], swiftSettings: [.swiftLanguageMode(.v6)]),
         .executableTarget(
             name: "import5", dependencies: [reachability], swiftSettings: [.swiftLanguageMode(.v5)]),
         .executableTarget(

@@ -5,6 +5,7 @@ import AlamofireReachability
 import CReachability
 import ClassicReachability
 import Foundation
+import NWReachability
 import NetworkReachability
 import SCReachability
 
@@ -38,6 +39,17 @@ let local: ReachabilityFlags = [.reachable, .isLocalAddress, .isDirect]
 check(monitor.path.flags == local && monitor.path.reason == ReachabilityReason.none, "127.0.0.1 is local")
 let observation = monitor.observe { check($0.interface?.type == .loopback, "127.0.0.1 is reached over lo") }
 check(ReachabilityScript(.reachable).watchedMonitors == 0, "a new script has no monitors")
+
+// NWReachability
+let pathMonitor = NWPathMonitor(requiredInterfaceType: .loopback)
+check(
+    pathMonitor.currentPath.status == NWPath.Status.unsatisfied, "a path monitor that is not started is not satisfied")
+pathMonitor.start(queue: .main)
+check(pathMonitor.currentPath.usesInterfaceType(NWInterface.InterfaceType.loopback), "the loopback path uses lo")
+check(
+    NWEndpoint.hostPort(host: .ipv4(IPv4Address.loopback), port: 80).debugDescription == "127.0.0.1:80", "an endpoint")
+check(IPv6Address("::1")?.isLoopback == true, "::1 is loopback")
+pathMonitor.cancel()
 
 // Each manager calls back on the main loop. After the last one, the loop stops.
 let callbacks = DispatchGroup()

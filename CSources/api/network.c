@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* The network paths of targets with notify_network, and SCNetworkReachabilityGetNetwork. */
+#include "api/network.h"
+
+#include <string.h>
+
+#include "api/delivery.h"
+#include "base/error.h"
+
+/* ---- Watching --------------------------------------------------------------------------------------------------- */
+
+/* Keeps the path, and makes a delivery due. */
+static void set_network_locked(struct schedule *schedule, struct network_path *network)
+{
+    struct SCNetworkReachability *target = schedule->target;
+
+    counted_retain(&network->counted);
+    network_path_release(target->network);
+    target->network = network;
+    target->change_queued = false;
+    delivery_set_owed_locked(target);
+    delivery_queue_locked(schedule);
+}
+
+static void network_changed(struct network_watch *watch, struct network_path *network)
+{
+    struct schedule *schedule = container_of(watch, struct schedule_network, watch)->schedule;
+
+    pthread_mutex_lock(&schedule->target->lock);
+    if (schedule->active)
+        set_network_locked(schedule, network);
+    pthread_mutex_unlock(&schedule->target->lock);
+}
+
+void network_schedule_init(struct schedule *schedule)
+{
+    schedule->network->schedule = schedule;
+    schedule->network->watch = (struct network_watch){ .owner = &schedule->counted, .changed = network_changed };
+    list_init(&schedule->network->watch.node);
+}
+
+int network_join_locked(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    struct network_path          *first;
+    const int error = network_monitor_join(schedule->loop, target->netns, &schedule->network->watch, &first);
+
+    if (error != 0)
+        return error;
+    network_path_release(target->network);
+    target->network = first;
+    return 0;
+}
+
+void network_leave_locked(struct schedule *schedule)
+{
+    if (schedule->network != NULL)
+        network_monitor_leave(schedule->loop, &schedule->network->watch);
+}
+
+void network_forget_locked(struct SCNetworkReachability *target)
+{
+    if (!list_is_empty(&target->schedules))
+        return;
+    network_path_release(target->network);
+    target->network = NULL;
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------------------------- */
+
+/* The structures are large, so each is filled in place. `ret` is zeroed. */
+
+static void fill_default_path(const struct path *path, SCNetworkReachabilityDefaultPath *ret)
+{
+    ret->flags = path->flags;
+    ret->reason = path->reason;
+    ret->interfaceIndex = path->index;
+    ret->metric = path_rank(path) > 0 ? path->metric : 0;
+    address_to_sockaddr(&path->source, path->index, &ret->source);
+    address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
+}
+
+static void fill_way(const struct network_way *way, SCNetworkReachabilityWay *ret)
+{
+    const struct path *ipv4 = &way->paths[NETWORK_IPV4], *ipv6 = &way->paths[NETWORK_IPV6];
+    const struct path *known = path_rank(ipv4) > 0 ? ipv4 : ipv6;
+
+    ret->interfaceIndex = way->index;
+    ret->interfaceType = known->type;
+    memcpy(ret->interfaceName, known->name, sizeof ret->interfaceName);
+    ret->ipv4CarrierTypes = ipv4->carriers;
+    ret->ipv6CarrierTypes = ipv6->carriers;
+    fill_default_path(ipv4, &ret->ipv4);
+    fill_default_path(ipv6, &ret->ipv6);
+}
+
+static void fill_ways(const struct network_path *network, SCNetworkReachabilityWay *ret, size_t size, size_t capacity)
+{
+    unsigned char *at = (unsigned char *)ret;
+
+    for (size_t i = 0; i < network->count && i < capacity; i++, at += size) {
+        memset(at, 0, size);
+        fill_way(&network->ways[i], (SCNetworkReachabilityWay *)(void *)at);
+    }
+}
+
+static void fill_network(const struct network_path *network, SCNetworkReachabilityNetwork *ret)
+{
+    const size_t size = ret->size;
+
+    memset(ret, 0, size);
+    ret->size = size;
+    fill_default_path(&network->paths[NETWORK_IPV4], &ret->ipv4);
+    fill_default_path(&network->paths[NETWORK_IPV6], &ret->ipv6);
+    ret->ipv4LoopbackFlags = network->loopback[NETWORK_IPV4].flags;
+    ret->ipv6LoopbackFlags = network->loopback[NETWORK_IPV6].flags;
+    ret->evidence = network->loopback[NETWORK_IPV4].evidence;
+    ret->wayCount = (uint32_t)network->count;
+    ret->waysAreComplete = network->whole;
+    ret->nameServerCount = (uint32_t)network->server_count;
+    ret->nameServerIsReachable = network->server_is_reachable;
+    for (size_t i = 0; i < network->server_count; i++)
+        address_to_sockaddr(&network->servers[i].address, network->servers[i].scope, &ret->nameServers[i]);
+}
+
+/* Returns the network path of a scheduled target, with a reference, or NULL. */
+static struct network_path *retain_last_network(struct SCNetworkReachability *target)
+{
+    struct network_path *network;
+
+    pthread_mutex_lock(&target->lock);
+    network = target->network;
+    if (network != NULL)
+        counted_retain(&network->counted);
+    pthread_mutex_unlock(&target->lock);
+    return network;
+}
+
+static int query_network(struct netns *netns, struct network_path **ret)
+{
+    struct questions *questions;
+    int               error = network_monitor_questions(&questions);
+
+    if (error != 0)
+        return error;
+    error = network_path_query(netns, questions, ret);
+    questions_release(questions);
+    return error;
+}
+
+static bool sizes_are_valid(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *ways,
+                            size_t way_size, size_t capacity)
+{
+    if (network == NULL || network->size < sizeof *network || network->size > STRUCTURE_SIZE_LIMIT)
+        return false;
+    return capacity == 0 || (ways != NULL && way_size >= sizeof *ways && way_size <= STRUCTURE_SIZE_LIMIT &&
+                             way_size % _Alignof(SCNetworkReachabilityWay) == 0);
+}
+
+SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
+                                          SCNetworkReachabilityWay *ways, size_t waySize, size_t capacity)
+{
+    struct SCNetworkReachability *self;
+    struct network_path          *current;
+    int                           error = 0;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (!sizes_are_valid(network, ways, waySize, capacity) || !self->notify_network)
+        error = kSCStatusInvalidArgument;
+    if (error == 0 && (current = retain_last_network(self)) == NULL)
+        error = query_network(self->netns, &current);
+    if (error != 0) {
+        error_set(error);
+        return 0;
+    }
+    fill_network(current, network);
+    if (capacity > 0)
+        fill_ways(current, ways, waySize, capacity);
+    network_path_release(current);
+    return 1;
+}

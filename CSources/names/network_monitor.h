@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_NETWORK_MONITOR_H
+#define REACHABILITY_NETWORK_MONITOR_H
+
+/* Keeps the default paths of a network namespace up to date, for one run loop, and reports each change. */
+
+#include "base/counted.h"
+#include "base/list.h"
+#include "route/monitor.h"
+#include "route/network_path.h"
+
+struct network_monitor;
+
+/* A user of a network monitor. */
+struct network_watch {
+    struct list             node;
+    struct counted         *owner;
+    struct network_monitor *monitor;  /* NULL: none */
+    bool                    reported; /* `changed` was called */
+    /* Called on the driving thread, without a lock: once with the whole network path, then after each change. Takes a
+     * reference if it keeps the network path. */
+    void (*changed)(struct network_watch *watch, struct network_path *network);
+};
+
+/* From any thread. Adds the watch to the loop's network monitor for the namespace, until network_monitor_leave.
+ * *ret_first: the network path now, with a reference; perhaps not whole. Does not wait for RTNL. Returns 0 or an
+ * errno. */
+int  network_monitor_join(SCRunLoopRef loop, struct netns *netns, struct network_watch *watch,
+                          struct network_path **ret_first);
+void network_monitor_leave(SCRunLoopRef loop, struct network_watch *watch);
+
+/* Reads which name servers there are, and gets the questions about the network path, with a reference. Returns 0 or an
+ * errno. */
+int network_monitor_questions(struct questions **ret);
+
+#endif

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The default paths of a network namespace: of each family, and of each interface that has one.
+ *
+ * What this file must never do: read a routing table. For each link the kernel is queried for the default route out of
+ * it.
+ */
+#include "route/network_path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route/default_path.h"
+#include "route/full_path.h"
+
+/* What network_path_questions puts where. The name servers follow. */
+enum { QUESTION_IPV4, QUESTION_IPV6, QUESTION_LOOPBACK_IPV4, QUESTION_LOOPBACK_IPV6, QUESTION_SERVERS };
+
+static const uint8_t families[NETWORK_FAMILIES] = { AF_INET, AF_INET6 };
+
+static void free_network_path(struct counted *counted)
+{
+    free(container_of(counted, struct network_path, counted));
+}
+
+void network_path_release(struct network_path *network)
+{
+    if (network != NULL)
+        counted_release(&network->counted);
+}
+
+struct questions *network_path_questions(const struct name_server *servers, size_t count)
+{
+    const struct address ipv4_loopback = { AF_INET, { 127, 0, 0, 1 } }, ipv6_loopback = { AF_INET6, { [15] = 1 } };
+    struct question      items[QUESTION_SERVERS + CONFFILE_SERVERS] = {
+             [QUESTION_IPV4] = { .family = AF_INET },
+             [QUESTION_IPV6] = { .family = AF_INET6 },
+             [QUESTION_LOOPBACK_IPV4] = { .destination = ipv4_loopback },
+             [QUESTION_LOOPBACK_IPV6] = { .destination = ipv6_loopback },
+    };
+
+    for (size_t i = 0; i < count; i++) {
+        struct question *question = &items[QUESTION_SERVERS + i];
+
+        /* To a socket, the unspecified address is this machine. To a question, it is the default path. */
+        question->destination = address_is_unspecified(&servers[i].address) ? ipv4_loopback : servers[i].address;
+        question->scope = servers[i].scope;
+        memcpy(question->interface, servers[i].zone, sizeof question->interface);
+    }
+    return questions_create(items, QUESTION_SERVERS + count, kSCNetworkReachabilityReasonNone);
+}
+
+/* ---- One question ----------------------------------------------------------------------------------------------- */
+
+/* The arguments of network_path_find, and what it has found so far. */
+struct network_search {
+    struct rtnetlink   *rtnetlink;
+    struct netns       *netns;
+    struct round_cache *cache;
+    struct dependencies dependencies;
+    size_t              count, capacity;
+    struct network_way *ways;
+};
+
+static int evaluate_with_extras(struct network_search *search, const struct questions *questions, struct path *ret)
+{
+    const unsigned extras = QUERY_EXPIRY | QUERY_SOURCE;
+
+    if (search->rtnetlink == NULL)
+        return netns_evaluate_in_round(search->netns, search->cache, questions, extras, ret);
+    return full_path_evaluate(search->rtnetlink, search->netns, search->cache, questions, extras, ret);
+}
+
+/* Finds out the types that are not known yet. */
+static int learn_types(struct network_search *search, struct path *path)
+{
+    struct link link = { 0 };
+    int         error = 0;
+
+    if (path->type_unknown)
+        error = netns_learn_link(search->netns, path->index, &link);
+    if (error == 0 && link.index != 0)
+        path->type = link.type;
+    if (error == 0 && path->unknown_carrier != 0)
+        error = netns_learn_link(search->netns, path->unknown_carrier, &link);
+    if (error == 0 && path->unknown_carrier != 0 && link.index != 0)
+        path->carriers |= 1u << link.type;
+    return error;
+}
+
+static int evaluate_one(struct network_search *search, const struct question *question, struct path *ret)
+{
+    struct questions *questions = questions_create(question, 1, kSCNetworkReachabilityReasonNone);
+    int               error = questions == NULL ? ENOMEM : evaluate_with_extras(search, questions, ret);
+
+    questions_release(questions);
+    if (error == 0 && search->rtnetlink != NULL)
+        error = learn_types(search, ret);
+    if (error == 0)
+        dependencies_add(&search->dependencies, &ret->dependencies);
+    return error;
+}
+
+/* ---- Ways ------------------------------------------------------------------------------------------------------- */
+
+static struct network_way *find_way(struct network_search *search, uint32_t index)
+{
+    for (size_t i = 0; i < search->count; i++)
+        if (search->ways[i].index == index)
+            return &search->ways[i];
+    return NULL;
+}
+
+static struct network_way *append_way(struct network_search *search, uint32_t index)
+{
+    if (search->count == search->capacity) {
+        const size_t        capacity = search->capacity == 0 ? 4 : 2 * search->capacity;
+        struct network_way *ways = realloc(search->ways, capacity * sizeof *ways);
+
+        if (ways == NULL)
+            return NULL;
+        search->ways = ways;
+        search->capacity = capacity;
+    }
+    search->ways[search->count] = (struct network_way){ .index = index };
+    return &search->ways[search->count++];
+}
+
+/* Adds a path to the way over its interface. Returns 0 or ENOMEM. */
+static int add_path(struct network_search *search, size_t family, const struct path *path)
+{
+    struct network_way *way;
+
+    if (path_rank(path) == 0 || path->index == 0)
+        return 0;
+    way = find_way(search, path->index);
+    if (way == NULL)
+        way = append_way(search, path->index);
+    if (way == NULL)
+        return ENOMEM;
+    way->paths[family] = *path;
+    return 0;
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
+
+/* A link and a family that may have a default route. */
+struct candidate {
+    uint32_t index;
+    uint8_t  family; /* NETWORK_... */
+    char     name[16];
+};
+
+/* Packets leave over the bridge or bond, not over its ports. A VRF's ports are ways of their own. */
+static bool is_port(const struct link_table *links, const struct link *link)
+{
+    const struct link *master = link->master == 0 ? NULL : link_table_find(links, link->master);
+
+    return master != NULL && master->vrf_table == 0;
+}
+
+static bool may_be_a_way(const struct link_table *links, const struct link *link)
+{
+    return link_is_usable(link) && !link_is_loopback(link) && !is_port(links, link);
+}
+
+/* Returns the candidates, to be freed; NULL: no memory. A copy, as queries change the link table. */
+static struct candidate *list_candidates(const struct network_search *search, const struct path *chosen,
+                                         size_t *ret_count)
+{
+    const struct link_table *links = &search->rtnetlink->links;
+    struct candidate        *candidates = calloc(NETWORK_FAMILIES * links->count + 1, sizeof *candidates);
+    size_t                   count = 0;
+
+    for (size_t i = 0; i < links->count && candidates != NULL; i++) {
+        const struct link *link = &links->items[i];
+
+        if (!may_be_a_way(links, link))
+            continue;
+        for (uint8_t family = 0; family < NETWORK_FAMILIES; family++) {
+            if (path_rank(&chosen[family]) > 0 && chosen[family].index == link->index)
+                continue;
+            candidates[count] = (struct candidate){ .index = link->index, .family = family };
+            memcpy(candidates[count++].name, link->name, sizeof link->name);
+        }
+    }
+    *ret_count = count;
+    return candidates;
+}
+
+/* The last sample of the family: a blackhole for the first addresses, 0.0.0.0/8, is common. Out of an interface, the
+ * kernel's reply is then that there is no route. */
+static struct route_request default_route_request(const struct candidate *candidate)
+{
+    const size_t samples = DEFAULT_PATH_SAMPLES / NETWORK_FAMILIES;
+
+    return (struct route_request){ .destination = *default_path_sample((candidate->family + 1u) * samples - 1),
+                                   .oif = candidate->index,
+                                   .fib_match = true };
+}
+
+static bool means_no_route(int error)
+{
+    return error == ENETUNREACH || error == EHOSTUNREACH || error == ENODEV;
+}
+
+/* Adds the path of a candidate for which the kernel has a route of some kind. Returns 0 or an errno. */
+static int add_candidate(struct network_search *search, const struct candidate *candidate)
+{
+    struct question question = { .family = families[candidate->family] };
+    struct path     path;
+    int             error;
+
+    memcpy(question.interface, candidate->name, sizeof question.interface);
+    error = evaluate_one(search, &question, &path);
+    return error == 0 ? add_path(search, candidate->family, &path) : error;
+}
+
+/* Most links have no default route: one send queries many of them. */
+static int add_batch(struct network_search *search, const struct candidate *candidates, size_t count)
+{
+    struct route_request requests[RTNETLINK_QUERY_LIMIT];
+    int                  errors[RTNETLINK_QUERY_LIMIT];
+    int                  error;
+
+    for (size_t i = 0; i < count; i++)
+        requests[i] = default_route_request(&candidates[i]);
+    error = rtnetlink_query_each(search->rtnetlink, requests, count, errors);
+    for (size_t i = 0; i < count && error == 0; i++)
+        if (!means_no_route(errors[i]))
+            error = add_candidate(search, &candidates[i]);
+    return error;
+}
+
+static int add_other_ways(struct network_search *search, const struct path *chosen)
+{
+    size_t            count;
+    struct candidate *candidates = list_candidates(search, chosen, &count);
+    int               error = candidates == NULL ? ENOMEM : 0;
+
+    for (size_t i = 0; i < count && error == 0; i += RTNETLINK_QUERY_LIMIT) {
+        const size_t left = count - i;
+
+        error = add_batch(search, &candidates[i], left < RTNETLINK_QUERY_LIMIT ? left : RTNETLINK_QUERY_LIMIT);
+    }
+    free(candidates);
+    return error;
+}
+
+/* ---- Order ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t metric_of_way(const struct network_way *way)
+{
+    return way->paths[path_rank(&way->paths[NETWORK_IPV4]) > 0 ? NETWORK_IPV4 : NETWORK_IPV6].metric;
+}
+
+static int compare_ways(const void *left, const void *right)
+{
+    const struct network_way *a = left, *b = right;
+    const uint32_t            a_metric = metric_of_way(a), b_metric = metric_of_way(b);
+
+    if (a_metric != b_metric)
+        return a_metric < b_metric ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* The kernel's choices were added first. */
+static void sort_ways(struct network_search *search, size_t chosen)
+{
+    if (search->count > chosen + 1)
+        qsort(search->ways + chosen, search->count - chosen, sizeof *search->ways, compare_ways);
+}
+
+/* ---- All -------------------------------------------------------------------------------------------------------- */
+
+static struct network_path *make_network_path(const struct network_search *search)
+{
+    const size_t         size = search->count * sizeof *search->ways;
+    struct network_path *network = calloc(1, sizeof *network + size);
+
+    if (network == NULL)
+        return NULL;
+    counted_init(&network->counted, free_network_path);
+    network->count = search->count;
+    if (size > 0)
+        memcpy(network->ways, search->ways, size);
+    return network;
+}
+
+/* A name server's address, as its question has it. */
+static struct name_server server_of_question(const struct question *question)
+{
+    struct name_server server = { .address = question->destination, .scope = question->scope };
+
+    memcpy(server.zone, question->interface, sizeof server.zone);
+    return server;
+}
+
+static int add_servers(struct network_search *search, const struct questions *questions, struct network_path *network)
+{
+    for (size_t i = QUESTION_SERVERS; i < questions->count; i++) {
+        struct path path;
+        const int   error = evaluate_one(search, &questions->items[i], &path);
+
+        if (error != 0)
+            return error;
+        network->servers[network->server_count++] = server_of_question(&questions->items[i]);
+        network->server_is_reachable = network->server_is_reachable || path_rank(&path) > 0;
+    }
+    return 0;
+}
+
+static int search_ways(struct network_search *search, const struct questions *questions, struct path *chosen)
+{
+    size_t count;
+    int    error = 0;
+
+    for (size_t i = 0; i < NETWORK_FAMILIES && error == 0; i++) {
+        error = evaluate_one(search, &questions->items[i], &chosen[i]);
+        if (error == 0)
+            error = add_path(search, i, &chosen[i]);
+    }
+    count = search->count;
+    if (error == 0 && search->rtnetlink != NULL)
+        error = add_other_ways(search, chosen);
+    sort_ways(search, count);
+    return error;
+}
+
+int network_path_find(struct rtnetlink *rtnetlink, struct netns *netns, struct round_cache *cache,
+                      const struct questions *questions, struct network_path **ret,
+                      struct dependencies *ret_dependencies)
+{
+    struct network_search search = { .rtnetlink = rtnetlink, .netns = netns, .cache = cache };
+    struct path           chosen[NETWORK_FAMILIES];
+    struct network_path  *network = NULL;
+    int                   error = search_ways(&search, questions, chosen);
+
+    if (error == 0) {
+        network = make_network_path(&search);
+        error = network == NULL ? ENOMEM : 0;
+    }
+    if (error == 0) {
+        memcpy(network->paths, chosen, sizeof chosen);
+        error = evaluate_one(&search, &questions->items[QUESTION_LOOPBACK_IPV4], &network->loopback[NETWORK_IPV4]);
+    }
+    if (error == 0)
+        error = evaluate_one(&search, &questions->items[QUESTION_LOOPBACK_IPV6], &network->loopback[NETWORK_IPV6]);
+    if (error == 0)
+        error = add_servers(&search, questions, network);
+    free(search.ways);
+    if (error != 0) {
+        network_path_release(network);
+        return error;
+    }
+    *ret_dependencies = search.dependencies;
+    *ret = network;
+    return 0;
+}
+
+int network_path_query(struct netns *netns, const struct questions *questions, struct network_path **ret)
+{
+    struct round_cache  cache = ROUND_CACHE_EMPTY;
+    struct dependencies ignored;
+    struct rtnetlink    rtnetlink;
+    int                 error = netns_open_rtnetlink(netns, RTNETLINK_LINKS, &rtnetlink);
+
+    if (error == 0) {
+        error = rtnetlink_read_links(&rtnetlink);
+        if (error == 0)
+            error = network_path_find(&rtnetlink, netns, &cache, questions, ret, &ignored);
+        rtnetlink_close(&rtnetlink);
+    }
+    if (error == NETLINK_DENIED)
+        error = network_path_find(NULL, netns, &cache, questions, ret, &ignored);
+    if (error == 0)
+        (*ret)->whole = true;
+    round_cache_clear(&cache);
+    return error;
+}
+
+/* ---- Comparison ------------------------------------------------------------------------------------------------- */
+
+static bool paths_look_equal(const struct path *a, const struct path *b)
+{
+    return a->index == b->index && a->type == b->type && a->carriers == b->carriers && a->metric == b->metric &&
+           strcmp(a->name, b->name) == 0 && a->evidence == b->evidence && !path_differs(a, b, true);
+}
+
+static bool all_paths_look_equal(const struct path *a, const struct path *b)
+{
+    return paths_look_equal(&a[NETWORK_IPV4], &b[NETWORK_IPV4]) && paths_look_equal(&a[NETWORK_IPV6], &b[NETWORK_IPV6]);
+}
+
+static bool servers_are_equal(const struct name_server *a, const struct name_server *b)
+{
+    return address_equal(&a->address, &b->address) && a->scope == b->scope && strcmp(a->zone, b->zone) == 0;
+}
+
+bool network_path_equal(const struct network_path *a, const struct network_path *b)
+{
+    if (a->count != b->count || a->server_count != b->server_count ||
+        a->server_is_reachable != b->server_is_reachable ||
+        a->loopback[NETWORK_IPV4].flags != b->loopback[NETWORK_IPV4].flags ||
+        a->loopback[NETWORK_IPV6].flags != b->loopback[NETWORK_IPV6].flags || !all_paths_look_equal(a->paths, b->paths))
+        return false;
+    for (size_t i = 0; i < a->server_count; i++)
+        if (!servers_are_equal(&a->servers[i], &b->servers[i]))
+            return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->ways[i].index != b->ways[i].index || !all_paths_look_equal(a->ways[i].paths, b->ways[i].paths))
+            return false;
+    return true;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+internal import CReachability
+
+/// The C library's target for the network of one namespace.
+// Unchecked Sendable: the only property is a constant. The C library's own locks guard the target.
+package final class KernelNetwork: @unchecked Sendable {
+    private let target: SCNetworkReachability
+
+    /// In the network namespace of the calling thread. nil: out of memory or descriptors, or no name servers could be
+    /// read.
+    package init?() {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        var options = SCNetworkReachabilityOptions()
+        options.size = MemoryLayout<SCNetworkReachabilityOptions>.size
+        options.options = SCNetworkReachabilityOption.notifyNetwork.rawValue
+        let target = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                options.remoteAddress = address
+                return SCNetworkReachabilityCreateWithOptions(nil, &options)
+            }
+        }
+        guard let target else { return nil }
+        self.target = target
+    }
+
+    /// The state, and whether all interfaces are known.
+    package func state() -> (NetworkState, isWhole: Bool)? {
+        // Most machines have one interface with a default route: then both structures are on the stack.
+        var count = 1
+        while true {
+            let (result, needed) = withUnsafeTemporaryAllocation(
+                of: SCNetworkReachabilityNetwork.self, capacity: 1
+            ) { network in
+                withUnsafeTemporaryAllocation(of: SCNetworkReachabilityWay.self, capacity: count) { ways in
+                    read(into: network.baseAddress!, ways)
+                }
+            }
+            if needed <= count { return result }
+            count = needed
+        }
+    }
+
+    /// Also returns the number of ways. Without a result: they are more than `ways` has room for, or the call failed.
+    private func read(
+        into network: UnsafeMutablePointer<SCNetworkReachabilityNetwork>,
+        _ ways: UnsafeMutableBufferPointer<SCNetworkReachabilityWay>
+    ) -> ((NetworkState, isWhole: Bool)?, needed: Int) {
+        network.pointee.size = MemoryLayout<SCNetworkReachabilityNetwork>.size
+        let size = MemoryLayout<SCNetworkReachabilityWay>.stride
+        guard SCNetworkReachabilityGetNetwork(target, network, ways.baseAddress, size, ways.count) else {
+            return (nil, 0)
+        }
+        let count = Int(network.pointee.wayCount)
+        guard count <= ways.count else { return (nil, count) }
+        let known = UnsafeMutableBufferPointer(rebasing: ways[..<count])
+        return ((NetworkState(&network.pointee, known), network.pointee.waysAreComplete != 0), count)
+    }
+
+    /// Calls `onChange` on the library's own thread: once when all interfaces are known, then at each change. Returns
+    /// false if the target cannot be scheduled.
+    package func schedule(_ onChange: @escaping @Sendable () -> Void) -> Bool {
+        let closure = Unmanaged.passRetained(RetainedClosure(onChange))
+        defer { closure.release() }
+        var context = CNetworkReachabilityContext()
+        context.info = closure.toOpaque()
+        // With both hooks, the closure of a call that has begun outlives `unschedule`.
+        context.retain = { UnsafeRawPointer(Unmanaged<RetainedClosure>.fromOpaque($0).retain().toOpaque()) }
+        context.release = { Unmanaged<RetainedClosure>.fromOpaque($0).release() }
+        var scheduler = SCNetworkReachabilityScheduler()
+        scheduler.perform = { _, work, argument in work(argument) }
+        guard
+            __SCNetworkReachabilitySetCallback(
+                target,
+                { _, _, info in
+                    guard let info else { return }
+                    Unmanaged<RetainedClosure>.fromOpaque(info).takeUnretainedValue().body()
+                },
+                &context)
+        else { return false }
+        if SCNetworkReachabilitySetScheduler(target, &scheduler) { return true }
+        _ = __SCNetworkReachabilitySetCallback(target, nil, nil)
+        return false
+    }
+
+    /// A call that has begun may end after this returns.
+    package func unschedule() {
+        _ = SCNetworkReachabilitySetScheduler(target, nil)
+        _ = __SCNetworkReachabilitySetCallback(target, nil, nil)
+    }
+}
+
+/// The `info` of the callback's context.
+private final class RetainedClosure: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
+    }
+}
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+public import FoundationEssentials
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// One end of a connection, in the shape of Network.framework's. Here, only the gateways of a path are endpoints.
+public enum NWEndpoint: Hashable, Sendable {
+    case hostPort(host: Host, port: Port)
+    case service(name: String, type: String, domain: String, interface: NWInterface?)
+    case unix(path: String)
+    case url(URL)
+
+    /// The interface that the endpoint names.
+    public var interface: NWInterface? {
+        switch self {
+        case .hostPort(let host, _): host.interface
+        case .service(_, _, _, let interface): interface
+        case .unix, .url: nil
+        }
+    }
+}
+
+extension NWEndpoint: CustomDebugStringConvertible {
+    /// "host:port". For an IPv6 address: "address.port".
+    public var debugDescription: String {
+        switch self {
+        case .hostPort(let host, let port):
+            if case .ipv6 = host { return "\(host.debugDescription).\(port.debugDescription)" }
+            return "\(host.debugDescription):\(port.debugDescription)"
+        case .service(let name, let type, let domain, let interface):
+            return "\(name).\(type).\(domain)" + (interface.map { "%\($0.name)" } ?? "")
+        case .unix(let path): return path
+        case .url(let url): return url.absoluteString
+        }
+    }
+}
+
+extension NWEndpoint {
+    /// A host name or an address.
+    public enum Host: Hashable, Sendable {
+        case name(String, NWInterface?)
+        case ipv4(IPv4Address)
+        case ipv6(IPv6Address)
+
+        /// An address if the text is one: `::ffff:192.0.2.1` is IPv4. Otherwise a name, with an optional `%interface`.
+        public init(_ string: String) {
+            if let address = IPv4Address(string) {
+                self = .ipv4(address)
+            } else if let address = IPv6Address(string) {
+                self = if address.isIPv4Mapped, let ipv4 = address.asIPv4 { .ipv4(ipv4) } else { .ipv6(address) }
+            } else if let mark = string.lastIndex(of: "%"),
+                let interface = NWInterface(named: String(string[string.index(after: mark)...]))
+            {
+                self = .name(String(string[..<mark]), interface)
+            } else {
+                self = .name(string, nil)
+            }
+        }
+
+        public var interface: NWInterface? {
+            switch self {
+            case .name(_, let interface): interface
+            case .ipv4(let address): address.interface
+            case .ipv6(let address): address.interface
+            }
+        }
+    }
+
+    public struct Port: Hashable, RawRepresentable, Sendable {
+        public static let any = Port(0)
+        public static let ssh = Port(22)
+        public static let smtp = Port(25)
+        public static let http = Port(80)
+        public static let pop = Port(110)
+        public static let imap = Port(143)
+        public static let https = Port(443)
+        public static let imaps = Port(993)
+        public static let socks = Port(1080)
+
+        public let rawValue: UInt16
+
+        /// Never nil.
+        public init?(rawValue: UInt16) {
+            self.init(rawValue)
+        }
+
+        /// A number, or the name of a service in /etc/services.
+        public init?(_ service: String) {
+            if let number = UInt16(service) {
+                self.init(number)
+                return
+            }
+            guard Int(service) == nil, !service.isEmpty, !service.utf8.contains(0), let number = findService(service)
+            else { return nil }
+            self.init(number)
+        }
+
+        private init(_ number: UInt16) {
+            rawValue = number
+        }
+    }
+}
+
+extension NWEndpoint.Host: CustomDebugStringConvertible, ExpressibleByStringLiteral {
+    public init(stringLiteral: String) {
+        self.init(stringLiteral)
+    }
+
+    public var debugDescription: String {
+        switch self {
+        case .name(let name, let interface): interface.map { "\(name)%\($0.name)" } ?? name
+        case .ipv4(let address): address.debugDescription
+        case .ipv6(let address): address.debugDescription
+        }
+    }
+}
+
+extension NWEndpoint.Port: CustomDebugStringConvertible, ExpressibleByIntegerLiteral {
+    public init(integerLiteral: UInt16) {
+        self.init(integerLiteral)
+    }
+
+    public var debugDescription: String { "\(rawValue)" }
+}
+
+/// The port of a TCP or UDP service in /etc/services.
+private func findService(_ name: String) -> UInt16? {
+    var hints = addrinfo()
+    // No look-up of a host, and no interface needs an address.
+    hints.ai_flags = AI_NUMERICHOST
+    hints.ai_family = AF_INET
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo("127.0.0.1", name, &hints, &list) == 0, let list else { return nil }
+    defer { freeaddrinfo(list) }
+    guard let address = list.pointee.ai_addr else { return nil }
+    return UInt16(bigEndian: UnsafeRawPointer(address).load(as: sockaddr_in.self).sin_port)
+}
+#endif

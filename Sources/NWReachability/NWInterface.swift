@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+/// A network interface, in the shape of Network.framework's.
+public struct NWInterface: Hashable, Sendable {
+    /// What an interface is. It depends on the device, never on the interface's name. A VLAN, bond or bridge has the
+    /// type of the device that carries it.
+    public enum InterfaceType: Sendable {
+        /// Virtual or unknown: a tunnel, a container's interface, ppp without a modem.
+        case other
+        case wifi
+        /// A cellular interface, or ppp over a modem.
+        case cellular
+        case wiredEthernet
+        case loopback
+    }
+
+    public let type: InterfaceType
+    private let number: UInt32
+    /// As the kernel has it, so that a copy counts no references.
+    private let nameBytes: NameBytes
+
+    public var name: String { nameBytes.text }
+    public var index: Int { Int(number) }
+
+    init(type: InterfaceType, name: NameBytes, index: UInt32) {
+        self.type = type
+        nameBytes = name
+        number = index
+    }
+}
+
+/// The name of an interface: at most 15 bytes.
+struct NameBytes: Hashable, Sendable {
+    private let first: UInt64
+    private let second: UInt64
+
+    /// From 16 bytes, with zeros at the end.
+    init(loading bytes: UnsafeRawBufferPointer) {
+        first = bytes.loadUnaligned(as: UInt64.self)
+        second = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    }
+
+    /// Bytes after the fifteenth are dropped.
+    init(_ text: String) {
+        var bytes = [UInt8](text.utf8.prefix(15))
+        bytes += [UInt8](repeating: 0, count: 16 - bytes.count)
+        self = bytes.withUnsafeBytes { NameBytes(loading: $0) }
+    }
+
+    var text: String {
+        withUnsafeBytes(of: self) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}
+
+extension NWInterface: CustomDebugStringConvertible {
+    public var debugDescription: String { name }
+}
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+internal import CReachability
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+// The structures are large, so they are passed as `inout`, which copies nothing.
+
+extension NetworkState {
+    init(_ network: inout SCNetworkReachabilityNetwork, _ ways: UnsafeMutableBufferPointer<SCNetworkReachabilityWay>) {
+        self.ways.reserveCapacity(ways.count)
+        for index in ways.indices {
+            let way = Way(&ways[index])
+            self.ways.append(way)
+            // One of the ways has the interface of a chosen path, unless that is not known.
+            if network.ipv4.interfaceIndex == ways[index].interfaceIndex {
+                chosen.ipv4 = DefaultPath(&network.ipv4, way.interface, ways[index].ipv4CarrierTypes)
+            }
+            if network.ipv6.interfaceIndex == ways[index].interfaceIndex {
+                chosen.ipv6 = DefaultPath(&network.ipv6, way.interface, ways[index].ipv6CarrierTypes)
+            }
+        }
+        if chosen.ipv4 == nil { chosen.ipv4 = DefaultPath(&network.ipv4, nil, 0) }
+        if chosen.ipv6 == nil { chosen.ipv6 = DefaultPath(&network.ipv6, nil, 0) }
+        loopback.ipv4 = DefaultPath(loopback: network.ipv4LoopbackFlags)
+        loopback.ipv6 = DefaultPath(loopback: network.ipv6LoopbackFlags)
+        isNameServerReachable = network.nameServerIsReachable != 0
+        let count = network.nameServerCount
+        if count > 0 { nameServers.first = AddressBytes(&network.nameServers.0) }
+        if count > 1 { nameServers.second = AddressBytes(&network.nameServers.1) }
+        if count > 2 { nameServers.third = AddressBytes(&network.nameServers.2) }
+    }
+}
+
+extension Way {
+    fileprivate init(_ way: inout SCNetworkReachabilityWay) {
+        let interface = NWInterface(&way)
+        self.interface = interface
+        paths = DefaultPaths(
+            ipv4: DefaultPath(&way.ipv4, interface, way.ipv4CarrierTypes),
+            ipv6: DefaultPath(&way.ipv6, interface, way.ipv6CarrierTypes))
+    }
+}
+
+extension DefaultPath {
+    /// nil: packets cannot take the path.
+    fileprivate init?(_ path: inout SCNetworkReachabilityDefaultPath, _ interface: NWInterface?, _ carriers: UInt32) {
+        guard path.flags.contains(.reachable) else { return nil }
+        requiresConnection = path.flags.contains(.connectionRequired)
+        if let interface { types = UsedTypes(interface.type).union(UsedTypes(carriers: carriers)) }
+        source = AddressBytes(&path.source)
+        gateway = AddressBytes(&path.gateway)
+        if gateway?.isLinkLocalIPv6 == true { gatewayInterface = interface }
+    }
+
+    fileprivate init?(loopback flags: SCNetworkReachabilityFlags) {
+        guard flags.contains(.reachable) else { return nil }
+        types = UsedTypes(.loopback)
+    }
+}
+
+extension NWInterface {
+    fileprivate init(_ way: inout SCNetworkReachabilityWay) {
+        let name = withUnsafeBytes(of: &way.interfaceName) { NameBytes(loading: $0) }
+        // The kernel gives ppp over a modem the flag, not the type.
+        let isModem = way.ipv4.flags.contains(.isWWAN) || way.ipv6.flags.contains(.isWWAN)
+        self.init(
+            type: isModem ? .cellular : InterfaceType(way.interfaceType), name: name, index: way.interfaceIndex)
+    }
+}
+
+extension NWInterface.InterfaceType {
+    fileprivate init(_ type: SCNetworkReachabilityInterfaceType) {
+        self =
+            switch type {
+            case .loopback: .loopback
+            case .wiredEthernet: .wiredEthernet
+            case .wiFi: .wifi
+            case .cellular: .cellular
+            default: .other
+            }
+    }
+}
+
+extension UsedTypes {
+    /// From a bit for each type of the C library.
+    fileprivate init(carriers: UInt32) {
+        self = []
+        guard carriers != 0 else { return }
+        for bit in 0..<UInt32(UInt32.bitWidth) where carriers & 1 << bit != 0 {
+            guard let type = SCNetworkReachabilityInterfaceType(rawValue: bit) else { continue }
+            formUnion(UsedTypes(NWInterface.InterfaceType(type)))
+        }
+    }
+}
+
+extension AddressBytes {
+    /// nil: no address.
+    fileprivate init?(_ storage: inout sockaddr_storage) {
+        let address = withUnsafeBytes(of: &storage) { raw -> AddressBytes? in
+            switch Int32(raw.load(as: sa_family_t.self)) {
+            case AF_INET: AddressBytes(loading: UnsafeRawBufferPointer(rebasing: raw[4..<8]))
+            case AF_INET6: AddressBytes(loading: UnsafeRawBufferPointer(rebasing: raw[8..<24]))
+            default: nil
+            }
+        }
+        guard let address else { return nil }
+        self = address
+    }
+}
+#endif

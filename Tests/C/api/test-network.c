@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: MIT */
+/* SCNetworkReachabilityGetNetwork: all default paths, their order, the name servers, and the callbacks for them. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+
+#include "support/denial.h"
+#include "support/etc.h"
+#include "support/idle.h"
+#include "support/namespace.h"
+#include "support/patience.h"
+#include "support/watcher.h"
+
+#define WAYS 4
+
+struct view {
+    SCNetworkReachabilityNetwork network;
+    SCNetworkReachabilityWay     ways[WAYS];
+};
+
+static struct watcher watcher; /* stopped at the end of each test */
+
+static void begin(void)
+{
+    namespace_require_pair();
+    denial_require_netlink("a socket does not show the interfaces");
+    etc_require("192.0.2.53");
+    namespace_add_second_pair();
+}
+UNIT(.setup = begin)
+
+static SCNetworkReachabilityRef network_target(void)
+{
+    return expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork);
+}
+
+static struct view view_of(SCNetworkReachabilityRef target)
+{
+    struct view view = { .network = kSCNetworkReachabilityNetworkInitializer };
+
+    if (!SCNetworkReachabilityGetNetwork(target, &view.network, view.ways, sizeof view.ways[0], WAYS))
+        fail_msg("GetNetwork: %s", SCErrorString(SCError()));
+    return view;
+}
+
+static struct view view_now(void)
+{
+    SCNetworkReachabilityRef target = network_target();
+    const struct view        view = view_of(target);
+
+    SCNetworkReachabilityRelease(target);
+    return view;
+}
+
+static void expect_ways_of(const struct view *view, const char *names)
+{
+    char text[WAYS * 17] = "";
+
+    assert_true(view->network.wayCount <= WAYS);
+    for (uint32_t i = 0; i < view->network.wayCount; i++) {
+        strcat(text, i == 0 ? "" : " ");
+        strcat(text, view->ways[i].interfaceName);
+        assert_int_equal(view->ways[i].interfaceIndex, if_nametoindex(view->ways[i].interfaceName));
+    }
+    assert_string_equal(text, names);
+}
+
+static void expect_ways_now(SCNetworkReachabilityRef target, const char *names)
+{
+    const struct view view = view_of(target);
+
+    expect_ways_of(&view, names);
+}
+
+static void expect_address(const struct sockaddr_storage *address, const char *wanted)
+{
+    char text[INET6_ADDRSTRLEN] = "none";
+
+    if (address->ss_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, text, sizeof text);
+    else if (address->ss_family == AF_INET6)
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)address)->sin6_addr, text, sizeof text);
+    assert_string_equal(text, wanted);
+}
+
+/* ---- Ways ------------------------------------------------------------------------------------------------------- */
+
+TEST(there_is_no_way_without_a_default_route)
+{
+    const struct view view = view_now();
+
+    expect_ways_of(&view, "");
+    assert_int_equal(view.network.ipv4.flags, 0);
+    assert_int_equal(view.network.ipv4.reason, kSCNetworkReachabilityReasonNoRoute);
+    assert_int_equal(view.network.ipv6.flags, 0);
+    assert_int_equal(view.network.ipv4LoopbackFlags, R | L | D);
+    assert_int_equal(view.network.ipv6LoopbackFlags, R | L | D);
+}
+
+TEST(each_family_has_its_own_default_path)
+{
+    struct view view;
+
+    namespace_ip("route add default via 192.0.2.1 metric 7");
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 9");
+    view = view_now();
+    expect_ways_of(&view, "a c");
+    assert_int_equal(view.network.ipv4.flags, R);
+    assert_int_equal(view.network.ipv4.interfaceIndex, if_nametoindex("a"));
+    assert_int_equal(view.network.ipv4.metric, 7);
+    expect_address(&view.network.ipv4.source, "192.0.2.2");
+    expect_address(&view.network.ipv4.gateway, "192.0.2.1");
+    assert_int_equal(view.network.ipv6.flags, R);
+    assert_int_equal(view.network.ipv6.interfaceIndex, if_nametoindex("c"));
+    assert_int_equal(view.network.ipv6.metric, 9);
+    expect_address(&view.network.ipv6.source, "2001:db8:c::2");
+    assert_int_equal(view.ways[0].ipv6.flags, 0);
+    assert_int_equal(view.ways[1].ipv4.flags, 0);
+    assert_int_equal(view.ways[0].interfaceType, kSCNetworkReachabilityInterfaceTypeVirtual);
+}
+
+TEST(other_interfaces_follow_by_metric)
+{
+    struct view view;
+
+    namespace_ip("link add name e type veth peer name f");
+    namespace_ip("address add 198.18.0.2/24 dev e");
+    namespace_ip("link set dev e up");
+    namespace_ip("link set dev f up");
+    namespace_await_running("e", true);
+    namespace_ip("route add default via 203.0.113.1 metric 30");
+    namespace_ip("route add default via 198.18.0.1 metric 20");
+    namespace_ip("route add default via 192.0.2.1 metric 10");
+    view = view_now();
+    expect_ways_of(&view, "a e c");
+    assert_int_equal(view.ways[2].ipv4.metric, 30);
+    expect_address(&view.ways[2].ipv4.gateway, "203.0.113.1");
+    expect_address(&view.ways[2].ipv4.source, "203.0.113.2");
+}
+
+TEST(a_policy_rule_decides_which_interface_is_first)
+{
+    struct view view;
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add default via 203.0.113.1 table 77");
+    namespace_ip("rule add priority 77 table 77");
+    view = view_now();
+    expect_ways_of(&view, "c a");
+}
+
+TEST(two_halves_of_the_address_space_are_a_default)
+{
+    struct view view;
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add 0.0.0.0/1 via 203.0.113.1");
+    namespace_ip("route add 128.0.0.0/1 via 203.0.113.1");
+    view = view_now();
+    expect_ways_of(&view, "c a");
+}
+
+TEST(an_interface_without_a_carrier_is_no_way)
+{
+    struct view view;
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    namespace_ip("link set dev d down");
+    namespace_await_running("c", false);
+    view = view_now();
+    expect_ways_of(&view, "a");
+}
+
+TEST(a_bridge_is_a_way_and_its_port_is_not)
+{
+    struct view view;
+
+    namespace_ip("link add name br type bridge");
+    namespace_ip("link add name p type veth peer name q");
+    namespace_ip("link set dev p master br");
+    namespace_ip("link set dev p up");
+    namespace_ip("link set dev q up");
+    namespace_ip("link set dev br up");
+    namespace_await_running("br", true);
+    namespace_ip("address add 198.18.1.2/24 dev br");
+    namespace_ip("route add default via 198.18.1.1");
+    namespace_ip("route add default dev p metric 50");
+    view = view_now();
+    expect_ways_of(&view, "br");
+}
+
+TEST(a_tunnel_names_the_type_of_what_carries_it)
+{
+    struct view view;
+
+    if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 192.0.2.9"))
+        SKIP("this kernel has no vxlan");
+    namespace_ip("address add 10.7.0.1/24 dev v");
+    namespace_ip("link set dev v up");
+    namespace_await_running("v", true);
+    namespace_ip("route add default via 10.7.0.9");
+    view = view_now();
+    expect_ways_of(&view, "v");
+    assert_int_equal(view.ways[0].ipv4CarrierTypes, 1u << kSCNetworkReachabilityInterfaceTypeVirtual);
+    assert_int_equal(view.ways[0].ipv6CarrierTypes, 0);
+}
+
+TEST(a_blackhole_for_the_first_addresses_hides_no_default)
+{
+    struct view view;
+
+    namespace_ip("route add blackhole 0.0.0.0/8");
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    view = view_now();
+    expect_ways_of(&view, "a c");
+}
+
+TEST(a_smaller_array_gets_the_first_ways)
+{
+    SCNetworkReachabilityRef target = network_target();
+    struct view              view = { .network = kSCNetworkReachabilityNetworkInitializer };
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    assert_true(SCNetworkReachabilityGetNetwork(target, &view.network, view.ways, sizeof view.ways[0], 1));
+    assert_int_equal(view.network.wayCount, 2);
+    assert_string_equal(view.ways[0].interfaceName, "a");
+    assert_string_equal(view.ways[1].interfaceName, "");
+    assert_true(SCNetworkReachabilityGetNetwork(target, &view.network, NULL, 0, 0));
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_larger_structure_is_zeroed_beyond_the_known_fields)
+{
+    struct {
+        SCNetworkReachabilityWay way;
+        char                     more[8];
+    } ways[2];
+    struct {
+        SCNetworkReachabilityNetwork network;
+        char                         more[8];
+    } network;
+    SCNetworkReachabilityRef target = network_target();
+
+    namespace_ip("route add default via 192.0.2.1");
+    memset(&ways, 1, sizeof ways);
+    memset(&network, 1, sizeof network);
+    network.network.size = sizeof network;
+    assert_true(SCNetworkReachabilityGetNetwork(target, &network.network, &ways[0].way, sizeof ways[0], 2));
+    assert_memory_equal(network.more, "\0\0\0\0\0\0\0", 8);
+    assert_memory_equal(ways[0].more, "\0\0\0\0\0\0\0", 8);
+    assert_int_equal(ways[1].more[0], 1);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* ---- Bad input -------------------------------------------------------------------------------------------------- */
+
+static void expect_refused(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
+                           SCNetworkReachabilityWay *ways, size_t way_size)
+{
+    assert_false(SCNetworkReachabilityGetNetwork(target, network, ways, way_size, 1));
+    assert_int_equal(SCError(), kSCStatusInvalidArgument);
+}
+
+TEST(bad_arguments_are_refused)
+{
+    SCNetworkReachabilityRef     target = network_target(), plain = expect_target("0.0.0.0");
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer, small = { 0 };
+    SCNetworkReachabilityWay     way;
+
+    expect_refused(NULL, &network, &way, sizeof way);
+    expect_refused(target, NULL, &way, sizeof way);
+    expect_refused(target, &small, &way, sizeof way);
+    expect_refused(target, &network, NULL, sizeof way);
+    expect_refused(target, &network, &way, sizeof way - 1);
+    expect_refused(target, &network, &way, 5000);
+    expect_refused(plain, &network, &way, sizeof way);
+    SCNetworkReachabilityRelease(target);
+    SCNetworkReachabilityRelease(plain);
+}
+
+TEST(only_the_plain_default_path_has_the_option)
+{
+    const struct sockaddr_storage any = expect_sockaddr("0.0.0.0"), host = expect_sockaddr("192.0.2.1");
+    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+
+    options.options = kSCNetworkReachabilityOptionNotifyNetwork;
+    options.remoteAddress = (const struct sockaddr *)&host;
+    assert_null(SCNetworkReachabilityCreateWithOptions(NULL, &options));
+    options.remoteAddress = (const struct sockaddr *)&any;
+    options.interfaceName = "a";
+    assert_null(SCNetworkReachabilityCreateWithOptions(NULL, &options));
+    options.interfaceName = NULL;
+    options.routingMark = 7;
+    assert_null(SCNetworkReachabilityCreateWithOptions(NULL, &options));
+    options.routingMark = 0;
+    options.localAddress = (const struct sockaddr *)&any;
+    assert_null(SCNetworkReachabilityCreateWithOptions(NULL, &options));
+    assert_int_equal(SCError(), kSCStatusInvalidArgument);
+}
+
+/* ---- Name servers ----------------------------------------------------------------------------------------------- */
+
+static const struct server_row {
+    const char *name;
+    const char *resolv_conf;
+    const char *upstream; /* NULL: there is no such file */
+    const char *first;    /* of the servers */
+    uint32_t    count;
+    bool        is_reachable;
+} server_rows[] = {
+    { "on a directly attached network", "nameserver 192.0.2.53\n", NULL, "192.0.2.53", 1, true },
+    { "without a route", "nameserver 198.51.100.53\n", NULL, "198.51.100.53", 1, false },
+    { "one of two has a route", "nameserver 198.51.100.53\nnameserver 2001:db8::53\n", NULL, "198.51.100.53", 2, true },
+    { "none", "# nothing\n", NULL, "none", 0, false },
+    { "on this machine", "nameserver 127.0.0.1\n", NULL, "127.0.0.1", 1, true },
+    { "the unspecified address", "nameserver 0.0.0.0\n", NULL, "127.0.0.1", 1, true },
+    { "the stub's servers", "nameserver 127.0.0.53\n", "nameserver 192.0.2.53\n", "192.0.2.53", 1, true },
+    { "the stub's servers have no route", "nameserver 127.0.0.53\n", "nameserver 198.51.100.9\n", "198.51.100.9", 1,
+      false },
+    { "the stub has no servers", "nameserver 127.0.0.53\n", "# none\n", "none", 0, false },
+    { "the stub's servers are not known", "nameserver 127.0.0.53\n", NULL, "127.0.0.53", 1, true },
+};
+
+TEST_EACH(name_servers, server_rows)
+{
+    struct view view;
+
+    etc_write(ETC_RESOLV_CONF, row->resolv_conf);
+    if (row->upstream != NULL) {
+        etc_make_directory("/run/systemd");
+        etc_make_directory("/run/systemd/resolve");
+        etc_write(ETC_UPSTREAM, row->upstream);
+    }
+    view = view_now();
+    assert_int_equal(view.network.nameServerCount, row->count);
+    assert_int_equal(view.network.nameServerIsReachable, row->is_reachable);
+    expect_address(&view.network.nameServers[0], row->first);
+}
+
+/* ---- Callbacks -------------------------------------------------------------------------------------------------- */
+
+static void open_watcher(void)
+{
+    watcher_schedule(&watcher, network_target());
+}
+
+/* Exactly one callback comes, and then the ways are these. */
+static void expect_callback(const char *ways)
+{
+    struct view view;
+
+    assert_true(idle_perform(watcher.loop) >= 0);
+    assert_int_equal(watcher.calls, 1);
+    watcher.calls = 0;
+    view = view_of(watcher.target);
+    expect_ways_of(&view, ways);
+}
+
+/* Callbacks come, and after the last the ways are these: for changes that the kernel makes in several steps. */
+static void expect_callbacks(const char *ways)
+{
+    struct view view;
+
+    (void)idle_perform(watcher.loop);
+    assert_true(watcher.calls > 0);
+    watcher.calls = 0;
+    view = view_of(watcher.target);
+    expect_ways_of(&view, ways);
+}
+
+static void expect_no_callback(void)
+{
+    assert_int_equal(idle_perform(watcher.loop), 0);
+    assert_int_equal(watcher.calls, 0);
+}
+
+TEST(the_first_pass_makes_one_callback)
+{
+    open_watcher();
+    expect_callback("");
+    expect_no_callback();
+}
+
+TEST(the_chosen_way_is_known_before_the_first_callback)
+{
+    struct view view;
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    open_watcher();
+    view = view_of(watcher.target);
+    expect_ways_of(&view, "a");
+    assert_int_equal(view.network.ipv4.flags, R);
+    assert_int_equal(view.network.waysAreComplete, 0);
+    expect_callback("a c");
+    assert_int_equal(view_of(watcher.target).network.waysAreComplete, 1);
+}
+
+TEST(a_way_that_comes_or_goes_makes_a_callback)
+{
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    open_watcher();
+    expect_callback("a");
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    expect_callback("a c");
+    namespace_ip("link set dev d down");
+    namespace_await_running("c", false);
+    expect_callbacks("a");
+    namespace_ip("link set dev d up");
+    namespace_await_running("c", true);
+    expect_callbacks("a c");
+    namespace_ip("route delete default via 203.0.113.1");
+    expect_callback("a");
+}
+
+TEST(a_family_that_comes_makes_a_callback)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    open_watcher();
+    expect_callback("a");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    expect_callback("a");
+    assert_int_equal(view_of(watcher.target).network.ipv6.flags, R);
+}
+
+TEST(another_source_address_makes_a_callback)
+{
+    struct view view;
+
+    namespace_ip("address add 192.0.2.3/24 dev a");
+    namespace_ip("route add default via 192.0.2.1 src 192.0.2.2");
+    open_watcher();
+    expect_callback("a");
+    namespace_ip("route replace default via 192.0.2.1 src 192.0.2.3");
+    expect_callback("a");
+    view = view_of(watcher.target);
+    expect_address(&view.network.ipv4.source, "192.0.2.3");
+}
+
+TEST(a_route_that_is_no_default_makes_no_callback)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    open_watcher();
+    expect_callback("a");
+    namespace_ip("route add 198.51.100.0/24 via 203.0.113.1");
+    namespace_ip("link set dev a mtu 1400");
+    expect_no_callback();
+}
+
+TEST(a_name_server_that_comes_or_goes_makes_a_callback)
+{
+    open_watcher();
+    expect_callback("");
+    etc_replace(ETC_RESOLV_CONF, "nameserver 198.51.100.53\n");
+    expect_callback("");
+    assert_int_equal(view_of(watcher.target).network.nameServerIsReachable, 0);
+    namespace_ip("route add 198.51.100.53 via 203.0.113.1");
+    expect_callback("");
+    assert_int_equal(view_of(watcher.target).network.nameServerIsReachable, 1);
+    etc_replace(ETC_RESOLV_CONF, "nameserver 198.51.100.53\noptions timeout:1\n");
+    expect_no_callback();
+}
+
+TEST(an_expired_default_makes_a_callback)
+{
+    namespace_ip("-6 route add default via 2001:db8::1 metric 1");
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 2 expires 1");
+    open_watcher();
+    expect_callback("a c");
+    while (watcher.calls == 0)
+        assert_int_not_equal(SCRunLoopPerform(watcher.loop, patience_of(10)), -1);
+    expect_ways_now(watcher.target, "a");
+}
+
+TEST(a_later_target_gets_a_first_callback_of_its_own)
+{
+    struct watcher second = { 0 };
+
+    namespace_ip("route add default via 192.0.2.1");
+    open_watcher();
+    expect_callback("a");
+    watcher_schedule_on(&second, network_target(), watcher.loop);
+    (void)idle_perform(watcher.loop);
+    assert_int_equal(second.calls, 1);
+    expect_ways_now(second.target, "a");
+    assert_int_equal(watcher.calls, 0);
+    watcher_stop(&second);
+}
+
+TEST(an_unscheduled_target_queries_the_kernel)
+{
+    open_watcher();
+    expect_callback("");
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    namespace_ip("route add default via 192.0.2.1");
+    expect_ways_now(watcher.target, "a");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    expect_callback("a");
+}
+
+TEST(a_fetch_returns_a_target_whose_network_changed)
+{
+    SCNetworkReachabilityRef target = network_target(), changed;
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    (void)idle_perform(loop);
+    SCNetworkReachabilityRelease(SCRunLoopCopyNextChange(loop, NULL));
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    (void)idle_perform(loop);
+    changed = SCRunLoopCopyNextChange(loop, NULL);
+    assert_ptr_equal(changed, target);
+    SCNetworkReachabilityRelease(changed);
+    assert_null(SCRunLoopCopyNextChange(loop, NULL));
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(loop);
+    SCNetworkReachabilityRelease(target);
+}
