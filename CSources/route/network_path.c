@@ -385,7 +385,7 @@ int network_path_query(struct netns *netns, const struct questions *questions, s
 static bool paths_look_equal(const struct path *a, const struct path *b)
 {
     return a->index == b->index && a->type == b->type && a->carriers == b->carriers && a->metric == b->metric &&
-           strcmp(a->name, b->name) == 0 && a->evidence == b->evidence && !path_differs(a, b, true);
+           strcmp(a->name, b->name) == 0 && a->evidence == b->evidence && !path_differs(a, b);
 }
 
 static bool all_paths_look_equal(const struct path *a, const struct path *b)
