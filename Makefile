@@ -87,7 +87,7 @@ WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
 .PHONY: FORCE all lib tool run deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
         test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
         check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
-        check-swift-address fuzz storm bench benchmarks format install uninstall clean list-sources
+        check-swift-address calls fuzz mutants storm bench benchmarks format install uninstall clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -211,8 +211,9 @@ FOR_valgrind = WERROR=-Werror $(if $(shell command -v clang),CC=clang CFLAGS="-O
 FOR_clang    = WERROR=-Werror CC=clang
 TOOLS        = asan tsan valgrind
 
+# All, or those that PROGRAMS names: make programs-asan PROGRAMS=test-path
 programs-asan programs-tsan programs-valgrind programs-clang: programs-%:
-	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* test-programs
+	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* $(or $(PROGRAMS:%=$(BUILD)/$*/tests/%),test-programs)
 
 # helgrind runs only programs in which several threads call the library. Others race on purpose, or have one thread.
 NAMES     = $(notdir $(TESTS))
@@ -220,7 +221,7 @@ under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))
 TSAN      = $(call under,tsan,$(NAMES))
 VALGRIND  = $(call under,valgrind,$(NAMES))
-HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback delivery library-thread scheduler scheduler-work storm threads),$(NAMES)))
+HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback calls delivery library-thread scheduler scheduler-work storm threads),$(NAMES)))
 
 # They boot an emulated machine. Only one can run at a time.
 MACHINE   = Tests/VM/machine Tests/VM/test-
@@ -301,6 +302,19 @@ ROUNDS = 200000
 storm: test-programs programs-tsan
 	TEST_STORM_ROUNDS=$(ROUNDS) TEST_TIME_LIMIT=86400 FRESH=1 Tests/run $(BUILD)/tests/test-storm $(BUILD)/tests/test-lookup \
 	    "Tests/under tsan test-storm"
+
+# Random calls from eight threads, by hand under the thread sanitizer and helgrind: make calls CALLS=10000000
+CALLS = 1000000
+
+calls: PROGRAMS = test-calls
+calls: $(BUILD)/tests/test-calls programs-tsan programs-asan programs-valgrind
+	TEST_CALLS=$(CALLS) TEST_TIME_LIMIT=86400 FRESH=1 Tests/run $(BUILD)/tests/test-calls "Tests/under tsan test-calls" \
+	    "Tests/under asan test-calls"
+	TEST_CALLS=$$(($(CALLS) / 100)) TEST_TIME_LIMIT=86400 FRESH=1 Tests/run "Tests/under helgrind test-calls"
+
+# Breaks one rule at a time; a test must fail. Some: make mutants MUTANTS="barrier sender" JOBS_OF_MUTANTS=2
+mutants:
+	@JOBS=$(or $(JOBS_OF_MUTANTS),1) Tests/mutants/run $(MUTANTS)
 
 fuzz:
 	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz
