@@ -29,6 +29,7 @@ OBJCOPY    = objcopy
 PKG_CONFIG = pkg-config
 SWIFT      = swift
 SECONDS    = 60
+FUZZ       = *
 # Arguments of `reachability watch` for `make run`: make run ARGS="example.com 192.0.2.1".
 ARGS       =
 # As many jobs as there are processors, if make was not given a number.
@@ -317,7 +318,7 @@ mutants:
 	@JOBS=$(or $(JOBS_OF_MUTANTS),1) Tests/mutants/run $(MUTANTS)
 
 fuzz:
-	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz
+	@FUZZ_COVERAGE=1 FUZZ_SECONDS=$(SECONDS) FUZZ="$(FUZZ)" Tests/checks/fuzz
 
 # ---- Formatting
 

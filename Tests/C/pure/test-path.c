@@ -342,7 +342,7 @@ TEST(paths_differ_in_flags_and_interface_or_in_more)
                                .table = 254,
                                .source = make("192.0.2.2"),
                                .gateway = make("192.0.2.1") };
-    struct path       other = base;
+    struct path       other = base, unreachable = base;
 
     assert_false(path_differs(&base, &other, false));
     assert_false(path_differs(&base, &other, true));
@@ -354,6 +354,8 @@ TEST(paths_differ_in_flags_and_interface_or_in_more)
     other.flags = 0;
     assert_true(path_differs(&base, &other, false));
     assert_true(path_differs(&other, &base, false));
+    unreachable.flags = 0;
+    assert_false(path_differs(&unreachable, &other, false)); /* no packets leave over either interface */
     other = base;
     other.mtu = 1400;
     other.table = 100;
