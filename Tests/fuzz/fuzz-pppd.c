@@ -36,9 +36,13 @@ static void check_path(const char *path)
         abort();
 }
 
+/* libFuzzer calls it, too. */
+int __real_stat(const char *path, struct stat *ret);
 int __wrap_stat(const char *path, struct stat *ret);
 int __wrap_stat(const char *path, struct stat *ret)
 {
+    if (strncmp(path, "/proc/", 6) != 0)
+        return __real_stat(path, ret);
     check_path(path);
     memset(ret, 0, sizeof *ret);
     return 0;
