@@ -6,6 +6,7 @@
 #   make install      PREFIX=/usr/local DESTDIR=         make uninstall   removes what install put there
 #   make check        the quick tests, in seconds        make check-c     the C tests, without Swift
 #   make bench        the benchmarks, and their limits   make fuzz        SECONDS=60
+#   make mutants      breaks rules; tests must fail      make calls       random calls, CALLS=1000000
 #   make deps         installs what `make run` needs     make deps-test   installs what the tests need
 #   make format       formats the C and Swift sources    make clean
 #
