@@ -241,8 +241,8 @@ static bool is_shortage(int error)
     return error == ENOMEM || error == ENOBUFS;
 }
 
-/* Whether bind(2) shows that an IPv4 address is local. It shows nothing if it succeeds for other addresses, too: with the
- * sysctl ip_nonlocal_bind. Returns 0 or an errno. */
+/* Whether bind(2) shows that an IPv4 address is local. With the sysctl ip_nonlocal_bind it shows nothing: it also
+ * succeeds for other addresses. Returns 0 or an errno. */
 static int check_with_bind(int fd, const struct address *address, bool *ret)
 {
     static const struct address reserved = { AF_INET, { 240, 0, 0, 1 } };

@@ -3,7 +3,7 @@
  * Random calls on shared targets, loops and schedulers, from eight threads that start and end all the time, while the
  * network changes and the process forks. A model says what each call must return:
  *
- * Each thread remembers its own schedules, so an unschedule of one of them succeeds, and one on a loop of its own fails.
+ * Each thread remembers its own schedules: an unschedule of one of them succeeds, and one on a fresh loop fails.
  * At most one thread can have a target on a scheduler. The flags are those of one of the states of the network.
  * Callbacks of one target never overlap. A context is not used after its release, and is released in the end, like all
  * targets. After the last call, the last callback of each target has the right flags.
@@ -551,8 +551,8 @@ static void use_in_child(const struct subject *subject)
     SCNetworkReachabilityRelease(fresh);
 }
 
-/* The sanitizers and helgrind cannot follow a child that was forked while other threads ran. There the child ends at once,
- * and only the parent counts. */
+/* The sanitizers and helgrind cannot follow a child that was forked while other threads ran. There the child ends at
+ * once, and only the parent counts. */
 static void fork_and_end(void)
 {
     const pid_t pid = fork();

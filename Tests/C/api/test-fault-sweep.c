@@ -30,7 +30,7 @@
 extern const char __executable_start; /* of the linker */
 
 #define PATIENCE (unit_is_under(NULL) ? 30.0 : 5.0) /* seconds: the library must recover earlier */
-#define MANY     500 /* calls: every scenario makes fewer */
+#define MANY     500                                /* calls: every scenario makes fewer */
 
 /* ---- Sweeping --------------------------------------------------------------------------------------------------- */
 
@@ -535,8 +535,8 @@ static int refuse_netlink(int domain, int type, int protocol)
     return -1;
 }
 
-/* In a sandbox that refuses netlink, a UDP socket shows the flags. (If it refused that socket too, the errno would mean a
- * route that refuses packets.) */
+/* In a sandbox that refuses netlink, a UDP socket shows the flags. (If it refused that socket too, the errno would mean
+ * a route that refuses packets.) */
 TEST(flags_from_a_udp_socket_are_right_or_fail)
 {
     faults_socket = refuse_netlink;
