@@ -9,6 +9,7 @@
 #   make check          the quick tests, in seconds        make check-c        the C tests, without Swift
 #   make bench          the benchmarks, and their limits   make fuzz           SECONDS=60
 #   make soak           random changes for long            make storm          ROUNDS=200000
+#   make mutants        breaks rules; tests must fail      make calls          random calls, CALLS=1000000
 #   make dist           the source archive                 make deb            Debian packages
 #   make deps           installs what `make run` needs     make deps-test      installs what `make test` needs
 #   make deps-world     ... what `make test-world` needs   make abi-baseline   the ABI that later versions keep
@@ -51,6 +52,7 @@ STRIP      = strip
 PKG_CONFIG = pkg-config
 SWIFT      = swift
 SECONDS    = 60
+FUZZ       = *
 # Arguments of `reachability watch` for `make run`: make run ARGS="example.com 192.0.2.1".
 ARGS       =
 # As many jobs as there are processors, if make was not given a number.
@@ -120,7 +122,7 @@ CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 .PHONY: FORCE all help lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
         test test-world build-tests test-programs pure-tests test-consumers test-products test-vm vm-programs programs-asan \
         programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
-        check-swift check-swift-thread check-swift-address fuzz soak soak-denied storm bench benchmarks format install install-tool \
+        check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-denied storm bench benchmarks format install install-tool \
         install-strip uninstall dist deb abi-baseline clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -286,8 +288,9 @@ FOR_valgrind = WERROR=-Werror $(if $(shell command -v clang),CC=clang CFLAGS="-O
 FOR_clang    = WERROR=-Werror CC=clang
 TOOLS        = asan tsan valgrind
 
+# All, or those that PROGRAMS names: make programs-asan PROGRAMS=test-path
 programs-asan programs-tsan programs-valgrind programs-clang: programs-%:
-	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* test-programs
+	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* $(or $(PROGRAMS:%=$(BUILD)/$*/tests/%),test-programs)
 
 # helgrind runs only programs in which several threads call the library. Others race on purpose, or have one thread.
 NAMES     = $(notdir $(TESTS))
@@ -295,7 +298,7 @@ under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))
 TSAN      = $(call under,tsan,$(NAMES))
 VALGRIND  = $(call under,valgrind,$(NAMES))
-HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback delivery library-thread scheduler scheduler-work storm threads),$(NAMES)))
+HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback calls delivery library-thread scheduler scheduler-work storm threads),$(NAMES)))
 
 # They boot an emulated machine. Only one can run at a time.
 MACHINE   = Tests/VM/machine Tests/VM/test-
@@ -402,8 +405,21 @@ soak-denied: $(BUILD)/tests/test-soak
 	@status=0; for denial in $(DENIALS); do echo "# $$denial"; \
 	    TEST_DENIED=$$denial SOAK_SEED=$(SEED) SOAK_STEPS=$(STEPS) SOAK_TARGETS=$(TARGETS) $< || status=1; done; exit $$status
 
+# Random calls from eight threads, by hand under the thread sanitizer and helgrind: make calls CALLS=10000000
+CALLS = 1000000
+
+calls: PROGRAMS = test-calls
+calls: $(BUILD)/tests/test-calls programs-tsan programs-asan programs-valgrind
+	TEST_CALLS=$(CALLS) TEST_TIME_LIMIT=86400 FRESH=1 Tests/run $(BUILD)/tests/test-calls "Tests/under tsan test-calls" \
+	    "Tests/under asan test-calls"
+	TEST_CALLS=$$(($(CALLS) / 100)) TEST_TIME_LIMIT=86400 FRESH=1 Tests/run "Tests/under helgrind test-calls"
+
+# Breaks one rule at a time; a test must fail. Some: make mutants MUTANTS="barrier sender" JOBS_OF_MUTANTS=2
+mutants:
+	@JOBS=$(or $(JOBS_OF_MUTANTS),1) Tests/mutants/run $(MUTANTS)
+
 fuzz:
-	@FUZZ_SECONDS=$(SECONDS) Tests/checks/fuzz
+	@FUZZ_COVERAGE=1 FUZZ_SECONDS=$(SECONDS) FUZZ="$(FUZZ)" Tests/checks/fuzz
 
 # ---- Formatting
 

@@ -8,7 +8,6 @@
 #include "kernel/netlink.h"
 
 #include <errno.h>
-#include <libmnl/libmnl.h>
 #include <sys/socket.h>
 
 #include "pure/message.h"
@@ -192,14 +191,17 @@ int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *bu
     if (error != 0)
         return error == EAGAIN ? ENOBUFS : error; /* this function's EAGAIN means an interrupted dump */
     for (;;) {
-        const ssize_t          length = netlink_receive(netlink, buffer, NETLINK_BUFFER_SIZE);
-        const struct nlmsghdr *message = buffer;
+        const ssize_t length = netlink_receive(netlink, buffer, NETLINK_BUFFER_SIZE);
+        const char   *next = buffer;
 
         if (length == NETLINK_FOREIGN)
             continue;
         if (length <= 0)
             return length == 0 ? EIO : (int)-length;
-        for (int left = (int)length; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left)) {
+        for (size_t left = (size_t)length, step; (step = message_step(next, left)) != 0; left -= step) {
+            const struct nlmsghdr *message = (const void *)next;
+
+            next += step;
             if (message->nlmsg_seq != netlink->sequence || message->nlmsg_pid != netlink->port)
                 continue;
             interrupted = interrupted || (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0;

@@ -82,7 +82,10 @@ static int epoll_add(SCRunLoopRef loop, int fd, void *pointer)
 {
     struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
 
-    return epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : errno;
+    if (epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, fd, &event) == 0)
+        return 0;
+    /* EEXIST: an earlier removal of this descriptor failed. An inotify instance is not closed then, but used again. */
+    return errno == EEXIST && epoll_ctl(loop->epoll.fd, EPOLL_CTL_MOD, fd, &event) == 0 ? 0 : errno;
 }
 
 static int open_loop_descriptors(SCRunLoopRef loop)

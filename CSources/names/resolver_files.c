@@ -146,16 +146,18 @@ static bool read_all_events(int fd)
 }
 
 /* Returns whether a stamp differs from the one before. A file that was written twice in quick succession can have the
- * same stamp, so an event about an unsettled stamp counts as a change. A file that cannot be examined counts as
- * unchanged. */
+ * same stamp, so an event about an unsettled stamp counts as a change. So does an event about a file that cannot be
+ * examined: no other event may follow. */
 static bool update_stamps(struct resolver_files *files, bool touched)
 {
     bool             changed = false;
     struct filestamp now;
 
     for (size_t i = 0; i < RESOLVCONF_FILES; i++) {
-        if (filestamp_read(resolvconf_paths[i], &now) != 0)
+        if (filestamp_read(resolvconf_paths[i], &now) != 0) {
+            changed = changed || touched;
             continue;
+        }
         changed = changed || !filestamp_looks_same(&now, &files->stamps[i]) || (touched && !files->stamps[i].settled);
         files->stamps[i] = now;
     }

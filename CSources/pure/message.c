@@ -126,15 +126,26 @@ static enum message_kind kind_by_type(uint16_t type)
     }
 }
 
-size_t message_parse(const void *bytes, size_t length, struct message *ret)
+size_t message_step(const void *bytes, size_t length)
 {
     const struct nlmsghdr *header = bytes;
     size_t                 step;
 
+    if (length < sizeof *header || header->nlmsg_len < sizeof *header || header->nlmsg_len > length)
+        return 0;
+    step = (header->nlmsg_len + 3u) & ~(size_t)3u;
+    return step < length ? step : length;
+}
+
+size_t message_parse(const void *bytes, size_t length, struct message *ret)
+{
+    const struct nlmsghdr *header = bytes;
+    const size_t           step = message_step(bytes, length);
+
     ret->kind = MESSAGE_OTHER;
     ret->sequence = ret->port = 0;
     ret->error = 0;
-    if (length < sizeof *header || header->nlmsg_len < sizeof *header || header->nlmsg_len > length)
+    if (step == 0)
         return 0;
     ret->sequence = header->nlmsg_seq;
     ret->port = header->nlmsg_pid;
@@ -160,8 +171,7 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
     default:
         ret->kind = kind_by_type(header->nlmsg_type);
     }
-    step = (header->nlmsg_len + 3u) & ~(size_t)3u;
-    return step < length ? step : length;
+    return step;
 }
 
 /* ---- Requests --------------------------------------------------------------------------------------------------- */

@@ -53,6 +53,9 @@ struct message {
     };
 };
 
+/* Returns the distance from the message at the start of `bytes` to the next one; 0: there is no whole message. */
+size_t message_step(const void *bytes, size_t length);
+
 /* Parses the message at the start of `bytes`. Returns the distance to the next message; 0: there is no whole message.
  * *ret keeps pointers into `bytes`. */
 size_t message_parse(const void *bytes, size_t length, struct message *ret);

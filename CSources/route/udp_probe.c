@@ -235,39 +235,65 @@ static int probe_default_path(const struct udp_probe *probe, struct path *ret)
     return error;
 }
 
-/* Whether bind(2) fails for addresses that are not local. It does not with the sysctl ip_nonlocal_bind. */
-static bool bind_checks_address(int fd)
+/* Whether a call failed for lack of memory. Any other errno shows something about the address. */
+static bool is_shortage(int error)
+{
+    return error == ENOMEM || error == ENOBUFS;
+}
+
+/* Whether bind(2) shows that an IPv4 address is local. With the sysctl ip_nonlocal_bind it shows nothing: it also
+ * succeeds for other addresses. Returns 0 or an errno. */
+static int check_with_bind(int fd, const struct address *address, bool *ret)
 {
     static const struct address reserved = { AF_INET, { 240, 0, 0, 1 } };
+    int                         error = bind_socket_to_address(fd, &reserved, 0);
 
-    return bind_socket_to_address(fd, &reserved, 0) == EADDRNOTAVAIL;
+    *ret = false;
+    if (error == EADDRNOTAVAIL) {
+        error = bind_socket_to_address(fd, address, 0);
+        *ret = error == 0;
+    }
+    return is_shortage(error) ? error : 0;
+}
+
+/* Connects to an address, and gets the source address; none if the address cannot be connected to. Returns 0 or an
+ * errno. */
+static int get_own_address(int fd, const struct address *address, uint32_t scope, struct address *ret)
+{
+    struct sockaddr_storage own;
+    socklen_t               length = sizeof own;
+    const int               error = connect_socket(fd, address, scope);
+
+    *ret = (struct address){ 0 };
+    if (error != 0)
+        return is_shortage(error) ? error : 0;
+    if (getsockname(fd, (struct sockaddr *)&own, &length) != 0)
+        return errno;
+    *ret = address_from_sockaddr((const struct sockaddr *)&own, &(uint32_t){ 0 });
+    return 0;
 }
 
 /* Whether an address belongs to this machine. For a local destination the kernel uses the same address as source,
  * except for some IPv4 addresses: a second address in a subnet, and 127.0.0.2. These can be bound. A broadcast address
- * can be bound, too, but connect(2) fails for it. */
+ * can be bound, too, but connect(2) fails for it. Returns 0 or an errno. */
 static int check_local_address(const struct udp_probe *probe, const struct address *address, bool *ret)
 {
-    const uint32_t          scope = address_is_link_local(address) ? probe->oif : 0;
-    struct sockaddr_storage own;
-    socklen_t               length = sizeof own;
-    struct descriptor       socket;
-    bool                    bound;
-    int                     error = open_udp_socket(address->family, &socket);
+    const uint32_t    scope = address_is_link_local(address) ? probe->oif : 0;
+    struct address    own = { 0 };
+    struct descriptor socket;
+    bool              bound = false;
+    int               error = open_udp_socket(address->family, &socket);
 
     *ret = false;
     if (error != 0)
         return error == EAFNOSUPPORT ? 0 : error;
-    bound = address->family == AF_INET && bind_checks_address(socket.fd) &&
-            bind_socket_to_address(socket.fd, address, 0) == 0;
-    if (!address_is_multicast(address) && connect_socket(socket.fd, address, scope) == 0 &&
-        getsockname(socket.fd, (struct sockaddr *)&own, &length) == 0) {
-        const struct address source = address_from_sockaddr((const struct sockaddr *)&own, &(uint32_t){ 0 });
-
-        *ret = bound || address_equal(&source, address);
-    }
+    if (address->family == AF_INET)
+        error = check_with_bind(socket.fd, address, &bound);
+    if (error == 0 && !address_is_multicast(address))
+        error = get_own_address(socket.fd, address, scope, &own);
+    *ret = error == 0 && own.family != AF_UNSPEC && (bound || address_equal(&own, address));
     descriptor_close(&socket);
-    return 0;
+    return error;
 }
 
 /* False: the interface is not usable, and *ret says why. */

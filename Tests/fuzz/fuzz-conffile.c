@@ -1,4 +1,8 @@
-/* libFuzzer: the input is resolv.conf, and hosts. Its first line is the name to look up in hosts. */
+/*
+ * libFuzzer: the input is resolv.conf, and hosts. Its first line is the name to look up in hosts.
+ *
+ * COVERS: pure/conffile.c
+ */
 #include <stdlib.h>
 #include <string.h>
 

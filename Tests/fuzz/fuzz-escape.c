@@ -1,5 +1,9 @@
-/* libFuzzer: the input is a text. Its escaped form has no control character and is UTF-8: escaping it again changes
- * only backslashes. */
+/*
+ * libFuzzer: the input is a text. Its escaped form has no control character and is UTF-8: escaping it again changes
+ * only backslashes.
+ *
+ * COVERS: pure/escape.c
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
-/* libFuzzer: the input is a datagram from the kernel. It goes through the parser, the link table and path_evaluate. */
+/*
+ * libFuzzer: the input is a datagram from the kernel. It goes through the parser, the link table and path_evaluate.
+ *
+ * COVERS: pure/message.c pure/route.c pure/linkinfo.c pure/link_table.c pure/link.c
+ */
 #include <stdlib.h>
 #include <string.h>
 

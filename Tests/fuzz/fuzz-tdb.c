@@ -1,4 +1,8 @@
-/* libFuzzer: the input is a trivial database. */
+/*
+ * libFuzzer: the input is a trivial database.
+ *
+ * COVERS: pure/tdb.c
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,21 +11,26 @@
 #include <linux/sock_diag.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/child.h"
 #include "support/descriptors.h"
 #include "support/faults.h"
 #include "support/names.h"
 #include "support/watcher.h"
 #include "support/writer.h"
 
-#define PATIENCE 10.0 /* seconds: the library must recover earlier */
-#define MANY     500  /* calls: every scenario makes fewer */
+extern const char __executable_start; /* of the linker */
+
+#define PATIENCE (unit_is_under(NULL) ? 30.0 : 5.0) /* seconds: the library must recover earlier */
+#define MANY     500                                /* calls: every scenario makes fewer */
 
 /* ---- Sweeping --------------------------------------------------------------------------------------------------- */
 
@@ -36,6 +41,7 @@ static const struct fault ways[] = {
 #define MEMORY_WAYS 3 /* those above */
     { .error = ENOBUFS, .loses = true },
     { .error = ENOBUFS, .count = 20 }, /* each loss is reported once, until it is read */
+#define SHORTAGE_WAYS 5                /* those above: nothing is denied */
     { .error = EACCES, .count = FAULT_LASTS },
     { .error = EAGAIN },
     { .error = EINTR, .count = 3 },
@@ -54,12 +60,14 @@ static const struct fault ways[] = {
 static struct fault fault;    /* the current fault */
 static const char  *function; /* the function that failed; NULL: none */
 static bool         sweeping, struck;
+static unsigned     points; /* that were visited: each with one kind of target, one call and one way to fail */
 
 static struct descriptors before; /* open when the scenario began */
 
+/* The tools are slow. The program runs without them, too, with each call. */
 static unsigned step(void)
 {
-    return unit_is_under("valgrind") ? 4 : 1;
+    return unit_is_under("valgrind") ? 8 : unit_is_under("tsan") ? 4 : unit_is_under("asan") ? 2 : 1;
 }
 
 static void fault_begin(void)
@@ -124,6 +132,7 @@ static void sweep(size_t way_count, void (*scenario)(void))
             descriptors_read(&before);
             blocks = faults_blocks();
             scenario();
+            points += struck;
             names_await_no_thread();
             descriptors_await(&before);
             await_blocks(blocks);
@@ -169,6 +178,7 @@ static void begin(void)
 static void end(void)
 {
     faults_disarm();
+    faults_socket = NULL;
     writer_close(&writer);
     if (sweeping)
         print_error("at call %u, %s%s%s, in %s\n", fault.nth, strerror(fault.error), fault.count > 1 ? ", lasting" : "",
@@ -195,6 +205,8 @@ static const struct kind {
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 #define FAR   3 /* the first of them: reachable over the default routes alone */
+#define PAIR  3
+#define BOUND 4
 
 static const struct kind        *kind;
 static SCNetworkReachabilityPath right; /* its path without a fault */
@@ -375,6 +387,19 @@ static _Noreturn void run_first(void *(*use)(void *))
     _exit(unit_complaint() != NULL ? WRONG : struck ? STRUCK : DONE);
 }
 
+static SCBoolean set_scheduler(SCNetworkReachabilityRef target);
+
+/* The first work for schedulers is allocated for many targets. */
+static void *use_scheduler(void *target)
+{
+    const SCBoolean set = UNDER_FAULT(set_scheduler(target));
+
+    unit_complain_if(!set && !is_refused(), "no scheduler, and no reason");
+    unit_complain_if(!set && !set_scheduler(target), "no scheduler, though nothing fails any more");
+    unit_complain_if(!SCNetworkReachabilitySetScheduler(target, NULL), "the scheduler is not removed");
+    return NULL;
+}
+
 static void *(*first_use)(void *);
 
 /* Runs in a process that has not used the library, so that the fault can hit the one-time initialization. */
@@ -404,6 +429,13 @@ TEST(a_process_gets_its_main_loop_or_an_error)
 {
     kind = kinds;
     first_use = use_main;
+    sweep(WAYS, run_apart);
+}
+
+TEST(a_process_gets_its_first_scheduler_or_an_error)
+{
+    kind = kinds;
+    first_use = use_scheduler;
     sweep(WAYS, run_apart);
 }
 
@@ -498,6 +530,50 @@ TEST(a_wait_has_a_result_or_fails)
     right = expect_path_of(target);
     SCNetworkReachabilityRelease(target);
     sweep(MEMORY_WAYS, wait_until_known);
+}
+
+/* A bridge whose port is in a sysfs that shows this namespace. */
+static void make_bridge(void)
+{
+    namespace_ip("link add name bridge0 type bridge");
+    namespace_ip("link add name c type veth peer name d");
+    namespace_ip("link set dev c master bridge0 up");
+    namespace_ip("link set dev d up");
+    namespace_ip("address add 203.0.113.2/24 dev bridge0");
+    namespace_ip("link set dev bridge0 up");
+    namespace_await_running("bridge0", true);
+    if (mount("none", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
+        SKIP("no sysfs can be mounted here");
+}
+
+TEST(getpath_reads_devices_or_fails)
+{
+    static const struct kind over_bridge = { .remote = "203.0.113.9" };
+    SCNetworkReachabilityRef target;
+
+    make_bridge();
+    kind = &over_bridge;
+    target = made();
+    right = expect_path_of(target);
+    SCNetworkReachabilityRelease(target);
+    sweep(WAYS, get_path);
+    umount2("/sys", MNT_DETACH);
+}
+
+static int refuse_netlink(int domain, int type, int protocol)
+{
+    if (domain != AF_NETLINK)
+        return socket(domain, type, protocol);
+    errno = EPERM;
+    return -1;
+}
+
+/* In a sandbox that refuses netlink, a UDP socket shows the flags. (If it refused that socket too, the errno would mean
+ * a route that refuses packets.) */
+TEST(flags_from_a_udp_socket_are_right_or_fail)
+{
+    faults_socket = refuse_netlink;
+    sweep_kinds(BOUND + 1, SHORTAGE_WAYS, get_flags);
 }
 
 static void get_description(void)
@@ -666,6 +742,29 @@ static void schedule_and_report(void)
 TEST(a_scheduled_target_misses_no_change)
 {
     sweep_kinds(FAR + 1, WAYS, schedule_and_report);
+}
+
+/* The first pass evaluates behind the barrier, and finds out when routes expire. */
+static void run_first_pass(void)
+{
+    SCNetworkReachabilityRef target = made_with_callback();
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    assert_non_null(loop);
+    assert_true(schedule(target, loop));
+    SCRunLoopWakeUp(loop);
+    if (UNDER_FAULT(SCRunLoopPerform(loop, 0)) < 0)
+        expect_refused();
+    if (!is_denied())
+        expect_changes_reported(target, loop);
+    assert_true(stop(target, loop));
+}
+
+TEST(a_target_whose_first_pass_fails_misses_no_change)
+{
+    sweep_kinds(FAR, EVENT_WAYS, run_first_pass);
+    kind = &kinds[PAIR];
+    sweep(MEMORY_WAYS, schedule_and_report);
 }
 
 static void schedule_and_stop(void)
@@ -895,4 +994,306 @@ TEST(a_change_is_finally_fetched)
     sweep_kinds(1, EVENT_WAYS, fetch_an_event);
 }
 
-UNIT(.setup = begin, .cleanup = end)
+/* ---- Schedulers and forks ---------------------------------------------------------------------------------------- */
+
+static atomic_int  scheduler_reports;
+static atomic_uint scheduler_flags;
+
+static void note_scheduler_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)info;
+    atomic_store(&scheduler_flags, flags);
+    atomic_fetch_add(&scheduler_reports, 1);
+}
+
+static void run_at_once(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    work(argument);
+}
+
+static SCBoolean set_scheduler(SCNetworkReachabilityRef target)
+{
+    const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once };
+
+    return SCNetworkReachabilitySetScheduler(target, &scheduler);
+}
+
+/* Waits until the library's thread has called back, or a fault has struck; then nothing fails any more. */
+static void fault_end_after_event(int calls)
+{
+    const double until = watcher_now() + PATIENCE;
+
+    while (atomic_load(&scheduler_reports) <= calls && faults_struck() == 0 && watcher_now() < until)
+        sched_yield();
+    fault_end();
+}
+
+static void await_scheduler_call(int calls, SCNetworkReachabilityFlags flags)
+{
+    const double until = watcher_now() + PATIENCE;
+
+    while ((atomic_load(&scheduler_reports) <= calls || atomic_load(&scheduler_flags) != flags) &&
+           watcher_now() < until)
+        sched_yield();
+    if (atomic_load(&scheduler_reports) <= calls || atomic_load(&scheduler_flags) != flags)
+        fail_msg("no callback reports the flags 0x%08x", (unsigned)flags);
+}
+
+static void end_scheduled(SCNetworkReachabilityRef target)
+{
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+}
+
+static void schedule_on_scheduler(void)
+{
+    SCNetworkReachabilityRef target = made();
+    int                      calls;
+
+    assert_true(SCNetworkReachabilitySetCallback(target, note_scheduler_call, NULL));
+    if (!UNDER_FAULT(set_scheduler(target))) {
+        expect_refused();
+        assert_int_equal(expect_flags_of(target), right.flags);
+        assert_true(set_scheduler(target));
+    }
+    calls = atomic_load(&scheduler_reports);
+    if (!is_denied()) {
+        delete_defaults();
+        await_scheduler_call(calls, 0);
+        add_defaults();
+        await_scheduler_call(calls + 1, right.flags);
+    }
+    end_scheduled(target);
+}
+
+TEST(a_target_on_a_scheduler_misses_no_change)
+{
+    sweep_kinds(FAR, WAYS, schedule_on_scheduler);
+}
+
+static void lose_route_on_scheduler(void)
+{
+    SCNetworkReachabilityRef target = made();
+    int                      calls;
+
+    assert_true(SCNetworkReachabilitySetCallback(target, note_scheduler_call, NULL));
+    assert_true(set_scheduler(target));
+    calls = atomic_load(&scheduler_reports);
+    fault_begin();
+    delete_defaults();
+    fault_end_after_event(calls);
+    await_scheduler_call(calls, 0);
+    add_defaults();
+    await_scheduler_call(calls + 1, right.flags);
+    end_scheduled(target);
+}
+
+TEST(the_library_thread_finally_reports_a_lost_route)
+{
+    sweep_kinds(1, EVENT_WAYS, lose_route_on_scheduler);
+}
+
+static void fork_while_scheduled(void)
+{
+    SCNetworkReachabilityRef target = made_with_callback();
+    SCRunLoopRef             loop = SCRunLoopCreate();
+    bool                     is_child;
+    pid_t                    pid;
+
+    assert_non_null(loop);
+    assert_true(schedule(target, loop));
+    assert_true(SCRunLoopPerform(loop, 0) >= 0);
+    fault_begin();
+    is_child = child_fork(&pid);
+    fault_end();
+    if (is_child) {
+        SCNetworkReachabilityRelease(target);
+        SCRunLoopRelease(loop);
+        target = made();
+        expect_sound(target);
+        SCNetworkReachabilityRelease(target);
+        _exit(function == NULL ? DONE : STRUCK);
+    }
+    struck = child_status(pid) == STRUCK || struck;
+    expect_changes_reported(target, loop);
+    assert_true(stop(target, loop));
+}
+
+TEST(a_fork_harms_neither_process)
+{
+    sweep_kinds(1, WAYS, fork_while_scheduled);
+}
+
+/* ---- The kernel's filter ---------------------------------------------------------------------------------------- */
+
+static const struct writer_route unrelated = { .prefix = "203.0.113.0/24", .gateway = "192.0.2.1" };
+
+/* A message that affects no target, after which the monitor attaches its filter. */
+static void change_unrelated(enum writer_action action)
+{
+    unit_check(writer_route(&writer, action, &unrelated), "writer");
+}
+
+static void attach_filter(void)
+{
+    SCNetworkReachabilityRef target = made_with_callback();
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    assert_non_null(loop);
+    assert_true(schedule(target, loop));
+    assert_true(SCRunLoopPerform(loop, 0) >= 0);
+    change_unrelated(WRITER_ADD);
+    if (UNDER_FAULT(SCRunLoopPerform(loop, 0)) < 0)
+        expect_refused();
+    change_unrelated(WRITER_DELETE);
+    expect_changes_reported(target, loop);
+    assert_true(stop(target, loop));
+}
+
+/* The filter does not pass the messages about the second target. */
+static void detach_filter(void)
+{
+    SCNetworkReachabilityRef first = made_with_callback(), second;
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    assert_non_null(loop);
+    assert_true(schedule(first, loop));
+    assert_true(SCRunLoopPerform(loop, 0) >= 0);
+    change_unrelated(WRITER_ADD);
+    assert_true(SCRunLoopPerform(loop, 0) >= 0);
+    second = expect_target("203.0.113.7");
+    if (!UNDER_FAULT(schedule(second, loop))) {
+        expect_refused();
+        assert_true(schedule(second, loop));
+    }
+    if (!is_denied()) {
+        fault_begin();
+        (void)SCRunLoopPerform(loop, 0);
+        fault_end();
+        await(second, loop, R);
+        change_unrelated(WRITER_DELETE);
+        delete_defaults();
+        await(second, loop, 0);
+        change_unrelated(WRITER_ADD);
+        await(second, loop, R);
+        add_defaults();
+    }
+    change_unrelated(WRITER_DELETE);
+    assert_true(unschedule(second, loop));
+    SCNetworkReachabilityRelease(second);
+    assert_true(stop(first, loop));
+}
+
+TEST(the_filter_hides_no_change)
+{
+    sweep_kinds(2, WAYS, attach_filter);
+    sweep_kinds(1, WAYS, detach_filter);
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+/* The name's address is in hosts. */
+static void await_result(SCNetworkReachabilityRef target, SCRunLoopRef loop, const char *address)
+{
+    const struct sockaddr_storage wanted = expect_sockaddr(address);
+    const double                  until = watcher_now() + PATIENCE;
+    struct sockaddr_storage       found = { 0 };
+
+    while (watcher_now() < until) {
+        if (SCNetworkReachabilityGetResolvedAddresses(target, &found, 1) == 1 &&
+            memcmp(&found, &wanted, sizeof wanted) == 0)
+            return;
+        assert_true(SCRunLoopPerform(loop, 0.01) >= 0);
+    }
+    fail_msg("no result of the look-up");
+}
+
+/* Waits until the look-up has a result, or a fault has struck; then nothing fails any more. */
+static void fault_end_after_lookup(SCNetworkReachabilityRef target)
+{
+    const double until = watcher_now() + PATIENCE;
+
+    while (SCNetworkReachabilityGetResolvedAddresses(target, NULL, 0) == 0 && faults_struck() == 0 &&
+           watcher_now() < until)
+        sched_yield();
+    fault_end();
+}
+
+static void look_up(void)
+{
+    SCNetworkReachabilityRef target = made_with_callback();
+    SCRunLoopRef             loop = SCRunLoopCreate();
+    bool                     scheduled;
+
+    assert_non_null(loop);
+    fault_begin();
+    scheduled = schedule(target, loop);
+    if (scheduled)
+        fault_end_after_lookup(target);
+    else
+        fault_end();
+    if (!scheduled) {
+        expect_refused();
+        assert_true(schedule(target, loop));
+    }
+    await_result(target, loop, "192.0.2.9");
+    assert_true(stop(target, loop));
+}
+
+TEST(a_look_up_has_a_result_in_the_end)
+{
+    kind = &kinds[KINDS - 1];
+    sweep(WAYS, look_up);
+}
+
+/* A pass under a fault, after hosts has changed. */
+static void move_name(void)
+{
+    SCNetworkReachabilityRef target = made_with_callback();
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    assert_non_null(loop);
+    assert_true(schedule(target, loop));
+    await_result(target, loop, "192.0.2.9");
+    etc_replace(ETC_HOSTS, "192.0.2.10 " NAME "\n");
+    if (UNDER_FAULT(SCRunLoopPerform(loop, 0)) < 0)
+        expect_refused();
+    await_result(target, loop, "192.0.2.10");
+    etc_replace(ETC_HOSTS, "192.0.2.9 " NAME "\n");
+    await_result(target, loop, "192.0.2.9");
+    assert_true(stop(target, loop));
+}
+
+TEST(a_name_that_moves_in_hosts_is_finally_noticed)
+{
+    kind = &kinds[KINDS - 1];
+    sweep(EVENT_WAYS, move_name);
+}
+
+/* ---- The figures ------------------------------------------------------------------------------------------------- */
+
+/* TEST_FAULT_PLACES: a file that receives the places, for Tests/fault-places. */
+static void write_places(const char *path)
+{
+    FILE *file = fopen(path, "we");
+
+    if (file == NULL)
+        abort();
+    for (size_t i = 0; i < faults_places(); i++)
+        fprintf(file, "%zx\n", (size_t)((const char *)faults_place(i) - &__executable_start));
+    fclose(file);
+}
+
+static void report(void)
+{
+    const char *path = getenv("TEST_FAULT_PLACES");
+
+    print_message("| %u points visited, %lu failed calls, at %zu places in the library's code\n", points,
+                  faults_count(), faults_places());
+    if (path != NULL)
+        write_places(path);
+}
+
+UNIT(.setup = begin, .cleanup = end, .end = report)

@@ -4,6 +4,8 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -196,4 +198,91 @@ TEST(a_flood_of_forged_messages_hides_no_change)
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
     close(fd);
+}
+
+/* Datagrams that a careless reader would follow for ever, or behind their ends. */
+static size_t send_malformed(int fd, const struct sockaddr_nl *to)
+{
+    static const uint32_t lengths[] = { 0, 1, 15, 0x7fffffff, 0x80000000, 0xfffff0f0, 0xffffffff };
+    static unsigned char  large[96 * 1024]; /* three times the buffer of a receive */
+    struct forgery        forgery = forge(RTM_DELLINK, if_nametoindex("a"));
+    size_t                taken = 0;
+
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        forgery.header.nlmsg_len = lengths[i];
+        taken += sendto(fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)to, sizeof *to) >= 0;
+    }
+    forgery = forge(RTM_DELLINK, if_nametoindex("a"));
+    for (size_t at = 0; at + sizeof forgery <= sizeof large; at += sizeof forgery)
+        memcpy(large + at, &forgery, sizeof forgery);
+    taken += sendto(fd, large, sizeof large, 0, (const struct sockaddr *)to, sizeof *to) >= 0;
+    memset(large, 0, sizeof large); /* messages and attributes of length 0 */
+    taken += sendto(fd, large, sizeof large, 0, (const struct sockaddr *)to, sizeof *to) >= 0;
+    return taken;
+}
+
+TEST(malformed_and_oversized_forgeries_are_ignored)
+{
+    struct watcher           watcher;
+    SCNetworkReachabilityRef unscheduled;
+    uint32_t                 ports[PORTS];
+    size_t                   count, taken = 0;
+    int                      fd;
+
+    begin(&watcher);
+    unscheduled = expect_target("198.51.100.8");
+    EXPECT(unscheduled, R, None);
+    count = find_ports(ports);
+    fd = open_forger();
+    for (size_t i = 0; i < count; i++)
+        taken += send_malformed(fd, &(struct sockaddr_nl){ .nl_family = AF_NETLINK, .nl_pid = ports[i] });
+    taken += send_malformed(fd, &(struct sockaddr_nl){ .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK });
+    assert_true(taken > 9);
+    expect_untouched(&watcher, unscheduled);
+    close(fd);
+    SCNetworkReachabilityRelease(unscheduled);
+}
+
+static struct {
+    int         fd;
+    size_t      count;
+    uint32_t    ports[PORTS];
+    atomic_bool over;
+} forger;
+
+/* Keeps the queues full. */
+static void *forge_without_pause(void *unused)
+{
+    const struct forgery forgery = forge(RTM_DELLINK, 0x7fffffff);
+
+    while (!atomic_load(&forger.over))
+        for (size_t i = 0; i < forger.count; i++) {
+            const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = forger.ports[i] };
+
+            (void)!sendto(forger.fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to);
+        }
+    return unused;
+}
+
+TEST(a_flood_that_never_ends_hides_no_change)
+{
+    pthread_t      threads[2]; /* more than the library's one thread can read */
+    struct watcher watcher;
+
+    begin(&watcher);
+    forger.count = find_ports(forger.ports);
+    forger.fd = open_forger();
+    atomic_store(&forger.over, false);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, forge_without_pause, NULL), 0);
+    for (size_t i = 0; i < 5; i++) {
+        namespace_ip("route delete default");
+        EXPECT_CHANGE(&watcher, 0);
+        namespace_ip("route add default via 192.0.2.1");
+        EXPECT_CHANGE(&watcher, R);
+    }
+    atomic_store(&forger.over, true);
+    for (size_t i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    close(forger.fd);
 }

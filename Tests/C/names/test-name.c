@@ -784,6 +784,17 @@ TEST(new_hosts_is_read)
     expect_elsewhere();
 }
 
+/* The only event is that the file came. */
+TEST(new_hosts_from_another_directory_is_read)
+{
+    etc_remove(ETC_HOSTS);
+    etc_make_directory("/etc/other");
+    etc_write("/etc/other/hosts", ELSEWHERE " v4only.test\n");
+    begin_with_an_address_elsewhere();
+    assert_int_equal(rename("/etc/other/hosts", ETC_HOSTS), 0);
+    expect_elsewhere();
+}
+
 TEST(nsswitch_determines_the_sources)
 {
     NAMES_RESOLVE(&watcher, "v4only.test", R);

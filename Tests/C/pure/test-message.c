@@ -6,6 +6,7 @@
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <linux/if_link.h>
+#include <linux/if_tunnel.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,30 @@ TEST(a_link_is_read)
     assert_int_equal(message.link.mtu, 1500);
     assert_true(message.link.info.has_kind);
     assert_string_equal(message.link.info.kind, "veth");
+}
+
+/* Its index, and the ends of a tunnel, are numbers of the other namespace. */
+TEST(a_lower_link_in_another_namespace_is_not_read)
+{
+    struct bytes   bytes;
+    struct message message;
+    size_t         info, data;
+
+    for (int elsewhere = 0; elsewhere <= 1; elsewhere++) {
+        start_link(&bytes, RTM_NEWLINK, AF_UNSPEC, 3);
+        put_u32(&bytes, IFLA_LINK, 7);
+        if (elsewhere)
+            put_u32(&bytes, IFLA_LINK_NETNSID, 0);
+        info = nest(&bytes, IFLA_LINKINFO);
+        put_text(&bytes, IFLA_INFO_KIND, "ipip");
+        data = nest(&bytes, IFLA_INFO_DATA);
+        put(&bytes, IFLA_IPTUN_REMOTE, (const unsigned char[]){ 192, 0, 2, 9 }, 4);
+        unnest(&bytes, data);
+        unnest(&bytes, info);
+        assert_int_equal(message_parse(bytes.at, bytes.length, &message), bytes.length);
+        assert_int_equal(message.link.lower, elsewhere ? 0 : 7);
+        assert_int_equal(message.link.info.tunnel.remote.family, elsewhere ? AF_UNSPEC : AF_INET);
+    }
 }
 
 TEST(a_partial_link_message_leaves_other_fields_unset)
@@ -441,6 +466,17 @@ TEST(legs_are_read_one_by_one)
     assert_false(route_next_leg(&none, &leg));
 }
 
+TEST(a_leg_over_a_hop_of_another_family_has_a_gateway)
+{
+    struct leg_bytes leg_bytes = leg_via(3, 1);
+    struct route_leg leg;
+
+    leg_bytes.attribute.nla_type = RTA_VIA; /* a family, and the start of an address */
+    memcpy(leg_bytes.address, &(uint16_t){ AF_INET6 }, 2);
+    assert_int_equal(count_legs(&leg_bytes, sizeof leg_bytes, &leg), 1);
+    assert_true(leg.has_gateway);
+}
+
 TEST(legs_with_a_bad_length_end_the_list)
 {
     struct leg_bytes legs[2];
@@ -613,6 +649,18 @@ TEST(a_short_message_has_fewer_fields)
                 assert_int_equal(message.kind, MESSAGE_OTHER);
         }
     }
+}
+
+/* libmnl takes such a length for a negative number, and reads on behind the datagram. */
+TEST(a_message_with_the_sign_bit_in_its_length_ends_the_datagram)
+{
+    struct bytes   bytes;
+    struct message message;
+
+    make_link(&bytes);
+    header_of(&bytes)->nlmsg_len = 0xfffff0f0u;
+    assert_int_equal(message_step(bytes.at, bytes.length), 0);
+    assert_int_equal(parse(&bytes, bytes.length, &message), 0);
 }
 
 TEST(a_header_with_a_wrong_length_ends_the_datagram)

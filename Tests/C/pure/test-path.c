@@ -349,7 +349,7 @@ TEST(paths_differ_in_flags_and_interface_or_in_more)
                                .table = 254,
                                .source = make("192.0.2.2"),
                                .gateway = make("192.0.2.1") };
-    struct path       other = base;
+    struct path       other = base, unreachable = base;
 
     assert_false(reported_outcome_differs(&base, &other));
     assert_false(path_differs(&base, &other));
@@ -361,6 +361,8 @@ TEST(paths_differ_in_flags_and_interface_or_in_more)
     other.flags = 0;
     assert_true(reported_outcome_differs(&base, &other));
     assert_true(reported_outcome_differs(&other, &base));
+    unreachable.flags = 0;
+    assert_false(reported_outcome_differs(&unreachable, &other)); /* no packets leave over either interface */
     other = base;
     other.mtu = 1400;
     other.table = 100;

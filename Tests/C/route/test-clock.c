@@ -34,6 +34,7 @@ static int64_t  now_is;     /* nanoseconds */
 static int64_t  send_takes; /* the same; each send moves the clock */
 static int      send_error; /* an errno; 0: sends work */
 static unsigned sends;
+static bool     loses_next;   /* the next message about a /24 is lost, and the receive reports a loss */
 static bool     routes_ended; /* the kernel replies that there is no IPv6 route */
 static unsigned ticks;        /* until an IPv6 route expires, in replies of the kernel */
 
@@ -70,8 +71,14 @@ ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
     struct rtmsg    *route = NLMSG_DATA(header);
     int              left;
 
-    if (got < (ssize_t)NLMSG_LENGTH(sizeof *route) || header->nlmsg_type != RTM_NEWROUTE ||
-        route->rtm_family != AF_INET6)
+    if (got < (ssize_t)NLMSG_LENGTH(sizeof *route) || header->nlmsg_type != RTM_NEWROUTE)
+        return got;
+    if (loses_next && route->rtm_dst_len == 24) {
+        loses_next = false;
+        errno = ENOBUFS;
+        return -1;
+    }
+    if (route->rtm_family != AF_INET6)
         return got;
     if (routes_ended) {
         header->nlmsg_type = NLMSG_ERROR;
@@ -153,6 +160,19 @@ TEST(a_link_change_is_evaluated_again_after_5_ms)
     assert_int_equal(pass_at(6), 1);
     assert_int_equal(pass_at(7), 0);
     assert_int_equal(pass_at(1000), 0);
+}
+
+TEST(lost_messages_cause_a_second_evaluation_too)
+{
+    begin();
+    assert_int_equal(pass_at(0), 0);
+    namespace_ip("route add 203.0.113.0/24 via 192.0.2.1");
+    loses_next = true;
+    assert_int_equal(pass_at(1), 1);
+    assert_false(loses_next);
+    assert_int_equal(pass_at(5.999), 0);
+    assert_int_equal(pass_at(6), 1);
+    assert_int_equal(pass_at(100), 0);
 }
 
 TEST(each_change_postpones_the_second_evaluation)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "kernel/link_type.h"
 #include "kernel/pppd.h"
@@ -110,6 +111,136 @@ TEST(lost_messages_before_a_reply_do_no_harm)
     faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS });
     EXPECT(target, R, None);
     assert_non_null(faults_disarm());
+    SCNetworkReachabilityRelease(target);
+}
+
+/* The kernel never reports a missing route by the errno of a receive or send. A sandbox can choose any errno. */
+TEST(an_errno_of_a_system_call_is_no_reply)
+{
+    static const char *const functions[] = { "recvfrom", "send" };
+    static const int         errors[] = { ENETUNREACH, EHOSTUNREACH, EINVAL, ENODEV };
+    SCNetworkReachabilityRef target = expect_target("198.51.100.1");
+
+    for (size_t i = 0; i < 8; i++) {
+        SCNetworkReachabilityFlags flags = 77;
+
+        faults_arm(&(struct fault){ .function = functions[i / 4], .error = errors[i % 4] });
+        assert_false(SCNetworkReachabilityGetFlags(target, &flags));
+        assert_string_equal(faults_disarm(), functions[i / 4]);
+        assert_int_equal(SCError(), kSCStatusReachabilityUnknown);
+        assert_int_equal(flags, 77);
+    }
+    EXPECT(target, R, None);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* The link table of targets that are not scheduled has the link as running. The messages about its carrier are lost. */
+TEST(after_lost_messages_links_are_read_again)
+{
+    SCNetworkReachabilityRef target = expect_target("198.51.100.1");
+
+    EXPECT(target, R, None);
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS, .loses = true });
+    EXPECT(target, 0, NoCarrier);
+    assert_non_null(faults_disarm());
+    SCNetworkReachabilityRelease(target);
+}
+
+/* If there is no IPv4 default route, several queries go to the kernel in one send. */
+TEST(a_lost_reply_to_a_batch_hides_no_route)
+{
+    SCNetworkReachabilityRef target;
+    bool                     struck = true;
+
+    namespace_ip("link set dev lo up");
+    namespace_ip("route del default");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    target = expect_target("0.0.0.0");
+    EXPECT(target, R, None);
+    for (unsigned nth = 1; struck; nth++) {
+        faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS, .nth = nth, .loses = true });
+        assert_int_equal(expect_flags_of(target), R);
+        struck = faults_disarm() != NULL;
+        assert_true(nth > 4 || struck);
+    }
+    SCNetworkReachabilityRelease(target);
+}
+
+static unsigned barriers;
+
+/* Counts the queries for a link that cannot exist. */
+static ssize_t send_and_count_barriers(int fd, const void *bytes, size_t length, int flags)
+{
+    const struct nlmsghdr  *header = bytes;
+    const struct ifinfomsg *info = NLMSG_DATA(header);
+
+    barriers += header->nlmsg_type == RTM_GETLINK && (header->nlmsg_flags & NLM_F_DUMP) == 0 &&
+                info->ifi_index == 0x7fffffff;
+    return send(fd, bytes, length, flags);
+}
+
+#define SLICED 100 /* targets: a first round evaluates 16, 32 and 52 of them */
+
+TEST(each_slice_of_a_round_waits_for_the_barrier)
+{
+    SCNetworkReachabilityRef targets[SLICED];
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    for (size_t i = 0; i < SLICED; i++) {
+        targets[i] = expect_target("198.51.100.1");
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+    }
+    barriers = 0;
+    faults_send = send_and_count_barriers;
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    faults_send = NULL;
+    assert_int_equal(barriers, 3);
+    for (size_t i = 0; i < SLICED; i++) {
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    SCRunLoopRelease(loop);
+}
+
+static int      other_program = -1; /* its socket */
+static unsigned deleted_link;
+
+/* Another program deletes a link. Its request has the sequence number of our query, and so have the messages about it:
+ * NLM_F_ECHO asks for that. */
+static ssize_t send_after_deletion(int fd, const void *bytes, size_t length, int flags)
+{
+    const struct nlmsghdr *header = bytes;
+    struct {
+        struct nlmsghdr  header;
+        struct ifinfomsg info;
+    } request = { { .nlmsg_len = sizeof request, .nlmsg_type = RTM_DELLINK, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ECHO },
+                  { .ifi_index = (int)deleted_link } };
+
+    if (header->nlmsg_type == RTM_GETROUTE && deleted_link != 0) {
+        request.header.nlmsg_seq = header->nlmsg_seq;
+        assert_int_equal(send(other_program, &request, sizeof request, 0), sizeof request);
+        deleted_link = 0;
+    }
+    return send(fd, bytes, length, flags);
+}
+
+TEST(a_message_about_the_request_of_another_program_is_no_reply)
+{
+    SCNetworkReachabilityRef target = expect_target("198.51.100.1");
+
+    namespace_ip("link add name c type veth peer name d");
+    deleted_link = if_nametoindex("c");
+    other_program = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    assert_true(other_program >= 0);
+    EXPECT(target, R, None);
+    faults_send = send_after_deletion;
+    EXPECT(target, R, None);
+    assert_int_equal(deleted_link, 0);
+    faults_send = NULL;
+    assert_int_equal(if_nametoindex("c"), 0);
+    close(other_program);
     SCNetworkReachabilityRelease(target);
 }
 
@@ -243,6 +374,20 @@ TEST_WITH(NULL, NULL, an_interrupted_dump_is_repeated)
     links = 0;
     assert_int_equal(netlink_exchange(&netlink, header, buffer, count, &links), 0);
     assert_int_equal(links, count_interfaces());
+    netlink_close(&netlink);
+    end_many();
+}
+
+TEST_WITH(NULL, NULL, a_datagram_that_does_not_fit_is_an_error)
+{
+    static _Alignas(struct nlmsghdr) char buffer[NETLINK_BUFFER_SIZE];
+    _Alignas(struct nlmsghdr) char        request[MESSAGE_REQUEST_SIZE];
+
+    begin_many();
+    faults_send = NULL;
+    assert_int_equal(netlink_open_requests(&netlink), 0);
+    assert_int_equal(netlink_send(&netlink, request, message_put_link_dump(request)), 0);
+    assert_int_equal(netlink_receive(&netlink, buffer, 64), -EMSGSIZE);
     netlink_close(&netlink);
     end_many();
 }

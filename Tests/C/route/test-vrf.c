@@ -13,6 +13,8 @@
 
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 
+#define NOWHERE "203.0.113.9" /* the VRF has no route to it */
+
 enum { LO = 1, VRF = 2, PORT = 3, OTHER_PORT = 4, OUTSIDE = 5, TABLE = 10 };
 
 /* A local address. The kernel searches the table "local" first, for addresses of interfaces outside the VRF. */
@@ -58,9 +60,12 @@ static const struct local_address *find_local(const struct address *address, uin
 int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request *request, struct route *ret)
 {
     const struct local_address *local = find_local(&request->destination, request->oif);
+    const struct address        nowhere = make(NOWHERE);
 
     (void)handle;
     queries++;
+    if (is_in_vrf(request->oif) && address_equal(&request->destination, &nowhere))
+        return ENETUNREACH;
     *ret = (struct route){ .family = request->destination.family, .table = RT_TABLE_MAIN, .type = RTN_UNICAST };
     ret->source = request->source.family != AF_UNSPEC ? request->source : request->destination;
     if (local != NULL) {
@@ -132,6 +137,7 @@ TEST(the_table_of_the_vrf_has_the_local_address)
         { "198.51.100.2", "198.51.100.9", OUTSIDE, true }, { "192.0.2.3", "192.0.2.9", VRF, true }, /* also outside */
         { "192.0.2.3", "192.0.2.9", PORT, true },          { "2001:db8::2", "2001:db8::9", VRF, true },
         { "2001:db8::2", "2001:db8::9", PORT, true },      { "2001:db8:51::2", "2001:db8::9", VRF, false },
+        { "198.51.100.2", NOWHERE, VRF, false },
     };
 
     add_links(true);

@@ -63,15 +63,22 @@ static int await(pid_t pid)
     return status;
 }
 
-void child_expect_end(pid_t pid)
+int child_status(pid_t pid)
 {
     const int status = await(pid);
 
     if (WIFSIGNALED(status))
         fail_msg("a child was ended by %s",
                  WTERMSIG(status) == SIGALRM ? "its time limit" : strsignal(WTERMSIG(status)));
-    if (WEXITSTATUS(status) != 0)
-        fail_msg("a child ended with status %d", WEXITSTATUS(status));
+    return WEXITSTATUS(status);
+}
+
+void child_expect_end(pid_t pid)
+{
+    const int status = child_status(pid);
+
+    if (status != 0)
+        fail_msg("a child ended with status %d", status);
 }
 
 void child_expect_killed(pid_t pid)

@@ -19,6 +19,9 @@ _Noreturn void child_end(void);
 /* Waits for a child. Fails the test unless its status is 0. */
 void child_expect_end(pid_t pid);
 
+/* Waits for a child that ends by exit, and returns its status. Fails the test if a signal ends it. */
+int child_status(pid_t pid);
+
 /* Waits for a child. Fails the test unless SIGKILL ended it. */
 void child_expect_killed(pid_t pid);
 

@@ -20,6 +20,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
@@ -71,8 +72,54 @@ static bool take_one(atomic_uint *number)
     return left > 0;
 }
 
+/* The places of the library that a fault has struck: the return addresses of the calls, for all processes of this
+ * program. */
+#define PLACES 1024
+static struct {
+    _Atomic(const void *) places[PLACES];
+    atomic_ulong          count; /* of all faults */
+} * visited;
+
+__attribute__((constructor)) static void map_visited(void)
+{
+    visited = mmap(NULL, sizeof *visited, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (visited == MAP_FAILED)
+        abort();
+}
+
+static void note_place(const void *place)
+{
+    atomic_fetch_add(&visited->count, 1);
+    for (size_t i = 0; i < PLACES; i++) {
+        const void *none = NULL;
+
+        if (atomic_compare_exchange_strong(&visited->places[i], &none, place) || none == place)
+            return;
+    }
+}
+
+unsigned long faults_count(void)
+{
+    return atomic_load(&visited->count);
+}
+
+size_t faults_places(void)
+{
+    size_t count = 0;
+
+    while (count < PLACES && atomic_load(&visited->places[count]) != NULL)
+        count++;
+    return count;
+}
+
+const void *faults_place(size_t i)
+{
+    return atomic_load(&visited->places[i]);
+}
+
 /* True if this call must fail. Sets errno. */
-static bool strikes(const char *function, enum kind kind)
+#define strikes(function, kind) strikes_at(function, kind, __builtin_return_address(0))
+static bool strikes_at(const char *function, enum kind kind, const void *place)
 {
     const char *wanted, *none = NULL;
 
@@ -84,6 +131,7 @@ static bool strikes(const char *function, enum kind kind)
     if (take_one(&to_pass) || !take_one(&to_fail))
         return false;
     atomic_fetch_add(&struck, 1);
+    note_place(place);
     atomic_compare_exchange_strong(&function_struck, &none, function);
     errno = atomic_load(&error_wanted);
     return true;
@@ -233,11 +281,11 @@ ssize_t faulty_send(int fd, const void *bytes, size_t length, int flags)
 }
 
 /* The kernel discards a datagram that it could not copy. */
-static bool receive_strikes(const char *function, int fd)
+static bool receive_strikes(const char *function, int fd, const void *place)
 {
     char byte;
 
-    if (!strikes(function, SLOW))
+    if (!strikes_at(function, SLOW, place))
         return false;
     if (atomic_load(&loses))
         (void)!recv(fd, &byte, 1, MSG_DONTWAIT);
@@ -249,7 +297,7 @@ static bool receive_strikes(const char *function, int fd)
     ssize_t faulty_##name parameters; \
     ssize_t faulty_##name parameters \
     { \
-        return receive_strikes(#name, fd) ? -1 : name(__VA_ARGS__); \
+        return receive_strikes(#name, fd, __builtin_return_address(0)) ? -1 : name(__VA_ARGS__); \
     }
 
 RECEIVE_CALL(recv, (int fd, void *bytes, size_t size, int flags), fd, bytes, size, flags)

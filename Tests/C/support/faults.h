@@ -11,6 +11,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #define FAULT_LASTS (~0u) /* a count */
@@ -33,6 +34,12 @@ const char *faults_disarm(void);
 
 /* How many calls have failed since faults_arm. */
 unsigned faults_struck(void);
+
+/* How many calls have failed since the program began, and the places in the library's code where they were made: the
+ * return addresses. Forked processes count, too. */
+unsigned long faults_count(void);
+size_t        faults_places(void);
+const void   *faults_place(size_t i);
 
 /* How many blocks of memory the library holds. */
 long faults_blocks(void);

@@ -21,6 +21,7 @@
 #define PATIENCE    15000 /* milliseconds: a query that takes longer has failed */
 #define NAME_SIZE   256
 #define SIZE        1500
+#define REPLY_SIZE  65535 /* over TCP */
 #define CONNECTIONS 16
 #define DELAYED     256
 #define QUERIES     1024
@@ -38,7 +39,7 @@ struct peer {
 };
 
 struct message {
-    uint8_t bytes[SIZE];
+    uint8_t bytes[REPLY_SIZE];
     size_t  length;
 };
 
@@ -144,7 +145,7 @@ static bool read_query(const uint8_t *bytes, size_t length, struct query *ret)
 }
 
 /* The addresses of a label, separated by blanks; or a failure. */
-static int addresses_of(struct nameserver *server, const struct query *query, char ret[SIZE])
+static int addresses_of(struct nameserver *server, const struct query *query, char ret[REPLY_SIZE])
 {
     static const struct {
         const char *label, *addresses;
@@ -158,6 +159,9 @@ static int addresses_of(struct nameserver *server, const struct query *query, ch
         { "servfail", "", SERVER_FAILURE },
         { "refused", "", REFUSED },
         { "drop", "", SILENCE },
+        { "loop", "", NO_ERROR },
+        { "aliases", "", NO_ERROR },
+        { "garbage", "", NO_ERROR },
     };
     size_t length = 0;
 
@@ -179,6 +183,11 @@ static int addresses_of(struct nameserver *server, const struct query *query, ch
             length += (size_t)snprintf(ret + length, SIZE - length, "198.51.100.%d ", i);
         return NO_ERROR;
     }
+    if (strcmp(query->label, "thousands") == 0) {
+        for (int i = 0; i < 4000; i++)
+            length += (size_t)snprintf(ret + length, REPLY_SIZE - length, "10.0.%d.%d ", i / 250, i % 250 + 1);
+        return NO_ERROR;
+    }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(query->label, rows[i].label) != 0)
             continue;
@@ -194,7 +203,7 @@ static void add_address(struct message *reply, const struct query *query, const 
     const size_t size = family == AF_INET ? 4 : 16;
     uint8_t     *record = reply->bytes + reply->length, address[16];
 
-    if (family == AF_UNSPEC || inet_pton(family, text, address) != 1 || reply->length + 12 + size > SIZE)
+    if (family == AF_UNSPEC || inet_pton(family, text, address) != 1 || reply->length + 12 + size > REPLY_SIZE)
         return;
     put16(record, 0xc00c); /* the name in the question */
     put16(record + 2, query->type);
@@ -207,13 +216,69 @@ static void add_address(struct message *reply, const struct query *query, const 
     put16(reply->bytes + 6, get16(reply->bytes + 6) + 1u);
 }
 
+/* An alias of the name at one offset of the reply: "cNNNN", or the name itself. */
+static void add_alias(struct message *reply, unsigned owner, unsigned number)
+{
+    uint8_t *record = reply->bytes + reply->length;
+    char     label[6];
+
+    put16(record, 0xc000 | owner);
+    put16(record + 2, 5); /* CNAME */
+    put16(record + 4, 1);
+    memset(record + 6, 0, 4);
+    if (number == 0) {
+        put16(record + 10, 2);
+        put16(record + 12, 0xc00c);
+        reply->length += 14;
+    } else {
+        put16(record + 10, 7);
+        snprintf(label, sizeof label, "c%04u", number % 10000);
+        record[12] = 5;
+        memcpy(record + 13, label, 5);
+        record[18] = 0;
+        reply->length += 19;
+    }
+    put16(reply->bytes + 6, get16(reply->bytes + 6) + 1u);
+}
+
+#define ALIASES 800 /* a compressed name can refer to the first 16 KiB */
+
+/* Replies of a server that wants to do harm. False: the label does not name one. */
+static bool add_hostile(struct message *reply, const struct query *query)
+{
+    unsigned owner = 12;
+
+    if (strcmp(query->label, "loop") == 0) {
+        add_alias(reply, owner, 0);
+    } else if (strcmp(query->label, "aliases") == 0) {
+        for (unsigned i = 1; i <= ALIASES; i++) {
+            add_alias(reply, owner, i);
+            owner = (unsigned)reply->length - 7;
+        }
+    } else if (strcmp(query->label, "garbage") == 0) {
+        memset(reply->bytes + reply->length, 0xff, 400);
+        reply->length += 400;
+        put16(reply->bytes + 6, 50);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Whether the reply is truncated over UDP. */
+static bool is_long(const struct query *query)
+{
+    return strcmp(query->label, "trunc") == 0 || strcmp(query->label, "thousands") == 0 ||
+           strcmp(query->label, "aliases") == 0;
+}
+
 /* False: no reply is sent. */
 static bool make_reply(struct nameserver *server, const uint8_t *question, const struct query *query,
                        struct message *ret)
 {
-    char       addresses[SIZE], *rest = NULL;
+    char       addresses[REPLY_SIZE], *rest = NULL;
     const int  code = addresses_of(server, query, addresses);
-    const bool truncated = strcmp(query->label, "trunc") == 0 && !query->over_tcp;
+    const bool truncated = is_long(query) && !query->over_tcp;
 
     if (code == SILENCE || server->silent)
         return false;
@@ -221,7 +286,7 @@ static bool make_reply(struct nameserver *server, const uint8_t *question, const
     ret->length = query->end;
     put16(ret->bytes + 2, 0x8180u | (unsigned)code | (truncated ? 0x0200u : 0));
     memset(ret->bytes + 6, 0, 6);
-    if (code != NO_ERROR || truncated)
+    if (code != NO_ERROR || truncated || add_hostile(ret, query))
         return true;
     for (char *word = strtok_r(addresses, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest))
         add_address(ret, query, word);
@@ -392,7 +457,7 @@ static bool reply_to_first_query(struct nameserver *server, struct connection *c
     const size_t   length = connection->length < 2 ? SIZE : 2u + get16(connection->bytes);
     struct message reply;
     struct query   query;
-    uint8_t        framed[2 + SIZE];
+    uint8_t        framed[2 + REPLY_SIZE];
 
     if (length > connection->length)
         return false;

@@ -12,6 +12,9 @@
  *   v6only    2001:db8:1::7                          refused   the server refuses
  *   turns     as two, each time in the other order   drop      no reply
  *   trunc     truncated over UDP; over TCP 60 of 198.51.100.0/24
+ *   thousands truncated over UDP; over TCP 4000 of 10.0.0.0/16
+ *   loop      an alias of itself                     garbage   a header, and bytes 0xff
+ *   aliases   truncated over UDP; over TCP a chain of 800 aliases without an address
  *   moves...  the addresses of nameserver_move
  *   slowN     as v4only, N milliseconds later
  *   held...   as v4only, after nameserver_release; heldmoves... likewise as moves

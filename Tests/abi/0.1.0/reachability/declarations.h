@@ -39,7 +39,7 @@
 #define SC_RETURNS_UNRETAINED __attribute__((swift_attr("returns_unretained")))
 #define SC_SWIFT_CLASS(retainer, releaser) \
     __attribute__((swift_attr("import_reference"), swift_attr("retain:" #retainer), swift_attr("release:" #releaser), \
-                   swift_attr("@Sendable")))
+                   swift_attr("@Sendable"), swift_attr("final")))
 #define SC_ENUM(type, name) enum __attribute__((swift_private)) : type
 #define SC_FLAGS(name)      enum __attribute__((flag_enum, enum_extensibility(open))) name : uint32_t
 #define SC_FLAGS_END(name) \

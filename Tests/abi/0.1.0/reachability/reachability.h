@@ -19,8 +19,8 @@ SC_BEGIN_DECLS
 typedef _Bool SCBoolean;
 #else
 typedef unsigned char SCBoolean;
-#ifndef SC_NO_BOOLEAN
-typedef SCBoolean     Boolean;
+#if !defined(SC_NO_BOOLEAN) && !defined(__COREFOUNDATION_CFBASE__)
+typedef SCBoolean                           Boolean;
 #endif
 #endif
 SC_ENUM(int, SCStatus) {
@@ -32,6 +32,7 @@ SC_ENUM(int, SCStatus) {
 };
 int SCError(void);
 const char *SCErrorString(int status);
+const char *SCErrorDetail(void);
 const char *SCNetworkReachabilityGetVersion(void);
 SC_FLAGS(SCNetworkReachabilityFlags) {
     kSCNetworkReachabilityFlagsTransientConnection  = 1u << 0,
@@ -45,6 +46,18 @@ SC_FLAGS(SCNetworkReachabilityFlags) {
     kSCNetworkReachabilityFlagsIsWWAN               = 1u << 18,
     kSCNetworkReachabilityFlagsConnectionAutomatic  = kSCNetworkReachabilityFlagsConnectionOnTraffic
 } SC_FLAGS_END(SCNetworkReachabilityFlags);
+#ifndef __swift__
+typedef SCNetworkReachabilityFlags SCNetworkConnectionFlags;
+enum {
+    kSCNetworkFlagsTransientConnection  = kSCNetworkReachabilityFlagsTransientConnection,
+    kSCNetworkFlagsReachable            = kSCNetworkReachabilityFlagsReachable,
+    kSCNetworkFlagsConnectionRequired   = kSCNetworkReachabilityFlagsConnectionRequired,
+    kSCNetworkFlagsConnectionAutomatic  = kSCNetworkReachabilityFlagsConnectionAutomatic,
+    kSCNetworkFlagsInterventionRequired = kSCNetworkReachabilityFlagsInterventionRequired,
+    kSCNetworkFlagsIsLocalAddress       = kSCNetworkReachabilityFlagsIsLocalAddress,
+    kSCNetworkFlagsIsDirect             = kSCNetworkReachabilityFlagsIsDirect
+};
+#endif
 SC_OPEN_ENUM(SCNetworkReachabilityReason) {
     kSCNetworkReachabilityReasonNone                    = 0,
     kSCNetworkReachabilityReasonNoRoute                 = 1,
@@ -91,7 +104,8 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithName(
     const void *SC_NULLABLE allocator, const char *nodename);
 SC_FLAGS(SCNetworkReachabilityOption) {
-    kSCNetworkReachabilityOptionNotifyPath = 1u << 0
+    kSCNetworkReachabilityOptionNotifyPath = 1u << 0,
+    kSCNetworkReachabilityOptionNotifyNetwork = 1u << 1
 } SC_FLAGS_END(SCNetworkReachabilityOption);
 typedef struct {
     size_t                             size;
@@ -131,9 +145,51 @@ typedef struct {
     SC_SIZED(SCNetworkReachabilityPath, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
+typedef struct {
+    SCNetworkReachabilityFlags  flags;
+    SCNetworkReachabilityReason reason;
+    uint32_t                    interfaceIndex;
+    uint32_t                    metric;
+    struct sockaddr_storage     source;
+    struct sockaddr_storage     gateway;
+} SCNetworkReachabilityDefaultPath;
+typedef struct {
+    uint32_t                           interfaceIndex;
+    SCNetworkReachabilityInterfaceType interfaceType;
+    char                               interfaceName[16];
+    uint32_t                         ipv4CarrierTypes;
+    uint32_t                         ipv6CarrierTypes;
+    SCNetworkReachabilityDefaultPath ipv4;
+    SCNetworkReachabilityDefaultPath ipv6;
+} SCNetworkReachabilityWay;
+typedef struct {
+    size_t                           size;
+    SCNetworkReachabilityDefaultPath ipv4;
+    SCNetworkReachabilityDefaultPath ipv6;
+    SCNetworkReachabilityFlags       ipv4LoopbackFlags;
+    SCNetworkReachabilityFlags       ipv6LoopbackFlags;
+    uint32_t                         evidence;
+    uint32_t                         wayCount;
+    uint32_t                         waysAreComplete;
+    uint32_t                         nameServerCount;
+    uint32_t                         nameServerIsReachable;
+    uint32_t                         reserved;
+    struct sockaddr_storage nameServers[3];
+} SCNetworkReachabilityNetwork;
+#define kSCNetworkReachabilityNetworkInitializer \
+    SC_SIZED(SCNetworkReachabilityNetwork, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
+SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
+                                          SCNetworkReachabilityWay *SC_NULLABLE ways, size_t waySize, size_t capacity);
 size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef             target,
                                                  struct sockaddr_storage *SC_NULLABLE addresses, size_t capacity);
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *SC_NULLABLE buffer, size_t capacity);
+SC_OPEN_ENUM(SCNetworkReachabilityCondition) {
+    kSCNetworkReachabilityConditionKnown        = 0,
+    kSCNetworkReachabilityConditionReachable    = 1,
+    kSCNetworkReachabilityConditionNotReachable = 2
+} SC_OPEN_ENUM_END(SCNetworkReachabilityCondition);
+int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabilityCondition condition, double seconds,
+                              SCNetworkReachabilityPath *SC_NULLABLE path);
 typedef void (*SCNetworkReachabilityCallBack)(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags,
                                               void *SC_NULLABLE info) SC_SWIFT_NAME(CNetworkReachabilityCallBack);
 typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityContext {
@@ -143,6 +199,10 @@ typedef struct SC_SWIFT_NAME(CNetworkReachabilityContext) SCNetworkReachabilityC
     void (*SC_NULLABLE release)(const void *info);
     const void *SC_NULLABLE (*SC_NULLABLE copyDescription)(const void *info);
 } SCNetworkReachabilityContext;
+#define kSCNetworkReachabilityContextInitializer \
+    { \
+        0, NULL, NULL, NULL, NULL \
+    }
 SC_REFINED SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef                  target,
                                                       SCNetworkReachabilityCallBack SC_NULLABLE callout,
                                                       SCNetworkReachabilityContext *SC_NULLABLE context);
@@ -197,5 +257,9 @@ SC_ASSERT(sizeof(SCNetworkReachabilityContext) == 5 * sizeof(void *));
 SC_ASSERT(sizeof(SCNetworkReachabilityScheduler) == 5 * sizeof(void *));
 SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 4 * 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 8 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
+SC_ASSERT(sizeof(SCNetworkReachabilityDefaultPath) == 4 * 4 + 2 * sizeof(struct sockaddr_storage));
+SC_ASSERT(sizeof(SCNetworkReachabilityWay) == 4 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));
+SC_ASSERT(sizeof(SCNetworkReachabilityNetwork) ==
+          sizeof(size_t) + 2 * sizeof(SCNetworkReachabilityDefaultPath) + 8 * 4 + 3 * sizeof(struct sockaddr_storage));
 SC_END_DECLS
 #endif

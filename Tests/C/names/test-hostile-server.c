@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Name servers that want to do harm: huge replies, aliases without end, nonsense. Each look-up ends, with a result, and
+ * the library keeps a small amount of memory. Another name is looked up meanwhile. */
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "names/resolver.h"
+#include "support/names.h"
+
+#define KEPT_LIMIT (64 * 1024) /* bytes that one target may keep, with its look-up */
+
+static struct watcher watcher, other;
+
+static void begin(void)
+{
+    names_begin();
+    etc_set_servers("192.0.2.2", 1);
+    watcher_schedule(&other, expect_name("ok.test"));
+    EXPECT_CHANGE(&other, R);
+}
+
+/* Bytes in use by this process. */
+static size_t bytes_in_use(void)
+{
+    return mallinfo2().uordblks;
+}
+
+/* Resolves the name, and then another one. */
+static void resolve(const char *name, SCNetworkReachabilityFlags flags)
+{
+    const size_t before = bytes_in_use();
+
+    NAMES_RESOLVE(&watcher, name, flags);
+    names_await_no_thread();
+    if (!unit_is_under(NULL)) /* a tool has an allocator of its own */
+        assert_in_range(bytes_in_use(), 0, before + KEPT_LIMIT);
+    watcher_stop(&watcher);
+    NAMES_RESOLVE(&watcher, "v4only.test", R);
+}
+
+TEST(of_thousands_of_addresses_the_first_64_count)
+{
+    resolve("thousands.test", R);
+    watcher_stop(&watcher);
+    NAMES_RESOLVE(&watcher, "thousands.test", R);
+    assert_int_equal(SCNetworkReachabilityGetResolvedAddresses(watcher.target, NULL, 0), RESOLVER_ADDRESSES_LIMIT);
+    assert_true(nameserver_count_tcp(names_server) > 0);
+}
+
+TEST(an_alias_of_itself_is_no_address)
+{
+    resolve("loop.test", 0);
+}
+
+TEST(a_chain_of_aliases_is_no_address)
+{
+    resolve("aliases.test", 0);
+    assert_true(nameserver_count_tcp(names_server) > 0);
+}
+
+TEST(nonsense_is_no_address)
+{
+    resolve("garbage.test", 0);
+}
+
+UNIT(.setup = begin, .cleanup = names_end, .end = names_end_group)

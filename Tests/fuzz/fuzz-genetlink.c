@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libFuzzer: the input is what generic netlink and sock_diag sockets receive: the families, WireGuard links and their
+ * peers, Wi-Fi interfaces, UDP sockets. Its first byte chooses what the library reads.
+ *
+ * LINK: netlink_open_requests netlink_open_generic netlink_open_sock_diag send recvfrom explicit_bzero ioctl
+ * COVERS: kernel/genetlink.c kernel/wireguard.c kernel/nl80211.c kernel/sock_diag.c kernel/link_type.c kernel/netlink.c
+ */
+#include <stdlib.h>
+
+#include "kernel/genetlink.h"
+#include "kernel/link_type.h"
+#include "kernel/nl80211.h"
+#include "kernel/sock_diag.h"
+#include "kernel/wireguard.h"
+#include "replies.h"
+
+static void read_wireguard(void)
+{
+    static const struct address destinations[] = { { AF_INET, { 198, 51, 100, 7 } }, { AF_INET6, { 0x20, 1 } }, { 0 } };
+    struct wireguard            wireguard = { 0 };
+    const struct wireguard_link *link;
+    struct tunnel                tunnel;
+
+    (void)wireguard_read(&wireguard, 5);
+    link = wireguard_find(&wireguard, 5);
+    for (size_t i = 0; link != NULL && i < sizeof destinations / sizeof destinations[0]; i++)
+        (void)wireguard_link_find_peer(link, &destinations[i], &tunnel);
+    wireguard_clear(&wireguard);
+}
+
+static void read_wifi(void)
+{
+    struct genetlink nl80211 = GENETLINK_CLOSED;
+    bool             is_wifi;
+
+    (void)nl80211_is_wifi(&nl80211, 5, &is_wifi);
+    genetlink_close(&nl80211);
+}
+
+static void read_sockets(void)
+{
+    uint32_t size;
+
+    (void)sock_diag_udp_send_buffer(51820, &size);
+}
+
+static void read_link_type(void)
+{
+    struct link link;
+
+    (void)link_type_query(5, &link);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static void (*const actions[])(void) = { read_wireguard, read_wifi, read_sockets, read_link_type };
+
+    if (size == 0)
+        return 0;
+    replies_begin(data + 1, size - 1);
+    actions[*data % 4]();
+    return 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libFuzzer: the input is what rtnetlink sockets receive: replies to queries and to batches of them, dumps, messages
+ * about changes, losses. Its first byte chooses what the library does with it.
+ *
+ * LINK: netlink_open_requests netlink_open_events send recvfrom ioctl
+ * COVERS: kernel/rtnetlink.c kernel/netlink.c pure/message.c pure/route.c pure/linkinfo.c pure/link_table.c
+ */
+#include <stdlib.h>
+
+#include "kernel/rtnetlink.h"
+#include "replies.h"
+
+static const struct address destinations[RTNETLINK_QUERY_LIMIT] = { { AF_INET, { 198, 51, 100, 7 } },
+                                                                    { AF_INET6, { 0x20, 1 } },
+                                                                    { AF_INET, { 0, 0, 0, 1 } } };
+
+static void read_every_leg(struct route *route)
+{
+    struct route_leg leg;
+
+    while (route_next_leg(route, &leg))
+        continue;
+}
+
+static void query_one(struct rtnetlink *rtnetlink)
+{
+    const struct route_request request = { .destination = destinations[0] };
+    struct route               route;
+
+    rtnetlink_set_barrier(rtnetlink);
+    if (rtnetlink_query(rtnetlink, &request, &route) == 0)
+        read_every_leg(&route);
+}
+
+static void query_many(struct rtnetlink *rtnetlink)
+{
+    struct route_request requests[RTNETLINK_QUERY_LIMIT] = { 0 };
+    int                  errors[RTNETLINK_QUERY_LIMIT];
+
+    for (size_t i = 0; i < RTNETLINK_QUERY_LIMIT; i++)
+        requests[i].destination = destinations[i];
+    (void)rtnetlink_query_each(rtnetlink, requests, RTNETLINK_QUERY_LIMIT, errors);
+}
+
+static void use_message(void *info, const struct message *message)
+{
+    struct message copy = *message;
+
+    (void)info;
+    if (copy.kind == MESSAGE_ROUTE)
+        read_every_leg(&copy.route);
+}
+
+static void drain(struct rtnetlink *rtnetlink)
+{
+    int error = 0;
+
+    (void)rtnetlink_drain(rtnetlink, use_message, NULL, &error);
+}
+
+/* The table is sorted, has each index once, and whole names. */
+static void check_links(struct rtnetlink *rtnetlink)
+{
+    const struct link_table *links = &rtnetlink->links;
+    const struct link       *link;
+
+    for (size_t i = 0; i < links->count; i++) {
+        if (i > 0 && links->items[i - 1].index >= links->items[i].index)
+            abort();
+        if (memchr(links->items[i].name, '\0', sizeof links->items[i].name) == NULL ||
+            memchr(links->items[i].kind, '\0', sizeof links->items[i].kind) == NULL)
+            abort();
+        (void)rtnetlink_link(rtnetlink, links->items[i].index, &link);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static void (*const actions[])(struct rtnetlink *) = { query_one, query_many, drain, rtnetlink_update_links };
+    struct rtnetlink rtnetlink;
+    unsigned         action;
+
+    if (size == 0)
+        return 0;
+    action = *data % 5;
+    replies_begin(data + 1, size - 1);
+    if (rtnetlink_open(&rtnetlink, *data & 0x80 ? RTNETLINK_LINKS : RTNETLINK_ALL) != 0)
+        abort();
+    if (action == 4)
+        (void)rtnetlink_read_links(&rtnetlink);
+    else
+        actions[action](&rtnetlink);
+    check_links(&rtnetlink);
+    rtnetlink_close(&rtnetlink);
+    return 0;
+}
