@@ -28,9 +28,10 @@
 struct step {
     struct path_watch *watch; /* with a reference to its owner */
     struct answer     *answer;
-    struct questions  *questions; /* a reference */
-    bool               applies;   /* the watch gets the path of the shared answer */
-    bool               can_share; /* the watch's */
+    struct questions  *questions;    /* a reference */
+    unsigned long      path_version; /* of the owner, before the questions were read */
+    bool               applies;      /* the watch gets the path of the shared answer */
+    bool               can_share;    /* the watch's */
 };
 
 /* Whether the filter passes all messages that affect a watch. */
@@ -51,6 +52,7 @@ static bool begin_step(struct monitor *monitor, struct step *ret)
     watch = watch_set_begin_step(&monitor->watches, &ret->applies);
     if (watch != NULL) {
         ret->watch = watch;
+        ret->path_version = atomic_load(watch->path_version); /* first: see replace_questions_locked in api/name.c */
         ret->answer = watch->answer;
         ret->questions = watch->questions;
         ret->can_share = watch->can_share;
@@ -120,8 +122,7 @@ static int evaluate_step(struct monitor *monitor, const struct step *step, struc
 }
 
 /* Gives the path to the answer's only watch. */
-static void give_own_path(struct monitor *monitor, const struct step *step, const struct path *path,
-                          unsigned long path_version)
+static void give_own_path(struct monitor *monitor, const struct step *step, const struct path *path)
 {
     bool covered = true, accepted;
 
@@ -132,7 +133,7 @@ static void give_own_path(struct monitor *monitor, const struct step *step, cons
         covered = filter_passes_all(monitor);
     }
     runloop_unlock(monitor->loop);
-    accepted = step->watch->accept(step->watch, path, path_version);
+    accepted = step->watch->accept(step->watch, path, step->path_version);
     if (accepted && covered)
         return;
     runloop_lock(monitor->loop);
@@ -283,10 +284,9 @@ static bool share_answer(struct monitor *monitor, struct step *step, const struc
 /* Evaluates the answer of one watch. The first evaluation shows whether there is an answer that it can share. */
 static int update_own_answer(struct monitor *monitor, struct step *step)
 {
-    const unsigned long path_version = atomic_load(step->watch->path_version);
-    struct extent       extent = { .kind = EXTENT_ALONE };
-    struct path         path;
-    int                 error = 0;
+    struct extent extent = { .kind = EXTENT_ALONE };
+    struct path   path;
+    int           error = 0;
 
     if (step->can_share && shares(monitor))
         error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
@@ -299,7 +299,7 @@ static int update_own_answer(struct monitor *monitor, struct step *step)
     if (step->answer->is_shared)
         set_shared_path(monitor, step, answer_shared(step->answer), &extent, &path);
     else
-        give_own_path(monitor, step, &path, path_version);
+        give_own_path(monitor, step, &path);
     return 0;
 }
 

@@ -250,6 +250,24 @@ TEST(a_rule_that_exists_before_the_targets_prevents_sharing)
     expect_changes(TARGETS - 16, 10 * TARGETS);
 }
 
+/* The rule counts as soon as "main" has no route. */
+TEST(a_rule_after_the_table_main_counts)
+{
+    const struct writer_rule rule = {
+        .prefix = "198.51.100.64/26", .priority = 40000, .action = FR_ACT_TO_TBL, .table = 100
+    };
+
+    namespace_ip("route add default via " GATEWAY " table 100");
+    begin_ipv4();
+    set_rule(true, &rule);
+    expect_changes(0, 10 * TARGETS);
+    set_default(false);
+    expect_changes(TARGETS - 64, 10 * TARGETS);
+    assert_int_equal(crowd.flags[100], R);
+    set_default(true);
+    expect_changes(TARGETS - 64, 10 * TARGETS);
+}
+
 /* After the end of the route in "main", targets can have different routes in "default". */
 TEST(routes_in_the_table_default_count)
 {
