@@ -13,6 +13,7 @@
 #include "kernel/routing_policy.h"
 #include "route/full_path.h"
 #include "route/monitor_state.h"
+#include "route/watch_steps.h"
 
 /* In a round with many stale watches, each run evaluates a slice of them. Between two slices the loop makes callbacks
  * and reads new messages. The first slices are small, so that the first callback comes soon. */
@@ -49,7 +50,7 @@ static bool begin_step(struct monitor *monitor, struct step *ret)
     if (!filter_passes_all(monitor) &&
         event_filter_detach(&monitor->filter, &monitor->rtnetlink.events, &monitor->gateways) != 0)
         plan_begin_polling(&monitor->plan);
-    watch = watch_set_begin_step(&monitor->watches, &ret->applies);
+    watch = watch_steps_begin(&monitor->watches, &ret->applies);
     if (watch != NULL) {
         ret->watch = watch;
         ret->path_version = atomic_load(watch->path_version); /* first: see replace_questions_locked in api/name.c */
@@ -74,9 +75,9 @@ static void end_step(struct monitor *monitor, const struct step *step, int error
     runloop_lock(monitor->loop);
     if (error != 0) {
         monitor->round.failed = true;
-        watch_set_note_failure(&monitor->watches, step->answer);
+        watch_steps_note_failure(&monitor->watches, step->answer);
     }
-    watch_set_end_step(&monitor->watches);
+    watch_steps_end(&monitor->watches);
     runloop_unlock(monitor->loop);
     questions_release(step->questions);
     counted_release(step->watch->owner);
@@ -138,7 +139,7 @@ static void give_own_path(struct monitor *monitor, const struct step *step, cons
         return;
     runloop_lock(monitor->loop);
     if (step_is_current(step)) /* the path may be outdated, or the filter has dropped messages about it */
-        watch_set_requeue(&monitor->watches, step->answer);
+        watch_steps_requeue(&monitor->watches, step->answer);
     runloop_unlock(monitor->loop);
 }
 
@@ -175,9 +176,9 @@ static void set_shared_path(struct monitor *monitor, const struct step *step, st
     shared->match = extent->prefix;
     shared->path = *path;
     watch_set_update(&monitor->watches, &shared->answer, &path->dependencies);
-    watch_set_apply(&monitor->watches, shared, step_is_current(step) ? step->watch : NULL);
+    watch_steps_apply(&monitor->watches, shared, step_is_current(step) ? step->watch : NULL);
     if (!step_is_current(step) || !filter_passes_all(monitor))
-        watch_set_requeue(&monitor->watches, &shared->answer);
+        watch_steps_requeue(&monitor->watches, &shared->answer);
     runloop_unlock(monitor->loop);
 }
 
@@ -188,7 +189,7 @@ static int leave_answer(struct monitor *monitor, const struct step *step)
 
     runloop_lock(monitor->loop);
     if (step_is_current(step))
-        error = watch_set_leave(&monitor->watches, step->watch);
+        error = watch_steps_leave(&monitor->watches, step->watch);
     runloop_unlock(monitor->loop);
     return error;
 }
@@ -199,7 +200,7 @@ static int leave_and_requeue(struct monitor *monitor, const struct step *step)
     const int error = leave_answer(monitor, step);
 
     runloop_lock(monitor->loop);
-    watch_set_requeue(&monitor->watches, step->answer);
+    watch_steps_requeue(&monitor->watches, step->answer);
     runloop_unlock(monitor->loop);
     return error;
 }
@@ -234,7 +235,7 @@ static void give_shared_path(struct monitor *monitor, const struct step *step, c
         return;
     runloop_lock(monitor->loop);
     if (step_is_current(step))
-        watch_set_postpone(&monitor->watches, step->watch);
+        watch_steps_postpone(&monitor->watches, step->watch);
     runloop_unlock(monitor->loop);
 }
 
@@ -274,7 +275,7 @@ static bool share_answer(struct monitor *monitor, struct step *step, const struc
 
     runloop_lock(monitor->loop);
     if (step_is_current(step) && step->watch->can_share)
-        existed = watch_set_share(&monitor->watches, step->watch, extent, &created);
+        existed = watch_steps_share(&monitor->watches, step->watch, extent, &created);
     if (created != NULL)
         step->answer = &created->answer;
     runloop_unlock(monitor->loop);
@@ -347,7 +348,7 @@ static void begin_round(struct monitor *monitor, const struct changes *changes)
     if (pppd)
         watch_set_mark_pppd(&monitor->watches);
     mark_due_stale_locked(monitor);
-    watch_set_begin_round(&monitor->watches);
+    watch_steps_begin_round(&monitor->watches);
     runloop_unlock(monitor->loop);
 }
 
@@ -377,7 +378,7 @@ static void begin_batch(struct monitor *monitor, size_t limit)
     size_t                   count;
 
     runloop_lock(monitor->loop);
-    count = watch_set_peek(&monitor->watches, watches, limit < QUERY_BATCH_LIMIT ? limit : QUERY_BATCH_LIMIT);
+    count = watch_steps_peek(&monitor->watches, watches, limit < QUERY_BATCH_LIMIT ? limit : QUERY_BATCH_LIMIT);
     for (size_t i = 0; i < count; i++)
         requests[i] = (struct route_request){ .destination = watches[i]->questions->items[0].destination,
                                               .fib_match = watches[i]->can_share && shares(monitor) };
@@ -425,7 +426,7 @@ void round_end(struct monitor *monitor, bool more)
     runloop_lock(monitor->loop);
     if (round->next_all)
         watch_set_mark_all(&monitor->watches);
-    if (watch_set_end_round(&monitor->watches) || round->next_is_due || more)
+    if (watch_steps_end_round(&monitor->watches) || round->next_is_due || more)
         runloop_source_due_locked(monitor->loop, &monitor->source);
     pppd = !list_is_empty(&monitor->watches.pppd);
     plan_pppd(plan, now, pppd);

@@ -36,7 +36,7 @@ void watch_set_free(struct watch_set *set)
 
 /* ---- Stale answers ---------------------------------------------------------------------------------------------- */
 
-static void put_stale(struct answer *answer, struct list *list)
+void watch_set_put_stale(struct answer *answer, struct list *list)
 {
     if (list_is_empty(&answer->stale))
         list_append(list, &answer->stale);
@@ -46,7 +46,7 @@ static void mark_stale(void *info, struct answer *answer)
 {
     struct watch_set *set = info;
 
-    put_stale(answer, &set->stale);
+    watch_set_put_stale(answer, &set->stale);
 }
 
 void watch_set_mark_all(struct watch_set *set)
@@ -67,11 +67,6 @@ void watch_set_mark_pppd(struct watch_set *set)
         mark_stale(set, container_of(node, struct answer, pppd));
 }
 
-void watch_set_requeue(struct watch_set *set, struct answer *answer)
-{
-    put_stale(answer, &set->round);
-}
-
 /* ---- Answers ---------------------------------------------------------------------------------------------------- */
 
 static void index_routes(struct watch_set *set, struct answer *answer)
@@ -84,7 +79,7 @@ static void index_routes(struct watch_set *set, struct answer *answer)
 }
 
 /* The answer is zeroed, apart from what struct sharing has set. */
-static void add_answer(struct watch_set *set, struct answer *answer)
+void watch_set_add_answer(struct watch_set *set, struct answer *answer)
 {
     list_init(&answer->stale);
     list_init(&answer->watches);
@@ -125,7 +120,7 @@ static void replace_representative(struct watch_set *set, const struct answer *r
     mark_stale(set, other);
 }
 
-static void delete_answer(struct watch_set *set, struct answer *answer)
+void watch_set_delete_answer(struct watch_set *set, struct answer *answer)
 {
     if (answer->is_representative)
         replace_representative(set, answer);
@@ -145,10 +140,10 @@ static bool answer_has_watches(struct answer *answer)
     return answer->is_shared ? answer_shared(answer)->count > 0 : !list_is_empty(&answer->watches);
 }
 
-static void delete_unused_answer(struct watch_set *set, struct answer *answer)
+void watch_set_delete_unused(struct watch_set *set, struct answer *answer)
 {
     if (answer != set->current && !answer_has_watches(answer))
-        delete_answer(set, answer);
+        watch_set_delete_answer(set, answer);
 }
 
 /* ---- Watches ---------------------------------------------------------------------------------------------------- */
@@ -160,11 +155,11 @@ static int add_own_answer(struct watch_set *set, struct path_watch *watch, struc
 
     if (answer == NULL)
         return ENOMEM;
-    add_answer(set, answer);
+    watch_set_add_answer(set, answer);
     watch->answer = answer;
     list_append(&answer->watches, &watch->node);
     index_routes(set, answer);
-    put_stale(answer, stale);
+    watch_set_put_stale(answer, stale);
     return 0;
 }
 
@@ -200,7 +195,7 @@ void watch_set_remove(struct watch_set *set, struct path_watch *watch)
     watch->answer = NULL;
     set->count--;
     mark_if_leaderless(set, answer);
-    delete_unused_answer(set, answer);
+    watch_set_delete_unused(set, answer);
 }
 
 void watch_set_replace_questions(struct watch_set *set, struct path_watch *watch)
@@ -210,8 +205,7 @@ void watch_set_replace_questions(struct watch_set *set, struct path_watch *watch
     mark_stale(set, watch->answer);
 }
 
-/* Returns 0 or ENOMEM; then the watch still shares its answer. */
-static int leave_answer(struct watch_set *set, struct path_watch *watch, struct list *stale)
+int watch_set_leave(struct watch_set *set, struct path_watch *watch, struct list *stale)
 {
     struct shared_answer *shared = answer_shared(watch->answer);
     const unsigned long   additions = set->routes.additions;
@@ -223,19 +217,14 @@ static int leave_answer(struct watch_set *set, struct path_watch *watch, struct 
     if (error != 0)
         sharing_add(&set->sharing, shared, watch, false);
     mark_if_leaderless(set, &shared->answer);
-    delete_unused_answer(set, &shared->answer);
+    watch_set_delete_unused(set, &shared->answer);
     return error;
 }
 
 int watch_set_isolate(struct watch_set *set, struct path_watch *watch)
 {
     watch->can_share = false;
-    return watch->answer->is_shared ? leave_answer(set, watch, &set->stale) : 0;
-}
-
-int watch_set_leave(struct watch_set *set, struct path_watch *watch)
-{
-    return leave_answer(set, watch, &set->round);
+    return watch->answer->is_shared ? watch_set_leave(set, watch, &set->stale) : 0;
 }
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
@@ -250,7 +239,7 @@ static void separate(struct watch_set *set, struct path_watch *watch)
 {
     struct shared_answer *shared = answer_shared(watch->answer);
 
-    if (leave_answer(set, watch, &set->stale) == 0)
+    if (watch_set_leave(set, watch, &set->stale) == 0)
         return;
     shared->must_check = true;
     mark_stale(set, &shared->answer);
@@ -282,11 +271,11 @@ static void mark_representative_stale(struct watch_set *set, const struct shared
 }
 
 /* The representative has another route now, or its evaluation has failed. So the others are evaluated in this round. */
-static void mark_others_stale(struct watch_set *set, const struct answer *representative)
+void watch_set_mark_others(struct watch_set *set, const struct answer *representative)
 {
     list_for_each(node, &representative->lifetime.shared->members)
         if (lifetime_node_answer(node) != representative)
-            put_stale(lifetime_node_answer(node), &set->round);
+            watch_set_put_stale(lifetime_node_answer(node), &set->round);
 }
 
 void watch_set_mark_ended(struct watch_set *set, int64_t now)
@@ -332,132 +321,13 @@ static void update_lifetime(struct watch_set *set, struct answer *answer, const 
     if (!lifetime_member_has_any(&answer->lifetime) && !dependencies_have_lifetime(dependencies) && !is_first)
         return; /* most paths */
     if (answer->is_representative && lifetime_member_moves(&answer->lifetime, dependencies))
-        mark_others_stale(set, answer);
+        watch_set_mark_others(set, answer);
     answer->is_representative = false;
     lifetimes_update(&set->lifetimes, &answer->lifetime, dependencies, is_first);
     answer->evaluated = true;
 }
 
-/* ---- Rounds ----------------------------------------------------------------------------------------------------- */
-
-void watch_set_begin_round(struct watch_set *set)
-{
-    list_append_all(&set->round, &set->stale);
-}
-
-/* The pending watches wait for another evaluation, and are the first to get its path. */
-static void stop_applying(struct shared_answer *shared)
-{
-    if (!list_is_empty(&shared->pending) && shared->mode != SHARE_FOLLOW)
-        shared->must_check = true;
-    list_append_all(shared->answer.watches.next, &shared->pending);
-    list_remove(&shared->applying);
-}
-
-bool watch_set_end_round(struct watch_set *set)
-{
-    const bool others = !list_is_empty(&set->stale);
-
-    while (!list_is_empty(&set->applying)) {
-        struct shared_answer *shared = container_of(set->applying.next, struct shared_answer, applying);
-
-        stop_applying(shared);
-        mark_stale(set, &shared->answer);
-    }
-    list_append_all(&set->stale, &set->round);
-    list_append_all(&set->stale, &set->failed);
-    return others;
-}
-
-/* Returns the next shared answer with pending watches; NULL: there is none. */
-static struct shared_answer *next_applying(struct watch_set *set)
-{
-    while (!list_is_empty(&set->applying)) {
-        struct shared_answer *shared = container_of(set->applying.next, struct shared_answer, applying);
-
-        if (list_is_empty(&shared->answer.stale) && !list_is_empty(&shared->pending))
-            return shared;
-        stop_applying(shared);
-    }
-    return NULL;
-}
-
-static struct path_watch *take_stale(struct watch_set *set)
-{
-    struct answer *answer;
-    struct list   *node = list_pop(&set->round);
-
-    if (node == NULL)
-        return NULL;
-    answer = container_of(node, struct answer, stale);
-    if (answer->is_shared)
-        stop_applying(answer_shared(answer));
-    return container_of(answer->watches.next, struct path_watch, node);
-}
-
-static struct path_watch *take_pending(struct watch_set *set)
-{
-    struct shared_answer *shared = next_applying(set);
-    struct list          *node;
-
-    if (shared == NULL)
-        return NULL;
-    node = list_pop(&shared->pending);
-    list_append(&shared->answer.watches, node);
-    if (list_is_empty(&shared->pending))
-        list_remove(&shared->applying);
-    return container_of(node, struct path_watch, node);
-}
-
-/* Evaluations come first: an answer that a watch leaves is freed before the next watch leaves. */
-struct path_watch *watch_set_begin_step(struct watch_set *set, bool *ret_apply)
-{
-    struct path_watch *watch = take_stale(set);
-
-    *ret_apply = watch == NULL;
-    if (watch == NULL)
-        watch = take_pending(set);
-    set->current = watch == NULL ? NULL : watch->answer;
-    return watch;
-}
-
-/* Returns 1, or 0 if the watch's evaluation does not begin with a query for its destination. */
-static size_t peek_watch(struct list *node, const struct path_watch **ret)
-{
-    *ret = container_of(node, struct path_watch, node);
-    return (*ret)->questions->count == 1 && question_class(&(*ret)->questions->items[0]) != 0;
-}
-
-size_t watch_set_peek(const struct watch_set *set, const struct path_watch **ret, size_t limit)
-{
-    size_t count = 0;
-
-    list_for_each(node, &set->round) {
-        if (count == limit)
-            return count;
-        count += peek_watch(container_of(node, struct answer, stale)->watches.next, &ret[count]);
-    }
-    list_for_each(node, &set->applying) {
-        const struct shared_answer *shared = container_of(node, struct shared_answer, applying);
-
-        if (shared->mode != SHARE_CHECK)
-            continue;
-        list_for_each(watch, &shared->pending) {
-            if (count == limit)
-                return count;
-            count += peek_watch(watch, &ret[count]);
-        }
-    }
-    return count;
-}
-
-void watch_set_end_step(struct watch_set *set)
-{
-    struct answer *answer = set->current;
-
-    set->current = NULL;
-    delete_unused_answer(set, answer);
-}
+/* ---- Evaluations ------------------------------------------------------------------------------------------------ */
 
 static void update_routes(struct watch_set *set, struct answer *answer, const struct dependencies *dependencies)
 {
@@ -475,75 +345,4 @@ void watch_set_update(struct watch_set *set, struct answer *answer, const struct
     list_remove(&answer->pppd);
     if (dependencies->pppd)
         list_append(&set->pppd, &answer->pppd);
-}
-
-void watch_set_note_failure(struct watch_set *set, struct answer *answer)
-{
-    struct shared_answer *shared = answer_shared(answer);
-
-    if (answer->is_representative && answer->lifetime.shared != NULL)
-        mark_others_stale(set, answer);
-    answer->is_representative = false;
-    if (shared != NULL) {
-        stop_applying(shared);
-        shared->must_check = true;
-    }
-    put_stale(answer, &set->failed);
-}
-
-/* ---- Sharing ---------------------------------------------------------------------------------------------------- */
-
-static void add_applying(struct watch_set *set, struct shared_answer *shared)
-{
-    if (list_is_empty(&shared->applying))
-        list_append(&set->applying, &shared->applying);
-}
-
-void watch_set_apply(struct watch_set *set, struct shared_answer *shared, struct path_watch *leader)
-{
-    shared->leader = leader;
-    shared->must_check = false;
-    list_append_all(&shared->pending, &shared->answer.watches);
-    add_applying(set, shared);
-}
-
-void watch_set_postpone(struct watch_set *set, struct path_watch *watch)
-{
-    struct shared_answer *shared = answer_shared(watch->answer);
-
-    list_remove(&watch->node);
-    list_append(&shared->pending, &watch->node);
-    add_applying(set, shared);
-}
-
-/* Adds a watch to an answer that has been evaluated, or will be. */
-static void join_answer(struct watch_set *set, struct path_watch *watch, const struct extent *extent,
-                        struct shared_answer *shared)
-{
-    if (!extent_covers(&shared->match, &extent->prefix) || shared->match.length != extent->prefix.length)
-        put_stale(&shared->answer, &set->round); /* it has another route, or had */
-    sharing_add(&set->sharing, shared, watch, list_is_empty(&shared->answer.stale));
-    if (list_is_empty(&shared->answer.stale))
-        add_applying(set, shared);
-}
-
-bool watch_set_share(struct watch_set *set, struct path_watch *watch, const struct extent *extent,
-                     struct shared_answer **ret)
-{
-    struct answer        *own = watch->answer;
-    struct shared_answer *shared = sharing_find(&set->sharing, extent);
-
-    *ret = NULL;
-    if (shared == NULL && (*ret = sharing_create(&set->sharing, extent)) == NULL)
-        return false;
-    list_remove(&watch->node);
-    if (shared != NULL) {
-        join_answer(set, watch, extent, shared);
-        return true;
-    }
-    add_answer(set, &(*ret)->answer);
-    sharing_add(&set->sharing, *ret, watch, false);
-    set->current = &(*ret)->answer;
-    delete_answer(set, own);
-    return false;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "route/watch_set.h"
+#include "route/watch_steps.h"
 #include "support/literal.h"
 #include "support/unit.h"
 
@@ -42,7 +42,7 @@ static struct path_watch *take_stale(void)
 {
     bool applies;
 
-    return watch_set_begin_step(&set, &applies);
+    return watch_steps_begin(&set, &applies);
 }
 
 /* Evaluates the next watch of the round. Returns false if there is none. */
@@ -53,7 +53,7 @@ static bool evaluate_next(const struct dependencies *dependencies)
     if (watch == NULL)
         return false;
     watch_set_update(&set, watch->answer, dependencies);
-    watch_set_end_step(&set);
+    watch_steps_end(&set);
     return true;
 }
 
@@ -62,10 +62,10 @@ static unsigned evaluate_all(const struct dependencies *dependencies)
 {
     unsigned count = 0;
 
-    watch_set_begin_round(&set);
+    watch_steps_begin_round(&set);
     while (evaluate_next(dependencies))
         count++;
-    assert_false(watch_set_end_round(&set));
+    assert_false(watch_steps_end_round(&set));
     return count;
 }
 
@@ -129,14 +129,14 @@ TEST(the_others_are_evaluated_if_the_representative_fails)
         add(&watches[i], "2001:db8::1");
     assert_int_equal(evaluate_all(&dependencies), 3);
     watch_set_mark_ended(&set, clock_now() + SECOND);
-    watch_set_begin_round(&set);
+    watch_steps_begin_round(&set);
     failing = take_stale();
-    watch_set_note_failure(&set, failing->answer);
-    watch_set_end_step(&set);
+    watch_steps_note_failure(&set, failing->answer);
+    watch_steps_end(&set);
     for (size_t i = 0; i < 2; i++)
         assert_true(evaluate_next(&dependencies));
     assert_false(evaluate_next(&dependencies));
-    assert_false(watch_set_end_round(&set));
+    assert_false(watch_steps_end_round(&set));
     assert_true(is_stale(failing));
     for (size_t i = 0; i < 3; i++)
         drop(&watches[i]);
@@ -164,13 +164,13 @@ TEST(a_watch_that_becomes_stale_during_a_round_is_in_the_next)
     struct path_watch first, second;
 
     add(&first, "192.0.2.1");
-    watch_set_begin_round(&set);
+    watch_steps_begin_round(&set);
     add(&second, "192.0.2.2");
     assert_ptr_equal(take_stale(), &first);
-    watch_set_note_failure(&set, first.answer);
-    watch_set_end_step(&set);
+    watch_steps_note_failure(&set, first.answer);
+    watch_steps_end(&set);
     assert_null(take_stale());
-    assert_true(watch_set_end_round(&set));
+    assert_true(watch_steps_end_round(&set));
     assert_int_equal(evaluate_all(&(struct dependencies){ 0 }), 2);
     drop(&first);
     drop(&second);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The steps of a round: which answer is evaluated next, which watch gets a shared path next, and what becomes of them.
+ *
+ * What this file must never do: keep a watch from the path that its answer has.
+ */
+#include "route/watch_steps.h"
+
+/* ---- Rounds ----------------------------------------------------------------------------------------------------- */
+
+void watch_steps_begin_round(struct watch_set *set)
+{
+    list_append_all(&set->round, &set->stale);
+}
+
+/* The pending watches wait for another evaluation, and are the first to get its path. */
+static void stop_applying(struct shared_answer *shared)
+{
+    if (!list_is_empty(&shared->pending) && shared->mode != SHARE_FOLLOW)
+        shared->must_check = true;
+    list_append_all(shared->answer.watches.next, &shared->pending);
+    list_remove(&shared->applying);
+}
+
+bool watch_steps_end_round(struct watch_set *set)
+{
+    const bool others = !list_is_empty(&set->stale);
+
+    while (!list_is_empty(&set->applying)) {
+        struct shared_answer *shared = container_of(set->applying.next, struct shared_answer, applying);
+
+        stop_applying(shared);
+        watch_set_put_stale(&shared->answer, &set->stale);
+    }
+    list_append_all(&set->stale, &set->round);
+    list_append_all(&set->stale, &set->failed);
+    return others;
+}
+
+/* Returns the next shared answer with pending watches; NULL: there is none. */
+static struct shared_answer *next_applying(struct watch_set *set)
+{
+    while (!list_is_empty(&set->applying)) {
+        struct shared_answer *shared = container_of(set->applying.next, struct shared_answer, applying);
+
+        if (list_is_empty(&shared->answer.stale) && !list_is_empty(&shared->pending))
+            return shared;
+        stop_applying(shared);
+    }
+    return NULL;
+}
+
+static struct path_watch *take_stale(struct watch_set *set)
+{
+    struct answer *answer;
+    struct list   *node = list_pop(&set->round);
+
+    if (node == NULL)
+        return NULL;
+    answer = container_of(node, struct answer, stale);
+    if (answer->is_shared)
+        stop_applying(answer_shared(answer));
+    return container_of(answer->watches.next, struct path_watch, node);
+}
+
+static struct path_watch *take_pending(struct watch_set *set)
+{
+    struct shared_answer *shared = next_applying(set);
+    struct list          *node;
+
+    if (shared == NULL)
+        return NULL;
+    node = list_pop(&shared->pending);
+    list_append(&shared->answer.watches, node);
+    if (list_is_empty(&shared->pending))
+        list_remove(&shared->applying);
+    return container_of(node, struct path_watch, node);
+}
+
+/* Evaluations come first: an answer that a watch leaves is freed before the next watch leaves. */
+struct path_watch *watch_steps_begin(struct watch_set *set, bool *ret_apply)
+{
+    struct path_watch *watch = take_stale(set);
+
+    *ret_apply = watch == NULL;
+    if (watch == NULL)
+        watch = take_pending(set);
+    set->current = watch == NULL ? NULL : watch->answer;
+    return watch;
+}
+
+/* Returns 1, or 0 if the watch's evaluation does not begin with a query for its destination. */
+static size_t peek_watch(struct list *node, const struct path_watch **ret)
+{
+    *ret = container_of(node, struct path_watch, node);
+    return (*ret)->questions->count == 1 && question_class(&(*ret)->questions->items[0]) != 0;
+}
+
+size_t watch_steps_peek(const struct watch_set *set, const struct path_watch **ret, size_t limit)
+{
+    size_t count = 0;
+
+    list_for_each(node, &set->round) {
+        if (count == limit)
+            return count;
+        count += peek_watch(container_of(node, struct answer, stale)->watches.next, &ret[count]);
+    }
+    list_for_each(node, &set->applying) {
+        const struct shared_answer *shared = container_of(node, struct shared_answer, applying);
+
+        if (shared->mode != SHARE_CHECK)
+            continue;
+        list_for_each(watch, &shared->pending) {
+            if (count == limit)
+                return count;
+            count += peek_watch(watch, &ret[count]);
+        }
+    }
+    return count;
+}
+
+void watch_steps_end(struct watch_set *set)
+{
+    struct answer *answer = set->current;
+
+    set->current = NULL;
+    watch_set_delete_unused(set, answer);
+}
+
+void watch_steps_note_failure(struct watch_set *set, struct answer *answer)
+{
+    struct shared_answer *shared = answer_shared(answer);
+
+    if (answer->is_representative && answer->lifetime.shared != NULL)
+        watch_set_mark_others(set, answer);
+    answer->is_representative = false;
+    if (shared != NULL) {
+        stop_applying(shared);
+        shared->must_check = true;
+    }
+    watch_set_put_stale(answer, &set->failed);
+}
+
+void watch_steps_requeue(struct watch_set *set, struct answer *answer)
+{
+    watch_set_put_stale(answer, &set->round);
+}
+
+/* ---- Sharing ---------------------------------------------------------------------------------------------------- */
+
+static void add_applying(struct watch_set *set, struct shared_answer *shared)
+{
+    if (list_is_empty(&shared->applying))
+        list_append(&set->applying, &shared->applying);
+}
+
+void watch_steps_apply(struct watch_set *set, struct shared_answer *shared, struct path_watch *leader)
+{
+    shared->leader = leader;
+    shared->must_check = false;
+    list_append_all(&shared->pending, &shared->answer.watches);
+    add_applying(set, shared);
+}
+
+void watch_steps_postpone(struct watch_set *set, struct path_watch *watch)
+{
+    struct shared_answer *shared = answer_shared(watch->answer);
+
+    list_remove(&watch->node);
+    list_append(&shared->pending, &watch->node);
+    add_applying(set, shared);
+}
+
+/* Adds a watch to an answer that has been evaluated, or will be. */
+static void join_answer(struct watch_set *set, struct path_watch *watch, const struct extent *extent,
+                        struct shared_answer *shared)
+{
+    if (!extent_covers(&shared->match, &extent->prefix) || shared->match.length != extent->prefix.length)
+        watch_set_put_stale(&shared->answer, &set->round); /* it has another route, or had */
+    sharing_add(&set->sharing, shared, watch, list_is_empty(&shared->answer.stale));
+    if (list_is_empty(&shared->answer.stale))
+        add_applying(set, shared);
+}
+
+bool watch_steps_share(struct watch_set *set, struct path_watch *watch, const struct extent *extent,
+                       struct shared_answer **ret)
+{
+    struct answer        *own = watch->answer;
+    struct shared_answer *shared = sharing_find(&set->sharing, extent);
+
+    *ret = NULL;
+    if (shared == NULL && (*ret = sharing_create(&set->sharing, extent)) == NULL)
+        return false;
+    list_remove(&watch->node);
+    if (shared != NULL) {
+        join_answer(set, watch, extent, shared);
+        return true;
+    }
+    watch_set_add_answer(set, &(*ret)->answer);
+    sharing_add(&set->sharing, *ret, watch, false);
+    set->current = &(*ret)->answer;
+    watch_set_delete_answer(set, own);
+    return false;
+}
+
+int watch_steps_leave(struct watch_set *set, struct path_watch *watch)
+{
+    return watch_set_leave(set, watch, &set->round);
+}
