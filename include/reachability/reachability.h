@@ -85,8 +85,8 @@
  *   with one exception: for 169.254.0.0, Schedule and the GetFlags of a target that is not scheduled may wait for the
  *   lock. Driving a run loop waits until the kernel has finished the change behind an event. This usually takes
  *   microseconds. GetPath, GetLastPath, GetNetwork and Wait may wait for the lock. If the target is not scheduled,
- *   GetFlags ignores the other end of a tunnel, and sometimes the type of an interface, until GetPath or GetLastPath has
- *   read them.
+ *   GetFlags ignores the other end of a tunnel, and sometimes the type of an interface, until GetPath or GetLastPath
+ *   has read them.
  * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options and
  *   Path may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less than that of
  *   the first version, or more than 4096. On output, the library does not write fields that are not entirely within

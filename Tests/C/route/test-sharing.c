@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Many targets to which one route leads: few queries find out what a change means for all of them, and a target that has
- * another route than the others gets its own flags. */
+/* Many targets to which one route leads: few queries find out what a change means for all, and a target that has another
+ * route than the others gets its own flags. */
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
 
