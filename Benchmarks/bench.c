@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -121,6 +122,21 @@ static double median_of(const double *values, size_t count)
     return bench_median(copy, count);
 }
 
+double bench_percentile(double *values, size_t count, double percent)
+{
+    qsort(values, count, sizeof values[0], compare);
+    return values[(size_t)((double)(count - 1) * percent / 100)];
+}
+
+static void print_time(double nanoseconds)
+{
+    if (nanoseconds < 1000)
+        printf("%9.2f ns", nanoseconds);
+    else
+        printf("%9.2f us", nanoseconds / 1000);
+}
+
+/* Benchmarks/performance reads these lines: the columns are two spaces apart. */
 bool bench_report(const char *name, const char *reference_name, const double *ours, const double *reference,
                   size_t blocks, double threshold)
 {
@@ -131,11 +147,37 @@ bool bench_report(const char *name, const char *reference_name, const double *ou
         ratios[i] = ours[i] / reference[i];
     ratio = bench_median(ratios, blocks);
     within = threshold == 0 || ratio <= threshold;
-    printf("%-22s %9.2f us   %-36s %9.2f us   ratio %5.3f", name, median_of(ours, blocks) / 1000, reference_name,
-           median_of(reference, blocks) / 1000, ratio);
+    printf("%-44s  ", name);
+    print_time(median_of(ours, blocks));
+    printf("  %-36s  ", reference_name);
+    print_time(median_of(reference, blocks));
+    printf("  ratio %5.3f", ratio);
     if (threshold != 0)
         printf(" (at most %.2f) %s", threshold, within ? "ok" : "OVER");
     putchar('\n');
     fflush(stdout);
     return within;
+}
+
+bool bench_report_number(const char *name, double number, const char *unit, double limit)
+{
+    const bool within = number <= limit;
+
+    printf("%-44s  %9.*f %s (at most %g) %s\n", name, number >= 100 || number == 0 ? 0 : 2, number, unit, limit,
+           within ? "ok" : "OVER");
+    fflush(stdout);
+    return within;
+}
+
+void bench_point(const char *series, unsigned count, double nanoseconds)
+{
+    printf("point  %s  %u  %.1f\n", series, count, nanoseconds);
+    fflush(stdout);
+}
+
+size_t bench_heap(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
 }
