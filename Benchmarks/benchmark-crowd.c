@@ -12,7 +12,7 @@
 #include "bare.h"
 #include "watched.h"
 
-#define BLOCKS        11
+#define BLOCKS        7
 #define BLOCKS_SHORT  3
 #define TARGETS       1000000
 #define TARGETS_SHORT 10000
