@@ -8,6 +8,7 @@
 #   make try          builds and runs an example in C    make docs        the Swift modules' manuals, as HTML
 #   make manuals      writes man/ from the header and docs/tool.md
 #   make bench        the benchmarks, and their limits   make fuzz        SECONDS=60
+#   make performance  the same, for docs/performance.md
 #   make deps         installs what `make run` needs     make deps-test   installs what the tests need
 #   make format       formats the C and Swift sources    make clean
 #
@@ -94,7 +95,7 @@ WORLD         = $(filter-out %.sh %.py,$(sort $(wildcard Tests/world/*)))
 .PHONY: FORCE all lib tool run try manuals docs deps deps-check deps-check-c deps-test check check-c checks test test-world build-tests \
         test-programs test-consumers test-vm vm-programs programs-asan programs-tsan programs-valgrind programs-clang \
         check-asan check-tsan check-valgrind check-helgrind check-clang check-swift check-swift-thread \
-        check-swift-address fuzz soak storm bench benchmarks format install uninstall clean list-sources
+        check-swift-address fuzz soak storm bench benchmarks performance format install uninstall clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -370,6 +371,11 @@ SWIFT_BENCHMARKS = $(if $(shell command -v $(SWIFT)),$(BUILD)/benchmarks/benchma
 bench: benchmarks $(SWIFT_BENCHMARKS)
 	@$(if $(SWIFT_BENCHMARKS),,echo "SKIP: no '$(SWIFT)' on the PATH: the hops to Swift code were not measured";) \
 	status=0; for program in $(BENCHMARKS) $(SWIFT_BENCHMARKS); do $$program || status=1; done; exit $$status
+
+# Writes the table and the chart of docs/performance.md. Ratios over their thresholds are in them, too.
+performance: benchmarks $(SWIFT_BENCHMARKS)
+	@$(MAKE) --no-print-directory bench | tee $(BUILD)/bench.txt
+	Benchmarks/performance $(BUILD)/bench.txt
 
 # ---- Manuals
 

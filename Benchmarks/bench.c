@@ -144,8 +144,10 @@ static void print_time(double nanoseconds)
 {
     if (nanoseconds < 1000)
         printf("%9.2f ns", nanoseconds);
+    else if (nanoseconds < 1e6)
+        printf("%9.2f us", nanoseconds / 1e3);
     else
-        printf("%9.2f us", nanoseconds / 1000);
+        printf("%9.2f ms", nanoseconds / 1e6);
 }
 
 /* Benchmarks/performance reads these lines: the columns are two spaces apart. */

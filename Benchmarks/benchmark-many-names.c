@@ -52,11 +52,9 @@ static const struct {
     const char *title;
     double      threshold;
 } stages[STAGES] = {
-    [SCALE_SCHEDULE] = { "schedule", 3 },
-    [SCALE_RESOLVE] = { "resolve", 3 },
-    [SCALE_CHANGE] = { "look up after a change", 3 },
-    [SCALE_REFRESH] = { "look up when due", 3 },
-    [SCALE_UNSCHEDULE] = { "unschedule", 3 },
+    [SCALE_SCHEDULE] = { "schedule a name", 3 },      [SCALE_RESOLVE] = { "look up a name", 3 },
+    [SCALE_CHANGE] = { "look up after a change", 3 }, [SCALE_REFRESH] = { "look up when due", 3 },
+    [SCALE_UNSCHEDULE] = { "unschedule a name", 3 },
 };
 
 struct scale {

@@ -53,9 +53,11 @@ static bool compare_between(struct writer *writer, struct watched *many, size_t 
     snprintf(title, sizeof title, "route between %u targets", many->count);
     within = bench_report(title, "poll and recv", ours, reference, blocks, 0);
     time = bench_median(ours, blocks);
-    within = bench_report_number("its time", time / 1000, "us", 4) && within;
+    within = bench_report_number("route between targets, time", time / 1000, "us", 4) && within;
     bench_point("route between the targets", many->count, time);
-    return bench_report_number("its queries", (double)queries / (double)(blocks * CHANGES), "queries", 0) && within;
+    return bench_report_number("route between targets, queries", (double)queries / (double)(blocks * CHANGES),
+                               "queries", 0) &&
+           within;
 }
 
 /* The time to handle a change of one target, of the loop with many targets and of the one with a single target. */
