@@ -234,7 +234,8 @@ programs-asan programs-tsan programs-valgrind programs-clang: programs-%:
 	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* test-programs
 
 # helgrind runs only programs in which several threads call the library. Others race on purpose, or have one thread.
-NAMES     = $(notdir $(TESTS))
+# test-costs counts bytes, and the tools have allocators of their own.
+NAMES     = $(filter-out test-costs,$(notdir $(TESTS)))
 under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))
 TSAN      = $(call under,tsan,$(NAMES))

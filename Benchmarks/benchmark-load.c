@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A loop with many targets, while 300 routes a second change that no target has: the time from a change of one target to
- * its callback, and the time of Schedule and Unschedule on another thread. The reference is the same loop without the
- * load.
+ * A loop with many targets, while 300 routes a second change that no target has: the time from a change of one target
+ * to its callback, and the time of Schedule and Unschedule on another thread. The reference is the same loop without
+ * the load.
  */
 #include <pthread.h>
 #include <stdatomic.h>

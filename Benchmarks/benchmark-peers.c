@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GLib's GNetworkMonitor (the netlink implementation) for comparison. GLib is loaded at run time, so the benchmark builds
- * without it.
+ * GLib's GNetworkMonitor (the netlink implementation) for comparison. GLib is loaded at run time, so the benchmark
+ * builds without it.
  *
  * It is not the same work: GNetworkMonitor reads the routing table and reports whether there is a default route. It
  * does not query the kernel about an address.

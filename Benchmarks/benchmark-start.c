@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time of a whole use: loop, target, schedule, first pass, unschedule, release; and that of GetFlags. In a namespace
- * with a million routes, compared with ten: a library that reads the routing table fails here.
+ * The time of a whole use: loop, target, schedule, first pass, unschedule, release; and that of GetFlags. In a
+ * namespace with a million routes, compared with ten: a library that reads the routing table fails here.
  */
 #include <errno.h>
 #include <fcntl.h>

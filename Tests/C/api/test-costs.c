@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of targets, and the wake-ups and queries that changes cost. `make bench` measures times. The limits of the
- * memory are what it takes today: they go down with it, never up. */
+/* The memory of targets, and the wake-ups and queries that changes cost. `make bench` measures times. The limits are
+ * what it takes today. They go down with it, never up. */
+#include <linux/fib_rules.h>
 #include <malloc.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "support/crowd.h"
 #include "support/namespace.h"
 
-enum { TARGETS = 1000, IDLE_BYTES = 360, SCHEDULED_BYTES = 720, STORM = 1000 };
+enum { TARGETS = 1000, STORM = 1000 };
+
+enum { IDLE_BYTES = 360, SCHEDULED_BYTES = 720, ONLY_QUERIES = 2, RULE_QUERIES = 1 };
 
 UNIT(.setup = crowd_begin, .teardown = crowd_end)
 
@@ -106,6 +111,48 @@ TEST(a_storm_of_routes_elsewhere_wakes_a_loop_of_many_targets_once)
         }
     }
     assert_in_range(wakes, 0, 1);
+}
+
+/* The loop's queries until it is quiet, by the counter in the description of a target. */
+static unsigned long queries(unsigned expected_calls)
+{
+    static const char title[] = " callbacks, ";
+    unsigned long     counts[2];
+    char              text[2048];
+
+    for (int i = 0; i < 2; i++) {
+        if (i > 0)
+            assert_int_equal(crowd_settle(), expected_calls);
+        SCNetworkReachabilityGetDescription(crowd.targets[0], text, sizeof text);
+        assert_non_null(strstr(text, title));
+        counts[i] = strtoul(strstr(text, title) + strlen(title), NULL, 10);
+    }
+    return counts[1] - counts[0];
+}
+
+TEST(the_only_target_costs_few_queries)
+{
+    crowd_route(true, "0.0.0.0/0", "192.0.2.1");
+    crowd_watch_ipv4(1);
+    crowd_route(false, "0.0.0.0/0", "192.0.2.1");
+    assert_in_range(queries(1), 1, ONLY_QUERIES);
+    crowd_route(true, "0.0.0.0/0", "192.0.2.1");
+    assert_in_range(queries(1), 1, ONLY_QUERIES);
+}
+
+/* With a rule, the kernel may have another route for each. */
+TEST(with_a_policy_rule_each_target_costs_few_queries)
+{
+    const struct writer_rule rule = {
+        .prefix = "203.0.113.0/24", .priority = 10, .action = FR_ACT_TO_TBL, .table = 100
+    };
+
+    crowd_route(true, "0.0.0.0/0", "192.0.2.1");
+    crowd_watch_ipv4(TARGETS / 2);
+    unit_check(writer_rule(&crowd.writer, WRITER_ADD, &rule), "rule");
+    (void)queries(0);
+    crowd_route(false, "0.0.0.0/0", "192.0.2.1");
+    assert_in_range(queries(TARGETS / 2), TARGETS / 2, TARGETS / 2 * RULE_QUERIES);
 }
 
 /* For Tests/checks/instructions, which counts what these calls take. */
