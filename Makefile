@@ -7,14 +7,15 @@
 #   make install-strip  the same, without symbols          make help           prints this
 #   make try            builds and runs an example in C    make docs           the Swift modules' manuals, as HTML
 #   make check          the quick tests, in seconds        make check-c        the C tests, without Swift
-#   make bench          the benchmarks, and their limits   make fuzz           SECONDS=60
-#   make soak           random changes for long            make storm          ROUNDS=200000
-#   make mutants        breaks rules; tests must fail      make calls          random calls, CALLS=1000000
+#   make bench          the benchmarks, and their limits   make performance    the same, as a table and a chart
+#   make fuzz           SECONDS=60                         make storm          ROUNDS=200000
+#   make soak           random changes for long            make calls          random calls, CALLS=1000000
 #   make dist           the source archive                 make deb            Debian packages
 #   make deps           installs what `make run` needs     make deps-test      installs what `make test` needs
 #   make deps-world     ... what `make test-world` needs   make abi-baseline   the ABI that later versions keep
 #   make format         formats the C and Swift sources    make manuals        writes man/ from the header, docs/tool.md
-#   make test-consumers one program in each language       make clean
+#   make test-consumers one program in each language       make mutants        breaks rules; tests must fail
+#   make clean
 #
 # Parts of `make test`: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
 # check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
@@ -122,8 +123,8 @@ CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 .PHONY: FORCE all help lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
         test test-world build-tests test-programs pure-tests test-consumers test-products test-vm vm-programs programs-asan \
         programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
-        check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-denied storm bench benchmarks format install install-tool \
-        install-strip uninstall dist deb abi-baseline clean list-sources
+        check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-denied storm bench benchmarks \
+        performance format install install-tool install-strip uninstall dist deb abi-baseline clean list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -293,7 +294,8 @@ programs-asan programs-tsan programs-valgrind programs-clang: programs-%:
 	@$(MAKE) --no-print-directory $(FOR_$*) BUILD=$(BUILD)/$* $(or $(PROGRAMS:%=$(BUILD)/$*/tests/%),test-programs)
 
 # helgrind runs only programs in which several threads call the library. Others race on purpose, or have one thread.
-NAMES     = $(notdir $(TESTS))
+# test-costs counts bytes, and the tools have allocators of their own.
+NAMES     = $(filter-out test-costs,$(notdir $(TESTS)))
 under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))
 TSAN      = $(call under,tsan,$(NAMES))
@@ -437,7 +439,8 @@ $(BUILD)/benchmarks/%: $(BUILD)/objects/benchmarks/%.o $(BENCH_SHARED) $(STATIC)
 	@mkdir -p $(@D)
 	$(call show,LD)$(CC) $(CFLAGS) $(LDFLAGS) $(BENCH_LDFLAGS) -pthread -o $@ $^ $(MNL_LIBS)
 
-$(BUILD)/benchmarks/benchmark-names: BENCH_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=clock_gettime
+$(BUILD)/benchmarks/benchmark-names $(BUILD)/benchmarks/benchmark-many-names: BENCH_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo
+$(BUILD)/benchmarks/benchmark-many-names: BENCH_LDFLAGS += -Wl,--wrap=clock_gettime
 
 benchmarks: $(BENCHMARKS)
 
@@ -457,6 +460,11 @@ SWIFT_BENCHMARKS = $(if $(shell command -v $(SWIFT)),$(BUILD)/benchmarks/benchma
 bench: benchmarks $(SWIFT_BENCHMARKS)
 	@$(if $(SWIFT_BENCHMARKS),,echo "SKIP: no '$(SWIFT)' on the PATH: the hops to Swift code were not measured";) \
 	status=0; for program in $(BENCHMARKS) $(SWIFT_BENCHMARKS); do $$program || status=1; done; exit $$status
+
+# Writes the table and the chart of docs/performance.md. Ratios over their thresholds are in them, too.
+performance: benchmarks $(SWIFT_BENCHMARKS)
+	@$(MAKE) --no-print-directory bench | tee $(BUILD)/bench.txt
+	Benchmarks/performance $(BUILD)/bench.txt
 
 # ---- Manuals
 

@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,6 +51,17 @@ int64_t bench_now(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/* Duplicate address detection ends after a second or two, with messages that make each path stale. */
+static void turn_off_address_detection(void)
+{
+    FILE *file = fopen("/proc/sys/net/ipv6/conf/default/accept_dad", "w");
+
+    if (file == NULL)
+        return;
+    fputs("0", file);
+    fclose(file);
+}
+
 unsigned bench_enter_namespace(struct writer *writer)
 {
     unsigned index;
@@ -57,6 +69,7 @@ unsigned bench_enter_namespace(struct writer *writer)
     /* As root; otherwise through a user namespace, which a process of one thread may make. */
     if (unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
         bench_fail("no network namespace can be made here: %s", strerror(errno));
+    turn_off_address_detection();
     bench_check(writer_open(writer), "rtnetlink");
     bench_check(writer_link_up(writer, writer_index("lo"), true), "lo up");
     bench_check(writer_link_add_pair(writer, "a", "b"), "veth pair");
@@ -121,6 +134,23 @@ static double median_of(const double *values, size_t count)
     return bench_median(copy, count);
 }
 
+double bench_percentile(double *values, size_t count, double percent)
+{
+    qsort(values, count, sizeof values[0], compare);
+    return values[(size_t)((double)(count - 1) * percent / 100)];
+}
+
+static void print_time(double nanoseconds)
+{
+    if (nanoseconds < 1000)
+        printf("%9.2f ns", nanoseconds);
+    else if (nanoseconds < 1e6)
+        printf("%9.2f us", nanoseconds / 1e3);
+    else
+        printf("%9.2f ms", nanoseconds / 1e6);
+}
+
+/* Benchmarks/performance reads these lines: the columns are two spaces apart. */
 bool bench_report(const char *name, const char *reference_name, const double *ours, const double *reference,
                   size_t blocks, double threshold)
 {
@@ -131,11 +161,37 @@ bool bench_report(const char *name, const char *reference_name, const double *ou
         ratios[i] = ours[i] / reference[i];
     ratio = bench_median(ratios, blocks);
     within = threshold == 0 || ratio <= threshold;
-    printf("%-22s %9.2f us   %-36s %9.2f us   ratio %5.3f", name, median_of(ours, blocks) / 1000, reference_name,
-           median_of(reference, blocks) / 1000, ratio);
+    printf("%-44s  ", name);
+    print_time(median_of(ours, blocks));
+    printf("  %-36s  ", reference_name);
+    print_time(median_of(reference, blocks));
+    printf("  ratio %5.3f", ratio);
     if (threshold != 0)
         printf(" (at most %.2f) %s", threshold, within ? "ok" : "OVER");
     putchar('\n');
     fflush(stdout);
     return within;
+}
+
+bool bench_report_number(const char *name, double number, const char *unit, double limit)
+{
+    const bool within = number <= limit;
+
+    printf("%-44s  %9.*f %s (at most %g) %s\n", name, number >= 100 || number == 0 ? 0 : 2, number, unit, limit,
+           within ? "ok" : "OVER");
+    fflush(stdout);
+    return within;
+}
+
+void bench_point(const char *series, unsigned count, double nanoseconds)
+{
+    printf("point  %s  %u  %.1f\n", series, count, nanoseconds);
+    fflush(stdout);
+}
+
+size_t bench_heap(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
 }

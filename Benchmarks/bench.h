@@ -39,10 +39,20 @@ void bench_pin(unsigned number);
 
 int64_t bench_now(void); /* nanoseconds */
 
-double bench_median(double *values, size_t count); /* sorts them */
+double bench_median(double *values, size_t count);                     /* sorts them */
+double bench_percentile(double *values, size_t count, double percent); /* the same */
 
 /* Prints one line. Returns whether the median of ours[i] / reference[i] is at most the threshold (0: no threshold). */
 bool bench_report(const char *name, const char *reference_name, const double *ours, const double *reference,
                   size_t blocks, double threshold);
+
+/* Prints one line about a number that needs no reference. Returns whether it is at most the limit. */
+bool bench_report_number(const char *name, double number, const char *unit, double limit);
+
+/* Prints a point of the chart: what a series costs with `count` routes or targets. */
+void bench_point(const char *series, unsigned count, double nanoseconds);
+
+/* Bytes that malloc has given to the program. */
+size_t bench_heap(void);
 
 #endif

@@ -5,13 +5,11 @@
  * is a function that loads one atomic.
  */
 #include <arpa/inet.h>
-#include <linux/rtnetlink.h>
 #include <reachability/reachability.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "bare.h"
 #include "bench.h"
 
 #define BLOCKS       41
@@ -19,49 +17,12 @@
 #define CALLS        2000
 #define LOADS        1000000
 
-struct query {
-    struct nlmsghdr header;
-    struct rtmsg    route;
-    struct rtattr   attribute;
-    unsigned char   destination[16];
-};
-
-static int open_bare(void)
-{
-    const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-    const int                fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
-
-    if (fd < 0 || connect(fd, (const struct sockaddr *)&kernel, sizeof kernel) != 0)
-        bench_fail("bare netlink socket");
-    return fd;
-}
-
-static struct query make_query(int family, const char *destination)
-{
-    const unsigned short length = family == AF_INET ? 4 : 16;
-    struct query         query = { .header = { .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST },
-                                   .route = { .rtm_family = (unsigned char)family },
-                                   .attribute = { .rta_type = RTA_DST } };
-
-    query.route.rtm_dst_len = (unsigned char)(length * 8);
-    query.attribute.rta_len = (unsigned short)RTA_LENGTH(length);
-    query.header.nlmsg_len = (uint32_t)(NLMSG_LENGTH(sizeof query.route) + query.attribute.rta_len);
-    inet_pton(family, destination, query.destination);
-    return query;
-}
-
-static double query_bare(int fd, struct query *query)
+static double query_bare(int fd, struct bare_query *query)
 {
     const int64_t start = bench_now();
 
-    for (int i = 0; i < CALLS; i++) {
-        _Alignas(struct nlmsghdr) char reply[4096];
-
-        query->header.nlmsg_seq++;
-        if (send(fd, query, query->header.nlmsg_len, 0) < 0 || recv(fd, reply, sizeof reply, 0) < 0 ||
-            ((const struct nlmsghdr *)reply)->nlmsg_type != RTM_NEWROUTE)
-            bench_fail("the bare query failed");
-    }
+    for (int i = 0; i < CALLS; i++)
+        bare_query(fd, query);
     return (double)(bench_now() - start) / CALLS;
 }
 
@@ -81,8 +42,8 @@ static double measure_library(SCNetworkReachabilityRef target)
 static bool measure(const char *name, int family, const char *destination, size_t blocks)
 {
     SCNetworkReachabilityRef target = SCNetworkReachabilityCreateWithName(NULL, destination);
-    struct query             query = make_query(family, destination);
-    const int                fd = open_bare();
+    struct bare_query        query = bare_make_query(family, destination, 0);
+    const int                fd = bare_open();
     double                   ours[BLOCKS], reference[BLOCKS];
     bool                     within;
 
@@ -92,7 +53,7 @@ static bool measure(const char *name, int family, const char *destination, size_
         reference[i] = query_bare(fd, &query);
         ours[i] = measure_library(target);
     }
-    within = bench_report(name, "a bare RTM_GETROUTE", ours, reference, blocks, 1.15);
+    within = bench_report(name, "a bare RTM_GETROUTE", ours, reference, blocks, 1.10);
     SCNetworkReachabilityRelease(target);
     close(fd);
     return within;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time of a whole use: loop, target, schedule, first pass, unschedule, release. In a namespace
- * with a million routes, compared with ten: a library that reads the routing table fails here.
+ * The time of a whole use: loop, target, schedule, first pass, unschedule, release; and that of GetFlags. In a
+ * namespace with a million routes, compared with ten: a library that reads the routing table fails here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #define FEW          10
 #define MANY         1000000
 #define MANY_SHORT   10000
+#define CALLS        1000
 
 /* Moves the thread to a new namespace with that many routes. Returns a descriptor of the namespace. */
 static int make_namespace(unsigned routes)
@@ -48,13 +49,18 @@ static void start_once(void)
     SCRunLoopRelease(loop);
 }
 
+static void enter(int namespace)
+{
+    if (setns(namespace, CLONE_NEWNET) != 0)
+        bench_fail("setns: %s", strerror(errno));
+}
+
 /* Measures one block: the median of its starts. */
-static double measure(int namespace)
+static double measure_start(int namespace)
 {
     double times[STARTS];
 
-    if (setns(namespace, CLONE_NEWNET) != 0)
-        bench_fail("setns: %s", strerror(errno));
+    enter(namespace);
     start_once();
     for (int i = 0; i < STARTS; i++) {
         const int64_t start = bench_now();
@@ -65,24 +71,58 @@ static double measure(int namespace)
     return bench_median(times, STARTS);
 }
 
+/* A target belongs to the namespace in which it was created. */
+static double measure_get_flags(int namespace)
+{
+    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityFlags flags;
+    int64_t                    start;
+    double                     time;
+
+    enter(namespace);
+    target = SCNetworkReachabilityCreateWithName(NULL, "198.51.100.1");
+    SCNetworkReachabilityGetFlags(target, &flags);
+    start = bench_now();
+    for (int i = 0; i < CALLS; i++)
+        if (!SCNetworkReachabilityGetFlags(target, &flags))
+            bench_fail("GetFlags failed: %s", SCErrorString(SCError()));
+    time = (double)(bench_now() - start) / CALLS;
+    SCNetworkReachabilityRelease(target);
+    return time;
+}
+
+/* Compares the last namespace, which has the most routes, with the first. */
+static bool compare(const char *what, double (*measure)(int namespace), const int *namespaces, unsigned routes,
+                    size_t blocks)
+{
+    double ours[BLOCKS], reference[BLOCKS];
+    char   title[64];
+
+    for (size_t i = 0; i < blocks; i++) {
+        reference[i] = measure(namespaces[0]);
+        ours[i] = measure(namespaces[1]);
+    }
+    snprintf(title, sizeof title, "%s, %u routes", what, routes);
+    return bench_report(title, "the same with 10 routes", ours, reference, blocks, 1.05);
+}
+
 int main(int argc, char **argv)
 {
     const bool     is_short = bench_is_short(argc, argv);
     const size_t   blocks = is_short ? BLOCKS_SHORT : BLOCKS;
-    const unsigned many_routes = is_short ? MANY_SHORT : MANY;
-    double         many[BLOCKS], few[BLOCKS];
-    char           title[64];
-    int            large, small;
+    const unsigned limit = is_short ? MANY_SHORT : MANY;
+    int            namespaces[2]; /* with the fewest routes, and with the most */
     bool           within;
 
     bench_pin(0);
-    large = make_namespace(many_routes);
-    small = make_namespace(FEW);
-    for (size_t i = 0; i < blocks; i++) {
-        few[i] = measure(small);
-        many[i] = measure(large);
+    for (unsigned routes = FEW; routes <= limit; routes *= 10) {
+        const int namespace = make_namespace(routes);
+
+        bench_point("start and stop", routes, measure_start(namespace));
+        bench_point("GetFlags", routes, measure_get_flags(namespace));
+        namespaces[routes == FEW ? 0 : 1] = namespace;
     }
-    snprintf(title, sizeof title, "start, %u routes", many_routes);
-    within = bench_report(title, "the same with 10 routes", many, few, blocks, 1.10);
+    within = compare("start", measure_start, namespaces, limit, blocks);
+    within = compare("getflags", measure_get_flags, namespaces, limit, blocks) && within;
     return within || is_short ? 0 : 1;
 }

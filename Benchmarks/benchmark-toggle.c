@@ -6,13 +6,13 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/rtnetlink.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "bare.h"
 #include "toggle.h"
 
 #define BLOCKS       41
@@ -22,59 +22,35 @@
 
 /* ---- The reference ---------------------------------------------------------------------------------------------- */
 
-struct query {
-    struct nlmsghdr header;
-    struct rtmsg    route;
-    struct rtattr   attribute;
-    unsigned char   destination[16];
-};
-
 static struct {
     int epoll, events, requests;
     struct {
         struct nlmsghdr  header;
         struct ifinfomsg link;
     } barrier;
-    struct query query, other; /* other: of the other family, if `query` finds nothing; length 0: none */
+    struct bare_query query, other; /* other: of the other family, if `query` finds nothing; length 0: none */
 } bare;
 
-static int open_socket(void)
+static int open_events(void)
 {
-    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+    const int                fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 
-    if (fd < 0)
-        bench_fail("bare netlink socket");
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&kernel, sizeof kernel) != 0)
+        bench_fail("bare listener: %s", strerror(errno));
     return fd;
-}
-
-static struct query make_query(int family, const char *destination, unsigned flags)
-{
-    const unsigned short length = family == AF_INET ? 4 : 16;
-    struct query         query = { .header = { .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST },
-                                   .route = { .rtm_family = (unsigned char)family,
-                                              .rtm_dst_len = (unsigned char)(length * 8),
-                                              .rtm_flags = flags },
-                                   .attribute = { .rta_type = RTA_DST } };
-
-    query.attribute.rta_len = (unsigned short)RTA_LENGTH(length);
-    query.header.nlmsg_len = (uint32_t)(NLMSG_LENGTH(sizeof query.route) + query.attribute.rta_len);
-    inet_pton(family, destination, query.destination);
-    return query;
 }
 
 static void start_bare(const char *name)
 {
-    static const int groups[] = { RTNLGRP_LINK,       RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE,
-                                  RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV4_RULE,   RTNLGRP_IPV6_RULE,   RTNLGRP_NEXTHOP };
-    const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-    struct epoll_event       event = { .events = EPOLLIN };
+    static const int   groups[] = { RTNLGRP_LINK,       RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE,
+                                    RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV4_RULE,   RTNLGRP_IPV6_RULE,   RTNLGRP_NEXTHOP };
+    struct epoll_event event = { .events = EPOLLIN };
 
     bare.epoll = epoll_create1(EPOLL_CLOEXEC);
-    bare.events = open_socket();
-    bare.requests = open_socket();
-    if (bind(bare.events, (const struct sockaddr *)&kernel, sizeof kernel) != 0 ||
-        connect(bare.requests, (const struct sockaddr *)&kernel, sizeof kernel) != 0 ||
-        epoll_ctl(bare.epoll, EPOLL_CTL_ADD, bare.events, &event) != 0)
+    bare.events = open_events();
+    bare.requests = bare_open();
+    if (epoll_ctl(bare.epoll, EPOLL_CTL_ADD, bare.events, &event) != 0)
         bench_fail("bare listener: %s", strerror(errno));
     /* Set after bind(2), which resets them. */
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
@@ -86,11 +62,11 @@ static void start_bare(const char *name)
     /* 0.0.0.0 is the default path: the first address that only a default route should match, and that route itself.
      * When IPv4 has none, IPv6 may have one. */
     if (strcmp(name, "0.0.0.0") == 0) {
-        bare.query = make_query(AF_INET, "0.0.0.1", RTM_F_FIB_MATCH);
-        bare.other = make_query(AF_INET6, "4000::1", RTM_F_FIB_MATCH);
+        bare.query = bare_make_query(AF_INET, "0.0.0.1", RTM_F_FIB_MATCH);
+        bare.other = bare_make_query(AF_INET6, "4000::1", RTM_F_FIB_MATCH);
     } else {
-        bare.query = make_query(AF_INET, name, 0);
-        bare.other = (struct query){ 0 };
+        bare.query = bare_make_query(AF_INET, name, 0);
+        bare.other = (struct bare_query){ 0 };
     }
 }
 
@@ -147,7 +123,7 @@ static bool compare(const char *title, const char *name, const char *bare_title,
         theirs[i] = toggle_measure(&reference, name, writer);
         mine[i] = toggle_measure(&toggle_ours, name, writer);
     }
-    return bench_report(title, bare_title, mine, theirs, blocks, 1.10);
+    return bench_report(title, bare_title, mine, theirs, blocks, 1.05);
 }
 
 int main(int argc, char **argv)

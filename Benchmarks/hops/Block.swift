@@ -29,5 +29,5 @@ extension Comparison {
             return Hop(send: { queue.async { arrival.record() } }, end: {})
         },
         referenceName: "one bare dispatch",
-        threshold: 1.3)
+        threshold: 1.05)
 }

@@ -11,7 +11,7 @@ struct Comparison: Sendable {
     var referenceName: String
     var threshold: Double
 
-    /// Prints a line. Returns whether the ratio is within the threshold.
+    /// Prints a line, as bench_report in bench.c does. Returns whether the ratio is within the threshold.
     func run(isShort: Bool) -> Bool {
         let arrivals = (ours: Arrival(), reference: Arrival())
         let hops = (ours: ours(arrivals.ours), reference: reference(arrivals.reference))
@@ -27,8 +27,8 @@ struct Comparison: Sendable {
         let ratio = median(zip(times.ours, times.reference).map { $0 / $1 })
         let isWithin = ratio <= threshold
         print(
-            padded(title, 22), time(times.ours), " ", padded(referenceName, 36), time(times.reference),
-            "  ratio \(fixed(ratio, 3)) (at most \(fixed(threshold, 2))) \(isWithin ? "ok" : "OVER")")
+            padded(title, 44), "", time(times.ours), "", padded(referenceName, 36), "", time(times.reference),
+            " ratio \(fixed(ratio, 3)) (at most \(fixed(threshold, 2))) \(isWithin ? "ok" : "OVER")")
         return isWithin
     }
 

@@ -10,7 +10,7 @@ extension Comparison {
         ours: { monitor(CallbackSource(), $0) },
         reference: stream,
         referenceName: "one hop of a bare AsyncStream",
-        threshold: 1.3)
+        threshold: 1.15)
 }
 
 private func monitor(_ source: CallbackSource, _ arrival: Arrival) -> Hop {

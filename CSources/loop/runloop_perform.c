@@ -276,6 +276,18 @@ static int wait_for_events(SCRunLoopRef loop, int64_t until)
     return error;
 }
 
+/* The source has done all its work. If an earlier run began that work, the work that was due when this run began comes
+ * next, and this run waits for it. */
+static void end_work(SCRunLoopRef loop, struct source *source)
+{
+    runloop_lock(loop);
+    if (source->begun_in != loop->run_number && source->due)
+        loop->continues = true;
+    else
+        source->done_in = loop->run_number;
+    runloop_unlock(loop);
+}
+
 /* Runs each source that is due, once. *ret_error is the last errno, if any. Returns false in a child that was forked
  * here. */
 static bool run_sources(SCRunLoopRef loop, int *ret_error)
@@ -286,10 +298,12 @@ static bool run_sources(SCRunLoopRef loop, int *ret_error)
     while ((source = next_source(loop)) != NULL) {
         int error;
 
+        if (!source->is_partial)
+            source->begun_in = loop->run_number;
         source->is_partial = false;
         error = source->run(source);
         if (!source->is_partial)
-            source->done_in = loop->run_number;
+            end_work(loop, source);
         if (error != 0)
             *ret_error = error;
         counted_release(&source->counted);
