@@ -48,7 +48,8 @@ struct schedule_network {
 /* Gives the target's questions to every monitor that watches the target. */
 void schedule_set_questions_locked(struct SCNetworkReachability *target);
 
-/* For a target that needs look-ups: sets the time of the next as the deadline in every name monitor. Then name_repeat_lookup_locked is due. */
+/* For a target that needs look-ups: sets the time of the next as the deadline in every name monitor. Then
+ * name_repeat_lookup_locked is due. */
 void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target);
 
 /* Numbers for GetDescription. */

@@ -47,8 +47,8 @@ int netlink_open_sock_diag(struct netlink *ret);
 /* Joins one more multicast group. */
 int netlink_join(const struct netlink *netlink, unsigned group);
 
-/* Makes the kernel check requests strictly, or as it did before Linux 4.20. A dump of one table needs the former. Returns
- * 0 or an errno. */
+/* Makes the kernel check requests strictly, or as it did before Linux 4.20. A dump of one table needs the former.
+ * Returns 0 or an errno. */
 int netlink_set_strict(const struct netlink *netlink, bool strict);
 
 /* Replaces the socket filter, or removes it. Messages that are queued stay. Return 0 or an errno. */

@@ -2,8 +2,8 @@
 /*
  * Route queries that are sent together.
  *
- * What this file must never do: return the reply to another request, or keep replies while messages are read. A reply is
- * as old as its batch.
+ * What this file must never do: return the reply to another request, or keep replies while messages are read. A reply
+ * is as old as its batch.
  */
 #include "kernel/query_batch.h"
 

@@ -34,8 +34,8 @@ struct route_index {
 void route_index_init(struct route_index *index);
 void route_index_member_init(struct route_index_member *member);
 
-/* Puts a member into the index, or changes what it depends on: the routes that affect the questions (NULL: none), those to
- * `outer` (AF_UNSPEC: none), or any route. If there is no memory, it depends on any route. */
+/* Puts a member into the index, or changes what it depends on: the routes that affect the questions (NULL: none), those
+ * to `outer` (AF_UNSPEC: none), or any route. If there is no memory, it depends on any route. */
 void route_index_set(struct route_index *index, struct route_index_member *member, const struct questions *questions,
                      const struct address *outer, bool any_route);
 

@@ -3,8 +3,8 @@
 #define REACHABILITY_WATCH_STEPS_H
 
 /*
- * The steps of a round. In each, one answer is evaluated, or one watch gets the path of its shared answer. So a round of
- * a million watches can be made in slices.
+ * The steps of a round. In each, one answer is evaluated, or one watch gets the path of its shared answer. So a round
+ * of a million watches can be made in slices.
  *
  * Under the loop's lock.
  */

@@ -89,3 +89,18 @@ TEST(a_run_ends_although_one_source_always_has_parts_left)
     drop(&first);
     drop(&second);
 }
+
+/* The first run ends when the second source has done its work. Then the first one has begun its next work. */
+TEST(a_run_that_ends_older_work_waits_for_what_was_due)
+{
+    struct worker first, second;
+
+    add(&first, 4, 0);
+    add(&second, 5, 0);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    assert_int_equal(first.runs, 4 + 1);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    assert_int_equal(first.runs, 4 + 4 + 4);
+    drop(&first);
+    drop(&second);
+}
