@@ -46,7 +46,7 @@ static inline bool question_is_local_wifi(const struct question *question)
            question->local.family == AF_UNSPEC && question->interface[0] == '\0' && question->mark == 0;
 }
 
-/* Two questions of the same class, to whose destinations the same route leads, have the same path, but for its
+/* Two questions of the same class, to whose destinations the same route leads, have the same path, apart from the
  * destination. 0: the question has no class. */
 unsigned question_class(const struct question *question);
 

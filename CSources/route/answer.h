@@ -57,7 +57,7 @@ struct answer {
 /* What an evaluation means for the watches that share the answer. */
 enum share_mode {
     SHARE_FOLLOW, /* all have the path */
-    SHARE_CHECK,  /* those have it to which the same route leads; query each */
+    SHARE_CHECK,  /* only watches with the same route have the path: query each */
     SHARE_LEAVE   /* each is evaluated by itself */
 };
 
@@ -70,7 +70,7 @@ struct shared_answer {
     struct address_entry first; /* of the extent's addresses; in struct sharing */
     uint8_t              length;
     unsigned class;
-    struct path_watch    *leader;     /* of the last evaluation; NULL: it has left */
+    struct path_watch    *leader;     /* by whose question it was last evaluated; NULL: that watch has left */
     size_t                count;      /* of watches */
     struct list           pending;    /* watches without the last evaluation's path */
     struct list           applying;   /* of the list in struct watch_set, if there are pending watches */

@@ -13,14 +13,14 @@ static struct route_filter_gateway *find_gateway(struct gateways *gateways, uint
 
 void gateways_add(struct gateways *gateways, const struct path *path)
 {
-    if (path->gateway.family != AF_INET6 || find_gateway(gateways, path->index, &path->gateway) != NULL)
+    const unsigned next = gateways->count;
+
+    if (path->gateway.family != AF_INET6 || next == ROUTE_FILTER_GATEWAYS ||
+        find_gateway(gateways, path->index, &path->gateway) != NULL)
         return;
-    if (gateways->count < ROUTE_FILTER_GATEWAYS)
-        gateways->next = gateways->count++;
-    else
-        gateways->next = (gateways->next + 1) % ROUTE_FILTER_GATEWAYS;
-    gateways->unsure[gateways->next] = false;
-    gateways->items[gateways->next] = (struct route_filter_gateway){ .address = path->gateway, .index = path->index };
+    gateways->unsure[next] = false;
+    gateways->items[next] = (struct route_filter_gateway){ .address = path->gateway, .index = path->index };
+    gateways->count++;
     gateways->version++;
 }
 

@@ -6,7 +6,7 @@
  * The IPv6 gateways of a monitor's paths. If a gateway does not respond, IPv6 prefers other routes, as soon as the
  * gateway's neighbour entry has failed. Nothing but the message about that entry announces it.
  *
- * At most 16: of more gateways, only the latest count. Only the thread that drives the loop uses it.
+ * At most 16: others are ignored, like gateways that had failed before a path used them. Only the thread that drives the loop uses it.
  */
 
 #include "pure/message.h"
@@ -16,11 +16,11 @@
 struct gateways {
     struct route_filter_gateway items[ROUTE_FILTER_GATEWAYS];
     bool                        unsure[ROUTE_FILTER_GATEWAYS]; /* a message may have been lost */
-    unsigned                    count, next; /* next: the one that is replaced when there are too many */
-    unsigned long               version;     /* counts changes */
+    unsigned                    count;
+    unsigned long               version; /* counts changes */
 };
 
-/* Adds the gateway of a path, if it has one and it is not there. */
+/* Adds the gateway of a path, if it has one, it is not there, and there is room. */
 void gateways_add(struct gateways *gateways, const struct path *path);
 
 /* Messages were lost. The next one about each gateway counts, and the filter must pass it. */

@@ -29,7 +29,7 @@ struct shared_lifetime {
     struct heap_node end; /* as of struct lifetime_member */
 };
 
-/* Part of a watch. */
+/* Part of an answer. */
 struct lifetime_member {
     struct list             node;
     struct shared_lifetime *shared; /* NULL: none */

@@ -155,9 +155,11 @@ static int update_sharing(struct monitor *monitor, bool lost)
 
     if (lost)
         monitor->rules_known = false;
-    if (monitor->rules_known || count_watches(monitor) < SHARING_MINIMUM)
+    if (monitor->rules_known)
         return 0;
     monitor->shares = false;
+    if (count_watches(monitor) < SHARING_MINIMUM)
+        return 0;
     error = routing_policy_is_standard(&monitor->rtnetlink, &is_standard);
     if (error != 0)
         return error;

@@ -33,6 +33,7 @@ struct step {
     unsigned long      path_version; /* of the owner, before the questions were read */
     bool               applies;      /* the watch gets the path of the shared answer */
     bool               can_share;    /* the watch's */
+    bool               must_check;   /* the shared answer's */
 };
 
 /* Whether the filter passes all messages that affect a watch. */
@@ -41,15 +42,23 @@ static bool filter_passes_all(const struct monitor *monitor)
     return event_filter_passes_all(&monitor->filter, &monitor->watches, &monitor->gateways);
 }
 
+/* Lets all messages pass that affect a watch. Replies from before that may be outdated: their messages were dropped. */
+static void open_filter_locked(struct monitor *monitor)
+{
+    if (filter_passes_all(monitor))
+        return;
+    rtnetlink_end_batch(&monitor->rtnetlink);
+    if (event_filter_detach(&monitor->filter, &monitor->rtnetlink.events, &monitor->gateways) != 0)
+        plan_begin_polling(&monitor->plan);
+}
+
 /* Returns false if no step is left. The filter then passes the messages that affect the answer. */
 static bool begin_step(struct monitor *monitor, struct step *ret)
 {
     struct path_watch *watch;
 
     runloop_lock(monitor->loop);
-    if (!filter_passes_all(monitor) &&
-        event_filter_detach(&monitor->filter, &monitor->rtnetlink.events, &monitor->gateways) != 0)
-        plan_begin_polling(&monitor->plan);
+    open_filter_locked(monitor);
     watch = watch_steps_begin(&monitor->watches, &ret->applies);
     if (watch != NULL) {
         ret->watch = watch;
@@ -57,6 +66,7 @@ static bool begin_step(struct monitor *monitor, struct step *ret)
         ret->answer = watch->answer;
         ret->questions = watch->questions;
         ret->can_share = watch->can_share;
+        ret->must_check = watch->answer->is_shared && answer_shared(watch->answer)->must_check;
         counted_retain(&ret->questions->counted);
         counted_retain(watch->owner);
     }
@@ -151,16 +161,17 @@ static bool shares(const struct monitor *monitor)
 }
 
 /* What an evaluation by the questions of one watch means for the others with the answer. */
-static enum share_mode choose_mode(struct monitor *monitor, const struct shared_answer *shared,
-                                   const struct extent *extent, const struct path *path)
+static enum share_mode choose_mode(struct monitor *monitor, const struct step *step, const struct extent *extent,
+                                   const struct path *path)
 {
+    const bool is_ipv4 = step->questions->items[0].destination.family == AF_INET;
+
     if (!shares(monitor) || path->wireguard || extent->kind == EXTENT_ALONE)
         return SHARE_LEAVE;
     if (extent->kind == EXTENT_ROUTE)
-        return shared->must_check ? SHARE_CHECK : SHARE_FOLLOW;
+        return step->must_check ? SHARE_CHECK : SHARE_FOLLOW;
     /* IPv4 packets without a route in "main" can have one in "default". */
-    if (shared->must_check ||
-        (shared->first.address.family == AF_INET && !routing_policy_default_table_is_empty(&monitor->rtnetlink)))
+    if (step->must_check || (is_ipv4 && !routing_policy_default_table_is_empty(&monitor->rtnetlink)))
         return SHARE_LEAVE;
     return SHARE_FOLLOW;
 }
@@ -168,7 +179,7 @@ static enum share_mode choose_mode(struct monitor *monitor, const struct shared_
 static void set_shared_path(struct monitor *monitor, const struct step *step, struct shared_answer *shared,
                             const struct extent *extent, const struct path *path)
 {
-    const enum share_mode mode = choose_mode(monitor, shared, extent, path);
+    const enum share_mode mode = choose_mode(monitor, step, extent, path);
 
     gateways_add(&monitor->gateways, path);
     runloop_lock(monitor->loop);
@@ -194,15 +205,17 @@ static int leave_answer(struct monitor *monitor, const struct step *step)
     return error;
 }
 
-/* A route to a part of the extent leads to the watch, but maybe not to the others. */
+/* Another route leads to the watch than to the others. */
 static int leave_and_requeue(struct monitor *monitor, const struct step *step)
 {
     const int error = leave_answer(monitor, step);
 
+    if (error != 0)
+        return error;
     runloop_lock(monitor->loop);
     watch_steps_requeue(&monitor->watches, step->answer);
     runloop_unlock(monitor->loop);
-    return error;
+    return 0;
 }
 
 static bool is_part_of_extent(const struct shared_answer *shared, const struct extent *extent)
@@ -210,15 +223,61 @@ static bool is_part_of_extent(const struct shared_answer *shared, const struct e
     return extent->kind == EXTENT_ROUTE && extent->prefix.length > shared->length;
 }
 
+/* Copies the question of another watch that shares the answer. False: there is none. */
+static bool copy_other_question(struct monitor *monitor, const struct step *step, struct question *ret)
+{
+    const struct list *last;
+    bool               exists;
+
+    runloop_lock(monitor->loop);
+    last = step->answer->watches.previous;
+    exists = step_is_current(step) && last != &step->watch->node;
+    if (exists)
+        *ret = container_of(last, const struct path_watch, node)->questions->items[0];
+    runloop_unlock(monitor->loop);
+    return exists;
+}
+
+/* No route leads to the leader. Whether one leads to another watch: then a route that refuses packets leads to the
+ * leader alone, and its message was not read yet. Returns 0 or an errno. */
+static int is_refused_alone(struct monitor *monitor, const struct step *step, bool *ret)
+{
+    struct question question;
+    struct extent   extent;
+    int             error;
+
+    *ret = false;
+    if (!copy_other_question(monitor, step, &question))
+        return 0;
+    error = extent_query(&monitor->rtnetlink, &question, &extent);
+    *ret = error == 0 && extent.kind != EXTENT_REFUSED;
+    return error;
+}
+
+/* Whether the leader has a route of its own, which does not lead to the others. Returns 0 or an errno. */
+static int query_leader(struct monitor *monitor, const struct step *step, const struct shared_answer *shared,
+                        struct extent *ret, bool *ret_is_special)
+{
+    int error = extent_query(&monitor->rtnetlink, &step->questions->items[0], ret);
+
+    *ret_is_special = false;
+    if (error == 0 && ret->kind == EXTENT_REFUSED && !step->must_check)
+        error = is_refused_alone(monitor, step, ret_is_special);
+    if (error == 0 && is_part_of_extent(shared, ret))
+        *ret_is_special = true;
+    return error;
+}
+
 static int update_shared_answer(struct monitor *monitor, const struct step *step, struct shared_answer *shared)
 {
+    bool          is_special = false;
     struct extent extent = { .kind = EXTENT_ALONE };
     struct path   path;
     int           error = 0;
 
     if (shares(monitor))
-        error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
-    if (error == 0 && is_part_of_extent(shared, &extent))
+        error = query_leader(monitor, step, shared, &extent, &is_special);
+    if (error == 0 && is_special)
         return leave_and_requeue(monitor, step);
     if (error == 0)
         error = evaluate_step(monitor, step, &path);
@@ -231,7 +290,7 @@ static int update_shared_answer(struct monitor *monitor, const struct step *step
  * report it. */
 static void give_shared_path(struct monitor *monitor, const struct step *step, const struct shared_answer *shared)
 {
-    if (step->watch->accept(step->watch, &shared->path, atomic_load(step->watch->path_version)))
+    if (step->watch->accept(step->watch, &shared->path, step->path_version))
         return;
     runloop_lock(monitor->loop);
     if (step_is_current(step))
@@ -266,39 +325,52 @@ static int apply_shared_path(struct monitor *monitor, const struct step *step, c
 
 /* ---- One answer ------------------------------------------------------------------------------------------------- */
 
-/* Makes the watch share the answer with this extent. Returns whether there was one: then the watch will get its path.
- * Else the step's answer is a new one, unless there is no memory. */
-static bool share_answer(struct monitor *monitor, struct step *step, const struct extent *extent)
+static bool join_answer(struct monitor *monitor, const struct step *step, const struct extent *extent)
 {
-    struct shared_answer *created = NULL;
-    bool                  existed = false;
+    bool joined;
+
+    runloop_lock(monitor->loop);
+    joined = step_is_current(step) && step->watch->can_share &&
+             watch_steps_join(&monitor->watches, step->watch, extent);
+    runloop_unlock(monitor->loop);
+    return joined;
+}
+
+/* Returns an answer that the watch has and others can share. NULL: it keeps its own. */
+static struct shared_answer *create_shared_answer(struct monitor *monitor, struct step *step,
+                                                  const struct extent *extent)
+{
+    struct shared_answer *shared = NULL;
 
     runloop_lock(monitor->loop);
     if (step_is_current(step) && step->watch->can_share)
-        existed = watch_steps_share(&monitor->watches, step->watch, extent, &created);
-    if (created != NULL)
-        step->answer = &created->answer;
+        shared = watch_steps_create(&monitor->watches, step->watch, extent);
+    if (shared != NULL)
+        step->answer = &shared->answer;
     runloop_unlock(monitor->loop);
-    return existed;
+    return shared;
 }
 
-/* Evaluates the answer of one watch. The first evaluation shows whether there is an answer that it can share. */
+/* Evaluates the answer of one watch, unless there is an answer that it can share. */
 static int update_own_answer(struct monitor *monitor, struct step *step)
 {
-    struct extent extent = { .kind = EXTENT_ALONE };
-    struct path   path;
-    int           error = 0;
+    struct shared_answer *shared = NULL;
+    struct extent         extent = { .kind = EXTENT_ALONE };
+    struct path           path;
+    int                   error = 0;
 
     if (step->can_share && shares(monitor))
         error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
-    if (error == 0 && extent.kind == EXTENT_ROUTE && share_answer(monitor, step, &extent))
+    if (error == 0 && extent.kind == EXTENT_ROUTE && join_answer(monitor, step, &extent))
         return 0;
     if (error == 0)
         error = evaluate_step(monitor, step, &path);
     if (error != 0)
         return error;
-    if (step->answer->is_shared)
-        set_shared_path(monitor, step, answer_shared(step->answer), &extent, &path);
+    if (extent.kind == EXTENT_ROUTE && !path.wireguard)
+        shared = create_shared_answer(monitor, step, &extent);
+    if (shared != NULL)
+        set_shared_path(monitor, step, shared, &extent, &path);
     else
         give_own_path(monitor, step, &path);
     return 0;
@@ -378,6 +450,7 @@ static void begin_batch(struct monitor *monitor, size_t limit)
     size_t                   count;
 
     runloop_lock(monitor->loop);
+    open_filter_locked(monitor);
     count = watch_steps_peek(&monitor->watches, watches, limit < QUERY_BATCH_LIMIT ? limit : QUERY_BATCH_LIMIT);
     for (size_t i = 0; i < count; i++)
         requests[i] = (struct route_request){ .destination = watches[i]->questions->items[0].destination,

@@ -89,6 +89,14 @@ struct path_watch *watch_steps_begin(struct watch_set *set, bool *ret_apply)
     return watch;
 }
 
+/* The watch whose question is evaluated next. Those without the answer's path are first. */
+static struct list *first_watch(struct answer *answer)
+{
+    struct shared_answer *shared = answer_shared(answer);
+
+    return shared != NULL && !list_is_empty(&shared->pending) ? shared->pending.next : answer->watches.next;
+}
+
 /* Returns 1, or 0 if the watch's evaluation does not begin with a query for its destination. */
 static size_t peek_watch(struct list *node, const struct path_watch **ret)
 {
@@ -103,7 +111,7 @@ size_t watch_steps_peek(const struct watch_set *set, const struct path_watch **r
     list_for_each(node, &set->round) {
         if (count == limit)
             return count;
-        count += peek_watch(container_of(node, struct answer, stale)->watches.next, &ret[count]);
+        count += peek_watch(first_watch(container_of(node, struct answer, stale)), &ret[count]);
     }
     list_for_each(node, &set->applying) {
         const struct shared_answer *shared = container_of(node, struct shared_answer, applying);
@@ -172,8 +180,8 @@ void watch_steps_postpone(struct watch_set *set, struct path_watch *watch)
 }
 
 /* Adds a watch to an answer that has been evaluated, or will be. */
-static void join_answer(struct watch_set *set, struct path_watch *watch, const struct extent *extent,
-                        struct shared_answer *shared)
+static void add_to_shared(struct watch_set *set, struct path_watch *watch, const struct extent *extent,
+                          struct shared_answer *shared)
 {
     if (!extent_covers(&shared->match, &extent->prefix) || shared->match.length != extent->prefix.length)
         watch_set_put_stale(&shared->answer, &set->round); /* it has another route, or had */
@@ -182,25 +190,30 @@ static void join_answer(struct watch_set *set, struct path_watch *watch, const s
         add_applying(set, shared);
 }
 
-bool watch_steps_share(struct watch_set *set, struct path_watch *watch, const struct extent *extent,
-                       struct shared_answer **ret)
+bool watch_steps_join(struct watch_set *set, struct path_watch *watch, const struct extent *extent)
 {
-    struct answer        *own = watch->answer;
     struct shared_answer *shared = sharing_find(&set->sharing, extent);
 
-    *ret = NULL;
-    if (shared == NULL && (*ret = sharing_create(&set->sharing, extent)) == NULL)
+    if (shared == NULL)
         return false;
     list_remove(&watch->node);
-    if (shared != NULL) {
-        join_answer(set, watch, extent, shared);
-        return true;
-    }
-    watch_set_add_answer(set, &(*ret)->answer);
-    sharing_add(&set->sharing, *ret, watch, false);
-    set->current = &(*ret)->answer;
+    add_to_shared(set, watch, extent, shared);
+    return true;
+}
+
+struct shared_answer *watch_steps_create(struct watch_set *set, struct path_watch *watch, const struct extent *extent)
+{
+    struct answer        *own = watch->answer;
+    struct shared_answer *shared = sharing_create(&set->sharing, extent);
+
+    if (shared == NULL)
+        return NULL;
+    list_remove(&watch->node);
+    watch_set_add_answer(set, &shared->answer);
+    sharing_add(&set->sharing, shared, watch, false);
+    set->current = &shared->answer;
     watch_set_delete_answer(set, own);
-    return false;
+    return shared;
 }
 
 int watch_steps_leave(struct watch_set *set, struct path_watch *watch)

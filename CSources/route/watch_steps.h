@@ -35,10 +35,11 @@ void watch_steps_note_failure(struct watch_set *set, struct answer *answer);
 /* All watches that share it will get the path: it was evaluated by the questions of `leader`. */
 void watch_steps_apply(struct watch_set *set, struct shared_answer *shared, struct path_watch *leader);
 
-/* The watch shares the answer with this extent from now on. Returns whether there was such an answer: then the watch
- * will get its path. Else *ret is a new one, with the watch, or NULL: no memory. */
-bool watch_steps_share(struct watch_set *set, struct path_watch *watch, const struct extent *extent,
-                       struct shared_answer **ret);
+/* Makes a watch share the answer with this extent, and get its path. False: there is no such answer. */
+bool watch_steps_join(struct watch_set *set, struct path_watch *watch, const struct extent *extent);
+
+/* Replaces the watch's own answer by one that others can share. Returns NULL if there is no memory. */
+struct shared_answer *watch_steps_create(struct watch_set *set, struct path_watch *watch, const struct extent *extent);
 
 /* The watch gets an answer of its own, which is evaluated in this round. Returns 0 or ENOMEM. */
 int watch_steps_leave(struct watch_set *set, struct path_watch *watch);

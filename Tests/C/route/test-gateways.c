@@ -50,14 +50,14 @@ TEST(a_gateway_is_there_once_and_ipv4_has_none)
     assert_int_equal(gateways.count, 2);
 }
 
-TEST(of_too_many_gateways_the_latest_count)
+TEST(of_too_many_gateways_the_first_count)
 {
     for (uint32_t i = 1; i <= ROUTE_FILTER_GATEWAYS + 1; i++)
         add("fe80::1", i);
     assert_int_equal(gateways.count, ROUTE_FILTER_GATEWAYS);
-    assert_false(update("fe80::1", 1, true));
-    assert_true(update("fe80::1", 2, true));
-    assert_true(update("fe80::1", ROUTE_FILTER_GATEWAYS + 1, true));
+    assert_int_equal(gateways.version, ROUTE_FILTER_GATEWAYS);
+    assert_true(update("fe80::1", 1, true));
+    assert_false(update("fe80::1", ROUTE_FILTER_GATEWAYS + 1, true));
 }
 
 /* It may have failed or come back among the lost messages. */

@@ -3,6 +3,7 @@
  * another route than the others gets its own flags. */
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
+#include <stdio.h>
 
 #include "kernel/rtnetlink.h"
 #include "support/crowd.h"
@@ -268,6 +269,22 @@ TEST(a_rule_after_the_table_main_counts)
     expect_changes(TARGETS - 64, 10 * TARGETS);
 }
 
+/* With fewer than 64 targets the monitor does not read the rules. Those that share still do. */
+TEST(a_rule_counts_after_most_targets_have_gone)
+{
+    const struct writer_rule rule = {
+        .prefix = "198.51.100.0/28", .priority = 10, .action = FR_ACT_TO_TBL, .table = 100
+    };
+
+    begin_ipv4();
+    for (unsigned i = 40; i < TARGETS; i++)
+        crowd_unwatch(i);
+    set_rule(true, &rule);
+    expect_changes(0, 10 * TARGETS);
+    namespace_ip("route add unreachable default table 100");
+    expect_changes(15, 10 * TARGETS);
+}
+
 /* After the end of the route in "main", targets can have different routes in "default". */
 TEST(routes_in_the_table_default_count)
 {
@@ -326,6 +343,24 @@ TEST(global_and_unique_local_ipv6_addresses_do_not_share)
     expect_changes(TARGETS + 2, 2 * FEW);
     set_default_ipv6(true);
     expect_changes(TARGETS + 2, 2 * FEW);
+    crowd_expect_all(R);
+}
+
+/* More than the filter has room for. */
+TEST(targets_behind_many_ipv6_gateways_are_all_evaluated)
+{
+    char prefix[64], gateway[64], address[64];
+
+    for (unsigned i = 0; i < 40; i++) {
+        snprintf(prefix, sizeof prefix, "2001:db8:1:%x::/64", i);
+        snprintf(gateway, sizeof gateway, "2001:db8::%x", 0x100 + i);
+        crowd_route(true, prefix, gateway);
+    }
+    for (unsigned i = 0; i < TARGETS; i++) {
+        snprintf(address, sizeof address, "2001:db8:1:%x::%x", i % 40, 1 + i);
+        crowd_watch(i, address);
+    }
+    assert_int_equal(crowd_settle(), 0);
     crowd_expect_all(R);
 }
 
