@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_MONITOR_STATE_H
 #define REACHABILITY_MONITOR_STATE_H
 
-/* The internals of a monitor, for monitor.c and round.c only. */
+/* The internals of a monitor, for monitor.c, round.c and step.c only. */
 
 #include "loop/runloop.h"
 #include "route/event_filter.h"

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The steps of a round: the evaluation of an answer, and what that means for the watches that have it or could share it.
+ *
+ * What this file must never do: take an answer while the filter can drop messages that affect it, or let a watch share
+ * an answer before its own route is known.
+ */
+#include "route/step.h"
+
+#include "base/counted.h"
+#include "kernel/routing_policy.h"
+#include "route/full_path.h"
+#include "route/monitor_state.h"
+#include "route/watch_steps.h"
+
+#define BATCH_MINIMUM 8 /* queries that are sent together */
+
+/* ---- Begin and end ---------------------------------------------------------------------------------------------- */
+
+/* Whether the filter passes all messages that affect a watch. */
+static bool filter_passes_all(const struct monitor *monitor)
+{
+    return event_filter_passes_all(&monitor->filter, &monitor->watches, &monitor->gateways);
+}
+
+/* Lets all messages pass that affect a watch. Replies from before that may be outdated: their messages were dropped. */
+static void open_filter_locked(struct monitor *monitor)
+{
+    if (filter_passes_all(monitor))
+        return;
+    rtnetlink_end_batch(&monitor->rtnetlink);
+    if (event_filter_detach(&monitor->filter, &monitor->rtnetlink.events, &monitor->gateways) != 0)
+        plan_begin_polling(&monitor->plan);
+}
+
+bool step_begin(struct monitor *monitor, struct step *ret)
+{
+    struct path_watch *watch;
+
+    runloop_lock(monitor->loop);
+    open_filter_locked(monitor);
+    watch = watch_steps_begin(&monitor->watches, &ret->applies);
+    if (watch != NULL) {
+        ret->watch = watch;
+        ret->path_version = atomic_load(watch->path_version); /* first: see replace_questions_locked in api/name.c */
+        ret->answer = watch->answer;
+        ret->questions = watch->questions;
+        ret->can_share = watch->can_share;
+        ret->must_check = watch->answer->is_shared && answer_shared(watch->answer)->must_check;
+        counted_retain(&ret->questions->counted);
+        counted_retain(watch->owner);
+    }
+    runloop_unlock(monitor->loop);
+    return watch != NULL;
+}
+
+/* Whether the watch still has the answer. The monitor may have lost the watch during the step. */
+static bool step_is_current(const struct step *step)
+{
+    return step->watch->monitor != NULL && step->watch->answer == step->answer;
+}
+
+void step_end(struct monitor *monitor, const struct step *step, int error)
+{
+    runloop_lock(monitor->loop);
+    if (error != 0) {
+        monitor->round.failed = true;
+        watch_steps_note_failure(&monitor->watches, step->answer);
+    }
+    watch_steps_end(&monitor->watches);
+    runloop_unlock(monitor->loop);
+    questions_release(step->questions);
+    counted_release(step->watch->owner);
+}
+
+/* ---- Evaluation ------------------------------------------------------------------------------------------------- */
+
+static bool can_receive(const struct monitor *monitor)
+{
+    return monitor->rtnetlink.events.socket.fd >= 0;
+}
+
+static int evaluate_over_netlink(struct monitor *monitor, const struct step *step, struct path *ret)
+{
+    struct path_watch *watch = step->watch;
+
+    if (watch->evaluate != NULL)
+        return watch->evaluate(watch, &monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions, ret);
+    return full_path_evaluate(&monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions, watch->extras,
+                              ret);
+}
+
+static int evaluate_without_netlink(struct monitor *monitor, const struct step *step, struct path *ret)
+{
+    struct path_watch *watch = step->watch;
+
+    if (watch->evaluate != NULL)
+        return watch->evaluate(watch, NULL, monitor->netns, &monitor->cache, step->questions, ret);
+    return netns_evaluate_in_round(monitor->netns, &monitor->cache, step->questions, watch->extras, ret);
+}
+
+static int evaluate_step(struct monitor *monitor, const struct step *step, struct path *ret)
+{
+    int error = NETLINK_DENIED;
+
+    if (can_receive(monitor))
+        error = evaluate_over_netlink(monitor, step, ret);
+    if (error == NETLINK_DENIED) { /* the process may have entered a sandbox a moment ago */
+        plan_begin_polling(&monitor->plan);
+        error = evaluate_without_netlink(monitor, step, ret);
+    }
+    return error;
+}
+
+/* Gives the path to the answer's only watch. */
+static void give_own_path(struct monitor *monitor, const struct step *step, const struct path *path)
+{
+    bool covered = true, accepted;
+
+    gateways_add(&monitor->gateways, path);
+    runloop_lock(monitor->loop);
+    if (step_is_current(step)) {
+        watch_set_update(&monitor->watches, step->answer, &path->dependencies);
+        covered = filter_passes_all(monitor);
+    }
+    runloop_unlock(monitor->loop);
+    accepted = step->watch->accept(step->watch, path, step->path_version);
+    if (accepted && covered)
+        return;
+    runloop_lock(monitor->loop);
+    if (step_is_current(step)) /* the path may be outdated, or the filter has dropped messages about it */
+        watch_steps_requeue(&monitor->watches, step->answer);
+    runloop_unlock(monitor->loop);
+}
+
+/* ---- Shared answers --------------------------------------------------------------------------------------------- */
+
+static bool shares(const struct monitor *monitor)
+{
+    return monitor->shares && plan_relies_on_messages(&monitor->plan);
+}
+
+/* What an evaluation by the questions of one watch means for the others with the answer. */
+static enum share_mode choose_mode(struct monitor *monitor, const struct step *step, const struct extent *extent,
+                                   const struct path *path)
+{
+    const bool is_ipv4 = step->questions->items[0].destination.family == AF_INET;
+
+    if (!shares(monitor) || path->wireguard || extent->kind == EXTENT_ALONE)
+        return SHARE_LEAVE;
+    if (extent->kind == EXTENT_ROUTE)
+        return step->must_check ? SHARE_CHECK : SHARE_FOLLOW;
+    /* IPv4 packets without a route in "main" can have one in "default". */
+    if (step->must_check || (is_ipv4 && !routing_policy_default_table_is_empty(&monitor->rtnetlink)))
+        return SHARE_LEAVE;
+    return SHARE_FOLLOW;
+}
+
+static void set_shared_path(struct monitor *monitor, const struct step *step, struct shared_answer *shared,
+                            const struct extent *extent, const struct path *path)
+{
+    const enum share_mode mode = choose_mode(monitor, step, extent, path);
+
+    gateways_add(&monitor->gateways, path);
+    runloop_lock(monitor->loop);
+    shared->mode = mode;
+    shared->match = extent->prefix;
+    shared->path = *path;
+    watch_set_update(&monitor->watches, &shared->answer, &path->dependencies);
+    watch_steps_apply(&monitor->watches, shared, step_is_current(step) ? step->watch : NULL);
+    if (!step_is_current(step) || !filter_passes_all(monitor))
+        watch_steps_requeue(&monitor->watches, &shared->answer);
+    runloop_unlock(monitor->loop);
+}
+
+/* Moves the watch of the step to an answer of its own. Returns 0 or ENOMEM. */
+static int leave_answer(struct monitor *monitor, const struct step *step)
+{
+    int error = 0;
+
+    runloop_lock(monitor->loop);
+    if (step_is_current(step))
+        error = watch_steps_leave(&monitor->watches, step->watch);
+    runloop_unlock(monitor->loop);
+    return error;
+}
+
+/* Another route leads to the watch than to the others. */
+static int leave_and_requeue(struct monitor *monitor, const struct step *step)
+{
+    const int error = leave_answer(monitor, step);
+
+    if (error != 0)
+        return error;
+    runloop_lock(monitor->loop);
+    watch_steps_requeue(&monitor->watches, step->answer);
+    runloop_unlock(monitor->loop);
+    return 0;
+}
+
+static bool is_part_of_extent(const struct shared_answer *shared, const struct extent *extent)
+{
+    return extent->kind == EXTENT_ROUTE && extent->prefix.length > shared->length;
+}
+
+/* Copies the question of another watch that shares the answer. False: there is none. */
+static bool copy_other_question(struct monitor *monitor, const struct step *step, struct question *ret)
+{
+    const struct list *last;
+    bool               exists;
+
+    runloop_lock(monitor->loop);
+    last = step->answer->watches.previous;
+    exists = step_is_current(step) && last != &step->watch->node;
+    if (exists)
+        *ret = container_of(last, const struct path_watch, node)->questions->items[0];
+    runloop_unlock(monitor->loop);
+    return exists;
+}
+
+/* No route leads to the leader. Whether one leads to another watch: then a route that refuses packets leads to the
+ * leader alone, and its message was not read yet. Returns 0 or an errno. */
+static int is_refused_alone(struct monitor *monitor, const struct step *step, bool *ret)
+{
+    struct question question;
+    struct extent   extent;
+    int             error;
+
+    *ret = false;
+    if (!copy_other_question(monitor, step, &question))
+        return 0;
+    error = extent_query(&monitor->rtnetlink, &question, &extent);
+    *ret = error == 0 && extent.kind != EXTENT_REFUSED;
+    return error;
+}
+
+/* Whether the leader has a route of its own, which does not lead to the others. Returns 0 or an errno. */
+static int query_leader(struct monitor *monitor, const struct step *step, const struct shared_answer *shared,
+                        struct extent *ret, bool *ret_is_special)
+{
+    int error = extent_query(&monitor->rtnetlink, &step->questions->items[0], ret);
+
+    *ret_is_special = false;
+    if (error == 0 && ret->kind == EXTENT_REFUSED && !step->must_check)
+        error = is_refused_alone(monitor, step, ret_is_special);
+    if (error == 0 && is_part_of_extent(shared, ret))
+        *ret_is_special = true;
+    return error;
+}
+
+static int update_shared_answer(struct monitor *monitor, const struct step *step, struct shared_answer *shared)
+{
+    bool          is_special = false;
+    struct extent extent = { .kind = EXTENT_ALONE };
+    struct path   path;
+    int           error = 0;
+
+    if (shares(monitor))
+        error = query_leader(monitor, step, shared, &extent, &is_special);
+    if (error == 0 && is_special)
+        return leave_and_requeue(monitor, step);
+    if (error == 0)
+        error = evaluate_step(monitor, step, &path);
+    if (error == 0)
+        set_shared_path(monitor, step, shared, &extent, &path);
+    return error;
+}
+
+/* Gives the path of the shared answer to the watch. Its destination is the leader's: a watch that can share does not
+ * report it. */
+static void give_shared_path(struct monitor *monitor, const struct step *step, const struct shared_answer *shared)
+{
+    if (step->watch->accept(step->watch, &shared->path, step->path_version))
+        return;
+    runloop_lock(monitor->loop);
+    if (step_is_current(step))
+        watch_steps_postpone(&monitor->watches, step->watch);
+    runloop_unlock(monitor->loop);
+}
+
+/* Whether the route of the shared answer leads to the watch, too. Returns 0 or an errno. */
+static int check_route(struct monitor *monitor, const struct step *step, const struct shared_answer *shared, bool *ret)
+{
+    struct extent extent;
+    const int     error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
+
+    *ret = error == 0 && extent.kind == EXTENT_ROUTE && extent.prefix.length == shared->match.length;
+    return error;
+}
+
+static int apply_shared_path(struct monitor *monitor, const struct step *step, const struct shared_answer *shared)
+{
+    bool has_route = shared->mode == SHARE_FOLLOW;
+    int  error = 0;
+
+    if (shared->mode == SHARE_CHECK)
+        error = check_route(monitor, step, shared, &has_route);
+    if (error != 0)
+        return error;
+    if (!has_route)
+        return leave_answer(monitor, step);
+    give_shared_path(monitor, step, shared);
+    return 0;
+}
+
+/* ---- One answer ------------------------------------------------------------------------------------------------- */
+
+static bool join_answer(struct monitor *monitor, const struct step *step, const struct extent *extent)
+{
+    bool joined;
+
+    runloop_lock(monitor->loop);
+    joined = step_is_current(step) && step->watch->can_share &&
+             watch_steps_join(&monitor->watches, step->watch, extent);
+    runloop_unlock(monitor->loop);
+    return joined;
+}
+
+/* Returns an answer that the watch has and others can share. NULL: it keeps its own. */
+static struct shared_answer *create_shared_answer(struct monitor *monitor, struct step *step,
+                                                  const struct extent *extent)
+{
+    struct shared_answer *shared = NULL;
+
+    runloop_lock(monitor->loop);
+    if (step_is_current(step) && step->watch->can_share)
+        shared = watch_steps_create(&monitor->watches, step->watch, extent);
+    if (shared != NULL)
+        step->answer = &shared->answer;
+    runloop_unlock(monitor->loop);
+    return shared;
+}
+
+/* Evaluates the answer of one watch, unless there is an answer that it can share. */
+static int update_own_answer(struct monitor *monitor, struct step *step)
+{
+    struct shared_answer *shared = NULL;
+    struct extent         extent = { .kind = EXTENT_ALONE };
+    struct path           path;
+    int                   error = 0;
+
+    if (step->can_share && shares(monitor))
+        error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
+    if (error == 0 && extent.kind == EXTENT_ROUTE && join_answer(monitor, step, &extent))
+        return 0;
+    if (error == 0)
+        error = evaluate_step(monitor, step, &path);
+    if (error != 0)
+        return error;
+    if (extent.kind == EXTENT_ROUTE && !path.wireguard)
+        shared = create_shared_answer(monitor, step, &extent);
+    if (shared != NULL)
+        set_shared_path(monitor, step, shared, &extent, &path);
+    else
+        give_own_path(monitor, step, &path);
+    return 0;
+}
+
+int step_run(struct monitor *monitor, struct step *step)
+{
+    struct shared_answer *shared = answer_shared(step->answer);
+
+    if (step->applies)
+        return apply_shared_path(monitor, step, shared);
+    return shared != NULL ? update_shared_answer(monitor, step, shared) : update_own_answer(monitor, step);
+}
+
+/* ---- Batches ---------------------------------------------------------------------------------------------------- */
+
+void step_begin_batch(struct monitor *monitor, size_t limit)
+{
+    const struct path_watch *watches[QUERY_BATCH_LIMIT];
+    struct route_request     requests[QUERY_BATCH_LIMIT];
+    size_t                   count;
+
+    if (!can_receive(monitor))
+        return;
+    runloop_lock(monitor->loop);
+    open_filter_locked(monitor);
+    count = watch_steps_peek(&monitor->watches, watches, limit < QUERY_BATCH_LIMIT ? limit : QUERY_BATCH_LIMIT);
+    for (size_t i = 0; i < count; i++)
+        requests[i] = (struct route_request){ .destination = watches[i]->questions->items[0].destination,
+                                              .fib_match = watches[i]->can_share && shares(monitor) };
+    runloop_unlock(monitor->loop);
+    if (count >= BATCH_MINIMUM)
+        rtnetlink_begin_batch(&monitor->rtnetlink, requests, count);
+}
