@@ -29,8 +29,8 @@ void sharing_remove(struct sharing *sharing, struct path_watch *watch);
 size_t sharing_visit(const struct sharing *sharing, const struct address_prefix *prefix,
                      void (*visit)(void *info, struct answer *answer), void     *info);
 
-/* Moves to the list `ret` all watches in the prefix of a route whose extent is larger than the prefix. They are still in
- * the set. Returns their number. */
+/* Moves to the list `ret` all watches in the prefix of a route whose extent is larger than the prefix. They are still
+ * in the set. Returns their number. */
 size_t sharing_collect_leaving(const struct sharing *sharing, const struct address_prefix *prefix, struct list *ret);
 
 #endif

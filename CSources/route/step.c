@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of a round: the evaluation of an answer, and what that means for the watches that have it or could share it.
+ * The steps of a round: the evaluation of an answer, and what it means for the watches that have or could share it.
  *
  * What this file must never do: take an answer while the filter can drop messages that affect it, or let a watch share
  * an answer before its own route is known.
