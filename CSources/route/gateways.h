@@ -6,8 +6,8 @@
  * The IPv6 gateways of a monitor's paths. If a gateway does not respond, IPv6 prefers other routes, as soon as the
  * gateway's neighbour entry has failed. Nothing but the message about that entry announces it.
  *
- * At most 16. Others are ignored, and so is a gateway that failed before a path used it. Only the thread that drives the
- * loop uses this.
+ * At most 16. Others are ignored, and so is a gateway that failed before a path used it. Only the thread that drives
+ * the loop uses this.
  */
 
 #include "pure/message.h"
