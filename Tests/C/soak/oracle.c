@@ -163,6 +163,14 @@ static bool is_running(unsigned index)
     return (link_flags(index) & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
 }
 
+static bool is_point_to_point(unsigned index)
+{
+    char name[IF_NAMESIZE];
+
+    return (link_flags(index) & IFF_POINTOPOINT) != 0 ||
+           (if_indextoname(index, name) != NULL && stack_is_point_to_point_tunnel(name));
+}
+
 /* ---- Flags ------------------------------------------------------------------------------------------------------ */
 
 static bool is_link_local(const uint8_t address[16])
@@ -220,7 +228,7 @@ static SCNetworkReachabilityFlags flags_of_reply(const struct query *query, cons
         return 0;
     if (!leads_on(reply->oif))
         return 0;
-    if ((link_flags(reply->oif) & IFF_POINTOPOINT) != 0)
+    if (is_point_to_point(reply->oif))
         return R | T;
     return reply->gateway && !is_multicast(query) ? R : R | D;
 }
