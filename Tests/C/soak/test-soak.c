@@ -84,6 +84,15 @@ static void expect_right(unsigned long seed, struct episode *episode, struct tal
     fail();
 }
 
+/* Prints a line whenever another hundredth of the changes has been made. */
+static void print_progress(const struct tally *tally, unsigned long before, unsigned long steps, unsigned long seed)
+{
+    const unsigned long hundredth = steps / 100;
+
+    if (hundredth != 0 && tally->changes / hundredth != before / hundredth)
+        print_message("| %lu of %lu changes, seed %lu\n", tally->changes, steps, seed);
+}
+
 static void print_tally(const struct tally *tally, long long began)
 {
     const double seconds = (double)(watched_now() - began) / 1e9;
@@ -109,12 +118,15 @@ TEST(all_results_agree_after_random_changes)
     for (; (floods == 0 ? tally.changes < steps : tally.overruns < floods) &&
            (limit == 0 || watched_now() - began < limit);
          seed++) {
-        struct episode episode;
+        const unsigned long before = tally.changes;
+        struct episode      episode;
 
         draw_episode(seed, targets, floods != 0, &episode);
         if (floods == 0 && episode.count > steps - tally.changes)
             episode.count = steps - tally.changes;
         expect_right(seed, &episode, &tally);
+        if (steps > usual(STEPS))
+            print_progress(&tally, before, steps, seed);
     }
     print_tally(&tally, began);
     stack_print_refused();
