@@ -87,11 +87,11 @@
  *   microseconds. GetPath, GetLastPath, GetNetwork and Wait may wait for the lock. If the target is not scheduled,
  *   GetFlags ignores the other end of a tunnel, and sometimes the type of an interface, until GetPath or GetLastPath
  *   has read them.
- * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options and
- *   Path may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less than that of
- *   the first version, or more than 4096. On output, the library does not write fields that are not entirely within
- *   `size`, and zeroes the bytes after the last field that it knows. On input, these bytes must be zero: unknown
- *   options are refused.
+ * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options,
+ *   Path and Network may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less
+ *   than that of the first version, or more than 4096. On output, the library does not write fields that are not
+ *   entirely within `size`, and zeroes the bytes after the last field that it knows. On input, these bytes must be
+ *   zero: unknown options are refused.
  * Text is written as by snprintf(3): at most `capacity` bytes, with the NUL. The call returns the length of the whole
  *   text, without the NUL. The buffer may be NULL if `capacity` is 0.
  * Network namespaces. A target belongs to the network namespace of the thread that creates it, and keeps that namespace
@@ -417,8 +417,8 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
 
 /*
- * The default path of one family: the way of packets for which only a default route matches. No flag: there is none
- * that packets can take, for the `reason`.
+ * The default path of one family: the way of packets for which only a default route matches. If packets cannot take a
+ * default path, no flag is set, and `reason` says why.
  */
 typedef struct {
     SCNetworkReachabilityFlags  flags;
@@ -464,13 +464,13 @@ typedef struct {
 /*
  * Gets all default paths, and writes at most `capacity` ways. First comes the interface that the kernel chooses for
  * IPv4, then the one that it chooses for IPv6, then all others by metric (IPv4's, without one IPv6's) and index. A port
- * of a bridge or bond is no way. `waySize` is sizeof(SCNetworkReachabilityWay), the distance between two ways. The
+ * of a bridge or bond is not a way. `waySize` is sizeof(SCNetworkReachabilityWay), the distance between two ways. The
  * rules for `size` apply to it.
  *
  * Only for a target with kSCNetworkReachabilityOptionNotifyNetwork. If the target is scheduled, this gets the latest
- * evaluation, without a system call. Before the first callback, waysAreComplete can be 0. If the
- * target is not scheduled, this queries the kernel, two queries for each interface, and may wait for RTNL. In a sandbox
- * without rtnetlink, the interfaces are not known: there are no ways.
+ * evaluation, without a system call. Before the first callback, waysAreComplete can be 0. If the target is not
+ * scheduled, this queries the kernel, two queries for each interface, and may wait for RTNL. In a sandbox without
+ * rtnetlink, the interfaces are not known: there are no ways.
  *
  * Fails as GetFlags does, or with an errno of reading /etc/resolv.conf.
  */
@@ -515,12 +515,12 @@ SC_OPEN_ENUM(SCNetworkReachabilityCondition) {
  *
  * The target may be scheduled or not. Nothing about it changes: the call watches a copy of the target, on a run loop of
  * its own. So it makes no callback, takes none from another loop, and drives no other loop. A name that is not
- * scheduled is looked up for the copy; its target is as pending afterwards as before. Any thread may make the call,
- * several at a time, also for one target. In a callback, it delays the other callbacks of that thread.
+ * scheduled is looked up for the copy, and its target stays pending. Any thread may make the call, several at a time,
+ * also for one target. In a callback, it delays the other callbacks of that thread.
  *
  * A state that ends before the library has evaluated it does not count. `seconds` 0 does not wait: the path is that of
  * GetPath. A negative number waits without limit, as in SCRunLoopPerform. NaN is invalid. Signals do not end the wait,
- * and the time that the machine is suspended counts. A wait that another thread must be able to end is a loop of
+ * and the time that the machine is suspended counts. If another thread must be able to end the wait, use
  * SCRunLoopCreate, SCRunLoopPerform and SCRunLoopWakeUp instead.
  *
  * Fails with -1, as GetPath, SCRunLoopCreate and SCNetworkReachabilityScheduleWithRunLoop do.
