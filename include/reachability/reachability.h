@@ -92,8 +92,8 @@
  *   than that of the first version, or more than 4096. On output, the library does not write fields that are not
  *   entirely within `size`, and zeroes the bytes after the last field that it knows. On input, these bytes must be
  *   zero: unknown options are refused.
- * Text is written as by snprintf(3): at most `capacity` bytes, with the NUL. The call returns the length of the whole
- *   text, without the NUL. The buffer may be NULL if `capacity` is 0.
+ * Text. Calls write a text as snprintf(3) does: at most `capacity` bytes, with the NUL. They return the length of the
+ *   whole text, without the NUL. The buffer may be NULL if `capacity` is 0.
  * Network namespaces. A target belongs to the network namespace of the thread that creates it, and keeps that namespace
  *   alive. If a later call needs a new socket there, and the process may not use setns(2), the call fails with EPERM.
  * Fork. A child can create and use its own targets and loops. It can retain and release inherited targets and loops;
@@ -298,7 +298,8 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
  * Makes a target for the path from `localAddress` to `remoteAddress`, both of one family. One of them may be NULL.
  * Without a remote address, the local address is the target. If the local address is 0.0.0.0 or ::, the kernel chooses
  * it. While this machine does not have the local address, there are no flags and the reason is LocalAddressNotAssigned.
- * A link-local local address must have a scope, which is then the target's interface, or the target one in its options.
+ * A link-local local address must have a scope, which is then the target's interface. Without a scope, the options must
+ * name the interface.
  * Everything else is as for CreateWithAddress.
  */
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithAddressPair(
@@ -330,8 +331,8 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
 SC_FLAGS(SCNetworkReachabilityOption) {
     /* The callback also runs when reason, gateway or source changed and the flags did not. */
     kSCNetworkReachabilityOptionNotifyPath = 1u << 0,
-    /* For the default path of all interfaces, without a mark: SCNetworkReachabilityGetNetwork can be called. The
-     * callback also runs once after the target is scheduled, and then when what that call returns has changed. */
+    /* SCNetworkReachabilityGetNetwork can be called. The callback also runs once after the target is scheduled, and
+     * when the result of that call changes. Only for the default path of all interfaces, without a mark. */
     kSCNetworkReachabilityOptionNotifyNetwork = 1u << 1
 } SC_FLAGS_END(SCNetworkReachabilityOption);
 /* clang-format on */
@@ -634,8 +635,8 @@ int SCRunLoopGetFileDescriptor(SCRunLoopRef runLoop);
 int SCRunLoopPerform(SCRunLoopRef runLoop, double seconds);
 
 /*
- * For languages that cannot be called back. Of the loop's targets that have no callback, returns the next one that
- * changed, with its current flags, or NULL if there is none. The caller releases it. A change is whatever would make a
+ * For languages that cannot be called back. Returns the next changed target among the loop's targets that have no
+ * callback, with its current flags, or NULL if there is none. The caller releases it. A change is whatever would make a
  * callback if the target had one. Changes count from the moment the target is scheduled. A target that changed back
  * since the last call that returned it is skipped.
  *
