@@ -435,7 +435,7 @@ typedef struct {
     uint32_t                           interfaceIndex;
     SCNetworkReachabilityInterfaceType interfaceType;
     char                               interfaceName[16];
-    /* For a tunnel, the types of the interfaces that carry its packets, as far as the kernel tells: a bit (1 << type)
+    /* For a tunnel, the types of the interfaces that carry its packets, as far as the kernel shows: a bit (1 << type)
      * for each. 0: no tunnel, or not known. */
     uint32_t                         ipv4CarrierTypes;
     uint32_t                         ipv6CarrierTypes;
@@ -490,7 +490,7 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef       
  * A}". Indented lines follow: schedule, flags, reason, path, resolver state, counters. Their wording may change.
  *
  * In the names of hosts and interfaces, control characters, bytes that are not UTF-8, and backslashes are escaped as in
- * C: \n, \r, \t, \\. Of these, all other bytes become \x and two hexadecimal digits.
+ * C: \n, \r, \t, \\, and all others as \x with two hexadecimal digits.
  */
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *SC_NULLABLE buffer, size_t capacity);
 

@@ -140,7 +140,7 @@ static inline CFStringRef CFStringCreateWithFormat(CFAllocatorRef allocator, CFD
     return string;
 }
 
-/* Of the options, only kCFCompareCaseInsensitive counts, and only for ASCII. */
+/* The only option that counts is kCFCompareCaseInsensitive, for ASCII. */
 static inline CFComparisonResult CFStringCompare(CFStringRef one, CFStringRef other, CFStringCompareFlags options)
 {
     const char *first = CFStringGetCStringPtr(one, kCFStringEncodingUTF8);
