@@ -15,8 +15,8 @@
 void watch_steps_begin_round(struct watch_set *set);
 
 /* Begins the next step of the round. The step's answer is not freed before watch_steps_end. Returns NULL if no step is
- * left. *ret_apply false: evaluate the answer by the questions of the watch. True: the watch gets
- * the path of the shared answer. */
+ * left. *ret_apply false: evaluate the answer by the questions of the watch. True: the watch gets the path of the
+ * shared answer. */
 struct path_watch *watch_steps_begin(struct watch_set *set, bool *ret_apply);
 void               watch_steps_end(struct watch_set *set);
 
