@@ -393,7 +393,7 @@ storm: test-programs programs-tsan
 	    "Tests/under tsan test-storm"
 
 # Random changes of the network under many targets: make soak SEED=1 STEPS=1000000 MINUTES=60 TARGETS=5000. It prints
-# the seed, and how to repeat a failure. make soak FLOODS=1000: so many floods of messages that the kernel drops.
+# the seed, and how to repeat a failure. make soak FLOODS=1000: floods of messages, which the kernel drops.
 SEED       =
 STEPS      = 100000
 MINUTES    = 0

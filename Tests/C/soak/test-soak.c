@@ -12,8 +12,8 @@
  *
  * `make soak SEED= STEPS= MINUTES= TARGETS=` runs it for longer. SOAK_SEED: the seed of the first episode (default: the
  * clock). SOAK_STEPS: changes. SOAK_MINUTES: ends after that time, if not 0. SOAK_TARGETS: targets of the largest
- * episodes. SOAK_FLOODS: so many floods of messages that the kernel drops (the Drops column of /proc/net/netlink must
- * grow), instead of SOAK_STEPS. SOAK_VERBOSE: not 0 prints all changes.
+ * episodes. SOAK_FLOODS: ends after this many floods whose messages the kernel has dropped (the Drops column of
+ * /proc/net/netlink grows), instead of after SOAK_STEPS. SOAK_VERBOSE: not 0 prints all changes.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -32,7 +32,7 @@ static unsigned long from_environment(const char *name, unsigned long otherwise)
     return text != NULL && *text != '\0' ? strtoul(text, NULL, 0) : otherwise;
 }
 
-/* How many are usual under the tool that runs the test. */
+/* The usual count: smaller under a tool that makes the test slow. */
 static unsigned long usual(unsigned long count)
 {
     if (!unit_is_under(NULL) || unit_is_under("clang"))
@@ -40,10 +40,10 @@ static unsigned long usual(unsigned long count)
     return unit_is_under("valgrind") ? count / 20 : count / 4;
 }
 
-/* Every so many changes, at least: SOAK_FLOODS. */
+/* With SOAK_FLOODS, at least one of this many changes is a flood. */
 #define FLOOD_EVERY 4
 
-/* A flood that changes follow before the check. */
+/* A flood, after which other changes come before the check. */
 static change draw_flood(uint64_t *random)
 {
     change bits;
