@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "support/child.h"
 #include "support/denial.h"
 #include "support/etc.h"
 #include "support/idle.h"
@@ -630,4 +631,36 @@ TEST(a_fetch_returns_a_target_whose_network_changed)
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCRunLoopRelease(loop);
     SCNetworkReachabilityRelease(target);
+}
+
+/* ---- Forks ------------------------------------------------------------------------------------------------------ */
+
+TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
+{
+    pid_t child;
+
+    if (unit_is_under("tsan"))
+        SKIP("the thread sanitizer cannot follow a fork among threads");
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    open_watcher();
+    expect_callback("a");
+    if (child_fork(&child)) {
+        SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+        struct watcher               own = { 0 };
+
+        assert_false(SCNetworkReachabilityGetNetwork(watcher.target, &network, NULL, 0, 0));
+        assert_int_equal(SCError(), ECHILD);
+        watcher_schedule(&own, network_target());
+        assert_true(idle_perform(own.loop) >= 0);
+        assert_int_equal(own.calls, 1);
+        expect_ways_now(own.target, "a");
+        namespace_ip("route add default via 203.0.113.1 metric 2");
+        assert_true(idle_perform(own.loop) >= 0);
+        assert_int_equal(own.calls, 2);
+        expect_ways_now(own.target, "a c");
+        watcher_stop(&own);
+        child_end();
+    }
+    child_expect_end(child);
+    expect_callback("a c");
 }
