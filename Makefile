@@ -299,7 +299,9 @@ NAMES     = $(filter-out test-costs,$(notdir $(TESTS)))
 under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))
 TSAN      = $(call under,tsan,$(NAMES))
-VALGRIND  = $(call under,valgrind,$(NAMES))
+VALGRIND  = $(call under,valgrind,$(filter-out $(SLOW),$(NAMES)))
+# Under valgrind these take longest. `make test` runs them under the sanitizers, `make test-world` under valgrind.
+SLOW      = $(addprefix test-,exit fault-sweep lookup name)
 HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback calls delivery library-thread scheduler scheduler-work storm threads),$(NAMES)))
 
 # They boot an emulated machine. Only one can run at a time.
@@ -322,10 +324,12 @@ test: deps-test
 
 # Tests of what surrounds the code: installation, packages, manuals, other languages, the README. The Swift tests run here
 # again: without a sanitizer, with ten times the storms (the checks of the manuals need the same build), and under the
-# thread sanitizer. So do the C tests of callbacks and names, with the kernel of the emulated machine.
+# thread sanitizer. So do the C tests of callbacks and names, with the kernel of the emulated machine, and four slow C
+# programs under valgrind.
 test-world: deps-world
 	@$(MAKE) --no-print-directory $(JOBS) lib test-programs
-	@Tests/run Tests/swift "Tests/swift thread" $(VM_WORLD) $(WORLD) $(CONSUMERS)
+	@$(MAKE) --no-print-directory $(JOBS) programs-valgrind PROGRAMS="$(SLOW)"
+	@Tests/run $(call under,valgrind,$(SLOW)) Tests/swift "Tests/swift thread" $(VM_WORLD) $(WORLD) $(CONSUMERS)
 
 # The tests that take seconds: the pure files, the folders, the format of the sources.
 check: export WERROR = -Werror
@@ -389,7 +393,7 @@ storm: test-programs programs-tsan
 	    "Tests/under tsan test-storm"
 
 # Random changes of the network under many targets: make soak SEED=1 STEPS=1000000 MINUTES=60 TARGETS=5000. It prints
-# the seed, and how to repeat a failure. make soak FLOODS=1000: so many floods of messages that the kernel drops.
+# the seed, and how to repeat a failure. make soak FLOODS=1000: floods of messages, which the kernel drops.
 SEED       =
 STEPS      = 100000
 MINUTES    = 0

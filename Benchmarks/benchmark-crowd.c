@@ -18,7 +18,8 @@
 #define TARGETS_SHORT 10000
 #define FIRST_ADDRESS 0x0a000000U
 
-/* The targets are created in the order of their addresses, so their memory is. Their schedules are not. */
+/* The targets are created in the order of their addresses, so they are in this order in memory. Their schedules are in
+ * random order. */
 static void shuffle(struct watched *watched)
 {
     srandom(1);
@@ -121,7 +122,7 @@ static double measure_batches(unsigned count)
     return (double)(bench_now() - start) / count;
 }
 
-/* A route with the same effect for all: the queries find one, as those of the reference. */
+/* The default route gets another gateway. So the queries find a route, like those of the reference. */
 static bool compare_with_rule(struct writer *writer, struct watched *many)
 {
     double              ours[BLOCKS_SHORT], reference[BLOCKS_SHORT];

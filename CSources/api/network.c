@@ -148,13 +148,21 @@ static int query_network(struct netns *netns, struct network_path **ret)
     return error;
 }
 
-static bool sizes_are_valid(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *ways,
-                            size_t way_size, size_t capacity)
+/* Returns which argument is wrong, for SCErrorDetail; NULL: none is. */
+static const char *find_wrong_argument(const struct SCNetworkReachability *target,
+                                       const SCNetworkReachabilityNetwork *network,
+                                       const SCNetworkReachabilityWay *ways, size_t way_size, size_t capacity)
 {
-    if (network == NULL || network->size < sizeof *network || network->size > STRUCTURE_SIZE_LIMIT)
-        return false;
-    return capacity == 0 || (ways != NULL && way_size >= sizeof *ways && way_size <= STRUCTURE_SIZE_LIMIT &&
-                             way_size % _Alignof(SCNetworkReachabilityWay) == 0);
+    if (network == NULL)
+        return "network: NULL";
+    if (network->size < sizeof *network || network->size > STRUCTURE_SIZE_LIMIT)
+        return "network->size: set it to sizeof the structure";
+    if (capacity > 0 && ways == NULL)
+        return "ways: NULL, and capacity is not 0";
+    if (capacity > 0 && (way_size < sizeof *ways || way_size > STRUCTURE_SIZE_LIMIT ||
+                         way_size % _Alignof(SCNetworkReachabilityWay) != 0))
+        return "waySize: not the size of the structure";
+    return target->notify_network ? NULL : "target: created without kSCNetworkReachabilityOptionNotifyNetwork";
 }
 
 SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
@@ -162,12 +170,13 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
 {
     struct SCNetworkReachability *self;
     struct network_path          *current;
-    int                           error = 0;
+    const char                   *wrong;
+    int                           error;
 
     if (!target_check(target, &self))
         return 0;
-    if (!sizes_are_valid(network, ways, waySize, capacity) || !self->notify_network)
-        error = kSCStatusInvalidArgument;
+    wrong = find_wrong_argument(self, network, ways, waySize, capacity);
+    error = wrong == NULL ? 0 : error_invalid(wrong);
     if (error == 0 && (current = retain_last_network(self)) == NULL)
         error = query_network(self->netns, &current);
     if (error != 0) {

@@ -8,14 +8,26 @@
 #include <net/if.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
+
+/* If no link has the name and the process may load modules, the ioctls run modprobe(8) and wait for it. So that is
+ * found out with a socket option, which a process may set again only if it has CAP_NET_RAW. Without that capability it
+ * may rarely load modules. */
+static bool link_is_missing(int fd, const struct ifreq *request)
+{
+    return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, request->ifr_name, sizeof request->ifr_name) != 0 &&
+           errno == ENODEV;
+}
 
 int ioctl_link_index(int fd, const char *name, uint32_t *ret)
 {
     struct ifreq request = { 0 };
 
+    memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));
     if (strchr(name, ':') != NULL) /* the ioctl takes "eth0:1" for an alias of eth0 */
         return ENODEV;
-    memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));
+    if (link_is_missing(fd, &request))
+        return ENODEV;
     if (ioctl(fd, SIOCGIFINDEX, &request) != 0)
         return errno;
     *ret = (uint32_t)request.ifr_ifindex;

@@ -2,11 +2,12 @@
 #ifndef REACHABILITY_IOCTL_H
 #define REACHABILITY_IOCTL_H
 
-/* Reads links with the ioctls of netdevice(7). `fd` is any socket of the network namespace. */
+/* Reads links with the ioctls of netdevice(7). `fd` is a socket of the network namespace; it sends no IP packets. */
 
 #include "pure/link.h"
 
-/* Reads the index of the link that has this name now. No wait for RTNL. Returns 0 or an errno; ENODEV: no link. */
+/* Reads the index of the link that has this name now. No wait for RTNL. Returns 0 or an errno; ENODEV: no link. May
+ * bind `fd` to the link. */
 int ioctl_link_index(int fd, const char *name, uint32_t *ret);
 
 /* Reads the low 16 bits of a link's IFF_... flags. No wait for RTNL. Returns 0 or an errno; ENODEV: no link. */

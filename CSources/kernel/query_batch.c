@@ -18,7 +18,7 @@ struct query {
 };
 
 struct query_batch {
-    size_t       count, next; /* replies are taken in order, as a rule */
+    size_t       count, next; /* replies are usually taken in order */
     struct query queries[QUERY_BATCH_LIMIT];
     _Alignas(struct nlmsghdr) char bytes[(QUERY_BATCH_LIMIT + 1) * MESSAGE_REQUEST_SIZE]; /* the requests */
 };
@@ -54,7 +54,7 @@ static void store_reply(struct query_batch *batch, const struct netlink *netlink
     batch->queries[i].length = length;
 }
 
-/* The kernel replies inside send: what is not there now does not come. Returns 0 or an errno. */
+/* The kernel replies inside send, so a reply that is not there now never comes. Returns 0 or an errno. */
 static int receive_replies(struct query_batch *batch, const struct netlink *netlink, uint32_t first)
 {
     _Alignas(struct nlmsghdr) char bytes[REPLY_SIZE];

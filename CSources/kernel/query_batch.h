@@ -16,7 +16,7 @@ struct query_batch *query_batch_create(void);
 void                query_batch_free(struct query_batch *batch); /* NULL: does nothing */
 
 /* Sends the queries, behind a query of the link `barrier` (0: none), and reads the replies. Replaces the previous ones.
- * Returns 0 or an errno; then there are no replies. A reply that was lost is only missing. */
+ * Returns 0, or an errno: then there are no replies. A lost reply is missing, and is no error. */
 int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_t barrier,
                      const struct route_request *requests, size_t count);
 

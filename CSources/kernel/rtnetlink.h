@@ -75,7 +75,7 @@ void rtnetlink_set_barrier(struct rtnetlink *rtnetlink);
 int rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 
 /* Sends queries ahead: the calls of rtnetlink_query with these requests need no system call then, until
- * rtnetlink_end_batch. Without memory, and after a loss, they do. */
+ * rtnetlink_end_batch. If there is no memory, or a reply was lost, rtnetlink_query sends its own query. */
 void rtnetlink_begin_batch(struct rtnetlink *rtnetlink, const struct route_request *requests, size_t count);
 void rtnetlink_end_batch(struct rtnetlink *rtnetlink);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pauses between look-ups: the first change starts look-ups at once, and then a pause begins. A change during the pause
- * counts at its end. Each pause is twice as long as the previous one. After a quiet time, all begins anew.
+ * counts at its end. Each pause is twice as long as the previous one. After a quiet time, pauses are short again.
  *
  * What this file must never do: lose a change. Look-ups must start after the last one.
  */

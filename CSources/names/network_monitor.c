@@ -20,7 +20,7 @@ struct network_monitor {
     SCRunLoopRef          loop;
     struct netns         *netns;
     struct list           watches;     /* under the loop's lock */
-    size_t                watch_count; /* likewise; report_to_all moves some of them out of the list */
+    size_t                watch_count; /* likewise; collect_watches_locked moves some of them out of the list */
     struct resolver_files files;
     struct path_watch     watch;
     atomic_ulong          path_version;    /* constant: no other loop evaluates this watch */

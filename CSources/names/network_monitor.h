@@ -23,8 +23,8 @@ struct network_watch {
 };
 
 /* From any thread. Adds the watch to the loop's network monitor for the namespace, until network_monitor_leave.
- * *ret_first: the network path now, with a reference; perhaps not whole. Does not wait for RTNL. Returns 0 or an
- * errno. */
+ * *ret_first: the network path now, with a reference; some ways may be missing. Does not wait for RTNL. Returns 0 or
+ * an errno. */
 int  network_monitor_join(SCRunLoopRef loop, struct netns *netns, struct network_watch *watch,
                           struct network_path **ret_first);
 void network_monitor_leave(SCRunLoopRef loop, struct network_watch *watch);

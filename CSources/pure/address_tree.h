@@ -8,7 +8,7 @@
 #include "base/list.h"
 #include "pure/address.h"
 
-/* The fields are the tree's, but for the address, which is constant while the entry is in a tree. */
+/* The tree uses all fields. Only `address` is the owner's; it is constant while the entry is in a tree. */
 struct address_entry {
     struct address_entry *child[2];
     struct list           same;    /* other entries with this address; of these, one is in the tree itself */

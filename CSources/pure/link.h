@@ -8,7 +8,7 @@
 
 #include "pure/message.h"
 
-/* The device behind a link. Of two ports, the one that comes later here is the better. */
+/* The device behind a link. The better device of two ports is the one that comes later here. */
 enum device {
     DEVICE_UNKNOWN,
     DEVICE_NOT_IN_SYSFS, /* sysfs does not show this link */

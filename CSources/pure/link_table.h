@@ -26,8 +26,8 @@ int link_table_apply(struct link_table *links, const struct message *message);
 /* Returns the link, valid until the table changes, or NULL. */
 const struct link *link_table_find(const struct link_table *links, uint32_t index);
 
-/* The link to the local network: neither loopback nor point-to-point. A usable link comes before one without a carrier,
- * and that before one that is down. Of equal links, the one with the lowest index counts. NULL: there is none. Valid
+/* The link to the local network: neither loopback nor point-to-point. The best link counts: a usable link, then one
+ * without a carrier, then one that is down. If several are equal, the lowest index counts. NULL: there is none. Valid
  * until the table changes. */
 const struct link *link_table_find_local(const struct link_table *links);
 

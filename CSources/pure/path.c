@@ -152,7 +152,7 @@ static void merge_lifetimes(struct dependencies *dependencies)
     dependencies->many_lifetimes = true;
 }
 
-/* Of a route that does not expire and one that does, only the latter counts. */
+/* If only one of two routes expires, only that one counts. */
 static void add_lifetime(struct dependencies *dependencies, const struct lifetime *lifetime)
 {
     struct lifetime *const known = &dependencies->lifetime;

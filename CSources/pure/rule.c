@@ -2,8 +2,7 @@
 /*
  * Policy rules.
  *
- * What this file must never do: take a rule for a standard one because it has an attribute that this file does not
- * know.
+ * What this file must never do: count a rule as standard if it has an attribute that this file does not know.
  */
 #include "pure/rule.h"
 

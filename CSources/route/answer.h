@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_ANSWER_H
 #define REACHABILITY_ANSWER_H
 
-/* Watches, and the answers that they have: an answer is the path of one watch, or of several that share it. Under the
- * loop's lock, unless a comment says otherwise. */
+/* Watches and their answers. An answer is the path of one watch, or of several that share it. Under the loop's lock,
+ * unless a comment says otherwise. */
 
 #include <stdatomic.h>
 
@@ -62,15 +62,15 @@ enum share_mode {
 };
 
 /*
- * The answer of all watches of one class in one prefix, the extent, as long as no route to a longer prefix leads to any
- * of them. So every route that leads to one of them leads to all, and the evaluation of one, the leader, is enough.
+ * The answer of all watches of one class in one prefix, the extent. No route to a longer prefix leads to any of them.
+ * So every route that leads to one of them leads to all, and it is enough to evaluate one, the leader.
  */
 struct shared_answer {
     struct answer        answer;
     struct address_entry first; /* of the extent's addresses; in struct sharing */
     uint8_t              length;
     unsigned class;
-    struct path_watch    *leader;     /* by whose question it was last evaluated; NULL: that watch has left */
+    struct path_watch    *leader;     /* the watch whose question was evaluated last; NULL: it has left */
     size_t                count;      /* of watches */
     struct list           pending;    /* watches without the last evaluation's path */
     struct list           applying;   /* of the list in struct watch_set, if there are pending watches */

@@ -9,7 +9,7 @@
 
 enum extent_kind {
     EXTENT_ALONE,   /* other addresses of the route's prefix can have another path */
-    EXTENT_REFUSED, /* no route leads to the address, or one that refuses packets */
+    EXTENT_REFUSED, /* there is no route to the address, or it refuses packets */
     EXTENT_ROUTE    /* `prefix` is the route's */
 };
 

@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_FULL_PATH_H
 #define REACHABILITY_FULL_PATH_H
 
-/* The path of questions, with what other sources than rtnetlink add to it: the types of links, WireGuard's peers. To
- * read these can take a wait for RTNL. */
+/* The path of questions, including what rtnetlink does not know: the types of links, and WireGuard's peers. To read
+ * these can wait for RTNL. */
 
 #include "route/netns.h"
 

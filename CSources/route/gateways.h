@@ -4,7 +4,7 @@
 
 /*
  * The IPv6 gateways of a monitor's paths. If a gateway does not respond, IPv6 prefers other routes, as soon as the
- * gateway's neighbour entry has failed. Nothing but the message about that entry announces it.
+ * gateway's neighbour entry has failed. Only the message about that entry announces it.
  *
  * At most 16. Others are ignored, and so is a gateway that failed before a path used it. Only the thread that drives
  * the loop uses this.
@@ -21,13 +21,13 @@ struct gateways {
     unsigned long               version; /* counts changes */
 };
 
-/* Adds the gateway of a path, if it has one, it is not there, and there is room. */
+/* Adds the gateway of a path, if the path has one, the list does not have it yet, and there is room. */
 void gateways_add(struct gateways *gateways, const struct path *path);
 
 /* Messages were lost. The next one about each gateway counts, and the filter must pass it. */
 void gateways_distrust(struct gateways *gateways);
 
-/* A neighbour entry has failed, or not. Returns whether routes over it may be used differently now. */
+/* Notes whether a neighbour entry has failed. Returns whether the kernel may now choose other routes. */
 bool gateways_update(struct gateways *gateways, const struct message_neighbour *neighbour);
 
 #endif

@@ -4,7 +4,7 @@
 
 /*
  * When the paths of one monitor are stale without a message. All paths over one IPv6 route share its lifetime. So the
- * evaluation of one watch, the representative, shows for all of them that the route still exists, and for how long.
+ * evaluation of one answer, the representative, shows for all of them that the route still exists, and for how long.
  *
  * Under the loop's lock.
  */

@@ -14,13 +14,13 @@
 struct round {
     bool     active;
     int64_t  began;
-    unsigned slice;      /* watches in the next run, at most */
+    unsigned slice;      /* steps in the next run, at most */
     bool     failed;     /* an evaluation, or reading messages or links */
     bool     unfinished; /* the kernel may not have finished a change */
     bool     reread;     /* the lifetimes are read in this round */
 
     /* What messages during this round mean for the next. */
-    bool next_all;        /* all watches are stale then */
+    bool next_all;        /* all answers are stale then */
     bool next_unfinished; /* see `unfinished` */
     bool next_is_due;     /* it begins at once */
 };

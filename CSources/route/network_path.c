@@ -14,7 +14,7 @@
 #include "route/default_path.h"
 #include "route/full_path.h"
 
-/* What network_path_questions puts where. The name servers follow. */
+/* The indexes of the questions of network_path_questions. The name servers follow. */
 enum { QUESTION_IPV4, QUESTION_IPV6, QUESTION_LOOPBACK_IPV4, QUESTION_LOOPBACK_IPV6, QUESTION_SERVERS };
 
 static const uint8_t families[NETWORK_FAMILIES] = { AF_INET, AF_INET6 };

@@ -24,7 +24,7 @@ struct network_path {
     struct name_server servers[CONFFILE_SERVERS];
     size_t             server_count;
     bool               server_is_reachable; /* at least one */
-    bool               whole;               /* all ways that can be known are. The caller sets it */
+    bool               whole;               /* all ways that can be known are known. The caller sets it */
     size_t             count;
     struct network_way ways[]; /* that of `paths` for IPv4 first, then for IPv6, then by metric and index */
 };

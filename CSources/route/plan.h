@@ -25,13 +25,13 @@ int64_t plan_nearest(const struct plan *plan);
 /* The kernel no longer announces all changes. */
 void plan_begin_polling(struct plan *plan);
 
-/* Whether it does. */
+/* Whether the kernel announces all changes. */
 static inline bool plan_relies_on_messages(const struct plan *plan)
 {
     return plan->poll == NEVER;
 }
 
-/* A round that began at `began`, when the polls due then were made, has ended. */
+/* A round has ended. It began at `began`, and made the polls that were due then. */
 void plan_poll(struct plan *plan, int64_t began, int64_t now);
 void plan_recheck(struct plan *plan, int64_t now);
 void plan_reread(struct plan *plan, int64_t now, bool can_shorten, bool reread); /* `reread`: in this round */

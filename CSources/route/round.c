@@ -12,14 +12,14 @@
 #include "route/step.h"
 #include "route/watch_steps.h"
 
-/* In a round with many stale watches, each run evaluates a slice of them. Between two slices the loop makes callbacks
+/* In a round with many stale answers, each run evaluates a slice of them. Between two slices the loop makes callbacks
  * and reads new messages. The first slices are small, so that the first callback comes soon. */
 #define SLICE_FIRST 16
 #define SLICE_LAST  256
 
 /* ---- Begin ------------------------------------------------------------------------------------------------------ */
 
-/* Marks the watches stale whose time has come. */
+/* Marks the answers stale whose time has come. */
 static void mark_due_stale_locked(struct monitor *monitor)
 {
     struct plan  *plan = &monitor->plan;
@@ -56,8 +56,8 @@ static void begin_round(struct monitor *monitor, const struct changes *changes)
     runloop_unlock(monitor->loop);
 }
 
-/* Notes what has changed during a round. All watches are marked only once, at its end: in a storm of messages about
- * links, each slice would mark all. */
+/* Notes what has changed during a round. All answers are marked stale only once, at its end. Otherwise, in a storm of
+ * messages about links, each slice would mark all. */
 static void keep_for_next_round(struct round *round, const struct changes *changes)
 {
     round->failed = round->failed || changes->failed;

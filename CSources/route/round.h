@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_ROUND_H
 #define REACHABILITY_ROUND_H
 
-/* A round: the evaluation of all watches of a monitor that were stale when it began. On the driving thread. */
+/* A round: the evaluation of all answers of a monitor that were stale when it began. On the driving thread. */
 
 #include <stdbool.h>
 
@@ -24,7 +24,7 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes);
  * are left to be read. */
 void round_continue(struct monitor *monitor, bool more);
 
-/* Ends the round early. Its watches stay stale. */
+/* Ends the round early. The answers that are left stay stale. */
 void round_end(struct monitor *monitor, bool more);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Shared answers, and the watches that have them.
  *
- * What this file must never do: keep a watch in an answer after a route to a longer prefix than the extent may lead to
- * it.
+ * What this file must never do: leave a watch in an answer when a route to a longer prefix than the extent may lead to
+ * the watch.
  */
 #include "route/sharing.h"
 

@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_SHARING_H
 #define REACHABILITY_SHARING_H
 
-/* The shared answers of one monitor, and the watches that have them. Finds which of them a route affects, without a
- * look at the others. Under the loop's lock. */
+/* The shared answers of one monitor, and their watches. Finds those that a route affects, without a look at the others.
+ * Under the loop's lock. */
 
 #include "route/answer.h"
 
@@ -21,7 +21,7 @@ struct shared_answer *sharing_find(const struct sharing *sharing, const struct e
 struct shared_answer *sharing_create(struct sharing *sharing, const struct extent *extent);
 void                  sharing_delete(struct sharing *sharing, struct shared_answer *shared);
 
-/* Adds a watch to `pending`, or to the answer's `watches`, and removes it from either. */
+/* Adds a watch to the answer's list `pending` or `watches`. Removes it from the list that has it. */
 void sharing_add(struct sharing *sharing, struct shared_answer *shared, struct path_watch *watch, bool pending);
 void sharing_remove(struct sharing *sharing, struct path_watch *watch);
 

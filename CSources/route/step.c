@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of a round: the evaluation of an answer, and what it means for the watches that have or could share it.
+ * The steps of a round: the evaluation of an answer, and its effect on the watches that share it or could share it.
  *
- * What this file must never do: take an answer while the filter can drop messages that affect it, or let a watch share
- * an answer before its own route is known.
+ * What this file must never do: evaluate an answer while the filter can drop messages that affect it, or let a watch
+ * share an answer before the watch's own route is known.
  */
 #include "route/step.h"
 
@@ -218,8 +218,8 @@ static bool copy_other_question(struct monitor *monitor, const struct step *step
     return exists;
 }
 
-/* No route leads to the leader. Whether one leads to another watch: then a route that refuses packets leads to the
- * leader alone, and its message was not read yet. Returns 0 or an errno. */
+/* No usable route leads to the leader. *ret: whether one leads to another watch. If so, a route that refuses packets
+ * leads to the leader alone, and its message was not read yet. Returns 0 or an errno. */
 static int is_refused_alone(struct monitor *monitor, const struct step *step, bool *ret)
 {
     struct question question;

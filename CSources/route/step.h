@@ -25,7 +25,7 @@ bool step_begin(struct monitor *monitor, struct step *ret);
 int  step_run(struct monitor *monitor, struct step *step);
 void step_end(struct monitor *monitor, const struct step *step, int error);
 
-/* Sends the first queries of the next steps, at most `limit`, ahead, unless there are only a few. */
+/* Sends the first queries of the next steps together, at most `limit`. Does nothing if there are only a few. */
 void step_begin_batch(struct monitor *monitor, size_t limit);
 
 #endif

@@ -109,7 +109,7 @@ static struct answer *find_other_member(const struct answer *answer)
     return lifetime_node_answer(next != &answer->lifetime.shared->members ? next : next->next);
 }
 
-/* The representative goes before it was evaluated. */
+/* The representative is deleted before it was evaluated. */
 static void replace_representative(struct watch_set *set, const struct answer *representative)
 {
     struct answer *other = find_other_member(representative);
@@ -163,8 +163,8 @@ static int add_own_answer(struct watch_set *set, struct path_watch *watch, struc
     return 0;
 }
 
-/* A shared answer without a leader may be wrong: the leader's route may have become another one, without the others'. A
- * filter could drop the message. */
+/* A shared answer without a leader may be wrong. The leader's route may have changed while those of the others did not,
+ * and the filter may drop the messages about theirs. */
 static void mark_if_leaderless(struct watch_set *set, struct answer *answer)
 {
     struct shared_answer *shared = answer_shared(answer);
@@ -234,7 +234,7 @@ static void mark_member_stale(void *info, struct route_index_member *member)
     mark_stale(info, container_of(member, struct answer, routes));
 }
 
-/* Without memory, all watches that share the answer are checked. */
+/* If there is no memory, all watches that share the answer are checked. */
 static void separate(struct watch_set *set, struct path_watch *watch)
 {
     struct shared_answer *shared = answer_shared(watch->answer);

@@ -19,7 +19,7 @@ struct watch_set {
     struct list        stale, round, failed;
     struct list        applying; /* shared answers with pending watches */
     struct list        pppd;
-    struct answer     *current; /* in the hands of a step: see watch_steps_begin */
+    struct answer     *current; /* a step has it: see watch_steps_begin */
     struct sharing     sharing;
     struct route_index routes; /* of the answers that are not shared */
     struct lifetimes   lifetimes;

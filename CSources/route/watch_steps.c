@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of a round: which answer is evaluated next, which watch gets a shared path next, and what becomes of them.
+ * The steps of a round: which answer is evaluated next, which watch gets a shared path next, and where they are
+ * afterwards.
  *
- * What this file must never do: keep a watch from the path that its answer has.
+ * What this file must never do: leave a watch without the path of its answer.
  */
 #include "route/watch_steps.h"
 

@@ -14,9 +14,9 @@
 /* All stale answers are now in the list `round`. Answers that become stale later are in `stale`. */
 void watch_steps_begin_round(struct watch_set *set);
 
-/* Begins the next step of the round, and takes its answer: that one is not freed before watch_steps_end. Returns
- * NULL if no step is left. *ret_apply false: evaluate the answer by the questions of the watch. True: the watch gets
- * the path of the shared answer. */
+/* Begins the next step of the round. The step's answer is not freed before watch_steps_end. Returns NULL if no step is
+ * left. *ret_apply false: evaluate the answer by the questions of the watch. True: the watch gets the path of the
+ * shared answer. */
 struct path_watch *watch_steps_begin(struct watch_set *set, bool *ret_apply);
 void               watch_steps_end(struct watch_set *set);
 
@@ -32,7 +32,7 @@ void watch_steps_requeue(struct watch_set *set, struct answer *answer);
 /* The step failed: it is repeated in the next round. */
 void watch_steps_note_failure(struct watch_set *set, struct answer *answer);
 
-/* All watches that share it will get the path: it was evaluated by the questions of `leader`. */
+/* All watches that share it will get the path. It was evaluated by the question of `leader`. */
 void watch_steps_apply(struct watch_set *set, struct shared_answer *shared, struct path_watch *leader);
 
 /* Makes a watch share the answer with this extent, and get its path. False: there is no such answer. */

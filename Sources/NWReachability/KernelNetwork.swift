@@ -43,7 +43,7 @@ package final class KernelNetwork: @unchecked Sendable {
         }
     }
 
-    /// Also returns the number of ways. Without a result: they are more than `ways` has room for, or the call failed.
+    /// Also returns the number of ways. The state is nil if the ways do not fit into `ways`, or if the call failed.
     private func read(
         into network: UnsafeMutablePointer<SCNetworkReachabilityNetwork>,
         _ ways: UnsafeMutableBufferPointer<SCNetworkReachabilityWay>

@@ -43,8 +43,8 @@ final class KernelSource: NetworkSource {
         withExtendedLifetime(removed) {}
     }
 
-    /// Starts if there are receivers, stops if there are none. Of several threads, the last one to take the lock sees
-    /// all receivers.
+    /// Starts if there are receivers, stops if there are none. If several threads call this, the last one to take the lock
+    /// sees all receivers.
     private func startOrStop() {
         watch.withLock { watch in
             let isNeeded = list.withLock { !$0.isEmpty }

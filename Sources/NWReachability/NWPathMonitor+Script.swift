@@ -4,7 +4,7 @@
 import Synchronization
 
 extension NWPathMonitor {
-    /// Supplies the network of monitors, so that a program's tests need no network. Network.framework has nothing alike.
+    /// Supplies the network of monitors, so that a program's tests need no network. Network.framework has nothing like it.
     ///
     /// ```swift
     /// let script = NWPathMonitor.Script(.wifi)

@@ -16,7 +16,7 @@ package protocol NetworkReceiver: AnyObject, Sendable {
     func receive(_ update: NetworkUpdate)
 }
 
-/// A state of the network. Of one source, a later update has a greater number.
+/// A state of the network. A later update of the same source has a greater number.
 package struct NetworkUpdate: Sendable {
     let number: UInt64
     /// Whether all interfaces are known, not only those that the kernel chooses.

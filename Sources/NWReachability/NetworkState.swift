@@ -4,7 +4,7 @@
 /// The usable default path of one family. Without references: each change of the network makes some.
 struct DefaultPath: Sendable, Equatable {
     var requiresConnection = false
-    /// Of the interface, and of those that carry it.
+    /// The types of the interface, and of those that carry it.
     var types: UsedTypes = []
     var source: AddressBytes?
     var gateway: AddressBytes?

@@ -97,7 +97,7 @@ final class PathFollower: NetworkReceiver {
         if endsNow { cancel() }
     }
 
-    /// Of several threads, the last one to take the lock sees all that the source is needed for.
+    /// If several threads call this, the last one to take the lock sees all that needs the source.
     private func followOrStop() {
         isFollowing.withLock { isFollowing in
             let isNeeded = state.withLock(\.isNeeded)

@@ -115,8 +115,8 @@ extension ReachabilityMonitor {
         case setTimer(after: Duration)
     }
 
-    /// Starts the source if there are receivers, and stops it if there are none. Of several threads, the last one to
-    /// take the lock sees all receivers.
+    /// Starts the source if there are receivers, and stops it if there are none. If several threads call this,
+    /// the last one to take the lock sees all receivers.
     private func startOrStopSource() {
         let followUp = isSourceStarted.withLock { isSourceStarted -> FollowUp? in
             let isNeeded = state.withLock { !$0.receivers.isEmpty }

@@ -19,7 +19,7 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var options: CommonOptions
 
-    /// A target that cannot be used does not keep back the others' lines.
+    /// If a target cannot be used, the lines of the others are still printed.
     func run() throws {
         try reporting {
             let candidates = options.candidates(targets)

@@ -71,7 +71,7 @@ struct CommonOptions: ParsableArguments {
 }
 
 extension Target {
-    /// Refuses texts that as a name would never be found. A URL is the most common mistake.
+    /// Refuses texts that cannot be the name of a host. A URL is the most common mistake.
     fileprivate convenience init(host text: String, binding: TargetBinding) throws(ToolError) {
         if text.contains(where: { $0 == "/" || $0.isWhitespace }) {
             throw ToolError("\(text): is neither a name nor an address; give only the host of a URL")

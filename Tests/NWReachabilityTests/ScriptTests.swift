@@ -68,7 +68,7 @@ struct PathTests {
         #expect(!path.usesInterfaceType(.wiredEthernet))
     }
 
-    @Test("What is merely available is not used")
+    @Test("An interface that is only available is not used")
     func available() {
         let path = path(Network(interfaces: Network.wiredEthernet.interfaces + Network.cellular.interfaces))
         #expect(path.names == ["eth0", "wwan0"] && !path.usesInterfaceType(.cellular) && !path.isExpensive)
@@ -108,7 +108,7 @@ struct PathTests {
         #expect(path(network).gatewayTexts == ["192.0.2.1:0", "fe80::1%lo.0"])
     }
 
-    @Test("The list of name servers counts for equality, and the order of interfaces does")
+    @Test("Paths are equal only with the same name servers and the same order of interfaces")
     func equality() {
         var network = Network.wifi
         #expect(path(network) == path(.wifi))

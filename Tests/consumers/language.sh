@@ -4,7 +4,7 @@
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-# With DESTDIR, there is no ldconfig, of which only one may run at a time.
+# With DESTDIR, `make install` does not run ldconfig. Only one ldconfig may run at a time.
 make --no-print-directory -s install DESTDIR=/ PREFIX="$folder/root" >"$folder/install.log" 2>&1 ||
     { cat "$folder/install.log"; exit 1; }
 export PKG_CONFIG_PATH=$folder/root/lib/pkgconfig LD_LIBRARY_PATH=$folder/root/lib

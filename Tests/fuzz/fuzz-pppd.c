@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libFuzzer: the input is pppd's database. Each process exists that it names.
+ * libFuzzer: the input is pppd's database. Each process that it names exists.
  *
  * LINK: file_read stat readlink
  * COVERS: kernel/pppd.c pure/tdb.c

@@ -84,7 +84,7 @@ type Interface struct {
 type Path struct {
 	Flags       Flags
 	Reason      Reason
-	Interface   Interface  // of the route that packets would take, if the host is not reachable
+	Interface   Interface  // that packets leave over, or would leave over if the host is not reachable
 	Destination netip.Addr // the evaluated address; zero for the default path
 	Source      netip.Addr
 	Gateway     netip.Addr // zero: on-link

@@ -34,7 +34,7 @@ export interface Path {
   readonly flagsText: string;
   readonly reason: Reason;
   readonly reasonText: string;
-  /** Of the route that packets would take, if the host is not reachable. */
+  /** The interface that packets leave over, or would leave over if the host is not reachable. */
   readonly interface: { readonly name: string; readonly index: number; readonly type: InterfaceType } | null;
   /** The evaluated address. null for the default path. */
   readonly destination: string | null;

@@ -87,13 +87,13 @@
  *   microseconds. GetPath, GetLastPath, GetNetwork and Wait may wait for the lock. If the target is not scheduled,
  *   GetFlags ignores the other end of a tunnel, and sometimes the type of an interface, until GetPath or GetLastPath
  *   has read them.
- * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options and
- *   Path may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less than that of
- *   the first version, or more than 4096. On output, the library does not write fields that are not entirely within
- *   `size`, and zeroes the bytes after the last field that it knows. On input, these bytes must be zero: unknown
- *   options are refused.
- * Text is written as by snprintf(3): at most `capacity` bytes, with the NUL. The call returns the length of the whole
- *   text, without the NUL. The buffer may be NULL if `capacity` is 0.
+ * Structures. In Context, which is Apple's, and in Scheduler, `version` is 0 and the layout never changes. Options,
+ *   Path and Network may grow: set `size` to sizeof (the ...Initializer macros do). A size is invalid if it is less
+ *   than that of the first version, or more than 4096. On output, the library does not write fields that are not
+ *   entirely within `size`, and zeroes the bytes after the last field that it knows. On input, these bytes must be
+ *   zero: unknown options are refused.
+ * Text. Calls write a text as snprintf(3) does: at most `capacity` bytes, with the NUL. They return the length of the
+ *   whole text, without the NUL. The buffer may be NULL if `capacity` is 0.
  * Network namespaces. A target belongs to the network namespace of the thread that creates it, and keeps that namespace
  *   alive. If a later call needs a new socket there, and the process may not use setns(2), the call fails with EPERM.
  * Fork. A child can create and use its own targets and loops. It can retain and release inherited targets and loops;
@@ -298,7 +298,8 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
  * Makes a target for the path from `localAddress` to `remoteAddress`, both of one family. One of them may be NULL.
  * Without a remote address, the local address is the target. If the local address is 0.0.0.0 or ::, the kernel chooses
  * it. While this machine does not have the local address, there are no flags and the reason is LocalAddressNotAssigned.
- * A link-local local address must have a scope, which is then the target's interface, or the target one in its options.
+ * A link-local local address must have a scope, which is then the target's interface. Without a scope, the options must
+ * name the interface.
  * Everything else is as for CreateWithAddress.
  */
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithAddressPair(
@@ -330,8 +331,8 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
 SC_FLAGS(SCNetworkReachabilityOption) {
     /* The callback also runs when reason, gateway or source changed and the flags did not. */
     kSCNetworkReachabilityOptionNotifyPath = 1u << 0,
-    /* For the default path of all interfaces, without a mark: SCNetworkReachabilityGetNetwork can be called. The
-     * callback also runs once after the target is scheduled, and then when what that call returns has changed. */
+    /* SCNetworkReachabilityGetNetwork can be called. The callback also runs once after the target is scheduled, and
+     * when the result of that call changes. Only for the default path of all interfaces, without a mark. */
     kSCNetworkReachabilityOptionNotifyNetwork = 1u << 1
 } SC_FLAGS_END(SCNetworkReachabilityOption);
 /* clang-format on */
@@ -417,8 +418,8 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path);
 
 /*
- * The default path of one family: the way of packets for which only a default route matches. No flag: there is none
- * that packets can take, for the `reason`.
+ * The default path of one family: the way of packets for which only a default route matches. If packets cannot take a
+ * default path, no flag is set, and `reason` says why.
  */
 typedef struct {
     SCNetworkReachabilityFlags  flags;
@@ -434,7 +435,7 @@ typedef struct {
     uint32_t                           interfaceIndex;
     SCNetworkReachabilityInterfaceType interfaceType;
     char                               interfaceName[16];
-    /* For a tunnel, the types of the interfaces that carry its packets, as far as the kernel tells: a bit (1 << type)
+    /* For a tunnel, the types of the interfaces that carry its packets, as far as the kernel shows: a bit (1 << type)
      * for each. 0: no tunnel, or not known. */
     uint32_t                         ipv4CarrierTypes;
     uint32_t                         ipv6CarrierTypes;
@@ -464,13 +465,13 @@ typedef struct {
 /*
  * Gets all default paths, and writes at most `capacity` ways. First comes the interface that the kernel chooses for
  * IPv4, then the one that it chooses for IPv6, then all others by metric (IPv4's, without one IPv6's) and index. A port
- * of a bridge or bond is no way. `waySize` is sizeof(SCNetworkReachabilityWay), the distance between two ways. The
+ * of a bridge or bond is not a way. `waySize` is sizeof(SCNetworkReachabilityWay), the distance between two ways. The
  * rules for `size` apply to it.
  *
  * Only for a target with kSCNetworkReachabilityOptionNotifyNetwork. If the target is scheduled, this gets the latest
- * evaluation, without a system call. Before the first callback, waysAreComplete can be 0. If the
- * target is not scheduled, this queries the kernel, two queries for each interface, and may wait for RTNL. In a sandbox
- * without rtnetlink, the interfaces are not known: there are no ways.
+ * evaluation, without a system call. Before the first callback, waysAreComplete can be 0. If the target is not
+ * scheduled, this queries the kernel, two queries for each interface, and may wait for RTNL. In a sandbox without
+ * rtnetlink, the interfaces are not known: there are no ways.
  *
  * Fails as GetFlags does, or with an errno of reading /etc/resolv.conf.
  */
@@ -489,7 +490,7 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef       
  * A}". Indented lines follow: schedule, flags, reason, path, resolver state, counters. Their wording may change.
  *
  * In the names of hosts and interfaces, control characters, bytes that are not UTF-8, and backslashes are escaped as in
- * C: \n, \r, \t, \\. Of these, all other bytes become \x and two hexadecimal digits.
+ * C: \n, \r, \t, \\, and all others as \x with two hexadecimal digits.
  */
 size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char *SC_NULLABLE buffer, size_t capacity);
 
@@ -515,12 +516,12 @@ SC_OPEN_ENUM(SCNetworkReachabilityCondition) {
  *
  * The target may be scheduled or not. Nothing about it changes: the call watches a copy of the target, on a run loop of
  * its own. So it makes no callback, takes none from another loop, and drives no other loop. A name that is not
- * scheduled is looked up for the copy; its target is as pending afterwards as before. Any thread may make the call,
- * several at a time, also for one target. In a callback, it delays the other callbacks of that thread.
+ * scheduled is looked up for the copy, and its target stays pending. Any thread may make the call, several at a time,
+ * also for one target. In a callback, it delays the other callbacks of that thread.
  *
  * A state that ends before the library has evaluated it does not count. `seconds` 0 does not wait: the path is that of
  * GetPath. A negative number waits without limit, as in SCRunLoopPerform. NaN is invalid. Signals do not end the wait,
- * and the time that the machine is suspended counts. A wait that another thread must be able to end is a loop of
+ * and the time that the machine is suspended counts. If another thread must be able to end the wait, use
  * SCRunLoopCreate, SCRunLoopPerform and SCRunLoopWakeUp instead.
  *
  * Fails with -1, as GetPath, SCRunLoopCreate and SCNetworkReachabilityScheduleWithRunLoop do.
@@ -634,8 +635,8 @@ int SCRunLoopGetFileDescriptor(SCRunLoopRef runLoop);
 int SCRunLoopPerform(SCRunLoopRef runLoop, double seconds);
 
 /*
- * For languages that cannot be called back. Of the loop's targets that have no callback, returns the next one that
- * changed, with its current flags, or NULL if there is none. The caller releases it. A change is whatever would make a
+ * For languages that cannot be called back. Returns the next changed target among the loop's targets that have no
+ * callback, with its current flags, or NULL if there is none. The caller releases it. A change is whatever would make a
  * callback if the target had one. Changes count from the moment the target is scheduled. A target that changed back
  * since the last call that returned it is skipped.
  *

@@ -802,8 +802,8 @@ static bool is_scheduled(const struct subject *subject)
     return false;
 }
 
-/* Whether the network's changes change the target, and callbacks follow. */
-static bool is_told_of_changes(const struct subject *subject)
+/* Whether the target depends on the changes of the network, and has callbacks. */
+static bool is_notified(const struct subject *subject)
 {
     return is_scheduled(subject) && subject->kind->addresses != 2;
 }
@@ -820,11 +820,11 @@ static void expect_right_in_the_end(void)
     if (shared.has_default)
         change_network();
     for (size_t i = 0; i < SUBJECTS; i++)
-        if (is_told_of_changes(shared.slots[i]))
+        if (is_notified(shared.slots[i]))
             await_flags(shared.slots[i], 0);
     change_network();
     for (size_t i = 0; i < SUBJECTS; i++)
-        if (is_told_of_changes(shared.slots[i])) {
+        if (is_notified(shared.slots[i])) {
             await_flags(shared.slots[i], R);
             await_last(shared.slots[i], R);
         }

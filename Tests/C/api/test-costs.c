@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory of targets, and the wake-ups and queries that changes cost. `make bench` measures times. The limits are
- * what it takes today. They go down with it, never up. */
+ * today's costs. Lower a limit when a cost falls. Never raise one. */
 #include <linux/fib_rules.h>
 #include <malloc.h>
 #include <poll.h>
@@ -35,7 +35,7 @@ static void expect_bytes(size_t before, size_t limit)
     assert_in_range((heap() - before) / TARGETS, 1, limit);
 }
 
-/* A first target has all that is shared with the others: a monitor, sockets, buffers. */
+/* A first target has what all targets share: a monitor, sockets, buffers. */
 static void share_first(void)
 {
     crowd_route(true, "0.0.0.0/0", "192.0.2.1");

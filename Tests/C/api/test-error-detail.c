@@ -97,6 +97,11 @@ static void create_with_name_and_address(void)
     SCNetworkReachabilityCreateWithOptions(NULL, &options);
 }
 
+static void create_for_the_network_of_a_name(void)
+{
+    create_with(sizeof(SCNetworkReachabilityOptions), "a.test", NULL, kSCNetworkReachabilityOptionNotifyNetwork);
+}
+
 static void get_flags_of_no_target(void)
 {
     SCNetworkReachabilityFlags flags;
@@ -119,6 +124,40 @@ static void get_a_path_of_no_size(void)
 static void get_the_last_path_to_nowhere(void)
 {
     SCNetworkReachabilityGetLastPath(target, NULL);
+}
+
+static void get_a_network_to_nowhere(void)
+{
+    SCNetworkReachabilityGetNetwork(target, NULL, NULL, 0, 0);
+}
+
+static void get_a_network_of_no_size(void)
+{
+    SCNetworkReachabilityNetwork network = { .size = 0 };
+
+    SCNetworkReachabilityGetNetwork(target, &network, NULL, 0, 0);
+}
+
+static void get_ways_to_nowhere(void)
+{
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+
+    SCNetworkReachabilityGetNetwork(target, &network, NULL, sizeof(SCNetworkReachabilityWay), 1);
+}
+
+static void get_ways_of_no_size(void)
+{
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+    SCNetworkReachabilityWay     way;
+
+    SCNetworkReachabilityGetNetwork(target, &network, &way, 1, 1);
+}
+
+static void get_a_network_without_the_option(void)
+{
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+
+    SCNetworkReachabilityGetNetwork(target, &network, NULL, 0, 0);
 }
 
 static void get_addresses_to_nowhere(void)
@@ -270,6 +309,12 @@ static const struct {
     REFUSAL(get_flags_to_nowhere, "flags: NULL"),
     REFUSAL(get_a_path_of_no_size, "path->size: "),
     REFUSAL(get_the_last_path_to_nowhere, "path: NULL"),
+    REFUSAL(create_for_the_network_of_a_name, "options->options: NotifyNetwork"),
+    REFUSAL(get_a_network_to_nowhere, "network: NULL"),
+    REFUSAL(get_a_network_of_no_size, "network->size: "),
+    REFUSAL(get_ways_to_nowhere, "ways: NULL"),
+    REFUSAL(get_ways_of_no_size, "waySize: "),
+    REFUSAL(get_a_network_without_the_option, "target: "),
     REFUSAL(get_addresses_to_nowhere, "addresses: "),
     REFUSAL(get_a_description_to_nowhere, "buffer: "),
     REFUSAL(set_a_context_of_another_version, "context->version: "),

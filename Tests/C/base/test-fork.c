@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fork(2): a child may use inherited objects and end in any way, and the parent still receives everything. The child
- * starts afresh. In most tests the parent schedules a target in one of four ways, and forks between two changes.
+ * starts with nothing. In most tests the parent schedules a target in one of four ways, and forks between two changes.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -164,7 +164,7 @@ static void note_release(const void *info)
     sem_post(&receiver->handed);
 }
 
-/* Check what a child can do with inherited objects, and that it starts afresh. */
+/* Check what a child can do with inherited objects, and that it starts with nothing. */
 static void expect_inherited(struct receiver *receiver);
 static void expect_fresh_start(unsigned number);
 

@@ -4,7 +4,7 @@
 #include "loop/runloop.h"
 #include "support/unit.h"
 
-/* Its work has some parts, and there is always new work. */
+/* A source whose work has several parts, and which always has new work. */
 struct worker {
     struct source source;
     unsigned      parts, done; /* of the current work */

@@ -39,7 +39,7 @@ static void resolve(const char *name, SCNetworkReachabilityFlags flags)
     NAMES_RESOLVE(&watcher, "v4only.test", R);
 }
 
-TEST(of_thousands_of_addresses_the_first_64_count)
+TEST(the_first_64_of_thousands_of_addresses_count)
 {
     resolve("thousands.test", R);
     watcher_stop(&watcher);

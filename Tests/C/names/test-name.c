@@ -784,8 +784,8 @@ TEST(new_hosts_is_read)
     expect_elsewhere();
 }
 
-/* The only event is that the file came. */
-TEST(new_hosts_from_another_directory_is_read)
+/* The only event is the rename of the new file. */
+TEST(a_hosts_file_that_is_moved_into_its_place_is_read)
 {
     etc_remove(ETC_HOSTS);
     etc_make_directory("/etc/other");

@@ -563,7 +563,7 @@ TEST(kinds_follow_from_types)
     }
 }
 
-TEST(a_neighbour_of_ipv6_has_failed_or_not)
+TEST(a_message_about_an_ipv6_neighbour_says_whether_it_has_failed)
 {
     static const struct {
         uint16_t type, state;

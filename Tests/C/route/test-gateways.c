@@ -39,7 +39,7 @@ TEST(a_gateway_counts_when_it_fails_and_when_it_comes_back)
     assert_false(update("fe80::2", 3, true));
 }
 
-TEST(a_gateway_is_there_once_and_ipv4_has_none)
+TEST(a_gateway_is_added_once_and_only_for_ipv6)
 {
     add("fe80::1", 3);
     add("fe80::1", 3);
@@ -50,7 +50,7 @@ TEST(a_gateway_is_there_once_and_ipv4_has_none)
     assert_int_equal(gateways.count, 2);
 }
 
-TEST(of_too_many_gateways_the_first_count)
+TEST(the_first_gateways_count_if_there_are_too_many)
 {
     for (uint32_t i = 1; i <= ROUTE_FILTER_GATEWAYS + 1; i++)
         add("fe80::1", i);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 169.254.0.0 asks whether there is a local network, as in Apple's sample code: its "local Wi-Fi". Links decide, not
- * routes.
+ * 169.254.0.0 stands for the local network, as in Apple's sample code: its "local Wi-Fi". Links decide, not routes.
  */
 #include <unistd.h>
 

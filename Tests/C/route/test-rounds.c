@@ -111,7 +111,7 @@ TEST(a_rule_that_is_added_during_a_round_is_not_missed)
     crowd_expect_all(0);
 }
 
-/* Of the 500 last targets, which the round has not reached. */
+/* Unschedules the last 500 targets, which the round has not reached. */
 static void unwatch_many(void)
 {
     for (unsigned i = TARGETS / 2; i < TARGETS; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Many targets to which one route leads: few queries find out what a change means for all, and a target that has
- * another route than the others gets its own flags. */
+/* Many targets to which one route leads. A change costs few queries for all of them. A target that has another route
+ * than the others gets its own flags. */
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
@@ -169,7 +169,7 @@ TEST(two_changes_before_a_pass_do_not_hide_each_other)
     assert_int_equal(crowd.flags[2], R);
 }
 
-TEST(a_target_that_goes_leaves_no_wrong_flags_to_the_others)
+TEST(the_others_have_the_right_flags_after_a_target_is_released)
 {
     begin_ipv4();
     set_default(false);
@@ -251,7 +251,7 @@ TEST(a_rule_that_exists_before_the_targets_prevents_sharing)
     expect_changes(TARGETS - 16, 10 * TARGETS);
 }
 
-/* The rule counts as soon as "main" has no route. */
+/* The rule decides when "main" has no route any more. */
 TEST(a_rule_after_the_table_main_counts)
 {
     const struct writer_rule rule = {

@@ -61,7 +61,7 @@ static SCNetworkReachabilityFlags expect_same_flags(const char *address, uint32_
     return flags;
 }
 
-/* Both answers occur among some addresses of the route, and depend on nothing but the address. */
+/* Some addresses of the route are direct, and some are not. Only the address decides that. */
 static void expect_both_legs(const char *prefix)
 {
     unsigned direct = 0;

@@ -27,7 +27,7 @@ bool __wrap_link_is_wireguard(const struct link *link);
 int  __wrap_sock_diag_udp_send_buffer(uint16_t port, uint32_t *ret);
 
 #define FIRST_PORT 51820
-#define TARGETS    200 /* so many that others would share answers */
+#define TARGETS    200 /* enough to share answers, if WireGuard's could */
 
 static unsigned    link_reads, socket_reads;
 static const char *endpoint;    /* of the one peer of each link; NULL: it has none */

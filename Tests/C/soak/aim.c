@@ -13,7 +13,7 @@
 
 /* ---- Drawing ---------------------------------------------------------------------------------------------------- */
 
-/* Destinations: the last byte of the address is drawn below `spread`, and added. */
+/* Destinations: a random number below `spread` is added to the last byte of the address. */
 static const struct pool {
     const char *base;
     unsigned    spread, weight;

@@ -28,7 +28,7 @@ static unsigned total_weight(void)
     return total;
 }
 
-/* The kind with this number, counting weights. */
+/* Returns the kind for a number below the sum of the weights. */
 static const struct change_kind *find_kind(unsigned number)
 {
     const struct change_kind *kind = tables[0];

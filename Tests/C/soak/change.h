@@ -4,7 +4,7 @@
 
 /*
  * One change of the network, as random bits. They decide what the change is, its text, and whether a check follows. So
- * each change stays what it is if others are left out.
+ * a change stays the same if other changes are left out.
  */
 
 #include "soak/random.h"

@@ -14,14 +14,14 @@ struct change_kind {
     bool     is_flood;
 };
 
-/* Tables that end with a weight of 0. */
+/* Tables. The last entry has the weight 0. */
 extern const struct change_kind link_changes[], route_changes[], rule_changes[];
 
-/* Of IPv4 and IPv6. */
+/* Prefixes of IPv4 and of IPv6. */
 #define CHANGE_PREFIXES 12
 extern const char *const change_prefixes[2][CHANGE_PREFIXES];
 
-/* By enum writer_action. */
+/* The words of ip(8) for each enum writer_action. */
 extern const char *const change_actions[];
 
 #endif

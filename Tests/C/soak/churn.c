@@ -6,7 +6,7 @@
 #include "support/unit.h"
 
 #define PLACES 24 /* targets of a thread */
-#define LIVES  4  /* in a turn */
+#define LIVES  4  /* targets that a turn replaces */
 
 static void renew(struct churn *churn, struct watched *place, uint64_t *random)
 {

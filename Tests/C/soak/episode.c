@@ -7,8 +7,8 @@
 
 #define QUIET 0.007 /* seconds: the library evaluates again after 5 ms */
 #define BURST 8     /* changes without a check, at most */
-#define SWEEP 24    /* every so many checks compares all targets */
-#define RENEW 4     /* every so many checks renews a target */
+#define SWEEP 24    /* checks, of which one compares all targets */
+#define RENEW 4     /* checks, of which one renews a target */
 
 struct play {
     const struct episode *episode;
@@ -49,7 +49,7 @@ static bool check(struct play *play, long long acknowledged, bool all)
 }
 
 /* After some changes the library evaluates everything a second time. That must not hide a missed message of the next
- * change. So often only changes of links follow one another at once; others wait until it is quiet. */
+ * change. So often only changes of links follow one another at once. Other changes wait until the library is quiet. */
 static void wait_until_settled(struct play *play, change next)
 {
     if (play->is_unsettled && play->burst == 0 && change_has_pause(next) && !change_is_about_links(next)) {

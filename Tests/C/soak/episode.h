@@ -20,7 +20,8 @@ struct episode {
 struct tally {
     bool           is_silent;                           /* slow checks are not printed */
     unsigned long  changes, checks, comparisons, lives; /* lives: of the targets of other threads */
-    unsigned long  floods, overruns, lost; /* overruns: floods with lost messages; lost: changes whose messages were */
+    unsigned long  floods, overruns;                    /* overruns: floods with lost messages */
+    unsigned long  lost;                                /* changes whose messages were lost */
     struct healing healing;
 };
 

@@ -4,7 +4,7 @@
 
 /*
  * Healing times: from the kernel's acknowledgement of a change to the callback with the right flags. Their
- * distribution, in nanoseconds, to an eighth.
+ * distribution, in nanoseconds, with an error of at most an eighth.
  */
 
 #include <stdint.h>

@@ -16,7 +16,7 @@
 #include "support/expect.h"
 #include "support/namespace.h"
 
-#define TUNNEL_DEPTH 4 /* the library follows so many tunnels inside one another */
+#define TUNNEL_DEPTH 4 /* nested tunnels that the library follows */
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -163,6 +163,14 @@ static bool is_running(unsigned index)
     return (link_flags(index) & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
 }
 
+static bool is_point_to_point(unsigned index)
+{
+    char name[IF_NAMESIZE];
+
+    return (link_flags(index) & IFF_POINTOPOINT) != 0 ||
+           (if_indextoname(index, name) != NULL && stack_is_point_to_point_tunnel(name));
+}
+
 /* ---- Flags ------------------------------------------------------------------------------------------------------ */
 
 static bool is_link_local(const uint8_t address[16])
@@ -220,7 +228,7 @@ static SCNetworkReachabilityFlags flags_of_reply(const struct query *query, cons
         return 0;
     if (!leads_on(reply->oif))
         return 0;
-    if ((link_flags(reply->oif) & IFF_POINTOPOINT) != 0)
+    if (is_point_to_point(reply->oif))
         return R | T;
     return reply->gateway && !is_multicast(query) ? R : R | D;
 }
@@ -266,7 +274,7 @@ static SCNetworkReachabilityFlags flags_of_address(struct query *query)
     SCNetworkReachabilityFlags flags;
 
     query->fib_match = true;
-    /* A plain query invents a route out of an interface. Packets to 224.0.0.0/24 need none. */
+    /* A plain query out of an interface returns a route that does not exist. Packets to 224.0.0.0/24 need no route. */
     if (query->oif != 0 && query->family == AF_INET && !is_multicast(query)) {
         match = query_route(query);
         return flags_of_match(query, &match);
@@ -356,7 +364,7 @@ static bool connect_socket(const struct aim *aim, int family, const uint8_t *des
     return connected;
 }
 
-/* A default path is one to either half of the addresses. IPv6's are of global scope. */
+/* The default path is a path to either half of the addresses. Those of IPv6 have global scope. */
 static SCNetworkReachabilityFlags flags_of_default_socket(const struct aim *aim, unsigned oif)
 {
     static const struct probe {

@@ -3,8 +3,8 @@
 #define TESTS_SOAK_ORACLE_H
 
 /*
- * The flags that an aim must have now. It shares no code with the library: it has its own rules, its own queries and
- * parser, and reads link flags by ioctl. One thread at a time, in the namespace in which it was opened.
+ * The flags that an aim must have now. The oracle shares no code with the library: it has its own rules, queries and
+ * parser, and reads link flags by ioctl. One thread at a time may use it, in the namespace in which it was opened.
  */
 
 #include "soak/aim.h"

@@ -150,8 +150,8 @@ static int advertise_router(change bits, struct world *world, struct change_made
 
 /* ---- Floods ----------------------------------------------------------------------------------------------------- */
 
-/* Replaces one route again and again, by one of another type: otherwise the kernel sends no message. Targets depend on
- * it, so that no filter of the library drops the messages. */
+/* Replaces one route again and again. Its type changes each time, because the kernel sends no message if nothing
+ * changes. Targets depend on the route, so that the library's filter does not drop the messages. */
 static int flood_routes(change bits, struct world *world, struct change_made *ret)
 {
     struct writer_route route = { .prefix = "198.51.100.200/32" };

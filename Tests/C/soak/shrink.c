@@ -12,7 +12,7 @@ static size_t play_silently(const struct episode *episode)
     return episode_play(episode, false, &unused);
 }
 
-/* Removes groups of `step` changes that the failure does not need. */
+/* Removes groups of `step` changes without which the episode still fails. */
 static void leave_out(struct episode *episode, size_t step, unsigned *tries)
 {
     for (size_t from = 0; from + step <= episode->count && episode->count > step && *tries > 0; (*tries)--) {

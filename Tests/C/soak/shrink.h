@@ -2,7 +2,7 @@
 #ifndef TESTS_SOAK_SHRINK_H
 #define TESTS_SOAK_SHRINK_H
 
-/* Removes from an episode that fails what the failure does not need. */
+/* Makes an episode that fails as small as possible. */
 
 #include "soak/episode.h"
 

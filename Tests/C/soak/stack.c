@@ -77,6 +77,13 @@ bool stack_find_remote(const char *name, struct aim_address *ret)
     return false;
 }
 
+bool stack_is_point_to_point_tunnel(const char *name)
+{
+    struct aim_address unused;
+
+    return stack_find_remote(name, &unused) && strcmp(name, "sx") != 0;
+}
+
 bool stack_leads_nowhere(const char *name)
 {
     return strcmp(name, "sw") == 0;

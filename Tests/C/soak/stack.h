@@ -11,12 +11,16 @@
 
 #define STACK_LINKS 10
 
-/* Makes the link if it does not exist, else deletes it, or changes whether it is up. `choice` decides. Adds the
- * commands of ip(8). Returns 0 or an errno. */
+/* Makes the link if it does not exist. Otherwise deletes it, or sets it up or down: `choice` decides. Adds the commands
+ * of ip(8). Returns 0 or an errno. */
 int stack_change(unsigned number, unsigned choice, struct text *text);
 
-/* The other end of a tunnel, as far as it is known from its name: stack_change makes it so. False: not a tunnel. */
+/* The other end of a tunnel. stack_change always gives the same one to a tunnel of this name. False: not a tunnel. */
 bool stack_find_remote(const char *name, struct aim_address *ret);
+
+/* A tunnel that is not vxlan: packets to all of its addresses go to one other end. An ip6tnl link without a local
+ * address is one too, but the kernel does not set its IFF_POINTOPOINT. */
+bool stack_is_point_to_point_tunnel(const char *name);
 
 /* A link that has no path to any address: WireGuard without a peer. */
 bool stack_leads_nowhere(const char *name);

@@ -10,9 +10,9 @@
 #define SLOW         2e8   /* nanoseconds after which a disagreement is printed */
 #define SLOW_POLLING 3e9   /* the same in a sandbox, where the library evaluates every 2 seconds */
 #define STEP         0.001 /* seconds between two comparisons */
-#define MOST_COVERED 128   /* of the targets in a prefix, this many are compared, chosen at random */
-#define OTHERS       100   /* of the others, one in so many */
-#define LEAST        12    /* but at least so many */
+#define MOST_COVERED 128   /* targets in a prefix that are compared, chosen at random */
+#define OTHERS       100   /* the random sample has one target for each hundred */
+#define LEAST        12    /* and this many more */
 
 struct suspicion {
     bool     is_suspect, is_settled; /* to be compared; compared, and right */

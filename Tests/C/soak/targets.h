@@ -26,13 +26,13 @@ struct targets {
 void targets_open(struct targets *ret, size_t count, uint64_t seed, struct healing *healing);
 void targets_close(struct targets *targets);
 
-/* The next check compares the results of all targets; of those in this prefix. Otherwise, it compares the results of
- * those with callbacks since the last check, and of one in a hundred of the others. */
+/* The next check compares the results of all targets, or also those of targets in this prefix. It always compares those
+ * of targets with callbacks since the last check, and of a random sample. */
 void targets_suspect_all(struct targets *targets);
 void targets_suspect_prefix(struct targets *targets, const char *prefix);
 
-/* Compares until all results agree, or until it has lasted too long. Returns NULL or a target whose results disagree.
- * `acknowledged`: when the kernel acknowledged the last change. */
+/* Compares until all results agree, or until the time for that is over. Returns NULL, or a target whose results
+ * disagree. `acknowledged`: when the kernel acknowledged the last change. */
 const struct watched *targets_check(struct targets *targets, long long acknowledged);
 
 /* Drives the test's loop until nothing has happened for these seconds. */

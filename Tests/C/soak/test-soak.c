@@ -12,8 +12,8 @@
  *
  * `make soak SEED= STEPS= MINUTES= TARGETS=` runs it for longer. SOAK_SEED: the seed of the first episode (default: the
  * clock). SOAK_STEPS: changes. SOAK_MINUTES: ends after that time, if not 0. SOAK_TARGETS: targets of the largest
- * episodes. SOAK_FLOODS: so many floods of messages that the kernel drops (the Drops column of /proc/net/netlink must
- * grow), instead of SOAK_STEPS. SOAK_VERBOSE: not 0 prints all changes.
+ * episodes. SOAK_FLOODS: ends after this many floods whose messages the kernel has dropped (the Drops column of
+ * /proc/net/netlink grows), instead of after SOAK_STEPS. SOAK_VERBOSE: not 0 prints all changes.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -32,7 +32,7 @@ static unsigned long from_environment(const char *name, unsigned long otherwise)
     return text != NULL && *text != '\0' ? strtoul(text, NULL, 0) : otherwise;
 }
 
-/* How many are usual under the tool that runs the test. */
+/* The usual count: smaller under a tool that makes the test slow. */
 static unsigned long usual(unsigned long count)
 {
     if (!unit_is_under(NULL) || unit_is_under("clang"))
@@ -40,10 +40,10 @@ static unsigned long usual(unsigned long count)
     return unit_is_under("valgrind") ? count / 20 : count / 4;
 }
 
-/* Every so many changes, at least: SOAK_FLOODS. */
+/* With SOAK_FLOODS, at least one of this many changes is a flood. */
 #define FLOOD_EVERY 4
 
-/* A flood that changes follow before the check. */
+/* A flood, after which other changes come before the check. */
 static change draw_flood(uint64_t *random)
 {
     change bits;
@@ -84,6 +84,15 @@ static void expect_right(unsigned long seed, struct episode *episode, struct tal
     fail();
 }
 
+/* Prints a line whenever another hundredth of the changes has been made. */
+static void print_progress(const struct tally *tally, unsigned long before, unsigned long steps, unsigned long seed)
+{
+    const unsigned long hundredth = steps / 100;
+
+    if (hundredth != 0 && tally->changes / hundredth != before / hundredth)
+        print_message("| %lu of %lu changes, seed %lu\n", tally->changes, steps, seed);
+}
+
 static void print_tally(const struct tally *tally, long long began)
 {
     const double seconds = (double)(watched_now() - began) / 1e9;
@@ -109,12 +118,15 @@ TEST(all_results_agree_after_random_changes)
     for (; (floods == 0 ? tally.changes < steps : tally.overruns < floods) &&
            (limit == 0 || watched_now() - began < limit);
          seed++) {
-        struct episode episode;
+        const unsigned long before = tally.changes;
+        struct episode      episode;
 
         draw_episode(seed, targets, floods != 0, &episode);
         if (floods == 0 && episode.count > steps - tally.changes)
             episode.count = steps - tally.changes;
         expect_right(seed, &episode, &tally);
+        if (steps > usual(STEPS))
+            print_progress(&tally, before, steps, seed);
     }
     print_tally(&tally, began);
     stack_print_refused();

@@ -21,7 +21,7 @@ struct world {
 void world_open(struct world *ret);
 void world_close(struct world *world);
 
-/* Makes "a", "c" or "p" usable: up, with a carrier, with its addresses and routes. And the commands of ip(8) for it. */
+/* Makes "a", "c" or "p" usable: up, with a carrier, addresses and routes. The text has the commands of ip(8). */
 void        world_restore(struct world *world, const char *link);
 const char *world_restore_text(const char *link);
 

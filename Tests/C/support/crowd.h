@@ -24,7 +24,7 @@ extern struct crowd crowd;
 void crowd_begin(void);
 void crowd_end(void);
 
-/* Schedules target i for an address, and ends that. */
+/* Creates and schedules target i for an address. Unschedules and releases it. */
 void crowd_watch(unsigned i, const char *address);
 void crowd_unwatch(unsigned i);
 

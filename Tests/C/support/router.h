@@ -24,7 +24,7 @@ struct router_advertisement {
 /* Opens a router on one interface of a pair, to the end of the test. The other interface accepts its advertisements. */
 void router_open(struct router *ret, const char *interface, const char *other);
 
-/* The same as router_open, but the caller closes the descriptor. The same as router_advertise. */
+/* As router_open and router_advertise, but these return an errno, and the caller closes the descriptor. */
 int router_start(struct router *ret, const char *interface, const char *other);
 int router_send(const struct router *router, const struct router_advertisement *advertisement);
 

@@ -8,7 +8,7 @@ import NWReachability
 import NetworkReachability
 
 /// Prints a line for each status that an AFNetworkReachabilityManager delivers. With the argument "paths" it prints a line
-/// for each path of an NWPathMonitor; with the argument "cellular", of one that requires a cellular interface. With an
+/// for each path of an NWPathMonitor. With the argument "cellular", that monitor requires a cellular interface. With an
 /// address as its argument it prints the type of the interface that leads there, and exits.
 @main
 struct StatusPrinter {

@@ -102,7 +102,7 @@ class Path:
     flags: Flags
     reason: Reason
     interface: Interface | None
-    """Of the route that packets would take, if the host is not reachable."""
+    """The interface that packets leave over, or would leave over if the host is not reachable."""
     destination: Address | None
     """The evaluated address. None for the default path."""
     source: Address | None

@@ -3,13 +3,13 @@
 #define REACHABILITY_APPLE_CFBASE_H
 
 #ifdef __cplusplus
-#pragma GCC system_header /* no warnings of casts, which are C's */
+#pragma GCC system_header /* no warnings about C casts */
 #endif
 
 /*
- * Of CoreFoundation, what reachability programs use, so that sources for Apple's systems compile on Linux. There are
- * three kinds of objects: SCNetworkReachabilityRef, CFRunLoopRef and CFStringRef. CFRetain and CFRelease take them, and
- * in Objective-C also objects.
+ * The part of CoreFoundation that reachability programs use. With it, sources for Apple's systems compile on Linux.
+ * There are three kinds of objects: SCNetworkReachabilityRef, CFRunLoopRef and CFStringRef. CFRetain and CFRelease take
+ * these, and in Objective-C also its objects.
  *
  * All functions are static and inline over libreachability. Nothing is exported: a program may also contain the
  * CoreFoundation of Swift's toolchain, whose functions have the same names. But one source file cannot include both.
@@ -57,7 +57,7 @@ include <reachability/reachability.h> after it, and leave <SystemConfiguration/S
 #define CF_EXTERN_C_END
 #endif
 
-/* The words of Apple's headers about NULL. gcc does not know them, clang does. */
+/* The words in Apple's headers that say what may be NULL. clang knows them, gcc does not. */
 #ifndef __clang__
 #ifndef _Nullable
 #define _Nullable
@@ -99,10 +99,10 @@ typedef enum { kCFCompareLessThan = -1, kCFCompareEqualTo = 0, kCFCompareGreater
 #define kCFAllocatorDefault       ((CFAllocatorRef)0)
 #define kCFAllocatorSystemDefault kCFAllocatorDefault
 
-/* ---- How a string begins, and what else an object can be. Programs do not use these. */
+/* ---- How kinds of objects are told apart. Programs do not use these. */
 
-/* A constant string is a literal: the first bytes, then the text. A string that was made has the second bytes, in a
- * struct reachability_cf_string. */
+/* A constant string is a literal: the first of these prefixes, then the text. A string that was made at run time has
+ * the second prefix, in a struct reachability_cf_string. */
 #define REACHABILITY_CF_CONSTANT "\177CFStr\1"
 #define REACHABILITY_CF_MADE     "\177CFStr\2"
 #define REACHABILITY_CF_BEGIN    7
@@ -204,7 +204,7 @@ static inline CFTypeID CFRunLoopGetTypeID(void)
     return 2;
 }
 
-/* 0 if the object has none of the three types. */
+/* Returns 0 if the object has none of the three types. */
 static inline CFTypeID CFGetTypeID(CFTypeRef object)
 {
     SCNetworkReachabilityRef target;

@@ -3,7 +3,7 @@
 #define REACHABILITY_APPLE_CFRUNLOOP_H
 
 #ifdef __cplusplus
-#pragma GCC system_header /* no warnings of casts, which are C's */
+#pragma GCC system_header /* no warnings about C casts */
 #endif
 
 /*
@@ -57,7 +57,7 @@ static inline CFAbsoluteTime CFAbsoluteTimeGetCurrent(void)
     return (double)(now.tv_sec - 978307200) + (double)now.tv_usec / 1e6;
 }
 
-/* The mode as libreachability has it. One that it does not have is refused there. */
+/* Returns libreachability's mode. libreachability refuses a mode that it does not have. */
 static inline SCRunLoopMode reachability_cf_mode(CFRunLoopMode mode)
 {
     const char *text = CFStringGetCStringPtr(mode, kCFStringEncodingUTF8);

@@ -3,12 +3,12 @@
 #define REACHABILITY_APPLE_CFSTRING_H
 
 #ifdef __cplusplus
-#pragma GCC system_header /* no warnings of casts, which are C's */
+#pragma GCC system_header /* no warnings about C casts */
 #endif
 
 /*
- * Strings of CoreFoundation: constant ones, those that a program makes, and what prints one. Their text is UTF-8. A
- * string is not an NSString. A text with a NUL ends there.
+ * Strings of CoreFoundation: constant ones, those that a program makes, and the calls that print them. Their text is
+ * UTF-8. A string is not an NSString. A text with a NUL ends there.
  */
 
 #include <CoreFoundation/CFBase.h>
@@ -39,7 +39,7 @@ static inline SCBoolean reachability_cf_fits_encoding(const char *text, CFString
     return *text == '\0';
 }
 
-/* The text, in the memory of the string. NULL if it has characters that the encoding has not, or is not a string. */
+/* Returns the text, in the memory of the string. NULL: not a string, or the encoding lacks some of its characters. */
 static inline const char *CFStringGetCStringPtr(CFStringRef string, CFStringEncoding encoding)
 {
     const char *text = (const char *)string + REACHABILITY_CF_BEGIN;
@@ -47,7 +47,7 @@ static inline const char *CFStringGetCStringPtr(CFStringRef string, CFStringEnco
     return reachability_cf_is_string(string) && reachability_cf_fits_encoding(text, encoding) ? text : NULL;
 }
 
-/* Copies the text. FALSE if it does not fit, with its NUL, or CFStringGetCStringPtr returns NULL. */
+/* Copies the text with its NUL. Returns FALSE if it does not fit, or if CFStringGetCStringPtr returns NULL. */
 static inline SCBoolean CFStringGetCString(CFStringRef string, char *buffer, CFIndex size, CFStringEncoding encoding)
 {
     const char *text = CFStringGetCStringPtr(string, encoding);
@@ -140,7 +140,7 @@ static inline CFStringRef CFStringCreateWithFormat(CFAllocatorRef allocator, CFD
     return string;
 }
 
-/* Of the options, only kCFCompareCaseInsensitive counts, and only for ASCII. */
+/* The only option that counts is kCFCompareCaseInsensitive, for ASCII. */
 static inline CFComparisonResult CFStringCompare(CFStringRef one, CFStringRef other, CFStringCompareFlags options)
 {
     const char *first = CFStringGetCStringPtr(one, kCFStringEncodingUTF8);

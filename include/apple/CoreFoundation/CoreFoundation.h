@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_APPLE_COREFOUNDATION_H
 #define REACHABILITY_APPLE_COREFOUNDATION_H
 
-/* Of CoreFoundation, what reachability programs use. CFBase.h says more. Apple's header includes the standard headers,
- * and programs rely on that. */
+/* The part of CoreFoundation that reachability programs use: see CFBase.h. Apple's header includes the standard
+ * headers, and programs rely on that. */
 
 #include <assert.h>
 #include <ctype.h>

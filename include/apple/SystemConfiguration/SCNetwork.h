@@ -3,7 +3,7 @@
 #define REACHABILITY_APPLE_SCNETWORK_H
 
 #ifdef __cplusplus
-#pragma GCC system_header /* no warnings of casts, which are C's */
+#pragma GCC system_header /* no warnings about C casts */
 #endif
 
 /* The calls that Apple's systems had before SCNetworkReachability. */

@@ -3,13 +3,13 @@
 #define REACHABILITY_APPLE_SCNETWORKREACHABILITY_H
 
 #ifdef __cplusplus
-#pragma GCC system_header /* no warnings of casts, which are C's */
+#pragma GCC system_header /* no warnings about C casts */
 #endif
 
 /*
  * SCNetworkReachability as sources for Apple's systems use it. <reachability/reachability.h> declares and documents
- * most calls. Three have a CFRunLoopRef, a mode that is a CFStringRef, or a context with a CFStringRef. A macro makes
- * their names those of functions in this file.
+ * most calls. Three have a CFRunLoopRef, a mode that is a CFStringRef, or a context with a CFStringRef. Macros
+ * replace these three by functions of this file.
  */
 
 #include <CoreFoundation/CoreFoundation.h>

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_APPLE_SYSTEMCONFIGURATION_H
 #define REACHABILITY_APPLE_SYSTEMCONFIGURATION_H
 
-/* Of SystemConfiguration, SCNetworkReachability and its errors. */
+/* The part of SystemConfiguration that is SCNetworkReachability, and its errors. */
 
 #include <CoreFoundation/CoreFoundation.h>
 #include <SystemConfiguration/SCNetwork.h>

@@ -3,7 +3,7 @@
 #define REACHABILITY_APPLE_IN6_H
 
 /*
- * What sources for Apple's systems use of socket addresses, and Linux does not have.
+ * Names for socket addresses that sources for Apple's systems use, and that Linux does not have.
  *
  * Apple's socket addresses begin with their length. On Linux nothing reads a length: it follows from the family. For
  * sources that set it, the length is another name of bytes that do no harm: in sockaddr_in and sockaddr_storage, bytes

@@ -181,7 +181,7 @@ pub struct Path {
     pub flags: Flags,
     /// Why the host is not reachable.
     pub reason: Reason,
-    /// Of the route that packets would take, if the host is not reachable.
+    /// The interface that packets leave over, or would leave over if the host is not reachable.
     pub interface: Option<Interface>,
     /// The evaluated address. None for the default path.
     pub destination: Option<IpAddr>,

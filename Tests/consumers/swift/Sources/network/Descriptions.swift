@@ -1,4 +1,4 @@
-// Code as it is written for Apple's Network: everything that a path tells, for a log.
+// Code as it is written for Apple's Network: everything that a path reports, for a log.
 
 import Foundation
 import Network
