@@ -62,6 +62,7 @@ static const struct kind {
     { .address = "2001:db8:1::7", .addresses = 1 },
     { .address = "0.0.0.0" },
     { .address = "198.51.100.8", .options = kSCNetworkReachabilityOptionNotifyPath, .addresses = 1 },
+    { .address = "0.0.0.0", .options = kSCNetworkReachabilityOptionNotifyNetwork },
     { .name = "name.test", .addresses = 1 },
     { .name = "localhost", .addresses = 2 },
     { .address = "198.51.100.9", .on_scheduler = true, .addresses = 1 },
@@ -342,6 +343,22 @@ static void expect_invalid(SCBoolean result, const char *what)
     unit_complain_if(result || SCError() != kSCStatusInvalidArgument, what);
 }
 
+static void get_network(struct subject *subject)
+{
+    const bool                   can = subject->kind->options == kSCNetworkReachabilityOptionNotifyNetwork;
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+    SCNetworkReachabilityWay     way;
+
+    if (!can) {
+        expect_invalid(SCNetworkReachabilityGetNetwork(subject->target, &network, &way, sizeof way, 1),
+                       "GetNetwork of another target");
+        return;
+    }
+    unit_complain_if(!SCNetworkReachabilityGetNetwork(subject->target, &network, &way, sizeof way, 1),
+                     "GetNetwork failed");
+    unit_complain_if(network.wayCount > 0 && way.interfaceName[0] == '\0', "a way without a name");
+}
+
 static void call_badly(struct subject *subject)
 {
     SCNetworkReachabilityPath path = { .size = 1 };
@@ -609,7 +626,10 @@ static bool act(struct subject *subject)
         change_callback(subject);
         return false;
     case 6:
-        get_path(subject);
+        if (draw(2) == 0)
+            get_path(subject);
+        else
+            get_network(subject);
         return false;
     case 7:
         get_text_and_addresses(subject);

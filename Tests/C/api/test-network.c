@@ -5,11 +5,11 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "support/child.h"
 #include "support/denial.h"
 #include "support/etc.h"
 #include "support/idle.h"
 #include "support/namespace.h"
-#include "support/patience.h"
 #include "support/watcher.h"
 
 #define WAYS 4
@@ -120,15 +120,20 @@ TEST(each_family_has_its_own_default_path)
     assert_int_equal(view.ways[0].interfaceType, kSCNetworkReachabilityInterfaceTypeVirtual);
 }
 
-TEST(other_interfaces_follow_by_metric)
+static void add_third_pair(void)
 {
-    struct view view;
-
     namespace_ip("link add name e type veth peer name f");
     namespace_ip("address add 198.18.0.2/24 dev e");
     namespace_ip("link set dev e up");
     namespace_ip("link set dev f up");
     namespace_await_running("e", true);
+}
+
+TEST(other_interfaces_follow_by_metric)
+{
+    struct view view;
+
+    add_third_pair();
     namespace_ip("route add default via 203.0.113.1 metric 30");
     namespace_ip("route add default via 198.18.0.1 metric 20");
     namespace_ip("route add default via 192.0.2.1 metric 10");
@@ -139,12 +144,37 @@ TEST(other_interfaces_follow_by_metric)
     expect_address(&view.ways[2].ipv4.source, "203.0.113.2");
 }
 
+TEST(an_interface_without_ipv4_counts_with_the_metric_of_ipv6)
+{
+    struct view view;
+
+    add_third_pair();
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 1");
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 30");
+    namespace_ip("route add default via 198.18.0.1 metric 20");
+    view = view_now();
+    expect_ways_of(&view, "a e c");
+}
+
+TEST(interfaces_with_the_same_metric_follow_by_index)
+{
+    struct view view;
+
+    add_third_pair();
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add default via 198.18.0.1 metric 20");
+    namespace_ip("route append default via 203.0.113.1 metric 20");
+    view = view_now();
+    expect_ways_of(&view, "a c e");
+}
+
 TEST(a_policy_rule_decides_which_interface_is_first)
 {
     struct view view;
 
     namespace_ip("route add default via 192.0.2.1 metric 1");
-    namespace_ip("route add default via 203.0.113.1 table 77");
+    namespace_ip("route add default via 203.0.113.1 table 77 metric 100");
     namespace_ip("rule add priority 77 table 77");
     view = view_now();
     expect_ways_of(&view, "c a");
@@ -441,6 +471,54 @@ TEST(another_source_address_makes_a_callback)
     expect_address(&view.network.ipv4.source, "192.0.2.3");
 }
 
+TEST(another_gateway_of_an_interface_that_is_not_chosen_makes_a_callback)
+{
+    struct view view;
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    open_watcher();
+    expect_callback("a c");
+    namespace_ip("route replace default via 203.0.113.9 metric 2");
+    expect_callback("a c");
+    view = view_of(watcher.target);
+    expect_address(&view.ways[1].ipv4.gateway, "203.0.113.9");
+}
+
+TEST(another_metric_makes_a_callback)
+{
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    open_watcher();
+    expect_callback("a");
+    namespace_ip("route add default via 192.0.2.1 metric 5");
+    expect_no_callback();
+    namespace_ip("route delete default via 192.0.2.1 metric 1");
+    expect_callback("a");
+    assert_int_equal(view_of(watcher.target).network.ipv4.metric, 5);
+}
+
+TEST(another_name_of_an_interface_makes_a_callback)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    open_watcher();
+    expect_callback("a");
+    if (!namespace_try_ip("link set dev a name renamed"))
+        SKIP("this kernel renames no interface that is up");
+    expect_callbacks("renamed");
+}
+
+TEST(lo_down_and_up_make_callbacks)
+{
+    open_watcher();
+    expect_callback("");
+    namespace_ip("link set dev lo down");
+    expect_callbacks("");
+    assert_int_equal(view_of(watcher.target).network.ipv4LoopbackFlags, 0);
+    namespace_ip("link set dev lo up");
+    expect_callbacks("");
+    assert_int_equal(view_of(watcher.target).network.ipv4LoopbackFlags, R | L | D);
+}
+
 TEST(a_route_that_is_no_default_makes_no_callback)
 {
     namespace_ip("route add default via 192.0.2.1");
@@ -465,14 +543,47 @@ TEST(a_name_server_that_comes_or_goes_makes_a_callback)
     expect_no_callback();
 }
 
+TEST(another_name_server_makes_a_callback)
+{
+    struct view view;
+
+    open_watcher();
+    expect_callback("");
+    etc_replace(ETC_RESOLV_CONF, "nameserver 192.0.2.54\n");
+    expect_callback("");
+    view = view_of(watcher.target);
+    assert_int_equal(view.network.nameServerIsReachable, 1);
+    expect_address(&view.network.nameServers[0], "192.0.2.54");
+}
+
+/* The kernel reports an expired route after 30 s. */
+static void expect_callback_at_expiry(void)
+{
+    const double limit = watcher_now() + 15;
+
+    while (watcher.calls == 0 && watcher_now() < limit)
+        assert_int_not_equal(SCRunLoopPerform(watcher.loop, limit - watcher_now()), -1);
+    assert_int_not_equal(watcher.calls, 0);
+}
+
+TEST(an_expired_route_to_the_name_server_makes_a_callback)
+{
+    etc_write(ETC_RESOLV_CONF, "nameserver 2001:db8:f::53\n");
+    namespace_ip("-6 route add 2001:db8:f::/64 via 2001:db8::1 expires 1");
+    open_watcher();
+    expect_callback("");
+    assert_int_equal(view_of(watcher.target).network.nameServerIsReachable, 1);
+    expect_callback_at_expiry();
+    assert_int_equal(view_of(watcher.target).network.nameServerIsReachable, 0);
+}
+
 TEST(an_expired_default_makes_a_callback)
 {
     namespace_ip("-6 route add default via 2001:db8::1 metric 1");
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 2 expires 1");
     open_watcher();
     expect_callback("a c");
-    while (watcher.calls == 0)
-        assert_int_not_equal(SCRunLoopPerform(watcher.loop, patience_of(10)), -1);
+    expect_callback_at_expiry();
     expect_ways_now(watcher.target, "a");
 }
 
@@ -520,4 +631,36 @@ TEST(a_fetch_returns_a_target_whose_network_changed)
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCRunLoopRelease(loop);
     SCNetworkReachabilityRelease(target);
+}
+
+/* ---- Forks ------------------------------------------------------------------------------------------------------ */
+
+TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
+{
+    pid_t child;
+
+    if (unit_is_under("tsan"))
+        SKIP("the thread sanitizer cannot follow a fork among threads");
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    open_watcher();
+    expect_callback("a");
+    if (child_fork(&child)) {
+        SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+        struct watcher               own = { 0 };
+
+        assert_false(SCNetworkReachabilityGetNetwork(watcher.target, &network, NULL, 0, 0));
+        assert_int_equal(SCError(), ECHILD);
+        watcher_schedule(&own, network_target());
+        assert_true(idle_perform(own.loop) >= 0);
+        assert_int_equal(own.calls, 1);
+        expect_ways_now(own.target, "a");
+        namespace_ip("route add default via 203.0.113.1 metric 2");
+        assert_true(idle_perform(own.loop) >= 0);
+        assert_int_equal(own.calls, 2);
+        expect_ways_now(own.target, "a c");
+        watcher_stop(&own);
+        child_end();
+    }
+    child_expect_end(child);
+    expect_callback("a c");
 }

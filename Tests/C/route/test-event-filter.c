@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "support/etc.h"
+#include "support/idle.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
 #include "support/writer.h"
@@ -117,6 +119,19 @@ TEST(only_the_first_route_that_affects_no_target_wakes_the_loop)
     remove_route("198.51.100.0/24");
     EXPECT_CHANGE(&watcher, R);
     assert_int_equal(count_wakes(watcher.loop), 0);
+}
+
+/* It depends on the defaults, and on the routes to the name servers. */
+TEST(routes_that_are_no_default_wake_no_target_for_the_network)
+{
+    etc_require("192.0.2.53");
+    etc_set_servers("192.0.2.53", 1);
+    watcher_schedule(&watcher, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork));
+    assert_int_equal(idle_perform(watcher.loop), 1);   /* the first callback */
+    assert_in_range(count_wakes(watcher.loop), 1, 20); /* of 2000 changes; deadlines wake it, too */
+    assert_int_equal(watcher.calls, 1);
+    namespace_ip("route delete default");
+    assert_int_equal(idle_perform(watcher.loop), 1);
 }
 
 TEST(many_targets_in_many_prefixes_are_covered)

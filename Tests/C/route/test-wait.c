@@ -10,6 +10,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -188,6 +189,24 @@ static void run_second_thread(void)
     atomic_fetch_add(&second.rounds, 1);
 }
 
+/* A target for the whole network: Schedule finds the ways that the kernel chooses. */
+static void make_calls_for_the_network(SCRunLoopRef loop)
+{
+    const struct sockaddr_in     any = { .sin_family = AF_INET };
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+    SCNetworkReachabilityRef     target;
+
+    options.remoteAddress = (const struct sockaddr *)&any;
+    options.options = kSCNetworkReachabilityOptionNotifyNetwork;
+    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    note(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
+    note(SCNetworkReachabilityGetNetwork(target, &network, NULL, 0, 0));
+    note(network.ipv4.flags == kSCNetworkReachabilityFlagsReachable && network.wayCount == 1);
+    note(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
+    make_calls_on(target, loop);
+}
+
 static void begin(void)
 {
     namespace_require();
@@ -233,6 +252,7 @@ TEST(calls_send_no_request_that_waits_for_the_rtnl_lock)
     waits = 0;
     make_calls(second.loop); /* no link is known */
     make_calls(second.loop);
+    make_calls_for_the_network(second.loop);
     assert_int_equal(waits, 0);
     /* The calls that may wait are counted. */
     target = expect_target("192.0.2.9");
