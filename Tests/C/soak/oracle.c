@@ -198,6 +198,8 @@ static bool is_multicast(const struct query *query)
 
 static SCNetworkReachabilityFlags flags_of_address(struct query *query);
 
+static bool reads_peers; /* of WireGuard */
+
 /* Packets into a tunnel leave this machine only if its other end has a path, and not through the tunnel itself. */
 static bool leads_on(unsigned index)
 {
@@ -207,7 +209,7 @@ static bool leads_on(unsigned index)
     struct query       query = { .destination = remote.bytes };
     bool               leads;
 
-    if (if_indextoname(index, name) == NULL || stack_leads_nowhere(name))
+    if (if_indextoname(index, name) == NULL || (reads_peers && stack_has_no_peer(name)))
         return false;
     if (!stack_find_remote(name, &remote) || depth == TUNNEL_DEPTH)
         return true;
@@ -437,7 +439,7 @@ static bool has_local_address(const struct aim *aim, unsigned oif)
     return reply.error == 0 && reply.type == RTN_LOCAL;
 }
 
-SCNetworkReachabilityFlags oracle_flags(const struct aim *aim)
+static SCNetworkReachabilityFlags flags_of_aim(const struct aim *aim)
 {
     struct query               query = { .family = aim->remote.family,
                                          .destination = aim->remote.bytes,
@@ -466,6 +468,18 @@ SCNetworkReachabilityFlags oracle_flags(const struct aim *aim)
     if (aim_is_loopback(aim) && !is_running(if_nametoindex("lo")))
         return 0;
     return flags_of_address(&query);
+}
+
+SCNetworkReachabilityFlags oracle_flags(const struct aim *aim)
+{
+    reads_peers = true;
+    return flags_of_aim(aim);
+}
+
+SCNetworkReachabilityFlags oracle_flags_without_peers(const struct aim *aim)
+{
+    reads_peers = false;
+    return flags_of_aim(aim);
 }
 
 static void open_socket(void *fd)

@@ -14,4 +14,7 @@ void oracle_close(void);
 
 SCNetworkReachabilityFlags oracle_flags(const struct aim *aim);
 
+/* The same for GetFlags of a target that is not scheduled: it does not read the peers of WireGuard. */
+SCNetworkReachabilityFlags oracle_flags_without_peers(const struct aim *aim);
+
 #endif

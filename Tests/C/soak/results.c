@@ -20,6 +20,7 @@ struct results results_query(const struct watched *watched)
                                          .cached = flags_of(watched->target),
                                          .fresh = flags_of(fresh),
                                          .oracle = oracle_flags(&watched->aim),
+                                         .oracle_fresh = oracle_flags_without_peers(&watched->aim),
                                          .last = kSCNetworkReachabilityPathInitializer,
                                          .path = kSCNetworkReachabilityPathInitializer,
                                          .options = watched->aim.options };
@@ -35,7 +36,7 @@ bool results_agree(const struct results *results)
 {
     const SCNetworkReachabilityFlags flags = results->oracle;
 
-    if (results->reported != flags || results->cached != flags || results->fresh != flags ||
+    if (results->reported != flags || results->cached != flags || results->fresh != results->oracle_fresh ||
         results->last.flags != flags || results->path.flags != flags)
         return false;
     if (results->last.reason != results->path.reason)

@@ -9,6 +9,7 @@
 struct results {
     SCNetworkReachabilityFlags  reported, cached; /* the last callback; GetFlags of the target */
     SCNetworkReachabilityFlags  fresh, oracle;    /* GetFlags of a new target; the oracle */
+    SCNetworkReachabilityFlags  oracle_fresh;     /* what `fresh` must be */
     SCNetworkReachabilityPath   last, path;       /* GetLastPath of the target; GetPath of the new one */
     SCNetworkReachabilityOption options;
 };

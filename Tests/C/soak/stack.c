@@ -84,7 +84,7 @@ bool stack_is_point_to_point_tunnel(const char *name)
     return stack_find_remote(name, &unused) && strcmp(name, "sx") != 0;
 }
 
-bool stack_leads_nowhere(const char *name)
+bool stack_has_no_peer(const char *name)
 {
     return strcmp(name, "sw") == 0;
 }

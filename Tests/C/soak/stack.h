@@ -23,7 +23,7 @@ bool stack_find_remote(const char *name, struct aim_address *ret);
 bool stack_is_point_to_point_tunnel(const char *name);
 
 /* A link that has no path to any address: WireGuard without a peer. */
-bool stack_leads_nowhere(const char *name);
+bool stack_has_no_peer(const char *name);
 
 /* Prints the kinds that this kernel refused. */
 void stack_print_refused(void);
