@@ -50,7 +50,12 @@ let package = Package(
         .systemLibrary(name: "CLibmnl", pkgConfig: "libmnl", providers: [.apt(["libmnl-dev"])]),
         // What a host's name may be, for the monitor and the managers.
         .target(name: "ReachabilityHostNames"),
-        .target(name: "NetworkReachability", dependencies: [cReachability, "ReachabilityHostNames"]),
+        // What the two monitors share.
+        .target(name: "ReachabilityMonitorSupport", dependencies: [cReachability]),
+        .target(
+            name: "NetworkReachability",
+            dependencies: [cReachability, "ReachabilityHostNames", "ReachabilityMonitorSupport"]
+        ),
         .target(
             name: "SCReachability",
             dependencies: [
@@ -70,7 +75,7 @@ let package = Package(
         .target(name: "ClassicReachability", dependencies: ["ReachabilitySupport", "SCReachability"]),
         // The arguments of the tool, also where /proc is not mounted.
         .target(name: "ReachabilityArguments"),
-        .target(name: "NWReachability", dependencies: [cReachability]),
+        .target(name: "NWReachability", dependencies: [cReachability, "ReachabilityMonitorSupport"]),
         .executableTarget(
             name: "reachability",
             dependencies: [

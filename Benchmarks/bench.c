@@ -13,6 +13,7 @@
 #define BLOCKS_LIMIT 1024
 
 const struct writer_route bench_default_route = { .prefix = "0.0.0.0/0", .gateway = "192.0.2.1" };
+const struct writer_route bench_ipv6_default_route = { .prefix = "::/0", .gateway = "2001:db8::1" };
 
 bool bench_is_short(int argc, char **argv)
 {

@@ -28,8 +28,8 @@ void bench_check(int error, const char *what);
  * "a" with 192.0.2.2/24 and 2001:db8::2/64 has a carrier. Opens the writer there. Returns the index of "a". */
 unsigned bench_enter_namespace(struct writer *writer);
 
-/* Through 192.0.2.1. */
-extern const struct writer_route bench_default_route;
+/* Through 192.0.2.1, and through 2001:db8::1. */
+extern const struct writer_route bench_default_route, bench_ipv6_default_route;
 
 /* Adds `count` routes over a link. None of them covers a target. */
 void bench_add_routes(struct writer *writer, unsigned index, unsigned count);

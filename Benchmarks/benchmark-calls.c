@@ -112,8 +112,7 @@ int main(int argc, char **argv)
     bench_pin(0);
     bench_enter_namespace(&writer);
     watched_toggle(&writer, true);
-    bench_check(writer_route(&writer, WRITER_ADD, &(struct writer_route){ .prefix = "::/0", .gateway = "2001:db8::1" }),
-                "IPv6 default route");
+    bench_check(writer_route(&writer, WRITER_ADD, &bench_ipv6_default_route), "IPv6 default route");
     within = compare_create(blocks);
     within = compare_schedule("schedule", "a bare RTM_GETROUTE", AF_INET, "198.51.100.1", blocks) && within;
     within = compare_schedule("schedule (IPv6)", "two bare RTM_GETROUTE", AF_INET6, "2001:db8:1::1", blocks) && within;

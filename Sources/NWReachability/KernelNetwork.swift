@@ -2,6 +2,7 @@
 
 #if os(Linux)
 internal import CReachability
+internal import ReachabilityMonitorSupport
 
 /// The C library's target for the network of one namespace.
 // Unchecked Sendable: the only property is a constant. The C library's own locks guard the target.
@@ -62,42 +63,12 @@ package final class KernelNetwork: @unchecked Sendable {
     /// Calls `onChange` on the library's own thread: once when all interfaces are known, then at each change. Returns
     /// false if the target cannot be scheduled.
     package func schedule(_ onChange: @escaping @Sendable () -> Void) -> Bool {
-        let closure = Unmanaged.passRetained(RetainedClosure(onChange))
-        defer { closure.release() }
-        var context = CNetworkReachabilityContext()
-        context.info = closure.toOpaque()
-        // With both hooks, the closure of a call that has begun outlives `unschedule`.
-        context.retain = { UnsafeRawPointer(Unmanaged<RetainedClosure>.fromOpaque($0).retain().toOpaque()) }
-        context.release = { Unmanaged<RetainedClosure>.fromOpaque($0).release() }
-        var scheduler = SCNetworkReachabilityScheduler()
-        scheduler.perform = { _, work, argument in work(argument) }
-        guard
-            __SCNetworkReachabilitySetCallback(
-                target,
-                { _, _, info in
-                    guard let info else { return }
-                    Unmanaged<RetainedClosure>.fromOpaque(info).takeUnretainedValue().body()
-                },
-                &context)
-        else { return false }
-        if SCNetworkReachabilitySetScheduler(target, &scheduler) { return true }
-        _ = __SCNetworkReachabilitySetCallback(target, nil, nil)
-        return false
+        target.schedule(onChange)
     }
 
     /// A call that has begun may end after this returns.
     package func unschedule() {
-        _ = SCNetworkReachabilitySetScheduler(target, nil)
-        _ = __SCNetworkReachabilitySetCallback(target, nil, nil)
-    }
-}
-
-/// The `info` of the callback's context.
-private final class RetainedClosure: Sendable {
-    let body: @Sendable () -> Void
-
-    init(_ body: @escaping @Sendable () -> Void) {
-        self.body = body
+        target.unschedule()
     }
 }
 #endif

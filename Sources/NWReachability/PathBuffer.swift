@@ -4,6 +4,8 @@
 import Synchronization
 
 /// The buffer of one iterator: the newest path that `next()` has not returned, or the task that waits in `next()`.
+// NetworkReachability's IteratorBuffer is much the same. One generic class in a shared module, even an inlinable one,
+// makes the hop from a callback to the element an eighth slower.
 final class PathBuffer: Sendable {
     private typealias Waiter = UnsafeContinuation<NWPath?, Never>
 

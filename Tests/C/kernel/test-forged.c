@@ -16,28 +16,29 @@
 
 #define PORTS 64
 
-/* The addresses of all rtnetlink sockets of this namespace, which are all ours. */
-static size_t find_ports(uint32_t ports[PORTS])
+/* A socket that sends, and the addresses of all other rtnetlink sockets of this namespace, which are the library's. */
+struct forger {
+    int      fd;
+    size_t   count;
+    uint32_t ports[PORTS];
+};
+
+static struct forger forger_open(void)
 {
-    FILE    *file = fopen("/proc/thread-self/net/netlink", "re");
-    char     line[256];
-    size_t   count = 0;
-    unsigned protocol, port;
+    FILE         *file = fopen("/proc/thread-self/net/netlink", "re");
+    struct forger forger = { .count = 0 };
+    char          line[256];
+    unsigned      protocol, port;
 
     assert_non_null(file);
-    while (count < PORTS && fgets(line, sizeof line, file) != NULL)
+    while (forger.count < PORTS && fgets(line, sizeof line, file) != NULL)
         if (sscanf(line, "%*s %u %u", &protocol, &port) == 2 && protocol == NETLINK_ROUTE && port != 0)
-            ports[count++] = port;
+            forger.ports[forger.count++] = port;
     fclose(file);
-    return count;
-}
-
-static int open_forger(void)
-{
-    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
-
-    assert_true(fd >= 0);
-    return fd;
+    assert_true(forger.count >= 2);
+    forger.fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    assert_true(forger.fd >= 0);
+    return forger;
 }
 
 /* Forged messages: a link is gone or down, the default route is gone, an error, the end of a dump, nonsense. */
@@ -97,6 +98,17 @@ static void begin(struct watcher *watcher)
     EXPECT_QUIET(watcher);
 }
 
+/* Also returns a target that is not scheduled. */
+static SCNetworkReachabilityRef begin_with_unscheduled(struct watcher *watcher)
+{
+    SCNetworkReachabilityRef unscheduled;
+
+    begin(watcher);
+    unscheduled = expect_target("198.51.100.8");
+    EXPECT(unscheduled, R, None);
+    return unscheduled;
+}
+
 static void expect_untouched(struct watcher *watcher, SCNetworkReachabilityRef unscheduled)
 {
     EXPECT_QUIET(watcher);
@@ -115,21 +127,16 @@ TEST(forged_messages_to_our_sockets_are_ignored)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef unscheduled;
-    uint32_t                 ports[PORTS];
-    size_t                   count, taken = 0;
-    int                      fd;
+    struct forger            forger;
+    size_t                   taken = 0;
 
-    begin(&watcher);
-    unscheduled = expect_target("198.51.100.8");
-    EXPECT(unscheduled, R, None);
-    count = find_ports(ports);
-    assert_true(count >= 2);
-    fd = open_forger();
-    for (size_t i = 0; i < count; i++)
-        taken += send_forgeries(fd, ports[i], 0, if_nametoindex("a"));
+    unscheduled = begin_with_unscheduled(&watcher);
+    forger = forger_open();
+    for (size_t i = 0; i < forger.count; i++)
+        taken += send_forgeries(forger.fd, forger.ports[i], 0, if_nametoindex("a"));
     assert_true(taken > 0); /* otherwise nothing is proven */
     expect_untouched(&watcher, unscheduled);
-    close(fd);
+    close(forger.fd);
     SCNetworkReachabilityRelease(unscheduled);
 }
 
@@ -137,16 +144,14 @@ TEST(forged_messages_to_our_groups_are_ignored)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef unscheduled;
-    int                      fd;
+    struct forger            forger;
 
-    begin(&watcher);
-    unscheduled = expect_target("198.51.100.8");
-    EXPECT(unscheduled, R, None);
-    fd = open_forger();
-    assert_true(send_forgeries(fd, 0, RTMGRP_LINK, if_nametoindex("a")) > 0);
-    assert_true(send_forgeries(fd, 0, RTMGRP_IPV4_ROUTE, if_nametoindex("a")) > 0);
+    unscheduled = begin_with_unscheduled(&watcher);
+    forger = forger_open();
+    assert_true(send_forgeries(forger.fd, 0, RTMGRP_LINK, if_nametoindex("a")) > 0);
+    assert_true(send_forgeries(forger.fd, 0, RTMGRP_IPV4_ROUTE, if_nametoindex("a")) > 0);
     expect_untouched(&watcher, unscheduled);
-    close(fd);
+    close(forger.fd);
     SCNetworkReachabilityRelease(unscheduled);
 }
 
@@ -154,21 +159,19 @@ TEST(request_sockets_accept_only_the_kernel)
 {
     const struct forgery forgery = forge(NLMSG_ERROR, 0);
     struct watcher       watcher;
-    uint32_t             ports[PORTS];
-    size_t               count, refused = 0;
-    int                  fd;
+    struct forger        forger;
+    size_t               refused = 0;
 
     begin(&watcher);
-    count = find_ports(ports);
-    fd = open_forger();
-    for (size_t i = 0; i < count; i++) {
-        const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = ports[i] };
+    forger = forger_open();
+    for (size_t i = 0; i < forger.count; i++) {
+        const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = forger.ports[i] };
 
-        refused += sendto(fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to) < 0 &&
+        refused += sendto(forger.fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to) < 0 &&
                    errno == ECONNREFUSED;
     }
     assert_true(refused > 0);
-    close(fd);
+    close(forger.fd);
 }
 
 /* The queue is full of forgeries: real messages are lost, and the library recovers. */
@@ -176,19 +179,17 @@ TEST(a_flood_of_forged_messages_hides_no_change)
 {
     const struct forgery forgery = forge(RTM_DELLINK, 0x7fffffff);
     struct watcher       watcher;
-    uint32_t             ports[PORTS];
-    size_t               count, full = 0;
-    int                  fd;
+    struct forger        forger;
+    size_t               full = 0;
 
     begin(&watcher);
-    count = find_ports(ports);
-    fd = open_forger();
-    for (size_t i = 0; i < count; i++) {
-        const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = ports[i] };
+    forger = forger_open();
+    for (size_t i = 0; i < forger.count; i++) {
+        const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = forger.ports[i] };
         ssize_t                  sent;
 
         do
-            sent = sendto(fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to);
+            sent = sendto(forger.fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to);
         while (sent >= 0);
         full += errno == EAGAIN;
     }
@@ -197,7 +198,7 @@ TEST(a_flood_of_forged_messages_hides_no_change)
     EXPECT_CHANGE(&watcher, 0);
     namespace_ip("route add default via 192.0.2.1");
     EXPECT_CHANGE(&watcher, R);
-    close(fd);
+    close(forger.fd);
 }
 
 /* Datagrams that a careless reader would follow for ever, or behind their ends. */
@@ -225,41 +226,35 @@ TEST(malformed_and_oversized_forgeries_are_ignored)
 {
     struct watcher           watcher;
     SCNetworkReachabilityRef unscheduled;
-    uint32_t                 ports[PORTS];
-    size_t                   count, taken = 0;
-    int                      fd;
+    struct forger            forger;
+    size_t                   taken = 0;
 
-    begin(&watcher);
-    unscheduled = expect_target("198.51.100.8");
-    EXPECT(unscheduled, R, None);
-    count = find_ports(ports);
-    fd = open_forger();
-    for (size_t i = 0; i < count; i++)
-        taken += send_malformed(fd, &(struct sockaddr_nl){ .nl_family = AF_NETLINK, .nl_pid = ports[i] });
-    taken += send_malformed(fd, &(struct sockaddr_nl){ .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK });
+    unscheduled = begin_with_unscheduled(&watcher);
+    forger = forger_open();
+    for (size_t i = 0; i < forger.count; i++)
+        taken += send_malformed(forger.fd, &(struct sockaddr_nl){ .nl_family = AF_NETLINK, .nl_pid = forger.ports[i] });
+    taken += send_malformed(forger.fd, &(struct sockaddr_nl){ .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK });
     assert_true(taken > 9);
     expect_untouched(&watcher, unscheduled);
-    close(fd);
+    close(forger.fd);
     SCNetworkReachabilityRelease(unscheduled);
 }
 
 static struct {
-    int         fd;
-    size_t      count;
-    uint32_t    ports[PORTS];
-    atomic_bool over;
-} forger;
+    struct forger forger;
+    atomic_bool   over;
+} flood;
 
 /* Keeps the queues full. */
 static void *forge_without_pause(void *unused)
 {
     const struct forgery forgery = forge(RTM_DELLINK, 0x7fffffff);
 
-    while (!atomic_load(&forger.over))
-        for (size_t i = 0; i < forger.count; i++) {
-            const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = forger.ports[i] };
+    while (!atomic_load(&flood.over))
+        for (size_t i = 0; i < flood.forger.count; i++) {
+            const struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = flood.forger.ports[i] };
 
-            (void)!sendto(forger.fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to);
+            (void)!sendto(flood.forger.fd, &forgery, sizeof forgery, 0, (const struct sockaddr *)&to, sizeof to);
         }
     return unused;
 }
@@ -270,9 +265,8 @@ TEST(a_flood_that_never_ends_hides_no_change)
     struct watcher watcher;
 
     begin(&watcher);
-    forger.count = find_ports(forger.ports);
-    forger.fd = open_forger();
-    atomic_store(&forger.over, false);
+    flood.forger = forger_open();
+    atomic_store(&flood.over, false);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, forge_without_pause, NULL), 0);
     for (size_t i = 0; i < 5; i++) {
@@ -281,8 +275,8 @@ TEST(a_flood_that_never_ends_hides_no_change)
         namespace_ip("route add default via 192.0.2.1");
         EXPECT_CHANGE(&watcher, R);
     }
-    atomic_store(&forger.over, true);
+    atomic_store(&flood.over, true);
     for (size_t i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    close(forger.fd);
+    close(flood.forger.fd);
 }
