@@ -184,15 +184,19 @@ static void update_server_questions(struct network_monitor *network_monitor)
     questions_release(questions);
 }
 
+/* Whether the files were read, and an event will report each change. */
+static bool waits_for_events(const struct network_monitor *network_monitor)
+{
+    return !network_monitor->servers_unknown && resolver_files_are_watched(&network_monitor->files);
+}
+
 static int network_monitor_run(struct source *source)
 {
     struct network_monitor *network_monitor = container_of(source, struct network_monitor, source);
-    const bool              watched = resolver_files_descriptor(&network_monitor->files) >= 0;
-
     if (resolver_files_check(&network_monitor->files) || network_monitor->servers_unknown)
         update_server_questions(network_monitor);
     runloop_lock(network_monitor->loop);
-    source->deadline = watched && !network_monitor->servers_unknown ? NEVER : clock_now() + FILES_INTERVAL;
+    source->deadline = waits_for_events(network_monitor) ? NEVER : clock_now() + FILES_INTERVAL;
     runloop_unlock(network_monitor->loop);
     report_to_new_watches(network_monitor);
     return 0;
