@@ -148,13 +148,22 @@ static int query_network(struct netns *netns, struct network_path **ret)
     return error;
 }
 
-static bool sizes_are_valid(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *ways,
-                            size_t way_size, size_t capacity)
+/* Returns 0 or a status. */
+static int check_arguments(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *ways,
+                           size_t way_size, size_t capacity)
 {
-    if (network == NULL || network->size < sizeof *network || network->size > STRUCTURE_SIZE_LIMIT)
-        return false;
-    return capacity == 0 || (ways != NULL && way_size >= sizeof *ways && way_size <= STRUCTURE_SIZE_LIMIT &&
-                             way_size % _Alignof(SCNetworkReachabilityWay) == 0);
+    if (network == NULL)
+        return error_invalid("network: NULL");
+    if (network->size < sizeof *network || network->size > STRUCTURE_SIZE_LIMIT)
+        return error_invalid("network->size: set it to sizeof the structure");
+    if (capacity == 0)
+        return 0;
+    if (ways == NULL)
+        return error_invalid("ways: NULL, and capacity is not 0");
+    if (way_size < sizeof *ways || way_size > STRUCTURE_SIZE_LIMIT ||
+        way_size % _Alignof(SCNetworkReachabilityWay) != 0)
+        return error_invalid("waySize: set it to sizeof the structure");
+    return 0;
 }
 
 SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
@@ -162,12 +171,13 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
 {
     struct SCNetworkReachability *self;
     struct network_path          *current;
-    int                           error = 0;
+    int                           error;
 
     if (!target_check(target, &self))
         return 0;
-    if (!sizes_are_valid(network, ways, waySize, capacity) || !self->notify_network)
-        error = kSCStatusInvalidArgument;
+    error = check_arguments(network, ways, waySize, capacity);
+    if (error == 0 && !self->notify_network)
+        error = error_invalid("target: without kSCNetworkReachabilityOptionNotifyNetwork");
     if (error == 0 && (current = retain_last_network(self)) == NULL)
         error = query_network(self->netns, &current);
     if (error != 0) {
