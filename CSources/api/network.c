@@ -9,11 +9,14 @@
 
 /* ---- Watching --------------------------------------------------------------------------------------------------- */
 
-/* Keeps the path, and makes a delivery due. */
+/* Keeps the path, and makes a delivery due, unless another loop has reported the same. */
 static void set_network_locked(struct schedule *schedule, struct network_path *network)
 {
     struct SCNetworkReachability *target = schedule->target;
 
+    if (target->network_told && network_path_equal(target->network, network))
+        return;
+    target->network_told = true;
     counted_retain(&network->counted);
     network_path_release(target->network);
     target->network = network;
@@ -47,8 +50,19 @@ int network_join_locked(struct schedule *schedule)
 
     if (error != 0)
         return error;
-    network_path_release(target->network);
-    target->network = first;
+    list_for_each(node, &target->schedules) {
+        struct schedule *other = container_of(node, struct schedule, node);
+
+        network_monitor_repeat(other->loop, &other->network->watch);
+    }
+    if (!list_is_empty(&target->schedules))
+        network_monitor_repeat(schedule->loop, &schedule->network->watch);
+    if (target->network_told) {
+        network_path_release(first); /* perhaps not whole */
+    } else {
+        network_path_release(target->network);
+        target->network = first;
+    }
     return 0;
 }
 
@@ -64,6 +78,7 @@ void network_forget_locked(struct SCNetworkReachability *target)
         return;
     network_path_release(target->network);
     target->network = NULL;
+    target->network_told = false;
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */

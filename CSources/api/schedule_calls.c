@@ -172,6 +172,7 @@ static int add_schedule_locked(struct schedule *schedule)
         schedule->active = false;
         leave_name_monitor(schedule);
         network_leave_locked(schedule);
+        network_forget_locked(target);
         monitor_unwatch(loop, &schedule->watch);
         if (list_is_empty(&target->schedules))
             atomic_store_explicit(&target->published, 0, memory_order_release);

@@ -61,7 +61,7 @@ static struct network_watch *next_network_watch(struct network_monitor *network_
     return watch;
 }
 
-/* Moves the watches that need a report to `pending`: all, or those that never got one. */
+/* Moves the watches that need a report to `pending`: all, or those that never got one or get each. */
 static void collect_watches_locked(struct network_monitor *network_monitor, bool all, struct list *pending)
 {
     struct list kept;
@@ -69,10 +69,10 @@ static void collect_watches_locked(struct network_monitor *network_monitor, bool
     list_init(pending);
     list_init(&kept);
     while (!list_is_empty(&network_monitor->watches)) {
-        struct list *node = list_pop(&network_monitor->watches);
-        const bool   needed = all || !container_of(node, struct network_watch, node)->reported;
+        struct list                *node = list_pop(&network_monitor->watches);
+        const struct network_watch *watch = container_of(node, struct network_watch, node);
 
-        list_append(needed ? pending : &kept, node);
+        list_append(all || !watch->reported || watch->repeats ? pending : &kept, node);
     }
     list_move(&network_monitor->watches, &kept);
 }
@@ -328,6 +328,13 @@ int network_monitor_join(SCRunLoopRef loop, struct netns *netns, struct network_
     network_monitor_leave(loop, watch);
     network_path_release(*ret_first);
     return error;
+}
+
+void network_monitor_repeat(SCRunLoopRef loop, struct network_watch *watch)
+{
+    runloop_lock(loop);
+    watch->repeats = true;
+    runloop_unlock(loop);
 }
 
 void network_monitor_leave(SCRunLoopRef loop, struct network_watch *watch)

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "support/denial.h"
@@ -502,6 +503,16 @@ TEST(an_unscheduled_target_queries_the_kernel)
     expect_callback("a");
 }
 
+TEST(each_time_that_a_target_is_scheduled_makes_a_callback)
+{
+    open_watcher();
+    for (int i = 0; i < 3; i++) {
+        expect_callback("");
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    }
+}
+
 TEST(a_fetch_returns_a_target_whose_network_changed)
 {
     SCNetworkReachabilityRef target = network_target(), changed;
@@ -519,5 +530,80 @@ TEST(a_fetch_returns_a_target_whose_network_changed)
     assert_null(SCRunLoopCopyNextChange(loop, NULL));
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(target, loop, kSCRunLoopDefaultMode));
     SCRunLoopRelease(loop);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* ---- Several loops ---------------------------------------------------------------------------------------------- */
+
+TEST(a_change_on_two_loops_makes_one_callback)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    open_watcher();
+    expect_callback("a");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    assert_int_equal(idle_perform(other), 0);
+    expect_no_callback(); /* the callback after scheduling has come already */
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    assert_int_equal(idle_perform(other), 1);
+    expect_ways_now(watcher.target, "a c");
+    watcher.calls = 0;
+    expect_no_callback();
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(other);
+}
+
+TEST(a_second_loop_that_is_not_driven_hides_no_way)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    open_watcher();
+    expect_callback("a c");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    expect_ways_now(watcher.target, "a c");
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(other);
+}
+
+/* The first loop never sees the way that the second has reported. */
+TEST(a_way_that_one_loop_reported_is_taken_back_by_another)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    open_watcher();
+    expect_callback("a");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    assert_int_equal(idle_perform(other), 1);
+    expect_ways_now(watcher.target, "a c");
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    watcher.calls = 0;
+    namespace_ip("route delete default via 203.0.113.1");
+    expect_callback("a");
+    SCRunLoopRelease(other);
+}
+
+static void *retain_own_loop(void *argument)
+{
+    return SCRunLoopRetain(SCRunLoopGetCurrent());
+    (void)argument;
+}
+
+TEST(after_a_schedule_that_failed_the_kernel_is_queried)
+{
+    SCNetworkReachabilityRef target = network_target();
+    pthread_t                thread;
+    void                    *ended_loop;
+
+    unit_check(pthread_create(&thread, NULL, retain_own_loop, NULL), "pthread_create");
+    unit_check(pthread_join(thread, &ended_loop), "pthread_join");
+    assert_false(SCNetworkReachabilityScheduleWithRunLoop(target, ended_loop, kSCRunLoopDefaultMode));
+    namespace_ip("route add default via 192.0.2.1");
+    expect_ways_now(target, "a");
+    SCRunLoopRelease(ended_loop);
     SCNetworkReachabilityRelease(target);
 }
