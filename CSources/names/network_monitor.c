@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "names/resolver_files.h"
+#include "route/gateways.h"
 
 #define FILES_INTERVAL (2 * SECOND) /* between checks, if nothing reports changes of the resolver files */
 
@@ -129,8 +130,15 @@ static struct network_monitor *monitor_of_watch(struct path_watch *watch)
     return container_of(watch->owner, struct network_monitor, source.counted);
 }
 
+static void add_gateways(struct gateways *gateways, const struct path paths[NETWORK_FAMILIES])
+{
+    for (size_t i = 0; i < NETWORK_FAMILIES; i++)
+        gateways_add(gateways, &paths[i]);
+}
+
 static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
-                            struct round_cache *cache, const struct questions *questions, struct path *ret)
+                            struct round_cache *cache, const struct questions *questions, struct gateways *gateways,
+                            struct path *ret)
 {
     struct network_monitor *network_monitor = monitor_of_watch(watch);
     struct network_path    *network;
@@ -140,6 +148,9 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     if (error != 0)
         return error;
     network->whole = true;
+    add_gateways(gateways, network->paths);
+    for (size_t i = 0; i < network->count; i++)
+        add_gateways(gateways, network->ways[i].paths);
     network_path_release(network_monitor->evaluated);
     network_monitor->evaluated = network;
     *ret = network->paths[NETWORK_IPV4];

@@ -477,6 +477,25 @@ TEST(an_expired_default_makes_a_callback)
     expect_ways_now(watcher.target, "a");
 }
 
+/* Only the message about the neighbour announces that IPv6 prefers the other way. The target's own path is IPv4's. */
+TEST(an_ipv6_gateway_that_fails_and_comes_back_makes_a_callback)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 1");
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 2");
+    namespace_ip("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud permanent");
+    namespace_ip("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable");
+    open_watcher();
+    expect_callback("a c");
+    assert_int_equal(view_of(watcher.target).network.ipv6.interfaceIndex, if_nametoindex("a"));
+    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
+    expect_callback("a c");
+    assert_int_equal(view_of(watcher.target).network.ipv6.interfaceIndex, if_nametoindex("c"));
+    namespace_ip("neigh replace 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable");
+    expect_callback("a c");
+    assert_int_equal(view_of(watcher.target).network.ipv6.interfaceIndex, if_nametoindex("a"));
+}
+
 TEST(a_later_target_gets_a_first_callback_of_its_own)
 {
     struct watcher second = { 0 };
