@@ -342,6 +342,33 @@ TEST_EACH(name_servers, server_rows)
     expect_address(&view.network.nameServers[0], row->first);
 }
 
+/* The address of a link-local server is of use only with its scope. */
+static void expect_server_scope(SCNetworkReachabilityRef target, const char *interface)
+{
+    const struct view view = view_of(target);
+
+    expect_address(&view.network.nameServers[0], "fe80::53");
+    assert_int_equal(((const struct sockaddr_in6 *)&view.network.nameServers[0])->sin6_scope_id,
+                     if_nametoindex(interface));
+}
+
+TEST(a_link_local_server_has_its_scope)
+{
+    etc_write(ETC_RESOLV_CONF, "nameserver fe80::53%c\n");
+    watcher_schedule(&watcher, network_target());
+    expect_server_scope(watcher.target, "c");
+    (void)idle_perform(watcher.loop);
+    expect_server_scope(watcher.target, "c");
+    namespace_ip("link set dev c down");
+    (void)idle_perform(watcher.loop);
+    expect_server_scope(watcher.target, "c");
+    watcher.calls = 0;
+    namespace_ip("link set dev c name x");
+    (void)idle_perform(watcher.loop);
+    expect_server_scope(watcher.target, "c"); /* which does not exist: 0 */
+    assert_int_equal(watcher.calls, 1);
+}
+
 /* ---- Callbacks -------------------------------------------------------------------------------------------------- */
 
 static void open_watcher(void)
