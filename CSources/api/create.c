@@ -158,8 +158,9 @@ static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabili
         spec->questions[i].mark = options->routingMark;
     spec->notify_path = (options->options & kSCNetworkReachabilityOptionNotifyPath) != 0;
     spec->notify_network = (options->options & kSCNetworkReachabilityOptionNotifyNetwork) != 0;
-    return !spec->notify_network || is_plain_default_path(spec) ||
-           refuse("options->options: NotifyNetwork needs the default path, without interface and mark");
+    if (spec->notify_network && !is_plain_default_path(spec))
+        return refuse("options->options: NotifyNetwork is for the default path of all interfaces, without a mark");
+    return true;
 }
 
 /* ---- The calls -------------------------------------------------------------------------------------------------- */

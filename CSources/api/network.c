@@ -9,11 +9,14 @@
 
 /* ---- Watching --------------------------------------------------------------------------------------------------- */
 
-/* Keeps the path, and makes a delivery due. */
+/* Keeps the path, and makes a delivery due, unless another loop has reported the same. */
 static void set_network_locked(struct schedule *schedule, struct network_path *network)
 {
     struct SCNetworkReachability *target = schedule->target;
 
+    if (target->network_told && network_path_equal(target->network, network))
+        return;
+    target->network_told = true;
     counted_retain(&network->counted);
     network_path_release(target->network);
     target->network = network;
@@ -47,8 +50,19 @@ int network_join_locked(struct schedule *schedule)
 
     if (error != 0)
         return error;
-    network_path_release(target->network);
-    target->network = first;
+    list_for_each(node, &target->schedules) {
+        struct schedule *other = container_of(node, struct schedule, node);
+
+        network_monitor_repeat(other->loop, &other->network->watch);
+    }
+    if (!list_is_empty(&target->schedules))
+        network_monitor_repeat(schedule->loop, &schedule->network->watch);
+    if (target->network_told) {
+        network_path_release(first); /* perhaps not whole */
+    } else {
+        network_path_release(target->network);
+        target->network = first;
+    }
     return 0;
 }
 
@@ -64,6 +78,7 @@ void network_forget_locked(struct SCNetworkReachability *target)
         return;
     network_path_release(target->network);
     target->network = NULL;
+    target->network_told = false;
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
@@ -148,21 +163,22 @@ static int query_network(struct netns *netns, struct network_path **ret)
     return error;
 }
 
-/* Returns which argument is wrong, for SCErrorDetail; NULL: none is. */
-static const char *find_wrong_argument(const struct SCNetworkReachability *target,
-                                       const SCNetworkReachabilityNetwork *network,
-                                       const SCNetworkReachabilityWay *ways, size_t way_size, size_t capacity)
+/* Returns 0 or a status. */
+static int check_arguments(const SCNetworkReachabilityNetwork *network, const SCNetworkReachabilityWay *ways,
+                           size_t way_size, size_t capacity)
 {
     if (network == NULL)
-        return "network: NULL";
+        return error_invalid("network: NULL");
     if (network->size < sizeof *network || network->size > STRUCTURE_SIZE_LIMIT)
-        return "network->size: set it to sizeof the structure";
-    if (capacity > 0 && ways == NULL)
-        return "ways: NULL, and capacity is not 0";
-    if (capacity > 0 && (way_size < sizeof *ways || way_size > STRUCTURE_SIZE_LIMIT ||
-                         way_size % _Alignof(SCNetworkReachabilityWay) != 0))
-        return "waySize: not the size of the structure";
-    return target->notify_network ? NULL : "target: created without kSCNetworkReachabilityOptionNotifyNetwork";
+        return error_invalid("network->size: set it to sizeof the structure");
+    if (capacity == 0)
+        return 0;
+    if (ways == NULL)
+        return error_invalid("ways: NULL, and capacity is not 0");
+    if (way_size < sizeof *ways || way_size > STRUCTURE_SIZE_LIMIT ||
+        way_size % _Alignof(SCNetworkReachabilityWay) != 0)
+        return error_invalid("waySize: set it to sizeof the structure");
+    return 0;
 }
 
 SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNetworkReachabilityNetwork *network,
@@ -170,13 +186,13 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
 {
     struct SCNetworkReachability *self;
     struct network_path          *current;
-    const char                   *wrong;
     int                           error;
 
     if (!target_check(target, &self))
         return 0;
-    wrong = find_wrong_argument(self, network, ways, waySize, capacity);
-    error = wrong == NULL ? 0 : error_invalid(wrong);
+    error = check_arguments(network, ways, waySize, capacity);
+    if (error == 0 && !self->notify_network)
+        error = error_invalid("target: without kSCNetworkReachabilityOptionNotifyNetwork");
     if (error == 0 && (current = retain_last_network(self)) == NULL)
         error = query_network(self->netns, &current);
     if (error != 0) {

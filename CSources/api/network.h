@@ -14,7 +14,7 @@ int network_join_locked(struct schedule *schedule);
 /* Ends it. Does nothing if the schedule does not watch. */
 void network_leave_locked(struct schedule *schedule);
 
-/* Called after a schedule was removed from its target. */
+/* Called after a schedule was removed from its target, or was not added. */
 void network_forget_locked(struct SCNetworkReachability *target);
 
 #endif

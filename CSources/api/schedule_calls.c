@@ -75,6 +75,12 @@ static struct schedule *create_schedule(struct SCNetworkReachability *target, SC
     return schedule;
 }
 
+/* Whether a loop's monitor may find other flags, as it also reads the other ends of tunnels. */
+static bool is_provisional(const struct path *path)
+{
+    return path->dependencies.unknown_link != 0 || path->wireguard;
+}
+
 /* Evaluates without waiting for RTNL. The loop's monitor evaluates again later, after the barrier. The result of the
  * first schedule counts as delivered. Returns 0 or an errno. */
 static int evaluate_new_schedule_locked(struct SCNetworkReachability *target)
@@ -91,6 +97,8 @@ static int evaluate_new_schedule_locked(struct SCNetworkReachability *target)
         /* A name's first result brings a callback. That of localhost is here already. */
         if (target->kind == TARGET_NAME && target->lookups == NULL)
             delivery_set_owed_locked(target);
+    } else if (is_provisional(&path)) {
+        schedule_set_questions_locked(target); /* the other loops evaluate again, too: one may have known more */
     }
     return 0;
 }
@@ -164,6 +172,7 @@ static int add_schedule_locked(struct schedule *schedule)
         schedule->active = false;
         leave_name_monitor(schedule);
         network_leave_locked(schedule);
+        network_forget_locked(target);
         monitor_unwatch(loop, &schedule->watch);
         if (list_is_empty(&target->schedules))
             atomic_store_explicit(&target->published, 0, memory_order_release);

@@ -39,6 +39,7 @@ struct SCNetworkReachability {
     struct questions    *questions; /* always `initial` if the target needs no look-up */
     struct list          schedules;
     struct network_path *network;       /* the last one; NULL: not scheduled, or !notify_network */
+    bool                 network_told;  /* a loop's monitor has reported `network`: another one need not do it again */
     struct outcome       current;       /* of the last evaluation */
     struct outcome       delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
     atomic_ulong         path_version;  /* grows with `current` and with new questions; read without the lock */

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "names/resolver_files.h"
+#include "route/gateways.h"
 
 #define FILES_INTERVAL (2 * SECOND) /* between checks, if nothing reports changes of the resolver files */
 
@@ -61,7 +62,7 @@ static struct network_watch *next_network_watch(struct network_monitor *network_
     return watch;
 }
 
-/* Moves the watches that need a report to `pending`: all, or those that never got one. */
+/* Moves the watches that need a report to `pending`: all, or those that never got one or get each. */
 static void collect_watches_locked(struct network_monitor *network_monitor, bool all, struct list *pending)
 {
     struct list kept;
@@ -69,10 +70,10 @@ static void collect_watches_locked(struct network_monitor *network_monitor, bool
     list_init(pending);
     list_init(&kept);
     while (!list_is_empty(&network_monitor->watches)) {
-        struct list *node = list_pop(&network_monitor->watches);
-        const bool   needed = all || !container_of(node, struct network_watch, node)->reported;
+        struct list                *node = list_pop(&network_monitor->watches);
+        const struct network_watch *watch = container_of(node, struct network_watch, node);
 
-        list_append(needed ? pending : &kept, node);
+        list_append(all || !watch->reported || watch->repeats ? pending : &kept, node);
     }
     list_move(&network_monitor->watches, &kept);
 }
@@ -129,8 +130,15 @@ static struct network_monitor *monitor_of_watch(struct path_watch *watch)
     return container_of(watch->owner, struct network_monitor, source.counted);
 }
 
+static void add_gateways(struct gateways *gateways, const struct path paths[NETWORK_FAMILIES])
+{
+    for (size_t i = 0; i < NETWORK_FAMILIES; i++)
+        gateways_add(gateways, &paths[i]);
+}
+
 static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
-                            struct round_cache *cache, const struct questions *questions, struct path *ret)
+                            struct round_cache *cache, const struct questions *questions, struct gateways *gateways,
+                            struct path *ret)
 {
     struct network_monitor *network_monitor = monitor_of_watch(watch);
     struct network_path    *network;
@@ -140,6 +148,9 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     if (error != 0)
         return error;
     network->whole = true;
+    add_gateways(gateways, network->paths);
+    for (size_t i = 0; i < network->count; i++)
+        add_gateways(gateways, network->ways[i].paths);
     network_path_release(network_monitor->evaluated);
     network_monitor->evaluated = network;
     *ret = network->paths[NETWORK_IPV4];
@@ -184,15 +195,19 @@ static void update_server_questions(struct network_monitor *network_monitor)
     questions_release(questions);
 }
 
+/* Whether the files were read, and an event will report each change. */
+static bool waits_for_events(const struct network_monitor *network_monitor)
+{
+    return !network_monitor->servers_unknown && resolver_files_are_watched(&network_monitor->files);
+}
+
 static int network_monitor_run(struct source *source)
 {
     struct network_monitor *network_monitor = container_of(source, struct network_monitor, source);
-    const bool              watched = resolver_files_descriptor(&network_monitor->files) >= 0;
-
     if (resolver_files_check(&network_monitor->files) || network_monitor->servers_unknown)
         update_server_questions(network_monitor);
     runloop_lock(network_monitor->loop);
-    source->deadline = watched && !network_monitor->servers_unknown ? NEVER : clock_now() + FILES_INTERVAL;
+    source->deadline = waits_for_events(network_monitor) ? NEVER : clock_now() + FILES_INTERVAL;
     runloop_unlock(network_monitor->loop);
     report_to_new_watches(network_monitor);
     return 0;
@@ -324,6 +339,13 @@ int network_monitor_join(SCRunLoopRef loop, struct netns *netns, struct network_
     network_monitor_leave(loop, watch);
     network_path_release(*ret_first);
     return error;
+}
+
+void network_monitor_repeat(SCRunLoopRef loop, struct network_watch *watch)
+{
+    runloop_lock(loop);
+    watch->repeats = true;
+    runloop_unlock(loop);
 }
 
 void network_monitor_leave(SCRunLoopRef loop, struct network_watch *watch)

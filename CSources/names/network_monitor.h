@@ -17,6 +17,7 @@ struct network_watch {
     struct counted         *owner;
     struct network_monitor *monitor;  /* NULL: none */
     bool                    reported; /* `changed` was called */
+    bool                    repeats;  /* `changed` is called after each evaluation */
     /* Called on the driving thread, without a lock: once with the whole network path, then after each change. Takes a
      * reference if it keeps the network path. */
     void (*changed)(struct network_watch *watch, struct network_path *network);
@@ -28,6 +29,10 @@ struct network_watch {
 int  network_monitor_join(SCRunLoopRef loop, struct netns *netns, struct network_watch *watch,
                           struct network_path **ret_first);
 void network_monitor_leave(SCRunLoopRef loop, struct network_watch *watch);
+
+/* From now on, each evaluation is reported, also one that found no change: another loop may have reported a change that
+ * this one never sees. */
+void network_monitor_repeat(SCRunLoopRef loop, struct network_watch *watch);
 
 /* Reads which name servers there are, and gets the questions about the network path, with a reference. Returns 0 or an
  * errno. */

@@ -189,12 +189,17 @@ int resolver_files_descriptor(const struct resolver_files *files)
     return files->inotify != NULL ? files->inotify->descriptor.fd : -1;
 }
 
+bool resolver_files_are_watched(const struct resolver_files *files)
+{
+    return can_receive_events(files) && !atomic_load(&files->incomplete);
+}
+
 bool resolver_files_are_current(const struct resolver_files *files)
 {
     int unread;
 
-    return can_receive_events(files) && !atomic_load(&files->incomplete) &&
-           ioctl(files->inotify->descriptor.fd, FIONREAD, &unread) == 0 && unread == 0;
+    return resolver_files_are_watched(files) && ioctl(files->inotify->descriptor.fd, FIONREAD, &unread) == 0 &&
+           unread == 0;
 }
 
 bool resolver_files_check(struct resolver_files *files)

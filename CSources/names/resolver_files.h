@@ -25,6 +25,10 @@ void resolver_files_close(struct resolver_files *files);
 /* Returns a descriptor that becomes readable when one of the files may have changed; -1: there is none. */
 int resolver_files_descriptor(const struct resolver_files *files);
 
+/* Returns whether the descriptor reports every change of the files. False: there are no inotify instances or watches
+ * left, or the program has closed the descriptor. */
+bool resolver_files_are_watched(const struct resolver_files *files);
+
 /* Returns whether the files are surely as they were at the last check: all are watched, and no event is waiting. */
 bool resolver_files_are_current(const struct resolver_files *files);
 

@@ -13,6 +13,7 @@
 #include "route/lifetimes.h"
 #include "route/route_index.h"
 
+struct gateways;
 struct monitor;
 struct netns;
 struct round_cache;
@@ -25,9 +26,10 @@ struct path_watch {
     unsigned          extras;    /* query_extras bits */
     bool              can_share; /* one question, with a class; only this monitor sets the owner's path */
     /* Evaluates instead of full_path_evaluate, with its arguments; NULL: full_path_evaluate does. `rtnetlink` NULL:
-     * netlink is denied. */
+     * netlink is denied. Adds the gateways of all paths but *ret, which the monitor adds. */
     int (*evaluate)(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
-                    struct round_cache *cache, const struct questions *questions, struct path *ret);
+                    struct round_cache *cache, const struct questions *questions, struct gateways *gateways,
+                    struct path *ret);
     /* Changes whenever the owner's path or questions change, for any loop. */
     atomic_ulong *path_version;
     /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on

@@ -288,12 +288,14 @@ static struct network_path *make_network_path(const struct network_search *searc
     return network;
 }
 
-/* A name server's address, as its question has it. */
-static struct name_server server_of_question(const struct question *question)
+/* A name server's address, as its question has it. The scope is that of its zone now. */
+static struct name_server server_of_question(const struct network_search *search, const struct question *question)
 {
     struct name_server server = { .address = question->destination, .scope = question->scope };
 
     memcpy(server.zone, question->interface, sizeof server.zone);
+    if (server.zone[0] != '\0')
+        server.scope = netns_link_index(search->netns, server.zone);
     return server;
 }
 
@@ -305,7 +307,7 @@ static int add_servers(struct network_search *search, const struct questions *qu
 
         if (error != 0)
             return error;
-        network->servers[network->server_count++] = server_of_question(&questions->items[i]);
+        network->servers[network->server_count++] = server_of_question(search, &questions->items[i]);
         network->server_is_reachable = network->server_is_reachable || path_rank(&path) > 0;
     }
     return 0;

@@ -85,7 +85,8 @@ static int evaluate_over_netlink(struct monitor *monitor, const struct step *ste
     struct path_watch *watch = step->watch;
 
     if (watch->evaluate != NULL)
-        return watch->evaluate(watch, &monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions, ret);
+        return watch->evaluate(watch, &monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions,
+                               &monitor->gateways, ret);
     return full_path_evaluate(&monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions, watch->extras,
                               ret);
 }
@@ -95,7 +96,7 @@ static int evaluate_without_netlink(struct monitor *monitor, const struct step *
     struct path_watch *watch = step->watch;
 
     if (watch->evaluate != NULL)
-        return watch->evaluate(watch, NULL, monitor->netns, &monitor->cache, step->questions, ret);
+        return watch->evaluate(watch, NULL, monitor->netns, &monitor->cache, step->questions, &monitor->gateways, ret);
     return netns_evaluate_in_round(monitor->netns, &monitor->cache, step->questions, watch->extras, ret);
 }
 

@@ -77,6 +77,11 @@ static void create_with_an_unknown_option(void)
     create_with(sizeof(SCNetworkReachabilityOptions), "a.test", NULL, 1u << 31);
 }
 
+static void create_the_network_of_a_name(void)
+{
+    create_with(sizeof(SCNetworkReachabilityOptions), "a.test", NULL, kSCNetworkReachabilityOptionNotifyNetwork);
+}
+
 static void create_with_a_long_interface(void)
 {
     create_with(sizeof(SCNetworkReachabilityOptions), "a.test", "sixteen-letters-", 0);
@@ -95,11 +100,6 @@ static void create_with_name_and_address(void)
     options.nodename = "a.test";
     options.remoteAddress = (const struct sockaddr *)&address;
     SCNetworkReachabilityCreateWithOptions(NULL, &options);
-}
-
-static void create_for_the_network_of_a_name(void)
-{
-    create_with(sizeof(SCNetworkReachabilityOptions), "a.test", NULL, kSCNetworkReachabilityOptionNotifyNetwork);
 }
 
 static void get_flags_of_no_target(void)
@@ -150,10 +150,10 @@ static void get_ways_of_no_size(void)
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
     SCNetworkReachabilityWay     way;
 
-    SCNetworkReachabilityGetNetwork(target, &network, &way, 1, 1);
+    SCNetworkReachabilityGetNetwork(target, &network, &way, 0, 1);
 }
 
-static void get_a_network_without_the_option(void)
+static void get_the_network_of_a_plain_target(void)
 {
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
 
@@ -303,18 +303,18 @@ static const struct {
     REFUSAL(create_with_a_small_size, "options->size: "),
     REFUSAL(create_with_a_newer_option, "options: a field"),
     REFUSAL(create_with_an_unknown_option, "options->options: "),
+    REFUSAL(create_the_network_of_a_name, "options->options: "),
     REFUSAL(create_with_a_long_interface, "interfaceName: empty"),
     REFUSAL(create_with_two_interfaces, "interfaceName: not"),
     REFUSAL(get_flags_of_no_target, "target: "),
     REFUSAL(get_flags_to_nowhere, "flags: NULL"),
     REFUSAL(get_a_path_of_no_size, "path->size: "),
     REFUSAL(get_the_last_path_to_nowhere, "path: NULL"),
-    REFUSAL(create_for_the_network_of_a_name, "options->options: NotifyNetwork"),
     REFUSAL(get_a_network_to_nowhere, "network: NULL"),
     REFUSAL(get_a_network_of_no_size, "network->size: "),
     REFUSAL(get_ways_to_nowhere, "ways: NULL"),
     REFUSAL(get_ways_of_no_size, "waySize: "),
-    REFUSAL(get_a_network_without_the_option, "target: "),
+    REFUSAL(get_the_network_of_a_plain_target, "target: without"),
     REFUSAL(get_addresses_to_nowhere, "addresses: "),
     REFUSAL(get_a_description_to_nowhere, "buffer: "),
     REFUSAL(set_a_context_of_another_version, "context->version: "),

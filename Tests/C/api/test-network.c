@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "support/child.h"
@@ -371,6 +372,33 @@ TEST_EACH(name_servers, server_rows)
     expect_address(&view.network.nameServers[0], row->first);
 }
 
+/* The address of a link-local server is of use only with its scope. */
+static void expect_server_scope(SCNetworkReachabilityRef target, const char *interface)
+{
+    const struct view view = view_of(target);
+
+    expect_address(&view.network.nameServers[0], "fe80::53");
+    assert_int_equal(((const struct sockaddr_in6 *)&view.network.nameServers[0])->sin6_scope_id,
+                     if_nametoindex(interface));
+}
+
+TEST(a_link_local_server_has_its_scope)
+{
+    etc_write(ETC_RESOLV_CONF, "nameserver fe80::53%c\n");
+    watcher_schedule(&watcher, network_target());
+    expect_server_scope(watcher.target, "c");
+    (void)idle_perform(watcher.loop);
+    expect_server_scope(watcher.target, "c");
+    namespace_ip("link set dev c down");
+    (void)idle_perform(watcher.loop);
+    expect_server_scope(watcher.target, "c");
+    watcher.calls = 0;
+    namespace_ip("link set dev c name x");
+    (void)idle_perform(watcher.loop);
+    expect_server_scope(watcher.target, "c"); /* which does not exist: 0 */
+    assert_int_equal(watcher.calls, 1);
+}
+
 /* ---- Callbacks -------------------------------------------------------------------------------------------------- */
 
 static void open_watcher(void)
@@ -587,6 +615,25 @@ TEST(an_expired_default_makes_a_callback)
     expect_ways_now(watcher.target, "a");
 }
 
+/* Only the message about the neighbour announces that IPv6 prefers the other way. The target's own path is IPv4's. */
+TEST(an_ipv6_gateway_that_fails_and_comes_back_makes_a_callback)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 1");
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 2");
+    namespace_ip("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:0d dev c nud permanent");
+    namespace_ip("neigh add 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable");
+    open_watcher();
+    expect_callback("a c");
+    assert_int_equal(view_of(watcher.target).network.ipv6.interfaceIndex, if_nametoindex("a"));
+    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
+    expect_callback("a c");
+    assert_int_equal(view_of(watcher.target).network.ipv6.interfaceIndex, if_nametoindex("c"));
+    namespace_ip("neigh replace 2001:db8::1 lladdr 02:00:00:00:00:0b dev a nud reachable");
+    expect_callback("a c");
+    assert_int_equal(view_of(watcher.target).network.ipv6.interfaceIndex, if_nametoindex("a"));
+}
+
 TEST(a_later_target_gets_a_first_callback_of_its_own)
 {
     struct watcher second = { 0 };
@@ -611,6 +658,16 @@ TEST(an_unscheduled_target_queries_the_kernel)
     expect_ways_now(watcher.target, "a");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     expect_callback("a");
+}
+
+TEST(each_time_that_a_target_is_scheduled_makes_a_callback)
+{
+    open_watcher();
+    for (int i = 0; i < 3; i++) {
+        expect_callback("");
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
+    }
 }
 
 TEST(a_fetch_returns_a_target_whose_network_changed)
@@ -663,4 +720,79 @@ TEST(a_child_has_targets_of_its_own_and_the_parents_goes_on)
     }
     child_expect_end(child);
     expect_callback("a c");
+}
+
+/* ---- Several loops ---------------------------------------------------------------------------------------------- */
+
+TEST(a_change_on_two_loops_makes_one_callback)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    open_watcher();
+    expect_callback("a");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    assert_int_equal(idle_perform(other), 0);
+    expect_no_callback(); /* the callback after scheduling has come already */
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    assert_int_equal(idle_perform(other), 1);
+    expect_ways_now(watcher.target, "a c");
+    watcher.calls = 0;
+    expect_no_callback();
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(other);
+}
+
+TEST(a_second_loop_that_is_not_driven_hides_no_way)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    open_watcher();
+    expect_callback("a c");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    expect_ways_now(watcher.target, "a c");
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(other);
+}
+
+/* The first loop never sees the way that the second has reported. */
+TEST(a_way_that_one_loop_reported_is_taken_back_by_another)
+{
+    SCRunLoopRef other = SCRunLoopCreate();
+
+    namespace_ip("route add default via 192.0.2.1 metric 1");
+    open_watcher();
+    expect_callback("a");
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    namespace_ip("route add default via 203.0.113.1 metric 2");
+    assert_int_equal(idle_perform(other), 1);
+    expect_ways_now(watcher.target, "a c");
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, other, kSCRunLoopDefaultMode));
+    watcher.calls = 0;
+    namespace_ip("route delete default via 203.0.113.1");
+    expect_callback("a");
+    SCRunLoopRelease(other);
+}
+
+static void *retain_own_loop(void *argument)
+{
+    (void)argument;
+    return SCRunLoopRetain(SCRunLoopGetCurrent());
+}
+
+TEST(after_a_schedule_that_failed_the_kernel_is_queried)
+{
+    SCNetworkReachabilityRef target = network_target();
+    pthread_t                thread;
+    void                    *ended_loop;
+
+    unit_check(pthread_create(&thread, NULL, retain_own_loop, NULL), "pthread_create");
+    unit_check(pthread_join(thread, &ended_loop), "pthread_join");
+    assert_false(SCNetworkReachabilityScheduleWithRunLoop(target, ended_loop, kSCRunLoopDefaultMode));
+    namespace_ip("route add default via 192.0.2.1");
+    expect_ways_now(target, "a");
+    SCRunLoopRelease(ended_loop);
+    SCNetworkReachabilityRelease(target);
 }

@@ -670,6 +670,25 @@ TEST(without_watches_each_schedule_checks_hosts)
     watches_fail = false;
 }
 
+/* The same for the name servers of GetNetwork. They are read again every 2 seconds. */
+TEST(without_watches_the_servers_of_the_network_are_read_again)
+{
+    SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;
+
+    begin_anew();
+    watches_fail = true;
+    watcher_schedule(&watcher, expect_option("0.0.0.0", kSCNetworkReachabilityOptionNotifyNetwork));
+    drive_at(0);
+    watcher.calls = 0;
+    etc_replace(ETC_RESOLV_CONF, "# none\n");
+    drive_at(2);
+    assert_int_equal(watcher.calls, 1);
+    assert_true(SCNetworkReachabilityGetNetwork(watcher.target, &network, NULL, 0, 0));
+    assert_int_equal(network.nameServerCount, 0);
+    watcher_stop(&watcher);
+    watches_fail = false;
+}
+
 /* ---- One after another ------------------------------------------------------------------------------------------ */
 
 static void begin_pause(void)
