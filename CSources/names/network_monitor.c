@@ -142,7 +142,7 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     network->whole = true;
     network_path_release(network_monitor->evaluated);
     network_monitor->evaluated = network;
-    *ret = network->paths[NETWORK_IPV4];
+    *ret = network->paths[NETWORK_IPV6]; /* the monitor watches its gateway */
     ret->dependencies = dependencies;
     return 0;
 }

@@ -476,6 +476,25 @@ TEST(an_expired_default_makes_a_callback)
     expect_ways_now(watcher.target, "a");
 }
 
+/* IPv6 avoids a gateway whose neighbour entry has failed. There is no message about the routes. */
+TEST(an_ipv6_gateway_that_fails_or_comes_back_makes_a_callback)
+{
+    namespace_ip("route add default via 192.0.2.1"); /* an IPv4 gateway does not hide the other */
+    namespace_ip("-6 route add default via 2001:db8:c::1 dev c metric 100");
+    namespace_ip("-6 route append default dev a metric 100");
+    namespace_ip("neigh add 2001:db8:c::1 lladdr 02:00:00:00:00:01 dev c nud reachable");
+    open_watcher();
+    expect_callback("a c");
+    assert_int_equal(view_of(watcher.target).network.ipv6.interfaceIndex, if_nametoindex("c"));
+    (void)idle_perform(watcher.loop); /* what the set-up has left to do would hide a missed message */
+    namespace_ip("neigh change 2001:db8:c::1 dev c nud failed");
+    expect_callback("a c");
+    assert_int_equal(view_of(watcher.target).network.ipv6.interfaceIndex, if_nametoindex("a"));
+    namespace_ip("neigh replace 2001:db8:c::1 lladdr 02:00:00:00:00:01 dev c nud reachable");
+    expect_callback("a c");
+    assert_int_equal(view_of(watcher.target).network.ipv6.interfaceIndex, if_nametoindex("c"));
+}
+
 TEST(a_later_target_gets_a_first_callback_of_its_own)
 {
     struct watcher second = { 0 };
