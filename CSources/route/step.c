@@ -75,9 +75,9 @@ void step_end(struct monitor *monitor, const struct step *step, int error)
 
 /* ---- Evaluation ------------------------------------------------------------------------------------------------- */
 
-static bool can_receive(const struct monitor *monitor)
+static bool can_query(const struct monitor *monitor)
 {
-    return monitor->rtnetlink.events.socket.fd >= 0;
+    return monitor->rtnetlink.events.socket.fd >= 0 && !monitor->links_denied;
 }
 
 static int evaluate_over_netlink(struct monitor *monitor, const struct step *step, struct path *ret)
@@ -103,7 +103,7 @@ static int evaluate_step(struct monitor *monitor, const struct step *step, struc
 {
     int error = NETLINK_DENIED;
 
-    if (can_receive(monitor))
+    if (can_query(monitor))
         error = evaluate_over_netlink(monitor, step, ret);
     if (error == NETLINK_DENIED) { /* the process may have entered a sandbox a moment ago */
         plan_begin_polling(&monitor->plan);
@@ -373,7 +373,7 @@ void step_begin_batch(struct monitor *monitor, size_t limit)
     struct route_request     requests[QUERY_BATCH_LIMIT];
     size_t                   count;
 
-    if (!can_receive(monitor))
+    if (!can_query(monitor))
         return;
     runloop_lock(monitor->loop);
     open_filter_locked(monitor);
