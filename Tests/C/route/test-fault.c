@@ -257,6 +257,37 @@ TEST(each_slice_of_a_round_waits_for_the_barrier)
     SCRunLoopRelease(loop);
 }
 
+/* Only calls that succeed count. */
+static ssize_t fail_once(int fd, const void *bytes, size_t length, int flags)
+{
+    faults_send = send_and_count_barriers;
+    (void)fd, (void)bytes, (void)length, (void)flags;
+    errno = ENOMEM;
+    return -1;
+}
+
+TEST(a_query_after_a_failed_one_waits_for_the_barrier)
+{
+    SCNetworkReachabilityRef targets[2] = { expect_target("198.51.100.1"), expect_target("198.51.100.2") };
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    for (size_t i = 0; i < 2; i++)
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    namespace_ip("route del default");
+    barriers = 0;
+    faults_send = fail_once;
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    assert_int_equal(expect_flags_of(targets[1]), 0);
+    faults_send = NULL;
+    assert_int_equal(barriers, 1);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    SCRunLoopRelease(loop);
+}
+
 static ssize_t send_without_rules(int fd, const void *bytes, size_t length, int flags)
 {
     const struct nlmsghdr *header = bytes;
