@@ -23,12 +23,14 @@ static bool filter_passes_all(const struct monitor *monitor)
     return event_filter_passes_all(&monitor->filter, &monitor->watches, &monitor->gateways);
 }
 
-/* Lets all messages pass that affect a watch. Replies from before that may be outdated: their messages were dropped. */
+/* Lets all messages pass that affect a watch. Replies from before that may be outdated: their messages were dropped. So
+ * were those about changes that the kernel has not finished. */
 static void open_filter_locked(struct monitor *monitor)
 {
     if (filter_passes_all(monitor))
         return;
     rtnetlink_end_batch(&monitor->rtnetlink);
+    rtnetlink_set_barrier(&monitor->rtnetlink);
     if (event_filter_detach(&monitor->filter, &monitor->rtnetlink.events, &monitor->gateways) != 0)
         plan_begin_polling(&monitor->plan);
 }
