@@ -298,6 +298,17 @@ TEST(routes_in_the_table_default_count)
     expect_changes(TARGETS - 64, 10 * TARGETS);
 }
 
+/* The kernel has no such IPv6 rule of its own, but accepts one. */
+TEST(an_ipv6_rule_for_the_table_default_counts)
+{
+    namespace_ip("-6 rule add priority 32767 table default");
+    namespace_ip("-6 route add 2001:db8:1::40/122 via " GATEWAY_IPV6 " table default");
+    begin_ipv6();
+    set_default_ipv6(false);
+    expect_changes(TARGETS - 64, 10 * TARGETS);
+    assert_int_equal(crowd.flags[0x50], R);
+}
+
 TEST(a_throw_route_counts)
 {
     begin_ipv4();
