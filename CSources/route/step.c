@@ -150,6 +150,8 @@ static enum share_mode choose_mode(struct monitor *monitor, const struct step *s
 
     if (!shares(monitor) || path->wireguard || extent->kind == EXTENT_ALONE)
         return SHARE_LEAVE;
+    if (extent->kind == EXTENT_ROUTE && !extent_has_path(extent, path))
+        return SHARE_LEAVE;
     if (extent->kind == EXTENT_ROUTE)
         return step->must_check ? SHARE_CHECK : SHARE_FOLLOW;
     /* IPv4 packets without a route in "main" can have one in "default". */
@@ -307,6 +309,12 @@ static int apply_shared_path(struct monitor *monitor, const struct step *step, c
 
 /* ---- One answer ------------------------------------------------------------------------------------------------- */
 
+/* Whether a path shows that the watch can have the same as the others in the extent. */
+static bool path_can_be_shared(const struct extent *extent, const struct path *path)
+{
+    return extent->kind == EXTENT_ROUTE && extent_has_path(extent, path) && !path->wireguard;
+}
+
 static bool join_answer(struct monitor *monitor, const struct step *step, const struct extent *extent)
 {
     bool joined;
@@ -333,7 +341,8 @@ static struct shared_answer *create_shared_answer(struct monitor *monitor, struc
     return shared;
 }
 
-/* Evaluates the answer of one watch, unless there is an answer that it can share. */
+/* Evaluates the answer of one watch, unless there is an answer that it can share. After an exception, its own path
+ * decides. */
 static int update_own_answer(struct monitor *monitor, struct step *step)
 {
     struct shared_answer *shared = NULL;
@@ -343,14 +352,18 @@ static int update_own_answer(struct monitor *monitor, struct step *step)
 
     if (step->can_share && shares(monitor))
         error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
-    if (error == 0 && extent.kind == EXTENT_ROUTE && join_answer(monitor, step, &extent))
+    if (error == 0 && extent.kind == EXTENT_ROUTE && !step->answer->is_exception && join_answer(monitor, step, &extent))
         return 0;
     if (error == 0)
         error = evaluate_step(monitor, step, &path);
     if (error != 0)
         return error;
-    if (extent.kind == EXTENT_ROUTE && !path.wireguard)
+    step->answer->is_exception = extent.kind == EXTENT_ROUTE && !extent_has_path(&extent, &path);
+    if (path_can_be_shared(&extent, &path)) {
+        if (join_answer(monitor, step, &extent))
+            return 0;
         shared = create_shared_answer(monitor, step, &extent);
+    }
     if (shared != NULL)
         set_shared_path(monitor, step, shared, &extent, &path);
     else
