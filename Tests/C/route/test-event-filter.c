@@ -278,3 +278,19 @@ TEST(only_a_gateway_that_fails_or_comes_back_wakes)
     namespace_ip("neigh change " GATEWAY " stale");
     assert_false(is_readable(watcher.loop));
 }
+
+TEST(if_the_filter_cannot_be_replaced_a_new_gateway_counts)
+{
+    struct watcher later;
+
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    refused = SO_ATTACH_FILTER;
+    watcher_schedule_on(&later, expect_target("2001:db8:1::7"), watcher.loop);
+    EXPECT_QUIET(&later);
+    namespace_ip("neigh add " GATEWAY " reachable");
+    EXPECT_QUIET(&later);
+    assert_false(is_readable(watcher.loop));
+    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
+    assert_true(is_readable(watcher.loop));
+    watcher_stop(&later);
+}
