@@ -142,6 +142,18 @@ static bool shares(const struct monitor *monitor)
     return monitor->shares && plan_relies_on_messages(&monitor->plan);
 }
 
+/* extent_query. If a sandbox refuses the query, the watch is alone: each has another way to be evaluated. */
+static int find_extent(struct monitor *monitor, const struct question *question, struct extent *ret)
+{
+    const int error = extent_query(&monitor->rtnetlink, question, ret);
+
+    if (error != NETLINK_DENIED)
+        return error;
+    plan_begin_polling(&monitor->plan);
+    ret->kind = EXTENT_ALONE;
+    return 0;
+}
+
 /* What an evaluation by the questions of one watch means for the others with the answer. */
 static enum share_mode choose_mode(struct monitor *monitor, const struct step *step, const struct extent *extent,
                                    const struct path *path)
@@ -233,7 +245,7 @@ static int is_refused_alone(struct monitor *monitor, const struct step *step, bo
     *ret = false;
     if (!copy_other_question(monitor, step, &question))
         return 0;
-    error = extent_query(&monitor->rtnetlink, &question, &extent);
+    error = find_extent(monitor, &question, &extent);
     *ret = error == 0 && extent.kind != EXTENT_REFUSED;
     return error;
 }
@@ -242,7 +254,7 @@ static int is_refused_alone(struct monitor *monitor, const struct step *step, bo
 static int query_leader(struct monitor *monitor, const struct step *step, const struct shared_answer *shared,
                         struct extent *ret, bool *ret_is_special)
 {
-    int error = extent_query(&monitor->rtnetlink, &step->questions->items[0], ret);
+    int error = find_extent(monitor, &step->questions->items[0], ret);
 
     *ret_is_special = false;
     if (error == 0 && ret->kind == EXTENT_REFUSED && !step->must_check)
@@ -286,7 +298,7 @@ static void give_shared_path(struct monitor *monitor, const struct step *step, c
 static int check_route(struct monitor *monitor, const struct step *step, const struct shared_answer *shared, bool *ret)
 {
     struct extent extent;
-    const int     error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
+    const int     error = find_extent(monitor, &step->questions->items[0], &extent);
 
     *ret = error == 0 && extent.kind == EXTENT_ROUTE && extent.prefix.length == shared->match.length;
     return error;
@@ -351,7 +363,7 @@ static int update_own_answer(struct monitor *monitor, struct step *step)
     int                   error = 0;
 
     if (step->can_share && shares(monitor))
-        error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
+        error = find_extent(monitor, &step->questions->items[0], &extent);
     if (error == 0 && extent.kind == EXTENT_ROUTE && !step->answer->is_exception && join_answer(monitor, step, &extent))
         return 0;
     if (error == 0)

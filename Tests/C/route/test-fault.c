@@ -299,18 +299,21 @@ static ssize_t send_without_rules(int fd, const void *bytes, size_t length, int 
     return send(fd, bytes, length, flags);
 }
 
-/* So many targets would share answers. */
-TEST(changes_count_though_rules_cannot_be_read)
+/* So many targets share answers, if they can. The sandbox begins before or after the first round. */
+static void expect_changes_of_many(ssize_t (*send_some)(int fd, const void *bytes, size_t length, int flags),
+                                   bool first)
 {
     SCNetworkReachabilityRef targets[SLICED];
     SCRunLoopRef             loop = SCRunLoopCreate();
 
-    faults_send = send_without_rules;
+    if (first)
+        faults_send = send_some;
     for (size_t i = 0; i < SLICED; i++) {
         targets[i] = expect_target("198.51.100.1");
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
     }
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    faults_send = send_some;
     namespace_ip("route del default");
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     faults_send = NULL;
@@ -320,6 +323,16 @@ TEST(changes_count_though_rules_cannot_be_read)
         SCNetworkReachabilityRelease(targets[i]);
     }
     SCRunLoopRelease(loop);
+}
+
+TEST(changes_count_though_rules_cannot_be_read)
+{
+    expect_changes_of_many(send_without_rules, true);
+}
+
+TEST(changes_of_shared_answers_count_though_queries_are_refused)
+{
+    expect_changes_of_many(send_nothing, false);
 }
 
 static int      other_program = -1; /* its socket */
