@@ -253,7 +253,8 @@ $(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
 $(BUILD)/tests/test-soak: $(SOAK)
 
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
-$(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt
+$(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send
+$(BUILD)/tests/test-watch-set: TEST_LDFLAGS = -Wl,--wrap=calloc
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/test-pppd: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl,--wrap=genetlink_query \

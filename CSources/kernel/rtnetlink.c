@@ -379,12 +379,13 @@ static int exchange_query(struct rtnetlink *rtnetlink, const struct route_reques
         length += message_put_route_query(requests + length, ++rtnetlink->requests.sequence, request);
         rtnetlink->queries++;
         error = local_failure(netlink_send(&rtnetlink->requests, requests, length));
-        if (error == 0)
+        if (error == 0) {
             error = receive_reply(rtnetlink, rtnetlink->requests.sequence, ret);
+            rtnetlink->barrier = rtnetlink->barrier && error == ENOBUFS;
+        }
         if (error == ENOBUFS)
             recover_from_overrun(rtnetlink);
     }
-    rtnetlink->barrier = rtnetlink->barrier && error == ENOBUFS;
     return error;
 }
 

@@ -8,9 +8,11 @@
 
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
+#include <sys/socket.h>
 
 #include "pure/attribute.h"
 
+/* The last one exists for IPv4 only. */
 static const struct {
     uint32_t priority, table;
 } standard_rules[] = { { 0, RT_TABLE_LOCAL }, { 32766, RT_TABLE_MAIN }, { 32767, RT_TABLE_DEFAULT } };
@@ -57,6 +59,8 @@ bool rule_is_standard(const struct nlmsghdr *message)
                                         (header->flags & FIB_RULE_INVERT) != 0 };
     while (attribute_next(&walk, &attribute))
         parse_rule_attribute(&attribute, &rule);
+    if (rule.table == RT_TABLE_DEFAULT && header->family != AF_INET)
+        return false;
     for (size_t i = 0; i < sizeof standard_rules / sizeof standard_rules[0]; i++)
         if (rule.priority == standard_rules[i].priority && rule.table == standard_rules[i].table)
             return !rule.is_special;

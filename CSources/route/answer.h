@@ -54,6 +54,7 @@ struct answer {
     bool                      is_representative; /* the next evaluation is made for all that share the lifetime */
     bool                      evaluated;         /* since it has these questions */
     bool                      is_shared;         /* part of a struct shared_answer */
+    bool                      is_exception;      /* the last path was not that of the route: see extent_has_path */
 };
 
 /* What an evaluation means for the watches that share the answer. */

@@ -38,17 +38,23 @@ bool event_filter_prepare(struct event_filter *filter, const struct watch_set *s
     return true;
 }
 
+/* All messages pass. The filter cannot be removed: that is an error if it drops messages which affect a watch. */
+static int remove_filter(struct event_filter *filter, const struct netlink *events)
+{
+    const bool drops = filter->attached;
+    const int  error = netlink_detach_filter(events);
+
+    filter->attached = false;
+    return drops ? error : 0;
+}
+
 int event_filter_attach(struct event_filter *filter, const struct netlink *events, const struct route_filter *program)
 {
     const int error = netlink_attach_filter(events, program->code, program->length);
 
     filter->refused = error != 0 && error != ENOMEM;
-    if (error != 0) { /* the previous one is still there */
-        const bool drops = filter->attached;
-
-        filter->attached = false;
-        return drops ? netlink_detach_filter(events) : 0;
-    }
+    if (error != 0) /* the previous one is still there */
+        return remove_filter(filter, events);
     filter->attached = true;
     return 0;
 }
@@ -56,12 +62,11 @@ int event_filter_attach(struct event_filter *filter, const struct netlink *event
 int event_filter_detach(struct event_filter *filter, const struct netlink *events, const struct gateways *gateways)
 {
     struct route_filter program;
-    const bool          drops = filter->attached;
 
     route_filter_build_open(&program, gateways->items, gateways->count);
-    filter->attached = false;
     filter->gateways = gateways->version;
-    if (netlink_attach_filter(events, program.code, program.length) == 0)
-        return 0;
-    return drops ? netlink_detach_filter(events) : 0;
+    if (netlink_attach_filter(events, program.code, program.length) != 0)
+        return remove_filter(filter, events);
+    filter->attached = false;
+    return 0;
 }

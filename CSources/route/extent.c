@@ -35,8 +35,15 @@ int extent_query(struct rtnetlink *rtnetlink, const struct question *question, s
         ret->kind = EXTENT_ROUTE;
         ret->prefix = route_prefix(&route);
         ret->prefix.address = address_truncate(&request.destination, ret->prefix.length);
+        ret->oif = route.oif;
+        ret->has_gateway = route.has_gateway;
     }
     return 0;
+}
+
+bool extent_has_path(const struct extent *extent, const struct path *path)
+{
+    return path->index == extent->oif && (path->gateway.family != AF_UNSPEC) == extent->has_gateway;
 }
 
 bool extent_covers(const struct address_prefix *outer, const struct address_prefix *inner)

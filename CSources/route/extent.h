@@ -16,12 +16,18 @@ enum extent_kind {
 struct extent {
     enum extent_kind      kind;
     struct address_prefix prefix;
+    uint32_t              oif; /* the route's, like the next one */
+    bool                  has_gateway;
     unsigned class; /* see question_class */
 };
 
 /* Queries the route that leads to the question's destination. The question has a class. Returns 0, or an errno if the
  * kernel could not be queried. */
 int extent_query(struct rtnetlink *rtnetlink, const struct question *question, struct extent *ret);
+
+/* Whether the path is that of the route. If it is not, the kernel has an exception for the address alone: a router has
+ * redirected its packets. */
+bool extent_has_path(const struct extent *extent, const struct path *path);
 
 /* Whether `inner` is a part of `outer`, or equal to it. */
 bool extent_covers(const struct address_prefix *outer, const struct address_prefix *inner);

@@ -11,17 +11,42 @@ static struct route_filter_gateway *find_gateway(struct gateways *gateways, uint
     return NULL;
 }
 
+/* Returns a place for another gateway; ROUTE_FILTER_GATEWAYS: there is none. Rather that of a gateway that has not
+ * failed: a path can come back to one that has. */
+static unsigned find_place(const struct gateways *gateways)
+{
+    unsigned place = gateways->count;
+
+    for (unsigned i = 0; i < gateways->count && gateways->count == ROUTE_FILTER_GATEWAYS; i++)
+        if (gateways->unused[i] && (place == ROUTE_FILTER_GATEWAYS || !gateways->items[i].failed))
+            place = i;
+    return place;
+}
+
 void gateways_add(struct gateways *gateways, const struct path *path)
 {
-    const unsigned next = gateways->count;
+    const struct route_filter_gateway *known;
+    unsigned                           place;
 
-    if (path->gateway.family != AF_INET6 || next == ROUTE_FILTER_GATEWAYS ||
-        find_gateway(gateways, path->index, &path->gateway) != NULL)
+    if (path->gateway.family != AF_INET6)
         return;
-    gateways->unsure[next] = false;
-    gateways->items[next] = (struct route_filter_gateway){ .address = path->gateway, .index = path->index };
-    gateways->count++;
+    known = find_gateway(gateways, path->index, &path->gateway);
+    place = known != NULL ? (unsigned)(known - gateways->items) : find_place(gateways);
+    if (place == ROUTE_FILTER_GATEWAYS)
+        return;
+    gateways->unused[place] = false;
+    if (known != NULL)
+        return;
+    gateways->unsure[place] = false;
+    gateways->items[place] = (struct route_filter_gateway){ .address = path->gateway, .index = path->index };
+    gateways->count += place == gateways->count;
     gateways->version++;
+}
+
+void gateways_age(struct gateways *gateways)
+{
+    for (unsigned i = 0; i < gateways->count; i++)
+        gateways->unused[i] = true;
 }
 
 void gateways_distrust(struct gateways *gateways)

@@ -6,8 +6,8 @@
  * The IPv6 gateways of a monitor's paths. If a gateway does not respond, IPv6 prefers other routes, as soon as the
  * gateway's neighbour entry has failed. Only the message about that entry announces it.
  *
- * At most 16. Others are ignored, and so is a gateway that failed before a path used it. Only the thread that drives
- * the loop uses this.
+ * At most 16. Others are ignored, and so is a gateway that failed before a path used it. A new gateway takes the place
+ * of one that no path has used since all paths were last stale. Only the thread that drives the loop uses this.
  */
 
 #include "pure/message.h"
@@ -17,12 +17,16 @@
 struct gateways {
     struct route_filter_gateway items[ROUTE_FILTER_GATEWAYS];
     bool                        unsure[ROUTE_FILTER_GATEWAYS]; /* a message may have been lost */
+    bool                        unused[ROUTE_FILTER_GATEWAYS]; /* since all paths were last stale */
     unsigned                    count;
     unsigned long               version; /* counts changes */
 };
 
 /* Adds the gateway of a path, if the path has one, the list does not have it yet, and there is room. */
 void gateways_add(struct gateways *gateways, const struct path *path);
+
+/* All paths are stale. */
+void gateways_age(struct gateways *gateways);
 
 /* Messages were lost. The next one about each gateway counts, and the filter must pass it. */
 void gateways_distrust(struct gateways *gateways);

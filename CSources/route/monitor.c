@@ -140,6 +140,11 @@ static int update_links(struct monitor *monitor, bool lost, bool drained, struct
     if (monitor->links_known && !lost)
         return 0;
     error = rtnetlink_read_links(&monitor->rtnetlink);
+    monitor->links_denied = error == NETLINK_DENIED;
+    if (monitor->links_denied) {
+        plan_begin_polling(&monitor->plan);
+        error = 0;
+    }
     /* After an overrun the kernel drops messages silently until the queue is read to its end. */
     monitor->links_known = error == 0 && drained;
     changes->all_stale = true;
@@ -147,7 +152,7 @@ static int update_links(struct monitor *monitor, bool lost, bool drained, struct
 }
 
 /* Reads the rules if that is due. Few watches do not share answers: the first evaluation of each would need one more
- * query. Returns 0 or an errno. */
+ * query. Rules that cannot be read are not standard. Returns 0 or an errno. */
 static int update_sharing(struct monitor *monitor, bool lost)
 {
     bool is_standard;
@@ -161,7 +166,7 @@ static int update_sharing(struct monitor *monitor, bool lost)
     if (count_watches(monitor) < SHARING_MINIMUM)
         return 0;
     error = routing_policy_is_standard(&monitor->rtnetlink, &is_standard);
-    if (error != 0)
+    if (error != 0 && error != NETLINK_DENIED)
         return error;
     monitor->rules_known = true;
     monitor->shares = is_standard;

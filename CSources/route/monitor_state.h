@@ -37,7 +37,8 @@ struct monitor {
     struct round_cache  cache;
     struct round        round;
     bool                links_known, rules_known;
-    bool                shares; /* watches may share answers: the rules are standard, and all messages come */
+    bool                links_denied; /* a sandbox refuses to list the links: evaluate as if netlink was denied */
+    bool                shares;       /* watches may share answers: the rules are standard, and all messages come */
 };
 
 #endif

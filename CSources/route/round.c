@@ -19,6 +19,12 @@
 
 /* ---- Begin ------------------------------------------------------------------------------------------------------ */
 
+static void mark_all_stale_locked(struct monitor *monitor)
+{
+    watch_set_mark_all(&monitor->watches);
+    gateways_age(&monitor->gateways);
+}
+
 /* Marks the answers stale whose time has come. */
 static void mark_due_stale_locked(struct monitor *monitor)
 {
@@ -26,7 +32,7 @@ static void mark_due_stale_locked(struct monitor *monitor)
     const int64_t now = monitor->round.began;
 
     if (plan->recheck <= now || plan->poll <= now)
-        watch_set_mark_all(&monitor->watches);
+        mark_all_stale_locked(monitor);
     if (plan->recheck <= now)
         plan->recheck = NEVER;
     if (plan->reread <= now)
@@ -48,7 +54,7 @@ static void begin_round(struct monitor *monitor, const struct changes *changes)
     pppd = round_cache_begin(&monitor->cache);
     runloop_lock(monitor->loop);
     if (changes->all_stale)
-        watch_set_mark_all(&monitor->watches);
+        mark_all_stale_locked(monitor);
     if (pppd)
         watch_set_mark_pppd(&monitor->watches);
     mark_due_stale_locked(monitor);
@@ -112,7 +118,7 @@ void round_end(struct monitor *monitor, bool more)
     plan_retry(plan, now, round->failed);
     runloop_lock(monitor->loop);
     if (round->next_all)
-        watch_set_mark_all(&monitor->watches);
+        mark_all_stale_locked(monitor);
     if (watch_steps_end_round(&monitor->watches) || round->next_is_due || more)
         runloop_source_due_locked(monitor->loop, &monitor->source);
     pppd = !list_is_empty(&monitor->watches.pppd);

@@ -23,12 +23,14 @@ static bool filter_passes_all(const struct monitor *monitor)
     return event_filter_passes_all(&monitor->filter, &monitor->watches, &monitor->gateways);
 }
 
-/* Lets all messages pass that affect a watch. Replies from before that may be outdated: their messages were dropped. */
+/* Lets all messages pass that affect a watch. Replies from before that may be outdated: their messages were dropped. So
+ * were those about changes that the kernel has not finished. */
 static void open_filter_locked(struct monitor *monitor)
 {
     if (filter_passes_all(monitor))
         return;
     rtnetlink_end_batch(&monitor->rtnetlink);
+    rtnetlink_set_barrier(&monitor->rtnetlink);
     if (event_filter_detach(&monitor->filter, &monitor->rtnetlink.events, &monitor->gateways) != 0)
         plan_begin_polling(&monitor->plan);
 }
@@ -75,9 +77,9 @@ void step_end(struct monitor *monitor, const struct step *step, int error)
 
 /* ---- Evaluation ------------------------------------------------------------------------------------------------- */
 
-static bool can_receive(const struct monitor *monitor)
+static bool can_query(const struct monitor *monitor)
 {
-    return monitor->rtnetlink.events.socket.fd >= 0;
+    return monitor->rtnetlink.events.socket.fd >= 0 && !monitor->links_denied;
 }
 
 static int evaluate_over_netlink(struct monitor *monitor, const struct step *step, struct path *ret)
@@ -104,7 +106,7 @@ static int evaluate_step(struct monitor *monitor, const struct step *step, struc
 {
     int error = NETLINK_DENIED;
 
-    if (can_receive(monitor))
+    if (can_query(monitor))
         error = evaluate_over_netlink(monitor, step, ret);
     if (error == NETLINK_DENIED) { /* the process may have entered a sandbox a moment ago */
         plan_begin_polling(&monitor->plan);
@@ -141,6 +143,18 @@ static bool shares(const struct monitor *monitor)
     return monitor->shares && plan_relies_on_messages(&monitor->plan);
 }
 
+/* extent_query. If a sandbox refuses the query, the watch is alone: each has another way to be evaluated. */
+static int find_extent(struct monitor *monitor, const struct question *question, struct extent *ret)
+{
+    const int error = extent_query(&monitor->rtnetlink, question, ret);
+
+    if (error != NETLINK_DENIED)
+        return error;
+    plan_begin_polling(&monitor->plan);
+    ret->kind = EXTENT_ALONE;
+    return 0;
+}
+
 /* What an evaluation by the questions of one watch means for the others with the answer. */
 static enum share_mode choose_mode(struct monitor *monitor, const struct step *step, const struct extent *extent,
                                    const struct path *path)
@@ -148,6 +162,8 @@ static enum share_mode choose_mode(struct monitor *monitor, const struct step *s
     const bool is_ipv4 = step->questions->items[0].destination.family == AF_INET;
 
     if (!shares(monitor) || path->wireguard || extent->kind == EXTENT_ALONE)
+        return SHARE_LEAVE;
+    if (extent->kind == EXTENT_ROUTE && !extent_has_path(extent, path))
         return SHARE_LEAVE;
     if (extent->kind == EXTENT_ROUTE)
         return step->must_check ? SHARE_CHECK : SHARE_FOLLOW;
@@ -230,7 +246,7 @@ static int is_refused_alone(struct monitor *monitor, const struct step *step, bo
     *ret = false;
     if (!copy_other_question(monitor, step, &question))
         return 0;
-    error = extent_query(&monitor->rtnetlink, &question, &extent);
+    error = find_extent(monitor, &question, &extent);
     *ret = error == 0 && extent.kind != EXTENT_REFUSED;
     return error;
 }
@@ -239,7 +255,7 @@ static int is_refused_alone(struct monitor *monitor, const struct step *step, bo
 static int query_leader(struct monitor *monitor, const struct step *step, const struct shared_answer *shared,
                         struct extent *ret, bool *ret_is_special)
 {
-    int error = extent_query(&monitor->rtnetlink, &step->questions->items[0], ret);
+    int error = find_extent(monitor, &step->questions->items[0], ret);
 
     *ret_is_special = false;
     if (error == 0 && ret->kind == EXTENT_REFUSED && !step->must_check)
@@ -283,7 +299,7 @@ static void give_shared_path(struct monitor *monitor, const struct step *step, c
 static int check_route(struct monitor *monitor, const struct step *step, const struct shared_answer *shared, bool *ret)
 {
     struct extent extent;
-    const int     error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
+    const int     error = find_extent(monitor, &step->questions->items[0], &extent);
 
     *ret = error == 0 && extent.kind == EXTENT_ROUTE && extent.prefix.length == shared->match.length;
     return error;
@@ -305,6 +321,12 @@ static int apply_shared_path(struct monitor *monitor, const struct step *step, c
 }
 
 /* ---- One answer ------------------------------------------------------------------------------------------------- */
+
+/* Whether a path shows that the watch can have the same as the others in the extent. */
+static bool path_can_be_shared(const struct extent *extent, const struct path *path)
+{
+    return extent->kind == EXTENT_ROUTE && extent_has_path(extent, path) && !path->wireguard;
+}
 
 static bool join_answer(struct monitor *monitor, const struct step *step, const struct extent *extent)
 {
@@ -332,7 +354,8 @@ static struct shared_answer *create_shared_answer(struct monitor *monitor, struc
     return shared;
 }
 
-/* Evaluates the answer of one watch, unless there is an answer that it can share. */
+/* Evaluates the answer of one watch, unless there is an answer that it can share. After an exception, its own path
+ * decides. */
 static int update_own_answer(struct monitor *monitor, struct step *step)
 {
     struct shared_answer *shared = NULL;
@@ -341,15 +364,19 @@ static int update_own_answer(struct monitor *monitor, struct step *step)
     int                   error = 0;
 
     if (step->can_share && shares(monitor))
-        error = extent_query(&monitor->rtnetlink, &step->questions->items[0], &extent);
-    if (error == 0 && extent.kind == EXTENT_ROUTE && join_answer(monitor, step, &extent))
+        error = find_extent(monitor, &step->questions->items[0], &extent);
+    if (error == 0 && extent.kind == EXTENT_ROUTE && !step->answer->is_exception && join_answer(monitor, step, &extent))
         return 0;
     if (error == 0)
         error = evaluate_step(monitor, step, &path);
     if (error != 0)
         return error;
-    if (extent.kind == EXTENT_ROUTE && !path.wireguard)
+    step->answer->is_exception = extent.kind == EXTENT_ROUTE && !extent_has_path(&extent, &path);
+    if (path_can_be_shared(&extent, &path)) {
+        if (join_answer(monitor, step, &extent))
+            return 0;
         shared = create_shared_answer(monitor, step, &extent);
+    }
     if (shared != NULL)
         set_shared_path(monitor, step, shared, &extent, &path);
     else
@@ -374,7 +401,7 @@ void step_begin_batch(struct monitor *monitor, size_t limit)
     struct route_request     requests[QUERY_BATCH_LIMIT];
     size_t                   count;
 
-    if (!can_receive(monitor))
+    if (!can_query(monitor))
         return;
     runloop_lock(monitor->loop);
     open_filter_locked(monitor);

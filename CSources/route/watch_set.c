@@ -221,10 +221,24 @@ int watch_set_leave(struct watch_set *set, struct path_watch *watch, struct list
     return error;
 }
 
+/* The watch leaves its shared answer. If there is no memory, all watches that share it are checked. Returns 0 or
+ * ENOMEM. */
+static int separate(struct watch_set *set, struct path_watch *watch)
+{
+    struct shared_answer *shared = answer_shared(watch->answer);
+    const int             error = watch_set_leave(set, watch, &set->stale);
+
+    if (error != 0) {
+        shared->must_check = true;
+        mark_stale(set, &shared->answer);
+    }
+    return error;
+}
+
 int watch_set_isolate(struct watch_set *set, struct path_watch *watch)
 {
     watch->can_share = false;
-    return watch->answer->is_shared ? watch_set_leave(set, watch, &set->stale) : 0;
+    return watch->answer->is_shared ? separate(set, watch) : 0;
 }
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
@@ -232,17 +246,6 @@ int watch_set_isolate(struct watch_set *set, struct path_watch *watch)
 static void mark_member_stale(void *info, struct route_index_member *member)
 {
     mark_stale(info, container_of(member, struct answer, routes));
-}
-
-/* If there is no memory, all watches that share the answer are checked. */
-static void separate(struct watch_set *set, struct path_watch *watch)
-{
-    struct shared_answer *shared = answer_shared(watch->answer);
-
-    if (watch_set_leave(set, watch, &set->stale) == 0)
-        return;
-    shared->must_check = true;
-    mark_stale(set, &shared->answer);
 }
 
 bool watch_set_mark_route(struct watch_set *set, const struct route *route)
@@ -255,7 +258,7 @@ bool watch_set_mark_route(struct watch_set *set, const struct route *route)
     count += sharing_visit(&set->sharing, &prefix, mark_stale, set);
     count += sharing_collect_leaving(&set->sharing, &prefix, &leaving);
     while ((node = list_pop(&leaving)) != NULL)
-        separate(set, container_of(node, struct path_watch, node));
+        (void)separate(set, container_of(node, struct path_watch, node));
     return count > 0;
 }
 

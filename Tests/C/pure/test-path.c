@@ -382,3 +382,21 @@ TEST(paths_differ_in_flags_and_interface_or_in_more)
     assert_false(reported_outcome_differs(&base, &other));
     assert_true(path_differs(&base, &other));
 }
+
+/* Later the type is read, and added. */
+TEST(a_carrier_has_no_type_before_it_is_known)
+{
+    const struct address remote = make("192.0.2.9");
+    struct path          path = { .flags = R, .index = 7 };
+    struct path          outer = {
+                 .flags = R, .index = 3, .type = kSCNetworkReachabilityInterfaceTypeWiredEthernet, .type_unknown = true
+    };
+
+    path_apply_outer(&path, &remote, &outer);
+    assert_int_equal(path.carriers, 0);
+    assert_int_equal(path.unknown_carrier, 3);
+    outer.type_unknown = false;
+    path_apply_outer(&path, &remote, &outer);
+    assert_int_equal(path.carriers, 1u << kSCNetworkReachabilityInterfaceTypeWiredEthernet);
+    assert_int_equal(path.unknown_carrier, 0);
+}

@@ -19,6 +19,8 @@ static struct writer  writer;
 
 static int         refused; /* the option that setsockopt refuses; 0: none */
 static const char *added;   /* a route that is added just before the filter is removed; NULL: none */
+static bool        unsafe;  /* the filter was replaced, and no query has waited for RTNL since */
+static unsigned    queries; /* in this state */
 
 static void add_route(const char *prefix);
 
@@ -39,7 +41,21 @@ int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_
         added = NULL;
         add_route(prefix);
     }
+    unsafe = unsafe || (level == SOL_SOCKET && option == SO_ATTACH_FILTER);
     return __real_setsockopt(fd, level, option, value, length);
+}
+
+ssize_t __real_send(int fd, const void *bytes, size_t length, int flags);
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags);
+ssize_t __wrap_send(int fd, const void *bytes, size_t length, int flags)
+{
+    const struct nlmsghdr *header = bytes;
+
+    if (length >= sizeof *header && header->nlmsg_type == RTM_GETLINK)
+        unsafe = false;
+    if (length >= sizeof *header && header->nlmsg_type == RTM_GETROUTE)
+        queries += unsafe;
+    return __real_send(fd, bytes, length, flags);
 }
 
 static void begin(void)
@@ -222,9 +238,11 @@ TEST(a_route_that_changes_before_the_filter_is_removed_counts)
     watcher_start(&watcher, expect_target("10.7.0.9"));
     attach_filter();
     added = "203.0.113.0/24"; /* after the query for the remote address, and before messages about it pass */
+    queries = 0;
     remove_route("10.7.0.9/32");
     EXPECT_QUIET(&watcher);
     assert_null(added);
+    assert_int_equal(queries, 0); /* the filter may have dropped a message about a change that goes on */
     EXPECT(watcher.target, 0, RouteBlackhole);
 }
 
@@ -274,4 +292,20 @@ TEST(only_a_gateway_that_fails_or_comes_back_wakes)
     EXPECT_QUIET(&watcher);
     namespace_ip("neigh change " GATEWAY " stale");
     assert_false(is_readable(watcher.loop));
+}
+
+TEST(if_the_filter_cannot_be_replaced_a_new_gateway_counts)
+{
+    struct watcher later;
+
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    refused = SO_ATTACH_FILTER;
+    watcher_schedule_on(&later, expect_target("2001:db8:1::7"), watcher.loop);
+    EXPECT_QUIET(&later);
+    namespace_ip("neigh add " GATEWAY " reachable");
+    EXPECT_QUIET(&later);
+    assert_false(is_readable(watcher.loop));
+    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
+    assert_true(is_readable(watcher.loop));
+    watcher_stop(&later);
 }

@@ -84,6 +84,59 @@ TEST(a_receive_error_is_reported_and_recovered_from)
     assert_int_equal(watcher.flags, 0);
 }
 
+/* A sandbox refuses requests about links, as Android does, but no route queries. */
+static ssize_t send_without_links(int fd, const void *bytes, size_t length, int flags)
+{
+    const struct nlmsghdr *header = bytes;
+
+    if (header->nlmsg_type == RTM_GETLINK) {
+        errno = EACCES;
+        return -1;
+    }
+    return send(fd, bytes, length, flags);
+}
+
+static ssize_t send_nothing(int fd, const void *bytes, size_t length, int flags)
+{
+    (void)fd, (void)bytes, (void)length, (void)flags;
+    errno = EACCES;
+    return -1;
+}
+
+/* The monitor cannot read the links, at first or after lost messages. */
+static void expect_changes_without_links(ssize_t (*send_some)(int fd, const void *bytes, size_t length, int flags),
+                                         bool first)
+{
+    struct watcher watcher = { 0 };
+
+    if (first)
+        faults_send = send_some;
+    watcher_start(&watcher, expect_target("198.51.100.1"));
+    (void)watcher_pass(&watcher);
+    faults_send = send_some;
+    if (!first) {
+        faults_arm(&(struct fault){ .function = "recvfrom", .error = ENOBUFS, .loses = true });
+        namespace_ip("route add 203.0.113.0/24 via 192.0.2.1");
+        (void)watcher_pass(&watcher);
+        assert_non_null(faults_disarm());
+        namespace_ip("route del 203.0.113.0/24");
+    }
+    namespace_ip("route del default");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&watcher, R);
+    faults_send = NULL;
+    watcher_stop(&watcher);
+}
+
+TEST(changes_count_though_links_cannot_be_read)
+{
+    expect_changes_without_links(send_without_links, true);
+    expect_changes_without_links(send_nothing, true);
+    expect_changes_without_links(send_without_links, false);
+    expect_changes_without_links(send_nothing, false);
+}
+
 TEST(a_kernel_without_ipv6_has_no_ipv6_route)
 {
     SCNetworkReachabilityFlags flags = 0;
@@ -202,6 +255,84 @@ TEST(each_slice_of_a_round_waits_for_the_barrier)
         SCNetworkReachabilityRelease(targets[i]);
     }
     SCRunLoopRelease(loop);
+}
+
+/* Only calls that succeed count. */
+static ssize_t fail_once(int fd, const void *bytes, size_t length, int flags)
+{
+    faults_send = send_and_count_barriers;
+    (void)fd, (void)bytes, (void)length, (void)flags;
+    errno = ENOMEM;
+    return -1;
+}
+
+TEST(a_query_after_a_failed_one_waits_for_the_barrier)
+{
+    SCNetworkReachabilityRef targets[2] = { expect_target("198.51.100.1"), expect_target("198.51.100.2") };
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    for (size_t i = 0; i < 2; i++)
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    namespace_ip("route del default");
+    barriers = 0;
+    faults_send = fail_once;
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    assert_int_equal(expect_flags_of(targets[1]), 0);
+    faults_send = NULL;
+    assert_int_equal(barriers, 1);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    SCRunLoopRelease(loop);
+}
+
+static ssize_t send_without_rules(int fd, const void *bytes, size_t length, int flags)
+{
+    const struct nlmsghdr *header = bytes;
+
+    if (header->nlmsg_type == RTM_GETRULE) {
+        errno = EACCES;
+        return -1;
+    }
+    return send(fd, bytes, length, flags);
+}
+
+/* So many targets share answers, if they can. The sandbox begins before or after the first round. */
+static void expect_changes_of_many(ssize_t (*send_some)(int fd, const void *bytes, size_t length, int flags),
+                                   bool first)
+{
+    SCNetworkReachabilityRef targets[SLICED];
+    SCRunLoopRef             loop = SCRunLoopCreate();
+
+    if (first)
+        faults_send = send_some;
+    for (size_t i = 0; i < SLICED; i++) {
+        targets[i] = expect_target("198.51.100.1");
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+    }
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    faults_send = send_some;
+    namespace_ip("route del default");
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    faults_send = NULL;
+    for (size_t i = 0; i < SLICED; i++) {
+        assert_int_equal(expect_flags_of(targets[i]), 0);
+        assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
+        SCNetworkReachabilityRelease(targets[i]);
+    }
+    SCRunLoopRelease(loop);
+}
+
+TEST(changes_count_though_rules_cannot_be_read)
+{
+    expect_changes_of_many(send_without_rules, true);
+}
+
+TEST(changes_of_shared_answers_count_though_queries_are_refused)
+{
+    expect_changes_of_many(send_nothing, false);
 }
 
 static int      other_program = -1; /* its socket */

@@ -60,6 +60,29 @@ TEST(the_first_gateways_count_if_there_are_too_many)
     assert_false(update("fe80::1", ROUTE_FILTER_GATEWAYS + 1, true));
 }
 
+/* A machine that moves from network to network meets many gateways. */
+TEST(a_gateway_in_use_takes_the_place_of_one_that_is_not)
+{
+    for (uint32_t i = 1; i <= ROUTE_FILTER_GATEWAYS; i++)
+        add("fe80::1", i);
+    assert_true(update("fe80::1", 2, true));
+    gateways_age(&gateways);
+    add("fe80::1", 1);
+    add("fe80::2", 3);
+    assert_int_equal(gateways.count, ROUTE_FILTER_GATEWAYS);
+    assert_int_equal(gateways.version, ROUTE_FILTER_GATEWAYS + 2);
+    assert_true(update("fe80::1", 1, true));
+    assert_true(update("fe80::2", 3, true));
+    assert_true(update("fe80::1", 2, false));
+    for (uint32_t i = 0; i < 2 * ROUTE_FILTER_GATEWAYS; i++)
+        add("fe80::3", 100 + i); /* those in use stay */
+    assert_false(update("fe80::1", 2, true));
+    assert_true(update("fe80::1", 1, false));
+    assert_true(update("fe80::2", 3, false));
+    assert_true(update("fe80::3", 100, true));
+    assert_false(update("fe80::3", 100 + ROUTE_FILTER_GATEWAYS, true));
+}
+
 /* It may have failed or come back among the lost messages. */
 TEST(after_lost_messages_the_next_one_counts)
 {

@@ -8,6 +8,7 @@
 #include "kernel/rtnetlink.h"
 #include "support/crowd.h"
 #include "support/namespace.h"
+#include "support/router.h"
 
 enum { TARGETS = 200, FEW = 8 };
 
@@ -298,6 +299,17 @@ TEST(routes_in_the_table_default_count)
     expect_changes(TARGETS - 64, 10 * TARGETS);
 }
 
+/* The kernel has no such IPv6 rule of its own, but accepts one. */
+TEST(an_ipv6_rule_for_the_table_default_counts)
+{
+    namespace_ip("-6 rule add priority 32767 table default");
+    namespace_ip("-6 route add 2001:db8:1::40/122 via " GATEWAY_IPV6 " table default");
+    begin_ipv6();
+    set_default_ipv6(false);
+    expect_changes(TARGETS - 64, 10 * TARGETS);
+    assert_int_equal(crowd.flags[0x50], R);
+}
+
 TEST(a_throw_route_counts)
 {
     begin_ipv4();
@@ -376,6 +388,26 @@ TEST(an_ipv6_route_that_expires_takes_all_its_targets_along)
         assert_true(SCRunLoopPerform(crowd.loop, 10) >= 0);
     assert_in_range(queries, 0, 4 * FEW);
     crowd_expect_all(0);
+}
+
+/* No message announces a redirect. The queries are about the first target. */
+TEST(a_redirect_of_one_target_does_not_count_for_the_others)
+{
+    struct router router;
+
+    router_open(&router, "b", "a");
+    namespace_ip("address add fe80::b/64 dev b nodad");
+    namespace_ip("-6 route add default via fe80::b dev a");
+    crowd_watch_ipv6(TARGETS);
+    router_redirect(&router, "fe80::b", "2001:db8:1::1");
+    assert_int_equal(expect_path_of(crowd.targets[0]).flags, R | D);
+    for (unsigned metric = 5000; metric < 5002; metric++) {
+        namespace_ip("-6 route add blackhole default metric %u", metric);
+        (void)crowd_settle();
+        crowd_expect_agreement();
+        assert_int_equal(crowd.flags[0], R | D);
+        assert_int_equal(crowd.flags[1], R);
+    }
 }
 
 /* ---- Two loops -------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The set of watches: what makes them stale. No kernel. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -8,6 +9,14 @@
 #include "support/unit.h"
 
 static struct watch_set set;
+static bool             no_memory;
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return no_memory ? NULL : __real_calloc(count, size);
+}
 
 static void begin(void)
 {
@@ -174,4 +183,32 @@ TEST(a_watch_that_becomes_stale_during_a_round_is_in_the_next)
     assert_int_equal(evaluate_all(&(struct dependencies){ 0 }), 2);
     drop(&first);
     drop(&second);
+}
+
+TEST(a_watch_that_cannot_be_isolated_still_gets_the_path)
+{
+    struct extent         extent = { .kind = EXTENT_ROUTE, .prefix = { make("192.0.2.0"), 24 }, .class = 1 };
+    struct path_watch     watches[2];
+    struct shared_answer *shared;
+
+    for (size_t i = 0; i < 2; i++)
+        add(&watches[i], i == 0 ? "192.0.2.1" : "192.0.2.2");
+    watch_steps_begin_round(&set);
+    assert_ptr_equal(take_stale(), &watches[0]);
+    shared = watch_steps_create(&set, &watches[0], &extent);
+    assert_non_null(shared);
+    shared->match = extent.prefix;
+    watch_steps_apply(&set, shared, &watches[0]);
+    watch_steps_end(&set);
+    assert_ptr_equal(take_stale(), &watches[1]);
+    assert_true(watch_steps_join(&set, &watches[1], &extent));
+    watch_steps_end(&set);
+    no_memory = true;
+    assert_int_equal(watch_set_isolate(&set, &watches[1]), ENOMEM);
+    no_memory = false;
+    assert_ptr_equal(watches[1].answer, &shared->answer);
+    assert_true(is_stale(&watches[1]));
+    assert_true(shared->must_check);
+    for (size_t i = 0; i < 2; i++)
+        drop(&watches[i]);
 }

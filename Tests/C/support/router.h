@@ -30,4 +30,7 @@ int router_send(const struct router *router, const struct router_advertisement *
 
 void router_advertise(const struct router *router, const struct router_advertisement *advertisement);
 
+/* Sends a redirect: this address is on the link. `source`: the router's own address. */
+void router_redirect(const struct router *router, const char *source, const char *address);
+
 #endif
