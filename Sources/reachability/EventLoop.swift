@@ -24,7 +24,17 @@ struct EventLoop {
         guard let runLoop = SCRunLoopGetCurrent() else { throw ToolError(of: "run loop") }
         self.runLoop = runLoop
         self.watchesReader = watchesReader
-        Signals.take(signals, waking: runLoop)
+        // Otherwise a line for a reader that is gone would end the process.
+        Signals.take(signals + (watchesReader ? [SIGPIPE] : []), waking: runLoop)
+    }
+
+    /// Handles what is due, and does not wait. The first time, it also evaluates what a schedule leaves out, such as the
+    /// other end of a tunnel. Returns the number of callbacks.
+    @discardableResult
+    func perform() throws(ToolError) -> Int32 {
+        let handled = SCRunLoopPerform(runLoop, 0)
+        if handled < 0 { throw ToolError(of: "run loop") }
+        return handled
     }
 
     /// Waits for the next event; without a deadline, for ever.
@@ -38,8 +48,7 @@ struct EventLoop {
             ]
             let count = poll(&descriptors, nfds_t(descriptors.count), deadline.map(milliseconds(until:)) ?? -1)
             if count < 0 && errno != EINTR { throw ToolError(of: "run loop", status: errno) }
-            let handled = SCRunLoopPerform(runLoop, 0)
-            if handled < 0 { throw ToolError(of: "run loop") }
+            let handled = try perform()
             let signals = Signals.taken()
             if !signals.isEmpty { return .signals(signals) }
             let isBroken = count > 0 && descriptors[1].revents & Int16(POLLERR | POLLHUP) != 0

@@ -8,7 +8,8 @@ import ReachabilityHostNames
 struct TargetBinding {
     var interface: String?
     var source: Address?
-    /// The callback also comes when the path changes and the flags do not.
+    /// The callback also comes when the path changes and the flags do not. Without this, a scheduled target has no
+    /// state that agrees with its callbacks.
     var notifiesPath = false
 }
 
@@ -79,10 +80,12 @@ final class Target {
         return ReachabilityFlags(rawValue: flags.rawValue)
     }
 
+    /// The state now. For a target that is scheduled and notifies of its path: the state when the loop was last driven.
+    /// A newer one could end before the loop sees it. Then there would be no callback, and it would be shown for ever.
     func state() throws(ToolError) -> TargetState {
         var path = SCNetworkReachabilityPath()
         path.size = MemoryLayout<SCNetworkReachabilityPath>.size
-        guard SCNetworkReachabilityGetPath(reachability, &path) else { throw ToolError(of: text) }
+        guard SCNetworkReachabilityGetLastPath(reachability, &path) else { throw ToolError(of: text) }
         return TargetState(path)
     }
 

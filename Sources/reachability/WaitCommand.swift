@@ -30,10 +30,11 @@ struct WaitCommand: ParsableCommand {
 
     func run() throws {
         try reporting {
-            let targets = try options.targets(targets)
+            let targets = try options.targets(targets, notifiesPath: true)
             let deadline = timeout?.fromNow
             let loop = try EventLoop()
             for target in targets { try target.schedule(on: loop.runLoop) }
+            try loop.perform()
             var states = try targets.map { try $0.state() }
             while !isMet(by: states), try loop.next(until: deadline) != .timeout {
                 states = try targets.map { try $0.state() }

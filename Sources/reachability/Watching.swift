@@ -45,6 +45,7 @@ struct Watching {
             history.target.onChange = { [changed] _ in changed.indices.insert(index) }
             try history.target.schedule(on: loop.runLoop)
         }
+        try loop.perform()
         for history in histories { try show(history, try history.target.state()) }
         try metrics?.write(isFirst: true)
     }
@@ -52,7 +53,7 @@ struct Watching {
     private func showChanges() throws(ToolError) {
         var isChanged = false
         for index in changed.takeAll() {
-            // The state is newer than the callback: an earlier event may have shown it already.
+            // It may be among the first states, or may have changed back before the callback.
             let history = histories[index]
             let state = try history.target.state()
             guard state != history.state else { continue }

@@ -133,6 +133,43 @@ struct WatchTests {
         #expect(ended.errors == "")
     }
 
+    @Test("watch exits with 0 if its reader is gone before the first line")
+    func readerGoneBefore() async throws {
+        let namespace = try await Namespace(.gateway)
+        let script = "exec 3> >(:); wait $!; \"$0\" watch >&3; echo $?"
+        let ended = try await namespace.start(["bash", "-c", script, Tool.path]).end()
+        #expect(ended.output == "0\n")
+        #expect(ended.errors == "")
+    }
+
+    @Test("A state that ends while nobody reads the output does not stay the last one")
+    func slowReader() async throws {
+        let namespace = try await Namespace(.gateway)
+        let output = try SmallPipe()
+        let targets = (1...200).map { "192.0.2.\($0)" }
+        let watching = try namespace.start([Tool.path, "watch"] + targets, output: output.writer)
+        try await waitUntil { output.isFull }
+        try await namespace.ip("route delete default")
+        output.read()
+        // The tool reads more states now.
+        try await waitUntil { output.isFull }
+        try await namespace.ip("route add default via 10.0.0.1")
+        try await waitUntil {
+            output.read()
+            return output.lines.count >= targets.count
+        }
+        watching.send(SIGTERM)
+        #expect(try await watching.end().status == 0)
+        output.read()
+        var states: [Substring: Substring] = [:]
+        for line in output.lines {
+            let parts = line.split(separator: "  ")
+            states[parts[1]] = parts[2]
+        }
+        #expect(states.count == targets.count)
+        #expect(states.values.allSatisfy { $0 == "Reachable" })
+    }
+
     @Test("watch exits with 0 at --timeout")
     func timeout() async throws {
         let ended = try await Namespace(.gateway).run("watch", "--timeout", "0.1")
@@ -147,5 +184,42 @@ struct WatchTests {
         _ = try await watching.nextLine()
         let tasks = try await RunningProcess(["ls", "/proc/\(watching.identifier)/task"]).end()
         #expect(tasks.output == "\(watching.identifier)\n")
+    }
+}
+
+/// A pipe of one page.
+private final class SmallPipe {
+    let writer: Int32
+    private let reader: Int32
+    private var text = ""
+
+    init() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        (reader, writer) = (ends[0], ends[1])
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let setSize: Int32 = 1031  // F_SETPIPE_SZ, which Glibc's module does not have
+        try #require(fcntl(writer, setSize, Int32(4096)) == 4096)
+        try #require(fcntl(reader, F_SETFL, O_NONBLOCK) == 0)
+    }
+
+    deinit {
+        for end in [reader, writer] { close(end) }
+    }
+
+    /// Whether a line of 90 bytes does not fit. It is the longest that the tool writes here.
+    var isFull: Bool {
+        var count: Int32 = 0
+        return ioctl(reader, UInt(FIONREAD), &count) == 0 && count > 4096 - 90
+    }
+
+    /// Without the one that is not complete.
+    var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
+
+    /// Reads what is there. Does not wait.
+    func read() {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = Glibc.read(reader, &bytes, bytes.count)
+        if count > 0 { text += String(decoding: bytes[..<count], as: UTF8.self) }
     }
 }

@@ -176,23 +176,20 @@ func (l runLoop) unschedule(t target) {
 	C.SCNetworkReachabilityUnscheduleFromRunLoop(t.ref, l.ref, mode)
 }
 
-// drain handles all that is due. Go's poller reports only that a descriptor has become readable. So drain goes on until the
-// descriptor is not readable.
-func (l runLoop) drain() error {
-	for {
-		err := try("SCRunLoopPerform", func() bool { return C.SCRunLoopPerform(l.ref, 0) >= 0 })
-		if err != nil {
-			return err
-		}
-		for changed := C.SCRunLoopCopyNextChange(l.ref, nil); changed != nil; {
-			C.SCNetworkReachabilityRelease(changed)
-			changed = C.SCRunLoopCopyNextChange(l.ref, nil)
-		}
-		if C.is_readable(C.int(l.descriptor())) == 0 {
-			return nil
-		}
+// perform handles what is due, and does not wait.
+func (l runLoop) perform() error {
+	err := try("SCRunLoopPerform", func() bool { return C.SCRunLoopPerform(l.ref, 0) >= 0 })
+	if err != nil {
+		return err
 	}
+	for changed := C.SCRunLoopCopyNextChange(l.ref, nil); changed != nil; {
+		C.SCNetworkReachabilityRelease(changed)
+		changed = C.SCRunLoopCopyNextChange(l.ref, nil)
+	}
+	return nil
 }
+
+func (l runLoop) isReadable() bool { return C.is_readable(C.int(l.descriptor())) != 0 }
 
 func goPath(path *C.SCNetworkReachabilityPath) Path {
 	return Path{

@@ -178,16 +178,25 @@ func (w *Watcher) run(ctx context.Context, cTarget target, loop runLoop, file *o
 	}
 	var failure error
 	var sent, received Path
-	err = conn.Read(func(uintptr) bool { // called again each time the descriptor becomes readable
-		var path Path
-		if failure = loop.drain(); failure == nil {
-			path, failure = cTarget.lastPath()
+	// Called again each time the descriptor becomes readable. Go's poller reports only that, so this goes on until it is not
+	// readable. While the network changes all the time, that can take long: the receiver gets the paths meanwhile.
+	err = conn.Read(func(uintptr) bool {
+		for {
+			var path Path
+			if failure = loop.perform(); failure == nil {
+				path, failure = cTarget.lastPath()
+			}
+			if failure == nil && path != sent {
+				received = w.replace(path, sent, received)
+				sent = path
+			}
+			if failure != nil || ctx.Err() != nil {
+				return true
+			}
+			if !loop.isReadable() {
+				return false
+			}
 		}
-		if failure == nil && path != sent {
-			received = w.replace(path, sent, received)
-			sent = path
-		}
-		return failure != nil || ctx.Err() != nil
 	})
 	if failure != nil {
 		return failure

@@ -51,6 +51,9 @@ function pathFrom(raw) {
   });
 }
 
+// Milliseconds. A longer timer would end at once.
+const longestTimer = 2 ** 31 - 1;
+
 function isSame(one, other) {
   return JSON.stringify(one) === JSON.stringify(other);
 }
@@ -72,6 +75,7 @@ class Watch {
   #waiting = []; // the functions of promises that wait for a path
   #isClosed = false;
   #signal;
+  #owesReason = false; // no promise waited when the signal came: the next one gets its reason
   #onAbort = () => this.close();
 
   constructor(host, options = {}) {
@@ -87,6 +91,10 @@ class Watch {
   }
 
   async next() {
+    if (this.#owesReason) {
+      this.#owesReason = false;
+      throw this.#signal.reason;
+    }
     if (this.#isClosed) return { done: true, value: undefined };
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
@@ -112,6 +120,7 @@ class Watch {
     this.#isClosed = true;
     addon.unwatch(this.#target);
     this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#owesReason = this.#waiting.length === 0 && Boolean(this.#signal?.aborted);
     for (const { resolve, reject } of this.#waiting.splice(0)) {
       if (this.#signal?.aborted) reject(this.#signal.reason);
       else resolve({ done: true, value: undefined });
@@ -120,6 +129,7 @@ class Watch {
 
   async return(value) {
     this.close();
+    this.#owesReason = false;
     return { done: true, value };
   }
 
@@ -136,7 +146,7 @@ async function check(host, { timeout = 5000, ...options } = {}) {
   const now = pathFrom(addon.path(createTarget(host, options)));
   if (now.reason !== 'namePending') return now;
   const watched = watch(host, options);
-  const timer = setTimeout(() => watched.close(), timeout);
+  const timer = setTimeout(() => watched.close(), Math.min(timeout, longestTimer));
   let last = now;
   try {
     for await (const path of watched) {

@@ -102,6 +102,36 @@ test('signal ends the iteration', async () => {
   assert.throws(() => watch('192.0.2.1', { signal: controller.signal }), { message: 'on purpose' });
 });
 
+test('signal ends the iteration also while the caller does not wait for a path', async () => {
+  const controller = new AbortController();
+  const iterate = async () => {
+    for await (const path of watch('192.0.2.1', { signal: controller.signal })) controller.abort(new Error(path.reason));
+  };
+  await assert.rejects(iterate, { message: 'none' });
+  const paths = watch('192.0.2.1', { signal: new AbortController().signal });
+  paths.close();
+  assert.deepEqual(await paths.next(), { done: true, value: undefined });
+});
+
+test('iteration goes no further after the error of its signal', async () => {
+  const controller = new AbortController();
+  const paths = watch('192.0.2.1', { signal: controller.signal });
+  controller.abort(new Error('on purpose'));
+  await assert.rejects(paths.next(), { message: 'on purpose' });
+  assert.deepEqual(await paths.next(), { done: true, value: undefined });
+});
+
+test('timeout of any length is possible', async () => {
+  const warnings = [];
+  const add = (warning) => warnings.push(warning.name);
+  process.on('warning', add);
+  for (const timeout of [Infinity, 2 ** 40]) {
+    assert.notEqual((await check('name.invalid', { timeout })).reason, 'namePending');
+  }
+  process.off('warning', add);
+  assert.deepEqual(warnings, []);
+});
+
 test('all watches share one run loop', async () => {
   const count = () => fs.readdirSync('/proc/self/fd').length;
   const first = watch('192.0.2.1');

@@ -53,8 +53,8 @@ def read_path(getter: Callable[[int, Any], object], target: int) -> Path:
 
 
 def _close(target: int, loop: int) -> None:
-    """Runs once: by Watch.close, after the last reference to the watch, or at the interpreter's end. Also in a child after
-    fork, in which unscheduling fails."""
+    """Runs once: by Watch.close, or after the last reference to the watch. Also in a child after fork, in which unscheduling
+    fails."""
     _library.unschedule(target, loop, _library.MODE)
     _library.release(target)
     _library.loop_release(loop)
@@ -86,6 +86,7 @@ class Watch:
             _library.release(self._target)
             raise
         self._finalizer = weakref.finalize(self, _close, self._target, self._loop)
+        self._finalizer.atexit = False  # a daemon thread may use the target and the loop until the process ends
         try:
             _library.schedule(self._target, self._loop, _library.MODE)
             self._descriptor: int = _library.loop_get_file_descriptor(self._loop)

@@ -7,6 +7,8 @@ import gc
 import os
 import selectors
 import signal
+import subprocess
+import sys
 import threading
 from typing import Callable
 
@@ -150,6 +152,18 @@ def test_unreferenced_watch_closes_itself() -> None:
     del paths
     gc.collect()
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_watch_works_until_the_interpreter_ends() -> None:
+    # The handler runs after those that are registered later. Meanwhile a daemon thread could do the same.
+    script = """if True:
+        import atexit
+        from reachability import watch
+        atexit.register(lambda: print(paths.path.is_reachable, next(paths).is_reachable))
+        paths = watch("127.0.0.1")
+        """
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "True True\n", "")
 
 
 def test_many_watches_are_independent(route: Route) -> None:

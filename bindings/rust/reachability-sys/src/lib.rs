@@ -4,6 +4,7 @@
 
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals)]
 
+use std::mem::size_of;
 use std::os::raw::{c_char, c_double, c_int, c_long, c_uchar, c_void};
 
 /// A target, an opaque object of the library.
@@ -46,8 +47,9 @@ pub struct SCNetworkReachabilityScheduler {
     pub perform: Option<unsafe extern "C" fn(info: *mut c_void, work: SCSchedulerWork, argument: *mut c_void)>,
 }
 
-/// `struct sockaddr_storage`.
-#[repr(C, align(8))]
+/// `struct sockaddr_storage`. It has the alignment of a C `long`.
+#[cfg_attr(target_pointer_width = "64", repr(C, align(8)))]
+#[cfg_attr(not(target_pointer_width = "64"), repr(C, align(4)))]
 #[derive(Clone, Copy)]
 pub struct sockaddr_storage {
     pub bytes: [u8; 128],
@@ -84,6 +86,15 @@ pub struct SCNetworkReachabilityPath {
     pub source: sockaddr_storage,
     pub gateway: sockaddr_storage,
 }
+
+// As in the header: no structure has padding, also where pointers have 4 bytes.
+const _: () = {
+    let pointer = size_of::<usize>();
+    assert!(size_of::<SCNetworkReachabilityContext>() == 5 * pointer);
+    assert!(size_of::<SCNetworkReachabilityScheduler>() == 5 * pointer);
+    assert!(size_of::<SCNetworkReachabilityOptions>() == 5 * pointer + 4 * 4);
+    assert!(size_of::<SCNetworkReachabilityPath>() == pointer + 8 * 4 + 16 + 3 * size_of::<sockaddr_storage>());
+};
 
 /// `kSCRunLoopDefaultMode`, with its NUL.
 pub const kSCRunLoopDefaultMode: &[u8] = b"kSCRunLoopDefaultMode\0";
