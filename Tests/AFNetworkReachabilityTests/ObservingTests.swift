@@ -49,6 +49,8 @@ struct ObservingTests {
             #expect(await first.next() == .notReachable)
             #expect(await second.next() == .notReachable)
             manager.stopMonitoring()
+            // A delivery that has begun holds the manager.
+            manager.drainQueues()
         }
         for await _ in statuses { Issue.record("the manager has ended") }
     }
