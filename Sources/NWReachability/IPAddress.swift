@@ -113,6 +113,8 @@ extension NWInterface {
 
     /// The interface with this name, or nil. Its type is not known.
     init?(named name: String) {
+        // C ignores text after a NUL.
+        guard !name.utf8.contains(0) else { return nil }
         let index = if_nametoindex(name)
         guard index != 0 else { return nil }
         self.init(type: .other, name: NameBytes(name), index: index)

@@ -26,6 +26,7 @@ final class KernelSource: NetworkSource {
     /// cannot replace a newer one.
     private let watch = Mutex(Watch.stopped)
     private let list = Mutex(ReceiverList())
+    private let isRetrySet = Atomic(false)
 
     private init(_ namespace: NetworkNamespace) {
         self.namespace = namespace
@@ -66,7 +67,7 @@ final class KernelSource: NetworkSource {
         else {
             // What cannot be known is not satisfied.
             store((NetworkState(), isWhole: true))
-            timerQueue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.retry() }
+            setRetry()
             return .failed
         }
         // The first callback may be under way: it waits for `watch` and then reads again.
@@ -74,7 +75,13 @@ final class KernelSource: NetworkSource {
         return .started(network)
     }
 
+    private func setRetry() {
+        guard !isRetrySet.exchange(true, ordering: .relaxed) else { return }
+        timerQueue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.retry() }
+    }
+
     private func retry() {
+        isRetrySet.store(false, ordering: .relaxed)
         let sending = watch.withLock { watch -> ReceiverList.Sending? in
             guard case .failed = watch else { return nil }
             watch = start()

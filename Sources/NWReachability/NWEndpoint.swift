@@ -96,7 +96,9 @@ extension NWEndpoint {
                 self.init(number)
                 return
             }
-            guard Int(service) == nil, !service.isEmpty, !service.utf8.contains(0), let number = findService(service)
+            // Without a letter it is no service. getaddrinfo(3) takes such a text as a number, and may drop its upper bits.
+            guard service.utf8.contains(where: { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 }),
+                !service.utf8.contains(0), let number = findService(service)
             else { return nil }
             self.init(number)
         }

@@ -37,11 +37,18 @@ struct AddressLiteral {
         address = .ipv6(ipv6)
     }
 
+    /// The zone if it is a number. "+1" is the name of an interface.
+    var zoneNumber: UInt32? {
+        guard let zone, AddressLiteral.isNumber(zone) else { return nil }
+        return UInt32(zone)
+    }
+
     private static func isZone(_ text: String) -> Bool {
-        if text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
-            return text.utf8.count <= 10 && UInt32(text) != nil
-        }
-        return isInterfaceName(text)
+        isNumber(text) ? text.utf8.count <= 10 && UInt32(text) != nil : isInterfaceName(text)
+    }
+
+    private static func isNumber(_ text: String) -> Bool {
+        text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 }
 

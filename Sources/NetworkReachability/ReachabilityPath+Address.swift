@@ -50,7 +50,7 @@ extension ReachabilityPath.Address {
         switch literal.address {
         case .ipv4(var address): self = withUnsafeBytes(of: &address) { Self($0) }
         case .ipv6(var address):
-            let scopeID = literal.zone.map { UInt32($0) ?? if_nametoindex($0) }
+            let scopeID = literal.zone.map { literal.zoneNumber ?? if_nametoindex($0) }
             guard scopeID != 0 else { return nil }
             self = withUnsafeBytes(of: &address) { Self($0, scopeID: scopeID ?? 0) }
         }

@@ -49,6 +49,8 @@ struct ObservingTests {
             #expect(await first.next() == .notReachable)
             #expect(await second.next() == .notReachable)
             manager.stopMonitoring()
+            // A delivery that has begun holds the manager.
+            manager.drainQueues()
         }
         for await _ in statuses { Issue.record("the manager has ended") }
     }
@@ -87,6 +89,31 @@ struct ObservingTests {
         other = nil
         await waiting.value
         #expect(weakOther == nil)
+    }
+
+    @Test("A task can be cancelled while a status is delivered to its sequence")
+    func cancelledDuringDelivery() async throws {
+        for turn in 0..<20 {
+            let registry = ObserverRegistry()
+            let stream = registry.makeStream { .unknown }
+            let received = Recorder<Void>()
+            let task = Task.detached { for await _ in stream { received.record(()) } }
+            await received.next()
+            let isDelivered = Recorder<Void>()
+            try startThread {
+                registry.notify(.notReachable) {
+                    DispatchQueue.global().async { task.cancel() }
+                    while !task.isCancelled { sched_yield() }
+                    // Varies how far the cancellation is.
+                    let end = ContinuousClock.now + .microseconds(50 * turn)
+                    while ContinuousClock.now < end { sched_yield() }
+                    return false
+                }
+                isDelivered.record(())
+            }
+            await isDelivered.next()
+            await task.value
+        }
     }
 
     @Test("Observers are independent, and one ends when it is cancelled or released")

@@ -89,6 +89,8 @@ struct AddressTests {
         let literal: NWEndpoint.Host = "example.com%lo"
         #expect(literal.interface?.name == "lo" && literal.debugDescription == "example.com%lo")
         #expect(NWEndpoint.Host("100%").debugDescription == "100%")
+        #expect(IPv4Address("192.0.2.1%lo\0") == nil)
+        #expect(NWEndpoint.Host("example.com%lo\0") == .name("example.com%lo\0", nil))
     }
 
     @Test("A port is a number or the name of a service")
@@ -96,6 +98,10 @@ struct AddressTests {
         #expect(NWEndpoint.Port("443") == .https && NWEndpoint.Port("http") == .http)
         #expect(NWEndpoint.Port("no-such-service") == nil && NWEndpoint.Port("") == nil)
         #expect(NWEndpoint.Port("65536") == nil && NWEndpoint.Port("-1") == nil)
+        // 2 ** 63 + 80, of which getaddrinfo would take the lower 16 bits, and so on.
+        for text in ["9223372036854775888", "9223372036854775808", " 99999", " 80", "\t80", "80 ", "http\0"] {
+            #expect(NWEndpoint.Port(text) == nil)
+        }
         #expect(NWEndpoint.Port(rawValue: 8080)?.rawValue == 8080)
         let literal: NWEndpoint.Port = 8080
         #expect(literal.debugDescription == "8080")

@@ -213,6 +213,33 @@ struct KernelTests {
     }
 }
 
+@Suite("A path monitor in a process without free descriptors", .patient)
+struct ExhaustionTests {
+    @Test("The path is unsatisfied until descriptors are free again")
+    func recovery() async {
+        await #expect(processExitsWith: .success) {
+            // libdispatch needs a descriptor for timers, and loses a timer if there is none. This long timer and the
+            // wait for a short one make sure that it has the descriptor.
+            DispatchQueue.global().asyncAfter(deadline: .now() + 1000) {}
+            await withCheckedContinuation { isReady in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { isReady.resume() }
+            }
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var none = limit
+            none.rlim_cur = 0
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
+            let monitor = NWPathMonitor(requiredInterfaceType: .loopback)
+            let paths = Recorder<NWPath.Status>()
+            monitor.pathUpdateHandler = { paths.record($0.status) }
+            monitor.start(queue: .global())
+            #expect(await paths.next() == .unsatisfied)
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            #expect(await paths.next() == .satisfied)
+        }
+    }
+}
+
 /// Every fourth monitor is cancelled on its queue, on another thread, by release, or by the release of two threads.
 private func runStorm(_ queue: DispatchQueue, _ ended: Recorder<Void>, _ late: Recorder<Void>) {
     for cycle in 0..<Repetitions.cycles {

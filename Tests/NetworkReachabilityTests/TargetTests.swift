@@ -169,7 +169,7 @@ struct PathTests {
         arguments: [
             ("192.0.2.1", "192.0.2.1", 4), ("127.1", "127.0.0.1", 4), ("2001:DB8::1", "2001:db8::1", 16),
             ("fe80::1%lo", "fe80::1%lo", 16), ("fe80::1%1", "fe80::1%lo", 16), ("::", "::", 16),
-            ("fe80::1%4294967295", "fe80::1%4294967295", 16), ("fe80::1%0", nil, 16),
+            ("fe80::1%4294967295", "fe80::1%4294967295", 16), ("fe80::1%0", nil, 16), ("fe80::1%+1", nil, 16),
         ] as [(String, String?, Int)])
     func addresses(literal: String, text: String?, count: Int) throws {
         guard let text else {
