@@ -15,7 +15,7 @@
 #   make deps-world     ... what `make test-world` needs   make abi-baseline   the ABI that later versions keep
 #   make format         formats the C and Swift sources    make manuals        writes man/ from the header, docs/tool.md
 #   make test-consumers one program in each language       make mutants        breaks rules; tests must fail
-#   make clean
+#   make version        NEXT=0.2.0, everywhere             make clean
 #
 # Parts of `make test`: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
 # check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
@@ -124,7 +124,8 @@ CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
         test test-world build-tests test-programs pure-tests test-consumers test-products test-vm vm-programs programs-asan \
         programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
         check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-denied storm bench benchmarks \
-        performance format install install-tool install-strip uninstall dist deb abi-baseline clean list-sources
+        performance format install install-tool install-strip uninstall dist deb version abi-baseline clean \
+        list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -547,6 +548,11 @@ dist:
 
 deb: dist
 	packaging/deb $(DIST) $(BUILD)/deb
+
+# The number of the next version, in the header and the bindings. The manual pages have its date: make version NEXT=0.2.0
+version:
+	packaging/version $(NEXT)
+	$(if $(NEXT),man/generate)
 
 abi-baseline: lib
 	Tests/abi/write $(VERSION) $(BUILD)/libreachability.so
