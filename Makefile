@@ -15,7 +15,7 @@
 #   make deps-world     ... what `make test-world` needs   make abi-baseline   the ABI that later versions keep
 #   make format         formats the C and Swift sources    make manuals        writes man/ from the header, docs/tool.md
 #   make test-consumers one program in each language       make mutants        breaks rules; tests must fail
-#   make clean
+#   make version        NEXT=0.2.0, everywhere             make clean
 #
 # Parts of `make test`: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
 # check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
@@ -124,7 +124,8 @@ CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
         test test-world build-tests test-programs pure-tests test-consumers test-products test-vm vm-programs programs-asan \
         programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
         check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-denied storm bench benchmarks \
-        performance format install install-tool install-strip uninstall dist deb abi-baseline clean list-sources
+        performance format install install-tool install-strip uninstall dist deb version abi-baseline clean \
+        list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -491,14 +492,19 @@ HEADER_FOLDERS = $(sort $(dir $(filter $(INCLUDEDIR)/reachability/%,$(HEADER_FIL
 # Manual pages: man/NAME.3 are about the library, man/reachability.1 is about the tool.
 MANUALS       = $(sort $(wildcard man/*.[1-8]))
 manual_file   = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
-DOCUMENTS     = README.md CHANGELOG.md LICENSE $(sort $(wildcard docs/*.md))
+# Each has the path that it has in the tree: so the links of README.md, and of the pages that it leads to, work below DOCDIR.
 EXAMPLES      = $(sort $(shell find Examples -type f ! -path '*/.build/*'))
-DOCUMENT_FILES = $(addprefix $(DOCDIR)/,$(notdir $(DOCUMENTS)) $(EXAMPLES:Examples/%=examples/%))
+DOCUMENTS     = README.md CHANGELOG.md CONTRIBUTING.md LICENSE $(sort $(wildcard docs/*.md docs/*.svg)) $(EXAMPLES) \
+                $(sort $(wildcard Sources/*/*.docc/*.md bindings/*/README.md)) bindings/go/examples/watch/main.go \
+                bindings/node/index.d.ts bindings/rust/reachability/examples/watch.rs
+# README.md's link to the header leads to the installed one.
+HEADER_LINK   = include/reachability/reachability.h
+DOCUMENT_FILES = $(addprefix $(DOCDIR)/,$(DOCUMENTS) $(HEADER_LINK))
 # Empty for a package whose tools separate the symbols.
 STRIP_TOOL    = $(STRIP)
 
 install: lib
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/reachability $(DESTDIR)$(DOCDIR)
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/reachability
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/reachability
 	install -m 755 $(BUILD)/$(SHARED) $(DESTDIR)$(LIBDIR)
 	ln -sf $(SHARED) $(DESTDIR)$(LIBDIR)/$(SONAME)
@@ -509,8 +515,9 @@ install: lib
 	        -e 's|@VERSION@|$(VERSION)|' pkgconfig/$$file.in > $(DESTDIR)$(LIBDIR)/pkgconfig/$$file || exit; done
 	for file in $(APPLE); do \
 	    install -D -m 644 include/apple/$$file $(DESTDIR)$(INCLUDEDIR)/reachability/apple/$$file || exit; done
-	install -m 644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)
-	$(foreach file,$(EXAMPLES),install -D -m 644 $(file) $(DESTDIR)$(DOCDIR)/$(file:Examples/%=examples/%) &&) true
+	for file in $(DOCUMENTS); do install -D -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit; done
+	install -d $(dir $(DESTDIR)$(DOCDIR)/$(HEADER_LINK))
+	ln -srf $(DESTDIR)$(INCLUDEDIR)/reachability/reachability.h $(DESTDIR)$(DOCDIR)/$(HEADER_LINK)
 	$(foreach file,$(filter-out %.1,$(MANUALS)),install -D -m 644 $(file) $(DESTDIR)$(call manual_file,$(file)) &&) true
 	if [ -f $(BUILD)/reachability ]; then $(MAKE) --no-print-directory install-tool; fi
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
@@ -548,6 +555,11 @@ dist:
 
 deb: dist
 	packaging/deb $(DIST) $(BUILD)/deb
+
+# The number of the next version, in the header and the bindings. The manual pages have its date: make version NEXT=0.2.0
+version:
+	packaging/version $(NEXT)
+	$(if $(NEXT),man/generate)
 
 abi-baseline: lib
 	Tests/abi/write $(VERSION) $(BUILD)/libreachability.so

@@ -205,7 +205,9 @@ void path_apply_outer(struct path *path, const struct address *remote, const str
     dependencies_add(&path->dependencies, &own);
     dependencies_add(&path->dependencies, &outer->dependencies);
     if (path_rank(outer) > 0 && outer->index != path->index) {
-        path->carriers |= outer->carriers | (outer->type_unknown ? 0 : 1u << outer->type);
+        path->carriers |= outer->carriers;
+        if (!outer->type_unknown)
+            path->carriers |= 1u << outer->type;
         path->unknown_carrier = outer->type_unknown ? outer->index : outer->unknown_carrier;
         return;
     }

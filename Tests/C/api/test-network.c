@@ -5,12 +5,14 @@
 #include <net/if.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/child.h"
 #include "support/denial.h"
 #include "support/etc.h"
 #include "support/idle.h"
 #include "support/namespace.h"
+#include "support/pretend.h"
 #include "support/watcher.h"
 
 #define WAYS 4
@@ -236,6 +238,53 @@ TEST(a_tunnel_names_the_type_of_what_carries_it)
     expect_ways_of(&view, "v");
     assert_int_equal(view.ways[0].ipv4CarrierTypes, 1u << kSCNetworkReachabilityInterfaceTypeVirtual);
     assert_int_equal(view.ways[0].ipv6CarrierTypes, 0);
+}
+
+/* Returns a tap with the macvlan `m` on it: a link whose type is that of the tap, which only rtnetlink shows. sysfs
+ * shows that both are virtual, which is enough for the flags. */
+static int require_macvlan_on_tap(void)
+{
+    int tap;
+
+    pretend_require();
+    tap = namespace_add_tap("t");
+    if (tap < 0)
+        SKIP("no /dev/net/tun here");
+    namespace_ip("link set dev t up");
+    if (!namespace_try_ip("link add name m link t type macvlan"))
+        SKIP("this kernel has no macvlan");
+    namespace_ip("link set dev m up");
+    namespace_await_running("m", true);
+    namespace_ip("address add 198.18.2.2/24 dev m");
+    namespace_ip("route add default via 198.18.2.1");
+    return tap;
+}
+
+TEST(a_way_has_the_type_of_the_link_below_it)
+{
+    const int   tap = require_macvlan_on_tap();
+    struct view view = view_now();
+
+    expect_ways_of(&view, "m");
+    assert_int_equal(view.ways[0].interfaceType, kSCNetworkReachabilityInterfaceTypeTunnel);
+    close(tap);
+}
+
+TEST(a_tunnel_names_the_type_of_the_link_below_its_carrier)
+{
+    const int   tap = require_macvlan_on_tap();
+    struct view view;
+
+    if (!namespace_try_ip("link add name v type vxlan id 7 dstport 4789 remote 198.18.2.9"))
+        SKIP("this kernel has no vxlan");
+    namespace_ip("address add 10.7.0.1/24 dev v");
+    namespace_ip("link set dev v up");
+    namespace_await_running("v", true);
+    namespace_ip("route replace default via 10.7.0.9");
+    view = view_now();
+    expect_ways_of(&view, "v");
+    assert_int_equal(view.ways[0].ipv4CarrierTypes, 1u << kSCNetworkReachabilityInterfaceTypeTunnel);
+    close(tap);
 }
 
 TEST(a_blackhole_for_the_first_addresses_hides_no_default)

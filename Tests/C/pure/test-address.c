@@ -8,6 +8,16 @@
 #include "support/literal.h"
 #include "support/unit.h"
 
+/* musl writes no IPv4 address at the end of ::192.0.2.1. */
+static void as_system_writes(const char *digits, char ret[46])
+{
+    const int family = strchr(digits, ':') == NULL ? AF_INET : AF_INET6;
+    uint8_t   bytes[16];
+
+    assert_int_equal(inet_pton(family, digits, bytes), 1);
+    assert_non_null(inet_ntop(family, bytes, ret, 46));
+}
+
 TEST(literals_are_read_whole)
 {
     static const struct {
@@ -74,7 +84,7 @@ TEST(literals_are_read_whole)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct address address;
-        char           zone[16], digits[46];
+        char           zone[16], digits[46], wanted[46];
         uint32_t       scope;
         const bool     is_literal = address_parse(rows[i].text, &address, zone, &scope);
 
@@ -83,7 +93,8 @@ TEST(literals_are_read_whole)
         if (!is_literal)
             continue;
         address_format(&address, digits);
-        if (strcmp(digits, rows[i].digits) != 0 || strcmp(zone, rows[i].zone) != 0 || scope != rows[i].scope)
+        as_system_writes(rows[i].digits, wanted);
+        if (strcmp(digits, wanted) != 0 || strcmp(zone, rows[i].zone) != 0 || scope != rows[i].scope)
             fail_msg("\"%s\" is read as %s, zone \"%s\", scope %u", rows[i].text, digits, zone, scope);
     }
 }

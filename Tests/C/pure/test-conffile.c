@@ -356,7 +356,6 @@ static void read_by_system(char *ret, size_t size)
         ret[0] = '\0';
     res_nclose(&resolver);
 }
-#endif
 
 /* As the resolver reads them: the name of a zone becomes the index of that interface, or no zone if there is no such
  * interface. */
@@ -378,6 +377,7 @@ static void as_system_has_it(const char *servers, char *ret, size_t size)
         append(ret, size, "%s", word);
     }
 }
+#endif
 
 TEST(the_system_reads_the_same)
 {

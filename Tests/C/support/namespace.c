@@ -476,9 +476,9 @@ void namespace_add_second_pair(void)
     namespace_await_addresses();
 }
 
-int namespace_add_tun(const char *name)
+static int add_tun_or_tap(const char *name, short kind)
 {
-    struct ifreq request = { .ifr_flags = IFF_TUN | IFF_NO_PI };
+    struct ifreq request = { .ifr_flags = kind | IFF_NO_PI };
     const int    fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
 
     if (fd < 0)
@@ -488,6 +488,16 @@ int namespace_add_tun(const char *name)
         return fd;
     close(fd);
     return -1;
+}
+
+int namespace_add_tun(const char *name)
+{
+    return add_tun_or_tap(name, IFF_TUN);
+}
+
+int namespace_add_tap(const char *name)
+{
+    return add_tun_or_tap(name, IFF_TAP);
 }
 
 /* ---- The other namespace ---------------------------------------------------------------------------------------- */

@@ -67,8 +67,9 @@ void namespace_add_pair(void);
 /* After it: another, c-d, with 203.0.113.2/24 and 2001:db8:c::2/64 on c. */
 void namespace_add_second_pair(void);
 
-/* A tun (layer 3) device, not up. -1: no /dev/net/tun here. It lives as long as the descriptor. */
+/* A tun (layer 3) or tap (layer 2) device, not up. -1: no /dev/net/tun here. It lives as long as the descriptor. */
 int namespace_add_tun(const char *name);
+int namespace_add_tap(const char *name);
 
 /* A second namespace, with a child process in it: `ip link set dev b netns PID` moves an interface there. */
 struct namespace_other {
