@@ -154,15 +154,15 @@ struct BoardTests {
 
     @Test("A long name becomes shorter, and the status stays", arguments: [20, 40, 80, 120] as [UInt16])
     func longName(columns: UInt16) async throws {
-        let name = "backup-database-replica.europe.example.org"
-        #expect(name.count == 42)
+        let name = "2001:0db8:85a3:08d3:1319:8a2e:0370:7348"  // the status of a host name may change meanwhile
+        #expect(name.count == 39)
         let terminal = try Terminal(columns: columns, rows: 24)
         let watching = try await Namespace(.gateway).start(
             "watch", "--interface", "nosuch", name, environment: ["TERM": "xterm"], output: terminal.screen)
         let lines = try await terminal.picture().withoutSequences.split(whereSeparator: \.isNewline)
         #expect(lines.allSatisfy { $0.count <= Int(columns) })
         #expect(lines[0].contains("  STATUS"))
-        #expect(lines[1].contains(#/^\S+  (name|interface) /#) && lines[1].contains(name) == (columns > 80))
+        #expect(lines[1].contains(#/^\S+  interface missing/#) && lines[1].contains(name) == (columns > 80))
         watching.send(SIGTERM)
         #expect(try await watching.end().status == 0)
     }
