@@ -33,6 +33,42 @@ struct ProcessTests {
             monitor.cancel()
         }
     }
+
+    @Test(
+        "currentPath makes no system call",
+        .disabled(if: SystemCallFilter.isUnderThreadSanitizer, "the thread sanitizer makes system calls"))
+    func load() async {
+        await #expect(processExitsWith: .success) {
+            let unstarted = NWPathMonitor()
+            let (started, cancelled) = (NWPathMonitor(requiredInterfaceType: .loopback), NWPathMonitor())
+            let calls = Recorder<Void>()
+            for monitor in [started, cancelled] {
+                monitor.pathUpdateHandler = { _ in calls.record(()) }
+                monitor.start(queue: DispatchQueue(label: "paths"))
+                await calls.next()
+            }
+            // Nothing changes from here on, so no thread waits for another one's lock.
+            cancelled.cancel()
+            let monitors = [unstarted, started, cancelled]
+            func satisfied(in rounds: Int) -> Int {
+                var count = 0
+                for _ in 0..<rounds {
+                    for monitor in monitors where monitor.currentPath.status == .satisfied { count += 1 }
+                }
+                return count
+            }
+            // A thread's first use of a Mutex asks for the thread's number.
+            _ = satisfied(in: 1)
+            try SystemCallFilter.killing.install()
+            SystemCallFilter.exit(satisfied(in: 1000) >= 1000 ? 0 : 1)
+        }
+        // The filter works.
+        await #expect(processExitsWith: .signal(SIGSYS)) {
+            try SystemCallFilter.killing.install()
+            _ = getppid()
+            SystemCallFilter.exit(0)
+        }
+    }
 }
 
 /// Returns when Dispatch has the descriptors and the thread that it needs for timers.
