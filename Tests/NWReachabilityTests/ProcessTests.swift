@@ -69,6 +69,21 @@ struct ProcessTests {
             SystemCallFilter.exit(0)
         }
     }
+
+    @Test("After storms of start, cancel and release, no thread, descriptor or memory stays")
+    func storm() async {
+        await #expect(processExitsWith: .success) {
+            await startTimers()
+            let cycles = min(Repetitions.cycles, 10_000)
+            let before = try Holdings().descriptors
+            try await runStorm(cycles, until: before)
+            let memory = try Holdings.memory()
+            try await runStorm(cycles, until: before)
+            // 10,000 monitors take millions of bytes.
+            let growth = try Holdings.memory() - memory
+            #expect(growth < 500_000, "\(growth) bytes stay")
+        }
+    }
 }
 
 /// Returns when Dispatch has the descriptors and the thread that it needs for timers.
@@ -77,4 +92,18 @@ private func startTimers() async {
     await withCheckedContinuation { isReady in
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { isReady.resume() }
     }
+}
+
+/// Also waits until the library's threads have ended and the process has no more than these descriptors.
+private func runStorm(_ cycles: Int, until before: Set<String>) async throws {
+    let (ended, late) = (Recorder<Void>(), Recorder<Void>())
+    runStorm(cycles, DispatchQueue(label: "paths"), ended, late)
+    for _ in 0..<cycles { await ended.next() }
+    #expect(late.count == 0)
+    let deadline = ContinuousClock.now + .seconds(Patience.seconds / 10)
+    func remaining() throws -> [String] {
+        try Holdings.threads(named: "reach") + Holdings().descriptors.subtracting(before)
+    }
+    try await waitUntil { try remaining().isEmpty || .now > deadline }
+    #expect(try remaining() == [])
 }

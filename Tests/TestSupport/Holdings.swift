@@ -26,6 +26,25 @@ package struct Holdings: Equatable {
         }
     }
 
+    /// The bytes that malloc(3) has given out, in all threads. Sanitizers have allocators of their own: 0.
+    package static func memory() throws -> Int {
+        var (text, size): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
+        let stream = try #require(open_memstream(&text, &size))
+        let status = malloc_info(0, stream)
+        fclose(stream)
+        defer { free(text) }
+        try #require(status == 0)
+        // The last lines are sums: `<total type="fast" count="0" size="0"/>`, `<system type="current" size="135168"/>`.
+        var sizes: [Substring: Int] = [:]
+        for line in String(cString: try #require(text)).split(separator: "\n") {
+            let words = line.split(separator: "\"")
+            guard words.count > 3, let size = Int(words[words.count - 2]) else { continue }
+            sizes[words[0] + words[1]] = size
+        }
+        let free = (sizes["<total type=fast"] ?? 0) + (sizes["<total type=rest"] ?? 0)
+        return (sizes["<system type=current"] ?? 0) + (sizes["<total type=mmap"] ?? 0) - free
+    }
+
     private static func entries(_ path: String) throws -> [String] {
         let folder = try #require(opendir(path))
         defer { closedir(folder) }
@@ -38,3 +57,7 @@ package struct Holdings: Equatable {
         return entries
     }
 }
+
+/// Declared here, because Glibc's module does not have malloc.h.
+@_silgen_name("malloc_info")
+private func malloc_info(_ options: Int32, _ stream: UnsafeMutablePointer<FILE>) -> Int32
