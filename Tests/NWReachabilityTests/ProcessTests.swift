@@ -84,6 +84,32 @@ struct ProcessTests {
             #expect(growth < 500_000, "\(growth) bytes stay")
         }
     }
+
+    @Test(
+        "Where rtnetlink is denied, a path has the right status and families, and no interface is known",
+        .namespaceInside)
+    func denied() async {
+        await #expect(processExitsWith: .success) {
+            let monitors = try await DeniedMonitors(denied: [AF_NETLINK])
+            let path = try #require(await monitors.plain.next())
+            #expect(path.status == .satisfied && path.supportsIPv4 && !path.supportsIPv6)
+            #expect(path.names == [] && path.gateways == [] && !path.isExpensive)
+            let types: [NWInterface.InterfaceType] = [.other, .wifi, .cellular, .wiredEthernet, .loopback]
+            #expect(!types.contains { path.usesInterfaceType($0) })
+            #expect(await monitors.required.next()?.status == .unsatisfied)
+            monitors.deleteDefaultRoute()
+            #expect(await monitors.plain.next()?.status == .unsatisfied)
+        }
+    }
+
+    @Test("Where all sockets are denied, no path is satisfied", .namespaceInside)
+    func deniedEntirely() async {
+        await #expect(processExitsWith: .success) {
+            let monitors = try await DeniedMonitors(denied: [AF_NETLINK, AF_INET, AF_INET6])
+            #expect(await monitors.plain.next()?.status == .unsatisfied)
+            #expect(await monitors.required.next()?.status == .unsatisfied)
+        }
+    }
 }
 
 /// Returns when Dispatch has the descriptors and the thread that it needs for timers.
@@ -106,4 +132,40 @@ private func runStorm(_ cycles: Int, until before: Set<String>) async throws {
     }
     try await waitUntil { try remaining().isEmpty || .now > deadline }
     #expect(try remaining() == [])
+}
+
+/// Monitors in a namespace with a default route of IPv4, started by a thread that may not open some sockets.
+private struct DeniedMonitors {
+    let plain = Recorder<NWPath>()
+    /// Of a monitor that requires the type of the interface with the default route.
+    let required = Recorder<NWPath>()
+    private let monitors: [NWPathMonitor]
+    /// Stopped. The thread's filter may have spread to those that could run ip(8) later.
+    private let deletion: RunningProcess
+
+    init(denied families: [Int32]) async throws {
+        let namespace = try await Namespace(.gateway)
+        deletion = try namespace.start(["sh", "-c", "kill -STOP $$; exec ip route delete default"])
+        try await deletion.untilStopped()
+        let started = Recorder<Result<[NWPathMonitor], any Error>>()
+        try startThread { [plain, required] in
+            started.record(
+                Result {
+                    try namespace.inside {
+                        try SystemCallFilter.denying(socketsOf: families).install()
+                        let monitors = [NWPathMonitor(), NWPathMonitor(requiredInterfaceType: .other)]
+                        for (monitor, paths) in zip(monitors, [plain, required]) {
+                            monitor.pathUpdateHandler = { paths.record($0) }
+                            monitor.start(queue: DispatchQueue(label: "paths"))
+                        }
+                        return monitors
+                    }
+                })
+        }
+        monitors = try await #require(started.next()).get()
+    }
+
+    func deleteDefaultRoute() {
+        deletion.send(SIGCONT)
+    }
 }
