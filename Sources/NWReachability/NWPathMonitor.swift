@@ -32,7 +32,8 @@ public final class NWPathMonitor: Sendable {
         follower.monitorReleased()
     }
 
-    /// Follows the interfaces that the kernel chooses. Opens nothing, starts no thread, and never fails.
+    /// Follows the interfaces that the kernel chooses. Opens nothing, starts no thread, and never fails. Only if the
+    /// thread is in another network namespace than its process does it open that namespace.
     public convenience init() {
         self.init(.any)
     }

@@ -186,7 +186,7 @@ struct KernelTests {
         let queue = queue
         // On its own thread, as other tests need the threads of tasks.
         try startThread {
-            done.record(Result { try namespace.inside { runStorm(queue, ended, late) } })
+            done.record(Result { try namespace.inside { runStorm(Repetitions.cycles, queue, ended, late) } })
         }
         try await #require(done.next()).get()
         for _ in 0..<Repetitions.cycles { await ended.next() }
@@ -241,8 +241,8 @@ struct ExhaustionTests {
 }
 
 /// Every fourth monitor is cancelled on its queue, on another thread, by release, or by the release of two threads.
-private func runStorm(_ queue: DispatchQueue, _ ended: Recorder<Void>, _ late: Recorder<Void>) {
-    for cycle in 0..<Repetitions.cycles {
+func runStorm(_ cycles: Int, _ queue: DispatchQueue, _ ended: Recorder<Void>, _ late: Recorder<Void>) {
+    for cycle in 0..<cycles {
         let monitor = NWPathMonitor()
         let probe = DeinitProbe(ended)
         let isCancelled = StopFlag()
