@@ -637,6 +637,19 @@ TEST(the_leg_with_a_carrier_is_used)
     expect_legs("a");
 }
 
+/* The kernel marks the leg as dead, although the link is up. A query out of the interface gets a route that does not
+ * exist. */
+TEST(a_leg_that_has_lost_its_address_is_not_used)
+{
+    denial_require_netlink(CARRIER);
+    namespace_add_second_pair();
+    add_two_legs();
+    namespace_ip("address flush dev a scope global");
+    namespace_ip("link set dev d down");
+    namespace_await_running("c", false);
+    EXPECT_ADDRESS("198.51.100.7", 0, NoCarrier);
+}
+
 TEST(the_leg_with_its_interface_up_is_used)
 {
     namespace_add_second_pair();
