@@ -1070,7 +1070,8 @@ TEST(targets_of_one_name_on_one_loop_are_all_notified)
     nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
     nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
     nameserver_release(names_server, "held");
-    EXPECT_CHANGE(&watcher, R);
+    EXPECT_END(&watcher, R); /* the other target, which has no callback, may end a Perform first */
+    assert_int_equal(watcher.calls, 1);
     names_await_result(other); /* they are notified one after the other */
     names_settle(&watcher);
     EXPECT(other, R, None);

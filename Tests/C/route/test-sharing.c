@@ -15,14 +15,20 @@ enum { TARGETS = 200, FEW = 8 };
 #define GATEWAY      "192.0.2.1"
 #define GATEWAY_IPV6 "2001:db8::1"
 
-static unsigned queries;
+static unsigned    queries;
+static const char *late_change; /* a command of ip(8), before the next query; NULL: none */
 
 int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
 {
+    const char *change = late_change;
+
     queries++;
+    late_change = NULL;
+    if (change != NULL)
+        namespace_ip("%s", change);
     return __real_rtnetlink_query(rtnetlink, request, ret);
 }
 
@@ -168,6 +174,20 @@ TEST(two_changes_before_a_pass_do_not_hide_each_other)
     assert_int_equal(crowd.flags[0], R);
     assert_int_equal(crowd.flags[1], 0);
     assert_int_equal(crowd.flags[2], R);
+}
+
+/* The message about the route is read after the round. The queries of the round are about the first target. */
+TEST(a_route_that_comes_during_a_round_changes_only_its_target)
+{
+    begin_ipv4();
+    set_default(false);
+    expect_changes(TARGETS, FEW);
+    late_change = "route add 198.51.100.1/32 dev a";
+    set_default(true);
+    expect_changes(TARGETS, 3 * FEW);
+    assert_int_equal(crowd.flags[0], R | D);
+    assert_int_equal(crowd.flags[1], R);
+    crowd_expect_agreement();
 }
 
 TEST(the_others_have_the_right_flags_after_a_target_is_released)
