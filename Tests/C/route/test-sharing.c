@@ -320,6 +320,18 @@ TEST(routes_in_the_table_default_count)
 }
 
 /* The kernel has no such IPv6 rule of its own, but accepts one. */
+/* No message announces the route. The queries are about the first target and the last one. */
+TEST(a_route_in_the_table_default_that_was_there_before_counts)
+{
+    namespace_ip("route add 198.51.100.128/28 via " GATEWAY " table default");
+    begin_ipv4();
+    set_default(false);
+    (void)crowd_settle();
+    crowd_expect_agreement();
+    assert_int_equal(crowd.flags[0], 0);
+    assert_int_equal(crowd.flags[130], R);
+}
+
 TEST(an_ipv6_rule_for_the_table_default_counts)
 {
     namespace_ip("-6 rule add priority 32767 table default");
