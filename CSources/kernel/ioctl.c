@@ -10,9 +10,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/* If no link has the name and the process may load modules, the ioctls run modprobe(8) and wait for it. So that is
- * found out with a socket option, which a process may set again only if it has CAP_NET_RAW. Without that capability it
- * may rarely load modules. */
+/* If no link has the name and the process may load modules, the ioctls run modprobe(8) and wait for it. The socket
+ * option does not. To set it again needs CAP_NET_RAW; processes that may load modules usually have that. */
 static bool link_is_missing(int fd, const struct ifreq *request)
 {
     return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, request->ifr_name, sizeof request->ifr_name) != 0 &&

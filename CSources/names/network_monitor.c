@@ -62,7 +62,7 @@ static struct network_watch *next_network_watch(struct network_monitor *network_
     return watch;
 }
 
-/* Moves the watches that need a report to `pending`: all, or those that never got one or get each. */
+/* Moves the watches that need a report to `pending`: all, or those that have had no report and those that repeat. */
 static void collect_watches_locked(struct network_monitor *network_monitor, bool all, struct list *pending)
 {
     struct list kept;
@@ -204,6 +204,7 @@ static bool waits_for_events(const struct network_monitor *network_monitor)
 static int network_monitor_run(struct source *source)
 {
     struct network_monitor *network_monitor = container_of(source, struct network_monitor, source);
+
     if (resolver_files_check(&network_monitor->files) || network_monitor->servers_unknown)
         update_server_questions(network_monitor);
     runloop_lock(network_monitor->loop);

@@ -38,7 +38,7 @@ bool event_filter_prepare(struct event_filter *filter, const struct watch_set *s
     return true;
 }
 
-/* All messages pass. The filter cannot be removed: that is an error if it drops messages which affect a watch. */
+/* Lets all messages pass. Returns an errno if that fails and the filter drops messages that affect a watch. */
 static int remove_filter(struct event_filter *filter, const struct netlink *events)
 {
     const bool drops = filter->attached;

@@ -16,7 +16,7 @@ enum extent_kind {
 struct extent {
     enum extent_kind      kind;
     struct address_prefix prefix;
-    uint32_t              oif; /* the route's, like the next one */
+    uint32_t              oif; /* of the route, as has_gateway is */
     bool                  has_gateway;
     unsigned class; /* see question_class */
 };

@@ -11,13 +11,15 @@ static struct route_filter_gateway *find_gateway(struct gateways *gateways, uint
     return NULL;
 }
 
-/* Returns a place for another gateway; ROUTE_FILTER_GATEWAYS: there is none. Rather that of a gateway that has not
- * failed: a path can come back to one that has. */
+/* Returns a place for another gateway; ROUTE_FILTER_GATEWAYS: there is none. If the list is full, the new gateway
+ * replaces an unused one, first one that has not failed: a path can return to a gateway that has failed. */
 static unsigned find_place(const struct gateways *gateways)
 {
-    unsigned place = gateways->count;
+    unsigned place = ROUTE_FILTER_GATEWAYS;
 
-    for (unsigned i = 0; i < gateways->count && gateways->count == ROUTE_FILTER_GATEWAYS; i++)
+    if (gateways->count < ROUTE_FILTER_GATEWAYS)
+        return gateways->count;
+    for (unsigned i = 0; i < gateways->count; i++)
         if (gateways->unused[i] && (place == ROUTE_FILTER_GATEWAYS || !gateways->items[i].failed))
             place = i;
     return place;
