@@ -23,7 +23,7 @@ struct schedule {
     struct SCNetworkReachability *target;
     SCRunLoopRef                  loop;         /* with a scheduler: the library thread's */
     struct scheduler_work        *work;         /* NULL: no scheduler, callbacks come on the loop. Constant */
-    struct library_thread        *thread;       /* NULL: no scheduler. Constant */
+    struct library_thread_user   *thread_user;  /* NULL: no scheduler. Constant */
     unsigned                      times[MODES]; /* how often a user scheduled it; under target->lock */
     bool                          active;       /* in the target's list, under target->lock; false for good after it */
     struct path_watch             watch;        /* in the loop's monitor */

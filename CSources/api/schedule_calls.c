@@ -222,8 +222,8 @@ static void release_schedule(struct schedule *schedule)
 {
     if (schedule->work != NULL)
         scheduler_work_end(schedule->work);
-    if (schedule->thread != NULL)
-        library_thread_release(schedule->thread);
+    if (schedule->thread_user != NULL)
+        library_thread_release(schedule->thread_user);
     counted_release(&schedule->counted);
 }
 
@@ -399,21 +399,21 @@ static bool is_scheduled(struct SCNetworkReachability *target)
 
 static int schedule_on_scheduler(struct SCNetworkReachability *target, const SCNetworkReachabilityScheduler *scheduler)
 {
-    struct schedule       *schedule;
-    struct library_thread *thread;
-    int                    error;
+    struct schedule            *schedule;
+    struct library_thread_user *user;
+    int                         error;
 
     if (is_scheduled(target))
         return error_invalid(ALREADY_SCHEDULED);
-    error = library_thread_acquire(&thread);
+    error = library_thread_acquire(netns_handle(target->netns), &user);
     if (error != 0)
         return error;
-    schedule = create_schedule(target, library_thread_loop(thread));
+    schedule = create_schedule(target, library_thread_loop(user));
     if (schedule == NULL) {
-        library_thread_release(thread);
+        library_thread_release(user);
         return ENOMEM;
     }
-    schedule->thread = thread;
+    schedule->thread_user = user;
     schedule->work = scheduler_work_create(scheduler, delivery_run_work, &schedule->counted);
     if (schedule->work == NULL) {
         error = ENOMEM;

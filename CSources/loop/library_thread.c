@@ -2,6 +2,10 @@
 /*
  * The library thread: one thread that runs a loop for all schedulers, and ends with its last user.
  *
+ * The thread waits in the network namespace of a user, which that user keeps alive anyway. It calls users in the
+ * namespace of the process, because the threads that they start inherit it. That is the namespace of the main thread,
+ * which may only visit it: a thread that waited there could keep it alive without need.
+ *
  * What this file must never do: let a caller wait for the thread, or keep a thread that has no users. The thread may
  * still run after dlclose(3), so the library is linked with -z nodelete.
  */
@@ -13,7 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/netns_handle.h"
+#include "base/list.h"
 #include "base/process.h"
 
 #define LIBRARY_THREAD_NAME "reachability"
@@ -21,8 +25,14 @@
 
 struct library_thread {
     SCRunLoopRef loop;
-    unsigned     users; /* under process_lock */
+    struct list  users; /* under process_lock */
     unsigned     era;   /* of its creation: after a fork only the parent has the thread */
+};
+
+struct library_thread_user {
+    struct list                node;   /* in thread->users */
+    struct library_thread     *thread; /* constant after library_thread_acquire */
+    const struct netns_handle *netns;
 };
 
 static struct library_thread *current_thread; /* under process_lock */
@@ -33,11 +43,43 @@ static bool library_thread_must_end(struct library_thread *thread)
     bool must_end;
 
     process_lock();
-    must_end = thread->users == 0 || thread->era != process_era(); /* the era changes if a callback forks */
+    must_end = list_is_empty(&thread->users) || thread->era != process_era(); /* it changes if a callback forks */
     if (must_end && current_thread == thread)
         current_thread = NULL;
     process_unlock();
     return must_end;
+}
+
+/* Moves the thread to the namespace of its first user. Returns whether it was in another one. */
+static bool enter_namespace_of_users(struct library_thread *thread)
+{
+    struct netns_id current;
+    bool            moved = false;
+
+    if (netns_id_current(&current) != 0)
+        return false;
+    process_lock();
+    if (!list_is_empty(&thread->users)) {
+        const struct library_thread_user *user = container_of(thread->users.next, struct library_thread_user, node);
+
+        moved = !netns_id_equal(user->netns->id, current) && netns_handle_enter(user->netns) == 0;
+    }
+    process_unlock();
+    return moved;
+}
+
+/* Waits for events, and calls the users to whom these matter. Returns 0, or -1 if the loop cannot wait. */
+static int serve_once(struct library_thread *thread)
+{
+    struct pollfd readable = { .fd = SCRunLoopGetFileDescriptor(thread->loop), .events = POLLIN };
+
+    netns_enter_process_namespace();
+    if (!enter_namespace_of_users(thread))
+        return SCRunLoopPerform(thread->loop, -1) < 0 ? -1 : 0;
+    if (poll(&readable, 1, -1) < 0 && errno != EINTR)
+        return -1;
+    netns_enter_process_namespace();
+    return SCRunLoopPerform(thread->loop, 0) < 0 ? -1 : 0;
 }
 
 static void serve_users(void *argument)
@@ -45,9 +87,8 @@ static void serve_users(void *argument)
     struct library_thread *thread = argument;
 
     while (!library_thread_must_end(thread)) {
-        netns_enter_process_namespace();
         /* Some programs close descriptors that are not theirs: without this pause the thread would spin. */
-        if (SCRunLoopPerform(thread->loop, -1) < 0)
+        if (serve_once(thread) < 0)
             poll(NULL, 0, RETRY_AFTER);
     }
 }
@@ -76,8 +117,8 @@ static void *run_library_thread(void *argument)
     return NULL;
 }
 
-/* Starts a thread with one user. Returns 0 or an errno. */
-static int start_library_thread(struct library_thread **ret)
+/* Starts a thread with this user. Returns 0 or an errno. */
+static int start_library_thread(struct library_thread_user *user)
 {
     struct library_thread *thread = calloc(1, sizeof *thread);
     pthread_t              detached;
@@ -85,25 +126,27 @@ static int start_library_thread(struct library_thread **ret)
 
     if (thread == NULL)
         return ENOMEM;
-    thread->users = 1;
+    list_init(&thread->users);
+    list_append(&thread->users, &user->node);
     thread->era = process_era();
     thread->loop = SCRunLoopCreate();
+    user->thread = thread;
     error = thread->loop == NULL ? error_get() : process_start_thread(run_library_thread, thread, true, &detached);
     if (error != 0) {
         SCRunLoopRelease(thread->loop);
         free(thread);
-        return error;
     }
-    *ret = thread;
-    return 0;
+    return error;
 }
 
-/* Wakes the thread after each user, not only the last: it must leave that user's namespace, which may have no other
- * user. */
-static void remove_user_locked(struct library_thread *thread)
+/* Wakes the thread if it may be in this user's namespace, which it must leave, or if it must end. */
+static void remove_user_locked(struct library_thread_user *user)
 {
-    thread->users--;
-    SCRunLoopWakeUp(thread->loop);
+    const bool is_first = user->thread->users.next == &user->node;
+
+    list_remove(&user->node);
+    if (is_first)
+        SCRunLoopWakeUp(user->thread->loop);
 }
 
 /* False: the thread is the parent's, or the program has closed its loop's descriptors, so no events arrive. */
@@ -112,47 +155,54 @@ static bool library_thread_is_usable(const struct library_thread *thread)
     return thread->era == process_era() && runloop_is_whole(thread->loop);
 }
 
-/* Adds a user to the current thread. If there is none, `fresh` (NULL: none), which has one user, becomes current. */
-static struct library_thread *add_user(struct library_thread *fresh)
+/* Makes the user one of the current thread. If there is none, the user's own thread (NULL: none) becomes current. */
+static void join_current_thread(struct library_thread_user *user)
 {
-    struct library_thread *thread;
-
     process_lock();
     if (current_thread != NULL && !library_thread_is_usable(current_thread))
         current_thread = NULL;
     if (current_thread == NULL)
-        current_thread = fresh;
-    else
-        current_thread->users++;
-    if (fresh != NULL && fresh != current_thread)
-        remove_user_locked(fresh); /* another caller was quicker */
-    thread = current_thread;
-    process_unlock();
-    return thread;
-}
-
-int library_thread_acquire(struct library_thread **ret)
-{
-    struct library_thread *fresh;
-    int                    error = 0;
-
-    *ret = add_user(NULL);
-    if (*ret == NULL) {
-        error = start_library_thread(&fresh);
-        if (error == 0)
-            *ret = add_user(fresh);
+        current_thread = user->thread;
+    if (current_thread != user->thread) {
+        if (user->thread != NULL)
+            remove_user_locked(user); /* another caller was quicker */
+        list_append(&current_thread->users, &user->node);
+        user->thread = current_thread;
     }
-    return error;
+    process_unlock();
 }
 
-SCRunLoopRef library_thread_loop(const struct library_thread *thread)
+int library_thread_acquire(const struct netns_handle *netns, struct library_thread_user **ret)
 {
-    return thread->loop;
+    struct library_thread_user *user = calloc(1, sizeof *user);
+    int                         error = 0;
+
+    if (user == NULL)
+        return ENOMEM;
+    list_init(&user->node);
+    user->netns = netns;
+    join_current_thread(user);
+    if (user->thread == NULL) {
+        error = start_library_thread(user);
+        if (error != 0) {
+            free(user);
+            return error;
+        }
+        join_current_thread(user);
+    }
+    *ret = user;
+    return 0;
 }
 
-void library_thread_release(struct library_thread *thread)
+SCRunLoopRef library_thread_loop(const struct library_thread_user *user)
+{
+    return user->thread->loop;
+}
+
+void library_thread_release(struct library_thread_user *user)
 {
     process_lock();
-    remove_user_locked(thread);
+    remove_user_locked(user);
     process_unlock();
+    free(user);
 }

@@ -4,17 +4,18 @@
 
 /* The library's one thread, "reachability": it runs a loop for the targets that are on schedulers. */
 
+#include "base/netns_handle.h"
 #include "loop/runloop.h"
 
-struct library_thread;
+struct library_thread_user;
 
-/* Adds a user, and starts the thread if there is none. Returns 0 or an errno. */
-int library_thread_acquire(struct library_thread **ret);
+/* Adds a user, who needs this namespace, and starts the thread if there is none. Returns 0 or an errno. */
+int library_thread_acquire(const struct netns_handle *netns, struct library_thread_user **ret);
 
 /* The loop that the thread runs. */
-SCRunLoopRef library_thread_loop(const struct library_thread *thread);
+SCRunLoopRef library_thread_loop(const struct library_thread_user *user);
 
 /* Removes a user. After the last one the thread ends by itself; the caller does not wait for it. */
-void library_thread_release(struct library_thread *thread);
+void library_thread_release(struct library_thread_user *user);
 
 #endif

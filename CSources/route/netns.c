@@ -150,6 +150,11 @@ void netns_release(struct netns *netns)
         netns_free(netns);
 }
 
+const struct netns_handle *netns_handle(const struct netns *netns)
+{
+    return &netns->handle;
+}
+
 /* ---- Calls in the namespace ------------------------------------------------------------------------------------- */
 
 int netns_run(const struct netns *netns, int (*run)(void *argument), void *argument)

@@ -14,6 +14,9 @@ void netns_retain(struct netns *netns);
 void netns_retain_locked(struct netns *netns); /* under process_lock */
 void netns_release(struct netns *netns);
 
+/* For the calls of base/netns_handle.h, while the caller has a reference. */
+const struct netns_handle *netns_handle(const struct netns *netns);
+
 /* netns_handle_run: runs `run` in the namespace, from a thread in any namespace. */
 int netns_run(const struct netns *netns, int (*run)(void *argument), void *argument);
 

@@ -474,36 +474,6 @@ static void *live_abroad(void *unused)
     return unused;
 }
 
-/* No thread of this process is in another network namespace. */
-static void expect_threads_here(void)
-{
-    DIR                 *folder = opendir("/proc/self/task");
-    const struct dirent *entry;
-    struct stat          here, there;
-    char                 path[300];
-
-    assert_non_null(folder);
-    assert_int_equal(stat("/proc/thread-self/ns/net", &here), 0);
-    while ((entry = readdir(folder)) != NULL) {
-        snprintf(path, sizeof path, "/proc/self/task/%s/ns/net", entry->d_name);
-        if (entry->d_name[0] != '.' && stat(path, &there) == 0)
-            assert_int_equal(there.st_ino, here.st_ino);
-    }
-    closedir(folder);
-}
-
-/* The far end of a pair, d, was in the namespace. The pair disappears when the namespace dies. One thread of the kernel
- * ends all namespaces, one after the other: while many tests run, it can be minutes late. */
-static void expect_death(void)
-{
-    const double end = watcher_now() + PATIENCE;
-
-    while (writer_index("c") != 0 && watcher_now() < end)
-        sched_yield();
-    if (writer_index("c") != 0)
-        expect_threads_here();
-}
-
 TEST_WITH(namespace_require_lo, NULL, the_thread_keeps_no_namespace_without_targets_alive)
 {
     SCNetworkReachabilityRef target;
@@ -528,7 +498,7 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_keeps_no_namespace_without_targ
     pthread_join(thread, NULL);
     others--;
     assert_false(abroad.failed);
-    expect_death();
+    namespace_await_gone("c");
     assert_int_equal(count_threads("reachability", NULL), 1);
     assert_int_equal(expect_flags_of(target), R | L | D);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
@@ -560,10 +530,103 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_the_namespace_in_which_i
     assert_int_not_equal(writer_index("c"), 0);
     assert_true(SCNetworkReachabilitySetScheduler(there, NULL));
     SCNetworkReachabilityRelease(there);
-    expect_death();
+    namespace_await_gone("c");
     assert_true(SCNetworkReachabilitySetScheduler(here, NULL));
     SCNetworkReachabilityRelease(here);
     queue_close(&queue);
+}
+
+/* A namespace that only the returned descriptor keeps alive. It has d, one end of a pair; c is in this namespace. */
+static int make_namespace(int home)
+{
+    int fd;
+
+    namespace_add_second_pair();
+    assert_true(namespace_enter());
+    fd = namespace_keep();
+    namespace_go(home);
+    namespace_ip("link set dev d netns /proc/%d/fd/%d", (int)getpid(), fd);
+    return fd;
+}
+
+TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_a_namespace_that_the_main_thread_visited)
+{
+    const int                home = namespace_keep();
+    const int                visited = make_namespace(home);
+    SCNetworkReachabilityRef target = expect_target("127.0.0.1"), other = expect_target("127.0.0.1");
+    struct queue             queue, other_queue;
+    struct writer            writer;
+
+    assert_int_equal(writer_open(&writer), 0);
+    queue_open(&queue, 0);
+    queue_open(&other_queue, 0);
+    assert_true(queue_set(&other_queue, other));
+    assert_true(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    assert_true(queue_set(&queue, target));
+    namespace_go(visited);
+    close(visited);
+    assert_true(SCNetworkReachabilitySetScheduler(other, NULL)); /* wakes the thread */
+    for (unsigned long i = 1; i <= 2; i++) {
+        /* After the second perform it is certain that the thread has waited since the main thread is here. */
+        assert_int_equal(writer_link_up(&writer, 1, i == 2), 0);
+        queue_await(&queue, i);
+        assert_true(queue_run(&queue));
+    }
+    namespace_go(home);
+    namespace_await_gone("c");
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(other);
+    SCNetworkReachabilityRelease(target);
+    queue_close(&other_queue);
+    queue_close(&queue);
+    writer_close(&writer);
+    close(home);
+}
+
+static struct {
+    struct stat here;
+    sem_t       done;
+} performed;
+
+static void note_namespace(void *info, void (*work)(void *argument), void *argument)
+{
+    (void)info;
+    if (stat("/proc/thread-self/ns/net", &performed.here) != 0)
+        performed.here.st_ino = 0;
+    work(argument);
+    sem_post(&performed.done);
+}
+
+/* Threads that `perform` starts inherit its namespace. */
+TEST_WITH(namespace_require_lo, NULL, perform_is_called_in_the_namespace_of_the_process)
+{
+    static const SCNetworkReachabilityScheduler noting = { .perform = note_namespace };
+    const int                                   home = namespace_keep();
+    const int                                   there = make_namespace(home);
+    SCNetworkReachabilityRef                    target;
+    struct writer                               writer;
+    struct stat                                 here;
+
+    namespace_go(there);
+    target = expect_target("127.0.0.1");
+    assert_int_equal(writer_open(&writer), 0);
+    namespace_go(home);
+    close(there);
+    assert_int_equal(stat("/proc/thread-self/ns/net", &here), 0);
+    assert_int_equal(sem_init(&performed.done, 0, 0), 0);
+    assert_true(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    assert_true(SCNetworkReachabilitySetScheduler(target, &noting));
+    for (int i = 1; i <= 3; i++) {
+        assert_int_equal(writer_link_up(&writer, 1, i % 2 != 0), 0);
+        await(&performed.done);
+        assert_int_equal(performed.here.st_ino, here.st_ino);
+    }
+    writer_close(&writer);
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    SCNetworkReachabilityRelease(target);
+    namespace_await_gone("c");
+    sem_destroy(&performed.done);
+    close(home);
 }
 
 /* ---- Other programs --------------------------------------------------------------------------------------------- */
