@@ -322,16 +322,15 @@ test: export WERROR = -Werror
 test: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) build-tests
 	@Tests/run $(filter-out $(ALONE),$(TESTS)) $(ASAN) $(TSAN) $(VALGRIND) $(HELGRIND) $(VM_TESTS) $(CHECKS) \
-	    "Tests/swift address" --alone $(ALONE)
+	    Tests/swift --alone $(ALONE)
 
 # Tests of what surrounds the code: installation, packages, manuals, other languages, the README. The Swift tests run here
-# again: without a sanitizer, with ten times the storms (the checks of the manuals need the same build), and under the
-# thread sanitizer. So do the C tests of callbacks and names, with the kernel of the emulated machine, and four slow C
-# programs under valgrind.
+# again, under the address and the thread sanitizer. So do the C tests of callbacks and names, with the kernel of the
+# emulated machine, and four slow C programs under valgrind.
 test-world: deps-world
 	@$(MAKE) --no-print-directory $(JOBS) lib test-programs
 	@$(MAKE) --no-print-directory $(JOBS) programs-valgrind PROGRAMS="$(SLOW)"
-	@Tests/run $(call under,valgrind,$(SLOW)) Tests/swift "Tests/swift thread" $(VM_WORLD) $(WORLD) $(CONSUMERS)
+	@Tests/run $(call under,valgrind,$(SLOW)) "Tests/swift address" "Tests/swift thread" $(VM_WORLD) $(WORLD) $(CONSUMERS)
 
 # The tests that take seconds: the pure files, the folders, the format of the sources.
 check: export WERROR = -Werror
