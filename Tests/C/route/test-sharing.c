@@ -16,23 +16,47 @@ enum { TARGETS = 200, FEW = 8 };
 #define GATEWAY_IPV6 "2001:db8::1"
 
 static unsigned    queries;
-static const char *late_change; /* a command of ip(8), before the next query; NULL: none */
+static const char *late_change;         /* a command of ip(8), before the next query; NULL: none */
+static const char *later_change;        /* the same, before the next plain query, with which an evaluation ends */
+static void (*after_plain_query)(void); /* called once, after the next plain query; NULL: nothing */
 
 int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 
-int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+static void make_change(const char **change)
 {
-    const char *change = late_change;
+    const char *command = *change;
 
-    queries++;
-    late_change = NULL;
-    if (change != NULL)
-        namespace_ip("%s", change);
-    return __real_rtnetlink_query(rtnetlink, request, ret);
+    *change = NULL;
+    if (command != NULL)
+        namespace_ip("%s", command);
 }
 
-UNIT(.setup = crowd_begin, .teardown = crowd_end)
+int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+{
+    void (*after)(void) = request->fib_match ? NULL : after_plain_query;
+    int error;
+
+    queries++;
+    make_change(&late_change);
+    if (!request->fib_match)
+        make_change(&later_change);
+    error = __real_rtnetlink_query(rtnetlink, request, ret);
+    if (after != NULL) {
+        after_plain_query = NULL;
+        after();
+    }
+    return error;
+}
+
+static void begin(void)
+{
+    late_change = later_change = NULL;
+    after_plain_query = NULL;
+    crowd_begin();
+}
+
+UNIT(.setup = begin, .teardown = crowd_end)
 
 static void set_default(bool present)
 {
@@ -190,6 +214,20 @@ TEST(a_route_that_comes_during_a_round_changes_only_its_target)
     crowd_expect_agreement();
 }
 
+/* No target has a route when the evaluation begins. At its end, the route leads to the first target, about which the
+ * queries are, and to no other. */
+TEST(a_route_that_comes_at_the_end_of_an_evaluation_changes_only_its_target)
+{
+    begin_ipv4();
+    later_change = "route add 198.51.100.1/32 dev a";
+    set_default(false);
+    (void)crowd_settle();
+    assert_null(later_change);
+    assert_int_equal(crowd.flags[0], R | D);
+    assert_int_equal(crowd.flags[1], 0);
+    crowd_expect_agreement();
+}
+
 TEST(the_others_have_the_right_flags_after_a_target_is_released)
 {
     begin_ipv4();
@@ -319,7 +357,6 @@ TEST(routes_in_the_table_default_count)
     expect_changes(TARGETS - 64, 10 * TARGETS);
 }
 
-/* The kernel has no such IPv6 rule of its own, but accepts one. */
 /* No message announces the route. The queries are about the first target and the last one. */
 TEST(a_route_in_the_table_default_that_was_there_before_counts)
 {
@@ -332,6 +369,32 @@ TEST(a_route_in_the_table_default_that_was_there_before_counts)
     assert_int_equal(crowd.flags[130], R);
 }
 
+/* No message announces these routes either. One of them leads to the first target. */
+TEST(several_routes_in_the_table_default_that_were_there_before_count)
+{
+    namespace_ip("route add default via " GATEWAY " table default");
+    namespace_ip("route add blackhole 198.51.100.128/28 table default");
+    begin_ipv4();
+    set_default(false);
+    expect_changes(16, 10 * TARGETS);
+    assert_int_equal(crowd.flags[0], R);
+    assert_int_equal(crowd.flags[130], 0);
+}
+
+/* The table "local" is before "main", so a longer prefix in "main" counts only without a route in "local". */
+TEST(routes_in_main_count_after_the_one_in_the_table_local_has_gone)
+{
+    namespace_ip("-6 route add blackhole 2001:db8:1::40/122");
+    namespace_ip("-6 route add 2001:db8:1::/64 via " GATEWAY_IPV6 " dev a table local");
+    begin_ipv6();
+    crowd_expect_all(R);
+    namespace_ip("-6 route del 2001:db8:1::/64 table local");
+    expect_changes(64, 10 * TARGETS);
+    assert_int_equal(crowd.flags[0], R);
+    assert_int_equal(crowd.flags[0x50], 0);
+}
+
+/* The kernel has no such IPv6 rule of its own, but accepts one. */
 TEST(an_ipv6_rule_for_the_table_default_counts)
 {
     namespace_ip("-6 rule add priority 32767 table default");
@@ -459,6 +522,42 @@ TEST(a_target_on_two_loops_has_its_own_evaluation)
     SCRunLoopRelease(other);
 }
 
+static SCRunLoopRef other_loop;
+
+static void come_back_on_other_loop(void)
+{
+    set_default(true);
+    assert_int_equal(SCRunLoopPerform(other_loop, 0), 0);
+}
+
+static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    ++*(unsigned *)info;
+}
+
+/* While the first loop evaluates its targets, the second one sees that the route is back. */
+TEST(a_target_on_two_loops_gets_no_path_that_is_older_than_its_own)
+{
+    unsigned                     calls = 0;
+    SCNetworkReachabilityContext context = { .info = &calls };
+
+    begin_ipv4();
+    other_loop = SCRunLoopCreate();
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[0], other_loop, kSCRunLoopDefaultMode));
+    assert_int_equal(SCRunLoopPerform(other_loop, 0), 0);
+    assert_true(SCNetworkReachabilitySetCallback(crowd.targets[0], count_call, &context));
+    after_plain_query = come_back_on_other_loop;
+    set_default(false);
+    (void)crowd_settle();
+    assert_null(after_plain_query);
+    assert_int_equal(calls, 0);
+    crowd_expect_all(R);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(crowd.targets[0], other_loop, kSCRunLoopDefaultMode));
+    SCRunLoopRelease(other_loop);
+}
+
 TEST(all_targets_are_unscheduled_in_any_order)
 {
     begin_ipv4();
@@ -470,4 +569,25 @@ TEST(all_targets_are_unscheduled_in_any_order)
         if (crowd.targets[i] != NULL)
             crowd_unwatch(i);
     assert_int_equal(crowd_settle(), 0);
+}
+
+/* ---- Slices ----------------------------------------------------------------------------------------------------- */
+
+/* A round begins with a slice of 16 targets, and with 16 queries that are sent together. The first target needs none of
+ * them, so one reply is left at the end of the slice. */
+TEST(a_route_that_comes_during_a_slice_counts_for_the_targets_of_the_next)
+{
+    char address[32];
+
+    set_default(true);
+    crowd_watch(0, "127.0.0.1");
+    for (unsigned i = 1; i <= 20; i++) {
+        snprintf(address, sizeof address, "198.51.100.%u", i);
+        crowd_watch(i, address);
+    }
+    late_change = "route add blackhole 198.51.100.16/28";
+    assert_int_equal(crowd_settle(), 5);
+    assert_int_equal(crowd.flags[15], R);
+    assert_int_equal(crowd.flags[16], 0);
+    crowd_expect_agreement();
 }
