@@ -36,7 +36,7 @@ static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed);
 static bool can_share_path(const struct SCNetworkReachability *target)
 {
     return target->kind == TARGET_ADDRESS && target->details == NULL && target->initial->count == 1 &&
-           question_class(&target->initial->items[0]) != 0;
+           question_is_plain(&target->initial->items[0]);
 }
 
 static struct schedule *create_schedule(struct SCNetworkReachability *target, SCRunLoopRef loop)

@@ -52,34 +52,23 @@ static bool is_plain_ipv4(const struct address *address)
     return first != 0 && first != 127 && first < 224 && !(first == 169 && address->bytes[1] == 254);
 }
 
-/* The kernel chooses the source of IPv6 packets by the scope and the label (RFC 6724) of the destination. */
-static unsigned class_of_ipv6(const struct address *address)
+/* Global and unique local addresses. The kernel chooses the source of packets by the label of the destination, too, but
+ * first by its scope (RFC 6724), which all of these share. So all have a usable source, or none has. */
+static bool is_plain_ipv6(const struct address *address)
 {
-    static const struct {
-        struct address_prefix prefix;
-        unsigned class; /* 0: few use these addresses, so they need no class */
-    } classes[] = { { { { AF_INET6, { 0x20, 0x01 } }, 32 }, 0 },
-                    { { { AF_INET6, { 0x20, 0x02 } }, 16 }, 0 },
-                    { { { AF_INET6, { 0x3f, 0xfe } }, 16 }, 0 },
-                    { { { AF_INET6, { 0x20 } }, 3 }, 2 },
-                    { { { AF_INET6, { 0xfc } }, 7 }, 3 } };
-
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
-        if (address_in_prefix(address, &classes[i].prefix.address, classes[i].prefix.length))
-            return classes[i].class;
-    return 0;
+    return (address->bytes[0] & 0xe0) == 0x20 || (address->bytes[0] & 0xfe) == 0xfc;
 }
 
-unsigned question_class(const struct question *question)
+bool question_is_plain(const struct question *question)
 {
     const struct address *destination = &question->destination;
 
     if (question->local.family != AF_UNSPEC || question->scope != 0 || question->mark != 0 ||
         question->interface[0] != '\0')
-        return 0;
+        return false;
     if (destination->family == AF_INET)
-        return is_plain_ipv4(destination) ? 1 : 0;
-    return destination->family == AF_INET6 ? class_of_ipv6(destination) : 0;
+        return is_plain_ipv4(destination);
+    return destination->family == AF_INET6 && is_plain_ipv6(destination);
 }
 
 /* The kernel would choose the interface of a link-local address that names none. */

@@ -46,9 +46,9 @@ static inline bool question_is_local_wifi(const struct question *question)
            question->local.family == AF_UNSPEC && question->interface[0] == '\0' && question->mark == 0;
 }
 
-/* Two questions of the same class, to whose destinations the same route leads, have the same path, apart from the
- * destination. 0: the question has no class. */
-unsigned question_class(const struct question *question);
+/* Two plain questions, to whose destinations the same route leads, have the same path, apart from the destination and
+ * the source. */
+bool question_is_plain(const struct question *question);
 
 /* The family of a question about the default path; AF_UNSPEC: the better of the two. */
 static inline uint8_t question_default_family(const struct question *question)

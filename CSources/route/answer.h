@@ -24,7 +24,7 @@ struct path_watch {
     struct counted   *owner;     /* the monitor retains it during `accept` */
     struct questions *questions; /* a reference; monitor_set_questions changes it */
     unsigned          extras;    /* query_extras bits */
-    bool              can_share; /* one question, with a class; only this monitor sets the owner's path */
+    bool              can_share; /* one plain question; only this monitor sets the owner's path */
     /* Evaluates instead of full_path_evaluate, with its arguments; NULL: full_path_evaluate does. `rtnetlink` NULL:
      * netlink is denied. Adds the gateways of all paths but *ret, which the monitor adds. */
     int (*evaluate)(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
@@ -65,14 +65,13 @@ enum share_mode {
 };
 
 /*
- * The answer of all watches of one class in one prefix, the extent. No route to a longer prefix leads to any of them.
- * So every route that leads to one of them leads to all, and it is enough to evaluate one, the leader.
+ * The answer of all watches in one prefix, the extent. No route to a longer prefix leads to any of them. So every route
+ * that leads to one of them leads to all, and it is enough to evaluate one, the leader.
  */
 struct shared_answer {
-    struct answer        answer;
-    struct address_entry first; /* of the extent's addresses; in struct sharing */
-    uint8_t              length;
-    unsigned class;
+    struct answer         answer;
+    struct address_entry  first; /* of the extent's addresses; in struct sharing */
+    uint8_t               length;
     struct path_watch    *leader;     /* the watch whose question was evaluated last; NULL: it has left */
     size_t                count;      /* of watches */
     struct list           pending;    /* watches without the last evaluation's path */

@@ -26,7 +26,7 @@ int extent_query(struct rtnetlink *rtnetlink, const struct question *question, s
     struct path                refused;
     const int                  error = rtnetlink_query(rtnetlink, &request, &route);
 
-    *ret = (struct extent){ .kind = EXTENT_ALONE, .class = question_class(question) };
+    *ret = (struct extent){ .kind = EXTENT_ALONE };
     if (error != 0) {
         ret->kind = EXTENT_REFUSED;
         return path_from_error(error, false, &refused) ? 0 : error;

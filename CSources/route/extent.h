@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_EXTENT_H
 #define REACHABILITY_EXTENT_H
 
-/* Addresses that share a path: those of one class to which the same route leads. */
+/* Addresses that share a path: those to which the same route leads. */
 
 #include "kernel/rtnetlink.h"
 #include "pure/question.h"
@@ -18,10 +18,9 @@ struct extent {
     struct address_prefix prefix;
     uint32_t              oif; /* of the route, as has_gateway is */
     bool                  has_gateway;
-    unsigned class; /* see question_class */
 };
 
-/* Queries the route that leads to the question's destination. The question has a class. Returns 0, or an errno if the
+/* Queries the route that leads to the question's destination. The question is plain. Returns 0, or an errno if the
  * kernel could not be queried. */
 int extent_query(struct rtnetlink *rtnetlink, const struct question *question, struct extent *ret);
 

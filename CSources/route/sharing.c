@@ -32,7 +32,7 @@ static void compare_extent(void *info, struct address_entry *entry)
     struct extent_search *search = info;
     struct shared_answer *shared = container_of(entry, struct shared_answer, first);
 
-    if (shared->length == search->extent->prefix.length && shared->class == search->extent->class && !is_ending(shared))
+    if (shared->length == search->extent->prefix.length && !is_ending(shared))
         search->found = shared;
 }
 
@@ -55,7 +55,6 @@ struct shared_answer *sharing_create(struct sharing *sharing, const struct exten
     shared->answer.is_shared = true;
     shared->first.address = extent->prefix.address;
     shared->length = extent->prefix.length;
-    shared->class = extent->class;
     list_init(&shared->pending);
     list_init(&shared->applying);
     address_tree_add(&sharing->extents, &shared->first);

@@ -102,7 +102,7 @@ static struct list *first_watch(struct answer *answer)
 static size_t peek_watch(struct list *node, const struct path_watch **ret)
 {
     *ret = container_of(node, struct path_watch, node);
-    return (*ret)->questions->count == 1 && question_class(&(*ret)->questions->items[0]) != 0;
+    return (*ret)->questions->count == 1 && question_is_plain(&(*ret)->questions->items[0]);
 }
 
 size_t watch_steps_peek(const struct watch_set *set, const struct path_watch **ret, size_t limit)

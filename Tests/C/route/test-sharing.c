@@ -439,18 +439,43 @@ TEST(a_link_that_goes_down_takes_its_routes_along)
     crowd_expect_all(R);
 }
 
-/* Unique local addresses are a class of their own: the kernel chooses the source by the destination. */
-TEST(global_and_unique_local_ipv6_addresses_do_not_share)
+/* 6to4, Teredo and unique local addresses have labels of their own. The kernel chooses the source by the label, too. */
+static void begin_ipv6_with_many_labels(void)
 {
     begin_ipv6();
     crowd_watch(TARGETS, "fd00::1");
-    crowd_watch(TARGETS + 1, "fd00::2");
+    crowd_watch(TARGETS + 1, "2002:c000:201::1");
+    crowd_watch(TARGETS + 2, "2001::1");
     assert_int_equal(crowd_settle(), 0);
+}
+
+TEST(ipv6_addresses_of_any_label_share)
+{
+    begin_ipv6_with_many_labels();
     set_default_ipv6(false);
-    expect_changes(TARGETS + 2, 2 * FEW);
+    expect_changes(TARGETS + 3, FEW);
     set_default_ipv6(true);
-    expect_changes(TARGETS + 2, 2 * FEW);
+    expect_changes(TARGETS + 3, FEW);
     crowd_expect_all(R);
+}
+
+/* One address after the other is the only one that is not link-local. */
+TEST(every_global_address_is_a_source_for_ipv6_addresses_of_any_label)
+{
+    static const char *const sources[] = { "fd00:5::2", "2002:c000:202::2", "2001::2", "2001:db8:5::2" };
+
+    begin_ipv6_with_many_labels();
+    namespace_ip("address del 2001:db8::2/64 dev a");
+    expect_changes(TARGETS + 3, 10 * TARGETS);
+    crowd_expect_all(0);
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        namespace_ip("address add %s/128 dev a nodad", sources[i]);
+        expect_changes(TARGETS + 3, 10 * TARGETS);
+        crowd_expect_all(R);
+        namespace_ip("address del %s/128 dev a", sources[i]);
+        expect_changes(TARGETS + 3, 10 * TARGETS);
+        crowd_expect_all(0);
+    }
 }
 
 /* More than the filter has room for. */

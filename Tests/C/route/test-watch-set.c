@@ -187,7 +187,7 @@ TEST(a_watch_that_becomes_stale_during_a_round_is_in_the_next)
 
 TEST(a_watch_that_cannot_be_isolated_still_gets_the_path)
 {
-    struct extent         extent = { .kind = EXTENT_ROUTE, .prefix = { make("192.0.2.0"), 24 }, .class = 1 };
+    struct extent         extent = { .kind = EXTENT_ROUTE, .prefix = { make("192.0.2.0"), 24 } };
     struct path_watch     watches[2];
     struct shared_answer *shared;
 
