@@ -17,7 +17,7 @@
 #   make test-consumers one program in each language       make mutants        breaks rules; tests must fail
 #   make version        NEXT=0.2.0, everywhere             make clean
 #
-# Parts of `make test`: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
+# Parts of them: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
 # check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
 # program: `make build/tests/test-path && build/tests/test-path`; one check: `Tests/checks/floors`. A test program that
 # passed runs again only after it has changed, or with FRESH=1. `make test-products` builds programs with each Swift
@@ -289,7 +289,7 @@ FOR_tsan     = WERROR=-Werror CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsa
 # names functions that must be on the stack.
 FOR_valgrind = WERROR=-Werror $(if $(shell command -v clang),CC=clang CFLAGS="-O1 -gdwarf-4 -fno-inline -fno-optimize-sibling-calls",CC=gcc CFLAGS="-O1 -g")
 FOR_clang    = WERROR=-Werror CC=clang
-TOOLS        = asan tsan valgrind
+TOOLS        = asan tsan
 
 # All, or those that PROGRAMS names: make programs-asan PROGRAMS=test-path
 programs-asan programs-tsan programs-valgrind programs-clang: programs-%:
@@ -301,9 +301,7 @@ NAMES     = $(filter-out test-costs,$(notdir $(TESTS)))
 under     = $(foreach name,$(2),"Tests/under $(1) $(name)")
 ASAN      = $(call under,asan,$(NAMES))
 TSAN      = $(call under,tsan,$(NAMES))
-VALGRIND  = $(call under,valgrind,$(filter-out $(SLOW),$(NAMES)))
-# Under valgrind these take longest. `make test` runs them under the sanitizers, `make test-world` under valgrind.
-SLOW      = $(addprefix test-,exit fault-sweep lookup name)
+VALGRIND  = $(call under,valgrind,$(NAMES))
 HELGRIND  = $(call under,helgrind,$(filter $(addprefix test-,callback calls delivery library-thread scheduler scheduler-work storm threads),$(NAMES)))
 
 # They boot an emulated machine. Only one can run at a time.
@@ -321,16 +319,17 @@ build-tests:
 test: export WERROR = -Werror
 test: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) build-tests
-	@Tests/run $(filter-out $(ALONE),$(TESTS)) $(ASAN) $(TSAN) $(VALGRIND) $(HELGRIND) $(VM_TESTS) $(CHECKS) \
-	    Tests/swift --alone $(ALONE)
+	@Tests/run $(filter-out $(ALONE),$(TESTS)) $(ASAN) $(TSAN) $(VM_TESTS) $(CHECKS) \
+	    "Tests/swift address" --alone $(ALONE)
 
-# Tests of what surrounds the code: installation, packages, manuals, other languages, the README. The Swift tests run here
-# again, under the address and the thread sanitizer. So do the C tests of callbacks and names, with the kernel of the
-# emulated machine, and four slow C programs under valgrind.
+# Tests of what surrounds the code: installation, packages, manuals, other languages, the README. And the slow tests of the
+# code: the C programs under valgrind and helgrind, the Swift tests without a sanitizer, with ten times the storms (the
+# checks of the manuals need the same build), and under the thread sanitizer, and the C tests of callbacks and names with the
+# kernel of the emulated machine.
 test-world: deps-world
 	@$(MAKE) --no-print-directory $(JOBS) lib test-programs
-	@$(MAKE) --no-print-directory $(JOBS) programs-valgrind PROGRAMS="$(SLOW)"
-	@Tests/run $(call under,valgrind,$(SLOW)) "Tests/swift address" "Tests/swift thread" $(VM_WORLD) $(WORLD) $(CONSUMERS)
+	@$(MAKE) --no-print-directory $(JOBS) programs-valgrind
+	@Tests/run $(VALGRIND) $(HELGRIND) Tests/swift "Tests/swift thread" $(VM_WORLD) $(WORLD) $(CONSUMERS)
 
 # The tests that take seconds: the pure files, the folders, the format of the sources.
 check: export WERROR = -Werror

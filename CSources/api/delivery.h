@@ -41,6 +41,18 @@ static inline bool delivery_read_flags(struct SCNetworkReachability *target, SCN
     return true;
 }
 
+/* The same if a callback has reported the flags, as nearly always. Else false. */
+static inline bool delivery_read_reported_flags(const struct SCNetworkReachability *target,
+                                                SCNetworkReachabilityFlags         *ret)
+{
+    const uint64_t published = atomic_load_explicit(&target->published, memory_order_acquire);
+
+    if ((published & (PUBLISHED_SCHEDULED | PUBLISHED_DUE)) != PUBLISHED_SCHEDULED)
+        return false;
+    *ret = (SCNetworkReachabilityFlags)published;
+    return true;
+}
+
 /* The target has details. */
 void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret);
 

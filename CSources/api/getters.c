@@ -42,24 +42,34 @@ static SCBoolean fail_get(int status)
     return 0;
 }
 
-SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags)
+/* Apart from SCNetworkReachabilityGetFlags, so that the path from a loop's result needs no stack frame. */
+static __attribute__((noinline)) SCBoolean get_flags_slowly(struct SCNetworkReachability *target,
+                                                            SCNetworkReachabilityFlags   *flags)
 {
-    struct SCNetworkReachability *self;
-    struct path                   path;
-    int                           error;
+    struct path path;
+    int         error;
 
-    if (!target_check(target, &self))
-        return 0;
     if (flags == NULL)
         return fail_get(error_invalid("flags: NULL"));
-    if (delivery_read_flags(self, flags))
+    if (delivery_read_flags(target, flags))
         return 1;
     /* No lock: `initial` is constant, and a target that is not scheduled always has these questions. */
-    error = netns_evaluate(self->netns, self->initial, 0, &path);
+    error = netns_evaluate(target->netns, target->initial, 0, &path);
     if (error != 0)
         return fail_get(error);
     *flags = path.flags;
     return 1;
+}
+
+SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags)
+{
+    struct SCNetworkReachability *self;
+
+    if (!target_check(target, &self))
+        return 0;
+    if (flags != NULL && delivery_read_reported_flags(self, flags))
+        return 1;
+    return get_flags_slowly(self, flags);
 }
 
 /* ---- Paths ------------------------------------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -584,15 +585,17 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_a_namespace_that_the_mai
 }
 
 static struct {
-    struct stat here;
-    sem_t       done;
+    atomic_ulong seen; /* the namespace of the last perform */
+    sem_t        done;
 } performed;
 
 static void note_namespace(void *info, void (*work)(void *argument), void *argument)
 {
+    struct stat here = { 0 };
+
     (void)info;
-    if (stat("/proc/thread-self/ns/net", &performed.here) != 0)
-        performed.here.st_ino = 0;
+    (void)stat("/proc/thread-self/ns/net", &here);
+    performed.seen = here.st_ino;
     work(argument);
     sem_post(&performed.done);
 }
@@ -619,7 +622,7 @@ TEST_WITH(namespace_require_lo, NULL, perform_is_called_in_the_namespace_of_the_
     for (int i = 1; i <= 3; i++) {
         assert_int_equal(writer_link_up(&writer, 1, i % 2 != 0), 0);
         await(&performed.done);
-        assert_int_equal(performed.here.st_ino, here.st_ino);
+        assert_int_equal(performed.seen, here.st_ino);
     }
     writer_close(&writer);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
