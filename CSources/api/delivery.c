@@ -155,8 +155,11 @@ bool delivery_accept_path(struct path_watch *watch, const struct path *path, uns
     is_newest = path_version == atomic_load(&target->path_version);
     if (schedule->active && is_newest) {
         delivery_set_current_locked(target, path);
-        if (delivery_is_due_locked(target) && !target->change_queued)
+        if (delivery_is_due_locked(target) && !target->change_queued) {
+            __builtin_prefetch(target, 1); /* the callback uses both soon */
+            __builtin_prefetch(target->context, 1);
             delivery_queue_locked(schedule);
+        }
     }
     pthread_mutex_unlock(&target->lock);
     return is_newest;

@@ -137,7 +137,7 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     target->era = process_era();
     counted_init(&target->counted, close_target);
     counted_init(&target->memory, free_target);
-    target->kind = spec->kind;
+    target->kind = (uint8_t)spec->kind;
     if (target->lookups != NULL)
         begin_lookups(target);
     target->initial = target->questions;

@@ -23,31 +23,34 @@ struct SCNetworkReachability {
     struct counted memory;  /* references of `counted`, of each struct schedule */
 
     /* Constant, from the Create call. */
-    enum target_kind  kind;
     const char       *name;    /* NULL: not a TARGET_NAME */
     struct questions *initial; /* until a name is resolved: one question, about the default path */
-    bool              notify_network;
     struct netns     *netns;
     struct lookups   *lookups; /* NULL: no name, or localhost */
-    struct details   *details; /* NULL: the target reports flags and interface alone, without option NotifyPath */
+
+    struct questions    *questions; /* under `lock`; always `initial` if the target needs no look-up */
+    struct network_path *network;   /* under `lock`; the last one; NULL: not scheduled, or !notify_network */
+
+    /* An evaluation uses what follows, which is why it is together. */
 
     /* PUBLISHED_... and, in the low 32 bits, the flags. GetFlags of a scheduled target uses nothing else. 0: not
      * scheduled. */
     _Atomic uint64_t published;
 
-    pthread_mutex_t      lock;      /* for all below; taken before a loop's lock, never held while user code runs */
-    struct questions    *questions; /* always `initial` if the target needs no look-up */
-    struct list          schedules;
-    struct network_path *network;       /* the last one; NULL: not scheduled, or !notify_network */
-    bool                 network_told;  /* a loop's monitor has reported `network`: another one need not do it again */
-    struct outcome       current;       /* of the last evaluation */
-    struct outcome       delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
-    atomic_ulong         path_version;  /* grows with `current` and with new questions; read without the lock */
-    bool                 owed;          /* a delivery must come, even if nothing changed */
-    bool                 owed_next;     /* the next evaluation sets `owed` */
-    bool                 is_delivering; /* a callback is running */
-    bool                 change_queued; /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
+    pthread_mutex_t lock;           /* for all below; taken before a loop's lock, never held while user code runs */
+    atomic_ulong    path_version;   /* grows with `current` and with new questions; read without the lock */
+    struct outcome  current;        /* of the last evaluation */
+    struct outcome  delivered;      /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
+    bool            owed;           /* a delivery must come, even if nothing changed */
+    bool            owed_next;      /* the next evaluation sets `owed` */
+    bool            is_delivering;  /* a callback is running */
+    bool            change_queued;  /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
+    bool            network_told;   /* a loop's monitor has reported `network`: another one need not do it again */
+    bool            notify_network; /* constant */
+    uint8_t         kind;           /* enum target_kind; constant */
 
+    struct details               *details; /* NULL: the target reports no details (option NotifyPath); constant */
+    struct list                   schedules;
     SCNetworkReachabilityCallBack callback;
     struct callback_context      *context;
     unsigned                      evaluations, deliveries; /* counters for GetDescription */

@@ -125,6 +125,11 @@ struct address_prefix route_prefix(const struct route *route)
     return prefix;
 }
 
+bool route_is_multicast_of_link(const struct route *route)
+{
+    return route->family == AF_INET6 && route->type == RTN_MULTICAST && route->prefix_length == 8;
+}
+
 /* Router advertisements change routes of these two protocols. The kernel also lets ip(8) change the lifetime of any
  * route that expires. */
 bool route_can_expire(const struct route *route)

@@ -12,7 +12,8 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-enum { TYPE_OFFSET = 4, FAMILY_OFFSET = 16, PREFIX_LENGTH_OFFSET = 17, ATTRIBUTES_OFFSET = 28, PAYLOAD_OFFSET = 4 };
+enum { TYPE_OFFSET = 4, FAMILY_OFFSET = 16, PREFIX_LENGTH_OFFSET = 17, ROUTE_TYPE_OFFSET = 23 };
+enum { ATTRIBUTES_OFFSET = 28, PAYLOAD_OFFSET = 4 };
 enum { NEIGHBOUR_STATE_OFFSET = 24 };
 
 /* Words of the filter's memory: the first address of the message's prefix, and the last one. For IPv6, two words each:
@@ -229,6 +230,10 @@ static void add_family(struct route_filter *filter, uint8_t family, const struct
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
     add_jump(filter, BPF_JMP | BPF_JEQ, family, 1, 0);
     other_family = begin_jump(filter, BPF_JA, 0); /* a conditional jump is not long enough */
+    if (family == AF_INET6) {                     /* see route_is_multicast_of_link */
+        add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, ROUTE_TYPE_OFFSET);
+        pass_if_equal(filter, RTN_MULTICAST);
+    }
     store_first(filter, family == AF_INET ? 1 : 2);
     if (family == AF_INET)
         store_last_at_end(filter, 0);

@@ -59,6 +59,14 @@ static void mark_all_lifetimes_stale(struct monitor *monitor)
     runloop_unlock(monitor->loop);
 }
 
+static void note_route(struct news *news, const struct route *route)
+{
+    if (route_is_multicast_of_link(route))
+        news->changes.unfinished = news->changes.all_stale = true;
+    if (!news->changes.all_stale)
+        mark_affected_stale(news, route);
+}
+
 static void note_message(void *info, const struct message *message)
 {
     struct news    *news = info;
@@ -87,8 +95,7 @@ static void note_message(void *info, const struct message *message)
             changes->all_stale = true;
         break;
     case MESSAGE_ROUTE:
-        if (!changes->all_stale)
-            mark_affected_stale(news, &message->route);
+        note_route(news, &message->route);
         break;
     default:
         break;

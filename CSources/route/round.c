@@ -80,26 +80,34 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes)
         begin_round(monitor, changes);
 }
 
-/* Runs steps of the round. Returns whether others may be left. */
+/* Runs steps of the round, at most `limit`. Returns whether others may be left. */
+static bool run_batch(struct monitor *monitor, size_t limit)
+{
+    struct step step;
+    size_t      begun = 1;
+
+    step_begin_batch(monitor, limit);
+    for (size_t done = 0; begun > 0 && done < limit; done += begun) {
+        begun = step_begin(monitor, limit - done, &step);
+        if (begun > 0)
+            step_end(monitor, &step, step_run(monitor, &step));
+    }
+    return begun > 0;
+}
+
+/* The same for a slice of the round. */
 static bool run_slice(struct monitor *monitor)
 {
     struct round *round = &monitor->round;
-    struct step   step;
-    bool          begun = false;
+    bool          more = true;
 
     rtnetlink_set_barrier(&monitor->rtnetlink);
-    for (unsigned i = 0; i < round->slice; i++) {
-        if (i % QUERY_BATCH_LIMIT == 0)
-            step_begin_batch(monitor, round->slice);
-        begun = step_begin(monitor, &step);
-        if (!begun)
-            break;
-        step_end(monitor, &step, step_run(monitor, &step));
-    }
+    for (size_t done = 0; more && done < round->slice; done += QUERY_BATCH_LIMIT)
+        more = run_batch(monitor, round->slice - done < QUERY_BATCH_LIMIT ? round->slice - done : QUERY_BATCH_LIMIT);
     rtnetlink_end_batch(&monitor->rtnetlink);
     if (round->slice < SLICE_LAST)
         round->slice *= 2;
-    return begun;
+    return more;
 }
 
 /* Plans the next run, at the end of a round. */

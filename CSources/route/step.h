@@ -6,9 +6,20 @@
 
 #include "route/answer.h"
 
+#define STEP_GROUP_LIMIT 32
+
+/* Watches that get the path of their shared answer. */
+struct step_group {
+    size_t             count;
+    struct path_watch *watches[STEP_GROUP_LIMIT]; /* with references to their owners */
+    unsigned long      path_versions[STEP_GROUP_LIMIT];
+    bool               accepted[STEP_GROUP_LIMIT];
+};
+
 /* A step of a round: the evaluation of an answer by the questions of one of its watches, or one more watch that gets
- * the path of a shared answer. */
+ * the path of a shared answer if it has the same route, or several that get it without a query. */
 struct step {
+    struct step_group  group; /* count 0: the step is that of `watch` */
     struct path_watch *watch; /* with a reference to its owner */
     struct answer     *answer;
     struct questions  *questions;    /* a reference */
@@ -18,8 +29,9 @@ struct step {
     bool               must_check;   /* the shared answer's */
 };
 
-/* Returns false if no step is left. The filter then passes the messages that affect the answer. */
-bool step_begin(struct monitor *monitor, struct step *ret);
+/* Begins a step, or several, at most `limit`, that are made together. Returns their number; 0: no step is left. The
+ * filter then passes the messages that affect the answer. */
+size_t step_begin(struct monitor *monitor, size_t limit, struct step *ret);
 
 /* Returns 0 or an errno. Then call step_end with it. */
 int  step_run(struct monitor *monitor, struct step *step);

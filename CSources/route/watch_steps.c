@@ -64,18 +64,35 @@ static struct path_watch *take_stale(struct watch_set *set)
     return container_of(answer->watches.next, struct path_watch, node);
 }
 
-static struct path_watch *take_pending(struct watch_set *set)
+/* There is one. */
+static struct path_watch *pop_pending(struct shared_answer *shared)
 {
-    struct shared_answer *shared = next_applying(set);
-    struct list          *node;
+    struct list *node = list_pop(&shared->pending);
 
-    if (shared == NULL)
-        return NULL;
-    node = list_pop(&shared->pending);
     list_append(&shared->answer.watches, node);
     if (list_is_empty(&shared->pending))
         list_remove(&shared->applying);
     return container_of(node, struct path_watch, node);
+}
+
+static struct path_watch *take_pending(struct watch_set *set)
+{
+    struct shared_answer *shared = next_applying(set);
+
+    return shared == NULL ? NULL : pop_pending(shared);
+}
+
+size_t watch_steps_begin_group(struct watch_set *set, struct path_watch **ret, size_t limit)
+{
+    struct shared_answer *shared = list_is_empty(&set->round) ? next_applying(set) : NULL;
+    size_t                count = 0;
+
+    if (shared == NULL || shared->mode != SHARE_FOLLOW)
+        return 0;
+    while (count < limit && !list_is_empty(&shared->pending))
+        ret[count++] = pop_pending(shared);
+    set->current = &shared->answer;
+    return count;
 }
 
 /* Evaluations come first: an answer that a watch leaves is freed before the next watch leaves. */

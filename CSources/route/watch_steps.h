@@ -20,6 +20,10 @@ void watch_steps_begin_round(struct watch_set *set);
 struct path_watch *watch_steps_begin(struct watch_set *set, bool *ret_apply);
 void               watch_steps_end(struct watch_set *set);
 
+/* Begins the next steps, at most `limit`, if each is that a watch gets the path of the same shared answer, without a
+ * query. Returns their number. watch_steps_end ends them. */
+size_t watch_steps_begin_group(struct watch_set *set, struct path_watch **ret, size_t limit);
+
 /* Finds the watches of the next steps, at most `limit`, if a step begins with a query for the destination of its watch.
  * Returns their number. */
 size_t watch_steps_peek(const struct watch_set *set, const struct path_watch **ret, size_t limit);

@@ -91,6 +91,18 @@ static bool passes(const struct route_message *message)
     return recv(receiver, buffer, sizeof buffer, 0) > 0;
 }
 
+/* See route_is_multicast_of_link. */
+TEST(ipv6_multicast_routes_pass)
+{
+    const struct address_prefix watched = prefix_make("2001:db8:1::", 48), all = prefix_make("ff00::", 8);
+    struct route_message        message = message_make(RTM_DELROUTE, &all);
+
+    attach(&watched, 1);
+    assert_false(passes(&message));
+    message.route.rtm_type = RTN_MULTICAST;
+    assert_true(passes(&message));
+}
+
 static bool route_passes(const char *text, uint8_t length)
 {
     const struct address_prefix prefix = prefix_make(text, length);

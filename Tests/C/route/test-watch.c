@@ -488,6 +488,45 @@ TEST(a_leg_of_a_multipath_route_is_back_with_ipv6)
     EXPECT_FRESH("2001:db8:1::7", R);
 }
 
+/* Returns a target to which the kernel sends over `interface`, which is one of two legs. */
+static SCNetworkReachabilityRef expect_target_over(const char *interface)
+{
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+    char                      address[40];
+
+    for (unsigned i = 1; i < 100; i++) {
+        SCNetworkReachabilityRef target;
+
+        snprintf(address, sizeof address, "2001:db8:1::%x", i);
+        target = expect_target(address);
+        assert_true(SCNetworkReachabilityGetPath(target, &path));
+        if (strcmp(path.interfaceName, interface) == 0)
+            return target;
+        SCNetworkReachabilityRelease(target);
+    }
+    fail_msg("the kernel sends to no address over %s", interface);
+    return NULL;
+}
+
+/* The only message is that the link's route to all multicast addresses was deleted. */
+TEST_WITH(namespace_require_lo, NULL, a_leg_of_a_multipath_route_is_gone_with_ipv6)
+{
+    struct watcher far;
+
+    namespace_sysctl("net.ipv6.conf.default.addr_gen_mode", "1");
+    namespace_add_pair();
+    namespace_add_second_pair();
+    namespace_ip("-6 address flush dev a");
+    namespace_ip("-6 route add 2001:db8:1::/48 nexthop via fe80::1 dev a nexthop via 2001:db8:c::1 dev c");
+    namespace_ip("link set dev d down");
+    namespace_await_running("c", false);
+    watcher_start(&far, expect_target_over("a"));
+    EXPECT_QUIET(&far);
+    namespace_sysctl("net.ipv6.conf.a.disable_ipv6", "1");
+    EXPECT_CHANGE(&far, 0);
+    EXPECT(far.target, 0, NoCarrier);
+}
+
 TEST_WITH(namespace_require_lo, NULL, a_tentative_address_becomes_a_source)
 {
     struct watcher far;
