@@ -25,7 +25,7 @@ static int set_link(change bits, struct world *world, struct change_made *ret)
     const char *name = links[random_take(&bits, COUNT(links))];
     const bool  up = random_take(&bits, 3) != 0; /* up more often than down: more targets are reachable */
 
-    text_add(&ret->text, "link set %s %s", name, up ? "up" : "down");
+    text_add(&ret->text, "link set dev %s %s", name, up ? "up" : "down");
     return writer_link_up(&world->writer, world_index(name), up);
 }
 
@@ -34,7 +34,7 @@ static int set_peer(change bits, struct world *world, struct change_made *ret)
     const char *name = pairs[random_take(&bits, 2)][1];
     const bool  up = random_take(&bits, 3) != 0;
 
-    text_add(&ret->text, "link set %s %s", name, up ? "up" : "down");
+    text_add(&ret->text, "link set dev %s %s", name, up ? "up" : "down");
     return writer_link_up(&world->writer, world_index(name), up);
 }
 
@@ -56,7 +56,7 @@ static int replace_pair(change bits, struct world *world, struct change_made *re
 
     const unsigned new_index = random_take(&bits, 2) == 0 ? index : 0; /* 0: the kernel chooses */
 
-    text_add(&ret->text, "link del index %u; link add %s index %u up type veth peer name %s; link set %s up", index,
+    text_add(&ret->text, "link del index %u; link add name %s index %u up type veth peer name %s; link set dev %s up", index,
              pair[0], new_index, pair[1], pair[1]);
     if (index != 0)
         writer_link_delete(&world->writer, index);
@@ -71,7 +71,7 @@ static int rename_link(change bits, struct world *world, struct change_made *ret
     const char    *from = writer_index(pairs[which][0]) != 0 ? pairs[which][0] : renamed[which];
     const char    *to = from == renamed[which] ? pairs[which][0] : renamed[which];
 
-    text_add(&ret->text, "link set %s name %s", from, to);
+    text_add(&ret->text, "link set dev %s name %s", from, to);
     return writer_link_rename(&world->writer, writer_index(from), to);
 }
 

@@ -16,9 +16,9 @@ static const struct {
 } links[STACK_LINKS] = {
     { "sv", "link c name sv type vlan id 5", "", NULL },
     { "sm", "link c name sm type macvlan", "", NULL },
-    { "sb", "name sb type bridge", "link set d master sb", NULL },
+    { "sb", "name sb type bridge", "link set dev d master sb", NULL },
     { "so", "name so type bond mode active-backup miimon 10", "link add name sd master so type dummy", NULL },
-    { "sr", "name sr type vrf table 200", "link set p master sr", NULL },
+    { "sr", "name sr type vrf table 200", "link set dev p master sr", NULL },
     { "sg", "name sg type gre remote 198.51.100.7 ttl 8", "", "198.51.100.7" },
     { "si", "name si type ipip remote 203.0.113.77 ttl 8", "", "203.0.113.77" },
     { "sx", "name sx type vxlan id 7 dstport 4789 remote 198.51.100.8", "", "198.51.100.8" },
@@ -46,7 +46,7 @@ static int add_link(unsigned number, struct text *text)
     }
     if (links[number].more[0] != '\0')
         run(text, links[number].more);
-    snprintf(command, sizeof command, "link set %s up", links[number].name);
+    snprintf(command, sizeof command, "link set dev %s up", links[number].name);
     run(text, command);
     snprintf(command, sizeof command, "addr add 10.%u.0.1/24 dev %s", 20 + number, links[number].name);
     run(text, command);
@@ -62,7 +62,7 @@ int stack_change(unsigned number, unsigned choice, struct text *text)
     if (choice % 3 == 0)
         snprintf(command, sizeof command, "link del %s", links[number].name);
     else
-        snprintf(command, sizeof command, "link set %s %s", links[number].name, choice % 3 == 1 ? "down" : "up");
+        snprintf(command, sizeof command, "link set dev %s %s", links[number].name, choice % 3 == 1 ? "down" : "up");
     return run(text, command) ? 0 : EINVAL;
 }
 

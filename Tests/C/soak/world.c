@@ -47,22 +47,22 @@ void world_restore(struct world *world, const char *link)
 
 const char *world_restore_text(const char *link)
 {
-    return link[0] == 'a'   ? "link set b up; link set a up; addr replace 192.0.2.2/24 dev a; "
+    return link[0] == 'a'   ? "link set dev b up; link set dev a up; addr replace 192.0.2.2/24 dev a; "
                               "addr replace 2001:db8::2/64 dev a nodad; route replace default via 192.0.2.1 dev a; "
                               "route replace ::/0 via 2001:db8::1 dev a"
-           : link[0] == 'c' ? "link set d up; link set c up; addr replace 203.0.113.2/24 dev c; "
+           : link[0] == 'c' ? "link set dev d up; link set dev c up; addr replace 203.0.113.2/24 dev c; "
                               "addr replace 2001:db8:c::2/64 dev c nodad; "
                               "route replace 198.51.100.0/24 via 203.0.113.1 dev c; "
                               "route replace 2001:db8:1::/48 via 2001:db8:c::1 dev c"
-                            : "link set p up; addr replace 10.9.0.1/24 dev p";
+                            : "link set dev p up; addr replace 10.9.0.1/24 dev p";
 }
 
 void world_print(void)
 {
     print_message("sysctl net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.addr_gen_mode=1\n"
-                  "link set lo up\n");
+                  "link set dev lo up\n");
     for (unsigned i = 0; i < 2; i++)
-        print_message("link add %s type veth peer name %s\n", pairs[i][0], pairs[i][1]);
+        print_message("link add name %s type veth peer name %s\n", pairs[i][0], pairs[i][1]);
     print_message("tuntap add p mode tun # and a process that holds it open\n");
     print_message("addr add fe80::b/64 dev b nodad # and a router that sends from it\n");
     for (unsigned i = 0; i < 3; i++)
