@@ -61,22 +61,16 @@ static void free_target(struct counted *counted)
     pthread_mutex_destroy(&target->lock);
     network_path_release(target->network);
     questions_release(target->questions);
-    questions_release(target->initial);
     free(target);
 }
 
-/* Makes the members that can fail. After a failure the caller releases the questions. Returns 0 or an errno. */
+/* Makes the members that can fail. Returns 0 or an errno. */
 static int make_members(struct SCNetworkReachability *target, const struct target_spec *spec)
 {
-    const SCNetworkReachabilityReason reason = spec->needs_lookup ? kSCNetworkReachabilityReasonNamePending
-                                                                  : kSCNetworkReachabilityReasonNone;
-    int                               error = process_prepare();
+    int error = process_prepare();
 
     if (error != 0)
         return error;
-    target->questions = questions_create(spec->questions, spec->count, reason);
-    if (target->questions == NULL)
-        return ENOMEM;
     if (spec->netns != NULL)
         netns_retain(target->netns = spec->netns);
     else
@@ -92,14 +86,19 @@ static int make_members(struct SCNetworkReachability *target, const struct targe
 /* Returns a target and what follows it, or NULL. */
 static struct SCNetworkReachability *allocate_target(const struct target_spec *spec)
 {
+    const size_t                  questions_length = questions_size(spec->count);
     const size_t                  name_size = spec->name == NULL ? 0 : strlen(spec->name) + 1;
     const size_t                  lookups_size = spec->needs_lookup ? sizeof(struct lookups) : 0;
     const size_t                  details_size = spec->notify_path ? sizeof(struct details) : 0;
-    struct SCNetworkReachability *target = calloc(1, sizeof *target + lookups_size + details_size + name_size);
-    char                         *next = (char *)(target + 1);
+    struct SCNetworkReachability *target = calloc(1, sizeof *target + questions_length + lookups_size + details_size +
+                                                         name_size);
+    char                         *next = (char *)(target + 1) + questions_length;
 
     if (target == NULL)
         return NULL;
+    target->initial = target->questions = (void *)(target + 1);
+    questions_init(target->initial, spec->questions, spec->count,
+                   spec->needs_lookup ? kSCNetworkReachabilityReasonNamePending : kSCNetworkReachabilityReasonNone);
     if (lookups_size > 0)
         target->lookups = (void *)next;
     if (details_size > 0)
@@ -128,7 +127,6 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     }
     error = make_members(target, spec);
     if (error != 0) {
-        questions_release(target->questions);
         free(target);
         error_set(error);
         return NULL;
@@ -140,8 +138,6 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     target->kind = (uint8_t)spec->kind;
     if (target->lookups != NULL)
         begin_lookups(target);
-    target->initial = target->questions;
-    counted_retain(&target->initial->counted);
     target->notify_network = spec->notify_network;
     list_init(&target->schedules);
     return target;

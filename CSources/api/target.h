@@ -54,7 +54,7 @@ struct SCNetworkReachability {
     SCNetworkReachabilityCallBack callback;
     struct callback_context      *context;
     unsigned                      evaluations, deliveries; /* counters for GetDescription */
-    /* `lookups`, `details` and the bytes of `name` follow. */
+    /* `initial`, `lookups`, `details` and the bytes of `name` follow. */
 };
 
 /* The look-ups of a target's name. Under the target's lock. */

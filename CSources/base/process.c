@@ -17,7 +17,7 @@
 atomic_uint process_current_era;
 
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
-static bool            fork_handlers_registered; /* under the lock */
+static atomic_bool     fork_handlers_registered; /* changed under the lock */
 
 #define BUCKETS 256
 
@@ -67,6 +67,8 @@ int process_prepare(void)
 {
     int error = 0;
 
+    if (atomic_load_explicit(&fork_handlers_registered, memory_order_acquire))
+        return 0;
     process_lock();
     if (!fork_handlers_registered)
         error = pthread_atfork(process_lock, process_unlock, handle_fork_in_child);

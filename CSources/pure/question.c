@@ -14,17 +14,29 @@ static void questions_free(struct counted *counted)
     free(container_of(counted, struct questions, counted));
 }
 
+static void questions_keep(struct counted *counted)
+{
+    (void)counted;
+}
+
+void questions_init(struct questions *ret, const struct question *items, size_t count,
+                    SCNetworkReachabilityReason reason)
+{
+    counted_init(&ret->counted, questions_keep);
+    ret->reason = reason;
+    ret->count = count;
+    if (count > 0)
+        memcpy(ret->items, items, count * sizeof *items);
+}
+
 struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason)
 {
-    struct questions *questions = malloc(sizeof *questions + count * sizeof *items);
+    struct questions *questions = malloc(questions_size(count));
 
     if (questions == NULL)
         return NULL;
-    counted_init(&questions->counted, questions_free);
-    questions->reason = reason;
-    questions->count = count;
-    if (count > 0)
-        memcpy(questions->items, items, count * sizeof *items);
+    questions_init(questions, items, count, reason);
+    questions->counted.free = questions_free;
     return questions;
 }
 

@@ -28,6 +28,15 @@ struct questions {
     struct question             items[];
 };
 
+static inline size_t questions_size(size_t count)
+{
+    return sizeof(struct questions) + count * sizeof(struct question);
+}
+
+/* Questions in the memory of another structure, which keeps it until nothing uses the questions. */
+void questions_init(struct questions *ret, const struct question *items, size_t count,
+                    SCNetworkReachabilityReason reason);
+
 /* NULL: no memory. */
 struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason);
 void              questions_release(struct questions *questions); /* NULL: does nothing */

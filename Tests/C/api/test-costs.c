@@ -12,7 +12,7 @@
 
 enum { TARGETS = 1000, STORM = 1000 };
 
-enum { IDLE_BYTES = 376, SCHEDULED_BYTES = 840, ONLY_QUERIES = 1, RULE_QUERIES = 1 };
+enum { IDLE_BYTES = 344, SCHEDULED_BYTES = 808, ONLY_QUERIES = 1, RULE_QUERIES = 1 };
 
 UNIT(.setup = crowd_begin, .teardown = crowd_end)
 

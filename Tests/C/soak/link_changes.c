@@ -56,8 +56,8 @@ static int replace_pair(change bits, struct world *world, struct change_made *re
 
     const unsigned new_index = random_take(&bits, 2) == 0 ? index : 0; /* 0: the kernel chooses */
 
-    text_add(&ret->text, "link del index %u; link add name %s index %u up type veth peer name %s; link set dev %s up", index,
-             pair[0], new_index, pair[1], pair[1]);
+    text_add(&ret->text, "link del index %u; link add name %s index %u up type veth peer name %s; link set dev %s up",
+             index, pair[0], new_index, pair[1], pair[1]);
     if (index != 0)
         writer_link_delete(&world->writer, index);
     writer_link_add_pair_at(&world->writer, new_index, pair[0], pair[1]);
