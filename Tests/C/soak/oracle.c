@@ -235,6 +235,14 @@ static SCNetworkReachabilityFlags flags_of_reply(const struct query *query, cons
     return reply->gateway && !is_multicast(query) ? R : R | D;
 }
 
+/* Whether a query out of this interface can have the leg. */
+static bool may_use_leg(unsigned oif, const struct leg *leg)
+{
+    char name[IF_NAMESIZE];
+
+    return oif == 0 || oif == leg->oif || (if_indextoname(oif, name) != NULL && stack_is_vrf(name));
+}
+
 /* The flags of the first usable leg. */
 static SCNetworkReachabilityFlags flags_of_legs(const struct query *query, const struct reply *match)
 {
@@ -243,7 +251,7 @@ static SCNetworkReachabilityFlags flags_of_legs(const struct query *query, const
         struct query      over = *query;
         struct reply      reply;
 
-        if ((leg->flags & RTNH_F_DEAD) != 0 || !is_running(leg->oif) || (query->oif != 0 && query->oif != leg->oif))
+        if ((leg->flags & RTNH_F_DEAD) != 0 || !is_running(leg->oif) || !may_use_leg(query->oif, leg))
             continue;
         over.oif = leg->oif;
         over.fib_match = false;

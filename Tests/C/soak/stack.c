@@ -89,6 +89,11 @@ bool stack_has_no_peer(const char *name)
     return strcmp(name, "sw") == 0;
 }
 
+bool stack_is_vrf(const char *name)
+{
+    return strcmp(name, "sr") == 0;
+}
+
 void stack_print_refused(void)
 {
     for (unsigned i = 0; i < STACK_LINKS; i++)

@@ -25,6 +25,9 @@ bool stack_is_point_to_point_tunnel(const char *name);
 /* A link that has no path to any address: WireGuard without a peer. */
 bool stack_has_no_peer(const char *name);
 
+/* A VRF: what is bound to it can leave over its ports, and also over other links, by the table "main". */
+bool stack_is_vrf(const char *name);
+
 /* Prints the kinds that this kernel refused. */
 void stack_print_refused(void);
 
