@@ -41,7 +41,7 @@ static inline bool delivery_read_flags(struct SCNetworkReachability *target, SCN
     return true;
 }
 
-/* The same if a callback has reported the flags, as nearly always. Else false. */
+/* The fast path: returns false if the target is not scheduled, or a delivery is due. */
 static inline bool delivery_read_reported_flags(const struct SCNetworkReachability *target,
                                                 SCNetworkReachabilityFlags         *ret)
 {

@@ -42,7 +42,7 @@ static SCBoolean fail_get(int status)
     return 0;
 }
 
-/* Apart from SCNetworkReachabilityGetFlags, so that the path from a loop's result needs no stack frame. */
+/* Apart from SCNetworkReachabilityGetFlags, so that its fast path needs no stack frame. */
 static __attribute__((noinline)) SCBoolean get_flags_slowly(struct SCNetworkReachability *target,
                                                             SCNetworkReachabilityFlags   *flags)
 {

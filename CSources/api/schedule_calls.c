@@ -39,12 +39,6 @@ static bool can_share_path(const struct SCNetworkReachability *target)
            question_is_plain(&target->initial->items[0]);
 }
 
-#define USED_OFFSET offsetof(struct SCNetworkReachability, published)
-
-_Static_assert(offsetof(struct SCNetworkReachability, path_version) - USED_OFFSET == PATH_VERSION_OFFSET &&
-                   sizeof(struct SCNetworkReachability) - USED_OFFSET == PATH_OWNER_SIZE,
-               "what path_watch.accept uses of its owner");
-
 static struct schedule *create_schedule(struct SCNetworkReachability *target, SCRunLoopRef loop)
 {
     const size_t     name_size = target->lookups != NULL ? sizeof(struct schedule_name) : 0;

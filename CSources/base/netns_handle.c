@@ -28,6 +28,21 @@ static int read_netns_id(const char *path, struct netns_id *ret)
     return 0;
 }
 
+static struct netns_id home; /* constant after the constructor */
+
+__attribute__((constructor)) static void note_home(void)
+{
+    (void)read_netns_id(PROCESS_NAMESPACE, &home);
+}
+
+bool netns_process_is_home(void)
+{
+    struct netns_id current;
+
+    return home.inode == 0 || read_netns_id(PROCESS_NAMESPACE, &current) != 0 || current.inode == 0 ||
+           netns_id_equal(current, home);
+}
+
 int netns_id_current(struct netns_id *ret)
 {
     return read_netns_id(THREAD_NAMESPACE, ret);

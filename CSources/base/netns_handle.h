@@ -33,11 +33,14 @@ void netns_handle_close(struct netns_handle *handle);
  * if it is in another one, a short-lived thread makes the call. EPERM: this process may not enter the namespace. */
 int netns_handle_run(const struct netns_handle *handle, int (*run)(void *argument), void *argument);
 
-/* Moves the calling thread, one of the library's, into the namespace for good. Returns 0 or an errno. */
+/* Moves the calling thread, one of the library's, into the namespace. Returns 0 or an errno. */
 int netns_handle_enter(const struct netns_handle *handle);
 
-/* Moves the calling thread, one of the library's, to the namespace of the process, so that it keeps no other namespace
- * alive. If that fails, the thread stays in its namespace. */
+/* Moves the calling thread, one of the library's, to the namespace of the process, which is that of the main thread. If
+ * that fails, the thread stays in its namespace. */
 void netns_enter_process_namespace(void);
+
+/* Whether the process is in the namespace in which it loaded the library, or cannot tell. */
+bool netns_process_is_home(void);
 
 #endif

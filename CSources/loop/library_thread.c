@@ -2,9 +2,10 @@
 /*
  * The library thread: one thread that runs a loop for all schedulers, and ends with its last user.
  *
- * The thread waits in the network namespace of a user, which that user keeps alive anyway. It calls users in the
- * namespace of the process, because the threads that they start inherit it. That is the namespace of the main thread,
- * which may only visit it: a thread that waited there could keep it alive without need.
+ * The thread calls users in the network namespace of the process, because the threads that they start inherit it. That
+ * is the namespace of the main thread, which may be there only for a moment. A thread that waited there could keep it
+ * alive without need. So if it is not the namespace in which the process began, the thread waits in that of a user,
+ * which the user keeps alive anyway. (If the process gives up its privileges meanwhile, the thread cannot leave again.)
  *
  * What this file must never do: let a caller wait for the thread, or keep a thread that has no users. The thread may
  * still run after dlclose(3), so the library is linked with -z nodelete.
@@ -50,36 +51,26 @@ static bool library_thread_must_end(struct library_thread *thread)
     return must_end;
 }
 
-/* Moves the thread to the namespace of its first user. Returns whether it was in another one. */
-static bool enter_namespace_of_users(struct library_thread *thread)
+static void enter_namespace_of_users(struct library_thread *thread)
 {
-    struct netns_id current;
-    bool            moved = false;
-
-    if (netns_id_current(&current) != 0)
-        return false;
     process_lock();
-    if (!list_is_empty(&thread->users)) {
-        const struct library_thread_user *user = container_of(thread->users.next, struct library_thread_user, node);
-
-        moved = !netns_id_equal(user->netns->id, current) && netns_handle_enter(user->netns) == 0;
-    }
+    if (!list_is_empty(&thread->users))
+        (void)netns_handle_enter(container_of(thread->users.next, struct library_thread_user, node)->netns);
     process_unlock();
-    return moved;
 }
 
-/* Waits for events, and calls the users to whom these matter. Returns 0, or -1 if the loop cannot wait. */
-static int serve_once(struct library_thread *thread)
+/* Waits for events, and calls the users to whom these matter. Returns false if the loop cannot wait. */
+static bool serve_once(struct library_thread *thread)
 {
-    struct pollfd readable = { .fd = SCRunLoopGetFileDescriptor(thread->loop), .events = POLLIN };
-
+    if (netns_process_is_home()) {
+        netns_enter_process_namespace();
+        return SCRunLoopPerform(thread->loop, -1) >= 0;
+    }
+    enter_namespace_of_users(thread);
+    if (!runloop_await_work(thread->loop))
+        return false;
     netns_enter_process_namespace();
-    if (!enter_namespace_of_users(thread))
-        return SCRunLoopPerform(thread->loop, -1) < 0 ? -1 : 0;
-    if (poll(&readable, 1, -1) < 0 && errno != EINTR)
-        return -1;
-    netns_enter_process_namespace();
-    return SCRunLoopPerform(thread->loop, 0) < 0 ? -1 : 0;
+    return SCRunLoopPerform(thread->loop, 0) >= 0;
 }
 
 static void serve_users(void *argument)
@@ -88,7 +79,7 @@ static void serve_users(void *argument)
 
     while (!library_thread_must_end(thread)) {
         /* Some programs close descriptors that are not theirs: without this pause the thread would spin. */
-        if (serve_once(thread) < 0)
+        if (!serve_once(thread))
             poll(NULL, 0, RETRY_AFTER);
     }
 }

@@ -90,6 +90,10 @@ int runloop_status(SCRunLoopRef loop);
 /* Whether the loop's descriptors are still open. Some programs close all descriptors, also those of libraries. */
 bool runloop_is_whole(SCRunLoopRef loop);
 
+/* Waits until SCRunLoopPerform has something to do, or the loop was woken. Does nothing else. Only for the thread that
+ * drives the loop. Returns false if the loop cannot wait. */
+bool runloop_await_work(SCRunLoopRef loop);
+
 /* Whether a mode is one of the two that exist. */
 bool runloop_mode_is_valid(SCRunLoopMode mode);
 #define RUNLOOP_NO_MODE "mode: neither kSCRunLoopDefaultMode nor kSCRunLoopCommonModes"

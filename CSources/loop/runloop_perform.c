@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -263,6 +264,14 @@ static int64_t end_of_wait(SCRunLoopRef loop, int64_t until, bool performs)
         until = nearest; /* setting the timer failed, so it does not end the wait */
     runloop_unlock(loop);
     return until;
+}
+
+bool runloop_await_work(SCRunLoopRef loop)
+{
+    struct pollfd readable = { .fd = loop->epoll.fd, .events = POLLIN };
+
+    return runloop_is_whole(loop) &&
+           (poll(&readable, 1, wait_milliseconds(end_of_wait(loop, NEVER, true))) >= 0 || errno == EINTR);
 }
 
 /* Returns 0 or an errno. */

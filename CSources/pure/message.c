@@ -67,6 +67,7 @@ static void parse_route_message(const struct nlmsghdr *header, struct message *r
     if (!message_has(header, sizeof *info))
         return;
     ret->kind = MESSAGE_ROUTE;
+    ret->gone = header->nlmsg_type == RTM_DELROUTE;
     memset(route, 0, sizeof *route);
     route->family = info->rtm_family;
     route->prefix_length = info->rtm_dst_len;

@@ -45,6 +45,7 @@ struct message {
     enum message_kind kind;
     uint32_t          sequence, port;
     int               error; /* MESSAGE_ERROR: an errno or 0 */
+    bool              gone;  /* MESSAGE_ROUTE: it was deleted */
     union {
         struct message_link link;  /* MESSAGE_LINK, MESSAGE_LINK_GONE: the index alone */
         struct route        route; /* MESSAGE_ROUTE */

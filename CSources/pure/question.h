@@ -56,7 +56,7 @@ static inline bool question_is_local_wifi(const struct question *question)
 }
 
 /* Two plain questions, to whose destinations the same route leads, have the same path, apart from the destination and
- * the source. */
+ * the source, if the route has one way. */
 bool question_is_plain(const struct question *question);
 
 /* The family of a question about the default path; AF_UNSPEC: the better of the two. */

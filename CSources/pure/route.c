@@ -125,7 +125,7 @@ struct address_prefix route_prefix(const struct route *route)
     return prefix;
 }
 
-bool route_is_multicast_of_link(const struct route *route)
+bool route_is_link_multicast(const struct route *route)
 {
     return route->family == AF_INET6 && route->type == RTN_MULTICAST && route->prefix_length == 8;
 }

@@ -51,7 +51,7 @@ struct address_prefix route_prefix(const struct route *route);
 
 /* Whether this is a link's IPv6 route to all multicast addresses. The kernel deletes it when IPv6 is disabled on the
  * link. If the link has no address, no other message says that the legs over it are dead. */
-bool route_is_multicast_of_link(const struct route *route);
+bool route_is_link_multicast(const struct route *route);
 
 /* Whether the lifetime of a route can change without a message. `route`: the reply to a query with RTM_F_FIB_MATCH. */
 bool route_can_expire(const struct route *route);

@@ -230,7 +230,7 @@ static void add_family(struct route_filter *filter, uint8_t family, const struct
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
     add_jump(filter, BPF_JMP | BPF_JEQ, family, 1, 0);
     other_family = begin_jump(filter, BPF_JA, 0); /* a conditional jump is not long enough */
-    if (family == AF_INET6) {                     /* see route_is_multicast_of_link */
+    if (family == AF_INET6) {                     /* see route_is_link_multicast */
         add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, ROUTE_TYPE_OFFSET);
         pass_if_equal(filter, RTN_MULTICAST);
     }

@@ -18,9 +18,6 @@ struct monitor;
 struct netns;
 struct round_cache;
 
-#define PATH_VERSION_OFFSET 48
-#define PATH_OWNER_SIZE     136
-
 /* Questions whose path the monitor keeps up to date. The owner sets `owner`, `questions`, `extras`, `can_share`,
  * `path_version` and `accept`, which are constant while the monitor watches. */
 struct path_watch {
@@ -33,8 +30,8 @@ struct path_watch {
     int (*evaluate)(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
                     struct round_cache *cache, const struct questions *questions, struct gateways *gateways,
                     struct path *ret);
-    /* Changes whenever the owner's path or questions change, for any loop. It is PATH_VERSION_OFFSET bytes after the
-     * begin of the PATH_OWNER_SIZE bytes that `accept` uses of the owner. This is only a hint, for a prefetch. */
+    /* Changes whenever the owner's path or questions change, for any loop. What `accept` uses of the owner should be
+     * near it in memory: a step loads that ahead. */
     atomic_ulong *path_version;
     /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on
      * the thread that drives the loop, without a lock. `path_version` was read before the evaluation. If the version

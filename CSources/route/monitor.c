@@ -59,12 +59,12 @@ static void mark_all_lifetimes_stale(struct monitor *monitor)
     runloop_unlock(monitor->loop);
 }
 
-static void note_route(struct news *news, const struct route *route)
+static void note_route(struct news *news, const struct message *message)
 {
-    if (route_is_multicast_of_link(route))
+    if (message->gone && route_is_link_multicast(&message->route))
         news->changes.unfinished = news->changes.all_stale = true;
     if (!news->changes.all_stale)
-        mark_affected_stale(news, route);
+        mark_affected_stale(news, &message->route);
 }
 
 static void note_message(void *info, const struct message *message)
@@ -95,7 +95,7 @@ static void note_message(void *info, const struct message *message)
             changes->all_stale = true;
         break;
     case MESSAGE_ROUTE:
-        note_route(news, &message->route);
+        note_route(news, message);
         break;
     default:
         break;

@@ -20,7 +20,7 @@ const struct netns_handle *netns_handle(const struct netns *netns);
 /* netns_handle_run: runs `run` in the namespace, from a thread in any namespace. */
 int netns_run(const struct netns *netns, int (*run)(void *argument), void *argument);
 
-/* Moves the calling thread into the namespace for good: only for threads of the library. Returns 0 or an errno. */
+/* Moves the calling thread into the namespace: only for threads of the library. Returns 0 or an errno. */
 int netns_enter(const struct netns *netns);
 
 /* Opens sockets in the namespace. Returns 0, an errno (EPERM: this process may not enter the namespace), or

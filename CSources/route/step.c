@@ -14,6 +14,7 @@
 #include "route/watch_steps.h"
 
 #define BATCH_MINIMUM 8 /* queries that are sent together */
+#define CACHE_LINE    64
 
 /* ---- Begin and end ---------------------------------------------------------------------------------------------- */
 
@@ -42,9 +43,8 @@ static void prefetch_owners(const struct step_group *group)
     for (size_t i = 0; i < group->count; i++) {
         const char *used = (const char *)group->watches[i]->path_version;
 
-        __builtin_prefetch(used - PATH_VERSION_OFFSET, 1);
-        __builtin_prefetch(used, 1);
-        __builtin_prefetch(used - PATH_VERSION_OFFSET + PATH_OWNER_SIZE - 1, 1);
+        for (int line = -1; line <= 1; line++)
+            __builtin_prefetch(used + line * CACHE_LINE, 1);
     }
 }
 

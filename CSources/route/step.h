@@ -17,9 +17,9 @@ struct step_group {
 };
 
 /* A step of a round: the evaluation of an answer by the questions of one of its watches, or one more watch that gets
- * the path of a shared answer if it has the same route, or several that get it without a query. */
+ * the path of a shared answer. Or a group of steps that are made together: no query is needed. */
 struct step {
-    struct step_group  group; /* count 0: the step is that of `watch` */
+    struct step_group  group; /* count 0: this is one step, that of `watch` */
     struct path_watch *watch; /* with a reference to its owner */
     struct answer     *answer;
     struct questions  *questions;    /* a reference */

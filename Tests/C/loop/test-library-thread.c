@@ -456,21 +456,21 @@ static struct {
     sem_t        there, leave;
     pid_t        thread;
     bool         failed;
-} abroad;
+} other_namespace;
 
 /* Starts the library thread in a new namespace. */
-static void *live_abroad(void *unused)
+static void *use_other_namespace(void *unused)
 {
     SCNetworkReachabilityRef target = NULL;
 
-    abroad.thread = gettid();
+    other_namespace.thread = gettid();
     if (!namespace_enter() || (target = SCNetworkReachabilityCreateWithName(NULL, "localhost")) == NULL ||
-        !queue_set(&abroad.queue, target))
-        abroad.failed = true;
-    sem_post(&abroad.there);
-    sem_wait(&abroad.leave);
-    if (!abroad.failed && !SCNetworkReachabilitySetScheduler(target, NULL))
-        abroad.failed = true;
+        !queue_set(&other_namespace.queue, target))
+        other_namespace.failed = true;
+    sem_post(&other_namespace.there);
+    sem_wait(&other_namespace.leave);
+    if (!other_namespace.failed && !SCNetworkReachabilitySetScheduler(target, NULL))
+        other_namespace.failed = true;
     SCNetworkReachabilityRelease(target);
     return unused;
 }
@@ -482,29 +482,29 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_keeps_no_namespace_without_targ
 
     namespace_add_second_pair();
     expect_threads(0);
-    abroad.failed = false;
-    queue_open(&abroad.queue, 0);
-    assert_int_equal(sem_init(&abroad.there, 0, 0), 0);
-    assert_int_equal(sem_init(&abroad.leave, 0, 0), 0);
-    assert_int_equal(pthread_create(&thread, NULL, live_abroad, NULL), 0);
+    other_namespace.failed = false;
+    queue_open(&other_namespace.queue, 0);
+    assert_int_equal(sem_init(&other_namespace.there, 0, 0), 0);
+    assert_int_equal(sem_init(&other_namespace.leave, 0, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, use_other_namespace, NULL), 0);
     others++;
-    await(&abroad.there);
-    assert_false(abroad.failed);
-    namespace_ip("link set dev d netns %d", (int)abroad.thread);
+    await(&other_namespace.there);
+    assert_false(other_namespace.failed);
+    namespace_ip("link set dev d netns %d", (int)other_namespace.thread);
     target = expect_target("127.0.0.1");
-    assert_true(queue_set(&abroad.queue, target));
+    assert_true(queue_set(&other_namespace.queue, target));
     expect_threads(1);
     assert_int_not_equal(writer_index("c"), 0);
-    sem_post(&abroad.leave);
+    sem_post(&other_namespace.leave);
     pthread_join(thread, NULL);
     others--;
-    assert_false(abroad.failed);
+    assert_false(other_namespace.failed);
     namespace_await_gone("c");
     assert_int_equal(count_threads("reachability", NULL), 1);
     assert_int_equal(expect_flags_of(target), R | L | D);
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
     SCNetworkReachabilityRelease(target);
-    queue_close(&abroad.queue);
+    queue_close(&other_namespace.queue);
 }
 
 TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_the_namespace_in_which_it_started)
@@ -600,8 +600,9 @@ static void note_namespace(void *info, void (*work)(void *argument), void *argum
     sem_post(&performed.done);
 }
 
-/* Threads that `perform` starts inherit its namespace. */
-TEST_WITH(namespace_require_lo, NULL, perform_is_called_in_the_namespace_of_the_process)
+/* A target of another namespace, which is scheduled there or here. Threads that `perform` starts inherit its
+ * namespace. */
+static void expect_perform_here(bool schedules_there)
 {
     static const SCNetworkReachabilityScheduler noting = { .perform = note_namespace };
     const int                                   home = namespace_keep();
@@ -613,12 +614,15 @@ TEST_WITH(namespace_require_lo, NULL, perform_is_called_in_the_namespace_of_the_
     namespace_go(there);
     target = expect_target("127.0.0.1");
     assert_int_equal(writer_open(&writer), 0);
+    assert_true(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    assert_int_equal(sem_init(&performed.done, 0, 0), 0);
+    if (!schedules_there)
+        namespace_go(home);
+    assert_true(SCNetworkReachabilitySetScheduler(target, &noting));
+    expect_threads(1);
     namespace_go(home);
     close(there);
     assert_int_equal(stat("/proc/thread-self/ns/net", &here), 0);
-    assert_int_equal(sem_init(&performed.done, 0, 0), 0);
-    assert_true(SCNetworkReachabilitySetCallback(target, ignore, NULL));
-    assert_true(SCNetworkReachabilitySetScheduler(target, &noting));
     for (int i = 1; i <= 3; i++) {
         assert_int_equal(writer_link_up(&writer, 1, i % 2 != 0), 0);
         await(&performed.done);
@@ -630,6 +634,18 @@ TEST_WITH(namespace_require_lo, NULL, perform_is_called_in_the_namespace_of_the_
     namespace_await_gone("c");
     sem_destroy(&performed.done);
     close(home);
+}
+
+TEST_WITH(namespace_require_lo, NULL, perform_is_called_in_the_namespace_of_the_process)
+{
+    expect_threads(0);
+    expect_perform_here(false);
+}
+
+TEST_WITH(namespace_require_lo, NULL, perform_is_called_in_the_namespace_to_which_the_process_returned)
+{
+    expect_threads(0);
+    expect_perform_here(true);
 }
 
 /* ---- Other programs --------------------------------------------------------------------------------------------- */

@@ -91,7 +91,7 @@ static bool passes(const struct route_message *message)
     return recv(receiver, buffer, sizeof buffer, 0) > 0;
 }
 
-/* See route_is_multicast_of_link. */
+/* See route_is_link_multicast. */
 TEST(ipv6_multicast_routes_pass)
 {
     const struct address_prefix watched = prefix_make("2001:db8:1::", 48), all = prefix_make("ff00::", 8);

@@ -31,7 +31,7 @@ extern char **environ;
 
 /* Milliseconds: an event that takes longer has failed. The kernel destroys one namespace at a time, also those of other
  * processes. One with a million routes takes seconds. */
-#define PATIENCE 100000 /* milliseconds: the kernel may take a minute to delete a namespace */
+#define PATIENCE 100000
 
 /* ---- Entering --------------------------------------------------------------------------------------------------- */
 
