@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -268,10 +267,11 @@ static int64_t end_of_wait(SCRunLoopRef loop, int64_t until, bool performs)
 
 bool runloop_await_work(SCRunLoopRef loop)
 {
-    struct pollfd readable = { .fd = loop->epoll.fd, .events = POLLIN };
+    struct epoll_event unused; /* the events stay, as they are level-triggered */
 
     return runloop_is_whole(loop) &&
-           (poll(&readable, 1, wait_milliseconds(end_of_wait(loop, NEVER, true))) >= 0 || errno == EINTR);
+           (epoll_wait(loop->epoll.fd, &unused, 1, wait_milliseconds(end_of_wait(loop, NEVER, true))) >= 0 ||
+            errno == EINTR);
 }
 
 /* Returns 0 or an errno. */
