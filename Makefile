@@ -92,6 +92,7 @@ OBJECTS  = $(SOURCES:CSources/%.c=$(BUILD)/objects/%.o)
 HEADERS  = $(sort $(wildcard include/reachability/*.h))
 # Apple's headers. Installed, they are in reachability/apple: only programs that ask for them have them on their path.
 APPLE    = $(patsubst include/apple/%,%,$(sort $(wildcard include/apple/*.h include/apple/*/*.h)))
+PROBES   = $(wildcard /usr/include/sys/sdt.h /usr/include/*/sys/sdt.h)
 PC_FILES = $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.pc.in))
 STATIC   = $(BUILD)/libreachability.a
 
@@ -138,7 +139,13 @@ help:
 
 lib: $(BUILD)/$(SHARED) $(STATIC)
 
-$(BUILD)/objects/%.o: CSources/%.c
+# The library has static probes if there is sys/sdt.h: see CSources/base/probes.h. If this header was installed after the last
+# build, the objects are built again.
+$(BUILD)/objects/probes: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PROBES)' | cmp -s - $@ || echo '$(PROBES)' >$@
+
+$(BUILD)/objects/%.o: CSources/%.c $(BUILD)/objects/probes
 	@mkdir -p $(@D)
 	$(call show,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -256,12 +263,14 @@ $(BUILD)/tests/test-soak: $(SOAK)
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send
 $(BUILD)/tests/test-watch-set: TEST_LDFLAGS = -Wl,--wrap=calloc
+$(BUILD)/tests/test-link-index: TEST_LDFLAGS = -Wl,--wrap=malloc
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/test-pppd: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl,--wrap=genetlink_query \
                                                 -Wl,--wrap=genetlink_close -Wl,--wrap=link_is_wireguard \
                                                 -Wl,--wrap=sock_diag_udp_send_buffer
-$(BUILD)/tests/test-vrf $(BUILD)/tests/test-sharing: TEST_LDFLAGS = -Wl,--wrap=rtnetlink_query
+$(BUILD)/tests/test-vrf $(BUILD)/tests/test-sharing $(BUILD)/tests/test-link-changes: TEST_LDFLAGS = \
+                                                -Wl,--wrap=rtnetlink_query
 $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -Wl,--wrap=clock_gettime \
                                        -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=stat \
@@ -322,10 +331,9 @@ test: deps-test
 	@Tests/run $(filter-out $(ALONE),$(TESTS)) $(ASAN) $(TSAN) $(VM_TESTS) $(CHECKS) \
 	    "Tests/swift address" --alone $(ALONE)
 
-# Tests of what surrounds the code: installation, packages, manuals, other languages, the README. And the slow tests of the
-# code: the C programs under valgrind and helgrind, the Swift tests without a sanitizer, with ten times the storms (the
-# checks of the manuals need the same build), and under the thread sanitizer, and the C tests of callbacks and names with the
-# kernel of the emulated machine.
+# Tests of what surrounds the code: installation, packages, manuals, other languages, the README. And slow tests of the code:
+# the C programs under valgrind and helgrind; the Swift tests under the thread sanitizer, and without a sanitizer, with ten
+# times the storms (the checks of the manuals need this build); callbacks and names in the emulated machine.
 test-world: deps-world
 	@$(MAKE) --no-print-directory $(JOBS) lib test-programs
 	@$(MAKE) --no-print-directory $(JOBS) programs-valgrind

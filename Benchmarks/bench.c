@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <net/if.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BLOCKS_LIMIT 1024
 
@@ -63,6 +67,20 @@ static void turn_off_address_detection(void)
     fclose(file);
 }
 
+/* The kernel reports that a veth runs some time after both ends are up. That would be a change during a benchmark. */
+static void await_running(const char *name)
+{
+    const int    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct ifreq request = { 0 };
+
+    snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
+    do
+        if (ioctl(fd, SIOCGIFFLAGS, &request) != 0)
+            bench_fail("the flags of %s cannot be read: %s", name, strerror(errno));
+    while ((request.ifr_flags & IFF_RUNNING) == 0);
+    close(fd);
+}
+
 unsigned bench_enter_namespace(struct writer *writer)
 {
     unsigned index;
@@ -77,6 +95,8 @@ unsigned bench_enter_namespace(struct writer *writer)
     index = writer_index("a");
     bench_check(writer_link_up(writer, index, true), "a up");
     bench_check(writer_link_up(writer, writer_index("b"), true), "b up");
+    await_running("a");
+    await_running("b");
     bench_check(writer_address(writer, WRITER_ADD, index, "192.0.2.2/24"), "IPv4 address");
     bench_check(writer_address(writer, WRITER_ADD, index, "2001:db8::2/64"), "IPv6 address");
     return index;

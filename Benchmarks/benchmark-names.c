@@ -3,8 +3,8 @@
  * The cost of a name while its name server is silent. No call may wait for a look-up, or become slower because of other
  * look-ups. Each call on a name is compared with the same call on an address target, in the same run.
  *
- * Then the memory of each of 100,000 names, and the threads that look them up. Then scheduling with 60,000 names in
- * /etc/hosts, as block lists have.
+ * Then the memory of each of 100,000 names, the threads that look them up, and a default route that goes and comes.
+ * Then scheduling with 60,000 names in /etc/hosts, as block lists have.
  */
 #include <reachability/reachability.h>
 #include <sched.h>
@@ -24,6 +24,7 @@
 #define TARGETS      250
 #define MANY         100000
 #define MANY_SHORT   10000
+#define TOGGLES      10
 #define HOSTS        60000
 
 static struct resolver_reply silent(const char *name)
@@ -164,41 +165,85 @@ static bool compare_with_many_hosts(size_t blocks)
                         calls[SCHEDULE].threshold);
 }
 
-/* ---- Memory ----------------------------------------------------------------------------------------------------- */
+/* ---- Many names ------------------------------------------------------------------------------------------------- */
 
-static double bytes_each(SCRunLoopRef loop, const char *format, unsigned count)
+/* Targets that are scheduled on one loop. */
+struct crowd {
+    SCRunLoopRef             loop;
+    unsigned                 count;
+    SCNetworkReachabilityRef targets[MANY];
+};
+
+static void perform(struct crowd *crowd)
 {
-    static SCNetworkReachabilityRef targets[MANY];
-    const size_t                    before = bench_heap();
-    double                          bytes;
+    if (SCRunLoopPerform(crowd->loop, 0) < 0)
+        bench_fail("the loop cannot be driven");
+}
 
+/* Creates and schedules the targets. Returns the bytes of each. */
+static double make_crowd(struct crowd *ret, const char *format, unsigned count)
+{
+    size_t before;
+
+    ret->loop = SCRunLoopCreate();
+    ret->count = count;
+    before = bench_heap();
     for (unsigned i = 0; i < count; i++) {
         char text[64];
 
-        snprintf(text, sizeof text, format, i >> 8, i & 255);
-        make_call(CREATE, &targets[i], loop, text);
-        make_call(SCHEDULE, &targets[i], loop, text);
+        snprintf(text, sizeof text, format, i >> 16, i >> 8 & 255, i & 255);
+        make_call(CREATE, &ret->targets[i], ret->loop, text);
+        make_call(SCHEDULE, &ret->targets[i], ret->loop, text);
     }
-    if (SCRunLoopPerform(loop, 0) < 0)
-        bench_fail("the loop cannot be driven");
-    bytes = (double)(bench_heap() - before) / count;
-    for (unsigned i = 0; i < count; i++) {
-        make_call(UNSCHEDULE, &targets[i], loop, "");
-        make_call(RELEASE, &targets[i], loop, "");
-    }
-    return bytes;
+    perform(ret);
+    return (double)(bench_heap() - before) / count;
 }
 
-static bool weigh(unsigned count)
+static void release_crowd(struct crowd *crowd)
 {
-    SCRunLoopRef loop = SCRunLoopCreate();
-    const double bytes = bytes_each(loop, "host-%u-%u.example.com", count);
-    char         title[80];
+    for (unsigned i = 0; i < crowd->count; i++) {
+        make_call(UNSCHEDULE, &crowd->targets[i], crowd->loop, "");
+        make_call(RELEASE, &crowd->targets[i], crowd->loop, "");
+    }
+    SCRunLoopRelease(crowd->loop);
+}
+
+/* The nanoseconds for each target after the default route has gone or come. */
+static double measure_toggle(struct crowd *crowd)
+{
+    const int64_t start = bench_now();
+
+    perform(crowd);
+    return (double)(bench_now() - start) / crowd->count;
+}
+
+static bool compare_toggle(struct writer *writer, struct crowd *many_names, struct crowd *many_addresses)
+{
+    double ours[TOGGLES], reference[TOGGLES];
+
+    for (size_t i = 0; i < TOGGLES; i++) {
+        bench_check(writer_route(writer, i % 2 == 0 ? WRITER_DELETE : WRITER_ADD, &bench_default_route), "toggle");
+        reference[i] = measure_toggle(many_addresses);
+        ours[i] = measure_toggle(many_names);
+    }
+    return bench_report("default toggle, a name that waits", "an address", ours, reference, TOGGLES, 5);
+}
+
+static bool compare_many(struct writer *writer, unsigned count)
+{
+    static struct crowd many_names, many_addresses;
+    const double        bytes = make_crowd(&many_names, "host-%u-%u-%u.example.com", count);
+    char                title[80];
+    bool                within;
 
     printf("%u resolver threads\n", resolver_threads());
-    SCRunLoopRelease(loop);
     snprintf(title, sizeof title, "a name, scheduled, of %u", count);
-    return bench_report_number(title, bytes, "bytes", 600);
+    within = bench_report_number(title, bytes, "bytes", 600);
+    (void)make_crowd(&many_addresses, "10.%u.%u.%u", count);
+    within = compare_toggle(writer, &many_names, &many_addresses) && within;
+    release_crowd(&many_addresses);
+    release_crowd(&many_names);
+    return within;
 }
 
 static void await_no_thread(void)
@@ -221,7 +266,7 @@ int main(int argc, char **argv)
     resolver_begin(silent);
     write_texts();
     within = compare(blocks);
-    within = weigh(is_short ? MANY_SHORT : MANY) && within;
+    within = compare_many(&writer, is_short ? MANY_SHORT : MANY) && within;
     await_no_thread();
     resolver_begin(silent);
     within = compare_with_many_hosts(blocks) && within;

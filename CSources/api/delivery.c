@@ -20,14 +20,12 @@
 /* The target gets a callback. What is queued for SCRunLoopCopyNextChange is not replayed to it. */
 static void cancel_changes_locked(struct SCNetworkReachability *target)
 {
-    list_for_each(node, &target->schedules) {
-        struct schedule *schedule = container_of(node, struct schedule, node);
-
+    for (struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule->next) {
         runloop_lock(schedule->loop);
         list_remove(&schedule->change);
         runloop_unlock(schedule->loop);
     }
-    if (target->change_queued)
+    if (target->state->change_queued)
         delivery_set_delivered_locked(target);
 }
 
@@ -35,6 +33,7 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
                                            SCNetworkReachabilityContext *context)
 {
     struct SCNetworkReachability *self;
+    struct target_state          *state;
     struct callback_context      *new_context = NULL, *old_context;
 
     if (!target_check(target, &self))
@@ -43,7 +42,8 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
         error_set(error_invalid("context->version: not 0"));
         return 0;
     }
-    if (callout != NULL && (new_context = callback_context_create(context)) == NULL) {
+    state = callout != NULL ? target_require_state(self) : target_state(self);
+    if (callout != NULL && (state == NULL || (new_context = callback_context_create(context)) == NULL)) {
         error_set(ENOMEM);
         return 0;
     }
@@ -52,13 +52,15 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
         error_set(ECHILD);
         return 0;
     }
-    pthread_mutex_lock(&self->lock);
+    if (state == NULL)
+        return 1; /* there was no callback */
+    target_lock(self);
     if (callout != NULL)
         cancel_changes_locked(self);
-    old_context = self->context;
-    self->context = new_context;
-    self->callback = callout;
-    pthread_mutex_unlock(&self->lock);
+    old_context = state->context;
+    state->context = new_context;
+    state->callback = callout;
+    target_unlock(self);
     if (old_context != NULL)
         counted_release(&old_context->counted);
     return 1;
@@ -68,10 +70,13 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
 
 bool delivery_is_due_locked(const struct SCNetworkReachability *target)
 {
-    if (target->owed)
+    const struct target_state *state = target->state;
+    const struct details      *details = state->parts->details;
+
+    if (state->owed)
         return true;
-    return target->details == NULL ? outcome_differs(&target->delivered, &target->current)
-                                   : path_differs(&target->details->delivered, &target->details->current);
+    return details == NULL ? outcome_differs(&state->delivered, &state->current)
+                           : path_differs(&details->delivered, &details->current);
 }
 
 /* Returns the previous word. */
@@ -79,90 +84,74 @@ static uint64_t publish_locked(struct SCNetworkReachability *target)
 {
     const uint64_t due = delivery_is_due_locked(target) ? PUBLISHED_DUE : 0;
 
-    return atomic_exchange(&target->published, PUBLISHED_SCHEDULED | due | target->current.flags);
+    return atomic_exchange(&target->published, PUBLISHED_SCHEDULED | due | target->state->current.flags);
 }
 
 /* Whether the target would report another path than the current one. */
 static bool is_change_locked(const struct SCNetworkReachability *target, const struct path *path)
 {
-    const struct outcome outcome = path_outcome(path);
+    const struct target_state *state = target->state;
+    const struct details      *details = state->parts->details;
+    const struct outcome       outcome = path_outcome(path);
 
-    return target->details == NULL ? outcome_differs(&target->current, &outcome)
-                                   : path_differs(&target->details->current, path);
+    return details == NULL ? outcome_differs(&state->current, &outcome) : path_differs(&details->current, path);
 }
 
 void delivery_set_current_locked(struct SCNetworkReachability *target, const struct path *path)
 {
-    if (target->owed_next || is_change_locked(target, path))
-        target->change_queued = false;
-    atomic_fetch_add(&target->path_version, 1);
-    target->current = path_outcome(path);
-    if (target->details != NULL)
-        target->details->current = *path;
-    target->evaluations++;
-    target->owed = target->owed || target->owed_next;
-    target->owed_next = false;
-    if ((publish_locked(target) & PUBLISHED_READ) != 0 && !target->owed) {
-        target->owed = true;
+    struct target_state *state = target->state;
+
+    if (state->owed_next || is_change_locked(target, path))
+        state->change_queued = false;
+    atomic_fetch_add(&state->path_version, 1);
+    state->current = path_outcome(path);
+    if (state->parts->details != NULL)
+        state->parts->details->current = *path;
+    state->evaluations++;
+    state->owed = state->owed || state->owed_next;
+    state->owed_next = false;
+    if ((publish_locked(target) & PUBLISHED_READ) != 0 && !state->owed) {
+        state->owed = true;
         publish_locked(target);
     }
 }
 
 void delivery_set_delivered_locked(struct SCNetworkReachability *target)
 {
-    target->delivered = target->current;
-    if (target->details != NULL)
-        target->details->delivered = target->details->current;
-    target->owed = target->change_queued = false;
+    struct target_state *state = target->state;
+    struct details      *details = state->parts->details;
+
+    state->delivered = state->current;
+    if (details != NULL)
+        details->delivered = details->current;
+    state->owed = state->change_queued = false;
     publish_locked(target);
 }
 
 void delivery_set_owed_locked(struct SCNetworkReachability *target)
 {
-    target->owed = true;
+    target->state->owed = true;
     publish_locked(target);
 }
 
 void delivery_queue_locked(struct schedule *schedule)
 {
     runloop_lock(schedule->loop);
-    runloop_add_job_locked(schedule->loop, &schedule->job);
+    runloop_add_job_locked(schedule->loop, &schedule->member);
     runloop_unlock(schedule->loop);
 }
 
 void delivery_queue_everywhere_locked(struct SCNetworkReachability *target)
 {
-    list_for_each(node, &target->schedules)
-        delivery_queue_locked(container_of(node, struct schedule, node));
+    for (struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule->next)
+        delivery_queue_locked(schedule);
 }
 
 void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret)
 {
-    *ret = target->details->current;
+    *ret = target->state->parts->details->current;
     if (delivery_is_due_locked(target))
-        target->owed = true; /* it is queued already, or posted to the scheduler */
-}
-
-/* The loop's monitor evaluated the target. Returns false if the path may be outdated: `path_version` was read before
- * the evaluation, and since then another loop set a newer path, or the questions changed. */
-bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned long path_version)
-{
-    struct schedule              *schedule = container_of(watch, struct schedule, watch);
-    struct SCNetworkReachability *target = schedule->target;
-    bool                          is_newest;
-
-    pthread_mutex_lock(&target->lock);
-    is_newest = path_version == atomic_load(&target->path_version);
-    if (schedule->active && is_newest) {
-        delivery_set_current_locked(target, path);
-        if (delivery_is_due_locked(target) && !target->change_queued) {
-            __builtin_prefetch(target, 1); /* the callback uses both soon */
-            __builtin_prefetch(target->context, 1);
-            delivery_queue_locked(schedule);
-        }
-    }
-    pthread_mutex_unlock(&target->lock);
-    return is_newest;
+        target->state->owed = true; /* it is queued already, or posted to the scheduler */
 }
 
 /* ---- Delivery --------------------------------------------------------------------------------------------------- */
@@ -186,38 +175,89 @@ struct delivery {
 
 static enum delivery_decision decide_delivery_locked(const struct schedule *schedule, bool runs_on_scheduler)
 {
-    const struct SCNetworkReachability *target = schedule->target;
+    const struct target_state *state = schedule->target->state;
 
     /* When a running delivery ends, here or on another loop, it checks whether the next one is due. */
-    if (!schedule->active || target->is_delivering || !delivery_is_due_locked(target))
+    if (!schedule->active || state->is_delivering || !delivery_is_due_locked(schedule->target))
         return DELIVER_NOTHING;
-    if (target->callback == NULL)
-        return schedule->work == NULL ? DELIVER_AS_CHANGE : DELIVER_TO_NONE;
-    return schedule->work == NULL || runs_on_scheduler ? DELIVER_HERE : DELIVER_ON_SCHEDULER;
+    if (state->callback == NULL)
+        return schedule->parts->work == NULL ? DELIVER_AS_CHANGE : DELIVER_TO_NONE;
+    return schedule->parts->work == NULL || runs_on_scheduler ? DELIVER_HERE : DELIVER_ON_SCHEDULER;
 }
 
 /* Does nothing if the current value is queued already: then it is no news. */
 static void queue_change_locked(struct schedule *schedule)
 {
-    if (schedule->target->change_queued)
+    struct target_state *state = schedule->target->state;
+
+    if (state->change_queued)
         return;
-    schedule->target->change_queued = true;
+    state->change_queued = true;
     runloop_lock(schedule->loop);
     runloop_add_change_locked(schedule->loop, &schedule->change);
     runloop_unlock(schedule->loop);
 }
 
+/* Finds the state by the address of its version. To read it from the target would mean to wait for the target. */
+void delivery_prefetch(const struct path_watch *watch)
+{
+    enum { CACHE_LINE = 64 };
+    const struct schedule *schedule = container_of(watch, const struct schedule, watch);
+    const char            *state = (const char *)container_of(watch->path_version, struct target_state, path_version);
+
+    __builtin_prefetch(&schedule->target->counted, 1);
+    __builtin_prefetch(&schedule->target->published, 1);
+    for (size_t line = 0; line < sizeof(struct target_state); line += CACHE_LINE)
+        __builtin_prefetch(state + line, 1);
+}
+
+/* On the thread that drives the loop. A change that SCRunLoopCopyNextChange will return needs no job. */
+static void queue_what_is_due_locked(struct schedule *schedule)
+{
+    switch (decide_delivery_locked(schedule, false)) {
+    case DELIVER_NOTHING:
+        return;
+    case DELIVER_AS_CHANGE:
+        queue_change_locked(schedule);
+        return;
+    default:
+        __builtin_prefetch(schedule->target->state->context, 1); /* the callback uses it soon */
+        delivery_queue_locked(schedule);
+    }
+}
+
+/* The loop's monitor evaluated the target. Returns false if the path may be outdated: `path_version` was read before
+ * the evaluation, and since then another loop set a newer path, or the questions changed. */
+bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned long path_version)
+{
+    struct schedule              *schedule = container_of(watch, struct schedule, watch);
+    struct SCNetworkReachability *target = schedule->target;
+    const struct target_state    *state = target_state(target);
+    bool                          is_newest;
+
+    target_lock(target);
+    is_newest = path_version == atomic_load(&state->path_version);
+    if (schedule->active && is_newest) {
+        delivery_set_current_locked(target, path);
+        if (!state->change_queued)
+            queue_what_is_due_locked(schedule);
+    }
+    target_unlock(target);
+    return is_newest;
+}
+
 static void begin_callback_locked(struct delivery *delivery)
 {
     struct SCNetworkReachability *target = delivery->schedule->target;
+    struct target_state          *state = target->state;
 
     delivery_set_delivered_locked(target);
-    target->is_delivering = true;
+    state->is_delivering = true;
     counted_retain(&target->counted);
-    target->deliveries++;
-    delivery->callback = target->callback;
-    delivery->context = target->context;
-    delivery->flags = target->current.flags;
+    state->deliveries++;
+    delivery->callback = state->callback;
+    delivery->context = state->context;
+    delivery->flags = state->current.flags;
     counted_retain(&delivery->context->counted);
     probe_delivery(target, delivery->flags);
 }
@@ -227,7 +267,7 @@ static struct delivery begin_delivery(struct schedule *schedule, bool runs_on_sc
 {
     struct delivery delivery = { .schedule = schedule };
 
-    pthread_mutex_lock(&schedule->target->lock);
+    target_lock(schedule->target);
     delivery.decision = decide_delivery_locked(schedule, runs_on_scheduler);
     if (delivery.decision == DELIVER_TO_NONE)
         delivery_set_delivered_locked(schedule->target);
@@ -235,7 +275,7 @@ static struct delivery begin_delivery(struct schedule *schedule, bool runs_on_sc
         queue_change_locked(schedule);
     if (delivery.decision == DELIVER_HERE)
         begin_callback_locked(&delivery);
-    pthread_mutex_unlock(&schedule->target->lock);
+    target_unlock(schedule->target);
     return delivery;
 }
 
@@ -247,7 +287,7 @@ static void make_delivery(void *argument)
     if (delivery->decision == DELIVER_HERE)
         callback_context_call(delivery->context, delivery->callback, delivery->schedule->target, delivery->flags);
     if (delivery->decision == DELIVER_ON_SCHEDULER)
-        scheduler_work_post(delivery->schedule->work, &delivery->schedule->counted);
+        scheduler_work_post(delivery->schedule->parts->work, &delivery->schedule->member.counted);
 }
 
 static void end_delivery(const struct delivery *delivery)
@@ -256,12 +296,12 @@ static void end_delivery(const struct delivery *delivery)
     const bool                    has_called = delivery->decision == DELIVER_HERE;
 
     if (!target_is_inherited(target)) { /* no fork inside the callback */
-        pthread_mutex_lock(&target->lock);
+        target_lock(target);
         if (has_called)
-            target->is_delivering = false;
-        if (!target->is_delivering && delivery_is_due_locked(target))
+            target->state->is_delivering = false;
+        if (!target->state->is_delivering && delivery_is_due_locked(target))
             delivery_queue_everywhere_locked(target);
-        pthread_mutex_unlock(&target->lock);
+        target_unlock(target);
     }
     if (has_called)
         counted_release(&target->counted);
@@ -273,13 +313,13 @@ static void end_job(void *argument)
 
     if (delivery->decision == DELIVER_HERE)
         end_delivery(delivery);
-    counted_release(&delivery->schedule->counted);
+    counted_release(&delivery->schedule->member.counted);
 }
 
 /* Runs on the thread that drives the loop. Returns true if it made a callback. */
-bool delivery_run_job(struct job *job)
+bool delivery_run_job(struct member *member)
 {
-    struct delivery delivery = begin_delivery(container_of(job, struct schedule, job), false);
+    struct delivery delivery = begin_delivery(container_of(member, struct schedule, member), false);
 
     cleanup_run(make_delivery, end_job, &delivery);
     return delivery.decision == DELIVER_HERE;
@@ -289,14 +329,14 @@ static void end_work(void *argument)
 {
     const struct delivery *delivery = argument;
 
-    scheduler_work_done(delivery->schedule->work); /* before end_delivery, which may queue the next delivery */
+    scheduler_work_done(delivery->schedule->parts->work); /* before end_delivery, which may queue the next delivery */
     end_delivery(delivery);
 }
 
 /* Runs where the scheduler runs its work. */
 void delivery_run_work(struct counted *owner)
 {
-    struct schedule *schedule = container_of(owner, struct schedule, counted);
+    struct schedule *schedule = container_of(owner, struct schedule, member.counted);
     struct delivery  delivery;
 
     if (target_is_inherited(schedule->target))
@@ -317,7 +357,7 @@ static struct schedule *pop_changed_schedule(SCRunLoopRef loop)
     change = runloop_next_change_locked(loop);
     if (change != NULL) { /* it is active: unscheduling removes the change under this lock */
         schedule = container_of(change, struct schedule, change);
-        counted_retain(&schedule->counted);
+        counted_retain(&schedule->member.counted);
     }
     runloop_unlock(loop);
     return schedule;
@@ -329,15 +369,15 @@ static struct SCNetworkReachability *fetch_change(struct schedule *schedule, SCN
 {
     struct SCNetworkReachability *target = schedule->target, *fetched = NULL;
 
-    pthread_mutex_lock(&target->lock);
-    if (schedule->active && target->callback == NULL && delivery_is_due_locked(target)) {
+    target_lock(target);
+    if (schedule->active && target->state->callback == NULL && delivery_is_due_locked(target)) {
         delivery_set_delivered_locked(target);
         counted_retain(&target->counted);
         fetched = target;
         if (flags != NULL)
-            *flags = target->current.flags;
+            *flags = target->state->current.flags;
     }
-    pthread_mutex_unlock(&target->lock);
+    target_unlock(target);
     return fetched;
 }
 
@@ -353,7 +393,7 @@ SCNetworkReachabilityRef SCRunLoopCopyNextChange(SCRunLoopRef loop, SCNetworkRea
     }
     while (target == NULL && (schedule = pop_changed_schedule(loop)) != NULL) {
         target = fetch_change(schedule, flags);
-        counted_release(&schedule->counted);
+        counted_release(&schedule->member.counted);
     }
     return target;
 }

@@ -56,9 +56,10 @@ static inline bool delivery_read_reported_flags(const struct SCNetworkReachabili
 /* The target has details. */
 void delivery_read_path_locked(struct SCNetworkReachability *target, struct path *ret);
 
-/* The functions of a schedule's job, scheduler work (`owner`: schedule->counted) and watch. */
-bool delivery_run_job(struct job *job);
+/* The functions of a schedule's job, scheduler work (`owner`: schedule->member.counted) and watch. */
+bool delivery_run_job(struct member *member);
 void delivery_run_work(struct counted *owner);
+void delivery_prefetch(const struct path_watch *watch);
 bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned long path_version);
 
 #endif

@@ -9,27 +9,12 @@
 #include "base/error.h"
 #include "route/full_path.h"
 
-/* Returns the current questions, with a reference. */
-static struct questions *retain_current_questions(struct SCNetworkReachability *target)
-{
-    struct questions *questions;
-
-    pthread_mutex_lock(&target->lock);
-    questions = target->questions;
-    counted_retain(&questions->counted);
-    pthread_mutex_unlock(&target->lock);
-    return questions;
-}
-
 int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, struct path *ret)
 {
-    struct questions *questions;
-    int               error;
+    struct question_memory memory;
+    struct questions      *questions = target_retain_questions(target, &memory);
+    const int              error = netns_evaluate(target->netns, questions, extras, ret);
 
-    if (target->lookups == NULL) /* the questions never change: no lock, no reference */
-        return netns_evaluate(target->netns, target->questions, extras, ret);
-    questions = retain_current_questions(target);
-    error = netns_evaluate(target->netns, questions, extras, ret);
     questions_release(questions);
     return error;
 }
@@ -46,15 +31,16 @@ static SCBoolean fail_get(int status)
 static __attribute__((noinline)) SCBoolean get_flags_slowly(struct SCNetworkReachability *target,
                                                             SCNetworkReachabilityFlags   *flags)
 {
-    struct path path;
-    int         error;
+    struct question_memory memory;
+    struct path            path;
+    int                    error;
 
     if (flags == NULL)
         return fail_get(error_invalid("flags: NULL"));
     if (delivery_read_flags(target, flags))
         return 1;
-    /* No lock: `initial` is constant, and a target that is not scheduled always has these questions. */
-    error = netns_evaluate(target->netns, target->initial, 0, &path);
+    /* No lock: a target that is not scheduled has the questions of the Create call. */
+    error = netns_evaluate(target->netns, target_initial_questions(target, &memory), 0, &path);
     if (error != 0)
         return fail_get(error);
     *flags = path.flags;
@@ -121,13 +107,14 @@ bool getters_check_size(const SCNetworkReachabilityPath *path)
 SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
 {
     struct SCNetworkReachability *self;
+    struct question_memory        memory;
     struct questions             *questions;
     struct path                   current;
     int                           error;
 
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
-    questions = retain_current_questions(self);
+    questions = target_retain_questions(self, &memory);
     error = full_path_query(self->netns, questions, &current);
     if (error == 0)
         copy_path(&current, count_addresses(questions), path);
@@ -139,19 +126,24 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
 {
     struct SCNetworkReachability *self;
     struct path                   last;
+    const struct target_state    *state;
     struct link                   link;
     uint32_t                      address_count;
     bool                          watched;
 
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
-    pthread_mutex_lock(&self->lock);
-    watched = self->details != NULL && !list_is_empty(&self->schedules);
+    if (target_parts(self)->details == NULL)
+        return SCNetworkReachabilityGetPath(target, path);
+    state = target_state(self);
+    target_lock(self);
+    watched = state->schedules != NULL;
     if (watched)
         delivery_read_path_locked(self, &last);
-    address_count = self->current.reason == kSCNetworkReachabilityReasonNamePending ? 0
-                                                                                    : count_addresses(self->questions);
-    pthread_mutex_unlock(&self->lock);
+    address_count = state->current.reason == kSCNetworkReachabilityReasonNamePending
+                        ? 0
+                        : count_addresses(state_questions_locked(state));
+    target_unlock(self);
     if (!watched)
         return SCNetworkReachabilityGetPath(target, path);
     if (last.type_unknown && netns_learn_link(self->netns, last.index, &link) == 0 && link.index != 0)
@@ -172,6 +164,7 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
                                                  size_t capacity)
 {
     struct SCNetworkReachability *self;
+    struct question_memory        memory;
     struct questions             *questions;
     size_t                        count = 0;
 
@@ -179,7 +172,7 @@ size_t SCNetworkReachabilityGetResolvedAddresses(SCNetworkReachabilityRef target
         return 0;
     if (addresses == NULL && capacity != 0)
         return (size_t)fail_get(error_invalid("addresses: NULL, and capacity is not 0"));
-    questions = retain_current_questions(self);
+    questions = target_retain_questions(self, &memory);
     for (size_t i = 0; i < questions->count; i++) {
         const struct question *question = &questions->items[i];
 

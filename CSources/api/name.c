@@ -19,6 +19,11 @@
 #define RETRY_DELAY_LAST  (60 * SECOND)
 #define REFRESH_DELAY     (300 * SECOND) /* after a success, to notice new addresses */
 
+static struct lookups *lookups_of(const struct SCNetworkReachability *target)
+{
+    return target->state->parts->lookups;
+}
+
 /* ---- Questions -------------------------------------------------------------------------------------------------- */
 
 static bool are_resolved(const struct questions *questions)
@@ -65,22 +70,22 @@ static bool have_same_addresses(const struct questions *a, const struct question
 /* Consumes a reference. */
 static void replace_questions_locked(struct SCNetworkReachability *target, struct questions *questions)
 {
-    struct questions *previous = target->questions;
+    struct questions *previous = lookups_of(target)->questions;
 
-    target->questions = questions;
+    lookups_of(target)->questions = questions;
     schedule_set_questions_locked(target);
     /* The version changes after the questions. If it changed before, a monitor could read the new version and then
      * evaluate the previous questions. */
-    atomic_fetch_add(&target->path_version, 1);
+    atomic_fetch_add(&target->state->path_version, 1);
     questions_release(previous);
 }
 
 static void reset_questions_locked(struct SCNetworkReachability *target)
 {
-    if (target->questions == target->initial)
+    if (lookups_of(target)->questions == target->state->parts->initial)
         return;
-    counted_retain(&target->initial->counted);
-    replace_questions_locked(target, target->initial);
+    counted_retain(&target->state->parts->initial->counted);
+    replace_questions_locked(target, target->state->parts->initial);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -94,7 +99,7 @@ static struct questions *questions_of_addresses(const struct SCNetworkReachabili
     if (items == NULL)
         return NULL;
     for (size_t i = 0; i < result->count; i++) {
-        items[i] = target->initial->items[0]; /* the same interface and mark */
+        items[i] = target->state->parts->initial->items[0]; /* the same interface and mark */
         items[i].destination = result->items[i].address;
         items[i].scope = address_needs_scope(&items[i].destination) ? result->items[i].scope : 0;
     }
@@ -136,34 +141,36 @@ static struct questions *questions_of_result(const struct SCNetworkReachability 
 /* Consumes a reference. */
 static void apply_result_locked(struct SCNetworkReachability *target, struct questions *questions)
 {
-    const bool is_first_result = target->questions == target->initial;
+    struct lookups *lookups = lookups_of(target);
+    const bool      is_first_result = lookups->questions == target->state->parts->initial;
     const bool is_failure = !are_resolved(questions) && questions->reason != kSCNetworkReachabilityReasonNameNotFound;
 
-    if (questions_are_equal(target->questions, questions) || (is_failure && are_resolved(target->questions))) {
+    if (questions_are_equal(lookups->questions, questions) || (is_failure && are_resolved(lookups->questions))) {
         questions_release(questions);
         return;
     }
-    if (is_first_result || !have_same_addresses(target->questions, questions))
-        target->owed_next = true;
+    if (is_first_result || !have_same_addresses(lookups->questions, questions))
+        target->state->owed_next = true;
     replace_questions_locked(target, questions);
 }
 
 static void set_next_lookup_locked(struct SCNetworkReachability *target, int64_t deadline)
 {
-    target->lookups->next = deadline;
+    lookups_of(target)->next = deadline;
     schedule_set_lookup_deadline_locked(target);
 }
 
 /* After a look-up. */
 static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool failed)
 {
-    const int64_t retry_delay = target->lookups->retry_delay;
+    struct lookups *lookups = lookups_of(target);
+    const int64_t   retry_delay = lookups->retry_delay;
 
     set_next_lookup_locked(target, clock_now() + (failed ? retry_delay : REFRESH_DELAY));
     if (!failed)
-        target->lookups->retry_delay = RETRY_DELAY_FIRST;
+        lookups->retry_delay = RETRY_DELAY_FIRST;
     else
-        target->lookups->retry_delay = 2 * retry_delay < RETRY_DELAY_LAST ? 2 * retry_delay : RETRY_DELAY_LAST;
+        lookups->retry_delay = 2 * retry_delay < RETRY_DELAY_LAST ? 2 * retry_delay : RETRY_DELAY_LAST;
 }
 
 /* `questions` are the result's, NULL if there was no memory. Consumes the reference. If something changed during the
@@ -171,15 +178,15 @@ static void plan_next_lookup_locked(struct SCNetworkReachability *target, bool f
 static void finish_lookup_locked(struct SCNetworkReachability *target, struct questions *questions,
                                  const struct lookup_result *result)
 {
-    const bool outdated = target->lookups->outdated || result->outdated;
+    struct lookups *lookups = lookups_of(target);
+    const bool      outdated = lookups->outdated || result->outdated;
     /* One failure in a row at most: changes can go on for ever. */
-    const bool hides_failure = outdated || (result->in_pause && !target->lookups->failure_hidden);
+    const bool hides_failure = outdated || (result->in_pause && !lookups->failure_hidden);
 
-    target->lookups->running = false;
-    target->lookups->failure_hidden = hides_failure && result->outcome != LOOKUP_FOUND;
-    plan_next_lookup_locked(target,
-                            questions == NULL || result->outcome == LOOKUP_FAILED || target->lookups->failure_hidden);
-    if (questions != NULL && !target->lookups->failure_hidden)
+    lookups->running = false;
+    lookups->failure_hidden = hides_failure && result->outcome != LOOKUP_FOUND;
+    plan_next_lookup_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED || lookups->failure_hidden);
+    if (questions != NULL && !lookups->failure_hidden)
         apply_result_locked(target, questions);
     else
         questions_release(questions);
@@ -193,12 +200,12 @@ static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, c
     struct SCNetworkReachability *target = container_of(waiter, struct lookups, waiter)->target;
     struct questions             *questions = questions_of_result(target, result);
 
-    pthread_mutex_lock(&target->lock);
-    if (turn == target->lookups->waiter.turn) { /* not cancelled */
+    target_lock(target);
+    if (turn == lookups_of(target)->waiter.turn) { /* not cancelled */
         finish_lookup_locked(target, questions, result);
         questions = NULL;
     }
-    pthread_mutex_unlock(&target->lock);
+    target_unlock(target);
     questions_release(questions);
 }
 
@@ -206,10 +213,11 @@ static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, c
 
 static void start_lookup_locked(struct SCNetworkReachability *target, bool is_repeat, bool hosts_known)
 {
-    const int error = lookup_start(target->netns, target->name, is_repeat, hosts_known, &target->lookups->waiter);
+    struct lookups *lookups = lookups_of(target);
+    const int error = lookup_start(target->netns, target->state->parts->name, is_repeat, hosts_known, &lookups->waiter);
 
-    target->lookups->running = error == 0 || error == EINPROGRESS;
-    target->lookups->outdated = false;
+    lookups->running = error == 0 || error == EINPROGRESS;
+    lookups->outdated = false;
     if (error == 0)
         set_next_lookup_locked(target, NEVER);
     else if (error == EINPROGRESS) /* there may never be a result: try again after a while */
@@ -220,31 +228,37 @@ static void start_lookup_locked(struct SCNetworkReachability *target, bool is_re
 
 void name_start_lookups_locked(struct SCNetworkReachability *target, bool hosts_known)
 {
-    if (target->lookups->waiter.completed == NULL) { /* set only once: a resolver thread may be reading it */
-        target->lookups->waiter.owner = &target->memory;
-        target->lookups->waiter.completed = receive_lookup_result;
+    struct lookups *lookups = lookups_of(target);
+
+    if (lookups->waiter.completed == NULL) { /* set only once: a resolver thread may be reading it */
+        lookups->waiter.owner = &target->memory;
+        lookups->waiter.completed = receive_lookup_result;
     }
-    target->lookups->retry_delay = RETRY_DELAY_FIRST;
+    lookups->retry_delay = RETRY_DELAY_FIRST;
     start_lookup_locked(target, false, hosts_known);
 }
 
 void name_stop_lookups_locked(struct SCNetworkReachability *target)
 {
-    lookup_cancel(&target->lookups->waiter);
-    target->lookups->running = target->lookups->outdated = target->lookups->failure_hidden = target->owed_next = false;
+    struct lookups *lookups = lookups_of(target);
+
+    lookup_cancel(&lookups->waiter);
+    lookups->running = lookups->outdated = lookups->failure_hidden = target->state->owed_next = false;
     reset_questions_locked(target);
 }
 
 void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool changed)
 {
+    struct lookups *lookups = lookups_of(target);
+
     if (changed)
-        target->lookups->retry_delay = RETRY_DELAY_FIRST;
-    if (target->lookups->running && clock_now() < target->lookups->next) {
+        lookups->retry_delay = RETRY_DELAY_FIRST;
+    if (lookups->running && clock_now() < lookups->next) {
         if (changed)
-            target->lookups->outdated = true;
+            lookups->outdated = true;
         return;
     }
-    if (target->lookups->running)
-        lookup_cancel(&target->lookups->waiter);
+    if (lookups->running)
+        lookup_cancel(&lookups->waiter);
     start_lookup_locked(target, true, false);
 }

@@ -13,14 +13,15 @@
 static void set_network_locked(struct schedule *schedule, struct network_path *network)
 {
     struct SCNetworkReachability *target = schedule->target;
+    struct target_network        *last = target->state->parts->network;
 
-    if (target->network_told && network_path_equal(target->network, network))
+    if (last->told && network_path_equal(last->path, network))
         return;
-    target->network_told = true;
+    last->told = true;
     counted_retain(&network->counted);
-    network_path_release(target->network);
-    target->network = network;
-    target->change_queued = false;
+    network_path_release(last->path);
+    last->path = network;
+    target->state->change_queued = false;
     delivery_set_owed_locked(target);
     delivery_queue_locked(schedule);
 }
@@ -29,56 +30,56 @@ static void network_changed(struct network_watch *watch, struct network_path *ne
 {
     struct schedule *schedule = container_of(watch, struct schedule_network, watch)->schedule;
 
-    pthread_mutex_lock(&schedule->target->lock);
+    target_lock(schedule->target);
     if (schedule->active)
         set_network_locked(schedule, network);
-    pthread_mutex_unlock(&schedule->target->lock);
+    target_unlock(schedule->target);
 }
 
-void network_schedule_init(struct schedule *schedule)
+void network_schedule_init(struct schedule *schedule, struct schedule_network *network)
 {
-    schedule->network->schedule = schedule;
-    schedule->network->watch = (struct network_watch){ .owner = &schedule->counted, .changed = network_changed };
-    list_init(&schedule->network->watch.node);
+    network->schedule = schedule;
+    network->watch = (struct network_watch){ .owner = &schedule->member.counted, .changed = network_changed };
+    list_init(&network->watch.node);
 }
 
 int network_join_locked(struct schedule *schedule)
 {
-    struct SCNetworkReachability *target = schedule->target;
-    struct network_path          *first;
-    const int error = network_monitor_join(schedule->loop, target->netns, &schedule->network->watch, &first);
+    const struct SCNetworkReachability *target = schedule->target;
+    const struct target_state          *state = target->state;
+    struct target_network              *last = state->parts->network;
+    struct network_path                *first;
+    const int error = network_monitor_join(schedule->loop, target->netns, &schedule->parts->network->watch, &first);
 
     if (error != 0)
         return error;
-    list_for_each(node, &target->schedules) {
-        struct schedule *other = container_of(node, struct schedule, node);
-
-        network_monitor_repeat(other->loop, &other->network->watch);
-    }
-    if (!list_is_empty(&target->schedules))
-        network_monitor_repeat(schedule->loop, &schedule->network->watch);
-    if (target->network_told) {
+    for (struct schedule *other = state->schedules; other != NULL; other = other->next)
+        network_monitor_repeat(other->loop, &other->parts->network->watch);
+    if (state->schedules != NULL)
+        network_monitor_repeat(schedule->loop, &schedule->parts->network->watch);
+    if (last->told) {
         network_path_release(first); /* perhaps not whole */
     } else {
-        network_path_release(target->network);
-        target->network = first;
+        network_path_release(last->path);
+        last->path = first;
     }
     return 0;
 }
 
 void network_leave_locked(struct schedule *schedule)
 {
-    if (schedule->network != NULL)
-        network_monitor_leave(schedule->loop, &schedule->network->watch);
+    if (schedule->parts->network != NULL)
+        network_monitor_leave(schedule->loop, &schedule->parts->network->watch);
 }
 
 void network_forget_locked(struct SCNetworkReachability *target)
 {
-    if (!list_is_empty(&target->schedules))
+    struct target_network *last = target->state->parts->network;
+
+    if (last == NULL || target->state->schedules != NULL)
         return;
-    network_path_release(target->network);
-    target->network = NULL;
-    target->network_told = false;
+    network_path_release(last->path);
+    *last = (struct target_network){ 0 };
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
@@ -143,11 +144,11 @@ static struct network_path *retain_last_network(struct SCNetworkReachability *ta
 {
     struct network_path *network;
 
-    pthread_mutex_lock(&target->lock);
-    network = target->network;
+    target_lock(target);
+    network = target->state->parts->network->path;
     if (network != NULL)
         counted_retain(&network->counted);
-    pthread_mutex_unlock(&target->lock);
+    target_unlock(target);
     return network;
 }
 
@@ -191,7 +192,7 @@ SCBoolean SCNetworkReachabilityGetNetwork(SCNetworkReachabilityRef target, SCNet
     if (!target_check(target, &self))
         return 0;
     error = check_arguments(network, ways, waySize, capacity);
-    if (error == 0 && !self->notify_network)
+    if (error == 0 && target_parts(self)->network == NULL)
         error = error_invalid("target: without kSCNetworkReachabilityOptionNotifyNetwork");
     if (error == 0 && (current = retain_last_network(self)) == NULL)
         error = query_network(self->netns, &current);

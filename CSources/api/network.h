@@ -6,7 +6,7 @@
 
 #include "api/schedule.h"
 
-void network_schedule_init(struct schedule *schedule);
+void network_schedule_init(struct schedule *schedule, struct schedule_network *network);
 
 /* Begins to watch. Returns 0 or an errno. */
 int network_join_locked(struct schedule *schedule);
@@ -14,7 +14,7 @@ int network_join_locked(struct schedule *schedule);
 /* Ends it. Does nothing if the schedule does not watch. */
 void network_leave_locked(struct schedule *schedule);
 
-/* Called after a schedule was removed from its target, or was not added. */
+/* Called after a schedule was removed from its target, or was not added. Does nothing for other targets. */
 void network_forget_locked(struct SCNetworkReachability *target);
 
 #endif

@@ -4,32 +4,27 @@
 
 void schedule_set_questions_locked(struct SCNetworkReachability *target)
 {
-    list_for_each(node, &target->schedules) {
-        struct schedule *schedule = container_of(node, struct schedule, node);
-
-        monitor_set_questions(schedule->loop, &schedule->watch, target->questions);
-    }
+    for (struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule->next)
+        monitor_set_questions(schedule->loop, &schedule->watch, state_questions_locked(target->state));
 }
 
 void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target)
 {
-    list_for_each(node, &target->schedules) {
-        struct schedule *schedule = container_of(node, struct schedule, node);
+    const struct target_state *state = target->state;
 
-        name_monitor_set_deadline(schedule->loop, &schedule->name->watch, target->lookups->next);
-    }
+    for (struct schedule *schedule = state->schedules; schedule != NULL; schedule = schedule->next)
+        name_monitor_set_deadline(schedule->loop, &schedule->parts->name->watch, state->parts->lookups->next);
 }
 
 struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target)
 {
     struct schedule_summary summary = { 0 };
 
-    list_for_each(node, &target->schedules) {
-        const struct schedule        *schedule = container_of(node, struct schedule, node);
+    for (const struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule->next) {
         const struct monitor_counters counters = monitor_count(schedule->loop, &schedule->watch);
 
         summary.loops++;
-        summary.on_scheduler = schedule->work != NULL;
+        summary.on_scheduler = schedule->parts->work != NULL;
         summary.times += schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON];
         summary.counters.overruns += counters.overruns;
         summary.counters.queries += counters.queries;

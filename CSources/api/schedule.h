@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_SCHEDULE_H
 #define REACHABILITY_SCHEDULE_H
 
-/* A schedule (one target on one loop), and operations on all schedules of a target. api/schedule_calls.c adds and
+/* A schedule (one target on one loop), and operations on all schedules of a target. api/schedule_life.c adds and
  * removes schedules, api/delivery.c makes their callbacks. */
 
 #include "api/scheduler_work.h"
@@ -18,21 +18,23 @@ enum { MODE_DEFAULT, MODE_COMMON, MODES };
  * target's memory and the loop; an active one also holds the target.
  */
 struct schedule {
-    struct counted                counted;
-    struct list                   node; /* in target->schedules, under target->lock */
+    struct member                 member; /* of the loop; its job delivers. Its count is that of the schedule */
+    struct schedule              *next;   /* of the target's schedules, under its lock; NULL: the last */
     struct SCNetworkReachability *target;
     SCRunLoopRef                  loop;         /* with a scheduler: the library thread's */
-    struct scheduler_work        *work;         /* NULL: no scheduler, callbacks come on the loop. Constant */
-    struct library_thread_user   *thread_user;  /* NULL: no scheduler. Constant */
-    unsigned                      times[MODES]; /* how often a user scheduled it; under target->lock */
-    bool                          active;       /* in the target's list, under target->lock; false for good after it */
+    const struct schedule_parts  *parts;        /* constant */
+    unsigned                      times[MODES]; /* how often a user scheduled it; under the target's lock */
+    bool                          active;       /* one of the target's, under its lock; false for good after that */
     struct path_watch             watch;        /* in the loop's monitor */
-    struct job                    job;          /* in the loop's queue while a delivery is due */
     struct list                   change;       /* in the loop's list for SCRunLoopCopyNextChange */
-    struct member                 member;       /* of the loop */
-    /* These follow, if the target needs look-ups, and if it has notify_network. Else NULL. */
-    struct schedule_name    *name;
-    struct schedule_network *network;
+};
+
+/* What only some schedules have. In the memory of the schedule. */
+struct schedule_parts {
+    struct scheduler_work      *work;        /* NULL: no scheduler, callbacks come on the loop */
+    struct library_thread_user *thread_user; /* NULL: no scheduler */
+    struct schedule_name       *name;        /* NULL: the target needs no look-ups */
+    struct schedule_network    *network;     /* NULL: the target does not report the network */
 };
 
 struct schedule_name {

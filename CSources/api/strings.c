@@ -186,12 +186,13 @@ static void append_address(struct text_buffer *text, const struct question *ques
 
 static void append_subject(struct text_buffer *text, const struct SCNetworkReachability *target)
 {
-    const struct question *question = &target->initial->items[0];
+    struct question_memory memory;
+    const struct question *question = &target_initial_questions(target, &memory)->items[0];
 
     switch (target->kind) {
     case TARGET_NAME:
         append_text(text, "name = ");
-        append_name(text, target->name);
+        append_name(text, target_parts(target)->name);
         return;
     case TARGET_DEFAULT:
         append_text(text, "default path");
@@ -254,16 +255,21 @@ struct description_snapshot {
 
 static struct description_snapshot take_snapshot(struct SCNetworkReachability *target)
 {
-    struct description_snapshot snapshot;
+    const struct target_state  *state = target_state(target);
+    struct description_snapshot snapshot = { 0 };
 
-    pthread_mutex_lock(&target->lock);
+    if (state == NULL)
+        return snapshot;
+    target_lock(target);
     snapshot = (struct description_snapshot){ .schedules = schedule_summarize_locked(target),
-                                              .current = target->current,
-                                              .lookup_running = target->lookups != NULL && target->lookups->running,
-                                              .lookup_result = target->questions->reason,
-                                              .evaluations = target->evaluations,
-                                              .deliveries = target->deliveries };
-    pthread_mutex_unlock(&target->lock);
+                                              .current = state->current,
+                                              .evaluations = state->evaluations,
+                                              .deliveries = state->deliveries };
+    if (state->parts->lookups != NULL) {
+        snapshot.lookup_running = state->parts->lookups->running;
+        snapshot.lookup_result = state->parts->lookups->questions->reason;
+    }
+    target_unlock(target);
     return snapshot;
 }
 
@@ -308,7 +314,8 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
         append_text(&text, "%u times on %u run loops", snapshot.schedules.times, snapshot.schedules.loops);
     if (getters_evaluate(self, QUERY_SOURCE, &path) == 0)
         append_evaluation(&text, &path);
-    append_text(&text, "\n  resolver: %s", self->lookups != NULL ? lookup_words(&snapshot) : "not needed");
+    append_text(&text, "\n  resolver: %s",
+                target_parts(self)->lookups != NULL ? lookup_words(&snapshot) : "not needed");
     append_text(&text, "\n  counters: %u evaluations, %u callbacks, %lu queries, %lu overruns", snapshot.evaluations,
                 snapshot.deliveries, snapshot.schedules.counters.queries, snapshot.schedules.counters.overruns);
     return text.length;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/object.h"
+#include "base/part.h"
 #include "names/resolvconf.h"
 #include "route/network_path.h"
 
@@ -35,16 +36,131 @@ void target_refuse(SCNetworkReachabilityRef target)
     error_set(object_is(target, OBJECT_TARGET) ? ECHILD : error_invalid(NO_TARGET));
 }
 
+/* ---- The state -------------------------------------------------------------------------------------------------- */
+
+static const struct target_parts no_parts = { 0 };
+
+const struct target_parts *target_parts(const struct SCNetworkReachability *target)
+{
+    const struct target_state *state = target_state(target);
+
+    return state == NULL ? &no_parts : state->parts;
+}
+
+/* Returns 0 or an errno. */
+static int init_state(struct target_state *state)
+{
+    state->parts = &no_parts;
+    return pthread_mutex_init(&state->lock, NULL);
+}
+
+static void free_state(struct target_state *state)
+{
+    if (state == NULL)
+        return;
+    if (state->parts->network != NULL)
+        network_path_release(state->parts->network->path);
+    questions_release(state_questions_locked(state)); /* nobody else uses the state any more */
+    pthread_mutex_destroy(&state->lock);
+    free(state);
+}
+
+struct target_state *target_require_state(struct SCNetworkReachability *target)
+{
+    struct target_state *present = target_state(target), *state;
+
+    if (present != NULL)
+        return present;
+    state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return NULL;
+    if (init_state(state) != 0) {
+        free(state);
+        return NULL;
+    }
+    if (atomic_compare_exchange_strong(&target->state, &present, state))
+        return state;
+    free_state(state); /* another thread was faster */
+    return present;
+}
+
+_Static_assert(_Alignof(struct target_parts) <= PART_ALIGNMENT && _Alignof(struct questions) <= PART_ALIGNMENT &&
+                   _Alignof(struct lookups) <= PART_ALIGNMENT && _Alignof(struct details) <= PART_ALIGNMENT &&
+                   _Alignof(struct target_network) <= PART_ALIGNMENT,
+               "each part is aligned");
+
+/* Makes the state of a target that is not plain, with all its parts. Returns NULL if it fails. */
+static struct target_state *create_full_state(const struct target_spec *spec)
+{
+    const size_t         questions_length = questions_size(spec->count);
+    const size_t         name_size = spec->name == NULL ? 0 : strlen(spec->name) + 1;
+    const size_t         lookups_size = spec->needs_lookup ? sizeof(struct lookups) : 0;
+    const size_t         details_size = spec->notify_path ? sizeof(struct details) : 0;
+    const size_t         network_size = spec->notify_network ? sizeof(struct target_network) : 0;
+    struct target_state *state = calloc(1, part_size(sizeof *state) + part_size(sizeof *state->parts) +
+                                               part_size(questions_length) + part_size(lookups_size) +
+                                               part_size(details_size) + part_size(network_size) + name_size);
+    char                *next = (char *)state + part_size(sizeof *state);
+    struct target_parts *parts;
+
+    if (state == NULL)
+        return NULL;
+    if (init_state(state) != 0) {
+        free(state);
+        return NULL;
+    }
+    state->parts = parts = part_take(&next, sizeof *parts);
+    parts->initial = part_take(&next, questions_length);
+    questions_init(parts->initial, spec->questions, spec->count,
+                   spec->needs_lookup ? kSCNetworkReachabilityReasonNamePending : kSCNetworkReachabilityReasonNone);
+    parts->lookups = part_take(&next, lookups_size);
+    if (parts->lookups != NULL)
+        parts->lookups->questions = parts->initial;
+    parts->details = part_take(&next, details_size);
+    parts->network = part_take(&next, network_size);
+    if (name_size > 0)
+        parts->name = memcpy(next, spec->name, name_size);
+    return state;
+}
+
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
+
+struct questions *target_initial_questions(const struct SCNetworkReachability *target, struct question_memory *memory)
+{
+    struct questions *const initial = target_parts(target)->initial;
+
+    return initial != NULL ? initial : question_of_address(&target->address, memory);
+}
+
+struct questions *target_retain_questions(struct SCNetworkReachability *target, struct question_memory *memory)
+{
+    const struct target_parts *parts = target_parts(target);
+    struct questions          *questions;
+
+    if (parts->initial == NULL)
+        return question_of_address(&target->address, memory);
+    if (parts->lookups == NULL) { /* they never change */
+        counted_retain(&parts->initial->counted);
+        return parts->initial;
+    }
+    target_lock(target);
+    questions = parts->lookups->questions;
+    counted_retain(&questions->counted);
+    target_unlock(target);
+    return questions;
+}
+
 /* ---- The object ------------------------------------------------------------------------------------------------- */
 
 /* Called for the last reference of a user, a schedule or a delivery. */
 static void close_target(struct counted *counted)
 {
     struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, counted);
+    const struct target_state    *state = target_state(target);
 
     target->type = OBJECT_FREED; /* first: the user's hook may still use the pointer */
-    if (target->context != NULL)
-        counted_release(&target->context->counted);
+    if (state != NULL && state->context != NULL)
+        counted_release(&state->context->counted);
     counted_release(&target->memory);
 }
 
@@ -52,16 +168,23 @@ static void close_target(struct counted *counted)
 static void free_target(struct counted *counted)
 {
     struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, memory);
+    struct lookups               *lookups = target_parts(target)->lookups;
 
-    if (target->lookups != NULL) {
-        lookup_waiter_close(&target->lookups->waiter);
+    if (lookups != NULL) {
+        lookup_waiter_close(&lookups->waiter);
         resolvconf_release();
     }
     netns_release(target->netns);
-    pthread_mutex_destroy(&target->lock);
-    network_path_release(target->network);
-    questions_release(target->questions);
+    free_state(target->state);
     free(target);
+}
+
+/* Whether the path of the target, while it is on one loop, can be that of other targets, too. Then the target is its
+ * address, and nothing else. Option NotifyPath reports more of the path than they share. */
+static bool is_plain(const struct target_spec *spec)
+{
+    return spec->kind == TARGET_ADDRESS && !spec->notify_path && spec->count == 1 &&
+           question_is_plain(&spec->questions[0]);
 }
 
 /* Makes the members that can fail. Returns 0 or an errno. */
@@ -69,56 +192,28 @@ static int make_members(struct SCNetworkReachability *target, const struct targe
 {
     int error = process_prepare();
 
-    if (error != 0)
-        return error;
-    if (spec->netns != NULL)
+    if (error == 0 && !is_plain(spec)) {
+        target->state = create_full_state(spec);
+        error = target->state == NULL ? ENOMEM : 0;
+    }
+    if (error == 0 && spec->netns != NULL)
         netns_retain(target->netns = spec->netns);
-    else
+    else if (error == 0)
         error = netns_current(&target->netns);
-    if (error != 0)
-        return error;
-    error = pthread_mutex_init(&target->lock, NULL);
-    if (error != 0)
-        netns_release(target->netns);
     return error;
 }
 
-/* Returns a target and what follows it, or NULL. */
-static struct SCNetworkReachability *allocate_target(const struct target_spec *spec)
-{
-    const size_t                  questions_length = questions_size(spec->count);
-    const size_t                  name_size = spec->name == NULL ? 0 : strlen(spec->name) + 1;
-    const size_t                  lookups_size = spec->needs_lookup ? sizeof(struct lookups) : 0;
-    const size_t                  details_size = spec->notify_path ? sizeof(struct details) : 0;
-    struct SCNetworkReachability *target = calloc(1, sizeof *target + questions_length + lookups_size + details_size +
-                                                         name_size);
-    char                         *next = (char *)(target + 1) + questions_length;
-
-    if (target == NULL)
-        return NULL;
-    target->initial = target->questions = (void *)(target + 1);
-    questions_init(target->initial, spec->questions, spec->count,
-                   spec->needs_lookup ? kSCNetworkReachabilityReasonNamePending : kSCNetworkReachabilityReasonNone);
-    if (lookups_size > 0)
-        target->lookups = (void *)next;
-    if (details_size > 0)
-        target->details = (void *)(next + lookups_size);
-    if (name_size > 0)
-        target->name = memcpy(next + lookups_size + details_size, spec->name, name_size);
-    return target;
-}
-
-static void begin_lookups(struct SCNetworkReachability *target)
+static void begin_lookups(struct SCNetworkReachability *target, struct lookups *lookups)
 {
     resolvconf_retain();
-    target->lookups->target = target;
-    list_init(&target->lookups->waiter.node);
-    target->lookups->next = NEVER;
+    lookups->target = target;
+    list_init(&lookups->waiter.node);
+    lookups->next = NEVER;
 }
 
 struct SCNetworkReachability *target_create(const struct target_spec *spec)
 {
-    struct SCNetworkReachability *target = allocate_target(spec);
+    struct SCNetworkReachability *target = calloc(1, sizeof *target);
     int                           error;
 
     if (target == NULL) {
@@ -127,6 +222,7 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     }
     error = make_members(target, spec);
     if (error != 0) {
+        free_state(target->state);
         free(target);
         error_set(error);
         return NULL;
@@ -136,10 +232,9 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     counted_init(&target->counted, close_target);
     counted_init(&target->memory, free_target);
     target->kind = (uint8_t)spec->kind;
-    if (target->lookups != NULL)
-        begin_lookups(target);
-    target->notify_network = spec->notify_network;
-    list_init(&target->schedules);
+    target->address = spec->questions[0].destination;
+    if (spec->needs_lookup)
+        begin_lookups(target, target_parts(target)->lookups);
     return target;
 }
 

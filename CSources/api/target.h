@@ -13,6 +13,7 @@
 #include "base/process.h"
 #include "names/lookup.h"
 #include "route/monitor.h"
+#include "route/network_path.h"
 
 enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 
@@ -20,46 +21,54 @@ struct SCNetworkReachability {
     uint32_t       type;    /* must be first: object_is reads it */
     unsigned       era;     /* process_era() at creation */
     struct counted counted; /* references of users, active schedules and a delivery; the last one ends the target */
-    struct counted memory;  /* references of `counted`, of each struct schedule */
-
-    /* Constant, from the Create call. */
-    const char       *name;    /* NULL: not a TARGET_NAME */
-    struct questions *initial; /* until a name is resolved: one question, about the default path */
-    struct netns     *netns;
-    struct lookups   *lookups; /* NULL: no name, or localhost */
-
-    struct questions    *questions; /* under `lock`; always `initial` if the target needs no look-up */
-    struct network_path *network;   /* under `lock`; the last one; NULL: not scheduled, or !notify_network */
-
-    /* An evaluation uses what follows, which is why it is together. */
 
     /* PUBLISHED_... and, in the low 32 bits, the flags. GetFlags of a scheduled target uses nothing else. 0: not
      * scheduled. */
     _Atomic uint64_t published;
 
-    pthread_mutex_t lock;           /* for all below; taken before a loop's lock, never held while user code runs */
-    atomic_ulong    path_version;   /* grows with `current` and with new questions; read without the lock */
-    struct outcome  current;        /* of the last evaluation */
-    struct outcome  delivered;      /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
-    bool            owed;           /* a delivery must come, even if nothing changed */
-    bool            owed_next;      /* the next evaluation sets `owed` */
-    bool            is_delivering;  /* a callback is running */
-    bool            change_queued;  /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
-    bool            network_told;   /* a loop's monitor has reported `network`: another one need not do it again */
-    bool            notify_network; /* constant */
-    uint8_t         kind;           /* enum target_kind; constant */
+    /* NULL: the target is plain, and no call has needed a state. A program can have many such targets, so
+     * target_require_state makes the state for the first callback or schedule. It is freed with the target. */
+    struct target_state *_Atomic state;
 
-    struct details               *details; /* NULL: the target reports no details (option NotifyPath); constant */
-    struct list                   schedules;
+    struct counted memory; /* references of `counted`, of each struct schedule */
+    struct netns  *netns;
+    struct address address; /* of a plain target: its only question is question_of_address */
+    uint8_t        kind;    /* enum target_kind; constant */
+};
+
+/* What a target needs to report changes. Under `lock`, unless a comment says otherwise. */
+struct target_state {
+    /* An evaluation uses these, which is why they are together. */
+    pthread_mutex_t lock;          /* taken before a loop's lock, never held while user code runs */
+    atomic_ulong    path_version;  /* grows with `current` and with new questions; read without the lock */
+    struct outcome  current;       /* of the last evaluation */
+    struct outcome  delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
+    bool            owed;          /* a delivery must come, even if nothing changed */
+    bool            owed_next;     /* the next evaluation sets `owed` */
+    bool            is_delivering; /* a callback is running */
+    bool            change_queued; /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
+    unsigned        evaluations, deliveries; /* counters for GetDescription */
+
+    struct schedule              *schedules; /* the first; NULL: not scheduled */
     SCNetworkReachabilityCallBack callback;
     struct callback_context      *context;
-    unsigned                      evaluations, deliveries; /* counters for GetDescription */
-    /* `initial`, `lookups`, `details` and the bytes of `name` follow. */
+
+    const struct target_parts *parts; /* constant */
+};
+
+/* What only some targets have. In the memory of their state. Constant, from the Create call. */
+struct target_parts {
+    struct questions      *initial; /* of a name until it is resolved: one, about the default path. NULL: plain */
+    const char            *name;    /* NULL: not a TARGET_NAME */
+    struct lookups        *lookups; /* NULL: no name, or localhost */
+    struct details        *details; /* NULL: the target reports no details (option NotifyPath) */
+    struct target_network *network; /* NULL: the target does not report the network (option NotifyNetwork) */
 };
 
 /* The look-ups of a target's name. Under the target's lock. */
 struct lookups {
     struct SCNetworkReachability *target;
+    struct questions             *questions; /* the current ones */
     struct lookup_waiter          waiter;
     bool                          running;
     bool                          outdated;       /* something changed while it was running: repeat it */
@@ -71,6 +80,12 @@ struct lookups {
 /* The paths of which `current` and `delivered` are a part. Under the target's lock. */
 struct details {
     struct path current, delivered;
+};
+
+/* The network path that was reported last. Under the target's lock. */
+struct target_network {
+    struct network_path *path; /* NULL: not scheduled */
+    bool                 told; /* a loop's monitor has reported it: another one need not do it again */
 };
 
 #define PUBLISHED_SCHEDULED (UINT64_C(1) << 32)
@@ -91,6 +106,42 @@ struct target_spec {
 
 /* Returns NULL and sets SCError() if it fails. */
 struct SCNetworkReachability *target_create(const struct target_spec *spec);
+
+/* The state of a target; NULL: none yet. Under the lock, target->state is enough: there is one then. */
+static inline struct target_state *target_state(const struct SCNetworkReachability *target)
+{
+    return atomic_load_explicit(&target->state, memory_order_acquire);
+}
+
+/* Returns the state of a target, and makes it if there is none. NULL: no memory. */
+struct target_state *target_require_state(struct SCNetworkReachability *target);
+
+/* The parts of a target with or without a state. */
+const struct target_parts *target_parts(const struct SCNetworkReachability *target);
+
+/* Returns the questions of the Create call. Those of a plain target are made in `memory`. */
+struct questions *target_initial_questions(const struct SCNetworkReachability *target, struct question_memory *memory);
+
+/* The same for the current questions, with a reference. */
+struct questions *target_retain_questions(struct SCNetworkReachability *target, struct question_memory *memory);
+
+/* The current questions, under the lock. NULL: plain. */
+static inline struct questions *state_questions_locked(const struct target_state *state)
+{
+    const struct target_parts *parts = state->parts;
+
+    return parts->lookups != NULL ? parts->lookups->questions : parts->initial;
+}
+
+static inline void target_lock(struct SCNetworkReachability *target)
+{
+    pthread_mutex_lock(&target_state(target)->lock);
+}
+
+static inline void target_unlock(struct SCNetworkReachability *target)
+{
+    pthread_mutex_unlock(&target_state(target)->lock);
+}
 
 /* Returns true in a child that was forked after the target was created. The child must not take the target's lock:
  * another thread of the parent may have held it. A hook or callback can fork, so check after calling one. */

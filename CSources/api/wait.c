@@ -17,27 +17,34 @@
 /* The addresses of a name that is looked up already. The copy starts with them. */
 static void copy_questions(struct SCNetworkReachability *from, struct SCNetworkReachability *copy)
 {
-    pthread_mutex_lock(&from->lock);
-    if (from->questions != from->initial) {
-        questions_release(copy->questions);
-        copy->questions = from->questions;
-        counted_retain(&copy->questions->counted);
+    struct question_memory memory;
+    struct questions      *questions;
+
+    if (target_parts(from)->lookups == NULL)
+        return;
+    questions = target_retain_questions(from, &memory);
+    if (questions == target_parts(from)->initial) {
+        questions_release(questions);
+        return;
     }
-    pthread_mutex_unlock(&from->lock);
+    questions_release(target_parts(copy)->lookups->questions);
+    target_parts(copy)->lookups->questions = questions;
 }
 
 /* Returns NULL and sets SCError() if it fails. */
 static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *from)
 {
+    struct question_memory        memory;
+    const struct questions       *initial = target_initial_questions(from, &memory);
     struct target_spec            spec = { .kind = from->kind,
-                                           .name = from->name,
-                                           .count = from->initial->count,
-                                           .needs_lookup = from->lookups != NULL,
+                                           .name = target_parts(from)->name,
+                                           .count = initial->count,
+                                           .needs_lookup = target_parts(from)->lookups != NULL,
                                            .notify_path = true, /* GetLastPath is for such targets */
                                            .netns = from->netns };
     struct SCNetworkReachability *copy;
 
-    memcpy(spec.questions, from->initial->items, spec.count * sizeof *spec.questions);
+    memcpy(spec.questions, initial->items, spec.count * sizeof *spec.questions);
     copy = target_create(&spec);
     if (copy != NULL)
         copy_questions(from, copy);

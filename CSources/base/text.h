@@ -19,7 +19,7 @@ struct span {
 static inline bool text_is_one_of(const char *text, const char *const words[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(text, words[i]) == 0)
+        if (text[0] == words[i][0] && strcmp(text, words[i]) == 0) /* the first letter avoids most calls */
             return true;
     return false;
 }

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/probes.h"
 #include "base/text.h"
 #include "kernel/ioctl.h"
@@ -108,8 +109,10 @@ static bool apply_events(struct rtnetlink *rtnetlink, size_t length, void (*hand
     bool           stored = true;
 
     while (next_message(&datagram, &message)) {
-        if (is_link(&message))
+        if (is_link(&message)) {
             stored = link_table_apply(&rtnetlink->links, &message) == 0 && stored;
+            link_table_note_change(&rtnetlink->links, message.link.index, clock_now());
+        }
         if (message.kind == MESSAGE_OTHER)
             continue;
         probe_event((int)message.kind, is_link(&message) ? message.link.index : 0);

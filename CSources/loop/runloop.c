@@ -184,12 +184,12 @@ static void end_own_loop(void *pointer)
         loop->ended = true;
         if (!list_is_empty(&loop->members)) {
             member = container_of(loop->members.next, struct member, node);
-            counted_retain(member->owner);
+            counted_retain(&member->counted);
         }
         runloop_unlock(loop);
         if (member == NULL)
             break;
-        member->ended(member);
+        member->type->ended(member);
     }
     counted_release(&loop->counted);
 }
@@ -366,6 +366,13 @@ struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(con
     return NULL;
 }
 
+void member_init(struct member *member, const struct member_type *type)
+{
+    list_init(&member->node);
+    list_init(&member->job);
+    member->type = type;
+}
+
 bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member)
 {
     if (!loop->ended)
@@ -380,21 +387,21 @@ void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member)
         runloop_signal_locked(loop); /* nothing is scheduled any more: SCRunLoopRun must return */
 }
 
-void runloop_add_job_locked(SCRunLoopRef loop, struct job *job)
+void runloop_add_job_locked(SCRunLoopRef loop, struct member *member)
 {
-    if (!list_is_empty(&job->node))
+    if (!list_is_empty(&member->job))
         return;
-    counted_retain(job->owner);
-    list_append(&loop->jobs, &job->node);
+    counted_retain(&member->counted);
+    list_append(&loop->jobs, &member->job);
     runloop_signal_locked(loop);
 }
 
-bool runloop_cancel_job_locked(SCRunLoopRef loop, struct job *job)
+bool runloop_cancel_job_locked(SCRunLoopRef loop, struct member *member)
 {
     (void)loop;
-    if (list_is_empty(&job->node))
+    if (list_is_empty(&member->job))
         return false;
-    list_remove(&job->node);
+    list_remove(&member->job);
     return true;
 }
 

@@ -34,21 +34,22 @@ struct source {
     int (*run)(struct source *source);
 };
 
-/* A call to make on the thread that runs the loop. While a job is queued, the queue has a reference to its owner; `run`
- * releases that reference. */
-struct job {
-    struct list     node;
-    struct counted *owner;
-    bool (*run)(struct job *job); /* returns whether it made a callback */
+/* Something that is scheduled on the loop, and its job: a call to make on the thread that runs the loop. While the job
+ * is queued, the queue has a reference. */
+struct member {
+    struct counted            counted;
+    struct list               node, job;
+    const struct member_type *type;
 };
 
-/* Something that is scheduled on the loop. When the thread that owns the loop ends, `ended` is called without the lock.
- * It must release one reference to the owner. */
-struct member {
-    struct list     node;
-    struct counted *owner;
-    void (*ended)(struct member *member);
+/* Both functions are called without the lock, and release a reference. */
+struct member_type {
+    bool (*run)(struct member *member);   /* the job; returns whether it made a callback */
+    void (*ended)(struct member *member); /* the thread that owns the loop has ended */
 };
+
+/* Initializes all but `counted`. */
+void member_init(struct member *member, const struct member_type *type);
 
 void runloop_lock(SCRunLoopRef loop);
 void runloop_unlock(SCRunLoopRef loop);
@@ -73,11 +74,11 @@ struct source *runloop_find_source_locked(SCRunLoopRef loop, bool (*matches)(con
 bool runloop_add_member_locked(SCRunLoopRef loop, struct member *member);
 void runloop_remove_member_locked(SCRunLoopRef loop, struct member *member);
 
-/* Queues a job, with a reference to its owner. Does nothing if the job is queued already. */
-void runloop_add_job_locked(SCRunLoopRef loop, struct job *job);
+/* Queues a member's job. Does nothing if it is queued already. */
+void runloop_add_job_locked(SCRunLoopRef loop, struct member *member);
 
-/* Removes a job from the queue. Returns whether it was queued; if so, the caller now has the queue's reference. */
-bool runloop_cancel_job_locked(SCRunLoopRef loop, struct job *job);
+/* Removes the job from the queue. Returns whether it was queued; if so, the caller now has the queue's reference. */
+bool runloop_cancel_job_locked(SCRunLoopRef loop, struct member *member);
 
 /* The queue behind SCRunLoopCopyNextChange. It holds no references. If the change is already queued, this only makes
  * SCRunLoopPerform return once more. Call it on the thread that runs the loop. */

@@ -204,14 +204,15 @@ static struct source *next_source(SCRunLoopRef loop)
     return next;
 }
 
-static struct job *next_job(SCRunLoopRef loop)
+/* Returns the member with the next job; NULL: no job is queued. */
+static struct member *next_job(SCRunLoopRef loop)
 {
     struct list *node;
 
     runloop_lock(loop);
     node = list_pop(&loop->jobs);
     runloop_unlock(loop);
-    return node == NULL ? NULL : container_of(node, struct job, node);
+    return node == NULL ? NULL : container_of(node, struct member, job);
 }
 
 static size_t count_jobs(SCRunLoopRef loop)
@@ -326,10 +327,10 @@ static bool run_sources(SCRunLoopRef loop, int *ret_error)
  * again must not keep this pass from ending. Returns false in a child that was forked here. */
 static bool run_jobs(SCRunLoopRef loop, int *ret_callbacks)
 {
-    struct job *job;
+    struct member *member;
 
-    for (size_t left = count_jobs(loop); left > 0 && (job = next_job(loop)) != NULL; left--) {
-        *ret_callbacks += job->run(job) ? 1 : 0;
+    for (size_t left = count_jobs(loop); left > 0 && (member = next_job(loop)) != NULL; left--) {
+        *ret_callbacks += member->type->run(member) ? 1 : 0;
         if (!loop_is_ours(loop))
             return false;
     }

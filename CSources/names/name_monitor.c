@@ -23,10 +23,11 @@
 
 /* A path whose changes affect names. */
 struct watched_path {
-    struct path_watch watch;
-    atomic_ulong      path_version;
-    struct path       path; /* the last evaluation; on the driving thread */
-    bool              known;
+    struct name_monitor *name_monitor;
+    struct path_watch    watch;
+    atomic_ulong         path_version;
+    struct path          path; /* the last evaluation; on the driving thread */
+    bool                 known;
 };
 
 enum { PATH_TO_SERVERS, PATH_DEFAULT, PATH_IPV6, PATHS };
@@ -69,7 +70,7 @@ static void note_change(struct name_monitor *name_monitor, enum change_kind kind
 static bool watched_path_evaluated(struct path_watch *watch, const struct path *path, unsigned long path_version)
 {
     struct watched_path *watched = container_of(watch, struct watched_path, watch);
-    struct name_monitor *name_monitor = container_of(watch->owner, struct name_monitor, source.counted);
+    struct name_monitor *name_monitor = watched->name_monitor;
 
     (void)path_version;
     if (watched->known && path_differs(&watched->path, path)) {
@@ -82,6 +83,13 @@ static bool watched_path_evaluated(struct path_watch *watch, const struct path *
     watched->known = true;
     return true;
 }
+
+static struct counted *owner_of_watch(struct path_watch *watch)
+{
+    return &container_of(watch, struct watched_path, watch)->name_monitor->source.counted;
+}
+
+static const struct path_watch_type watch_type = { .owner = owner_of_watch, .accept = watched_path_evaluated };
 
 /* Later evaluations are compared with this one. */
 static void evaluate_watched_path(struct name_monitor *name_monitor, struct watched_path *watched)
@@ -239,11 +247,11 @@ static int create_watched_paths(struct name_monitor *name_monitor)
                                                questions_create(&ipv6, 1, kSCNetworkReachabilityReasonNone) };
 
     for (size_t i = 0; i < PATHS; i++) {
-        name_monitor->paths[i].watch = (struct path_watch){ .owner = &name_monitor->source.counted,
+        name_monitor->paths[i].name_monitor = name_monitor;
+        name_monitor->paths[i].watch = (struct path_watch){ .type = &watch_type,
                                                             .questions = questions[i],
                                                             .extras = QUERY_SOURCE,
-                                                            .path_version = &name_monitor->paths[i].path_version,
-                                                            .accept = watched_path_evaluated };
+                                                            .path_version = &name_monitor->paths[i].path_version };
         if (questions[i] == NULL && error == 0)
             error = ENOMEM;
     }

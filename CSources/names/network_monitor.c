@@ -127,7 +127,12 @@ static void report_to_new_watches(struct network_monitor *network_monitor)
 
 static struct network_monitor *monitor_of_watch(struct path_watch *watch)
 {
-    return container_of(watch->owner, struct network_monitor, source.counted);
+    return container_of(watch, struct network_monitor, watch);
+}
+
+static struct counted *owner_of_watch(struct path_watch *watch)
+{
+    return &monitor_of_watch(watch)->source.counted;
 }
 
 static void add_gateways(struct gateways *gateways, const struct path paths[NETWORK_FAMILIES])
@@ -168,6 +173,10 @@ static bool network_evaluated(struct path_watch *watch, const struct path *path,
     set_current(network_monitor, network);
     return true;
 }
+
+static const struct path_watch_type watch_type = { .owner = owner_of_watch,
+                                                   .evaluate = evaluate_network,
+                                                   .accept = network_evaluated };
 
 /* ---- The resolver files ----------------------------------------------------------------------------------------- */
 
@@ -241,11 +250,9 @@ static int network_monitor_create(SCRunLoopRef loop, struct netns *netns, struct
                                                .run = network_monitor_run };
     list_init(&network_monitor->source.node);
     counted_init(&network_monitor->source.counted, network_monitor_free);
-    network_monitor->watch = (struct path_watch){ .owner = &network_monitor->source.counted,
+    network_monitor->watch = (struct path_watch){ .type = &watch_type,
                                                   .extras = QUERY_EXPIRY | QUERY_SOURCE,
-                                                  .evaluate = evaluate_network,
-                                                  .path_version = &network_monitor->path_version,
-                                                  .accept = network_evaluated };
+                                                  .path_version = &network_monitor->path_version };
     error = network_monitor_questions(&network_monitor->watch.questions);
     return error == 0 ? monitor_watch(loop, netns, &network_monitor->watch) : error;
 }

@@ -56,7 +56,7 @@ static inline bool message_has(const struct nlmsghdr *message, size_t own)
 /* The attributes of a message, which follow the header of its type. */
 static inline struct attribute_walk attribute_walk_message(const struct nlmsghdr *message, size_t own)
 {
-    const size_t skipped = NLMSG_HDRLEN + own;
+    const size_t skipped = NLMSG_HDRLEN + NLMSG_ALIGN(own);
 
     return (struct attribute_walk){ .next = (const char *)message + skipped,
                                     .left = message->nlmsg_len > skipped ? message->nlmsg_len - skipped : 0 };

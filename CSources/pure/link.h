@@ -28,6 +28,7 @@ struct link {
     enum device   device;
     bool          carried; /* `device` is that of another link, so a change of that link can change it */
     bool          learned; /* kernel/link_type.h set `type` */
+    int64_t       changed; /* clock_now when the last message was read */
 
     SCNetworkReachabilityInterfaceType type; /* follows from the fields above, unless `learned` */
 };

@@ -114,9 +114,18 @@ void link_table_learn(struct link_table *links, const struct link *found, unsign
     learned.learned = true;
     learned.flags = known->flags;
     learned.mtu = known->mtu;
+    learned.changed = known->changed;
     learned.hardware = known->hardware;
     memcpy(learned.name, known->name, sizeof learned.name);
     (void)link_table_put(links, &learned); /* does not fail: the link is in the table */
+}
+
+void link_table_note_change(struct link_table *links, uint32_t index, int64_t now)
+{
+    const size_t place = place_of_index(links, index);
+
+    if (place_has_index(links, place, index))
+        links->items[place].changed = now;
 }
 
 void link_table_give_up(struct link_table *links, uint32_t index)

@@ -23,6 +23,9 @@ int link_table_put(struct link_table *links, const struct link *link);
 /* Applies a MESSAGE_LINK or MESSAGE_LINK_GONE. Returns 0 or ENOMEM. */
 int link_table_apply(struct link_table *links, const struct message *message);
 
+/* Notes when the last message about a link was read. */
+void link_table_note_change(struct link_table *links, uint32_t index, int64_t now);
+
 /* Returns the link, valid until the table changes, or NULL. */
 const struct link *link_table_find(const struct link_table *links, uint32_t index);
 

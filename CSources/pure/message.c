@@ -11,8 +11,10 @@
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/fib_rules.h>
+#include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
+#include <linux/netconf.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 
@@ -28,8 +30,10 @@ static void parse_link_message(const struct nlmsghdr *header, struct message *re
 
     if (!message_has(header, sizeof *info) || info->ifi_index <= 0)
         return;
-    if (info->ifi_family == AF_INET6)
-        ret->kind = MESSAGE_NETCONF; /* IPv6 was enabled on the link, for example */
+    if (info->ifi_family == AF_INET6) { /* IPv6 was enabled on the link, for example */
+        ret->kind = MESSAGE_NETCONF;
+        ret->netconf = (struct message_netconf){ .index = (uint32_t)info->ifi_index };
+    }
     /* When a port leaves a bridge, the kernel sends RTM_DELLINK of family AF_BRIDGE. The link still exists. */
     if (info->ifi_family != AF_UNSPEC)
         return;
@@ -59,6 +63,53 @@ static void parse_link_message(const struct nlmsghdr *header, struct message *re
     }
 }
 
+static void parse_address_message(const struct nlmsghdr *header, struct message *ret)
+{
+    const struct ifaddrmsg *info = NLMSG_DATA(header);
+
+    if (!message_has(header, sizeof *info))
+        return;
+    ret->kind = MESSAGE_ADDRESS;
+    ret->address = (struct message_address){ .family = info->ifa_family,
+                                             .index = info->ifa_index,
+                                             .gone = header->nlmsg_type == RTM_DELADDR };
+}
+
+/* The index of all links and that of new links are negative. A message about a new link has all settings. */
+static void parse_netconf_message(const struct nlmsghdr *header, struct message *ret)
+{
+    const struct netconfmsg *info = NLMSG_DATA(header);
+    struct attribute_walk    walk = attribute_walk_message(header, sizeof *info);
+    struct attribute         attribute;
+    struct message_netconf  *netconf = &ret->netconf;
+    uint32_t                 value, index = 0;
+    bool                     has_linkdown = false, has_others = false, has_forwarding = false;
+
+    if (!message_has(header, sizeof *info))
+        return;
+    ret->kind = MESSAGE_NETCONF;
+    *netconf = (struct message_netconf){ 0 };
+    while (attribute_next(&walk, &attribute)) {
+        if (!attribute_u32(&attribute, &value))
+            continue;
+        if (attribute.type == NETCONFA_IFINDEX) {
+            index = value;
+        } else if (attribute.type == NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN) {
+            has_linkdown = true;
+            netconf->ignore_linkdown = value != 0;
+        } else {
+            has_others = true;
+        }
+        if (attribute.type == NETCONFA_FORWARDING) {
+            has_forwarding = true;
+            netconf->forwarding = value != 0;
+        }
+    }
+    netconf->index = index <= INT32_MAX ? index : 0;
+    netconf->has_forwarding = has_forwarding && info->ncm_family == AF_INET6 && index == (uint32_t)NETCONFA_IFINDEX_ALL;
+    netconf->switches_linkdown = has_linkdown && !has_others;
+}
+
 static void parse_route_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct rtmsg *info = NLMSG_DATA(header);
@@ -67,7 +118,6 @@ static void parse_route_message(const struct nlmsghdr *header, struct message *r
     if (!message_has(header, sizeof *info))
         return;
     ret->kind = MESSAGE_ROUTE;
-    ret->gone = header->nlmsg_type == RTM_DELROUTE;
     memset(route, 0, sizeof *route);
     route->family = info->rtm_family;
     route->prefix_length = info->rtm_dst_len;
@@ -108,9 +158,6 @@ int message_error(const struct nlmsghdr *header)
 static enum message_kind kind_by_type(uint16_t type)
 {
     switch (type) {
-    case RTM_NEWADDR:
-    case RTM_DELADDR:
-        return MESSAGE_ADDRESS;
     case RTM_NEWRULE:
     case RTM_DELRULE:
         return MESSAGE_RULE;
@@ -119,9 +166,6 @@ static enum message_kind kind_by_type(uint16_t type)
     case RTM_NEWNEXTHOP:
     case RTM_DELNEXTHOP:
         return MESSAGE_NEXTHOP;
-    case RTM_NEWNETCONF:
-    case RTM_DELNETCONF:
-        return MESSAGE_NETCONF;
     default:
         return MESSAGE_OTHER;
     }
@@ -154,6 +198,14 @@ size_t message_parse(const void *bytes, size_t length, struct message *ret)
     case RTM_NEWLINK:
     case RTM_DELLINK:
         parse_link_message(header, ret);
+        break;
+    case RTM_NEWADDR:
+    case RTM_DELADDR:
+        parse_address_message(header, ret);
+        break;
+    case RTM_NEWNETCONF:
+    case RTM_DELNETCONF:
+        parse_netconf_message(header, ret);
         break;
     case RTM_NEWROUTE:
     case RTM_DELROUTE:
@@ -249,6 +301,24 @@ size_t message_put_kind_dump(void *buffer, const char *kind)
     memcpy(name, kind, strnlen(kind, sizeof name - 1));
     mnl_attr_put(header, IFLA_INFO_KIND, sizeof name, name);
     mnl_attr_nest_end(header, nest);
+    return header->nlmsg_len;
+}
+
+size_t message_put_neighbour_dump(void *buffer)
+{
+    struct nlmsghdr *header = put_request_header(buffer, RTM_GETNEIGH, NLM_F_DUMP, 0);
+    struct ndmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+
+    info->ndm_family = AF_INET6;
+    return header->nlmsg_len;
+}
+
+size_t message_put_netconf_dump(void *buffer, uint8_t family)
+{
+    struct nlmsghdr   *header = put_request_header(buffer, RTM_GETNETCONF, NLM_F_DUMP, 0);
+    struct netconfmsg *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+
+    info->ncm_family = family;
     return header->nlmsg_len;
 }
 

@@ -17,7 +17,7 @@ enum message_kind {
     MESSAGE_ROUTE,   /* new or deleted, or the reply to a query */
     MESSAGE_RULE,
     MESSAGE_NEXTHOP,
-    MESSAGE_NETCONF,   /* settings of a link, or of all links, for one family */
+    MESSAGE_NETCONF,
     MESSAGE_PREFIX,    /* a router has advertised a prefix */
     MESSAGE_NEIGHBOUR, /* of IPv6, new or deleted */
     MESSAGE_ERROR,     /* an acknowledgement has error 0 */
@@ -35,6 +35,21 @@ struct message_link {
     struct linkinfo info;
 };
 
+struct message_address {
+    uint8_t  family;
+    uint32_t index; /* of the link that has the address */
+    bool     gone;
+};
+
+/* Settings of a link, or of all links, for one family. */
+struct message_netconf {
+    uint32_t index;             /* 0: of all links, or of new ones */
+    bool     ignore_linkdown;   /* the kernel ignores routes over links without a carrier */
+    bool     switches_linkdown; /* that was switched on or off: no other setting is in the message */
+    bool     has_forwarding;    /* `forwarding` is known: whether this machine forwards IPv6 packets */
+    bool     forwarding;
+};
+
 struct message_neighbour {
     uint32_t       index;
     struct address address;
@@ -45,11 +60,12 @@ struct message {
     enum message_kind kind;
     uint32_t          sequence, port;
     int               error; /* MESSAGE_ERROR: an errno or 0 */
-    bool              gone;  /* MESSAGE_ROUTE: it was deleted */
     union {
         struct message_link link;  /* MESSAGE_LINK, MESSAGE_LINK_GONE: the index alone */
         struct route        route; /* MESSAGE_ROUTE */
 
+        struct message_address   address;   /* MESSAGE_ADDRESS */
+        struct message_netconf   netconf;   /* MESSAGE_NETCONF */
         struct message_neighbour neighbour; /* MESSAGE_NEIGHBOUR */
     };
 };
@@ -76,8 +92,11 @@ size_t message_put_link_dump(void *buffer);
 size_t message_put_port_dump(void *buffer, uint32_t master);
 size_t message_put_kind_dump(void *buffer, const char *kind);
 
-/* The same, for dumps of the rules of a family, and of the routes of one table. The latter needs a socket that checks
- * requests strictly; without that the kernel sends the routes of all tables. */
+/* The same, for dumps of the IPv6 neighbours, of the settings of all links for a family, of the rules of a family, and
+ * of the routes of one table. The dump of routes needs a socket that checks requests strictly; without that the kernel
+ * sends the routes of all tables. */
+size_t message_put_neighbour_dump(void *buffer);
+size_t message_put_netconf_dump(void *buffer, uint8_t family);
 size_t message_put_rule_dump(void *buffer, uint8_t family);
 size_t message_put_table_dump(void *buffer, uint8_t family, uint32_t table);
 

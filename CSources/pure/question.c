@@ -14,7 +14,17 @@ static void questions_free(struct counted *counted)
     free(container_of(counted, struct questions, counted));
 }
 
-static void questions_keep(struct counted *counted)
+static void fill(struct questions *questions, const struct question *items, size_t count,
+                 SCNetworkReachabilityReason reason, void (*free_questions)(struct counted *counted))
+{
+    counted_init(&questions->counted, free_questions);
+    questions->reason = reason;
+    questions->count = count;
+    if (count > 0)
+        memcpy(questions->items, items, count * sizeof *items);
+}
+
+static void do_nothing(struct counted *counted)
 {
     (void)counted;
 }
@@ -22,11 +32,15 @@ static void questions_keep(struct counted *counted)
 void questions_init(struct questions *ret, const struct question *items, size_t count,
                     SCNetworkReachabilityReason reason)
 {
-    counted_init(&ret->counted, questions_keep);
-    ret->reason = reason;
-    ret->count = count;
-    if (count > 0)
-        memcpy(ret->items, items, count * sizeof *items);
+    fill(ret, items, count, reason, do_nothing);
+}
+
+struct questions *question_of_address(const struct address *destination, struct question_memory *ret)
+{
+    struct questions *const questions = (void *)ret->bytes;
+
+    questions_init(questions, &(struct question){ .destination = *destination }, 1, kSCNetworkReachabilityReasonNone);
+    return questions;
 }
 
 struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason)
@@ -35,8 +49,7 @@ struct questions *questions_create(const struct question *items, size_t count, S
 
     if (questions == NULL)
         return NULL;
-    questions_init(questions, items, count, reason);
-    questions->counted.free = questions_free;
+    fill(questions, items, count, reason, questions_free);
     return questions;
 }
 
@@ -71,12 +84,22 @@ static bool is_plain_ipv6(const struct address *address)
     return (address->bytes[0] & 0xe0) == 0x20 || (address->bytes[0] & 0xfe) == 0xfc;
 }
 
+static bool has_constraint(const struct question *question)
+{
+    return question->local.family != AF_UNSPEC || question->scope != 0 || question->mark != 0 ||
+           question->interface[0] != '\0';
+}
+
+bool question_is_default_path(const struct question *question)
+{
+    return question->destination.family == AF_UNSPEC && !has_constraint(question);
+}
+
 bool question_is_plain(const struct question *question)
 {
     const struct address *destination = &question->destination;
 
-    if (question->local.family != AF_UNSPEC || question->scope != 0 || question->mark != 0 ||
-        question->interface[0] != '\0')
+    if (has_constraint(question))
         return false;
     if (destination->family == AF_INET)
         return is_plain_ipv4(destination);

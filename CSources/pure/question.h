@@ -37,6 +37,14 @@ static inline size_t questions_size(size_t count)
 void questions_init(struct questions *ret, const struct question *items, size_t count,
                     SCNetworkReachabilityReason reason);
 
+/* The memory of questions with one question. */
+struct question_memory {
+    _Alignas(struct questions) char bytes[sizeof(struct questions) + sizeof(struct question)];
+};
+
+/* The only question of a plain target. The questions are in `ret`. */
+struct questions *question_of_address(const struct address *destination, struct question_memory *ret);
+
 /* NULL: no memory. */
 struct questions *questions_create(const struct question *items, size_t count, SCNetworkReachabilityReason reason);
 void              questions_release(struct questions *questions); /* NULL: does nothing */
@@ -58,6 +66,9 @@ static inline bool question_is_local_wifi(const struct question *question)
 /* Two plain questions, to whose destinations the same route leads, have the same path, apart from the destination and
  * the source, if the route has one way. */
 bool question_is_plain(const struct question *question);
+
+/* Whether the question is about the default path, and about nothing else but its family. */
+bool question_is_default_path(const struct question *question);
 
 /* The family of a question about the default path; AF_UNSPEC: the better of the two. */
 static inline uint8_t question_default_family(const struct question *question)

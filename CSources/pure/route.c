@@ -127,7 +127,8 @@ struct address_prefix route_prefix(const struct route *route)
 
 bool route_is_link_multicast(const struct route *route)
 {
-    return route->family == AF_INET6 && route->type == RTN_MULTICAST && route->prefix_length == 8;
+    return route->family == AF_INET6 && route->type == RTN_MULTICAST && route->prefix_length == 8 &&
+           route->protocol == RTPROT_KERNEL;
 }
 
 /* Router advertisements change routes of these two protocols. The kernel also lets ip(8) change the lifetime of any

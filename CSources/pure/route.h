@@ -49,8 +49,8 @@ bool route_next_leg(struct route *route, struct route_leg *ret);
 /* The prefix to which the route leads. A message about a default route has no destination. */
 struct address_prefix route_prefix(const struct route *route);
 
-/* Whether this is a link's IPv6 route to all multicast addresses. The kernel deletes it when IPv6 is disabled on the
- * link. If the link has no address, no other message says that the legs over it are dead. */
+/* Whether this is the kernel's IPv6 route to all multicast addresses over a link. The kernel deletes it when IPv6 is
+ * disabled on the link. If the link has no address, no other message says that the legs over it are dead. */
 bool route_is_link_multicast(const struct route *route);
 
 /* Whether the lifetime of a route can change without a message. `route`: the reply to a query with RTM_F_FIB_MATCH. */

@@ -10,6 +10,44 @@
 #include "route/default_path.h"
 #include "route/local_wifi.h"
 
+static bool is_cached(const struct route_query *query)
+{
+    const struct round_cache *cache = query->cache;
+
+    return cache->has_default_path && cache->default_family == query->question->family &&
+           cache->default_extras == query->extras;
+}
+
+/* A path that is not complete is evaluated again when more is known about its link. */
+static void keep_in_cache(const struct route_query *query, const struct path *path)
+{
+    struct round_cache *cache = query->cache;
+
+    if (query->unknown_link != 0 || query->link_error != 0 || path->dependencies.unknown_link != 0 ||
+        path->type_unknown)
+        return;
+    cache->has_default_path = true;
+    cache->default_family = query->question->family;
+    cache->default_extras = query->extras;
+    cache->default_path = *path;
+}
+
+/* Many names can wait for their first answer. Until then, the path of each is the default path. */
+static int find_default_path(struct route_query *query, struct path *ret)
+{
+    const bool is_plain = question_is_default_path(query->question);
+    int        error;
+
+    if (is_plain && is_cached(query)) {
+        *ret = query->cache->default_path;
+        return 0;
+    }
+    error = default_path_find(query, ret);
+    if (error == 0 && is_plain)
+        keep_in_cache(query, ret);
+    return error;
+}
+
 static int evaluate_question(struct route_query *query, struct path *ret)
 {
     bool open;
@@ -20,7 +58,7 @@ static int evaluate_question(struct route_query *query, struct path *ret)
     error = route_query_begin(query, &open, ret);
     if (error != 0 || !open)
         return error;
-    return query->question->destination.family == AF_UNSPEC ? default_path_find(query, ret)
+    return query->question->destination.family == AF_UNSPEC ? find_default_path(query, ret)
                                                             : address_path_find(query, ret);
 }
 

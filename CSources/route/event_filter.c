@@ -8,6 +8,13 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
+
+/* The kernel needs up to 0.2 ms to compile a filter. So the next one is attached after a pause. If it only drops more
+ * messages than the attached one, it can wait longer. */
+#define ATTACH_PAUSE  (10 * MILLISECOND)
+#define REPLACE_PAUSE (250 * MILLISECOND)
+
 bool event_filter_passes_all(const struct event_filter *filter, const struct watch_set *set,
                              const struct gateways *gateways)
 {
@@ -20,13 +27,22 @@ static unsigned long count_changes(const struct watch_set *set)
     return set->routes.changes + set->sharing.changes;
 }
 
+/* Whether the last filter was attached long enough ago. */
+static bool pause_is_over(const struct event_filter *filter)
+{
+    const int64_t passed = clock_now() - filter->attached_at;
+
+    return passed < 0 || passed >= (filter->attached ? REPLACE_PAUSE : ATTACH_PAUSE);
+}
+
 bool event_filter_prepare(struct event_filter *filter, const struct watch_set *set, const struct gateways *gateways,
                           struct route_filter *ret)
 {
     struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
     size_t                count;
 
-    if (!filter->wanted || filter->refused || (filter->attached && filter->changes == count_changes(set)))
+    if (!filter->wanted || filter->refused || (filter->attached && filter->changes == count_changes(set)) ||
+        !pause_is_over(filter))
         return false;
     filter->wanted = false;
     if (!route_index_cover(&set->routes, &set->sharing.watches, prefixes, &count))
@@ -52,6 +68,7 @@ int event_filter_attach(struct event_filter *filter, const struct netlink *event
 {
     const int error = netlink_attach_filter(events, program->code, program->length);
 
+    filter->attached_at = clock_now();
     filter->refused = error != 0 && error != ENOMEM;
     if (error != 0) /* the previous one is still there */
         return remove_filter(filter, events);

@@ -5,8 +5,9 @@
 /*
  * The filter on a monitor's socket for events: route messages that affect no watch do not wake the thread.
  *
- * It is attached after such a message has come. When a watch depends on more addresses, the filter is detached before
- * the watch is evaluated. So a watch never misses a message. Only the thread that drives the loop uses it.
+ * It is attached after such a message has come, unless another filter was attached a short time ago. When a watch
+ * depends on more addresses, the filter is detached before the watch is evaluated. So a watch never misses a message.
+ * Only the thread that drives the loop uses it.
  */
 
 #include "kernel/rtnetlink.h"
@@ -20,6 +21,7 @@ struct event_filter {
     bool          refused;            /* by a sandbox */
     unsigned long changes, additions; /* the counts of the set when the filter was built */
     unsigned long gateways;           /* the version of the gateways then */
+    int64_t       attached_at;        /* the last one, by clock_now() */
 };
 
 /* Whether the filter passes every message that affects a watch. False: detach it before the next evaluation. The set

@@ -45,10 +45,11 @@ void gateways_add(struct gateways *gateways, const struct path *path)
     gateways->version++;
 }
 
-void gateways_age(struct gateways *gateways)
+void gateways_age(struct gateways *gateways, uint32_t index)
 {
     for (unsigned i = 0; i < gateways->count; i++)
-        gateways->unused[i] = true;
+        if (index == 0 || gateways->items[i].index == index)
+            gateways->unused[i] = true;
 }
 
 void gateways_distrust(struct gateways *gateways)

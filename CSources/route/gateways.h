@@ -17,7 +17,7 @@
 struct gateways {
     struct route_filter_gateway items[ROUTE_FILTER_GATEWAYS];
     bool                        unsure[ROUTE_FILTER_GATEWAYS]; /* a message may have been lost */
-    bool                        unused[ROUTE_FILTER_GATEWAYS]; /* since all paths were last stale */
+    bool                        unused[ROUTE_FILTER_GATEWAYS]; /* since the paths over its link were last stale */
     unsigned                    count;
     unsigned long               version; /* counts changes */
 };
@@ -25,8 +25,8 @@ struct gateways {
 /* Adds the gateway of a path, if the path has one, the list does not have it yet, and there is room. */
 void gateways_add(struct gateways *gateways, const struct path *path);
 
-/* All paths are stale. */
-void gateways_age(struct gateways *gateways);
+/* The paths over a link are stale. 0: all paths are. */
+void gateways_age(struct gateways *gateways, uint32_t index);
 
 /* Messages were lost. The next one about each gateway counts, and the filter must pass it. */
 void gateways_distrust(struct gateways *gateways);

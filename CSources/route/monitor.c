@@ -25,6 +25,7 @@
 struct news {
     struct monitor *monitor;
     struct changes  changes;
+    bool            any_unfinished; /* the kernel may not have finished a change of any link */
 };
 
 static void monitor_free(struct counted *counted)
@@ -40,13 +41,25 @@ static void monitor_free(struct counted *counted)
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
 
+static void note_stale(struct news *news, enum stale stale)
+{
+    news->changes.stale = stale_add(news->changes.stale, stale);
+}
+
+static void note_unfinished(struct news *news, enum stale stale)
+{
+    note_stale(news, stale);
+    news->changes.unfinished = stale_add(news->changes.unfinished, stale);
+    news->any_unfinished = true;
+}
+
 static void mark_affected_stale(struct news *news, const struct route *route)
 {
     struct monitor *monitor = news->monitor;
 
     runloop_lock(monitor->loop);
     if (watch_set_mark_route(&monitor->watches, route))
-        news->changes.any_stale = true;
+        note_stale(news, STALE_MARKED);
     else
         monitor->filter.wanted = true;
     runloop_unlock(monitor->loop);
@@ -59,43 +72,99 @@ static void mark_all_lifetimes_stale(struct monitor *monitor)
     runloop_unlock(monitor->loop);
 }
 
-static void note_route(struct news *news, const struct message *message)
+/* Whether the index of links knows which answers a link affects. */
+static bool indexes_links(const struct monitor *monitor)
 {
-    if (message->gone && route_is_link_multicast(&message->route))
-        news->changes.unfinished = news->changes.all_stale = true;
-    if (!news->changes.all_stale)
-        mark_affected_stale(news, &message->route);
+    return monitor->settings_known && !monitor->settings.ignores_linkdown;
+}
+
+/* The kernel may change any route over the link without a message. Of the others, it changes those that depend on any
+ * link, and if it ignores the routes over links without a carrier, all. */
+static void note_link(struct news *news, uint32_t index)
+{
+    struct monitor *monitor = news->monitor;
+    bool            affects;
+
+    if (!indexes_links(monitor)) {
+        note_unfinished(news, STALE_CHECK);
+        return;
+    }
+    runloop_lock(monitor->loop);
+    affects = watch_set_note_link(&monitor->watches, index, !monitor->settings.forwards);
+    runloop_unlock(monitor->loop);
+    news->any_unfinished = true;
+    if (!affects)
+        return;
+    gateways_age(&monitor->gateways, index);
+    note_stale(news, STALE_LINKS);
+}
+
+/* With the last IPv4 address of a link, its routes vanish without a message. Before Linux 6.6, so do the routes of
+ * other links that have the address as their source. */
+static void note_address(struct news *news, const struct message_address *address)
+{
+    if (address->gone && address->family != AF_INET6)
+        note_unfinished(news, STALE_ALL);
+    else
+        note_link(news, address->index);
+}
+
+static void note_netconf(struct news *news, const struct message_netconf *netconf)
+{
+    struct monitor *monitor = news->monitor;
+    const bool      switches_forwarding = netconf->has_forwarding && netconf->forwarding != monitor->settings.forwards;
+
+    if (netconf->has_forwarding)
+        monitor->settings.forwards = netconf->forwarding;
+    if (netconf->ignore_linkdown)
+        monitor->settings.ignores_linkdown = true;
+    else if (netconf->switches_linkdown)
+        monitor->settings_known = false; /* it may still be on for other links */
+    if (indexes_links(monitor) && !switches_forwarding)
+        note_link(news, netconf->index);
+    else
+        note_stale(news, STALE_CHECK);
+}
+
+static void note_route(struct news *news, const struct route *route)
+{
+    if (route_is_link_multicast(route))
+        note_link(news, route->oif);
+    if (news->changes.stale != STALE_CHECK)
+        mark_affected_stale(news, route);
 }
 
 static void note_message(void *info, const struct message *message)
 {
-    struct news    *news = info;
-    struct changes *changes = &news->changes;
+    struct news *news = info;
 
     switch (message->kind) {
     case MESSAGE_LINK:
     case MESSAGE_LINK_GONE:
+        note_link(news, message->link.index);
+        break;
     case MESSAGE_ADDRESS:
+        note_address(news, &message->address);
+        break;
     case MESSAGE_NEXTHOP:
-        changes->unfinished = true;
-        changes->all_stale = true;
+        note_unfinished(news, STALE_ALL);
         break;
     case MESSAGE_PREFIX:
-        changes->prefix = true;
+        news->changes.prefix = true;
         break;
     case MESSAGE_RULE:
         news->monitor->rules_known = false;
-        changes->all_stale = true;
+        note_stale(news, STALE_CHECK);
         break;
     case MESSAGE_NETCONF:
-        changes->all_stale = true;
+        note_netconf(news, &message->netconf);
         break;
     case MESSAGE_NEIGHBOUR:
         if (gateways_update(&news->monitor->gateways, &message->neighbour))
-            changes->all_stale = true;
+            note_stale(news, STALE_CHECK);
         break;
     case MESSAGE_ROUTE:
-        note_route(news, message);
+        note_route(news, &message->route);
         break;
     default:
         break;
@@ -154,30 +223,48 @@ static int update_links(struct monitor *monitor, bool lost, bool drained, struct
     }
     /* After an overrun the kernel drops messages silently until the queue is read to its end. */
     monitor->links_known = error == 0 && drained;
-    changes->all_stale = true;
+    changes->stale = STALE_CHECK;
     return error;
 }
 
-/* Reads the rules if that is due. Few watches do not share answers: the first evaluation of each would need one more
- * query. Rules that cannot be read are not standard. Returns 0 or an errno. */
-static int update_sharing(struct monitor *monitor, bool lost)
+/* Rules that cannot be read are not standard. Returns 0 or an errno. */
+static int read_rules(struct monitor *monitor)
 {
     bool is_standard;
-    int  error = 0;
+    int  error;
 
-    if (lost)
-        monitor->rules_known = false;
-    if (monitor->rules_known)
-        return 0;
     monitor->shares = false;
-    if (count_watches(monitor) < SHARING_MINIMUM)
-        return 0;
     error = routing_policy_is_standard(&monitor->rtnetlink, &is_standard);
     if (error != 0 && error != NETLINK_DENIED)
         return error;
     monitor->rules_known = true;
     monitor->shares = is_standard;
     return 0;
+}
+
+/* Changes that interrupt the reading send messages of their own. After another error, the next run tries again. */
+static void read_settings(struct monitor *monitor)
+{
+    const int error = netconf_read(&monitor->rtnetlink, &monitor->settings);
+
+    monitor->settings_known = error == 0 || error == EAGAIN;
+}
+
+/* Reads what sharing and the index of links need, if that is due. With few watches there is neither: the first
+ * evaluation of each would need one more query. Returns 0 or an errno. */
+static int update_policy(struct monitor *monitor, bool lost)
+{
+    if (lost)
+        monitor->rules_known = monitor->settings_known = false;
+    if (monitor->rules_known && monitor->settings_known)
+        return 0;
+    if (count_watches(monitor) < SHARING_MINIMUM) {
+        monitor->shares = false;
+        return 0;
+    }
+    if (!monitor->settings_known)
+        read_settings(monitor);
+    return monitor->rules_known ? 0 : read_rules(monitor);
 }
 
 static int monitor_run(struct source *source)
@@ -191,11 +278,14 @@ static int monitor_run(struct source *source)
 
     error = update_links(monitor, lost, drain_error == 0, changes);
     if (error == 0)
-        error = update_sharing(monitor, lost);
+        error = update_policy(monitor, lost);
     if (drain_error != 0 && monitor->round.active)
-        changes->all_stale = false; /* the retry marks all */
-    changes->unfinished = changes->unfinished || (lost && drain_error == 0);
+        changes->stale = STALE_NONE; /* the retry marks all */
+    if (lost && drain_error == 0)
+        changes->unfinished = STALE_CHECK;
     changes->failed = error != 0 || drain_error != 0;
+    if (news.any_unfinished)
+        monitor->plan.changed = clock_now();
     if (lost)
         gateways_distrust(&monitor->gateways);
     if (changes->prefix)
@@ -296,7 +386,8 @@ void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct q
 {
     struct questions *before;
 
-    counted_retain(&questions->counted);
+    if (questions != NULL)
+        counted_retain(&questions->counted);
     runloop_lock(loop);
     before = watch->questions;
     watch->questions = questions;

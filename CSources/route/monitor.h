@@ -16,7 +16,8 @@ int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *wat
  * ENOMEM. */
 int monitor_isolate(SCRunLoopRef loop, struct path_watch *watch);
 
-/* Replaces the questions, and takes a reference to the new ones. From any thread. */
+/* Replaces the questions, and takes a reference to the new ones (NULL: the plain one). The watch is evaluated again,
+ * also if they are the same. From any thread. */
 void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct questions *questions);
 
 /* Stops watching. From any thread. If the monitor is evaluating these questions, `accept` is still called once. */

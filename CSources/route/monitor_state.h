@@ -2,27 +2,28 @@
 #ifndef REACHABILITY_MONITOR_STATE_H
 #define REACHABILITY_MONITOR_STATE_H
 
-/* The internals of a monitor, for monitor.c, round.c and step.c only. */
+/* The internals of a monitor, for monitor.c, round.c, step.c and share_mode.c only. */
 
+#include "kernel/netconf.h"
 #include "loop/runloop.h"
 #include "route/event_filter.h"
 #include "route/netns.h"
 #include "route/plan.h"
+#include "route/stale.h"
 #include "route/watch_set.h"
 
 /* The current round, or the last one: see round.h. */
 struct round {
-    bool     active;
-    int64_t  began;
-    unsigned slice;      /* steps in the next run, at most */
-    bool     failed;     /* an evaluation, or reading messages or links */
-    bool     unfinished; /* the kernel may not have finished a change */
-    bool     reread;     /* the lifetimes are read in this round */
+    bool       active;
+    int64_t    began;
+    unsigned   slice;      /* steps in the next run, at most */
+    bool       failed;     /* an evaluation, or reading messages or links */
+    enum stale unfinished; /* see struct changes */
+    bool       reread;     /* the lifetimes are read in this round */
 
     /* What messages during this round mean for the next. */
-    bool next_all;        /* all answers are stale then */
-    bool next_unfinished; /* see `unfinished` */
-    bool next_is_due;     /* it begins at once */
+    enum stale next_stale, next_unfinished;
+    bool       next_is_due; /* it begins at once */
 };
 
 struct monitor {
@@ -36,9 +37,17 @@ struct monitor {
     struct plan         plan;
     struct round_cache  cache;
     struct round        round;
-    bool                links_known, rules_known;
+    enum stale          recheck; /* what is evaluated again at the time in `plan` */
+    bool                links_known, rules_known, settings_known;
     bool                links_denied; /* a sandbox refuses to list the links: evaluate as if netlink was denied */
     bool                shares;       /* watches may share answers: the rules are standard, and all messages come */
+    struct netconf      settings;     /* known if `settings_known` */
 };
+
+/* Whether watches of the monitor may share answers now. */
+static inline bool monitor_shares(const struct monitor *monitor)
+{
+    return monitor->shares && plan_relies_on_messages(&monitor->plan);
+}
 
 #endif

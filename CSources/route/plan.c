@@ -5,8 +5,8 @@
 #include "base/clock.h"
 
 /* With one RTNL lock, a change is finished when the barrier returns. Newer kernels replace that lock by several locks,
- * so after a change all paths are evaluated a second time, RECHECK_AFTER the end of the round. If changes go on: at the
- * latest RECHECK_WITHIN after the end of the first round. */
+ * so the paths that are evaluated up to RECHECK_WITHIN after a change are evaluated a second time, RECHECK_AFTER the
+ * end of the round. If changes go on: at the latest RECHECK_WITHIN after the end of the first round. */
 #define RECHECK_AFTER  (5 * MILLISECOND)
 #define RECHECK_WITHIN (50 * MILLISECOND)
 
@@ -26,9 +26,13 @@
 
 void plan_init(struct plan *plan)
 {
-    *plan = (struct plan){
-        .poll = NEVER, .recheck = NEVER, .reread = NEVER, .retry = NEVER, .retry_delay = RETRY_FIRST, .pppd = NEVER
-    };
+    *plan = (struct plan){ .poll = NEVER,
+                           .changed = -RECHECK_WITHIN,
+                           .recheck = NEVER,
+                           .reread = NEVER,
+                           .retry = NEVER,
+                           .retry_delay = RETRY_FIRST,
+                           .pppd = NEVER };
 }
 
 int64_t plan_nearest(const struct plan *plan)
@@ -49,9 +53,14 @@ void plan_poll(struct plan *plan, int64_t began, int64_t now)
         plan->poll = now + POLL_INTERVAL;
 }
 
+bool plan_is_recent(int64_t announced, int64_t now)
+{
+    return now < announced + RECHECK_WITHIN;
+}
+
 void plan_recheck(struct plan *plan, int64_t now)
 {
-    if (plan->recheck == NEVER || plan->recheck_latest <= now)
+    if (plan->recheck == NEVER)
         plan->recheck_latest = now + RECHECK_WITHIN;
     plan->recheck = clock_earlier(now + RECHECK_AFTER, plan->recheck_latest);
 }

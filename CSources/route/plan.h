@@ -13,6 +13,7 @@
 struct plan {
     int64_t poll;                    /* NEVER: the kernel announces all changes */
     int64_t recheck, recheck_latest; /* the second evaluation after a change */
+    int64_t changed;                 /* the kernel has announced a change that it may not have finished */
     int64_t reread;                  /* of lifetimes; NEVER: there are none that a router can shorten */
     int64_t retry, retry_delay;
     int64_t pppd; /* NEVER: no path depends on pppd's database */
@@ -30,6 +31,9 @@ static inline bool plan_relies_on_messages(const struct plan *plan)
 {
     return plan->poll == NEVER;
 }
+
+/* Whether the kernel may not have finished a change that it announced at this time. */
+bool plan_is_recent(int64_t announced, int64_t now);
 
 /* A round has ended. It began at `began`, and made the polls that were due then. */
 void plan_poll(struct plan *plan, int64_t began, int64_t now);

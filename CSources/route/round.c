@@ -19,22 +19,33 @@
 
 /* ---- Begin ------------------------------------------------------------------------------------------------------ */
 
-static void mark_all_stale_locked(struct monitor *monitor)
+static void mark_stale_locked(struct monitor *monitor, enum stale stale)
 {
-    watch_set_mark_all(&monitor->watches);
-    gateways_age(&monitor->gateways);
+    if (stale < STALE_ALL)
+        return;
+    watch_set_mark_all(&monitor->watches, stale == STALE_CHECK);
+    gateways_age(&monitor->gateways, 0);
+}
+
+/* The kernel has finished the changes by now. */
+static void mark_unfinished_stale_locked(struct monitor *monitor)
+{
+    mark_stale_locked(monitor, monitor->recheck);
+    watch_set_mark_unfinished(&monitor->watches);
+    monitor->recheck = STALE_NONE;
+    monitor->plan.recheck = NEVER;
 }
 
 /* Marks the answers stale whose time has come. */
 static void mark_due_stale_locked(struct monitor *monitor)
 {
-    struct plan  *plan = &monitor->plan;
-    const int64_t now = monitor->round.began;
+    const struct plan *plan = &monitor->plan;
+    const int64_t      now = monitor->round.began;
 
-    if (plan->recheck <= now || plan->poll <= now)
-        mark_all_stale_locked(monitor);
+    if (plan->poll <= now)
+        mark_stale_locked(monitor, STALE_CHECK);
     if (plan->recheck <= now)
-        plan->recheck = NEVER;
+        mark_unfinished_stale_locked(monitor);
     if (plan->reread <= now)
         watch_set_mark_lifetimes(&monitor->watches, false);
     watch_set_mark_ended(&monitor->watches, now);
@@ -49,27 +60,27 @@ static void begin_round(struct monitor *monitor, const struct changes *changes)
                              .began = clock_now(),
                              .slice = SLICE_FIRST,
                              .failed = changes->failed,
-                             .unfinished = round->next_unfinished || changes->unfinished,
+                             .unfinished = stale_add(round->next_unfinished, changes->unfinished),
                              .reread = changes->prefix };
     pppd = round_cache_begin(&monitor->cache);
     runloop_lock(monitor->loop);
-    if (changes->all_stale)
-        mark_all_stale_locked(monitor);
+    mark_stale_locked(monitor, changes->stale);
     if (pppd)
         watch_set_mark_pppd(&monitor->watches);
     mark_due_stale_locked(monitor);
+    watch_set_mark_changed_links(&monitor->watches); /* last: their second evaluation comes after this one */
     watch_steps_begin_round(&monitor->watches);
     runloop_unlock(monitor->loop);
 }
 
-/* Notes what has changed during a round. All answers are marked stale only once, at its end. Otherwise, in a storm of
- * messages about links, each slice would mark all. */
+/* Notes what has changed during a round. All answers are marked stale only once, at its end, and those that depend on
+ * links when the next one begins. Otherwise, in a storm of messages about links, each slice would mark them. */
 static void keep_for_next_round(struct round *round, const struct changes *changes)
 {
     round->failed = round->failed || changes->failed;
-    round->next_all = round->next_all || changes->all_stale;
-    round->next_unfinished = round->next_unfinished || changes->unfinished;
-    round->next_is_due = round->next_is_due || changes->any_stale || changes->prefix;
+    round->next_stale = stale_add(round->next_stale, changes->stale);
+    round->next_unfinished = stale_add(round->next_unfinished, changes->unfinished);
+    round->next_is_due = round->next_is_due || changes->stale != STALE_NONE || changes->prefix;
 }
 
 void round_note_changes(struct monitor *monitor, const struct changes *changes)
@@ -102,6 +113,7 @@ static bool run_slice(struct monitor *monitor)
     bool          more = true;
 
     rtnetlink_set_barrier(&monitor->rtnetlink);
+    round_cache_begin_slice(&monitor->cache);
     for (size_t done = 0; more && done < round->slice; done += QUERY_BATCH_LIMIT)
         more = run_batch(monitor, round->slice - done < QUERY_BATCH_LIMIT ? round->slice - done : QUERY_BATCH_LIMIT);
     rtnetlink_end_batch(&monitor->rtnetlink);
@@ -120,16 +132,16 @@ void round_end(struct monitor *monitor, bool more)
 
     round->active = false;
     round_cache_end(&monitor->cache);
-    if (round->unfinished)
-        plan_recheck(plan, now);
+    monitor->recheck = stale_add(monitor->recheck, round->unfinished);
     plan_poll(plan, round->began, now);
     plan_retry(plan, now, round->failed);
     runloop_lock(monitor->loop);
-    if (round->next_all)
-        mark_all_stale_locked(monitor);
+    if (round->unfinished != STALE_NONE || !list_is_empty(&monitor->watches.unfinished))
+        plan_recheck(plan, now);
+    mark_stale_locked(monitor, round->next_stale);
     if (watch_steps_end_round(&monitor->watches) || round->next_is_due || more)
         runloop_source_due_locked(monitor->loop, &monitor->source);
-    pppd = !list_is_empty(&monitor->watches.pppd);
+    pppd = monitor->watches.pppd > 0;
     plan_pppd(plan, now, pppd);
     plan_reread(plan, now, lifetimes_can_shorten(&monitor->watches.lifetimes),
                 round->reread || plan->reread <= round->began);

@@ -6,15 +6,16 @@
 
 #include <stdbool.h>
 
+#include "route/stale.h"
+
 struct monitor;
 
 /* What messages have changed. */
 struct changes {
-    bool any_stale;  /* at least one path is stale */
-    bool all_stale;  /* every path is stale */
-    bool prefix;     /* a router has advertised a prefix */
-    bool unfinished; /* the kernel may not have finished the change */
-    bool failed;     /* messages or links could not be read */
+    enum stale stale;
+    enum stale unfinished; /* the kernel may not have finished the changes that affect these */
+    bool       prefix;     /* a router has advertised a prefix */
+    bool       failed;     /* messages or links could not be read */
 };
 
 /* Begins a round after these changes. During a round, keeps them for the next. */

@@ -75,9 +75,9 @@ void sharing_delete(struct sharing *sharing, struct shared_answer *shared)
 void sharing_add(struct sharing *sharing, struct shared_answer *shared, struct path_watch *watch, bool pending)
 {
     watch->answer = &shared->answer;
-    watch->address.address = watch->questions->items[0].destination;
     address_tree_add(&sharing->watches, &watch->address);
     list_append(pending ? &shared->pending : &shared->answer.watches, &watch->node);
+    shared->settled = shared->settled && pending;
     shared->count++;
     sharing->changes++;
 }

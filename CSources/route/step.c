@@ -8,13 +8,13 @@
 #include "route/step.h"
 
 #include "base/counted.h"
-#include "kernel/routing_policy.h"
 #include "route/full_path.h"
+#include "route/link_dependency.h"
 #include "route/monitor_state.h"
+#include "route/share_mode.h"
 #include "route/watch_steps.h"
 
 #define BATCH_MINIMUM 8 /* queries that are sent together */
-#define CACHE_LINE    64
 
 /* ---- Begin and end ---------------------------------------------------------------------------------------------- */
 
@@ -32,6 +32,7 @@ static void open_filter_locked(struct monitor *monitor)
         return;
     rtnetlink_end_batch(&monitor->rtnetlink);
     rtnetlink_set_barrier(&monitor->rtnetlink);
+    round_cache_begin_slice(&monitor->cache);
     if (event_filter_detach(&monitor->filter, &monitor->rtnetlink.events, &monitor->gateways) != 0)
         plan_begin_polling(&monitor->plan);
 }
@@ -40,12 +41,14 @@ static void open_filter_locked(struct monitor *monitor)
  * after the other would take most of the time. */
 static void prefetch_owners(const struct step_group *group)
 {
-    for (size_t i = 0; i < group->count; i++) {
-        const char *used = (const char *)group->watches[i]->path_version;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->watches[i]->type->prefetch != NULL)
+            group->watches[i]->type->prefetch(group->watches[i]);
+}
 
-        for (int line = -1; line <= 1; line++)
-            __builtin_prefetch(used + line * CACHE_LINE, 1);
-    }
+static struct counted *owner_of(struct path_watch *watch)
+{
+    return watch->type->owner(watch);
 }
 
 static size_t begin_group_locked(struct monitor *monitor, size_t limit, struct step *ret)
@@ -59,7 +62,7 @@ static size_t begin_group_locked(struct monitor *monitor, size_t limit, struct s
     ret->answer = monitor->watches.current;
     prefetch_owners(group);
     for (size_t i = 0; i < group->count; i++) {
-        counted_retain(group->watches[i]->owner);
+        counted_retain(owner_of(group->watches[i]));
         group->path_versions[i] = atomic_load(group->watches[i]->path_version);
     }
     return group->count;
@@ -74,11 +77,11 @@ static size_t begin_one_locked(struct monitor *monitor, struct step *ret)
     ret->watch = watch;
     ret->path_version = atomic_load(watch->path_version); /* first: see replace_questions_locked in api/name.c */
     ret->answer = watch->answer;
-    ret->questions = watch->questions;
+    ret->questions = path_watch_questions(watch, &ret->memory);
     ret->can_share = watch->can_share;
     ret->must_check = watch->answer->is_shared && answer_shared(watch->answer)->must_check;
     counted_retain(&ret->questions->counted);
-    counted_retain(watch->owner);
+    counted_retain(owner_of(watch));
     return 1;
 }
 
@@ -111,10 +114,10 @@ static void release_step(const struct step *step)
     const struct step_group *group = &step->group;
 
     for (size_t i = 0; i < group->count; i++)
-        counted_release(group->watches[i]->owner);
+        counted_release(owner_of(group->watches[i]));
     if (group->count == 0) {
         questions_release(step->questions);
-        counted_release(step->watch->owner);
+        counted_release(owner_of(step->watch));
     }
 }
 
@@ -146,9 +149,9 @@ static int evaluate_over_netlink(struct monitor *monitor, const struct step *ste
 {
     struct path_watch *watch = step->watch;
 
-    if (watch->evaluate != NULL)
-        return watch->evaluate(watch, &monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions,
-                               &monitor->gateways, ret);
+    if (watch->type->evaluate != NULL)
+        return watch->type->evaluate(watch, &monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions,
+                                     &monitor->gateways, ret);
     return full_path_evaluate(&monitor->rtnetlink, monitor->netns, &monitor->cache, step->questions, watch->extras,
                               ret);
 }
@@ -157,8 +160,9 @@ static int evaluate_without_netlink(struct monitor *monitor, const struct step *
 {
     struct path_watch *watch = step->watch;
 
-    if (watch->evaluate != NULL)
-        return watch->evaluate(watch, NULL, monitor->netns, &monitor->cache, step->questions, &monitor->gateways, ret);
+    if (watch->type->evaluate != NULL)
+        return watch->type->evaluate(watch, NULL, monitor->netns, &monitor->cache, step->questions, &monitor->gateways,
+                                     ret);
     return netns_evaluate_in_round(monitor->netns, &monitor->cache, step->questions, watch->extras, ret);
 }
 
@@ -175,19 +179,47 @@ static int evaluate_step(struct monitor *monitor, const struct step *step, struc
     return error;
 }
 
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
+
+/* Whether a message about the link has come so lately that the kernel may not have finished the change. */
+static bool link_is_unfinished(const struct monitor *monitor, uint32_t index)
+{
+    const struct link *link = link_table_find(&monitor->rtnetlink.links, index);
+
+    return link != NULL && plan_is_recent(link->changed, monitor->round.began);
+}
+
+/* If the leader of a shared answer has no route, others can have one that is hidden: see share_mode.c. */
+static void update_answer_locked(struct monitor *monitor, struct answer *answer, const struct extent *extent,
+                                 const struct path *path)
+{
+    const bool     any_link = answer->is_shared && extent->kind == EXTENT_REFUSED;
+    const uint32_t link = any_link ? LINK_INDEX_ANY : link_dependency(&monitor->rtnetlink.links, extent, path);
+    const bool     unfinished = plan_is_recent(monitor->plan.changed, monitor->round.began);
+
+    watch_set_update(&monitor->watches, answer,
+                     &(struct evaluation){ .dependencies = &path->dependencies,
+                                           .link = link,
+                                           .unfinished = unfinished,
+                                           .link_unfinished = unfinished && link_is_unfinished(monitor, link) });
+}
+
+/* ---- Own answers ------------------------------------------------------------------------------------------------ */
+
 /* Gives the path to the answer's only watch. */
-static void give_own_path(struct monitor *monitor, const struct step *step, const struct path *path)
+static void give_own_path(struct monitor *monitor, const struct step *step, const struct extent *extent,
+                          const struct path *path)
 {
     bool covered = true, accepted;
 
     gateways_add(&monitor->gateways, path);
     runloop_lock(monitor->loop);
     if (step_is_current(step)) {
-        watch_set_update(&monitor->watches, step->answer, &path->dependencies);
+        update_answer_locked(monitor, step->answer, extent, path);
         covered = filter_passes_all(monitor);
     }
     runloop_unlock(monitor->loop);
-    accepted = step->watch->accept(step->watch, path, step->path_version);
+    accepted = step->watch->type->accept(step->watch, path, step->path_version);
     if (accepted && covered)
         return;
     runloop_lock(monitor->loop);
@@ -197,11 +229,6 @@ static void give_own_path(struct monitor *monitor, const struct step *step, cons
 }
 
 /* ---- Shared answers --------------------------------------------------------------------------------------------- */
-
-static bool shares(const struct monitor *monitor)
-{
-    return monitor->shares && plan_relies_on_messages(&monitor->plan);
-}
 
 /* extent_query. If a sandbox refuses the query, the watch is alone: each has another way to be evaluated. */
 static int find_extent(struct monitor *monitor, const struct question *question, struct extent *ret)
@@ -215,36 +242,23 @@ static int find_extent(struct monitor *monitor, const struct question *question,
     return 0;
 }
 
-/* What an evaluation by the questions of one watch means for the others with the answer. */
-static enum share_mode choose_mode(struct monitor *monitor, const struct step *step, const struct extent *extent,
-                                   const struct path *path)
-{
-    const bool is_ipv4 = step->questions->items[0].destination.family == AF_INET;
-
-    if (!shares(monitor) || path->wireguard || extent->kind == EXTENT_ALONE)
-        return SHARE_LEAVE;
-    if (extent->kind == EXTENT_ROUTE && !extent_has_path(extent, path))
-        return SHARE_LEAVE;
-    if (extent->kind == EXTENT_ROUTE)
-        return step->must_check ? SHARE_CHECK : SHARE_FOLLOW;
-    /* IPv4 packets without a route in "main" can have one in "default". */
-    if (step->must_check || (is_ipv4 && !routing_policy_default_table_is_empty(&monitor->rtnetlink)))
-        return SHARE_LEAVE;
-    return SHARE_FOLLOW;
-}
-
 static void set_shared_path(struct monitor *monitor, const struct step *step, struct shared_answer *shared,
                             const struct extent *extent, const struct path *path)
 {
-    const enum share_mode mode = choose_mode(monitor, step, extent, path);
+    const enum share_mode mode = share_mode_choose(monitor, &step->questions->items[0], step->must_check, extent, path);
+    bool                  is_known;
 
     gateways_add(&monitor->gateways, path);
     runloop_lock(monitor->loop);
+    is_known = share_mode_keeps_path(shared, mode, path);
     shared->mode = mode;
     shared->match = extent->prefix;
     shared->path = *path;
-    watch_set_update(&monitor->watches, &shared->answer, &path->dependencies);
-    watch_steps_apply(&monitor->watches, shared, step_is_current(step) ? step->watch : NULL);
+    update_answer_locked(monitor, &shared->answer, extent, path);
+    if (is_known)
+        shared->leader = step_is_current(step) ? step->watch : NULL;
+    else
+        watch_steps_apply(&monitor->watches, shared, step_is_current(step) ? step->watch : NULL);
     if (!step_is_current(step) || !filter_passes_all(monitor))
         watch_steps_requeue(&monitor->watches, &shared->answer);
     runloop_unlock(monitor->loop);
@@ -283,14 +297,15 @@ static bool is_part_of_extent(const struct shared_answer *shared, const struct e
 /* Copies the question of another watch that shares the answer. False: there is none. */
 static bool copy_other_question(struct monitor *monitor, const struct step *step, struct question *ret)
 {
-    const struct list *last;
-    bool               exists;
+    struct question_memory memory;
+    const struct list     *last;
+    bool                   exists;
 
     runloop_lock(monitor->loop);
     last = step->answer->watches.previous;
     exists = step_is_current(step) && last != &step->watch->node;
     if (exists)
-        *ret = container_of(last, const struct path_watch, node)->questions->items[0];
+        *ret = path_watch_questions(container_of(last, const struct path_watch, node), &memory)->items[0];
     runloop_unlock(monitor->loop);
     return exists;
 }
@@ -332,7 +347,7 @@ static int update_shared_answer(struct monitor *monitor, const struct step *step
     struct path   path;
     int           error = 0;
 
-    if (shares(monitor))
+    if (monitor_shares(monitor))
         error = query_leader(monitor, step, shared, &extent, &is_special);
     if (error == 0 && is_special)
         return leave_and_requeue(monitor, step);
@@ -347,7 +362,7 @@ static int update_shared_answer(struct monitor *monitor, const struct step *step
  * report it. */
 static void give_shared_path(struct monitor *monitor, const struct step *step, const struct shared_answer *shared)
 {
-    if (step->watch->accept(step->watch, &shared->path, step->path_version))
+    if (step->watch->type->accept(step->watch, &shared->path, step->path_version))
         return;
     runloop_lock(monitor->loop);
     if (step_is_current(step))
@@ -383,7 +398,7 @@ static int apply_shared_path(struct monitor *monitor, const struct step *step, c
 static void give_path_to_group(struct step_group *group, const struct shared_answer *shared)
 {
     for (size_t i = 0; i < group->count; i++)
-        group->accepted[i] = group->watches[i]->accept(group->watches[i], &shared->path, group->path_versions[i]);
+        group->accepted[i] = group->watches[i]->type->accept(group->watches[i], &shared->path, group->path_versions[i]);
 }
 
 /* ---- One answer ------------------------------------------------------------------------------------------------- */
@@ -429,7 +444,7 @@ static int update_own_answer(struct monitor *monitor, struct step *step)
     struct path           path;
     int                   error = 0;
 
-    if (step->can_share && shares(monitor))
+    if (step->can_share && monitor_shares(monitor))
         error = find_extent(monitor, &step->questions->items[0], &extent);
     if (error == 0 && extent.kind == EXTENT_ROUTE && !step->answer->is_exception && join_answer(monitor, step, &extent))
         return 0;
@@ -446,7 +461,7 @@ static int update_own_answer(struct monitor *monitor, struct step *step)
     if (shared != NULL)
         set_shared_path(monitor, step, shared, &extent, &path);
     else
-        give_own_path(monitor, step, &path);
+        give_own_path(monitor, step, &extent, &path);
     return 0;
 }
 
@@ -477,8 +492,8 @@ void step_begin_batch(struct monitor *monitor, size_t limit)
     open_filter_locked(monitor);
     count = watch_steps_peek(&monitor->watches, watches, limit < QUERY_BATCH_LIMIT ? limit : QUERY_BATCH_LIMIT);
     for (size_t i = 0; i < count; i++)
-        requests[i] = (struct route_request){ .destination = watches[i]->questions->items[0].destination,
-                                              .fib_match = watches[i]->can_share && shares(monitor) };
+        requests[i] = (struct route_request){ .destination = path_watch_destination(watches[i]),
+                                              .fib_match = watches[i]->can_share && monitor_shares(monitor) };
     runloop_unlock(monitor->loop);
     if (count >= BATCH_MINIMUM)
         rtnetlink_begin_batch(&monitor->rtnetlink, requests, count);

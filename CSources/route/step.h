@@ -6,7 +6,8 @@
 
 #include "route/answer.h"
 
-#define STEP_GROUP_LIMIT 32
+/* Few enough that the processor loads the memory of all their owners at the same time. */
+#define STEP_GROUP_LIMIT 8
 
 /* Watches that get the path of their shared answer. */
 struct step_group {
@@ -22,11 +23,13 @@ struct step {
     struct step_group  group; /* count 0: this is one step, that of `watch` */
     struct path_watch *watch; /* with a reference to its owner */
     struct answer     *answer;
-    struct questions  *questions;    /* a reference */
+    struct questions  *questions;    /* a reference; in `memory`, if the watch has none */
     unsigned long      path_version; /* of the owner, before the questions were read */
     bool               applies;      /* the watch gets the path of the shared answer */
     bool               can_share;    /* the watch's */
     bool               must_check;   /* the shared answer's */
+
+    struct question_memory memory;
 };
 
 /* Begins a step, or several, at most `limit`, that are made together. Returns their number; 0: no step is left. The

@@ -19,8 +19,9 @@ void watch_set_init(struct watch_set *set)
     list_init(&set->round);
     list_init(&set->failed);
     list_init(&set->applying);
-    list_init(&set->pppd);
+    list_init(&set->unfinished);
     route_index_init(&set->routes);
+    link_index_init(&set->links);
     lifetimes_init(&set->lifetimes);
 }
 
@@ -49,22 +50,16 @@ static void mark_stale(void *info, struct answer *answer)
     watch_set_put_stale(answer, &set->stale);
 }
 
-void watch_set_mark_all(struct watch_set *set)
+void watch_set_mark_all(struct watch_set *set, bool must_check)
 {
     list_for_each(node, &set->answers) {
         struct answer        *answer = container_of(node, struct answer, node);
         struct shared_answer *shared = answer_shared(answer);
 
-        if (shared != NULL)
+        if (shared != NULL && must_check)
             shared->must_check = true;
         mark_stale(set, answer);
     }
-}
-
-void watch_set_mark_pppd(struct watch_set *set)
-{
-    list_for_each(node, &set->pppd)
-        mark_stale(set, container_of(node, struct answer, pppd));
 }
 
 /* ---- Answers ---------------------------------------------------------------------------------------------------- */
@@ -72,9 +67,10 @@ void watch_set_mark_pppd(struct watch_set *set)
 static void index_routes(struct watch_set *set, struct answer *answer)
 {
     const struct questions *questions = NULL;
+    struct question_memory  memory;
 
     if (!answer->is_shared)
-        questions = container_of(answer->watches.next, struct path_watch, node)->questions;
+        questions = path_watch_questions(container_of(answer->watches.next, struct path_watch, node), &memory);
     route_index_set(&set->routes, &answer->routes, questions, &answer->outer, answer->any_route);
 }
 
@@ -83,9 +79,11 @@ void watch_set_add_answer(struct watch_set *set, struct answer *answer)
 {
     list_init(&answer->stale);
     list_init(&answer->watches);
-    list_init(&answer->pppd);
+    list_init(&answer->unfinished);
     lifetime_member_init(&answer->lifetime);
     route_index_member_init(&answer->routes);
+    link_index_member_init(&answer->links);
+    link_index_set(&set->links, &answer->links, LINK_INDEX_ANY);
     list_append(&set->answers, &answer->node);
 }
 
@@ -126,9 +124,11 @@ void watch_set_delete_answer(struct watch_set *set, struct answer *answer)
         replace_representative(set, answer);
     list_remove(&answer->node);
     list_remove(&answer->stale);
-    list_remove(&answer->pppd);
+    list_remove(&answer->unfinished);
+    set->pppd -= answer->pppd;
     lifetimes_leave(&set->lifetimes, &answer->lifetime);
     route_index_remove(&set->routes, &answer->routes);
+    link_index_set(&set->links, &answer->links, LINK_INDEX_NONE);
     if (answer->is_shared)
         sharing_delete(&set->sharing, answer_shared(answer));
     else
@@ -262,6 +262,88 @@ bool watch_set_mark_route(struct watch_set *set, const struct route *route)
     return count > 0;
 }
 
+/* ---- Links ------------------------------------------------------------------------------------------------------ */
+
+static struct answer *link_member_answer(struct link_index_member *member)
+{
+    return container_of(member, struct answer, links);
+}
+
+/* A route to a longer prefix than the extent can be hidden: its gateway does not respond, so the kernel prefers a
+ * shorter prefix. A link that goes down, for example, forgets that. Then the route leads to some of the watches. */
+static void check_hidden_routes(struct answer *answer, bool checks_ipv6)
+{
+    struct shared_answer *shared = answer_shared(answer);
+
+    if (checks_ipv6 && shared != NULL && shared->first.address.family == AF_INET6)
+        shared->must_check = true;
+}
+
+static void mark_link_member_stale(void *info, struct link_index_member *member)
+{
+    struct watch_set *set = info;
+    struct answer    *answer = link_member_answer(member);
+
+    check_hidden_routes(answer, set->checks_ipv6);
+    mark_stale(set, answer);
+    answer->is_second = false;
+}
+
+bool watch_set_note_link(struct watch_set *set, uint32_t link, bool checks_ipv6)
+{
+    const bool affects = link_index_note_change(&set->links, link);
+
+    set->checks_ipv6 = set->checks_ipv6 || (checks_ipv6 && affects);
+    return affects;
+}
+
+void watch_set_mark_changed_links(struct watch_set *set)
+{
+    link_index_visit_changed(&set->links, mark_link_member_stale, set);
+    set->checks_ipv6_twice = set->checks_ipv6_twice || set->checks_ipv6;
+    set->checks_ipv6 = false;
+}
+
+static void mark_if_pppd(void *info, struct link_index_member *member)
+{
+    if (link_member_answer(member)->pppd)
+        mark_stale(info, link_member_answer(member));
+}
+
+/* These paths are among those that depend on any link. */
+void watch_set_mark_pppd(struct watch_set *set)
+{
+    link_index_visit_any(&set->links, mark_if_pppd, set);
+}
+
+/* ---- Second evaluations ----------------------------------------------------------------------------------------- */
+
+/* If the answer moves to a link, the messages about the link that were read before did not mark it. */
+static void update_link(struct watch_set *set, struct answer *answer, const struct evaluation *evaluation)
+{
+    const bool moves = answer->links.members == NULL || answer->links.members->link != evaluation->link;
+    const bool again = (moves && evaluation->link_unfinished) || (evaluation->unfinished && !answer->is_second);
+
+    link_index_set(&set->links, &answer->links, evaluation->link);
+    if (again && list_is_empty(&answer->unfinished))
+        list_append(&set->unfinished, &answer->unfinished);
+    answer->is_second = false;
+}
+
+void watch_set_mark_unfinished(struct watch_set *set)
+{
+    struct list *node;
+
+    while ((node = list_pop(&set->unfinished)) != NULL) {
+        struct answer *answer = container_of(node, struct answer, unfinished);
+
+        check_hidden_routes(answer, set->checks_ipv6_twice);
+        mark_stale(set, answer);
+        answer->is_second = true;
+    }
+    set->checks_ipv6_twice = false;
+}
+
 /* ---- Lifetimes -------------------------------------------------------------------------------------------------- */
 
 /* One of the answers is evaluated for all that share the lifetime. */
@@ -307,10 +389,11 @@ void watch_set_mark_lifetimes(struct watch_set *set, bool all)
 static bool route_may_expire(struct answer *answer)
 {
     const struct questions *questions;
+    struct question_memory  memory;
 
     if (answer->is_shared)
         return answer_shared(answer)->first.address.family != AF_INET;
-    questions = container_of(answer->watches.next, struct path_watch, node)->questions;
+    questions = path_watch_questions(container_of(answer->watches.next, struct path_watch, node), &memory);
     for (size_t i = 0; i < questions->count; i++)
         if (questions->items[i].destination.family != AF_INET)
             return true;
@@ -341,11 +424,13 @@ static void update_routes(struct watch_set *set, struct answer *answer, const st
     index_routes(set, answer);
 }
 
-void watch_set_update(struct watch_set *set, struct answer *answer, const struct dependencies *dependencies)
+void watch_set_update(struct watch_set *set, struct answer *answer, const struct evaluation *evaluation)
 {
+    const struct dependencies *dependencies = evaluation->dependencies;
+
     update_lifetime(set, answer, dependencies);
     update_routes(set, answer, dependencies);
-    list_remove(&answer->pppd);
-    if (dependencies->pppd)
-        list_append(&set->pppd, &answer->pppd);
+    update_link(set, answer, evaluation);
+    set->pppd += (size_t)dependencies->pppd - answer->pppd;
+    answer->pppd = dependencies->pppd;
 }

@@ -19,6 +19,7 @@ static void stop_applying(struct shared_answer *shared)
 {
     if (!list_is_empty(&shared->pending) && shared->mode != SHARE_FOLLOW)
         shared->must_check = true;
+    shared->settled = shared->settled && list_is_empty(&shared->pending);
     list_append_all(shared->answer.watches.next, &shared->pending);
     list_remove(&shared->applying);
 }
@@ -64,7 +65,7 @@ static struct path_watch *take_stale(struct watch_set *set)
     return container_of(answer->watches.next, struct path_watch, node);
 }
 
-/* There is one. */
+/* The answer has pending watches. */
 static struct path_watch *pop_pending(struct shared_answer *shared)
 {
     struct list *node = list_pop(&shared->pending);
@@ -115,11 +116,46 @@ static struct list *first_watch(struct answer *answer)
     return shared != NULL && !list_is_empty(&shared->pending) ? shared->pending.next : answer->watches.next;
 }
 
-/* Returns 1, or 0 if the watch's evaluation does not begin with a query for its destination. */
-static size_t peek_watch(struct list *node, const struct path_watch **ret)
+/* Whether the watch's evaluation begins with a query for its destination. */
+static bool begins_with_query(const struct path_watch *watch)
 {
-    *ret = container_of(node, struct path_watch, node);
-    return (*ret)->questions->count == 1 && question_is_plain(&(*ret)->questions->items[0]);
+    const struct questions *questions = watch->questions;
+
+    return questions == NULL || (questions->count == 1 && question_is_plain(&questions->items[0]));
+}
+
+/* Keeps the watches whose evaluations begin with a query, and returns their number. Also loads what all evaluations
+ * will use of the owners. */
+static size_t keep_queries(const struct path_watch **watches, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct path_watch *watch = watches[i];
+
+        if (watch->type->prefetch != NULL)
+            watch->type->prefetch(watch);
+        if (begins_with_query(watch))
+            watches[kept++] = watch;
+    }
+    return kept;
+}
+
+/* The processor loads a watch while the next ones are looked for. keep_queries and the evaluation use it. */
+static const struct path_watch *prefetch_watch(struct list *node)
+{
+    const struct path_watch *watch = container_of(node, const struct path_watch, node);
+
+    __builtin_prefetch(watch);
+    __builtin_prefetch(&watch->address);
+    return watch;
+}
+
+/* The same for what watch_set_update uses of an answer. */
+static void prefetch_answer(const struct answer *answer)
+{
+    __builtin_prefetch(&answer->lifetime);
+    __builtin_prefetch(&answer->outer);
 }
 
 size_t watch_steps_peek(const struct watch_set *set, const struct path_watch **ret, size_t limit)
@@ -128,8 +164,9 @@ size_t watch_steps_peek(const struct watch_set *set, const struct path_watch **r
 
     list_for_each(node, &set->round) {
         if (count == limit)
-            return count;
-        count += peek_watch(first_watch(container_of(node, struct answer, stale)), &ret[count]);
+            return keep_queries(ret, count);
+        prefetch_answer(container_of(node, struct answer, stale));
+        ret[count++] = prefetch_watch(first_watch(container_of(node, struct answer, stale)));
     }
     list_for_each(node, &set->applying) {
         const struct shared_answer *shared = container_of(node, struct shared_answer, applying);
@@ -138,11 +175,11 @@ size_t watch_steps_peek(const struct watch_set *set, const struct path_watch **r
             continue;
         list_for_each(watch, &shared->pending) {
             if (count == limit)
-                return count;
-            count += peek_watch(watch, &ret[count]);
+                return keep_queries(ret, count);
+            ret[count++] = prefetch_watch(watch);
         }
     }
-    return count;
+    return keep_queries(ret, count);
 }
 
 void watch_steps_end(struct watch_set *set)
@@ -163,6 +200,7 @@ void watch_steps_note_failure(struct watch_set *set, struct answer *answer)
     if (shared != NULL) {
         stop_applying(shared);
         shared->must_check = true;
+        shared->settled = false;
     }
     watch_set_put_stale(answer, &set->failed);
 }
@@ -184,6 +222,7 @@ void watch_steps_apply(struct watch_set *set, struct shared_answer *shared, stru
 {
     shared->leader = leader;
     shared->must_check = false;
+    shared->settled = true;
     list_append_all(&shared->pending, &shared->answer.watches);
     add_applying(set, shared);
 }

@@ -29,8 +29,10 @@ make_root() {
 fill_root() { # folder, variant, suite, packages
     local root=$1 variant=$2 suite=$3
     shift 3
-    mmdebstrap --quiet --variant="$variant" --include="$*" --skip=check/empty --aptopt='Acquire::Languages "none"' \
-        "$suite" "$root" "$(debian_mirror)" || return
+    # mmdebstrap mounts sysfs in the folder. If a program still uses it at the end, it stays mounted. A mount namespace of
+    # its own ends with mmdebstrap.
+    unshare --mount mmdebstrap --quiet --variant="$variant" --include="$*" --skip=check/empty \
+        --aptopt='Acquire::Languages "none"' "$suite" "$root" "$(debian_mirror)" || return
     mkdir -p "$root"/{proc,sys,dev,tree,build}
     # Their packages' scripts make these links.
     if [ ! -e "$root/bin" ]; then ln -s usr/bin "$root/bin"; fi

@@ -322,6 +322,32 @@ TEST(a_callback_takes_its_target_out_of_the_queue)
     assert_null(SCRunLoopCopyNextChange(bench.loop, NULL));
 }
 
+static void give_callback(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target;
+    (void)flags;
+    (void)info;
+    bench_set_callback(&bench);
+}
+
+/* Both targets have changed before the callback of one is made. */
+TEST(a_callback_that_is_set_in_the_callback_of_another_target_waits_for_the_next_change)
+{
+    SCNetworkReachabilityRef other = expect_target(FAR);
+
+    open_silent(FAR);
+    assert_true(SCNetworkReachabilitySetCallback(other, give_callback, NULL));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, bench.loop, kSCRunLoopDefaultMode));
+    assert_int_equal(idle_perform(bench.loop), 0);
+    witness_appear();
+    assert_int_equal(SCRunLoopPerform(bench.loop, patience_of(LONG_TIME)), 1);
+    assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(other, bench.loop, kSCRunLoopDefaultMode));
+    SCNetworkReachabilityRelease(other);
+    bench_expect_idle(&bench);
+    witness_vanish();
+    bench_expect_call(&bench, 0);
+}
+
 TEST(a_change_after_the_callback_was_removed_is_queued)
 {
     open_silent(FAR);

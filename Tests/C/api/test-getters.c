@@ -38,7 +38,8 @@ static SCNetworkReachabilityFlags flags_while_all_is_locked(SCNetworkReachabilit
 
     query.target = target;
     assert_int_equal(sem_init(&query.returned, 0, 0), 0);
-    pthread_mutex_lock(&self->lock);
+    assert_non_null(target_require_state(self));
+    target_lock(self);
     if (loop != NULL)
         runloop_lock(loop);
     process_lock();
@@ -47,7 +48,7 @@ static SCNetworkReachabilityFlags flags_while_all_is_locked(SCNetworkReachabilit
     process_unlock();
     if (loop != NULL)
         runloop_unlock(loop);
-    pthread_mutex_unlock(&self->lock);
+    target_unlock(self);
     assert_int_equal(pthread_join(thread, NULL), 0);
     return query.flags;
 }

@@ -255,4 +255,48 @@ TEST(all_calls_run_at_once)
     storm(bodies, sizeof bodies / sizeof bodies[0]);
 }
 
+static struct {
+    SCNetworkReachabilityRef target;
+    atomic_int               ready;
+} first_use;
+
+/* Both threads go on at the same moment: a pthread_barrier_t wakes the second one later. */
+static void meet(void)
+{
+    first_use.ready++;
+    for (unsigned spins = 1; first_use.ready < 2; spins++)
+        if (spins % 10000 == 0)
+            sched_yield();
+}
+
+static void *set_first_callback(void *unused)
+{
+    SCNetworkReachabilityContext context = { .info = &shared, .retain = count_retain, .release = count_release };
+
+    meet();
+    assert_true(SCNetworkReachabilitySetCallback(first_use.target, called, &context));
+    return unused;
+}
+
+/* The target has one context, however it was set. */
+TEST_WITH(NULL, NULL, two_threads_may_give_a_target_its_first_callback)
+{
+    const int rounds = changes();
+
+    shared.retains = shared.releases = 0;
+    for (int i = 0; i < rounds; i++) {
+        pthread_t other;
+
+        first_use.target = expect_target("198.51.100.1");
+        first_use.ready = 0;
+        assert_int_equal(pthread_create(&other, NULL, set_first_callback, NULL), 0);
+        set_first_callback(NULL);
+        assert_int_equal(pthread_join(other, NULL), 0);
+        assert_int_equal(shared.retains, 2 * (i + 1));
+        assert_int_equal(shared.releases, 2 * i + 1);
+        SCNetworkReachabilityRelease(first_use.target);
+        assert_int_equal(shared.releases, 2 * (i + 1));
+    }
+}
+
 UNIT(.setup = begin, .teardown = end)

@@ -15,13 +15,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "api/schedule.h"
 #include "support/descriptors.h"
+#include "support/idle.h"
 #include "support/namespace.h"
 #include "support/patience.h"
 #include "support/program.h"
@@ -98,6 +102,42 @@ static void expect_threads(int wanted)
     if (!await_threads(wanted, NULL))
         fail_msg("%d threads of %d, not %d of %d", count_threads("reachability", NULL), count_threads(NULL, NULL),
                  wanted, others + wanted);
+}
+
+/* Whether a thread of this process waits for the events of a loop. */
+static bool waits_for_events(pid_t thread)
+{
+    char  path[64];
+    FILE *file;
+    long  call = -1;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)thread);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    if (fscanf(file, "%ld", &call) != 1) /* "running" */
+        call = -1;
+    fclose(file);
+#ifdef SYS_epoll_wait
+    if (call == SYS_epoll_wait)
+        return true;
+#endif
+    return call == SYS_epoll_pwait;
+}
+
+/* Waits until the library has one thread, and that waits for events of the target's loop. Nothing but a change wakes it
+ * then. */
+static void expect_waiting_thread(SCNetworkReachabilityRef target)
+{
+    const double end = watcher_now() + PATIENCE;
+    pid_t        thread = 0;
+
+    assert_true(idle_await(target->state->schedules->loop));
+    assert_true(await_threads(1, &thread));
+    while (!waits_for_events(thread)) {
+        assert_true(watcher_now() < end);
+        sched_yield();
+    }
 }
 
 static void count_call(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
@@ -573,6 +613,7 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_a_namespace_that_the_mai
         queue_await(&queue, i);
         assert_true(queue_run(&queue));
     }
+    expect_waiting_thread(target);
     namespace_go(home);
     namespace_await_gone("c");
     assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
@@ -649,6 +690,81 @@ TEST_WITH(namespace_require_lo, NULL, perform_is_called_in_the_namespace_to_whic
 {
     expect_threads(0);
     expect_perform_here(true);
+}
+
+#define NOT_HERE 77 /* exit status: another user is not allowed here */
+
+static void become_other_user(void)
+{
+    if (!namespace_drop_privilege(true))
+        _exit(NOT_HERE);
+    MUST(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0); /* for the leak checker */
+}
+
+static void limit_descriptors(void)
+{
+    const struct rlimit none = { .rlim_max = 1024 };
+
+    MUST(setrlimit(RLIMIT_NOFILE, &none) == 0);
+}
+
+/* A daemon that was started in this namespace. It makes a target in another one, comes back, and lacks something after
+ * the first perform. */
+static void serve_other_namespace(void (*begin_lack)(void))
+{
+    static const SCNetworkReachabilityScheduler noting = { .perform = note_namespace };
+    const int                                   here = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    SCNetworkReachabilityRef                    target;
+    struct writer                               writer;
+    struct stat                                 status;
+
+    MUST(here >= 0 && fstat(here, &status) == 0);
+    MUST(unshare(CLONE_NEWNET) == 0);
+    target = SCNetworkReachabilityCreateWithName(NULL, "127.0.0.1");
+    MUST(target != NULL && writer_open(&writer) == 0);
+    MUST(setns(here, CLONE_NEWNET) == 0);
+    MUST(sem_init(&performed.done, 0, 0) == 0);
+    MUST(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    MUST(SCNetworkReachabilitySetScheduler(target, &noting));
+    for (int i = 1; i <= 3; i++) {
+        MUST(writer_link_up(&writer, 1, i % 2 != 0) == 0);
+        MUST(sem_wait(&performed.done) == 0);
+        MUST(performed.seen == status.st_ino);
+        if (i == 1)
+            begin_lack();
+    }
+}
+
+PART(serve_other_namespace_as_other_user)
+{
+    serve_other_namespace(become_other_user);
+    return 0;
+}
+
+PART(serve_other_namespace_without_descriptors)
+{
+    const struct rlimit before = { .rlim_cur = 1024, .rlim_max = 1024 };
+
+    MUST(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    serve_other_namespace(limit_descriptors);
+    MUST(setrlimit(RLIMIT_NOFILE, &before) == 0); /* for the leak checker */
+    return 0;
+}
+
+TEST_WITH(namespace_require_lo, NULL, perform_is_called_here_also_after_privileges_are_gone)
+{
+    struct program program;
+
+    program_run("serve_other_namespace_as_other_user", &program);
+    if (WIFEXITED(program.status) && WEXITSTATUS(program.status) == NOT_HERE)
+        SKIP("another user is not allowed here");
+    assert_string_equal(program.output, "");
+    assert_int_equal(program.status, 0);
+}
+
+TEST_WITH(namespace_require_lo, NULL, perform_is_called_here_also_without_free_descriptors)
+{
+    EXPECT_PROGRAM(serve_other_namespace_without_descriptors, 0, "");
 }
 
 /* ---- Other programs --------------------------------------------------------------------------------------------- */

@@ -1781,18 +1781,25 @@ TEST(no_call_waits_for_a_look_up)
     vacate(&occupation);
 }
 
-static void *end_at_once(void *unused)
+enum { THREAD_PATH = 32 };
+
+static void *write_thread_path(void *path)
 {
-    return unused;
+    snprintf(path, THREAD_PATH, "/proc/self/task/%ld", syscall(SYS_gettid));
+    return NULL;
 }
 
-/* A sanitizer's own thread comes with the first. */
+/* A sanitizer's own thread comes with the first. pthread_join returns while the kernel still lists the thread. */
 static void note_threads(void)
 {
-    pthread_t thread;
+    struct stat status;
+    pthread_t   thread;
+    char        path[THREAD_PATH];
 
-    if (__real_pthread_create(&thread, NULL, end_at_once, NULL) == 0)
-        pthread_join(thread, NULL);
+    MUST(__real_pthread_create(&thread, NULL, write_thread_path, path) == 0);
+    MUST(pthread_join(thread, NULL) == 0);
+    while (__real_stat(path, &status) == 0)
+        sched_yield();
     threads_at_start = count_threads();
 }
 

@@ -4,9 +4,11 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if.h>
+#include <linux/if_addr.h>
 #include <linux/if_arp.h>
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
+#include <linux/netconf.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,14 +206,18 @@ TEST(a_deleted_link_is_read)
 
 TEST(a_leaving_bridge_port_is_not_a_deleted_link)
 {
-    struct bytes bytes;
+    struct bytes   bytes;
+    struct message message;
 
     start_link(&bytes, RTM_DELLINK, AF_BRIDGE, 3);
     assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
     start_link(&bytes, RTM_NEWLINK, AF_BRIDGE, 3);
     assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
     start_link(&bytes, RTM_NEWLINK, AF_INET6, 3);
-    assert_int_equal(parsed(&bytes).kind, MESSAGE_NETCONF);
+    message = parsed(&bytes);
+    assert_int_equal(message.kind, MESSAGE_NETCONF);
+    assert_int_equal(message.netconf.index, 3);
+    assert_false(message.netconf.ignore_linkdown);
 }
 
 TEST(a_link_without_an_index_is_refused)
@@ -548,10 +554,9 @@ TEST(kinds_follow_from_types)
         uint16_t          type;
         enum message_kind kind;
     } rows[] = {
-        { RTM_NEWADDR, MESSAGE_ADDRESS },    { RTM_DELADDR, MESSAGE_ADDRESS },    { RTM_NEWRULE, MESSAGE_RULE },
-        { RTM_DELRULE, MESSAGE_RULE },       { RTM_NEWNEXTHOP, MESSAGE_NEXTHOP }, { RTM_DELNEXTHOP, MESSAGE_NEXTHOP },
-        { RTM_NEWNETCONF, MESSAGE_NETCONF }, { RTM_DELNETCONF, MESSAGE_NETCONF }, { RTM_NEWNEIGH, MESSAGE_OTHER },
-        { RTM_NEWPREFIX, MESSAGE_PREFIX },   { NLMSG_NOOP, MESSAGE_OTHER },       { 0xffff, MESSAGE_OTHER },
+        { RTM_NEWRULE, MESSAGE_RULE },       { RTM_DELRULE, MESSAGE_RULE },   { RTM_NEWNEXTHOP, MESSAGE_NEXTHOP },
+        { RTM_DELNEXTHOP, MESSAGE_NEXTHOP }, { RTM_NEWNEIGH, MESSAGE_OTHER }, { RTM_NEWPREFIX, MESSAGE_PREFIX },
+        { NLMSG_NOOP, MESSAGE_OTHER },       { 0xffff, MESSAGE_OTHER },
     };
     struct bytes bytes;
 
@@ -560,6 +565,87 @@ TEST(kinds_follow_from_types)
         assert_int_equal(parsed(&bytes).kind, rows[i].kind);
         start(&bytes, rows[i].type, NULL, 0);
         assert_int_equal(parsed(&bytes).kind, rows[i].kind);
+    }
+}
+
+TEST(a_message_about_an_address_names_its_link)
+{
+    struct ifaddrmsg info = { .ifa_family = AF_INET6, .ifa_index = 5 };
+    struct bytes     bytes;
+    struct message   message;
+
+    start(&bytes, RTM_NEWADDR, &info, sizeof info);
+    message = parsed(&bytes);
+    assert_int_equal(message.kind, MESSAGE_ADDRESS);
+    assert_int_equal(message.address.family, AF_INET6);
+    assert_int_equal(message.address.index, 5);
+    assert_false(message.address.gone);
+    start(&bytes, RTM_DELADDR, &info, sizeof info);
+    assert_true(parsed(&bytes).address.gone);
+    start(&bytes, RTM_DELADDR, NULL, 0);
+    assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
+}
+
+static void start_netconf(struct bytes *bytes, uint16_t type, uint8_t family, int32_t index)
+{
+    const struct netconfmsg info = { .ncm_family = family };
+
+    start(bytes, type, &info, sizeof info);
+    put(bytes, NETCONFA_IFINDEX, &index, sizeof index);
+}
+
+TEST(a_message_about_settings_says_whether_routes_without_a_carrier_are_ignored)
+{
+    static const struct {
+        int32_t  index;
+        uint32_t expected;
+    } rows[] = { { 5, 5 }, { NETCONFA_IFINDEX_ALL, 0 }, { NETCONFA_IFINDEX_DEFAULT, 0 } };
+    static const uint32_t off = 0, on = 1;
+    struct bytes          bytes;
+    struct message        message;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        start_netconf(&bytes, RTM_NEWNETCONF, AF_INET, rows[i].index);
+        message = parsed(&bytes);
+        assert_int_equal(message.kind, MESSAGE_NETCONF);
+        assert_int_equal(message.netconf.index, rows[i].expected);
+        assert_false(message.netconf.ignore_linkdown);
+    }
+    put(&bytes, NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN, &off, sizeof off);
+    message = parsed(&bytes);
+    assert_false(message.netconf.ignore_linkdown);
+    assert_true(message.netconf.switches_linkdown);
+    put(&bytes, NETCONFA_FORWARDING, &on, sizeof on);
+    assert_false(parsed(&bytes).netconf.switches_linkdown);
+    start_netconf(&bytes, RTM_DELNETCONF, AF_INET, 5);
+    put(&bytes, NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN, &on, sizeof on);
+    assert_true(parsed(&bytes).netconf.ignore_linkdown);
+    assert_false(parsed(&bytes).netconf.has_forwarding);
+    start(&bytes, RTM_NEWNETCONF, NULL, 0);
+    assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER);
+}
+
+TEST(a_message_about_all_links_says_whether_ipv6_packets_are_forwarded)
+{
+    static const struct {
+        uint8_t  family;
+        int32_t  index;
+        uint32_t forwarding;
+        bool     has, forwards;
+    } rows[] = { { AF_INET6, NETCONFA_IFINDEX_ALL, 1, true, true },
+                 { AF_INET6, NETCONFA_IFINDEX_ALL, 0, true, false },
+                 { AF_INET6, 5, 1, false, true },
+                 { AF_INET6, NETCONFA_IFINDEX_DEFAULT, 1, false, true },
+                 { AF_INET, NETCONFA_IFINDEX_ALL, 1, false, true } };
+    struct bytes   bytes;
+    struct message message;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        start_netconf(&bytes, RTM_NEWNETCONF, rows[i].family, rows[i].index);
+        put(&bytes, NETCONFA_FORWARDING, &rows[i].forwarding, sizeof rows[i].forwarding);
+        message = parsed(&bytes);
+        assert_int_equal(message.netconf.has_forwarding, rows[i].has);
+        assert_int_equal(message.netconf.forwarding, rows[i].forwards);
     }
 }
 

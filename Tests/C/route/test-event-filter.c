@@ -9,6 +9,7 @@
 #include "support/etc.h"
 #include "support/idle.h"
 #include "support/namespace.h"
+#include "support/patience.h"
 #include "support/watcher.h"
 #include "support/writer.h"
 
@@ -21,6 +22,7 @@ static int         refused; /* the option that setsockopt refuses; 0: none */
 static const char *added;   /* a route that is added just before the filter is removed; NULL: none */
 static bool        unsafe;  /* the filter was replaced, and no query has waited for RTNL since */
 static unsigned    queries; /* in this state */
+static unsigned    attachments;
 
 static void add_route(const char *prefix);
 
@@ -41,6 +43,7 @@ int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_
         added = NULL;
         add_route(prefix);
     }
+    attachments += level == SOL_SOCKET && option == SO_ATTACH_FILTER;
     unsafe = unsafe || (level == SOL_SOCKET && option == SO_ATTACH_FILTER);
     return __real_setsockopt(fd, level, option, value, length);
 }
@@ -189,6 +192,28 @@ TEST(a_target_that_is_scheduled_later_is_watched)
     watcher_stop(&later);
 }
 
+/* Whether a change that affects no target makes the descriptor readable. */
+static bool is_woken_by(SCRunLoopRef loop, const char *prefix)
+{
+    bool woken;
+
+    add_route(prefix);
+    woken = is_readable(loop);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    remove_route(prefix);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    return woken;
+}
+
+/* The library attaches the next filter only after a pause. */
+static void await_filter(SCRunLoopRef loop, const char *prefix)
+{
+    const double end = watcher_now() + patience_of(10);
+
+    while (is_woken_by(loop, prefix))
+        assert_true(watcher_now() < end);
+}
+
 TEST(a_target_that_is_unscheduled_no_longer_wakes)
 {
     struct watcher other;
@@ -198,13 +223,55 @@ TEST(a_target_that_is_unscheduled_no_longer_wakes)
     EXPECT_QUIET(&watcher);
     attach_filter();
     watcher_stop(&other);
-    add_route("203.0.113.0/24");
-    assert_true(is_readable(watcher.loop));
-    EXPECT_QUIET(&watcher);
-    remove_route("203.0.113.0/24");
-    assert_false(is_readable(watcher.loop));
+    assert_true(is_woken_by(watcher.loop, "203.0.113.0/24"));
+    await_filter(watcher.loop, "203.0.113.0/24");
     add_route("198.51.100.0/24");
     EXPECT_CHANGE(&watcher, 0);
+}
+
+enum { MANY = 200 };
+
+/* Each new target needs two filters: one that drops nothing, then a tight one. */
+TEST(filters_for_new_targets_are_rare)
+{
+    struct watcher other;
+    double         start;
+
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    start = watcher_now();
+    attachments = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        watcher_schedule_on(&other, expect_target("203.0.113.7"), watcher.loop);
+        assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+        (void)is_woken_by(watcher.loop, "10.0.0.0/24");
+        watcher_stop(&other);
+    }
+    assert_in_range(attachments, 2, 2 * (1 + (unsigned)((watcher_now() - start) / 0.01)));
+    await_filter(watcher.loop, "10.0.0.0/24");
+}
+
+/* Without a target, the filter could drop more. */
+TEST(tighter_filters_are_rare)
+{
+    struct watcher others[MANY];
+    char           text[32];
+    double         start;
+
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(text, sizeof text, "203.0.113.%u", 1 + i);
+        watcher_schedule_on(&others[i], expect_target(text), watcher.loop);
+    }
+    EXPECT_QUIET(&watcher);
+    start = watcher_now();
+    attachments = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        watcher_stop(&others[i]);
+        snprintf(text, sizeof text, "203.0.113.%u/32", 1 + i);
+        (void)is_woken_by(watcher.loop, text);
+    }
+    assert_in_range(attachments, 1, 1 + (unsigned)((watcher_now() - start) / 0.25));
+    await_filter(watcher.loop, text);
 }
 
 TEST(the_path_of_a_tunnel_depends_on_the_routes_to_its_remote_address)

@@ -66,7 +66,7 @@ TEST(a_gateway_in_use_takes_the_place_of_one_that_is_not)
     for (uint32_t i = 1; i <= ROUTE_FILTER_GATEWAYS; i++)
         add("fe80::1", i);
     assert_true(update("fe80::1", 2, true));
-    gateways_age(&gateways);
+    gateways_age(&gateways, 0);
     add("fe80::1", 1);
     add("fe80::2", 3);
     assert_int_equal(gateways.count, ROUTE_FILTER_GATEWAYS);
@@ -81,6 +81,18 @@ TEST(a_gateway_in_use_takes_the_place_of_one_that_is_not)
     assert_true(update("fe80::2", 3, false));
     assert_true(update("fe80::3", 100, true));
     assert_false(update("fe80::3", 100 + ROUTE_FILTER_GATEWAYS, true));
+}
+
+TEST(the_gateways_of_one_link_make_room_for_others)
+{
+    for (uint32_t i = 1; i <= ROUTE_FILTER_GATEWAYS; i++)
+        add("fe80::1", i);
+    gateways_age(&gateways, 3);
+    add("fe80::2", 1);
+    add("fe80::3", 1);
+    assert_false(update("fe80::1", 3, true));
+    assert_true(update("fe80::2", 1, true));
+    assert_false(update("fe80::3", 1, true)); /* the others are in use */
 }
 
 /* It may have failed or come back among the lost messages. */

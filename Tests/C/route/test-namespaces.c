@@ -3,7 +3,6 @@
  * schedule them from other namespaces, and when a namespace can die. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -13,11 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/descriptors.h"
@@ -211,11 +207,7 @@ static const SCNetworkReachabilityScheduler scheduler = { .perform = run_at_once
 
 static void await_post(sem_t *done)
 {
-    struct timespec end;
-
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += patience_of(10);
-    assert_int_equal(sem_timedwait(done, &end), 0);
+    patience_await(done, "no callback came");
 }
 
 /* The last flags of a target on a scheduler. */
@@ -763,8 +755,7 @@ TEST_WITH(begin_alone, end_alone, many_namespaces_are_made_and_deleted)
 
 /* ---- Without privilege, and without /proc ----------------------------------------------------------------------- */
 
-#define OTHER_USER 65534
-#define NOT_HERE   77 /* exit status: the child lacks a permission */
+#define NOT_HERE 77 /* exit status: the child lacks a permission */
 
 static void run_in_child(void (*body)(void))
 {
@@ -785,21 +776,10 @@ static void run_in_child(void (*body)(void))
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* A sandbox: the process can no longer enter another network namespace, but it can still change its own. */
 static void drop_privilege(bool to_other_user)
 {
-    struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-    struct __user_cap_data_struct   data[2];
-
-    if (to_other_user) {
-        MUST(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0);
-        if (setresuid(OTHER_USER, OTHER_USER, OTHER_USER) != 0)
-            _exit(NOT_HERE);
-    }
-    MUST(syscall(SYS_capget, &header, data) == 0);
-    data[0].permitted &= ~(1u << CAP_SYS_ADMIN);
-    data[0].effective = data[0].permitted;
-    MUST(syscall(SYS_capset, &header, data) == 0);
+    if (!namespace_drop_privilege(to_other_user))
+        _exit(NOT_HERE);
 }
 
 static SCNetworkReachabilityRef create_in_child(const char *address)

@@ -4,6 +4,8 @@
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "kernel/rtnetlink.h"
 #include "support/crowd.h"
@@ -122,6 +124,48 @@ TEST(a_route_between_the_targets_costs_no_query)
     expect_changes(0, 0);
     crowd_route(true, "203.0.113.0/24", NULL);
     expect_changes(0, 0);
+}
+
+static unsigned long evaluations_of(unsigned i)
+{
+    char        text[2048];
+    const char *counters;
+
+    SCNetworkReachabilityGetDescription(crowd.targets[i], text, sizeof text);
+    counters = strstr(text, "counters: ");
+    assert_non_null(counters);
+    return strtoul(counters + strlen("counters: "), NULL, 10);
+}
+
+/* The leader is evaluated, and has the same path. The others are left alone. */
+TEST(a_change_that_changes_no_path_costs_nothing_for_most_targets)
+{
+    unsigned long before[TARGETS], after = 0;
+
+    begin_ipv4();
+    for (unsigned i = 0; i < TARGETS; i++)
+        before[i] = evaluations_of(i);
+    namespace_ip("link set dev a mtu 1400");
+    expect_changes(0, FEW);
+    for (unsigned i = 0; i < TARGETS; i++)
+        after += evaluations_of(i) - before[i];
+    assert_int_equal(after, 0);
+    set_default(false);
+    expect_changes(TARGETS, FEW);
+}
+
+/* It gets the path though that stays the same. */
+TEST(a_target_that_joins_in_mid_round_has_the_path)
+{
+    begin_ipv4();
+    crowd_watch(TARGETS, "198.18.0.1");
+    namespace_ip("link set dev a mtu 1400");
+    expect_changes(0, FEW);
+    set_default(false);
+    expect_changes(TARGETS + 1, FEW);
+    set_default(true);
+    expect_changes(TARGETS + 1, FEW);
+    crowd_expect_all(R);
 }
 
 TEST(a_target_that_joins_costs_one_query)
@@ -594,6 +638,15 @@ TEST(all_targets_are_unscheduled_in_any_order)
         if (crowd.targets[i] != NULL)
             crowd_unwatch(i);
     assert_int_equal(crowd_settle(), 0);
+}
+
+/* The message about the kernel's own such route is one about its link: see route_is_link_multicast. */
+TEST(a_multicast_route_of_another_program_makes_no_path_stale)
+{
+    begin_ipv6();
+    namespace_ip("-6 route add multicast ff00::/8 dev a table 77");
+    namespace_ip("-6 route delete multicast ff00::/8 dev a table 77");
+    expect_changes(0, 0);
 }
 
 /* ---- Slices ----------------------------------------------------------------------------------------------------- */

@@ -10,6 +10,9 @@
 
 static struct watch_set set;
 static bool             no_memory;
+static uint32_t         link_now;        /* on which an answer depends that is evaluated */
+static bool             unfinished;      /* the kernel may not have finished a change when an answer is evaluated */
+static bool             link_unfinished; /* a change of its link */
 
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
@@ -21,6 +24,8 @@ void *__wrap_calloc(size_t count, size_t size)
 static void begin(void)
 {
     watch_set_init(&set);
+    unfinished = link_unfinished = false;
+    link_now = LINK_INDEX_ANY;
 }
 
 static void end(void)
@@ -34,16 +39,13 @@ UNIT(.setup = begin, .teardown = end)
 
 static void add(struct path_watch *watch, const char *address)
 {
-    const struct question question = { .destination = make(address) };
-
-    *watch = (struct path_watch){ .questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone) };
+    *watch = (struct path_watch){ .address = { .address = make(address) } };
     assert_int_equal(watch_set_add(&set, watch), 0);
 }
 
 static void drop(struct path_watch *watch)
 {
     watch_set_remove(&set, watch);
-    questions_release(watch->questions);
 }
 
 /* The next watch of the round to evaluate; NULL: there is none. */
@@ -61,7 +63,11 @@ static bool evaluate_next(const struct dependencies *dependencies)
 
     if (watch == NULL)
         return false;
-    watch_set_update(&set, watch->answer, dependencies);
+    watch_set_update(&set, watch->answer,
+                     &(struct evaluation){ .dependencies = dependencies,
+                                           .link = link_now,
+                                           .unfinished = unfinished,
+                                           .link_unfinished = link_unfinished });
     watch_steps_end(&set);
     return true;
 }
@@ -121,11 +127,10 @@ TEST(another_watch_is_evaluated_if_the_representative_is_removed)
         struct path_watch *stale = NULL;
 
         for (size_t k = 0; k < 3; k++)
-            if (watches[k].questions != NULL && is_stale(&watches[k]))
+            if (watches[k].answer != NULL && is_stale(&watches[k]))
                 stale = &watches[k];
         assert_non_null(stale);
         drop(stale);
-        stale->questions = NULL;
     }
 }
 
@@ -149,6 +154,168 @@ TEST(the_others_are_evaluated_if_the_representative_fails)
     assert_true(is_stale(failing));
     for (size_t i = 0; i < 3; i++)
         drop(&watches[i]);
+}
+
+/* ---- Second evaluations ----------------------------------------------------------------------------------------- */
+
+static const struct dependencies no_dependencies;
+
+/* Makes the second evaluations that are due. Returns how many there were. */
+static unsigned evaluate_again(void)
+{
+    watch_set_mark_unfinished(&set);
+    return evaluate_all(&no_dependencies);
+}
+
+TEST(an_answer_is_evaluated_twice_after_an_unfinished_change)
+{
+    struct path_watch watches[2];
+
+    for (size_t i = 0; i < 2; i++)
+        add(&watches[i], "192.0.2.1");
+    assert_int_equal(evaluate_all(&no_dependencies), 2);
+    assert_int_equal(evaluate_again(), 0);
+    unfinished = true;
+    assert_true(watch_set_note_link(&set, 3, false));
+    watch_set_mark_changed_links(&set);
+    assert_int_equal(evaluate_all(&no_dependencies), 2);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(evaluate_again(), i == 0 ? 2 : 0);
+    drop(&watches[0]);
+    drop(&watches[1]);
+}
+
+/* Its first evaluation was during that change, whatever the reason was. */
+TEST(a_new_answer_is_evaluated_twice_after_an_unfinished_change)
+{
+    struct path_watch watch;
+
+    unfinished = true;
+    add(&watch, "192.0.2.1");
+    assert_int_equal(evaluate_all(&no_dependencies), 1);
+    assert_int_equal(evaluate_again(), 1);
+    assert_int_equal(evaluate_again(), 0);
+    drop(&watch);
+}
+
+TEST(a_change_before_the_second_evaluation_causes_two_more)
+{
+    struct path_watch watch;
+
+    unfinished = true;
+    add(&watch, "192.0.2.1");
+    assert_int_equal(evaluate_all(&no_dependencies), 1);
+    watch_set_mark_unfinished(&set);
+    assert_true(watch_set_note_link(&set, 3, false));
+    watch_set_mark_changed_links(&set);
+    assert_int_equal(evaluate_all(&no_dependencies), 1);
+    assert_int_equal(evaluate_again(), 1);
+    assert_int_equal(evaluate_again(), 0);
+    drop(&watch);
+}
+
+/* No answer depended on that link when its message was read. */
+TEST(an_answer_that_moves_to_a_changed_link_is_evaluated_again)
+{
+    struct path_watch watch;
+
+    unfinished = true;
+    add(&watch, "192.0.2.1");
+    assert_int_equal(evaluate_all(&no_dependencies), 1);
+    watch_set_mark_unfinished(&set);
+    link_unfinished = true;
+    link_now = 7;
+    assert_int_equal(evaluate_all(&no_dependencies), 1);
+    assert_int_equal(evaluate_again(), 1); /* not again: it has not moved */
+    assert_int_equal(evaluate_again(), 0);
+    drop(&watch);
+}
+
+TEST(paths_that_depend_on_pppd_are_stale_when_its_database_changes)
+{
+    const struct dependencies pppd = { .pppd = true };
+    struct path_watch         watches[2];
+
+    add(&watches[0], "192.0.2.1");
+    assert_int_equal(evaluate_all(&pppd), 1);
+    add(&watches[1], "192.0.2.2");
+    assert_int_equal(evaluate_all(&no_dependencies), 1);
+    assert_int_equal(set.pppd, 1);
+    watch_set_mark_pppd(&set);
+    assert_true(is_stale(&watches[0]));
+    assert_false(is_stale(&watches[1]));
+    assert_int_equal(evaluate_all(&no_dependencies), 1);
+    assert_int_equal(set.pppd, 0);
+    watch_set_mark_pppd(&set);
+    assert_int_equal(evaluate_all(&pppd), 0);
+    drop(&watches[0]);
+    drop(&watches[1]);
+    assert_int_equal(set.pppd, 0);
+}
+
+/* ---- Shared paths ----------------------------------------------------------------------------------------------- */
+
+/* A watch that creates a shared answer, and another one that joins it. */
+static struct shared_answer *share(struct path_watch *first, struct path_watch *second)
+{
+    const struct extent   extent = { .kind = EXTENT_ROUTE, .prefix = { make("192.0.2.0"), 24 } };
+    struct shared_answer *shared;
+
+    add(first, "192.0.2.1");
+    add(second, "192.0.2.2");
+    watch_steps_begin_round(&set);
+    assert_ptr_equal(take_stale(), first);
+    shared = watch_steps_create(&set, first, &extent);
+    assert_non_null(shared);
+    shared->match = extent.prefix;
+    watch_steps_end(&set);
+    assert_ptr_equal(take_stale(), second);
+    assert_true(watch_steps_join(&set, second, &extent));
+    watch_steps_end(&set);
+    return shared;
+}
+
+/* Gives the path to the pending watches, at most `limit`. Returns to how many. */
+static unsigned apply(unsigned limit)
+{
+    struct path_watch *watches[8];
+    const size_t       count = watch_steps_begin_group(&set, watches, limit);
+
+    if (count > 0)
+        watch_steps_end(&set);
+    return (unsigned)count;
+}
+
+TEST(a_shared_answer_knows_whether_all_its_watches_have_the_path)
+{
+    struct path_watch     first, second;
+    struct shared_answer *shared = share(&first, &second);
+
+    assert_false(shared->settled); /* the creator does not have it yet */
+    watch_steps_apply(&set, shared, &first);
+    assert_true(shared->settled);
+    assert_int_equal(apply(8), 2);
+    assert_true(shared->settled);
+    assert_false(watch_steps_end_round(&set));
+    drop(&first);
+    drop(&second);
+}
+
+TEST(an_interrupted_shared_answer_is_not_settled)
+{
+    struct path_watch     first, second;
+    struct shared_answer *shared = share(&first, &second);
+
+    watch_steps_apply(&set, shared, &first);
+    assert_int_equal(apply(1), 1);
+    watch_set_mark_all(&set, false);
+    watch_steps_begin_round(&set);
+    assert_non_null(take_stale()); /* one of the two did not get the path */
+    assert_false(shared->settled);
+    watch_steps_end(&set);
+    assert_false(watch_steps_end_round(&set));
+    drop(&first);
+    drop(&second);
 }
 
 /* In its last tick a route seems not to expire. */

@@ -534,7 +534,7 @@ TEST_WITH(namespace_require_lo, NULL, a_tentative_address_becomes_a_source)
     namespace_ip("link add name a type veth peer name b");
     namespace_sysctl("net.ipv6.conf.a.addr_gen_mode", "1");
     namespace_sysctl("net.ipv6.conf.b.addr_gen_mode", "1");
-    namespace_sysctl("net.ipv6.neigh.a.retrans_time_ms", "50");
+    namespace_sysctl("net.ipv6.neigh.a.retrans_time_ms", "300");
     namespace_ip("link set dev b up");
     namespace_ip("link set dev a up");
     namespace_await_running("a", true);

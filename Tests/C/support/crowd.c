@@ -4,6 +4,7 @@
 #include <linux/rtnetlink.h>
 #include <stdio.h>
 
+#include "support/idle.h"
 #include "support/namespace.h"
 
 struct crowd crowd;
@@ -85,9 +86,13 @@ unsigned crowd_settle(void)
     unsigned count = 0;
     int      calls;
 
-    while ((calls = SCRunLoopPerform(crowd.loop, 0.1)) > 0)
+    do {
+        calls = SCRunLoopPerform(crowd.loop, 0.1); /* the kernel adds IPv6 addresses on another thread */
+        if (calls == 0)
+            calls = idle_perform(crowd.loop); /* on a slow machine, paths are evaluated again later than that */
+        assert_true(calls >= 0);
         count += (unsigned)calls;
-    assert_int_equal(calls, 0);
+    } while (calls > 0);
     return count;
 }
 

@@ -1,44 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Waits at the end of a program, under Valgrind, for the threads of the library. Valgrind counts the descriptors that
- * are still open then, and these threads close theirs when they end.
+ * are still open then, and these threads close theirs when they end. It counts the memory of a thread that has not
+ * ended as a leak.
  */
 #include <dirent.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define PATIENCE 2 /* seconds: some programs end with a scheduled target */
 
-static bool is_the_librarys(const char *task)
-{
-    char  path[300], name[32] = "";
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/self/task/%s/comm", task);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    (void)!fgets(name, sizeof name, file);
-    fclose(file);
-    return strcmp(name, "reachability\n") == 0 || strcmp(name, "reach-closer\n") == 0;
-}
-
-static bool is_there(void)
+/* A thread of the library has no name of its own yet when it starts, so all threads count. */
+static unsigned count_threads(void)
 {
     DIR                 *tasks = opendir("/proc/self/task");
     const struct dirent *task;
-    bool                 found = false;
+    unsigned             count = 0;
 
     if (tasks == NULL)
-        return false;
-    while (!found && (task = readdir(tasks)) != NULL)
-        found = is_the_librarys(task->d_name);
+        return 1;
+    while ((task = readdir(tasks)) != NULL)
+        count += task->d_name[0] != '.';
     closedir(tasks);
-    return found;
+    return count;
 }
 
 __attribute__((destructor)) static void await_end(void)
@@ -48,6 +35,6 @@ __attribute__((destructor)) static void await_end(void)
 
     if (under == NULL || strcmp(under, "valgrind") != 0)
         return;
-    while (is_there() && time(NULL) < end)
+    while (count_threads() > 1 && time(NULL) < end)
         sched_yield();
 }

@@ -2,12 +2,13 @@
 #include "support/idle.h"
 
 #include <poll.h>
-#include <stdbool.h>
+#include <sched.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "loop/runloop.h"
 #include "loop/runloop_state.h"
+#include "support/patience.h"
 
 #define NEAR (100 * MILLISECOND) /* a later deadline has no earlier change as its cause: a poll, a refresh of a name */
 
@@ -54,4 +55,16 @@ int idle_perform(SCRunLoopRef loop)
         left = next_deadline(loop) - clock_now();
     } while (calls == 0 && (left < NEAR || is_readable(loop)));
     return calls;
+}
+
+bool idle_await(SCRunLoopRef loop)
+{
+    const int64_t end = clock_now() + (int64_t)(patience_of(20) * (double)SECOND);
+
+    while (next_deadline(loop) - clock_now() < NEAR) {
+        if (clock_now() > end)
+            return false;
+        sched_yield();
+    }
+    return true;
 }

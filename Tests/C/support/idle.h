@@ -5,10 +5,14 @@
 /* Checks that no callback comes, without a fixed waiting time. */
 
 #include <reachability/reachability.h>
+#include <stdbool.h>
 
 /* Drives the loop until it has handled all earlier changes: no message, no delivery and no near deadline is left. It
  * waits for evaluations that the library repeats after 5 to 50 ms. It does not wait for other threads (look-ups).
  * Returns the number of callbacks of the first pass that makes one. */
 int idle_perform(SCRunLoopRef loop);
+
+/* Waits until the thread that drives the loop has done the same. Returns false if that takes too long. */
+bool idle_await(SCRunLoopRef loop);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/if_addr.h>
 #include <linux/if_tun.h>
 #include <linux/ipv6_route.h>
@@ -20,7 +21,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,6 +172,23 @@ int namespace_keep(void)
 void namespace_go(int fd)
 {
     assert_int_equal(setns(fd, CLONE_NEWNET), 0);
+}
+
+#define OTHER_USER 65534
+
+bool namespace_drop_privilege(bool to_other_user)
+{
+    struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct   data[_LINUX_CAPABILITY_U32S_3];
+
+    if (to_other_user &&
+        (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) != 0 || setresuid(OTHER_USER, OTHER_USER, OTHER_USER) != 0))
+        return false;
+    if (syscall(SYS_capget, &header, data) != 0)
+        return false;
+    data[0].permitted &= ~(1u << CAP_SYS_ADMIN);
+    data[0].effective = data[0].permitted;
+    return syscall(SYS_capset, &header, data) == 0;
 }
 
 /* ---- ip(8) ------------------------------------------------------------------------------------------------------ */

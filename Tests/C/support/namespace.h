@@ -32,6 +32,11 @@ void namespace_aside(void (*run)(void *argument), void *argument);
 int  namespace_keep(void);
 void namespace_go(int fd);
 
+/* Makes a sandbox: the calling thread can no longer enter another namespace, but it can still change its own.
+ * `to_other_user`: the process belongs to another user, and its other threads have no privileges left. False: this
+ * machine does not allow it. */
+bool namespace_drop_privilege(bool to_other_user);
+
 /* Runs one command of ip(8) in it: namespace_ip("link add name %s type veth peer name %s", "a", "b"). A failure fails
  * the test and prints the output. */
 __attribute__((format(printf, 1, 2))) void namespace_ip(const char *format, ...);

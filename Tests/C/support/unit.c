@@ -234,6 +234,8 @@ static int finish_apart(const struct unit_test *test)
     while ((length = fread(text, 1, sizeof text, test->output)) > 0)
         fwrite(text, 1, length, stdout);
     fclose(test->output);
+    if (test->process < 0 || status != 0)
+        printf("# %s: wait status 0x%x\n", test->name, (unsigned)status);
     return test->process > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of a schedule: it is created, added to its target, removed and released.
+ *
+ * What this file must never do: run user code (a retain or release hook) with a lock held, or leave a schedule in a
+ * monitor or in a queue after it left its target.
+ */
+#include "api/schedule_life.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "api/delivery.h"
+#include "api/name.h"
+#include "api/network.h"
+#include "base/counted.h"
+#include "base/error.h"
+#include "base/list.h"
+#include "base/part.h"
+
+/* ---- Create ----------------------------------------------------------------------------------------------------- */
+
+static void free_schedule(struct counted *counted)
+{
+    struct schedule *schedule = container_of(counted, struct schedule, member.counted);
+
+    questions_release(schedule->watch.questions);
+    SCRunLoopRelease(schedule->loop);
+    counted_release(&schedule->target->memory);
+    free(schedule);
+}
+
+static void end_schedule_of_member(struct member *member);
+static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed);
+
+static struct counted *owner_of_watch(struct path_watch *watch)
+{
+    return &container_of(watch, struct schedule, watch)->member.counted;
+}
+
+static const struct path_watch_type watch_type = { .owner = owner_of_watch,
+                                                   .prefetch = delivery_prefetch,
+                                                   .accept = delivery_accept_path };
+static const struct member_type     member_type = { .run = delivery_run_job, .ended = end_schedule_of_member };
+static const struct schedule_parts  no_parts = { 0 };
+
+_Static_assert(_Alignof(struct schedule_parts) <= PART_ALIGNMENT && _Alignof(struct schedule_name) <= PART_ALIGNMENT &&
+                   _Alignof(struct schedule_network) <= PART_ALIGNMENT,
+               "each part is aligned");
+
+/* The memory that follows a schedule. */
+static struct schedule_parts *own_parts(struct schedule *schedule)
+{
+    return (void *)((char *)schedule + part_size(sizeof *schedule));
+}
+
+/* Fills the parts of a new schedule. */
+static void fill_parts(struct schedule *schedule, size_t name_size, size_t network_size)
+{
+    struct schedule_parts *parts = own_parts(schedule);
+    char                  *next = (char *)parts + part_size(sizeof *parts);
+
+    schedule->parts = parts;
+    parts->name = part_take(&next, name_size);
+    parts->network = part_take(&next, network_size);
+    if (parts->name != NULL) {
+        parts->name->schedule = schedule;
+        parts->name->watch = (struct name_watch){ .owner = &schedule->member.counted, .due = repeat_lookup_of_watch };
+        list_init(&parts->name->watch.node);
+    }
+    if (parts->network != NULL)
+        network_schedule_init(schedule, parts->network);
+}
+
+struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop, bool has_scheduler)
+{
+    struct target_state *state = target_state(target);
+    const size_t         name_size = state->parts->lookups != NULL ? sizeof(struct schedule_name) : 0;
+    const size_t         network_size = state->parts->network != NULL ? sizeof(struct schedule_network) : 0;
+    const size_t         parts_size = name_size + network_size > 0 || has_scheduler ? sizeof(struct schedule_parts) : 0;
+    struct schedule *schedule = calloc(1, part_size(sizeof *schedule) + part_size(parts_size) + part_size(name_size) +
+                                              part_size(network_size));
+
+    if (schedule == NULL)
+        return NULL;
+    counted_init(&schedule->member.counted, free_schedule);
+    member_init(&schedule->member, &member_type);
+    list_init(&schedule->change);
+    counted_retain(&target->memory);
+    schedule->target = target;
+    schedule->loop = SCRunLoopRetain(loop);
+    schedule->watch = (struct path_watch){ .type = &watch_type,
+                                           .extras = QUERY_EXPIRY | (state->parts->details != NULL ? QUERY_SOURCE : 0),
+                                           .can_share = state->parts->initial == NULL,
+                                           .path_version = &state->path_version,
+                                           .address = { .address = target->address } };
+    if (parts_size > 0)
+        fill_parts(schedule, name_size, network_size);
+    else
+        schedule->parts = &no_parts;
+    return schedule;
+}
+
+bool schedule_set_scheduler(struct schedule *schedule, const SCNetworkReachabilityScheduler *scheduler,
+                            struct library_thread_user *user)
+{
+    struct schedule_parts *parts = own_parts(schedule);
+
+    parts->thread_user = user;
+    parts->work = scheduler_work_create(scheduler, delivery_run_work, &schedule->member.counted);
+    return parts->work != NULL;
+}
+
+/* ---- Add -------------------------------------------------------------------------------------------------------- */
+
+/* Whether a loop's monitor may find other flags, as it also reads the other ends of tunnels. */
+static bool is_provisional(const struct path *path)
+{
+    return path->dependencies.unknown_link != 0 || path->wireguard;
+}
+
+/* Evaluates without waiting for RTNL. The loop's monitor evaluates again later, after the barrier. The result of the
+ * first schedule counts as delivered. Returns 0 or an errno. */
+static int evaluate_new_schedule_locked(const struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    const struct target_state    *state = target->state;
+    struct question_memory        memory;
+    struct path                   path;
+    const int                     error = netns_evaluate(target->netns, path_watch_questions(&schedule->watch, &memory),
+                                     state->parts->details != NULL ? QUERY_SOURCE : 0, &path);
+
+    if (error != 0)
+        return error;
+    delivery_set_current_locked(target, &path);
+    if (state->schedules == NULL) {
+        delivery_set_delivered_locked(target);
+        /* A name's first result brings a callback. That of localhost is here already. */
+        if (target->kind == TARGET_NAME && state->parts->lookups == NULL)
+            delivery_set_owed_locked(target);
+    } else if (is_provisional(&path)) {
+        schedule_set_questions_locked(target); /* the other loops evaluate again, too: one may have known more */
+    }
+    return 0;
+}
+
+/* Returns false if the loop's thread has ended. */
+static bool add_to_loop(struct schedule *schedule)
+{
+    bool added;
+
+    runloop_lock(schedule->loop);
+    added = runloop_add_member_locked(schedule->loop, &schedule->member);
+    runloop_unlock(schedule->loop);
+    return added;
+}
+
+/* Watches what look-ups depend on. *ret_hosts_known: see name_start_lookups_locked. Returns 0 or an errno. */
+static int add_to_name_monitor(struct schedule *schedule, bool *ret_hosts_known)
+{
+    struct name_watch *watch = &schedule->parts->name->watch;
+    const int          error = name_monitor_join(schedule->loop, schedule->target->netns, watch);
+
+    if (error == 0)
+        *ret_hosts_known = name_monitor_files_are_current(schedule->loop, watch);
+    return error;
+}
+
+/* The target will be on two loops, which may evaluate its path at different times. Returns 0 or ENOMEM. */
+static int isolate_schedules_locked(struct schedule *added)
+{
+    int error = 0;
+
+    for (struct schedule *other = added->target->state->schedules; other != NULL; other = other->next) {
+        added->watch.can_share = false;
+        if (error == 0)
+            error = monitor_isolate(other->loop, &other->watch);
+    }
+    return error;
+}
+
+static void leave_name_monitor(struct schedule *schedule)
+{
+    if (schedule->parts->name != NULL)
+        name_monitor_leave(schedule->loop, &schedule->parts->name->watch);
+}
+
+/* The place for one more schedule. */
+static struct schedule **last_place(struct target_state *state)
+{
+    struct schedule **place = &state->schedules;
+
+    while (*place != NULL)
+        place = &(*place)->next;
+    return place;
+}
+
+/* Removes a schedule from the target's. */
+static void unlink_schedule(struct target_state *state, const struct schedule *schedule)
+{
+    struct schedule **place = &state->schedules;
+
+    while (*place != schedule)
+        place = &(*place)->next;
+    *place = schedule->next;
+}
+
+int schedule_add_locked(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    struct target_state          *state = target->state;
+    SCRunLoopRef                  loop = schedule->loop;
+    bool                          hosts_known = false;
+    int                           error = isolate_schedules_locked(schedule);
+
+    schedule->active = true;
+    if (error == 0 && schedule->parts->name != NULL)
+        error = add_to_name_monitor(schedule, &hosts_known);
+    schedule->watch.questions = state_questions_locked(state);
+    if (schedule->watch.questions != NULL)
+        counted_retain(&schedule->watch.questions->counted);
+    /* Watch first, then evaluate: no change in between is missed. */
+    if (error == 0)
+        error = monitor_watch(loop, target->netns, &schedule->watch);
+    if (error == 0)
+        error = evaluate_new_schedule_locked(schedule);
+    if (error == 0 && schedule->parts->network != NULL)
+        error = network_join_locked(schedule);
+    if (error == 0 && !add_to_loop(schedule))
+        error = error_invalid("runLoop: its thread has ended");
+    if (error != 0) {
+        schedule->active = false;
+        leave_name_monitor(schedule);
+        network_leave_locked(schedule);
+        network_forget_locked(target);
+        monitor_unwatch(loop, &schedule->watch);
+        if (state->schedules == NULL)
+            atomic_store_explicit(&target->published, 0, memory_order_release);
+        return error;
+    }
+    counted_retain(&target->counted);
+    *last_place(state) = schedule;
+    if (schedule->parts->name != NULL && state->schedules == schedule)
+        name_start_lookups_locked(target, hosts_known);
+    else if (schedule->parts->name != NULL)
+        name_monitor_set_deadline(loop, &schedule->parts->name->watch, state->parts->lookups->next);
+    if (delivery_is_due_locked(target))
+        delivery_queue_locked(schedule);
+    return 0;
+}
+
+/* ---- Remove ----------------------------------------------------------------------------------------------------- */
+
+void schedule_remove_locked(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    struct target_state          *state = target->state;
+    bool                          was_queued;
+
+    schedule->active = false;
+    state->change_queued = false; /* it may be queued on this loop: then another loop must queue it */
+    leave_name_monitor(schedule);
+    network_leave_locked(schedule);
+    monitor_unwatch(schedule->loop, &schedule->watch);
+    runloop_lock(schedule->loop);
+    was_queued = runloop_cancel_job_locked(schedule->loop, &schedule->member);
+    list_remove(&schedule->change);
+    runloop_remove_member_locked(schedule->loop, &schedule->member);
+    runloop_unlock(schedule->loop);
+    if (was_queued)
+        counted_release(&schedule->member.counted); /* never the last reference: the target holds one */
+    unlink_schedule(state, schedule);
+    network_forget_locked(target);
+    if (schedule->parts->name != NULL && state->schedules == NULL)
+        name_stop_lookups_locked(target);
+    if (state->schedules == NULL)
+        atomic_store_explicit(&target->published, 0, memory_order_release);
+    else if (delivery_is_due_locked(target) && !state->is_delivering)
+        delivery_queue_everywhere_locked(target);
+}
+
+void schedule_release(struct schedule *schedule)
+{
+    if (schedule->parts->work != NULL)
+        scheduler_work_end(schedule->parts->work);
+    if (schedule->parts->thread_user != NULL)
+        library_thread_release(schedule->parts->thread_user);
+    counted_release(&schedule->member.counted);
+}
+
+void schedule_release_removed(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+
+    schedule_release(schedule);
+    counted_release(&target->counted);
+}
+
+/* The loop's thread has ended. Consumes a reference. */
+static void end_schedule_of_member(struct member *member)
+{
+    struct schedule              *schedule = container_of(member, struct schedule, member);
+    struct SCNetworkReachability *target = schedule->target;
+    bool                          was_active;
+
+    target_lock(target);
+    was_active = schedule->active;
+    if (was_active)
+        schedule_remove_locked(schedule);
+    target_unlock(target);
+    if (was_active)
+        schedule_release_removed(schedule);
+    counted_release(&schedule->member.counted);
+}
+
+static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed)
+{
+    struct schedule *schedule = container_of(name_watch, struct schedule_name, watch)->schedule;
+
+    target_lock(schedule->target);
+    if (schedule->active)
+        name_repeat_lookup_locked(schedule->target, changed);
+    target_unlock(schedule->target);
+}
+
+/* ---- Find ------------------------------------------------------------------------------------------------------- */
+
+struct schedule *schedule_find_locked(const struct SCNetworkReachability *target, SCRunLoopRef loop)
+{
+    struct schedule *schedule = target->state->schedules;
+
+    while (schedule != NULL && schedule->loop != loop)
+        schedule = schedule->next;
+    return schedule;
+}
+
+struct schedule *schedule_find_scheduler_locked(const struct SCNetworkReachability *target)
+{
+    struct schedule *first = target->state->schedules;
+
+    return first != NULL && first->parts->work != NULL ? first : NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the evaluation of a shared answer means for its watches.
+ *
+ * What this file must never do: let a watch follow the leader if another route can lead to the watch.
+ */
+#include "route/share_mode.h"
+
+#include "kernel/neighbours.h"
+#include "kernel/routing_policy.h"
+#include "route/monitor_state.h"
+
+/* Whether there can be a route that the kernel has hidden until now, because its gateway does not respond. */
+static bool can_hide_routes(struct monitor *monitor)
+{
+    return !monitor->settings.forwards && neighbours_any_failed(&monitor->rtnetlink);
+}
+
+/* If no route in "main" leads to the leader, others can have one that was not used before: in the IPv4 table "default",
+ * or one that was hidden. */
+enum share_mode share_mode_choose(struct monitor *monitor, const struct question *question, bool must_check,
+                                  const struct extent *extent, const struct path *path)
+{
+    const bool is_ipv4 = question->destination.family == AF_INET;
+
+    if (!monitor_shares(monitor) || path->wireguard || extent->kind == EXTENT_ALONE)
+        return SHARE_LEAVE;
+    if (extent->kind == EXTENT_ROUTE && !extent_has_path(extent, path))
+        return SHARE_LEAVE;
+    if (extent->kind == EXTENT_ROUTE)
+        return must_check ? SHARE_CHECK : SHARE_FOLLOW;
+    if (must_check ||
+        (is_ipv4 ? !routing_policy_default_table_is_empty(&monitor->rtnetlink) : can_hide_routes(monitor)))
+        return SHARE_LEAVE;
+    return SHARE_FOLLOW;
+}
+
+bool share_mode_keeps_path(const struct shared_answer *shared, enum share_mode mode, const struct path *path)
+{
+    const struct outcome before = path_outcome(&shared->path), now = path_outcome(path);
+
+    return shared->settled && shared->mode == SHARE_FOLLOW && mode == SHARE_FOLLOW && !shared->must_check &&
+           before.index == now.index && !path_differs(&shared->path, path);
+}

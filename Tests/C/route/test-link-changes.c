@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/* Changes of links, with many targets. A change costs queries only for the targets that it can affect, and these get
+ * their new flags. */
+#include "kernel/rtnetlink.h"
+#include "support/crowd.h"
+#include "support/namespace.h"
+
+enum { TARGETS = 200, FEW = 16, MANY = 20 * TARGETS };
+
+#define GATEWAY       "192.0.2.1"
+#define OTHER_GATEWAY "203.0.113.1"
+
+static unsigned queries;
+
+int __real_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret)
+{
+    queries++;
+    return __real_rtnetlink_query(rtnetlink, request, ret);
+}
+
+UNIT(.setup = crowd_begin, .teardown = crowd_end)
+
+/* Targets behind a gateway on "a". */
+static void begin_ipv4(void)
+{
+    crowd_route(true, "198.51.0.0/16", GATEWAY);
+    crowd_watch_ipv4(TARGETS);
+}
+
+/* IPv6 targets on "a", which has only a link-local address. */
+static void begin_without_source(void)
+{
+    namespace_ip("-6 address flush dev a scope global");
+    namespace_ip("-6 route add 2001:db8:1::/64 dev a");
+}
+
+/* This many callbacks come, after at most `limit` queries. GetFlags and GetPath agree with them. */
+static void expect_changes(unsigned count, unsigned limit)
+{
+    queries = 0;
+    assert_int_equal(crowd_settle(), count);
+    assert_in_range(queries, 0, limit);
+    crowd_expect_agreement();
+}
+
+static void expect_all_over(const char *name)
+{
+    for (unsigned i = 0; i < TARGETS; i++)
+        assert_string_equal(expect_path_of(crowd.targets[i]).interfaceName, name);
+}
+
+static void set_running(const char *interface, const char *peer, bool running)
+{
+    namespace_ip("link set dev %s %s", peer, running ? "up" : "down");
+    namespace_await_running(interface, running);
+}
+
+/* ---- Other links ------------------------------------------------------------------------------------------------ */
+
+/* As on a host whose containers come and go. */
+static void let_other_links_come_and_go(void)
+{
+    namespace_add_second_pair();
+    namespace_ip("link add name bridge0 type bridge");
+    namespace_ip("link set dev d master bridge0");
+    namespace_ip("link set dev bridge0 up");
+    namespace_ip("link set dev c mtu 1400");
+    set_running("c", "d", false);
+    set_running("c", "d", true);
+    namespace_ip("link set dev c down");
+    namespace_ip("link set dev c name e");
+    namespace_ip("link set dev e up");
+    namespace_ip("link delete dev e");
+    namespace_ip("link delete dev bridge0");
+}
+
+TEST(a_link_that_no_target_uses_costs_no_query)
+{
+    begin_ipv4();
+    let_other_links_come_and_go();
+    expect_changes(0, FEW); /* an IPv4 address was deleted */
+    namespace_ip("link add name c type veth peer name d");
+    namespace_ip("address add 203.0.113.2/24 dev c");
+    set_running("d", "c", false);
+    namespace_ip("link set dev d up");
+    set_running("d", "c", true);
+    namespace_ip("link set dev c mtu 1400");
+    expect_changes(0, 0);
+}
+
+TEST(without_a_route_no_link_costs_a_query)
+{
+    crowd_watch_ipv4(TARGETS);
+    namespace_ip("link add name c type veth peer name d");
+    namespace_ip("link set dev c up");
+    namespace_ip("link set dev d up");
+    namespace_ip("link set dev a mtu 1400");
+    expect_changes(0, 0);
+    crowd_route(true, "198.51.0.0/16", GATEWAY);
+    expect_changes(TARGETS, MANY);
+    crowd_expect_all(R);
+}
+
+/* There can be several default routes with one metric. */
+TEST(a_link_costs_few_queries_for_targets_behind_a_default_gateway)
+{
+    crowd_route(true, "0.0.0.0/0", GATEWAY);
+    crowd_watch_ipv4(TARGETS);
+    let_other_links_come_and_go();
+    expect_changes(0, 2 * FEW);
+}
+
+TEST(a_link_that_comes_costs_few_queries_if_ipv6_packets_are_forwarded)
+{
+    namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
+    crowd_route(true, "::/0", "2001:db8::1");
+    crowd_watch_ipv6(TARGETS);
+    namespace_ip("link add name c type veth peer name d");
+    namespace_ip("link set dev c up");
+    namespace_ip("link set dev d up");
+    expect_changes(0, 2 * FEW);
+}
+
+/* ---- The targets' link ------------------------------------------------------------------------------------------ */
+
+TEST(a_lost_carrier_costs_few_queries)
+{
+    begin_ipv4();
+    for (unsigned i = 0; i < 3; i++) {
+        set_running("a", "b", false);
+        expect_changes(TARGETS, FEW);
+        crowd_expect_all(0);
+        set_running("a", "b", true);
+        expect_changes(TARGETS, FEW);
+        crowd_expect_all(R);
+    }
+}
+
+/* The kernel sends no messages about the IPv4 routes that end with their link. */
+TEST(a_link_that_goes_down_costs_few_queries)
+{
+    begin_ipv4();
+    namespace_ip("link set dev a down");
+    expect_changes(TARGETS, FEW);
+    crowd_expect_all(0);
+}
+
+/* Nor about the IPv6 routes, with this setting. */
+TEST(an_ipv6_link_that_goes_down_changes_all_its_targets)
+{
+    namespace_sysctl("net.ipv6.route.skip_notify_on_dev_down", "1");
+    namespace_ip("route add 2001:db8:1::/64 dev a");
+    crowd_watch_ipv6(TARGETS);
+    crowd_expect_all(R | D);
+    namespace_ip("link set dev a down");
+    expect_changes(TARGETS, MANY);
+    crowd_expect_all(0);
+}
+
+TEST(a_link_that_goes_down_leaves_the_targets_to_the_next_route)
+{
+    namespace_add_second_pair();
+    begin_ipv4();
+    namespace_ip("route add 198.51.0.0/16 via " OTHER_GATEWAY " metric 100");
+    namespace_ip("route add 198.51.100.0/25 via 192.0.2.3");
+    (void)crowd_settle();
+    expect_all_over("a");
+    namespace_ip("link set dev a down");
+    queries = 0;
+    (void)crowd_settle();
+    assert_in_range(queries, 0, 2 * FEW);
+    expect_all_over("c");
+    crowd_expect_all(R);
+    namespace_ip("link delete dev c");
+    expect_changes(TARGETS, FEW);
+    crowd_expect_all(0);
+}
+
+TEST(targets_of_two_links_are_told_apart)
+{
+    begin_ipv4();
+    namespace_add_second_pair();
+    namespace_ip("route add 198.51.100.0/25 via " OTHER_GATEWAY);
+    (void)crowd_settle();
+    set_running("c", "d", false);
+    expect_changes(127, FEW);
+    for (unsigned i = 0; i < TARGETS; i++)
+        assert_int_equal(crowd.flags[i], i < 127 ? 0 : R);
+    set_running("a", "b", false);
+    expect_changes(TARGETS - 127, FEW);
+    crowd_expect_all(0);
+    set_running("c", "d", true);
+    expect_changes(127, FEW);
+    set_running("a", "b", true);
+    expect_changes(TARGETS - 127, FEW);
+    crowd_expect_all(R);
+}
+
+TEST(an_address_of_this_machine_depends_on_its_link)
+{
+    begin_ipv4();
+    crowd_watch(TARGETS, "203.0.113.2");
+    crowd_watch(TARGETS + 1, "127.0.0.1");
+    (void)crowd_settle();
+    namespace_add_second_pair();
+    expect_changes(1, MANY);
+    assert_int_equal(crowd.flags[TARGETS], R | L | D);
+    namespace_ip("link set dev c down");
+    (void)crowd_settle();
+    crowd_expect_agreement();
+    namespace_ip("link set dev lo down");
+    (void)crowd_settle();
+    crowd_expect_agreement();
+    assert_int_equal(crowd.flags[TARGETS + 1], 0);
+    namespace_ip("link set dev lo up");
+    (void)crowd_settle();
+    crowd_expect_agreement();
+    assert_int_equal(crowd.flags[TARGETS + 1], R | L | D);
+}
+
+/* ---- Links that change the routes of others --------------------------------------------------------------------- */
+
+TEST(legs_over_other_links_count)
+{
+    namespace_add_second_pair();
+    namespace_ip("route add default nexthop via " GATEWAY " nexthop via " OTHER_GATEWAY);
+    crowd_watch_ipv4(TARGETS);
+    crowd_expect_all(R);
+    namespace_ip("link set dev c down");
+    (void)crowd_settle();
+    expect_all_over("a");
+    crowd_expect_all(R);
+    namespace_ip("link set dev a down");
+    expect_changes(TARGETS, MANY);
+    crowd_expect_all(0);
+}
+
+/* The first gateway does not respond, so the kernel prefers the other one, until the link forgets its neighbours. */
+TEST(the_link_of_an_ipv6_gateway_that_does_not_respond_counts)
+{
+    namespace_add_second_pair();
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 100");
+    namespace_ip("-6 route add default via 2001:db8::1 metric 200");
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+    crowd_watch_ipv6(TARGETS);
+    expect_all_over("a");
+    set_running("c", "d", false);
+    expect_changes(TARGETS, MANY);
+    expect_all_over("c");
+    crowd_expect_all(0);
+}
+
+TEST(a_route_over_a_link_is_preferred_to_an_ipv6_gateway_that_does_not_respond)
+{
+    namespace_add_second_pair();
+    namespace_ip("-6 route add default via 2001:db8:c::1 metric 100");
+    namespace_ip("-6 route add default dev a metric 200");
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+    crowd_watch_ipv6(TARGETS);
+    expect_all_over("a");
+    set_running("c", "d", false);
+    expect_changes(TARGETS, MANY);
+    crowd_expect_all(0);
+}
+
+/* While its gateway does not respond, the kernel ignores the route to some of the targets. */
+TEST(a_longer_ipv6_route_returns_when_its_link_forgets_the_gateway)
+{
+    namespace_add_second_pair();
+    namespace_ip("-6 route add 2001:db8:1::80/121 via 2001:db8:c::1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+    crowd_watch_ipv6(TARGETS);
+    expect_all_over("a");
+    set_running("c", "d", false);
+    expect_changes(TARGETS - 127, MANY);
+    for (unsigned i = 0; i < TARGETS; i++)
+        assert_int_equal(crowd.flags[i], i < 127 ? R : 0);
+}
+
+static void begin_with_hidden_route(void)
+{
+    namespace_add_second_pair();
+    namespace_ip("-6 route add 2001:db8:1::40/122 via 2001:db8:c::1");
+    namespace_ip("-6 route add default dev a");
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+    crowd_watch_ipv6(TARGETS);
+    expect_all_over("a");
+}
+
+/* A link forgets its neighbours in several ways. */
+TEST(a_longer_ipv6_route_returns_with_any_change_of_its_link)
+{
+    static const char *const changes[] = { "link set dev c address 02:00:00:00:00:77", "link set dev c arp off" };
+
+    begin_with_hidden_route();
+    for (size_t i = 0; i < 2; i++) {
+        namespace_ip("%s", changes[i]);
+        expect_changes(64, MANY);
+        namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+        namespace_ip("link set dev a mtu %zu", 1400 + i);
+        expect_changes(64, MANY);
+    }
+}
+
+/* Without another route, the kernel uses it, whether its gateway responds or not. */
+TEST(a_hidden_ipv6_route_returns_when_the_shorter_one_is_deleted)
+{
+    begin_with_hidden_route();
+    namespace_ip("-6 route delete default");
+    (void)crowd_settle();
+    for (unsigned i = 0; i < TARGETS; i++)
+        assert_int_equal(crowd.flags[i], i >= 63 && i < 127 ? R : 0);
+    crowd_expect_agreement();
+}
+
+/* The kernel then uses each route, whether its gateway responds or not. No message is about the routes. */
+TEST(a_longer_ipv6_route_returns_when_packets_are_forwarded)
+{
+    namespace_add_second_pair();
+    namespace_ip("-6 route add 2001:db8:1::80/121 via 2001:db8:c::1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+    crowd_watch_ipv6(TARGETS);
+    namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
+    (void)crowd_settle();
+    set_running("c", "d", false);
+    expect_changes(TARGETS - 127, MANY);
+    for (unsigned i = 0; i < TARGETS; i++)
+        assert_int_equal(crowd.flags[i], i < 127 ? R : 0);
+}
+
+TEST(a_link_that_falls_costs_few_queries_if_ipv6_packets_are_forwarded)
+{
+    namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
+    namespace_add_second_pair();
+    crowd_route(true, "::/0", "2001:db8::1");
+    crowd_watch_ipv6(TARGETS);
+    set_running("c", "d", false);
+    expect_changes(0, FEW);
+    namespace_ip("link delete dev c");
+    expect_changes(0, 2 * FEW);
+    namespace_ip("link set dev a down");
+    expect_changes(TARGETS, FEW);
+    crowd_expect_all(0);
+}
+
+TEST(the_link_of_another_ipv4_default_gateway_counts)
+{
+    namespace_add_second_pair();
+    namespace_ip("route add default via " OTHER_GATEWAY);
+    namespace_ip("route append default via " GATEWAY);
+    namespace_ip("neighbour replace " OTHER_GATEWAY " dev c nud failed");
+    namespace_ip("neighbour replace " GATEWAY " dev a lladdr 02:00:00:00:00:01 nud reachable");
+    crowd_watch_ipv4(TARGETS);
+    expect_all_over("a");
+    set_running("c", "d", false);
+    expect_changes(TARGETS, FEW);
+    crowd_expect_all(0);
+    expect_all_over("c");
+}
+
+/* The kernel then takes the address of another link as the source. */
+TEST(the_ipv6_address_of_another_link_counts)
+{
+    namespace_add_second_pair();
+    begin_without_source();
+    crowd_watch_ipv6(TARGETS);
+    crowd_expect_all(R | D);
+    namespace_ip("-6 address delete 2001:db8:c::2/64 dev c");
+    expect_changes(TARGETS, MANY);
+    crowd_expect_all(0);
+    namespace_ip("-6 address add 2001:db8:c::2/64 dev c nodad");
+    expect_changes(TARGETS, MANY);
+    crowd_expect_all(R | D);
+    namespace_ip("link set dev c down");
+    expect_changes(TARGETS, MANY);
+    crowd_expect_all(0);
+}
+
+TEST(the_ipv6_address_of_lo_counts)
+{
+    begin_without_source();
+    crowd_watch_ipv6(TARGETS);
+    crowd_expect_all(0);
+    namespace_ip("-6 address add 2001:db8:77::1/128 dev lo nodad");
+    expect_changes(TARGETS, MANY);
+    crowd_expect_all(R | D);
+}
+
+/* An on-link route over "c", which the kernel ignores without a carrier, and the default route over "a". */
+static void begin_with_ignored_route(void)
+{
+    namespace_add_second_pair();
+    namespace_ip("route add 198.51.100.0/25 dev c");
+    begin_ipv4();
+    for (unsigned i = 0; i < TARGETS; i++)
+        assert_int_equal(crowd.flags[i], i < 127 ? R | D : R);
+}
+
+static void expect_ignored_route(void)
+{
+    set_running("c", "d", false);
+    expect_changes(127, MANY);
+    crowd_expect_all(R);
+    set_running("c", "d", true);
+    expect_changes(127, MANY);
+    for (unsigned i = 0; i < TARGETS; i++)
+        assert_int_equal(crowd.flags[i], i < 127 ? R | D : R);
+}
+
+TEST(routes_that_were_ignored_without_a_carrier_return)
+{
+    namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");
+    begin_with_ignored_route();
+    expect_ignored_route();
+}
+
+TEST(routes_that_are_ignored_from_now_on_return)
+{
+    begin_with_ignored_route();
+    namespace_sysctl("net.ipv4.conf.all.ignore_routes_with_linkdown", "1");
+    expect_ignored_route();
+}
+
+TEST(routes_that_are_ignored_over_one_link_return)
+{
+    begin_with_ignored_route();
+    namespace_sysctl("net.ipv4.conf.c.ignore_routes_with_linkdown", "1");
+    expect_ignored_route();
+}
+
+/* A new link has the default setting. */
+TEST(routes_that_are_ignored_over_a_new_link_return)
+{
+    namespace_sysctl("net.ipv4.conf.default.ignore_routes_with_linkdown", "1");
+    begin_with_ignored_route();
+    expect_ignored_route();
+}
+
+TEST(a_link_costs_no_query_after_routes_are_no_longer_ignored)
+{
+    namespace_sysctl("net.ipv4.conf.a.ignore_routes_with_linkdown", "1");
+    namespace_add_second_pair();
+    begin_ipv4();
+    namespace_sysctl("net.ipv4.conf.a.ignore_routes_with_linkdown", "0");
+    (void)crowd_settle();
+    namespace_ip("link set dev c mtu 1400");
+    expect_changes(0, 0);
+}
