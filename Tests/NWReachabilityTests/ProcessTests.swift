@@ -12,7 +12,7 @@ struct ProcessTests {
     @Test("Monitors that nobody starts open nothing and start no thread")
     func unstarted() async {
         await #expect(processExitsWith: .success) {
-            await startTimers()
+            try await startTimers()
             func openNothing() throws -> Bool {
                 let before = try Holdings()
                 let monitors = (0..<1000).flatMap { _ in
@@ -73,14 +73,18 @@ struct ProcessTests {
     @Test("After storms of start, cancel and release, no thread, descriptor or memory stays")
     func storm() async {
         await #expect(processExitsWith: .success) {
-            await startTimers()
+            try await startTimers()
             let cycles = min(Repetitions.cycles, 10_000)
             let before = try Holdings().descriptors
             try await runStorm(cycles, until: before)
-            let memory = try Holdings.memory()
-            try await runStorm(cycles, until: before)
-            // 10,000 monitors take millions of bytes.
-            let growth = try Holdings.memory() - memory
+            // malloc(3) keeps memory for each thread, and Dispatch may start threads in a storm. Then it is tried again: a
+            // leak takes millions of bytes in every storm.
+            var growth = Int.max
+            for _ in 0..<5 where growth >= 500_000 {
+                let memory = try Holdings.memory()
+                try await runStorm(cycles, until: before)
+                growth = try Holdings.memory() - memory
+            }
             #expect(growth < 500_000, "\(growth) bytes stay")
         }
     }
@@ -112,12 +116,11 @@ struct ProcessTests {
     }
 }
 
-/// Returns when Dispatch has the descriptors and the thread that it needs for timers.
-private func startTimers() async {
+/// Returns when Dispatch has the descriptors and the thread that it needs for timers. The descriptor of the clock may come
+/// last: Dispatch opens it when a timer has time left.
+private func startTimers() async throws {
     DispatchQueue.global().asyncAfter(deadline: .now() + 1000) {}
-    await withCheckedContinuation { isReady in
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { isReady.resume() }
-    }
+    try await waitUntil { try Holdings().descriptors.contains { $0.hasSuffix("[timerfd]") } }
 }
 
 /// Also waits until the library's threads have ended and the process has no more than these descriptors.
@@ -131,7 +134,8 @@ private func runStorm(_ cycles: Int, until before: Set<String>) async throws {
         try Holdings.threads(named: "reach") + Holdings().descriptors.subtracting(before)
     }
     try await waitUntil { try remaining().isEmpty || .now > deadline }
-    #expect(try remaining() == [])
+    let remained = try remaining()
+    #expect(remained == [], "\(remained)")
 }
 
 /// Monitors in a namespace with a default route of IPv4, started by a thread that may not open some sockets.
