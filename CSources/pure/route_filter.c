@@ -69,28 +69,36 @@ static void load_prefix_length(struct route_filter *filter)
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, PREFIX_LENGTH_OFFSET);
 }
 
-/* Passes a message about this gateway if the gateway has failed before, or fails now. The accumulator has the last word
- * of the neighbour's address. Other neighbours with that word pass, too. */
-static void add_gateway(struct route_filter *filter, const struct route_filter_gateway *gateway)
+/* Loads the last word of the neighbour's address. The attributes begin where those of a route do, and NDA_DST has the
+ * number of RTA_DST. */
+static void load_neighbour(struct route_filter *filter)
 {
-    uint32_t word;
-    unsigned over;
-
-    memcpy(&word, gateway->address.bytes + 12, sizeof word);
-    over = begin_jump(filter, BPF_JEQ, ntohl(word));
-    if (!gateway->failed) {
-        add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, NEIGHBOUR_STATE_OFFSET);
-        add_jump(filter, BPF_JMP | BPF_JEQ, htons(NUD_FAILED), 1, 0);
-        add_instruction(filter, BPF_RET | BPF_K, 0);
-    }
-    add_pass(filter);
-    end_jump(filter, over);
+    add_instruction(filter, BPF_LDX | BPF_IMM, NDA_DST);
+    add_instruction(filter, BPF_LD | BPF_IMM, ATTRIBUTES_OFFSET);
+    add_instruction(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_NLATTR));
+    add_instruction(filter, BPF_MISC | BPF_TAX, 0);
+    add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + 12);
 }
 
-/* The attributes begin where those of a route do, and NDA_DST has the number of RTA_DST. */
+/* Passes a message about a gateway, or only about one that has failed. Other neighbours with the same last word pass,
+ * too. Drops all others. */
+static void add_gateways(struct route_filter *filter, const struct route_filter_gateway *gateways, size_t count,
+                         bool only_failed)
+{
+    load_neighbour(filter);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t word;
+
+        memcpy(&word, gateways[i].address.bytes + 12, sizeof word);
+        if (gateways[i].failed || !only_failed)
+            pass_if_equal(filter, ntohl(word));
+    }
+    add_instruction(filter, BPF_RET | BPF_K, 0);
+}
+
 static void add_neighbours(struct route_filter *filter, const struct route_filter_gateway *gateways, size_t count)
 {
-    unsigned others;
+    unsigned others, not_failed;
 
     add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET);
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_NEWNEIGH), 2, 0);
@@ -99,14 +107,11 @@ static void add_neighbours(struct route_filter *filter, const struct route_filte
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
     add_jump(filter, BPF_JMP | BPF_JEQ, AF_INET6, 1, 0);
     add_instruction(filter, BPF_RET | BPF_K, 0);
-    add_instruction(filter, BPF_LDX | BPF_IMM, NDA_DST);
-    add_instruction(filter, BPF_LD | BPF_IMM, ATTRIBUTES_OFFSET);
-    add_instruction(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_NLATTR));
-    add_instruction(filter, BPF_MISC | BPF_TAX, 0);
-    add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + 12);
-    for (size_t i = 0; i < count; i++)
-        add_gateway(filter, &gateways[i]);
-    add_instruction(filter, BPF_RET | BPF_K, 0);
+    add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, NEIGHBOUR_STATE_OFFSET);
+    not_failed = begin_jump(filter, BPF_JEQ, htons(NUD_FAILED));
+    add_gateways(filter, gateways, count, false);
+    end_jump(filter, not_failed);
+    add_gateways(filter, gateways, count, true);
     end_jump(filter, others);
 }
 

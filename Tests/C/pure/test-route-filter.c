@@ -280,6 +280,23 @@ TEST(only_gateways_that_fail_or_have_failed_pass)
     free(filter);
 }
 
+/* The program does not compare the links, nor the first words of an address. */
+TEST(a_gateway_that_has_failed_passes_beside_others_that_end_alike)
+{
+    struct route_filter_gateway gateways[] = { { .address = make("fe80::1"), .index = 3 },
+                                               { .address = make("fe80::1"), .index = 4, .failed = true },
+                                               { .address = make("2001:db8::1"), .index = 4 } };
+    struct route_filter        *filter = malloc(sizeof *filter);
+
+    route_filter_build_open(filter, gateways, 3);
+    attach_program(filter);
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_REACHABLE));
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_FAILED));
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "2001:db8::1", NUD_FAILED));
+    assert_false(neighbour_passes(RTM_NEWNEIGH, "2001:db8::2", NUD_FAILED));
+    free(filter);
+}
+
 TEST(the_longest_filter_fits)
 {
     struct route_filter_gateway gateways[ROUTE_FILTER_GATEWAYS] = { 0 };

@@ -41,6 +41,26 @@ TEST(an_ipv6_gateway_that_fails_and_comes_back_reports_the_other_route)
     EXPECT_FRESH("2001:db8:1::7", R);
 }
 
+/* Routers often have the address fe80::1 on each of their links. */
+TEST(an_ipv6_gateway_comes_back_while_one_with_the_same_address_responds)
+{
+    struct watcher returning;
+
+    namespace_add_second_pair();
+    namespace_ip("-6 route add 2001:db8:2::/48 via fe80::1 dev c");
+    namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev a metric 100");
+    namespace_ip("-6 route append 2001:db8:1::/48 dev c metric 100");
+    namespace_ip("neigh add fe80::1 lladdr 02:00:00:00:00:01 dev a nud reachable");
+    watcher_start(&watcher, expect_target("2001:db8:2::7"));
+    watcher_schedule_on(&returning, expect_target("2001:db8:1::7"), watcher.loop);
+    EXPECT_QUIET(&returning);
+    namespace_ip("neigh change fe80::1 dev a nud failed");
+    EXPECT_CHANGE(&returning, R | D);
+    namespace_ip("neigh replace fe80::1 lladdr 02:00:00:00:00:01 dev a nud reachable");
+    EXPECT_CHANGE(&returning, R);
+    watcher_stop(&returning);
+}
+
 /* ---- The same for new targets and scheduled ones ---------------------------------------------------------------- */
 
 #define DESTINATIONS 24
