@@ -77,6 +77,11 @@ bool stack_find_remote(const char *name, struct aim_address *ret)
     return false;
 }
 
+bool stack_has_tunnel_over_ipv6(void)
+{
+    return if_nametoindex("s6") != 0;
+}
+
 bool stack_is_point_to_point_tunnel(const char *name)
 {
     struct aim_address unused;

@@ -18,6 +18,9 @@ int stack_change(unsigned number, unsigned choice, struct text *text);
 /* The other end of a tunnel. stack_change always gives the same one to a tunnel of this name. False: not a tunnel. */
 bool stack_find_remote(const char *name, struct aim_address *ret);
 
+/* Whether there is a tunnel whose packets are sent in packets of IPv6. */
+bool stack_has_tunnel_over_ipv6(void);
+
 /* A tunnel that is not vxlan: packets to all of its addresses go to one other end. An ip6tnl link without a local
  * address is one too, but the kernel does not set its IFF_POINTOPOINT. */
 bool stack_is_point_to_point_tunnel(const char *name);
