@@ -14,7 +14,7 @@ const char *const change_prefixes[2][CHANGE_PREFIXES] = {
       "2001:db8:1::80/121", "2001:db8:1::/124", "2001:db8:9::/64", "fd00::/8" },
 };
 
-const char *const change_actions[] = { "add", "del", "replace" };
+const char *const change_actions[] = { "add", "del", "replace", "append" };
 
 static const struct change_kind *const tables[] = { link_changes, neighbour_changes, route_changes, rule_changes };
 

@@ -423,9 +423,9 @@ static SCNetworkReachabilityFlags flags_of_socket(const struct aim *aim, unsigne
         return flags_of_default_socket(aim, oif);
     if (!connect_socket(aim, aim->remote.family, aim->remote.bytes, oif, source) || !has_source(&query, source))
         return 0;
-    if (aim_is_loopback(aim))
+    if (aim_is_loopback(aim) || is_own_address(aim))
         return is_running(if_nametoindex("lo")) ? R | L : 0;
-    return is_own_address(aim) ? R | L : R;
+    return R;
 }
 
 /* ---- Aims ------------------------------------------------------------------------------------------------------- */

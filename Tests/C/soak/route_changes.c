@@ -58,6 +58,21 @@ static void choose_hops(change *bits, unsigned family, struct writer_route *rout
     }
 }
 
+/* Among IPv4 default routes with the same metric, the kernel takes turns if it does not know their gateways. */
+static enum writer_action choose_action(change *bits, const char *prefix)
+{
+    const enum writer_action action = random_take(bits, 4);
+
+    return action == WRITER_APPEND && strcmp(prefix, "0.0.0.0/0") == 0 ? WRITER_REPLACE : action;
+}
+
+static const char *choose_from(change *bits, unsigned family)
+{
+    static const char *const sources[] = { "2001:db8::/64", "2001:db8:c::2/128" };
+
+    return family == 1 && random_take(bits, 8) == 0 ? sources[random_take(bits, COUNT(sources))] : NULL;
+}
+
 static int set_route(change bits, struct world *world, struct change_made *ret)
 {
     static const struct {
@@ -69,13 +84,17 @@ static int set_route(change bits, struct world *world, struct change_made *ret)
                   { RTN_THROW, "throw " },
                   { RTN_LOCAL, "local " } };
     static const unsigned metrics[] = { 0, 10, 20 }, tables[] = { 0, 0, 0, 0, 100, 101 };
-    const unsigned        family = random_take(&bits, 2), action = random_take(&bits, 3);
-    const unsigned        type = random_take(&bits, 12);
-    struct writer_route   route = { .prefix = change_prefixes[family][random_take(&bits, CHANGE_PREFIXES)] };
+    const unsigned        family = random_take(&bits, 2), type = random_take(&bits, 12);
+    struct writer_route   route = { .prefix = change_prefixes[family][random_take(&bits, CHANGE_PREFIXES)],
+                                    .from = choose_from(&bits, family) };
+
+    const enum writer_action action = choose_action(&bits, route.prefix);
 
     snprintf(ret->prefix, sizeof ret->prefix, "%s", route.prefix);
     text_add(&ret->text, "route %s %s%s", change_actions[action], type < COUNT(types) ? types[type].name : "",
              route.prefix);
+    if (route.from != NULL)
+        text_add(&ret->text, " from %s", route.from);
     route.table = tables[random_take(&bits, COUNT(tables))];
     /* Only what the local table calls local may be a source. */
     if (route.table != 0 && type < COUNT(types) && types[type].type == RTN_LOCAL)

@@ -155,6 +155,8 @@ static uint16_t flags_of(enum writer_action action)
         return NLM_F_CREATE | NLM_F_EXCL;
     case WRITER_REPLACE:
         return NLM_F_CREATE | NLM_F_REPLACE;
+    case WRITER_APPEND:
+        return NLM_F_CREATE | NLM_F_APPEND;
     default:
         return 0;
     }
@@ -336,15 +338,17 @@ int writer_route(struct writer *writer, enum writer_action action, const struct 
     union request    request;
     struct nlmsghdr *header;
     struct rtmsg    *info;
-    struct ip        ip, gateway, source;
+    struct ip        ip, gateway, source, from = { 0 };
 
     if (!parse(route->prefix, &ip) || (route->gateway != NULL && !parse(route->gateway, &gateway)) ||
-        (route->source != NULL && !parse(route->source, &source)))
+        (route->source != NULL && !parse(route->source, &source)) ||
+        (route->from != NULL && !parse(route->from, &from)))
         return EINVAL;
     header = begin(&request, action == WRITER_DELETE ? RTM_DELROUTE : RTM_NEWROUTE, flags_of(action));
     info = mnl_nlmsg_put_extra_header(header, sizeof *info);
     info->rtm_family = ip.family;
     info->rtm_dst_len = ip.bits;
+    info->rtm_src_len = from.bits;
     info->rtm_type = (unsigned char)(route->type != 0 ? route->type : RTN_UNICAST);
     info->rtm_table = route->table == 0 ? RT_TABLE_MAIN : RT_TABLE_UNSPEC;
     /* The destination identifies the route to delete: the fields below would have to match too. */
@@ -357,6 +361,8 @@ int writer_route(struct writer *writer, enum writer_action action, const struct 
     }
     if (ip.bits != 0)
         mnl_attr_put(header, RTA_DST, ip.length, ip.bytes);
+    if (from.bits != 0)
+        mnl_attr_put(header, RTA_SRC, from.length, from.bytes);
     if (route->table != 0)
         mnl_attr_put_u32(header, RTA_TABLE, route->table);
     if (route->metric != 0)

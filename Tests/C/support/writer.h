@@ -33,7 +33,8 @@ void writer_close(struct writer *writer);
 int writer_batch(struct writer *writer);
 int writer_flush(struct writer *writer);
 
-enum writer_action { WRITER_ADD, WRITER_DELETE, WRITER_REPLACE };
+/* WRITER_APPEND: beside the routes with the same prefix and metric. Only for routes. */
+enum writer_action { WRITER_ADD, WRITER_DELETE, WRITER_REPLACE, WRITER_APPEND };
 
 /* ---- Links. By index, which writer_index finds (0: there is none). */
 unsigned writer_index(const char *name);
@@ -59,6 +60,7 @@ struct writer_route {
     unsigned          index;
     const char       *gateway; /* of the other family: a next hop of that family (IPv4 over IPv6) */
     const char       *source;  /* the preferred source address */
+    const char       *from;    /* IPv6: a prefix; the route is for packets from it only */
     unsigned          type;    /* RTN_...; 0: RTN_UNICAST */
     unsigned          metric, table, nexthop, expires;
     struct writer_leg legs[2]; /* both given: a multipath route */
