@@ -413,7 +413,7 @@ soak: $(BUILD)/tests/test-soak
 
 # The same in each kind of sandbox, one after the other: make soak-denied STEPS=100. In most of them the library evaluates
 # every 2 seconds, so a step takes as long.
-# device-gone is left out: in it no interface exists for the library, but each does for the oracle.
+# device-gone is left out: there the library finds no interface, but the oracle finds all.
 DENIALS    = $(filter-out device-gone,\
                $(shell sed -n 's/.*\[DENIAL_[A-Z0-9_]*\] = { "\([^"]*\)".*/\1/p' Tests/C/support/denial.c))
 

@@ -80,8 +80,8 @@ static void load_neighbour(struct route_filter *filter)
     add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + 12);
 }
 
-/* Passes a message about a gateway, or only about one that has failed. Other neighbours with the same last word pass,
- * too. Drops all others. */
+/* Passes messages about all gateways, or `only_failed`: about those that had failed before. Other neighbours with the
+ * same last word pass, too. Drops all others. */
 static void add_gateways(struct route_filter *filter, const struct route_filter_gateway *gateways, size_t count,
                          bool only_failed)
 {
@@ -98,7 +98,7 @@ static void add_gateways(struct route_filter *filter, const struct route_filter_
 
 static void add_neighbours(struct route_filter *filter, const struct route_filter_gateway *gateways, size_t count)
 {
-    unsigned others, not_failed;
+    unsigned others, other_states;
 
     add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET);
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_NEWNEIGH), 2, 0);
@@ -108,9 +108,10 @@ static void add_neighbours(struct route_filter *filter, const struct route_filte
     add_jump(filter, BPF_JMP | BPF_JEQ, AF_INET6, 1, 0);
     add_instruction(filter, BPF_RET | BPF_K, 0);
     add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, NEIGHBOUR_STATE_OFFSET);
-    not_failed = begin_jump(filter, BPF_JEQ, htons(NUD_FAILED));
+    /* If the neighbour fails now, each gateway counts. */
+    other_states = begin_jump(filter, BPF_JEQ, htons(NUD_FAILED));
     add_gateways(filter, gateways, count, false);
-    end_jump(filter, not_failed);
+    end_jump(filter, other_states);
     add_gateways(filter, gateways, count, true);
     end_jump(filter, others);
 }
@@ -251,8 +252,9 @@ static void add_family(struct route_filter *filter, uint8_t family, const struct
     end_jump(filter, other_family);
 }
 
-/* The rest of the program is shorter than 100 instructions. A gateway takes up to 5. */
-_Static_assert(ADDRESS_TREE_PREFIXES * 11 + ROUTE_FILTER_GATEWAYS * 5 + 100 <=
+/* The rest of the program is shorter than 120 instructions. A gateway takes up to 4. */
+_Static_assert(ROUTE_FILTER_GATEWAYS * 2 + 6 <= UINT8_MAX, "a conditional jump skips all gateways");
+_Static_assert(ADDRESS_TREE_PREFIXES * 11 + ROUTE_FILTER_GATEWAYS * 4 + 120 <=
                    sizeof((struct route_filter *)0)->code / sizeof(struct sock_filter),
                "a prefix takes up to 11 instructions");
 

@@ -5,7 +5,7 @@ internal import Testing
 
 /// What this process holds.
 package struct Holdings: Equatable {
-    /// With what each is open for: "5 anon_inode:[timerfd]".
+    /// The number of each, and what it is open for: "5 anon_inode:[timerfd]".
     package let descriptors: Set<String>
     package let threads: Set<String>
 
@@ -13,7 +13,7 @@ package struct Holdings: Equatable {
         descriptors = try Set(
             Holdings.entries("/proc/self/fd").compactMap { number in
                 var file = [CChar](repeating: 0, count: 64)
-                // -1: the descriptor has been closed, as that of the folder itself.
+                // -1: no descriptor, or it has been closed, as that of the folder itself.
                 let length = readlink("/proc/self/fd/\(number)", &file, file.count)
                 guard length >= 0 else { return nil }
                 return "\(number) " + String(decoding: file.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -281,7 +281,7 @@ TEST(only_gateways_that_fail_or_have_failed_pass)
 }
 
 /* The program does not compare the links, nor the first words of an address. */
-TEST(a_gateway_that_has_failed_passes_beside_others_that_end_alike)
+TEST(a_gateway_that_has_failed_passes_beside_others_with_the_same_last_32_bits)
 {
     struct route_filter_gateway gateways[] = { { .address = make("fe80::1"), .index = 3 },
                                                { .address = make("fe80::1"), .index = 4, .failed = true },
@@ -304,7 +304,7 @@ TEST(the_longest_filter_fits)
     struct route_filter        *filter = malloc(sizeof *filter);
 
     for (unsigned i = 0; i < ROUTE_FILTER_GATEWAYS; i++) {
-        gateways[i].address = make("fe80::1");
+        gateways[i] = (struct route_filter_gateway){ .address = make("fe80::1"), .failed = true };
         gateways[i].address.bytes[15] = (uint8_t)(i + 1);
     }
     for (unsigned i = 0; i < ADDRESS_TREE_PREFIXES; i++) {
@@ -315,5 +315,7 @@ TEST(the_longest_filter_fits)
     attach_program(filter);
     assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::10", NUD_FAILED));
     assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::11", NUD_FAILED));
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::10", NUD_REACHABLE));
+    assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::11", NUD_REACHABLE));
     free(filter);
 }

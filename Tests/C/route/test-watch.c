@@ -51,6 +51,7 @@ TEST(an_ipv6_gateway_comes_back_while_one_with_the_same_address_responds)
     namespace_ip("-6 route add 2001:db8:1::/48 via fe80::1 dev a metric 100");
     namespace_ip("-6 route append 2001:db8:1::/48 dev c metric 100");
     namespace_ip("neigh add fe80::1 lladdr 02:00:00:00:00:01 dev a nud reachable");
+    namespace_ip("neigh add fe80::1 lladdr 02:00:00:00:00:02 dev c nud reachable");
     watcher_start(&watcher, expect_target("2001:db8:2::7"));
     watcher_schedule_on(&returning, expect_target("2001:db8:1::7"), watcher.loop);
     EXPECT_QUIET(&returning);

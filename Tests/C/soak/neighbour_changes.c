@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes of IPv6 gateways, which respond or not, and of what depends on it: whether the machine forwards packets. */
+/* Changes of IPv6 gateways, which respond or not, and of forwarding: a machine that forwards packets uses gateways that
+ * do not respond, too. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include "support/namespace.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+#define VALID " lladdr 02:00:00:00:00:01 nud reachable"
 
 static const struct {
     const char *address, *link;
@@ -22,58 +25,80 @@ static bool run(struct text *text, const char *command)
     return namespace_try_ip("%s", command);
 }
 
-/* The library promises to notice the return of a gateway that no path has had, and any change of a tunnel's gateway,
- * with the next change of an address (docs/reliability.md). */
 static int change_an_address(struct world *world, struct text *text)
 {
     text_add(text, "; addr replace 10.99.0.1/32 dev lo");
     return writer_address(&world->writer, WRITER_REPLACE, writer_index("lo"), "10.99.0.1/32");
 }
 
-enum state { GONE, VALID, FAILED, STATES };
-
-/* The kernel announces that an entry has failed only if it was valid before. */
-static bool set_entry(struct text *text, const char *address, const char *link, enum state state)
+static bool find_link(unsigned gateway, char ret[IF_NAMESIZE])
 {
-    char remove[128], replace[128], fail[128];
-
-    snprintf(remove, sizeof remove, "neigh del %s dev %s", address, link);
-    snprintf(replace, sizeof replace, "neigh replace %s dev %s lladdr 02:00:00:00:00:01 nud reachable", address, link);
-    snprintf(fail, sizeof fail, "neigh change %s dev %s nud failed", address, link);
-    if (state == GONE)
-        return run(text, remove);
-    return run(text, replace) && (state == VALID || run(text, fail));
+    return if_indextoname(world_index(gateways[gateway].link), ret) != NULL;
 }
 
-static int set_gateway(change bits, struct world *world, struct change_made *ret)
+/* The kernel announces what ip(8) does only if the entry was valid before. Returns whether it was done. */
+static bool set_failed(struct text *text, const char *address, const char *link)
 {
-    const unsigned   which = random_take(&bits, COUNT(gateways));
-    const enum state state = random_take(&bits, STATES);
-    char             link[IF_NAMESIZE];
+    char replace[128], fail[128];
 
-    if (if_indextoname(world_index(gateways[which].link), link) == NULL)
+    snprintf(replace, sizeof replace, "neigh replace %s dev %s" VALID, address, link);
+    snprintf(fail, sizeof fail, "neigh change %s dev %s nud failed", address, link);
+    return run(text, replace) && run(text, fail);
+}
+
+/* The library notices a change of a tunnel's gateway with the next change of an address: see docs/reliability.md. */
+static int after_failure(struct world *world, struct change_made *ret)
+{
+    snprintf(ret->prefix, sizeof ret->prefix, "::/0"); /* routes to any prefix can have the gateway */
+    return stack_has_tunnel_over_ipv6() ? change_an_address(world, &ret->text) : 0;
+}
+
+static int fail_gateway(change bits, struct world *world, struct change_made *ret)
+{
+    const unsigned which = random_take(&bits, COUNT(gateways));
+    char           link[IF_NAMESIZE];
+
+    if (!find_link(which, link))
         return ENODEV;
-    if (!set_entry(&ret->text, gateways[which].address, link, state))
-        return EINVAL;
-    snprintf(ret->prefix, sizeof ret->prefix, "::/0"); /* a hidden route to any prefix can return */
-    return state == FAILED && !stack_has_tunnel_over_ipv6() ? 0 : change_an_address(world, &ret->text);
+    return set_failed(&ret->text, gateways[which].address, link) ? after_failure(world, ret) : EINVAL;
 }
 
 /* While another route matches, the kernel does not use a route whose gateway has failed. */
 static int hide_route(change bits, struct world *world, struct change_made *ret)
 {
-    const unsigned      which = random_take(&bits, COUNT(gateways));
-    struct writer_route route = { .prefix = change_prefixes[1][random_take(&bits, CHANGE_PREFIXES)],
+    const unsigned      which = random_take(&bits, COUNT(gateways)), prefix = random_take(&bits, CHANGE_PREFIXES);
+    struct writer_route route = { .prefix = change_prefixes[1][prefix],
                                   .gateway = gateways[which].address,
                                   .index = world_index(gateways[which].link),
                                   .metric = 10 * random_take(&bits, 2) };
     char                link[IF_NAMESIZE];
+    int                 error, after;
 
-    if (if_indextoname(route.index, link) == NULL || !set_entry(&ret->text, route.gateway, link, FAILED))
+    if (!find_link(which, link))
         return ENODEV;
-    snprintf(ret->prefix, sizeof ret->prefix, "%s", route.prefix);
+    if (!set_failed(&ret->text, route.gateway, link))
+        return EINVAL;
     text_add(&ret->text, "; route replace %s via %s dev %s metric %u", route.prefix, route.gateway, link, route.metric);
-    return writer_route(&world->writer, WRITER_REPLACE, &route);
+    error = writer_route(&world->writer, WRITER_REPLACE, &route);
+    after = after_failure(world, ret);
+    return error != 0 ? error : after;
+}
+
+/* The library notices the return of a gateway that no path has had with the next change of an address. */
+static int return_gateway(change bits, struct world *world, struct change_made *ret)
+{
+    const unsigned which = random_take(&bits, COUNT(gateways));
+    const bool     is_forgotten = random_take(&bits, 2) == 0;
+    char           link[IF_NAMESIZE], command[128];
+
+    if (!find_link(which, link))
+        return ENODEV;
+    snprintf(command, sizeof command, is_forgotten ? "neigh del %s dev %s" : "neigh replace %s dev %s" VALID,
+             gateways[which].address, link);
+    if (!run(&ret->text, command))
+        return EINVAL;
+    snprintf(ret->prefix, sizeof ret->prefix, "::/0"); /* routes to any prefix can return */
+    return change_an_address(world, &ret->text);
 }
 
 static int set_forwarding(change bits, struct world *world, struct change_made *ret)
@@ -85,7 +110,8 @@ static int set_forwarding(change bits, struct world *world, struct change_made *
     return namespace_try_sysctl("net.ipv6.conf.all.forwarding", value) ? 0 : errno;
 }
 
-const struct change_kind neighbour_changes[] = { { .make = set_gateway, .weight = 24, .is_about_links = true },
-                                                 { .make = hide_route, .weight = 12, .is_about_links = true },
+const struct change_kind neighbour_changes[] = { { .make = fail_gateway, .weight = 8 },
+                                                 { .make = hide_route, .weight = 12 },
+                                                 { .make = return_gateway, .weight = 16, .is_about_links = true },
                                                  { .make = set_forwarding, .weight = 2, .is_about_links = true },
                                                  { .weight = 0 } };

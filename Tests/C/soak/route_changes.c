@@ -58,7 +58,8 @@ static void choose_hops(change *bits, unsigned family, struct writer_route *rout
     }
 }
 
-/* Among IPv4 default routes with the same metric, the kernel takes turns if it does not know their gateways. */
+/* Among IPv4 default routes with the same metric, the kernel takes turns if it does not know their gateways. (Among
+ * IPv6 routes only without CONFIG_IPV6_ROUTER_PREF, which most kernels have.) */
 static enum writer_action choose_action(change *bits, const char *prefix)
 {
     const enum writer_action action = random_take(bits, 4);
@@ -83,13 +84,12 @@ static int set_route(change bits, struct world *world, struct change_made *ret)
                   { RTN_PROHIBIT, "prohibit " },
                   { RTN_THROW, "throw " },
                   { RTN_LOCAL, "local " } };
-    static const unsigned metrics[] = { 0, 10, 20 }, tables[] = { 0, 0, 0, 0, 100, 101 };
-    const unsigned        family = random_take(&bits, 2), type = random_take(&bits, 12);
-    struct writer_route   route = { .prefix = change_prefixes[family][random_take(&bits, CHANGE_PREFIXES)],
-                                    .from = choose_from(&bits, family) };
-
+    static const unsigned    metrics[] = { 0, 10, 20 }, tables[] = { 0, 0, 0, 0, 100, 101 };
+    const unsigned           family = random_take(&bits, 2), type = random_take(&bits, 12);
+    struct writer_route      route = { .prefix = change_prefixes[family][random_take(&bits, CHANGE_PREFIXES)] };
     const enum writer_action action = choose_action(&bits, route.prefix);
 
+    route.from = choose_from(&bits, family);
     snprintf(ret->prefix, sizeof ret->prefix, "%s", route.prefix);
     text_add(&ret->text, "route %s %s%s", change_actions[action], type < COUNT(types) ? types[type].name : "",
              route.prefix);

@@ -25,6 +25,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/patience.h"
@@ -35,6 +36,7 @@ extern char **environ;
 /* Milliseconds: an event that takes longer has failed. The kernel destroys one namespace at a time, also those of other
  * processes. One with a million routes takes seconds. */
 #define PATIENCE 100000
+#define RECHECK  10
 
 /* ---- Entering --------------------------------------------------------------------------------------------------- */
 
@@ -357,16 +359,30 @@ static void await_rtnl(int fd)
     assert_int_equal(reply.header.nlmsg_type, NLMSG_ERROR);
 }
 
-/* Waits for messages of these groups until the condition holds. The socket is open before the first check. */
+/* Milliseconds on CLOCK_MONOTONIC. */
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+/* Waits for messages of these groups until the condition holds. The socket is open before the first check. A message
+ * can come before its change is visible, and no other one after it, so the condition is checked without a message,
+ * too. */
 static bool await(unsigned groups, bool (*holds)(const void *), const void *argument)
 {
+    const double  end = now() + patience_of(PATIENCE);
     struct pollfd poller = { .fd = namespace_listen(groups), .events = POLLIN };
     char          buffer[8192];
     bool          held;
 
-    while (!(held = holds(argument)) && poll(&poller, 1, patience_of(PATIENCE)) > 0)
+    while (!(held = holds(argument)) && now() < end) {
+        (void)poll(&poller, 1, RECHECK);
         while (recv(poller.fd, buffer, sizeof buffer, 0) > 0)
             continue;
+    }
     await_rtnl(poller.fd);
     close(poller.fd);
     return held;
@@ -422,7 +438,7 @@ static bool has_local_route(const char *address)
 
     assert_non_null(file);
     while (!found && fscanf(file, "%32s %x %*s %*s %*s %*s %*s %*s %x %*s", destination, &length, &flags) == 3)
-        found = length == 128 && (flags & RTF_LOCAL) != 0 && strcmp(destination, address) == 0;
+        found = length == 128 && (flags & RTF_LOCAL) != 0 && strncmp(destination, address, 32) == 0;
     fclose(file);
     return found;
 }
@@ -443,10 +459,23 @@ static bool holds_settled(const void *unused)
     return settled;
 }
 
+static void print_addresses(void)
+{
+    FILE *file = fopen("/proc/thread-self/net/if_inet6", "re");
+    char  line[128];
+
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        print_message("%.32s%s %s", line, has_local_route(line) ? "" : ", no local route,", line + 32);
+    if (file != NULL)
+        fclose(file);
+}
+
 void namespace_await_addresses(void)
 {
-    if (!await(RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE, holds_settled, NULL))
-        fail_msg("an IPv6 address has not settled");
+    if (await(RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE, holds_settled, NULL))
+        return;
+    print_addresses();
+    fail_msg("an IPv6 address has not settled");
 }
 
 static bool holds_duplicate(const void *unused)
