@@ -249,6 +249,16 @@ static bool neighbour_passes(uint16_t type, const char *text, uint16_t state)
     return recv(receiver, buffer, sizeof buffer, 0) > 0;
 }
 
+/* Attaches the filter that passes all routes. */
+static void attach_gateways(const struct route_filter_gateway *gateways, size_t count)
+{
+    struct route_filter *filter = malloc(sizeof *filter);
+
+    route_filter_build_open(filter, gateways, count);
+    attach_program(filter);
+    free(filter);
+}
+
 static void expect_neighbours(void)
 {
     assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_FAILED));
@@ -263,13 +273,12 @@ static void expect_neighbours(void)
 
 TEST(only_gateways_that_fail_or_have_failed_pass)
 {
-    struct route_filter_gateway gateways[] = { { .address = make("fe80::1"), .index = 3 },
-                                               { .address = make("fe80::2"), .index = 3, .failed = true } };
-    const struct address_prefix prefix = prefix_make("10.1.2.0", 24);
-    struct route_filter        *filter = malloc(sizeof *filter);
+    const struct route_filter_gateway gateways[] = { { .address = make("fe80::1"), .index = 3 },
+                                                     { .address = make("fe80::2"), .index = 3, .failed = true } };
+    const struct address_prefix       prefix = prefix_make("10.1.2.0", 24);
+    struct route_filter              *filter = malloc(sizeof *filter);
 
-    route_filter_build_open(filter, gateways, 2);
-    attach_program(filter);
+    attach_gateways(gateways, 2);
     expect_neighbours();
     assert_true(route_passes("10.9.9.0", 24));
     route_filter_build(filter, gateways, 2, &prefix, 1);
@@ -283,18 +292,15 @@ TEST(only_gateways_that_fail_or_have_failed_pass)
 /* The program does not compare the links, nor the first words of an address. */
 TEST(a_gateway_that_has_failed_passes_beside_others_with_the_same_last_32_bits)
 {
-    struct route_filter_gateway gateways[] = { { .address = make("fe80::1"), .index = 3 },
-                                               { .address = make("fe80::1"), .index = 4, .failed = true },
-                                               { .address = make("2001:db8::1"), .index = 4 } };
-    struct route_filter        *filter = malloc(sizeof *filter);
+    const struct route_filter_gateway gateways[] = { { .address = make("fe80::1"), .index = 3 },
+                                                     { .address = make("fe80::1"), .index = 4, .failed = true },
+                                                     { .address = make("2001:db8::1"), .index = 4 } };
 
-    route_filter_build_open(filter, gateways, 3);
-    attach_program(filter);
+    attach_gateways(gateways, 3);
     assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_REACHABLE));
     assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_FAILED));
     assert_true(neighbour_passes(RTM_NEWNEIGH, "2001:db8::1", NUD_FAILED));
     assert_false(neighbour_passes(RTM_NEWNEIGH, "2001:db8::2", NUD_FAILED));
-    free(filter);
 }
 
 TEST(the_longest_filter_fits)

@@ -19,12 +19,6 @@ static const struct {
                  { "fe80::1", "c" },        { "2001:db8::1a", "a" },  { "2001:db8:c::1a", "c" },
                  { "2001:db8:c::1b", "c" }, { "2001:db8:c::1c", "c" } };
 
-static bool run(struct text *text, const char *command)
-{
-    text_add(text, "%s%s", text->length > 0 ? "; " : "", command);
-    return namespace_try_ip("%s", command);
-}
-
 static int change_an_address(struct world *world, struct text *text)
 {
     text_add(text, "; addr replace 10.99.0.1/32 dev lo");
@@ -36,18 +30,18 @@ static bool find_link(unsigned gateway, char ret[IF_NAMESIZE])
     return if_indextoname(world_index(gateways[gateway].link), ret) != NULL;
 }
 
-/* The kernel announces what ip(8) does only if the entry was valid before. Returns whether it was done. */
+/* Makes the entry valid first: the kernel sends no message if ip(8) adds an entry that has failed. */
 static bool set_failed(struct text *text, const char *address, const char *link)
 {
     char replace[128], fail[128];
 
     snprintf(replace, sizeof replace, "neigh replace %s dev %s" VALID, address, link);
     snprintf(fail, sizeof fail, "neigh change %s dev %s nud failed", address, link);
-    return run(text, replace) && run(text, fail);
+    return world_run(replace, text) && world_run(fail, text);
 }
 
 /* The library notices a change of a tunnel's gateway with the next change of an address: see docs/reliability.md. */
-static int after_failure(struct world *world, struct change_made *ret)
+static int finish_failure(struct world *world, struct change_made *ret)
 {
     snprintf(ret->prefix, sizeof ret->prefix, "::/0"); /* routes to any prefix can have the gateway */
     return stack_has_tunnel_over_ipv6() ? change_an_address(world, &ret->text) : 0;
@@ -60,7 +54,7 @@ static int fail_gateway(change bits, struct world *world, struct change_made *re
 
     if (!find_link(which, link))
         return ENODEV;
-    return set_failed(&ret->text, gateways[which].address, link) ? after_failure(world, ret) : EINVAL;
+    return set_failed(&ret->text, gateways[which].address, link) ? finish_failure(world, ret) : EINVAL;
 }
 
 /* While another route matches, the kernel does not use a route whose gateway has failed. */
@@ -80,7 +74,7 @@ static int hide_route(change bits, struct world *world, struct change_made *ret)
         return EINVAL;
     text_add(&ret->text, "; route replace %s via %s dev %s metric %u", route.prefix, route.gateway, link, route.metric);
     error = writer_route(&world->writer, WRITER_REPLACE, &route);
-    after = after_failure(world, ret);
+    after = finish_failure(world, ret);
     return error != 0 ? error : after;
 }
 
@@ -95,7 +89,7 @@ static int return_gateway(change bits, struct world *world, struct change_made *
         return ENODEV;
     snprintf(command, sizeof command, is_forgotten ? "neigh del %s dev %s" : "neigh replace %s dev %s" VALID,
              gateways[which].address, link);
-    if (!run(&ret->text, command))
+    if (!world_run(command, &ret->text))
         return EINVAL;
     snprintf(ret->prefix, sizeof ret->prefix, "::/0"); /* routes to any prefix can return */
     return change_an_address(world, &ret->text);

@@ -6,7 +6,7 @@
 #include <net/if.h>
 #include <string.h>
 
-#include "support/namespace.h"
+#include "soak/world.h"
 #include "support/unit.h"
 
 /* The commands come after `link add`. */
@@ -28,28 +28,21 @@ static const struct {
 
 static bool refused[STACK_LINKS];
 
-/* Runs a command, and adds it to the text. */
-static bool run(struct text *text, const char *command)
-{
-    text_add(text, "%s%s", text->length > 0 ? "; " : "", command);
-    return namespace_try_ip("%s", command);
-}
-
 static int add_link(unsigned number, struct text *text)
 {
     char command[128];
 
     snprintf(command, sizeof command, "link add %s", links[number].add);
-    if (!run(text, command)) {
+    if (!world_run(command, text)) {
         refused[number] = true;
         return EOPNOTSUPP;
     }
     if (links[number].more[0] != '\0')
-        run(text, links[number].more);
+        world_run(links[number].more, text);
     snprintf(command, sizeof command, "link set dev %s up", links[number].name);
-    run(text, command);
+    world_run(command, text);
     snprintf(command, sizeof command, "addr add 10.%u.0.1/24 dev %s", 20 + number, links[number].name);
-    run(text, command);
+    world_run(command, text);
     return 0;
 }
 
@@ -63,7 +56,7 @@ int stack_change(unsigned number, unsigned choice, struct text *text)
         snprintf(command, sizeof command, "link del %s", links[number].name);
     else
         snprintf(command, sizeof command, "link set dev %s %s", links[number].name, choice % 3 == 1 ? "down" : "up");
-    return run(text, command) ? 0 : EINVAL;
+    return world_run(command, text) ? 0 : EINVAL;
 }
 
 bool stack_find_remote(const char *name, struct aim_address *ret)

@@ -57,6 +57,12 @@ const char *world_restore_text(const char *link)
                             : "link set dev p up; addr replace 10.9.0.1/24 dev p";
 }
 
+bool world_run(const char *command, struct text *text)
+{
+    text_add(text, "%s%s", text->length > 0 ? "; " : "", command);
+    return namespace_try_ip("%s", command);
+}
+
 void world_print(void)
 {
     print_message("sysctl net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.addr_gen_mode=1\n"

@@ -7,6 +7,7 @@
  * changes are made in it. An error of the set-up fails the test.
  */
 
+#include "soak/text.h"
 #include "support/namespace.h"
 #include "support/router.h"
 #include "support/writer.h"
@@ -24,6 +25,9 @@ void world_close(struct world *world);
 /* Makes "a", "c" or "p" usable: up, with a carrier, addresses and routes. The text has the commands of ip(8). */
 void        world_restore(struct world *world, const char *link);
 const char *world_restore_text(const char *link);
+
+/* Runs a command of ip(8), and adds it to the text. Returns whether it succeeded. */
+bool world_run(const char *command, struct text *text);
 
 /* Prints what world_open makes, as commands of ip(8). */
 void world_print(void);

@@ -25,11 +25,11 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/patience.h"
 #include "support/unit.h"
+#include "support/watcher.h"
 
 extern char **environ;
 
@@ -359,26 +359,17 @@ static void await_rtnl(int fd)
     assert_int_equal(reply.header.nlmsg_type, NLMSG_ERROR);
 }
 
-/* Milliseconds on CLOCK_MONOTONIC. */
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
-}
-
 /* Waits for messages of these groups until the condition holds. The socket is open before the first check. A message
  * can come before its change is visible, and no other one after it, so the condition is checked without a message,
  * too. */
 static bool await(unsigned groups, bool (*holds)(const void *), const void *argument)
 {
-    const double  end = now() + patience_of(PATIENCE);
+    const double  end = watcher_now() + patience_of(PATIENCE) / 1000;
     struct pollfd poller = { .fd = namespace_listen(groups), .events = POLLIN };
     char          buffer[8192];
     bool          held;
 
-    while (!(held = holds(argument)) && now() < end) {
+    while (!(held = holds(argument)) && watcher_now() < end) {
         (void)poll(&poller, 1, RECHECK);
         while (recv(poller.fd, buffer, sizeof buffer, 0) > 0)
             continue;
