@@ -100,6 +100,14 @@ static bool next_message(struct span *datagram, struct message *ret)
     return step != 0;
 }
 
+static void note_source_routes(struct rtnetlink *rtnetlink, const struct message *message)
+{
+    if (message->kind == MESSAGE_ROUTE && message->route.source_length > 0)
+        rtnetlink->source_routes = SOURCE_ROUTES_SOME;
+    if (message->kind == MESSAGE_RULE)
+        rtnetlink->source_routes = SOURCE_ROUTES_UNKNOWN;
+}
+
 /* Applies one datagram of events. Returns false if a link could not be stored. */
 static bool apply_events(struct rtnetlink *rtnetlink, size_t length, void (*handle)(void *, const struct message *),
                          void *info)
@@ -113,6 +121,7 @@ static bool apply_events(struct rtnetlink *rtnetlink, size_t length, void (*hand
             stored = link_table_apply(&rtnetlink->links, &message) == 0 && stored;
             link_table_note_change(&rtnetlink->links, message.link.index, clock_now());
         }
+        note_source_routes(rtnetlink, &message);
         if (message.kind == MESSAGE_OTHER)
             continue;
         probe_event((int)message.kind, is_link(&message) ? message.link.index : 0);

@@ -17,11 +17,26 @@
 #include "pure/link_table.h"
 #include "pure/message.h"
 
+/* Whether there are source-specific IPv6 routes: see source_routes.h. */
+enum source_routes {
+    SOURCE_ROUTES_UNKNOWN,
+    SOURCE_ROUTES_NONE,
+    SOURCE_ROUTES_HIDDEN, /* there may be some in a table that is too large to read */
+    SOURCE_ROUTES_SOME    /* there are, or there were, or a rule can make routes so */
+};
+
+struct netns_handle;
+
 struct rtnetlink {
-    struct netlink      events, requests;
-    struct link_table   links;
-    bool                barrier;        /* see rtnetlink_set_barrier */
-    bool                groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
+    struct netlink     events, requests;
+    struct link_table  links;
+    bool               barrier;        /* see rtnetlink_set_barrier */
+    bool               groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
+    enum source_routes source_routes;
+
+    /* Of the sockets; the owner sets it. NULL: source-specific routes are not found. */
+    const struct netns_handle *netns;
+
     void               *buffer;
     struct query_batch *batch;             /* NULL: there was none so far */
     atomic_ulong        overruns, queries; /* counters for SCNetworkReachabilityGetDescription */

@@ -12,7 +12,8 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-enum { TYPE_OFFSET = 4, FAMILY_OFFSET = 16, PREFIX_LENGTH_OFFSET = 17, ROUTE_TYPE_OFFSET = 23 };
+enum { TYPE_OFFSET = 4, FAMILY_OFFSET = 16, PREFIX_LENGTH_OFFSET = 17, SOURCE_LENGTH_OFFSET = 18 };
+enum { ROUTE_TYPE_OFFSET = 23 };
 enum { ATTRIBUTES_OFFSET = 28, PAYLOAD_OFFSET = 4 };
 enum { NEIGHBOUR_STATE_OFFSET = 24 };
 
@@ -229,6 +230,16 @@ static void pass_if_ipv6(struct route_filter *filter, const struct address_prefi
     add_pass(filter);
 }
 
+/* Passes multicast routes (see route_is_link_multicast) and source-specific ones (see kernel/source_routes.h). */
+static void pass_special_ipv6(struct route_filter *filter)
+{
+    add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, ROUTE_TYPE_OFFSET);
+    pass_if_equal(filter, RTN_MULTICAST);
+    add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, SOURCE_LENGTH_OFFSET);
+    add_jump(filter, BPF_JMP | BPF_JEQ, 0, 1, 0);
+    add_pass(filter);
+}
+
 static void add_family(struct route_filter *filter, uint8_t family, const struct address_prefix *prefixes, size_t count)
 {
     unsigned other_family;
@@ -236,10 +247,8 @@ static void add_family(struct route_filter *filter, uint8_t family, const struct
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
     add_jump(filter, BPF_JMP | BPF_JEQ, family, 1, 0);
     other_family = begin_jump(filter, BPF_JA, 0); /* a conditional jump is not long enough */
-    if (family == AF_INET6) {                     /* see route_is_link_multicast */
-        add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, ROUTE_TYPE_OFFSET);
-        pass_if_equal(filter, RTN_MULTICAST);
-    }
+    if (family == AF_INET6)
+        pass_special_ipv6(filter);
     store_first(filter, family == AF_INET ? 1 : 2);
     if (family == AF_INET)
         store_last_at_end(filter, 0);

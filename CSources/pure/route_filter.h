@@ -28,8 +28,8 @@ struct route_filter_gateway {
 void route_filter_build_open(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t count);
 
 /* The same, and it drops a route message if no address in `prefixes` is in the message's prefix, unless the route is an
- * IPv6 multicast route. It passes some route messages that it need not pass: it compares the first 64 bits of IPv6
- * addresses. `count` is at most ADDRESS_TREE_PREFIXES. */
+ * IPv6 route for multicast, or for packets from a prefix. It passes some route messages that it need not pass: it
+ * compares the first 64 bits of IPv6 addresses. `count` is at most ADDRESS_TREE_PREFIXES. */
 void route_filter_build(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t gateway_count,
                         const struct address_prefix *prefixes, size_t count);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 
+#include "kernel/source_routes.h"
 #include "route/address_path.h"
 
 /* Addresses that only a default route matches, or one of its two halves. If a longer prefix matches (a blackhole for
@@ -66,7 +67,7 @@ static bool no_default_exists(const struct route_query *query)
     for (size_t i = 0; i < REMAINING; i++)
         if (errors[i] != ENETUNREACH)
             return false;
-    return true;
+    return source_routes_find(query->rtnetlink) == SOURCE_ROUTES_NONE;
 }
 
 /* Finds the default path of one family. The reason is NoRoute if there is no default route. If `ret_neither` is not

@@ -286,8 +286,10 @@ static int monitor_run(struct source *source)
     changes->failed = error != 0 || drain_error != 0;
     if (news.any_unfinished)
         monitor->plan.changed = clock_now();
-    if (lost)
+    if (lost) {
         gateways_distrust(&monitor->gateways);
+        monitor->rtnetlink.source_routes = SOURCE_ROUTES_UNKNOWN;
+    }
     if (changes->prefix)
         mark_all_lifetimes_stale(monitor);
     round_note_changes(monitor, changes);

@@ -45,6 +45,16 @@ static void netns_free(struct netns *netns)
     free(netns);
 }
 
+/* Opens sockets in the namespace, which is that of the calling thread. */
+static int open_here(const struct netns *netns, enum rtnetlink_scope scope, struct rtnetlink *ret)
+{
+    const int error = rtnetlink_open(ret, scope);
+
+    if (error == 0)
+        ret->netns = &netns->handle;
+    return error;
+}
+
 static int netns_create(struct netns_id id, struct netns **ret)
 {
     struct netns *netns = calloc(1, sizeof *netns);
@@ -64,7 +74,7 @@ static int netns_create(struct netns_id id, struct netns **ret)
     }
     error = netns_handle_open(id, &netns->handle);
     if (error == 0)
-        error = rtnetlink_open(&netns->rtnetlink, RTNETLINK_LINKS);
+        error = open_here(netns, RTNETLINK_LINKS, &netns->rtnetlink);
     if (error == NETLINK_DENIED) {
         netns->denied = true;
         error = 0;
@@ -168,6 +178,7 @@ int netns_enter(const struct netns *netns)
 }
 
 struct open_rtnetlink_call {
+    const struct netns  *netns;
     enum rtnetlink_scope scope;
     struct rtnetlink    *rtnetlink;
 };
@@ -176,13 +187,13 @@ static int open_rtnetlink_in_namespace(void *argument)
 {
     const struct open_rtnetlink_call *call = argument;
 
-    return rtnetlink_open(call->rtnetlink, call->scope);
+    return open_here(call->netns, call->scope, call->rtnetlink);
 }
 
 int netns_open_rtnetlink(struct netns *netns, enum rtnetlink_scope scope, struct rtnetlink *ret)
 {
     return netns_run(netns, open_rtnetlink_in_namespace,
-                     &(struct open_rtnetlink_call){ .scope = scope, .rtnetlink = ret });
+                     &(struct open_rtnetlink_call){ .netns = netns, .scope = scope, .rtnetlink = ret });
 }
 
 /* ---- Evaluation ------------------------------------------------------------------------------------------------- */
@@ -218,7 +229,7 @@ static int evaluate_in_namespace(void *argument)
 
     pthread_mutex_lock(&netns->lock);
     if (netns->denied)
-        netns->denied = rtnetlink_open(&netns->rtnetlink, RTNETLINK_LINKS) != 0;
+        netns->denied = open_here(netns, RTNETLINK_LINKS, &netns->rtnetlink) != 0;
     pthread_mutex_unlock(&netns->lock);
     error = evaluate_over_shared_socket(call);
     return error == NETLINK_DENIED ? udp_probe_evaluate(call->questions, call->path) : error;
@@ -230,7 +241,7 @@ static int evaluate_over_all_links(void *argument)
 {
     const struct evaluate_call *call = argument;
     struct rtnetlink            rtnetlink;
-    int                         error = rtnetlink_open(&rtnetlink, RTNETLINK_LINKS);
+    int                         error = open_here(call->netns, RTNETLINK_LINKS, &rtnetlink);
 
     if (error == 0) {
         error = rtnetlink_read_links(&rtnetlink);

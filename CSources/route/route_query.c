@@ -15,6 +15,8 @@
 #include <linux/rtnetlink.h>
 #include <unistd.h>
 
+#include "kernel/source_routes.h"
+
 #define TUNNEL_DEPTH 4 /* tunnels inside one another that are followed */
 
 struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round_cache *cache,
@@ -38,6 +40,32 @@ static bool leaves_other_interface(const struct route_request *request, const st
            route->legs == NULL && route->oif != request->oif;
 }
 
+/* Whether only a source-specific route can lead to the destination: a query without a source has failed. */
+static bool needs_source(const struct route_request *request, int error)
+{
+    return error != 0 && route_query_failure(error) == 0 && request->destination.family == AF_INET6 &&
+           request->source.family == AF_UNSPEC;
+}
+
+/* Queries again, with the source address that the kernel chooses. If no route leads to the destination then either,
+ * returns `error`. */
+static int query_with_source(struct route_query *query, int error, struct route *ret)
+{
+    struct route_request request = query->request;
+    int                  failure = source_routes_choose(query->rtnetlink, &request, &request.source);
+
+    if (failure != 0 || request.source.family == AF_UNSPEC)
+        return failure != 0 ? failure : error;
+    failure = rtnetlink_query(query->rtnetlink, &request, ret);
+    if (failure != 0)
+        return route_query_failure(failure) != 0 ? failure : error;
+    if (leaves_other_interface(&request, ret))
+        return error;
+    if (ret->source.family == AF_UNSPEC)
+        ret->source = request.source;
+    return 0;
+}
+
 static int query_route(struct route_query *query, bool fib_match, struct route *ret)
 {
     struct route_request strict;
@@ -45,6 +73,8 @@ static int query_route(struct route_query *query, bool fib_match, struct route *
 
     query->request.fib_match = fib_match;
     error = rtnetlink_query(query->rtnetlink, &query->request, ret);
+    if (needs_source(&query->request, error))
+        return query_with_source(query, error, ret);
     if (error != 0 || !leaves_other_interface(&query->request, ret))
         return error;
     strict = query->request;

@@ -8,16 +8,19 @@
 
 #include "kernel/neighbours.h"
 #include "kernel/routing_policy.h"
+#include "kernel/source_routes.h"
 #include "route/monitor_state.h"
 
-/* Whether there can be a route that the kernel has hidden until now, because its gateway does not respond. */
-static bool can_hide_routes(struct monitor *monitor)
+/* Whether there can be an IPv6 route that was not used before: one that the kernel has hidden until now, because its
+ * gateway does not respond, or one for packets from a prefix. */
+static bool can_have_unused_route(struct monitor *monitor)
 {
-    return !monitor->settings.forwards && neighbours_any_failed(&monitor->rtnetlink);
+    return source_routes_find(&monitor->rtnetlink) != SOURCE_ROUTES_NONE ||
+           (!monitor->settings.forwards && neighbours_any_failed(&monitor->rtnetlink));
 }
 
-/* If no route in "main" leads to the leader, others can have one that was not used before: in the IPv4 table "default",
- * or one that was hidden. */
+/* If no route in "main" leads to the leader, others can have one that was not used before. For IPv4, it is in the table
+ * "default". */
 enum share_mode share_mode_choose(struct monitor *monitor, const struct question *question, bool must_check,
                                   const struct extent *extent, const struct path *path)
 {
@@ -30,7 +33,7 @@ enum share_mode share_mode_choose(struct monitor *monitor, const struct question
     if (extent->kind == EXTENT_ROUTE)
         return must_check ? SHARE_CHECK : SHARE_FOLLOW;
     if (must_check ||
-        (is_ipv4 ? !routing_policy_default_table_is_empty(&monitor->rtnetlink) : can_hide_routes(monitor)))
+        (is_ipv4 ? !routing_policy_default_table_is_empty(&monitor->rtnetlink) : can_have_unused_route(monitor)))
         return SHARE_LEAVE;
     return SHARE_FOLLOW;
 }

@@ -7,14 +7,10 @@
 #include "route/udp_probe.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kernel/ioctl.h"
-
-#define DISCARD_PORT 9 /* no packet is sent to it; connect(2) does not accept port 0 */
+#include "kernel/udp_socket.h"
 
 /* Addresses that hardly any route matches except a default route, or one of its two halves. */
 #define UDP_SAMPLES 2
@@ -30,41 +26,12 @@ struct udp_probe {
     struct link            link; /* of oif */
 };
 
-/* IPv6 can be a module of the kernel. Then the first socket loads it, and waits for that. If there is no such module,
- * each socket searches for it. So the lock is taken only after a socket was opened without it. */
-static int load_ipv6(void)
-{
-    static atomic_bool is_loaded;
-    int                fd;
-
-    if (atomic_load(&is_loaded))
-        return 0;
-    fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return errno;
-    close(fd);
-    atomic_store(&is_loaded, true);
-    return 0;
-}
-
-static int open_udp_socket(int family, struct descriptor *ret)
-{
-    int error = family == AF_INET6 ? load_ipv6() : 0;
-
-    if (error != 0)
-        return error;
-    process_lock();
-    error = descriptor_register_locked(ret, socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    process_unlock();
-    return error;
-}
-
 /* Opens a socket for ioctls, which work with any family. */
 static int open_any_udp_socket(struct descriptor *ret)
 {
-    const int error = open_udp_socket(AF_INET, ret);
+    const int error = udp_socket_open(AF_INET, ret);
 
-    return error == EAFNOSUPPORT ? open_udp_socket(AF_INET6, ret) : error;
+    return error == EAFNOSUPPORT ? udp_socket_open(AF_INET6, ret) : error;
 }
 
 /* ---- One destination -------------------------------------------------------------------------------------------- */
@@ -101,18 +68,6 @@ static int prepare_udp_socket(int fd, const struct udp_probe *probe)
     return 0;
 }
 
-static int connect_socket(int fd, const struct address *destination, uint32_t scope)
-{
-    struct sockaddr_storage remote;
-
-    address_to_sockaddr(destination, scope, &remote);
-    if (destination->family == AF_INET)
-        ((struct sockaddr_in *)&remote)->sin_port = htons(DISCARD_PORT);
-    else
-        ((struct sockaddr_in6 *)&remote)->sin6_port = htons(DISCARD_PORT);
-    return connect(fd, (const struct sockaddr *)&remote, address_sockaddr_length(destination->family)) == 0 ? 0 : errno;
-}
-
 /* connect(2) returns EACCES for a prohibited route, and for a broadcast address without SO_BROADCAST. */
 static bool allow_broadcast(int fd)
 {
@@ -146,9 +101,9 @@ static bool source_is_refused(const struct udp_probe *probe, const struct addres
     struct descriptor socket;
 
     if (error != EINVAL || !address_is_loopback(&probe->question->local) ||
-        open_udp_socket(destination->family, &socket) != 0)
+        udp_socket_open(destination->family, &socket) != 0)
         return false;
-    error = connect_socket(socket.fd, destination, probe->oif);
+    error = udp_socket_connect(socket.fd, destination, probe->oif);
     descriptor_close(&socket);
     return error != EINVAL;
 }
@@ -156,26 +111,23 @@ static bool source_is_refused(const struct udp_probe *probe, const struct addres
 static int connect_and_evaluate(int fd, const struct udp_probe *probe, const struct address *destination,
                                 struct path *ret)
 {
-    struct sockaddr_storage own;
-    socklen_t               length = sizeof own;
-    struct address          taken;
-    uint32_t                scope;
-    int                     error = prepare_udp_socket(fd, probe);
+    struct address taken;
+    int            error = prepare_udp_socket(fd, probe);
 
     if (error == ENODEV) /* the interface was deleted a moment ago */
         return path_from_connect_error(error, ret) ? 0 : error;
     if (error != 0)
         return error;
-    error = connect_socket(fd, destination, probe->oif);
+    error = udp_socket_connect(fd, destination, probe->oif);
     if (error == EACCES && allow_broadcast(fd))
-        error = connect_socket(fd, destination, probe->oif);
+        error = udp_socket_connect(fd, destination, probe->oif);
     if (source_is_refused(probe, destination, error))
         error = EADDRNOTAVAIL;
     if (error != 0)
         return path_from_connect_error(error, ret) ? 0 : error;
-    if (getsockname(fd, (struct sockaddr *)&own, &length) != 0)
-        return errno;
-    taken = address_from_sockaddr((const struct sockaddr *)&own, &scope);
+    error = udp_socket_own_address(fd, &taken);
+    if (error != 0)
+        return error;
     *ret = path_from_source(destination, probe->question->local.family != AF_UNSPEC, &taken);
     return 0;
 }
@@ -184,7 +136,7 @@ static int connect_and_evaluate(int fd, const struct udp_probe *probe, const str
 static int probe_address(const struct udp_probe *probe, const struct address *destination, struct path *ret)
 {
     struct descriptor socket;
-    int               error = open_udp_socket(destination->family, &socket);
+    int               error = udp_socket_open(destination->family, &socket);
 
     if (error == EAFNOSUPPORT && destination->family == AF_INET6) { /* the kernel has no IPv6 */
         *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
@@ -260,17 +212,12 @@ static int check_with_bind(int fd, const struct address *address, bool *ret)
  * errno. */
 static int get_own_address(int fd, const struct address *address, uint32_t scope, struct address *ret)
 {
-    struct sockaddr_storage own;
-    socklen_t               length = sizeof own;
-    const int               error = connect_socket(fd, address, scope);
+    const int error = udp_socket_connect(fd, address, scope);
 
     *ret = (struct address){ 0 };
     if (error != 0)
         return is_shortage(error) ? error : 0;
-    if (getsockname(fd, (struct sockaddr *)&own, &length) != 0)
-        return errno;
-    *ret = address_from_sockaddr((const struct sockaddr *)&own, &(uint32_t){ 0 });
-    return 0;
+    return udp_socket_own_address(fd, ret);
 }
 
 /* Whether an address belongs to this machine. For a local destination the kernel uses the same address as source,
@@ -282,7 +229,7 @@ static int check_local_address(const struct udp_probe *probe, const struct addre
     struct address    own = { 0 };
     struct descriptor socket;
     bool              bound = false;
-    int               error = open_udp_socket(address->family, &socket);
+    int               error = udp_socket_open(address->family, &socket);
 
     *ret = false;
     if (error != 0)

@@ -123,6 +123,23 @@ TEST(each_family_has_its_own_default_path)
     assert_int_equal(view.ways[0].interfaceType, kSCNetworkReachabilityInterfaceTypeVirtual);
 }
 
+TEST(a_default_route_for_packets_from_a_prefix_counts)
+{
+    struct view view;
+
+    namespace_ip("address delete 2001:db8::2/64 dev a"); /* the kernel would prefer it as the source */
+    watcher_schedule(&watcher, network_target());
+    (void)idle_perform(watcher.loop);
+    expect_ways_now(watcher.target, "");
+    namespace_ip("-6 route add default from 2001:db8:c::/64 via 2001:db8:c::1");
+    (void)idle_perform(watcher.loop);
+    view = view_of(watcher.target);
+    expect_ways_of(&view, "c");
+    assert_int_equal(view.network.ipv6.flags, R);
+    expect_address(&view.network.ipv6.source, "2001:db8:c::2");
+    expect_address(&view.network.ipv6.gateway, "2001:db8:c::1");
+}
+
 static void add_third_pair(void)
 {
     namespace_ip("link add name e type veth peer name f");

@@ -103,6 +103,18 @@ TEST(ipv6_multicast_routes_pass)
     assert_true(passes(&message));
 }
 
+/* See kernel/source_routes.h. */
+TEST(ipv6_routes_for_packets_from_a_prefix_pass)
+{
+    const struct address_prefix watched = prefix_make("2001:db8:1::", 48), other = prefix_make("2001:db8:2::", 48);
+    struct route_message        message = message_make(RTM_NEWROUTE, &other);
+
+    attach(&watched, 1);
+    assert_false(passes(&message));
+    message.route.rtm_src_len = 64;
+    assert_true(passes(&message));
+}
+
 static bool route_passes(const char *text, uint8_t length)
 {
     const struct address_prefix prefix = prefix_make(text, length);

@@ -78,7 +78,7 @@ ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
         errno = ENOBUFS;
         return -1;
     }
-    if (route->rtm_family != AF_INET6)
+    if (route->rtm_family != AF_INET6 || (header->nlmsg_flags & NLM_F_MULTI) != 0) /* a dump has several routes */
         return got;
     if (routes_ended) {
         header->nlmsg_type = NLMSG_ERROR;

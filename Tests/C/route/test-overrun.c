@@ -130,6 +130,27 @@ TEST(a_route_is_deleted_among_lost_messages)
     end(&writer, &watcher);
 }
 
+/* Until then the loop knew that no IPv6 route was for packets from a prefix. */
+TEST(a_route_for_packets_from_a_prefix_is_added_among_lost_messages)
+{
+    static const struct writer_route route = { .prefix = "::/0", .gateway = "2001:db8::1", .from = "2001:db8::/64" };
+    struct writer                    writer;
+    struct watcher                   watcher, ipv6;
+    unsigned long                    before;
+    unsigned                         index;
+
+    index = begin(&writer, &watcher);
+    watcher_schedule_on(&ipv6, expect_target("2001:db8:1::1"), watcher.loop);
+    EXPECT_QUIET(&ipv6);
+    overrun(&writer, index);
+    before = drops();
+    unit_check(writer_route(&writer, WRITER_ADD, &route), "route");
+    expect_lost(before);
+    EXPECT_END(&ipv6, R);
+    watcher_stop(&ipv6);
+    end(&writer, &watcher);
+}
+
 /* The link table is stale too: only the message of the link shows its carrier. */
 TEST(a_carrier_is_lost_among_lost_messages)
 {

@@ -136,17 +136,93 @@ static struct reply query_kernel(const struct query *query)
     return read_reply(header);
 }
 
-/* Like query_kernel, but the interface of the query always counts: with a source, IPv6 only prefers the interface. */
+/* ---- Sockets ---------------------------------------------------------------------------------------------------- */
+
+static bool is_link_local(const uint8_t address[16])
+{
+    return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
+}
+
+static struct sockaddr_storage socket_address(int family, const uint8_t *bytes, unsigned scope)
+{
+    struct sockaddr_storage storage = { .ss_family = (sa_family_t)family };
+
+    if (family == AF_INET) {
+        memcpy(&((struct sockaddr_in *)&storage)->sin_addr, bytes, 4);
+    } else {
+        memcpy(&((struct sockaddr_in6 *)&storage)->sin6_addr, bytes, 16);
+        ((struct sockaddr_in6 *)&storage)->sin6_scope_id = is_link_local(bytes) ? scope : 0;
+    }
+    return storage;
+}
+
+/* Connects a socket to an address. Sets *ret_source to its own address. */
+static bool connect_socket(const struct aim *aim, int family, const uint8_t *destination, unsigned oif,
+                           uint8_t ret_source[16])
+{
+    const int                     fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const struct sockaddr_storage local = socket_address(family, aim->local.bytes, oif);
+    struct sockaddr_storage       remote = socket_address(family, destination, oif);
+    socklen_t                     length = sizeof remote;
+    char                          name[IF_NAMESIZE];
+    const int                     one = 1;
+    bool                          connected = fd >= 0;
+
+    if (connected)
+        connected = setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0;
+    if (connected && oif != 0)
+        connected = if_indextoname(oif, name) != NULL &&
+                    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0;
+    if (connected && aim->mark != 0)
+        connected = setsockopt(fd, SOL_SOCKET, SO_MARK, &aim->mark, sizeof aim->mark) == 0;
+    if (connected && aim->local.family != 0)
+        connected = bind(fd, (const struct sockaddr *)&local, sizeof local) == 0;
+    connected = connected && connect(fd, (const struct sockaddr *)&remote, sizeof remote) == 0 &&
+                getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
+    memset(ret_source, 0, 16);
+    if (connected && family == AF_INET)
+        memcpy(ret_source, &((struct sockaddr_in *)&remote)->sin_addr, 4);
+    else if (connected)
+        memcpy(ret_source, &((struct sockaddr_in6 *)&remote)->sin6_addr, 16);
+    close(fd);
+    return connected;
+}
+
+/* ---- Routes ----------------------------------------------------------------------------------------------------- */
+
+/* Whether the reply to a query with a source is a route over another interface: then IPv6 only prefers the interface of
+ * the query. */
+static bool leaves_other_interface(const struct query *query, const struct reply *reply)
+{
+    return query->family == AF_INET6 && query->oif != 0 && reply->error == 0 && reply->oif != query->oif;
+}
+
+/* An IPv6 route can be for packets from a prefix. Without a route, the kernel chooses a source, and searches again. */
+static struct reply query_with_chosen_source(const struct query *query, const struct reply *refusal)
+{
+    const struct aim aim = { .mark = query->mark };
+    struct query     chosen = *query;
+    struct reply     reply;
+    uint8_t          source[16];
+
+    if (!connect_socket(&aim, query->family, query->destination, query->oif, source))
+        return *refusal;
+    chosen.source = source;
+    reply = query_kernel(&chosen);
+    return leaves_other_interface(&chosen, &reply) ? *refusal : reply;
+}
+
 static struct reply query_route(const struct query *query)
 {
     struct query sourceless = *query;
     struct reply reply = query_kernel(query);
 
     sourceless.source = NULL;
-    return query->family == AF_INET6 && query->oif != 0 && query->source != NULL && reply.error == 0 &&
-                   reply.oif != query->oif
-               ? query_kernel(&sourceless)
-               : reply;
+    if (query->source != NULL && leaves_other_interface(query, &reply))
+        return query_kernel(&sourceless);
+    if (query->source == NULL && query->family == AF_INET6 && reply.error != 0)
+        return query_with_chosen_source(query, &reply);
+    return reply;
 }
 
 static unsigned link_flags(unsigned index)
@@ -172,11 +248,6 @@ static bool is_point_to_point(unsigned index)
 }
 
 /* ---- Flags ------------------------------------------------------------------------------------------------------ */
-
-static bool is_link_local(const uint8_t address[16])
-{
-    return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
-}
 
 /* Returns whether IPv6 packets have a source address. */
 static bool has_source(const struct query *query, const uint8_t source[16])
@@ -329,51 +400,6 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim 
 
 /* ---- Without netlink -------------------------------------------------------------------------------------------- */
 
-static struct sockaddr_storage socket_address(int family, const uint8_t *bytes, unsigned scope)
-{
-    struct sockaddr_storage storage = { .ss_family = (sa_family_t)family };
-
-    if (family == AF_INET) {
-        memcpy(&((struct sockaddr_in *)&storage)->sin_addr, bytes, 4);
-    } else {
-        memcpy(&((struct sockaddr_in6 *)&storage)->sin6_addr, bytes, 16);
-        ((struct sockaddr_in6 *)&storage)->sin6_scope_id = is_link_local(bytes) ? scope : 0;
-    }
-    return storage;
-}
-
-/* Connects a socket to an address. Sets *ret_source to its own address. */
-static bool connect_socket(const struct aim *aim, int family, const uint8_t *destination, unsigned oif,
-                           uint8_t ret_source[16])
-{
-    const int                     fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    const struct sockaddr_storage local = socket_address(family, aim->local.bytes, oif);
-    struct sockaddr_storage       remote = socket_address(family, destination, oif);
-    socklen_t                     length = sizeof remote;
-    char                          name[IF_NAMESIZE];
-    const int                     one = 1;
-    bool                          connected = fd >= 0;
-
-    if (connected)
-        connected = setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0;
-    if (connected && oif != 0)
-        connected = if_indextoname(oif, name) != NULL &&
-                    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0;
-    if (connected && aim->mark != 0)
-        connected = setsockopt(fd, SOL_SOCKET, SO_MARK, &aim->mark, sizeof aim->mark) == 0;
-    if (connected && aim->local.family != 0)
-        connected = bind(fd, (const struct sockaddr *)&local, sizeof local) == 0;
-    connected = connected && connect(fd, (const struct sockaddr *)&remote, sizeof remote) == 0 &&
-                getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
-    memset(ret_source, 0, 16);
-    if (connected && family == AF_INET)
-        memcpy(ret_source, &((struct sockaddr_in *)&remote)->sin_addr, 4);
-    else if (connected)
-        memcpy(ret_source, &((struct sockaddr_in6 *)&remote)->sin6_addr, 16);
-    close(fd);
-    return connected;
-}
-
 /* The default path is a path to either half of the addresses. Those of IPv6 have global scope. */
 static SCNetworkReachabilityFlags flags_of_default_socket(const struct aim *aim, unsigned oif)
 {
@@ -404,7 +430,7 @@ static bool is_own_address(const struct aim *aim)
     const struct query query = { .family = aim->remote.family,
                                  .destination = aim->remote.bytes,
                                  .oif = aim->remote.scope };
-    const struct reply reply = query_route(&query);
+    const struct reply reply = query_kernel(&query);
 
     return reply.error == 0 && reply.type == RTN_LOCAL;
 }
@@ -442,7 +468,7 @@ static bool has_local_address(const struct aim *aim, unsigned oif)
                                .destination = aim->local.bytes,
                                .oif = is_scoped(&aim->local) ? oif : 0,
                                .mark = aim->mark };
-    const struct reply reply = query_route(&own);
+    const struct reply reply = query_kernel(&own);
 
     return reply.error == 0 && reply.type == RTN_LOCAL;
 }

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * UDP sockets.
+ *
+ * What this file must never do: send a packet.
+ */
+#include "kernel/udp_socket.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#define DISCARD_PORT 9 /* no packet is sent to it; connect(2) does not accept port 0 */
+
+/* IPv6 can be a module of the kernel. Then the first socket loads it, and waits for that. If there is no such module,
+ * each socket searches for it. So the lock is taken only after a socket was opened without it. */
+static int load_ipv6(void)
+{
+    static atomic_bool is_loaded;
+    int                fd;
+
+    if (atomic_load(&is_loaded))
+        return 0;
+    fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    atomic_store(&is_loaded, true);
+    return 0;
+}
+
+int udp_socket_open(int family, struct descriptor *ret)
+{
+    int error = family == AF_INET6 ? load_ipv6() : 0;
+
+    if (error != 0)
+        return error;
+    process_lock();
+    error = descriptor_register_locked(ret, socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    process_unlock();
+    return error;
+}
+
+int udp_socket_connect(int fd, const struct address *destination, uint32_t scope)
+{
+    struct sockaddr_storage remote;
+
+    address_to_sockaddr(destination, scope, &remote);
+    if (destination->family == AF_INET)
+        ((struct sockaddr_in *)&remote)->sin_port = htons(DISCARD_PORT);
+    else
+        ((struct sockaddr_in6 *)&remote)->sin6_port = htons(DISCARD_PORT);
+    return connect(fd, (const struct sockaddr *)&remote, address_sockaddr_length(destination->family)) == 0 ? 0 : errno;
+}
+
+int udp_socket_own_address(int fd, struct address *ret)
+{
+    struct sockaddr_storage own;
+    socklen_t               length = sizeof own;
+    uint32_t                scope;
+
+    if (getsockname(fd, (struct sockaddr *)&own, &length) != 0)
+        return errno;
+    *ret = address_from_sockaddr((const struct sockaddr *)&own, &scope);
+    return 0;
+}

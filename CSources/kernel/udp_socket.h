@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_UDP_SOCKET_H
+#define REACHABILITY_UDP_SOCKET_H
+
+/* UDP sockets. To connect one sends no packet. It shows whether the kernel has a route, and the source address of
+ * packets. */
+
+#include "base/process.h"
+#include "pure/address.h"
+
+/* These return 0 or an errno. */
+
+/* Opens a socket in the calling thread's network namespace. EAFNOSUPPORT: the kernel does not have the family. */
+int udp_socket_open(int family, struct descriptor *ret);
+
+/* Connects to an address. `scope`: of an IPv6 address that needs one, or 0. */
+int udp_socket_connect(int fd, const struct address *destination, uint32_t scope);
+
+/* Reads the socket's own address. */
+int udp_socket_own_address(int fd, struct address *ret);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* IPv6 routes for packets from a prefix. A query without a source does not find them, but a packet can take them: the
+ * kernel chooses a source, and searches again. */
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "support/crowd.h"
+#include "support/namespace.h"
+#include "support/watcher.h"
+
+#define PREFIX  "2001:db8::/64" /* of the address of "a" */
+#define GATEWAY "2001:db8::1"
+#define TARGET  "2001:db8:1::1"
+
+enum { TARGETS = 200, MANY = 5000 };
+
+static unsigned sockets; /* how many UDP sockets for IPv6 were opened */
+static int      socket_error;
+
+int __real_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol)
+{
+    const bool is_udp = family == AF_INET6 && (type & SOCK_DGRAM) != 0;
+
+    sockets += is_udp;
+    if (is_udp && socket_error != 0) {
+        errno = socket_error;
+        return -1;
+    }
+    return __real_socket(family, type, protocol);
+}
+
+static void begin(void)
+{
+    crowd_begin();
+    sockets = 0;
+    socket_error = 0;
+}
+
+UNIT(.setup = begin, .teardown = crowd_end)
+
+static void add_default(void)
+{
+    namespace_ip("-6 route add default from " PREFIX " via " GATEWAY);
+}
+
+/* ---- One target ------------------------------------------------------------------------------------------------- */
+
+TEST(a_packet_takes_a_source_specific_route)
+{
+    SCNetworkReachabilityRef target = expect_target(TARGET);
+
+    EXPECT(target, 0, NoRoute);
+    add_default();
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "a");
+    EXPECT_GATEWAY(target, GATEWAY);
+    EXPECT_SOURCE(target, "2001:db8::2");
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(the_default_path_takes_a_source_specific_route)
+{
+    add_default();
+    EXPECT_ADDRESS("::", R, None);
+    EXPECT_ADDRESS("0.0.0.0", R, None);
+    EXPECT_ADDRESS("198.51.100.1", 0, NoRoute);
+}
+
+TEST(a_packet_takes_a_route_by_a_rule_for_its_source)
+{
+    namespace_ip("-6 route add default via " GATEWAY " table 100");
+    namespace_ip("-6 rule add from " PREFIX " table 100");
+    EXPECT_ADDRESS(TARGET, R, None);
+    EXPECT_ADDRESS("::", R, None);
+    EXPECT_BOUND(TARGET, "a", R, None);
+    namespace_ip("-6 rule delete from " PREFIX);
+    EXPECT_ADDRESS(TARGET, 0, NoRoute);
+}
+
+TEST(a_route_from_another_prefix_does_not_count)
+{
+    namespace_ip("-6 route add default from 2001:db8:f::/64 via " GATEWAY);
+    EXPECT_ADDRESS(TARGET, 0, NoRoute);
+    EXPECT_ADDRESS("::", 0, NoRoute);
+}
+
+TEST(a_route_without_a_prefix_is_preferred_only_if_it_accepts_packets)
+{
+    add_default();
+    namespace_ip("-6 route add unreachable default metric 4096");
+    EXPECT_ADDRESS(TARGET, R, None);
+    namespace_ip("-6 route add prohibit 2001:db8:1::/64");
+    EXPECT_ADDRESS(TARGET, 0, RouteProhibited);
+}
+
+/* Without a route, the kernel chooses among the addresses of all links: the one that is most like the destination. */
+TEST(a_target_that_names_an_interface_takes_routes_over_it)
+{
+    namespace_add_second_pair();
+    add_default();
+    EXPECT_BOUND(TARGET, "a", R, None);
+    EXPECT_BOUND(TARGET, "c", 0, NoRoute);
+    namespace_ip("-6 route add default from 2001:db8:c::/64 via 2001:db8:c::1");
+    EXPECT_BOUND("2001:db8:d::1", "c", R, None);
+    EXPECT_BOUND("2001:db8:d::1", "a", 0, NoRoute);
+    EXPECT_BOUND(TARGET, "c", 0, NoRoute);
+}
+
+TEST(a_target_that_names_its_address_opens_no_socket)
+{
+    add_default();
+    EXPECT_PAIR("2001:db8::2", TARGET, R, None);
+    EXPECT_PAIR("::1", TARGET, 0, NoRoute);
+    assert_int_equal(sockets, 0);
+}
+
+TEST(without_descriptors_there_is_an_error)
+{
+    SCNetworkReachabilityRef   target = expect_target(TARGET);
+    SCNetworkReachabilityFlags flags;
+
+    add_default();
+    socket_error = EMFILE;
+    assert_false(SCNetworkReachabilityGetFlags(target, &flags));
+    assert_int_equal(SCError(), EMFILE);
+    socket_error = 0;
+    EXPECT(target, R, None);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_sandbox_without_udp_sockets_sees_only_routes_for_all_sources)
+{
+    socket_error = EACCES;
+    add_default();
+    EXPECT_ADDRESS(TARGET, 0, NoRoute);
+    namespace_ip("-6 route add default via " GATEWAY);
+    EXPECT_ADDRESS(TARGET, R, None);
+}
+
+/* ---- A scheduled target ----------------------------------------------------------------------------------------- */
+
+TEST(a_source_specific_route_comes_and_goes)
+{
+    struct watcher watcher;
+
+    watcher_start(&watcher, expect_target(TARGET));
+    add_default();
+    EXPECT_CHANGE(&watcher, R);
+    namespace_ip("-6 route delete default from " PREFIX);
+    EXPECT_CHANGE(&watcher, 0);
+    watcher_stop(&watcher);
+}
+
+TEST(a_rule_for_a_source_comes_and_goes)
+{
+    struct watcher watcher;
+
+    namespace_ip("-6 route add default via " GATEWAY " table 100");
+    watcher_start(&watcher, expect_target(TARGET));
+    for (unsigned i = 0; i < 2; i++) {
+        namespace_ip("-6 rule add from " PREFIX " table 100");
+        EXPECT_CHANGE(&watcher, R);
+        namespace_ip("-6 rule delete from " PREFIX);
+        EXPECT_CHANGE(&watcher, 0);
+    }
+    watcher_stop(&watcher);
+}
+
+TEST(the_address_of_a_source_specific_route_comes_and_goes)
+{
+    struct watcher watcher;
+
+    namespace_ip("-6 route add default from 2001:db8:f::/64 via " GATEWAY);
+    watcher_start(&watcher, expect_target(TARGET));
+    namespace_ip("address add 2001:db8:f::2/128 dev a nodad preferred_lft 0");
+    EXPECT_QUIET(&watcher);
+    namespace_ip("address delete 2001:db8::2/64 dev a");
+    EXPECT_CHANGE(&watcher, R);
+    namespace_ip("address delete 2001:db8:f::2/128 dev a");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("address add 2001:db8:f::3/128 dev a nodad");
+    EXPECT_CHANGE(&watcher, R);
+    watcher_stop(&watcher);
+}
+
+TEST(the_default_path_follows_a_source_specific_route)
+{
+    struct watcher watcher;
+
+    watcher_start(&watcher, expect_target("0.0.0.0"));
+    EXPECT_QUIET(&watcher);
+    add_default();
+    EXPECT_CHANGE(&watcher, R);
+    namespace_ip("-6 route delete default from " PREFIX);
+    EXPECT_CHANGE(&watcher, 0);
+    watcher_stop(&watcher);
+}
+
+/* After the first evaluation, which reads whether there are such routes. */
+TEST(without_source_specific_routes_a_loop_opens_no_socket)
+{
+    crowd_watch(0, TARGET);
+    crowd_watch(1, "::");
+    (void)crowd_settle();
+    sockets = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        crowd_route(true, "::/0", GATEWAY);
+        assert_int_equal(crowd_settle(), 2);
+        crowd_route(false, "::/0", GATEWAY);
+        assert_int_equal(crowd_settle(), 2);
+    }
+    assert_int_equal(sockets, 0);
+}
+
+/* ---- Many targets ----------------------------------------------------------------------------------------------- */
+
+static void expect_changes(unsigned count)
+{
+    assert_int_equal(crowd_settle(), count);
+    crowd_expect_agreement();
+}
+
+TEST(many_targets_take_a_source_specific_route)
+{
+    crowd_watch_ipv6(TARGETS);
+    add_default();
+    expect_changes(TARGETS);
+    crowd_expect_all(R);
+    namespace_ip("-6 route delete default from " PREFIX);
+    expect_changes(TARGETS);
+    crowd_expect_all(0);
+}
+
+/* All leave the default route for packets from any address together, but not all are left without a route. */
+TEST(without_the_default_route_some_targets_take_a_source_specific_one)
+{
+    crowd_route(true, "::/0", GATEWAY);
+    namespace_ip("-6 route add 2001:db8:1::80/121 from " PREFIX " via " GATEWAY);
+    crowd_watch_ipv6(TARGETS);
+    crowd_expect_all(R);
+    crowd_route(false, "::/0", GATEWAY);
+    expect_changes(127);
+    for (unsigned i = 0; i < TARGETS; i++)
+        assert_int_equal(crowd.flags[i], i < 127 ? 0 : R);
+    crowd_route(true, "::/0", GATEWAY);
+    expect_changes(127);
+    crowd_expect_all(R);
+}
+
+/* The route is added while no target could use it, and its message passes the filter. */
+TEST(a_source_specific_route_that_no_target_has_counts_later)
+{
+    crowd_route(true, "::/0", GATEWAY);
+    crowd_watch_ipv6(TARGETS);
+    namespace_ip("-6 route add 2001:db8:2::/64 from " PREFIX " via " GATEWAY);
+    expect_changes(0);
+    crowd_watch(TARGETS, "2001:db8:2::1");
+    expect_changes(0);
+    crowd_route(false, "::/0", GATEWAY);
+    expect_changes(TARGETS);
+    assert_int_equal(crowd.flags[TARGETS], R);
+}
+
+TEST(many_targets_take_a_route_by_a_rule_for_their_source)
+{
+    crowd_watch_ipv6(TARGETS);
+    namespace_ip("-6 route add default via " GATEWAY " table 100");
+    expect_changes(0);
+    namespace_ip("-6 rule add from " PREFIX " table 100");
+    expect_changes(TARGETS);
+    crowd_expect_all(R);
+    namespace_ip("address delete 2001:db8::2/64 dev a");
+    expect_changes(TARGETS);
+    crowd_expect_all(0);
+}
+
+TEST(an_address_gives_many_targets_a_source_specific_route)
+{
+    namespace_ip("-6 route add default from 2001:db8:f::/64 via " GATEWAY);
+    namespace_ip("address delete 2001:db8::2/64 dev a");
+    crowd_watch_ipv6(TARGETS);
+    for (unsigned i = 0; i < 2; i++) {
+        namespace_ip("address add 2001:db8:f::2/128 dev lo nodad");
+        expect_changes(TARGETS);
+        crowd_expect_all(R);
+        namespace_ip("address delete 2001:db8:f::2/128 dev lo");
+        expect_changes(TARGETS);
+        crowd_expect_all(0);
+    }
+}
+
+/* With such a route beside it, and one to a part of the prefix whose gateway does not respond, the kernel finds a route
+ * for some destinations and not for others. */
+TEST(each_target_has_its_own_answer_beside_a_source_specific_route)
+{
+    namespace_add_second_pair();
+    crowd_route(true, "::/0", GATEWAY);
+    namespace_ip("link set dev b down");
+    namespace_await_running("a", false);
+    crowd_route(true, "2001:db8:1::/48", "2001:db8:c::1");
+    crowd_route(true, "2001:db8:1::80/121", "2001:db8:c::1a");
+    namespace_ip("neighbour replace 2001:db8:c::1a dev c nud failed");
+    crowd_watch_ipv6(TARGETS);
+    crowd_expect_all(R);
+    namespace_ip("-6 route add 2001:db8:1::/48 from 2001:db8:c::2 via 2001:db8:c::1 metric 10");
+    (void)crowd_settle();
+    crowd_expect_agreement();
+}
+
+/* Without such a route, all are evaluated together, as before. */
+TEST(the_end_of_a_default_route_opens_no_socket_for_each_target)
+{
+    crowd_route(true, "::/0", GATEWAY);
+    crowd_watch_ipv6(TARGETS);
+    sockets = 0;
+    crowd_route(false, "::/0", GATEWAY);
+    assert_int_equal(crowd_settle(), TARGETS);
+    assert_int_equal(sockets, 0);
+}
+
+/* ---- A large table ---------------------------------------------------------------------------------------------- */
+
+/* A dump begins with them, and is read no further. */
+static void add_many_routes(void)
+{
+    char prefix[64];
+
+    unit_check(writer_batch(&crowd.writer), "batch");
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(prefix, sizeof prefix, "2001:0:%x::/48", i);
+        unit_check(writer_route(&crowd.writer, WRITER_ADD,
+                                &(struct writer_route){ .prefix = prefix, .index = writer_index("a") }),
+                   prefix);
+    }
+    unit_check(writer_flush(&crowd.writer), "routes");
+}
+
+TEST(a_source_specific_route_counts_in_a_large_table)
+{
+    struct watcher watcher;
+
+    add_many_routes();
+    namespace_ip("-6 route add 2002::/16 from " PREFIX " via " GATEWAY);
+    watcher_start(&watcher, expect_target("2002::1"));
+    assert_int_equal(expect_flags_of(watcher.target), R);
+    EXPECT_QUIET(&watcher);
+    namespace_ip("-6 route delete 2002::/16 from " PREFIX);
+    EXPECT_CHANGE(&watcher, 0);
+    watcher_stop(&watcher);
+}
+
+/* They share an answer until they lose their route, as the loop does not know the other one. */
+TEST(many_targets_take_a_source_specific_route_in_a_large_table)
+{
+    add_many_routes();
+    namespace_ip("-6 route add 2001:db8:1::/48 from 2001:db8:f::/64 via " GATEWAY);
+    crowd_route(true, "2001:db8:1::/64", GATEWAY);
+    crowd_watch_ipv6(TARGETS);
+    crowd_expect_all(R);
+    crowd_route(false, "2001:db8:1::/64", GATEWAY);
+    expect_changes(TARGETS);
+    crowd_expect_all(0);
+    namespace_ip("address delete 2001:db8::2/64 dev a");
+    namespace_ip("address add 2001:db8:f::2/128 dev lo nodad");
+    expect_changes(TARGETS);
+    crowd_expect_all(R);
+}
