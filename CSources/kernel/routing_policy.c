@@ -21,26 +21,29 @@ static void check_rule(void *info, const struct nlmsghdr *message)
         *standard = false;
 }
 
-/* Returns 0 or an errno. A kernel without this family has no rules for it. */
-static int check_rules_of_family(struct rtnetlink *rtnetlink, uint8_t family, bool *standard)
+/* A kernel without this family has no rules for it. A change that interrupts the dump sends a message. */
+int routing_policy_family_is_standard(struct rtnetlink *rtnetlink, uint8_t family, bool *ret)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
+    bool                           standard = true;
     int                            error;
 
     message_put_rule_dump(request, family);
-    error = netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, check_rule, standard);
-    return error == EAFNOSUPPORT || error == EOPNOTSUPP ? 0 : error;
+    error = netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, check_rule,
+                             &standard);
+    *ret = standard && error != EAGAIN;
+    return error == EAFNOSUPPORT || error == EOPNOTSUPP || error == EAGAIN ? 0 : error;
 }
 
 int routing_policy_is_standard(struct rtnetlink *rtnetlink, bool *ret)
 {
-    bool standard = true;
-    int  error = check_rules_of_family(rtnetlink, AF_INET, &standard);
+    bool ipv4 = false, ipv6 = false;
+    int  error = routing_policy_family_is_standard(rtnetlink, AF_INET, &ipv4);
 
     if (error == 0)
-        error = check_rules_of_family(rtnetlink, AF_INET6, &standard);
-    *ret = error == 0 && standard;
-    return error == EAGAIN ? 0 : error; /* interrupted by a change, which sends a message */
+        error = routing_policy_family_is_standard(rtnetlink, AF_INET6, &ipv6);
+    *ret = error == 0 && ipv4 && ipv6;
+    return error;
 }
 
 /* ---- The table "default" ---------------------------------------------------------------------------------------- */

@@ -11,6 +11,9 @@
  * are no other rules. Returns 0 or an errno. */
 int routing_policy_is_standard(struct rtnetlink *rtnetlink, bool *ret);
 
+/* The same for one family. */
+int routing_policy_family_is_standard(struct rtnetlink *rtnetlink, uint8_t family, bool *ret);
+
 /* Whether the IPv4 table "default" has no route. False also if that is not known. */
 bool routing_policy_default_table_is_empty(struct rtnetlink *rtnetlink);
 

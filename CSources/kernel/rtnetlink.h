@@ -21,8 +21,8 @@
 enum source_routes {
     SOURCE_ROUTES_UNKNOWN,
     SOURCE_ROUTES_NONE,
-    SOURCE_ROUTES_HIDDEN, /* there may be some in a table that is too large to read */
-    SOURCE_ROUTES_SOME    /* there are, or there were, or a rule can make routes so */
+    SOURCE_ROUTES_UNREAD, /* the table is too large, or a sandbox refuses to read it */
+    SOURCE_ROUTES_SOME    /* there is one, or was one, or a rule can make routes so */
 };
 
 struct netns_handle;

@@ -12,8 +12,8 @@
 
 #include "kernel/rtnetlink.h"
 
-/* Whether there are such routes. The first call reads it, and may wait for RTNL. With RTNETLINK_LINKS, it is never
- * known. */
+/* Whether there are such routes. Reads it if it is not known, and may wait for RTNL then. With RTNETLINK_LINKS, it is
+ * never known, and nothing is read. */
 enum source_routes source_routes_find(struct rtnetlink *rtnetlink);
 
 /* Whether there can be such a route, as far as that was read. */
@@ -23,7 +23,7 @@ static inline bool source_routes_are_possible(const struct rtnetlink *rtnetlink)
 }
 
 /* Finds the source address of packets to a destination to which a query without a source has found no route. AF_UNSPEC:
- * no route leads to it with a source address either. Returns 0 or an errno. */
+ * connect(2) finds no route either, or a sandbox refuses it. Returns 0, or an errno for a lack of resources. */
 int source_routes_choose(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret);
 
 #endif

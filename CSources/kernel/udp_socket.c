@@ -6,7 +6,6 @@
  */
 #include "kernel/udp_socket.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <unistd.h>

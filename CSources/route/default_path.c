@@ -58,6 +58,8 @@ static bool no_default_exists(const struct route_query *query)
     struct route_request        requests[REMAINING];
     int                         errors[REMAINING];
 
+    if (source_routes_find(query->rtnetlink) != SOURCE_ROUTES_NONE)
+        return false;
     for (size_t i = 0; i < REMAINING; i++) {
         requests[i] = query->request;
         requests[i].destination = *samples[i];
@@ -67,7 +69,7 @@ static bool no_default_exists(const struct route_query *query)
     for (size_t i = 0; i < REMAINING; i++)
         if (errors[i] != ENETUNREACH)
             return false;
-    return source_routes_find(query->rtnetlink) == SOURCE_ROUTES_NONE;
+    return true;
 }
 
 /* Finds the default path of one family. The reason is NoRoute if there is no default route. If `ret_neither` is not

@@ -40,11 +40,24 @@ static bool leaves_other_interface(const struct route_request *request, const st
            route->legs == NULL && route->oif != request->oif;
 }
 
-/* Whether only a source-specific route can lead to the destination: a query without a source has failed. */
+/* Whether a source-specific route can lead to the destination, although a query without a source was refused. */
 static bool needs_source(const struct route_request *request, int error)
 {
-    return error != 0 && route_query_failure(error) == 0 && request->destination.family == AF_INET6 &&
-           request->source.family == AF_UNSPEC;
+    const bool is_refused = error == ENETUNREACH || error == EHOSTUNREACH || error == EACCES || error == EINVAL;
+
+    return is_refused && request->destination.family == AF_INET6 && request->source.family == AF_UNSPEC;
+}
+
+/* The same for a query with the source that the kernel has chosen for this interface. If the interface is a VRF, the
+ * route leaves one of its ports. */
+static bool leaves_bound_interface(struct route_query *query, const struct route *route)
+{
+    const uint32_t     oif = query->request.oif;
+    const struct link *link = oif == 0 || route->legs != NULL || route->oif == oif
+                                  ? NULL
+                                  : route_query_link(query, route->oif);
+
+    return link != NULL && link->master != oif;
 }
 
 /* Queries again, with the source address that the kernel chooses. If no route leads to the destination then either,
@@ -59,10 +72,9 @@ static int query_with_source(struct route_query *query, int error, struct route 
     failure = rtnetlink_query(query->rtnetlink, &request, ret);
     if (failure != 0)
         return route_query_failure(failure) != 0 ? failure : error;
-    if (leaves_other_interface(&request, ret))
+    if (leaves_bound_interface(query, ret))
         return error;
-    if (ret->source.family == AF_UNSPEC)
-        ret->source = request.source;
+    ret->source = request.source; /* the reply has the one that the kernel prefers on the link */
     return 0;
 }
 

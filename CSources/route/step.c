@@ -243,16 +243,16 @@ static void give_own_path(struct monitor *monitor, const struct step *step, cons
 
 /* ---- Shared answers --------------------------------------------------------------------------------------------- */
 
-/* Whether the destination can share its answer. Among source-specific IPv6 routes, the kernel does not find the same
- * route for all destinations in the route's prefix. */
-static bool has_extent(struct monitor *monitor, const struct address *destination)
+/* Whether the destination can share its answer. Beside a source-specific IPv6 route, the kernel can find different
+ * routes for the destinations of one prefix. */
+static bool may_share(struct monitor *monitor, const struct address *destination)
 {
     enum source_routes source_routes;
 
     if (destination->family != AF_INET6)
         return true;
     source_routes = source_routes_find(&monitor->rtnetlink);
-    return source_routes == SOURCE_ROUTES_NONE || source_routes == SOURCE_ROUTES_HIDDEN;
+    return source_routes == SOURCE_ROUTES_NONE || source_routes == SOURCE_ROUTES_UNREAD;
 }
 
 /* extent_query. If a sandbox refuses the query, the watch is alone: each has another way to be evaluated. */
@@ -261,7 +261,7 @@ static int find_extent(struct monitor *monitor, const struct question *question,
     int error;
 
     *ret = (struct extent){ .kind = EXTENT_ALONE };
-    if (!has_extent(monitor, &question->destination))
+    if (!may_share(monitor, &question->destination))
         return 0;
     error = extent_query(&monitor->rtnetlink, question, ret);
     if (error != NETLINK_DENIED)

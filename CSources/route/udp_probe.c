@@ -187,12 +187,6 @@ static int probe_default_path(const struct udp_probe *probe, struct path *ret)
     return error;
 }
 
-/* Whether a call failed for lack of memory. Any other errno shows something about the address. */
-static bool is_shortage(int error)
-{
-    return error == ENOMEM || error == ENOBUFS;
-}
-
 /* Whether bind(2) shows that an IPv4 address is local. With the sysctl ip_nonlocal_bind it shows nothing: it also
  * succeeds for other addresses. Returns 0 or an errno. */
 static int check_with_bind(int fd, const struct address *address, bool *ret)
@@ -205,7 +199,7 @@ static int check_with_bind(int fd, const struct address *address, bool *ret)
         error = bind_socket_to_address(fd, address, 0);
         *ret = error == 0;
     }
-    return is_shortage(error) ? error : 0;
+    return udp_socket_is_short(error) ? error : 0;
 }
 
 /* Connects to an address, and gets the source address; none if the address cannot be connected to. Returns 0 or an
@@ -216,7 +210,7 @@ static int get_own_address(int fd, const struct address *address, uint32_t scope
 
     *ret = (struct address){ 0 };
     if (error != 0)
-        return is_shortage(error) ? error : 0;
+        return udp_socket_is_short(error) ? error : 0;
     return udp_socket_own_address(fd, ret);
 }
 

@@ -2,8 +2,12 @@
 /* IPv6 routes for packets from a prefix. A query without a source does not find them, but a packet can take them: the
  * kernel chooses a source, and searches again. */
 #include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include "kernel/source_routes.h"
+#include "route/netns.h"
 #include "support/crowd.h"
 #include "support/namespace.h"
 #include "support/watcher.h"
@@ -15,7 +19,10 @@
 enum { TARGETS = 200, MANY = 5000 };
 
 static unsigned sockets; /* how many UDP sockets for IPv6 were opened */
-static int      socket_error;
+static int      socket_error, connect_error;
+static bool     netlink_denied;
+static unsigned denials;      /* of netlink sockets */
+static void (*in_dump)(void); /* called once, while routes are dumped; NULL: nothing */
 
 int __real_socket(int family, int type, int protocol);
 int __wrap_socket(int family, int type, int protocol);
@@ -28,14 +35,48 @@ int __wrap_socket(int family, int type, int protocol)
         errno = socket_error;
         return -1;
     }
+    if (family == AF_NETLINK && netlink_denied) {
+        denials++;
+        errno = EPERM;
+        return -1;
+    }
     return __real_socket(family, type, protocol);
+}
+
+int __real_connect(int fd, const struct sockaddr *address, socklen_t length);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    if (address->sa_family == AF_INET6 && connect_error != 0) {
+        errno = connect_error;
+        return -1;
+    }
+    return __real_connect(fd, address, length);
+}
+
+ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
+ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
+ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length)
+{
+    const ssize_t          got = __real_recvfrom(fd, bytes, size, flags, from, length);
+    const struct nlmsghdr *header = bytes;
+    void (*const call)(void) = in_dump;
+
+    if (call != NULL && got >= (ssize_t)sizeof *header && header->nlmsg_type == RTM_NEWROUTE &&
+        (header->nlmsg_flags & NLM_F_MULTI) != 0) {
+        in_dump = NULL;
+        call();
+    }
+    return got;
 }
 
 static void begin(void)
 {
     crowd_begin();
-    sockets = 0;
-    socket_error = 0;
+    sockets = denials = 0;
+    socket_error = connect_error = 0;
+    netlink_denied = false;
+    in_dump = NULL;
 }
 
 UNIT(.setup = begin, .teardown = crowd_end)
@@ -57,6 +98,19 @@ TEST(a_packet_takes_a_source_specific_route)
     EXPECT_INTERFACE(target, "a");
     EXPECT_GATEWAY(target, GATEWAY);
     EXPECT_SOURCE(target, "2001:db8::2");
+    SCNetworkReachabilityRelease(target);
+}
+
+/* The kernel prefers another source on the link, but there is no route from it. */
+TEST(the_source_is_that_of_the_route)
+{
+    SCNetworkReachabilityRef target = expect_target("2001:db8:d::1");
+
+    namespace_add_second_pair();
+    namespace_ip("-6 route add default from 2001:db8:c::/64 via " GATEWAY);
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "a");
+    EXPECT_SOURCE(target, "2001:db8:c::2");
     SCNetworkReachabilityRelease(target);
 }
 
@@ -116,7 +170,7 @@ TEST(a_target_that_names_its_address_opens_no_socket)
     assert_int_equal(sockets, 0);
 }
 
-TEST(without_descriptors_there_is_an_error)
+TEST(without_descriptors_or_ports_there_is_an_error)
 {
     SCNetworkReachabilityRef   target = expect_target(TARGET);
     SCNetworkReachabilityFlags flags;
@@ -126,6 +180,10 @@ TEST(without_descriptors_there_is_an_error)
     assert_false(SCNetworkReachabilityGetFlags(target, &flags));
     assert_int_equal(SCError(), EMFILE);
     socket_error = 0;
+    connect_error = EAGAIN;
+    assert_false(SCNetworkReachabilityGetFlags(target, &flags));
+    assert_int_equal(SCError(), kSCStatusReachabilityUnknown);
+    connect_error = 0;
     EXPECT(target, R, None);
     SCNetworkReachabilityRelease(target);
 }
@@ -320,15 +378,34 @@ TEST(the_end_of_a_default_route_opens_no_socket_for_each_target)
     assert_int_equal(sockets, 0);
 }
 
-/* ---- A large table ---------------------------------------------------------------------------------------------- */
+/* A sandbox that is entered later. */
+TEST(whether_there_are_source_specific_routes_is_asked_once_if_that_is_denied)
+{
+    crowd_route(true, "::/0", GATEWAY);
+    for (unsigned i = 0; i < TARGETS; i++) {
+        char address[64];
 
-/* A dump begins with them, and is read no further. */
-static void add_many_routes(void)
+        snprintf(address, sizeof address, "2001:db8:1::%x", 1 + i);
+        crowd_watch(i, address);
+    }
+    netlink_denied = true;
+    (void)crowd_settle();
+    crowd_route(false, "::/0", GATEWAY);
+    assert_int_equal(crowd_settle(), TARGETS);
+    netlink_denied = false;
+    assert_int_equal(denials, 1);
+    crowd_expect_all(0);
+}
+
+/* ---- The dump of routes ----------------------------------------------------------------------------------------- */
+
+/* A dump begins with them. If they are MANY, it is read no further. */
+static void add_routes(unsigned count)
 {
     char prefix[64];
 
     unit_check(writer_batch(&crowd.writer), "batch");
-    for (unsigned i = 0; i < MANY; i++) {
+    for (unsigned i = 0; i < count; i++) {
         snprintf(prefix, sizeof prefix, "2001:0:%x::/48", i);
         unit_check(writer_route(&crowd.writer, WRITER_ADD,
                                 &(struct writer_route){ .prefix = prefix, .index = writer_index("a") }),
@@ -341,7 +418,7 @@ TEST(a_source_specific_route_counts_in_a_large_table)
 {
     struct watcher watcher;
 
-    add_many_routes();
+    add_routes(MANY);
     namespace_ip("-6 route add 2002::/16 from " PREFIX " via " GATEWAY);
     watcher_start(&watcher, expect_target("2002::1"));
     assert_int_equal(expect_flags_of(watcher.target), R);
@@ -354,7 +431,7 @@ TEST(a_source_specific_route_counts_in_a_large_table)
 /* They share an answer until they lose their route, as the loop does not know the other one. */
 TEST(many_targets_take_a_source_specific_route_in_a_large_table)
 {
-    add_many_routes();
+    add_routes(MANY);
     namespace_ip("-6 route add 2001:db8:1::/48 from 2001:db8:f::/64 via " GATEWAY);
     crowd_route(true, "2001:db8:1::/64", GATEWAY);
     crowd_watch_ipv6(TARGETS);
@@ -366,4 +443,38 @@ TEST(many_targets_take_a_source_specific_route_in_a_large_table)
     namespace_ip("address add 2001:db8:f::2/128 dev lo nodad");
     expect_changes(TARGETS);
     crowd_expect_all(R);
+}
+
+static void change_a_route(void)
+{
+    unit_check(writer_route(&crowd.writer, WRITER_ADD,
+                            &(struct writer_route){ .prefix = "2001:db8:2::/64", .gateway = GATEWAY }),
+               "route");
+}
+
+/* The kernel can skip a route in the rest of the dump. `count`: how many routes there are. */
+static void expect_unknown_after_change(unsigned count)
+{
+    struct netns    *netns;
+    struct rtnetlink rtnetlink;
+
+    add_routes(count);
+    assert_int_equal(netns_current(&netns), 0);
+    assert_int_equal(netns_open_rtnetlink(netns, RTNETLINK_ALL, &rtnetlink), 0);
+    in_dump = change_a_route;
+    assert_int_equal(source_routes_find(&rtnetlink), SOURCE_ROUTES_UNKNOWN);
+    assert_null(in_dump);
+    assert_int_equal(source_routes_find(&rtnetlink), SOURCE_ROUTES_NONE);
+    rtnetlink_close(&rtnetlink);
+    netns_release(netns);
+}
+
+TEST(a_change_at_the_end_of_the_dump_makes_its_result_unknown)
+{
+    expect_unknown_after_change(0);
+}
+
+TEST(a_change_during_the_dump_makes_its_result_unknown)
+{
+    expect_unknown_after_change(1000);
 }

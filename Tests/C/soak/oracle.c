@@ -197,6 +197,13 @@ static bool leaves_other_interface(const struct query *query, const struct reply
     return query->family == AF_INET6 && query->oif != 0 && reply->error == 0 && reply->oif != query->oif;
 }
 
+static bool is_vrf(unsigned index)
+{
+    char name[IF_NAMESIZE];
+
+    return if_indextoname(index, name) != NULL && stack_is_vrf(name);
+}
+
 /* An IPv6 route can be for packets from a prefix. Without a route, the kernel chooses a source, and searches again. */
 static struct reply query_with_chosen_source(const struct query *query, const struct reply *refusal)
 {
@@ -209,7 +216,7 @@ static struct reply query_with_chosen_source(const struct query *query, const st
         return *refusal;
     chosen.source = source;
     reply = query_kernel(&chosen);
-    return leaves_other_interface(&chosen, &reply) ? *refusal : reply;
+    return leaves_other_interface(&chosen, &reply) && !is_vrf(chosen.oif) ? *refusal : reply;
 }
 
 static struct reply query_route(const struct query *query)
@@ -309,9 +316,7 @@ static SCNetworkReachabilityFlags flags_of_reply(const struct query *query, cons
 /* Whether a query out of this interface can have the leg. */
 static bool may_use_leg(unsigned oif, const struct leg *leg)
 {
-    char name[IF_NAMESIZE];
-
-    return oif == 0 || oif == leg->oif || (if_indextoname(oif, name) != NULL && stack_is_vrf(name));
+    return oif == 0 || oif == leg->oif || is_vrf(oif);
 }
 
 /* The flags of the first usable leg. */
@@ -473,6 +478,16 @@ static bool has_local_address(const struct aim *aim, unsigned oif)
     return reply.error == 0 && reply.type == RTN_LOCAL;
 }
 
+/* Whether connect(2) refuses what a query allows. It may be right for IPv4 rules from a prefix: it searches twice, the
+ * second time with the source address that it has chosen. */
+static bool socket_disagrees(const struct aim *aim)
+{
+    uint8_t source[16];
+
+    return aim->remote.family == AF_INET6 && aim->interface[0] == '\0' && aim->local.family == 0 &&
+           !connect_socket(aim, AF_INET6, aim->remote.bytes, aim->remote.scope, source);
+}
+
 static SCNetworkReachabilityFlags flags_of_aim(const struct aim *aim)
 {
     struct query               query = { .family = aim->remote.family,
@@ -501,7 +516,8 @@ static SCNetworkReachabilityFlags flags_of_aim(const struct aim *aim)
     }
     if (aim_is_loopback(aim) && !is_running(if_nametoindex("lo")))
         return 0;
-    return flags_of_address(&query);
+    flags = flags_of_address(&query);
+    return flags != 0 && socket_disagrees(aim) ? 0 : flags;
 }
 
 SCNetworkReachabilityFlags oracle_flags(const struct aim *aim)
