@@ -27,6 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/holders.h"
 #include "support/patience.h"
 #include "support/unit.h"
 #include "support/watcher.h"
@@ -415,8 +416,10 @@ static bool holds_gone(const void *interface)
 
 void namespace_await_gone(const char *interface)
 {
-    if (!await(RTMGRP_LINK, holds_gone, interface))
-        fail_msg("%s is still there", interface);
+    if (await(RTMGRP_LINK, holds_gone, interface))
+        return;
+    holders_print();
+    fail_msg("%s is still there", interface);
 }
 
 /* True if the table of IPv6 routes has the local route of an address (32 hexadecimal digits). */
