@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A user's context for callbacks: its lifetime, its hooks, and the callback itself. */
+/* A user's callback: the lifetime of its context, the hooks, and the call itself. */
 #include "api/callback.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/counted.h"
 
 static void free_callback_context(struct counted *counted)
 {
@@ -16,30 +16,40 @@ static void free_callback_context(struct counted *counted)
     free(context);
 }
 
-struct callback_context *callback_context_create(const SCNetworkReachabilityContext *original)
+/* Returns NULL if there is no memory. */
+static struct callback_context *create_context(const SCNetworkReachabilityContext *original)
 {
     struct callback_context *context = calloc(1, sizeof *context);
 
     if (context == NULL)
         return NULL;
     counted_init(&context->counted, free_callback_context);
-    if (original != NULL) {
-        context->retain = original->retain;
-        context->release = original->release;
-        context->info = original->info;
-        if (original->retain != NULL)
-            context->info = (void *)(uintptr_t)original->retain(original->info);
-    }
+    context->retain = original->retain;
+    context->release = original->release;
+    context->info = original->info;
+    if (original->retain != NULL)
+        context->info = (void *)(uintptr_t)original->retain(original->info);
     return context;
 }
 
-/* The arguments of callback_context_call, and what to release after it. */
-struct callback_call {
-    struct callback_context      *context; /* NULL: released */
-    SCNetworkReachabilityCallBack callback;
-    SCNetworkReachabilityRef      target;
-    SCNetworkReachabilityFlags    flags;
-    void                         *info;
+int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReachabilityContext *context,
+                    struct callback *ret)
+{
+    *ret = (struct callback){ .function = function, .info = context == NULL ? NULL : context->info };
+    if (context == NULL || (context->retain == NULL && context->release == NULL))
+        return 0;
+    ret->context = create_context(context);
+    if (ret->context == NULL)
+        return ENOMEM;
+    ret->info = ret->context->info;
+    return 0;
+}
+
+/* The arguments of callback_call, and what to release after it. */
+struct running_callback {
+    struct callback            callback; /* context NULL: released */
+    SCNetworkReachabilityRef   target;
+    SCNetworkReachabilityFlags flags;
     void (*release_info)(const void *info); /* NULL: `info` was not retained for this call */
 };
 
@@ -48,33 +58,31 @@ struct callback_call {
  * callback has returned. */
 static void make_callback(void *argument)
 {
-    struct callback_call    *call = argument;
-    struct callback_context *context = call->context;
+    struct running_callback *running = argument;
+    struct callback         *callback = &running->callback;
+    struct callback_context *context = callback->context;
 
-    call->info = context->info;
-    if (context->retain != NULL && context->release != NULL) {
-        call->info = (void *)(uintptr_t)context->retain(context->info);
-        call->release_info = context->release;
-        call->context = NULL;
+    if (context != NULL && context->retain != NULL && context->release != NULL) {
+        callback->info = (void *)(uintptr_t)context->retain(context->info);
+        running->release_info = context->release;
+        callback->context = NULL;
         counted_release(&context->counted);
     }
-    call->callback(call->target, call->flags, call->info);
+    callback->function(running->target, running->flags, callback->info);
 }
 
 static void end_callback(void *argument)
 {
-    const struct callback_call *call = argument;
+    const struct running_callback *running = argument;
 
-    if (call->release_info != NULL)
-        call->release_info(call->info);
-    if (call->context != NULL)
-        counted_release(&call->context->counted);
+    if (running->release_info != NULL)
+        running->release_info(running->callback.info);
+    callback_release(&running->callback);
 }
 
-void callback_context_call(struct callback_context *context, SCNetworkReachabilityCallBack callback,
-                           SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags)
+void callback_call(const struct callback *callback, SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags)
 {
-    struct callback_call call = { .context = context, .callback = callback, .target = target, .flags = flags };
+    struct running_callback running = { .callback = *callback, .target = target, .flags = flags };
 
-    cleanup_run(make_callback, end_callback, &call);
+    cleanup_run(make_callback, end_callback, &running);
 }

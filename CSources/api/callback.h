@@ -2,14 +2,15 @@
 #ifndef REACHABILITY_CALLBACK_H
 #define REACHABILITY_CALLBACK_H
 
-/* The context that a user gives SCNetworkReachabilitySetCallback, and its hooks. Never call these with a lock held. */
+/* What a user gives SCNetworkReachabilitySetCallback: a function, and a context with hooks. Never call any of these with
+ * a lock held. */
 
 #include <reachability/reachability.h>
 
 #include "base/counted.h"
 
-/* The target holds a reference. So does a delivery, at most until the callback returns. The last reference calls
- * `release`. */
+/* A copy of a context that has a retain or release hook. The target holds a reference. So does a delivery, at most until
+ * the callback returns. The last reference calls `release`. */
 struct callback_context {
     struct counted counted;
     void          *info;
@@ -17,11 +18,30 @@ struct callback_context {
     void (*release)(const void *info);
 };
 
-/* Copies and retains a user's context. `original` NULL: a context without info. Returns NULL if there is no memory. */
-struct callback_context *callback_context_create(const SCNetworkReachabilityContext *original);
+/* Most contexts have no hooks: then there is nothing to count and to release. */
+struct callback {
+    SCNetworkReachabilityCallBack function; /* NULL: there is no callback */
+    void                         *info;
+    struct callback_context      *context; /* NULL: no hooks */
+};
 
-/* Makes the callback. Consumes a reference to the context, also if the callback ends the thread. */
-void callback_context_call(struct callback_context *context, SCNetworkReachabilityCallBack callback,
-                           SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags);
+/* Copies and retains a user's context. `context` NULL: no info. Returns 0 or ENOMEM. */
+int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReachabilityContext *context,
+                    struct callback *ret);
+
+/* Calls the function. Consumes a reference to the context, also if the function ends the thread. */
+void callback_call(const struct callback *callback, SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags);
+
+static inline void callback_retain(const struct callback *callback)
+{
+    if (callback->context != NULL)
+        counted_retain(&callback->context->counted);
+}
+
+static inline void callback_release(const struct callback *callback)
+{
+    if (callback->context != NULL)
+        counted_release(&callback->context->counted);
+}
 
 #endif

@@ -34,7 +34,7 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
 {
     struct SCNetworkReachability *self;
     struct target_state          *state;
-    struct callback_context      *new_context = NULL, *old_context;
+    struct callback               fresh = { 0 }, before;
 
     if (!target_check(target, &self))
         return 0;
@@ -43,12 +43,12 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
         return 0;
     }
     state = callout != NULL ? target_require_state(self) : target_state(self);
-    if (callout != NULL && (state == NULL || (new_context = callback_context_create(context)) == NULL)) {
+    if (callout != NULL && (state == NULL || callback_create(callout, context, &fresh) != 0)) {
         error_set(ENOMEM);
         return 0;
     }
-    if (new_context != NULL && target_is_inherited(self)) { /* a fork inside the retain hook */
-        counted_release(&new_context->counted);
+    if (target_is_inherited(self)) { /* a fork inside the retain hook */
+        callback_release(&fresh);
         error_set(ECHILD);
         return 0;
     }
@@ -57,12 +57,10 @@ SCBoolean SCNetworkReachabilitySetCallback(SCNetworkReachabilityRef target, SCNe
     target_lock(self);
     if (callout != NULL)
         cancel_changes_locked(self);
-    old_context = state->context;
-    state->context = new_context;
-    state->callback = callout;
+    before = state->callback;
+    state->callback = fresh;
     target_unlock(self);
-    if (old_context != NULL)
-        counted_release(&old_context->counted);
+    callback_release(&before);
     return 1;
 }
 
@@ -166,11 +164,10 @@ enum delivery_decision {
 
 /* What to do: decided under the lock, done without it. */
 struct delivery {
-    struct schedule              *schedule;
-    enum delivery_decision        decision;
-    SCNetworkReachabilityCallBack callback;
-    struct callback_context      *context;
-    SCNetworkReachabilityFlags    flags;
+    struct schedule           *schedule;
+    enum delivery_decision     decision;
+    struct callback            callback;
+    SCNetworkReachabilityFlags flags;
 };
 
 static enum delivery_decision decide_delivery_locked(const struct schedule *schedule, bool runs_on_scheduler)
@@ -180,7 +177,7 @@ static enum delivery_decision decide_delivery_locked(const struct schedule *sche
     /* When a running delivery ends, here or on another loop, it checks whether the next one is due. */
     if (!schedule->active || state->is_delivering || !delivery_is_due_locked(schedule->target))
         return DELIVER_NOTHING;
-    if (state->callback == NULL)
+    if (state->callback.function == NULL)
         return schedule->parts->work == NULL ? DELIVER_AS_CHANGE : DELIVER_TO_NONE;
     return schedule->parts->work == NULL || runs_on_scheduler ? DELIVER_HERE : DELIVER_ON_SCHEDULER;
 }
@@ -221,14 +218,14 @@ static void queue_what_is_due_locked(struct schedule *schedule)
         queue_change_locked(schedule);
         return;
     default:
-        __builtin_prefetch(schedule->target->state->context, 1); /* the callback uses it soon */
+        __builtin_prefetch(schedule->target->state->callback.info, 1); /* the callback uses it soon */
         delivery_queue_locked(schedule);
     }
 }
 
 /* The loop's monitor evaluated the target. Returns false if the path may be outdated: `path_version` was read before
  * the evaluation, and since then another loop set a newer path, or the questions changed. */
-bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned long path_version)
+bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned path_version)
 {
     struct schedule              *schedule = container_of(watch, struct schedule, watch);
     struct SCNetworkReachability *target = schedule->target;
@@ -256,9 +253,8 @@ static void begin_callback_locked(struct delivery *delivery)
     counted_retain(&target->counted);
     state->deliveries++;
     delivery->callback = state->callback;
-    delivery->context = state->context;
     delivery->flags = state->current.flags;
-    counted_retain(&delivery->context->counted);
+    callback_retain(&delivery->callback);
     probe_delivery(target, delivery->flags);
 }
 
@@ -285,7 +281,7 @@ static void make_delivery(void *argument)
     const struct delivery *delivery = argument;
 
     if (delivery->decision == DELIVER_HERE)
-        callback_context_call(delivery->context, delivery->callback, delivery->schedule->target, delivery->flags);
+        callback_call(&delivery->callback, delivery->schedule->target, delivery->flags);
     if (delivery->decision == DELIVER_ON_SCHEDULER)
         scheduler_work_post(delivery->schedule->parts->work, &delivery->schedule->member.counted);
 }
@@ -370,7 +366,7 @@ static struct SCNetworkReachability *fetch_change(struct schedule *schedule, SCN
     struct SCNetworkReachability *target = schedule->target, *fetched = NULL;
 
     target_lock(target);
-    if (schedule->active && target->state->callback == NULL && delivery_is_due_locked(target)) {
+    if (schedule->active && target->state->callback.function == NULL && delivery_is_due_locked(target)) {
         delivery_set_delivered_locked(target);
         counted_retain(&target->counted);
         fetched = target;

@@ -60,6 +60,6 @@ void delivery_read_path_locked(struct SCNetworkReachability *target, struct path
 bool delivery_run_job(struct member *member);
 void delivery_run_work(struct counted *owner);
 void delivery_prefetch(const struct path_watch *watch);
-bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned long path_version);
+bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned path_version);
 
 #endif

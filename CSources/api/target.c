@@ -159,8 +159,8 @@ static void close_target(struct counted *counted)
     const struct target_state    *state = target_state(target);
 
     target->type = OBJECT_FREED; /* first: the user's hook may still use the pointer */
-    if (state != NULL && state->context != NULL)
-        counted_release(&state->context->counted);
+    if (state != NULL)
+        callback_release(&state->callback);
     counted_release(&target->memory);
 }
 

@@ -40,7 +40,7 @@ struct SCNetworkReachability {
 struct target_state {
     /* An evaluation uses these, which is why they are together. */
     pthread_mutex_t lock;          /* taken before a loop's lock, never held while user code runs */
-    atomic_ulong    path_version;  /* grows with `current` and with new questions; read without the lock */
+    atomic_uint     path_version;  /* grows with `current` and with new questions; read without the lock */
     struct outcome  current;       /* of the last evaluation */
     struct outcome  delivered;     /* of the last callback, or of the last fetch by SCRunLoopCopyNextChange */
     bool            owed;          /* a delivery must come, even if nothing changed */
@@ -49,9 +49,8 @@ struct target_state {
     bool            change_queued; /* SCRunLoopCopyNextChange will return the current value, on one of the loops */
     unsigned        evaluations, deliveries; /* counters for GetDescription */
 
-    struct schedule              *schedules; /* the first; NULL: not scheduled */
-    SCNetworkReachabilityCallBack callback;
-    struct callback_context      *context;
+    struct schedule *schedules; /* the first; NULL: not scheduled */
+    struct callback  callback;
 
     const struct target_parts *parts; /* constant */
 };

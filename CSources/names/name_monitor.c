@@ -25,7 +25,7 @@
 struct watched_path {
     struct name_monitor *name_monitor;
     struct path_watch    watch;
-    atomic_ulong         path_version;
+    atomic_uint          path_version;
     struct path          path; /* the last evaluation; on the driving thread */
     bool                 known;
 };
@@ -67,7 +67,7 @@ static void note_change(struct name_monitor *name_monitor, enum change_kind kind
     lookup_mark_outdated(name_monitor->netns, true);
 }
 
-static bool watched_path_evaluated(struct path_watch *watch, const struct path *path, unsigned long path_version)
+static bool watched_path_evaluated(struct path_watch *watch, const struct path *path, unsigned path_version)
 {
     struct watched_path *watched = container_of(watch, struct watched_path, watch);
     struct name_monitor *name_monitor = watched->name_monitor;

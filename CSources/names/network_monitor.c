@@ -24,7 +24,7 @@ struct network_monitor {
     size_t                watch_count; /* likewise; collect_watches_locked moves some of them out of the list */
     struct resolver_files files;
     struct path_watch     watch;
-    atomic_ulong          path_version;    /* constant: no other loop evaluates this watch */
+    atomic_uint           path_version;    /* constant: no other loop evaluates this watch */
     struct network_path  *evaluated;       /* on the driving thread, until `accept` takes it */
     struct network_path  *current;         /* under the loop's lock */
     bool                  servers_unknown; /* the resolver files could not be read; on the driving thread */
@@ -163,7 +163,7 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     return 0;
 }
 
-static bool network_evaluated(struct path_watch *watch, const struct path *path, unsigned long path_version)
+static bool network_evaluated(struct path_watch *watch, const struct path *path, unsigned path_version)
 {
     struct network_monitor *network_monitor = monitor_of_watch(watch);
     struct network_path    *network = network_monitor->evaluated;

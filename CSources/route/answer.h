@@ -36,7 +36,7 @@ struct path_watch_type {
      * the thread that drives the loop, without a lock. `path_version` was read before the evaluation. If the version
      * has changed since then, the owner's path may be newer: `accept` returns false, and the monitor evaluates again.
      * (A default path can be older: that of the slice. If it has changed, a message in the queue says so.) */
-    bool (*accept)(struct path_watch *watch, const struct path *path, unsigned long path_version);
+    bool (*accept)(struct path_watch *watch, const struct path *path, unsigned path_version);
 };
 
 /* Questions whose path the monitor keeps up to date. The owner sets `type`, `questions`, `path_version`, `extras` and
@@ -46,7 +46,7 @@ struct path_watch {
     const struct path_watch_type *type;
     /* A reference; monitor_set_questions changes it. NULL: one plain question, about `address`. */
     struct questions    *questions;
-    atomic_ulong        *path_version; /* changes whenever the owner's path or questions change, for any loop */
+    atomic_uint         *path_version; /* changes whenever the owner's path or questions change, for any loop */
     uint8_t              extras;       /* query_extras bits */
     bool                 can_share;    /* one plain question; only this monitor sets the owner's path */
     struct monitor      *monitor;      /* NULL: not watched */

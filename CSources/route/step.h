@@ -13,7 +13,7 @@
 struct step_group {
     size_t             count;
     struct path_watch *watches[STEP_GROUP_LIMIT]; /* with references to their owners */
-    unsigned long      path_versions[STEP_GROUP_LIMIT];
+    unsigned           path_versions[STEP_GROUP_LIMIT];
     bool               accepted[STEP_GROUP_LIMIT];
 };
 
@@ -24,7 +24,7 @@ struct step {
     struct path_watch *watch; /* with a reference to its owner */
     struct answer     *answer;
     struct questions  *questions;    /* a reference; in `memory`, if the watch has none */
-    unsigned long      path_version; /* of the owner, before the questions were read */
+    unsigned           path_version; /* of the owner, before the questions were read */
     bool               applies;      /* the watch gets the path of the shared answer */
     bool               can_share;    /* the watch's */
     bool               must_check;   /* the shared answer's */
