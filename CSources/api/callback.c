@@ -84,5 +84,8 @@ void callback_call(const struct callback *callback, SCNetworkReachabilityRef tar
 {
     struct running_callback running = { .callback = *callback, .target = target, .flags = flags };
 
-    cleanup_run(make_callback, end_callback, &running);
+    if (callback->context != NULL)
+        cleanup_run(make_callback, end_callback, &running);
+    else
+        callback->function(target, flags, callback->info);
 }
