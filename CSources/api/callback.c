@@ -45,9 +45,9 @@ int callback_create(SCNetworkReachabilityCallBack function, const SCNetworkReach
     return 0;
 }
 
-/* The arguments of callback_call, and what to release after it. */
+/* The arguments of callback_call with a context, and what to release after it. */
 struct running_callback {
-    struct callback            callback; /* context NULL: released */
+    struct callback            callback; /* context NULL: it was released */
     SCNetworkReachabilityRef   target;
     SCNetworkReachabilityFlags flags;
     void (*release_info)(const void *info); /* NULL: `info` was not retained for this call */
@@ -62,7 +62,7 @@ static void make_callback(void *argument)
     struct callback         *callback = &running->callback;
     struct callback_context *context = callback->context;
 
-    if (context != NULL && context->retain != NULL && context->release != NULL) {
+    if (context->retain != NULL && context->release != NULL) {
         callback->info = (void *)(uintptr_t)context->retain(context->info);
         running->release_info = context->release;
         callback->context = NULL;
@@ -82,10 +82,9 @@ static void end_callback(void *argument)
 
 void callback_call(const struct callback *callback, SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags)
 {
-    struct running_callback running = { .callback = *callback, .target = target, .flags = flags };
-
-    if (callback->context != NULL)
-        cleanup_run(make_callback, end_callback, &running);
-    else
+    if (callback->context == NULL)
         callback->function(target, flags, callback->info);
+    else
+        cleanup_run(make_callback, end_callback,
+                    &(struct running_callback){ .callback = *callback, .target = target, .flags = flags });
 }

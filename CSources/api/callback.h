@@ -2,15 +2,15 @@
 #ifndef REACHABILITY_CALLBACK_H
 #define REACHABILITY_CALLBACK_H
 
-/* What a user gives SCNetworkReachabilitySetCallback: a function, and a context with hooks. Never call any of these with
- * a lock held. */
+/* What a user gives SCNetworkReachabilitySetCallback: a function, and a context with hooks. All functions but
+ * callback_retain can call user code: never call them with a lock held. */
 
 #include <reachability/reachability.h>
 
 #include "base/counted.h"
 
-/* A copy of a context that has a retain or release hook. The target holds a reference. So does a delivery, at most until
- * the callback returns. The last reference calls `release`. */
+/* A copy of a context that has a retain or release hook. The target holds a reference. So does a delivery, at most
+ * until the callback returns. The last reference calls `release`. */
 struct callback_context {
     struct counted counted;
     void          *info;
@@ -18,7 +18,7 @@ struct callback_context {
     void (*release)(const void *info);
 };
 
-/* Most contexts have no hooks: then there is nothing to count and to release. */
+/* Most contexts have no hooks: then there is nothing to count or to release. */
 struct callback {
     SCNetworkReachabilityCallBack function; /* NULL: there is no callback */
     void                         *info;

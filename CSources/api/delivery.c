@@ -208,6 +208,15 @@ void delivery_prefetch(const struct path_watch *watch)
         __builtin_prefetch(state + line, 1);
 }
 
+/* The callback runs soon. */
+static void prefetch_callback(const struct callback *callback)
+{
+    if (callback->context != NULL)
+        __builtin_prefetch(callback->context, 1);
+    else
+        __builtin_prefetch(callback->info);
+}
+
 /* On the thread that drives the loop. A change that SCRunLoopCopyNextChange will return needs no job. */
 static void queue_what_is_due_locked(struct schedule *schedule)
 {
@@ -218,7 +227,7 @@ static void queue_what_is_due_locked(struct schedule *schedule)
         queue_change_locked(schedule);
         return;
     default:
-        __builtin_prefetch(schedule->target->state->callback.info, 1); /* the callback uses it soon */
+        prefetch_callback(&schedule->target->state->callback);
         delivery_queue_locked(schedule);
     }
 }

@@ -21,8 +21,8 @@ int udp_socket_connect(int fd, const struct address *destination, uint32_t scope
 /* Reads the socket's own address. */
 int udp_socket_own_address(int fd, struct address *ret);
 
-/* Whether a call failed for lack of memory, descriptors, ports or threads. Any other errno is about the address, or a
- * sandbox refuses the call. */
+/* Whether a call failed for lack of memory, descriptors, ports or threads. (EAGAIN can also mean that IPsec waits for
+ * its keys.) Any other errno is about the address, or a sandbox refuses the call. */
 static inline bool udp_socket_is_short(int error)
 {
     return error == ENOMEM || error == ENOBUFS || error == EMFILE || error == ENFILE || error == EAGAIN;

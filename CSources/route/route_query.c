@@ -40,6 +40,32 @@ static bool leaves_other_interface(const struct route_request *request, const st
            route->legs == NULL && route->oif != request->oif;
 }
 
+/* The VRF that an interface is, or is a port of. index 0: there is none, or it is not known. */
+struct vrf {
+    uint32_t index, table;
+};
+
+/* Returns the link if all is known about it, else NULL. */
+static const struct link *find_complete_link(struct route_query *query, uint32_t index)
+{
+    const struct link *link = link_table_find(&query->rtnetlink->links, index);
+
+    if (link != NULL && link->complete)
+        return link;
+    query->unknown_link = index;
+    return NULL;
+}
+
+static struct vrf find_vrf(struct route_query *query, uint32_t index)
+{
+    const struct link *link = index == 0 ? NULL : find_complete_link(query, index);
+
+    if (link != NULL && link->vrf_table == 0 && link->master != 0)
+        link = find_complete_link(query, link->master);
+    return link == NULL || link->vrf_table == 0 ? (struct vrf){ 0 }
+                                                : (struct vrf){ .index = link->index, .table = link->vrf_table };
+}
+
 /* Whether a source-specific route can lead to the destination, although a query without a source was refused. */
 static bool needs_source(const struct route_request *request, int error)
 {
@@ -48,16 +74,13 @@ static bool needs_source(const struct route_request *request, int error)
     return is_refused && request->destination.family == AF_INET6 && request->source.family == AF_UNSPEC;
 }
 
-/* The same for a query with the source that the kernel has chosen for this interface. If the interface is a VRF, the
- * route leaves one of its ports. */
+/* The same as leaves_other_interface, for a query with the source that the kernel has chosen. If the query names a VRF,
+ * the route leaves one of its ports. */
 static bool leaves_bound_interface(struct route_query *query, const struct route *route)
 {
-    const uint32_t     oif = query->request.oif;
-    const struct link *link = oif == 0 || route->legs != NULL || route->oif == oif
-                                  ? NULL
-                                  : route_query_link(query, route->oif);
+    const uint32_t oif = query->request.oif;
 
-    return link != NULL && link->master != oif;
+    return oif != 0 && route->legs == NULL && route->oif != oif && find_vrf(query, route->oif).index != oif;
 }
 
 /* Queries again, with the source address that the kernel chooses. If no route leads to the destination then either,
@@ -164,32 +187,6 @@ void route_query_recheck_after(struct path *path, uint32_t seconds)
 }
 
 /* ---- Interface and local address -------------------------------------------------------------------------------- */
-
-/* The VRF that an interface is, or is a port of. index 0: there is none, or it is not known. */
-struct vrf {
-    uint32_t index, table;
-};
-
-/* Returns the link if all is known about it, else NULL. */
-static const struct link *find_complete_link(struct route_query *query, uint32_t index)
-{
-    const struct link *link = link_table_find(&query->rtnetlink->links, index);
-
-    if (link != NULL && link->complete)
-        return link;
-    query->unknown_link = index;
-    return NULL;
-}
-
-static struct vrf find_vrf(struct route_query *query, uint32_t index)
-{
-    const struct link *link = index == 0 ? NULL : find_complete_link(query, index);
-
-    if (link != NULL && link->vrf_table == 0 && link->master != 0)
-        link = find_complete_link(query, link->master);
-    return link == NULL || link->vrf_table == 0 ? (struct vrf){ 0 }
-                                                : (struct vrf){ .index = link->index, .table = link->vrf_table };
-}
 
 /* Finds the table in which the local address is local, for packets out of an interface (0: any). *ret 0: in none.
  * Needed because IPv6 queries accept any source address. Returns 0 or an errno. */

@@ -237,13 +237,14 @@ TEST(legs_over_other_links_count)
     crowd_expect_all(0);
 }
 
-/* The first gateway does not respond, so the kernel prefers the other one, until the link forgets its neighbours. */
+/* The first gateway does not respond, so the kernel prefers the other one, until the link forgets its neighbours. With
+ * extern_learn, the kernel itself does not forget them after some time. */
 TEST(the_link_of_an_ipv6_gateway_that_does_not_respond_counts)
 {
     namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 100");
     namespace_ip("-6 route add default via 2001:db8::1 metric 200");
-    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     expect_all_over("a");
     set_running("c", "d", false);
@@ -257,7 +258,7 @@ TEST(a_route_over_a_link_is_preferred_to_an_ipv6_gateway_that_does_not_respond)
     namespace_add_second_pair();
     namespace_ip("-6 route add default via 2001:db8:c::1 metric 100");
     namespace_ip("-6 route add default dev a metric 200");
-    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     expect_all_over("a");
     set_running("c", "d", false);
@@ -271,7 +272,7 @@ TEST(a_longer_ipv6_route_returns_when_its_link_forgets_the_gateway)
     namespace_add_second_pair();
     namespace_ip("-6 route add 2001:db8:1::80/121 via 2001:db8:c::1");
     namespace_ip("-6 route add default via 2001:db8::1");
-    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     expect_all_over("a");
     set_running("c", "d", false);
@@ -285,7 +286,7 @@ static void begin_with_hidden_route(void)
     namespace_add_second_pair();
     namespace_ip("-6 route add 2001:db8:1::40/122 via 2001:db8:c::1");
     namespace_ip("-6 route add default dev a");
-    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     expect_all_over("a");
 }
@@ -299,7 +300,7 @@ TEST(a_longer_ipv6_route_returns_with_any_change_of_its_link)
     for (size_t i = 0; i < 2; i++) {
         namespace_ip("%s", changes[i]);
         expect_changes(64, MANY);
-        namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+        namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
         namespace_ip("link set dev a mtu %zu", 1400 + i);
         expect_changes(64, MANY);
     }
@@ -322,7 +323,7 @@ TEST(a_longer_ipv6_route_returns_when_packets_are_forwarded)
     namespace_add_second_pair();
     namespace_ip("-6 route add 2001:db8:1::80/121 via 2001:db8:c::1");
     namespace_ip("-6 route add default via 2001:db8::1");
-    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed");
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
     (void)crowd_settle();
@@ -352,7 +353,7 @@ TEST(the_link_of_another_ipv4_default_gateway_counts)
     namespace_add_second_pair();
     namespace_ip("route add default via " OTHER_GATEWAY);
     namespace_ip("route append default via " GATEWAY);
-    namespace_ip("neighbour replace " OTHER_GATEWAY " dev c nud failed");
+    namespace_ip("neighbour replace " OTHER_GATEWAY " dev c nud failed extern_learn");
     namespace_ip("neighbour replace " GATEWAY " dev a lladdr 02:00:00:00:00:01 nud reachable");
     crowd_watch_ipv4(TARGETS);
     expect_all_over("a");

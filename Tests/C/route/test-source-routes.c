@@ -359,7 +359,7 @@ TEST(each_target_has_its_own_answer_beside_a_source_specific_route)
     namespace_await_running("a", false);
     crowd_route(true, "2001:db8:1::/48", "2001:db8:c::1");
     crowd_route(true, "2001:db8:1::80/121", "2001:db8:c::1a");
-    namespace_ip("neighbour replace 2001:db8:c::1a dev c nud failed");
+    namespace_ip("neighbour replace 2001:db8:c::1a dev c nud failed extern_learn");
     crowd_watch_ipv6(TARGETS);
     crowd_expect_all(R);
     namespace_ip("-6 route add 2001:db8:1::/48 from 2001:db8:c::2 via 2001:db8:c::1 metric 10");

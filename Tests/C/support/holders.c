@@ -50,7 +50,7 @@ static void print_each(const char *directory, struct text (*namespace_of)(const 
     DIR              *entries = opendir(directory);
 
     for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
-        const struct text text = namespace_of(entry->d_name);
+        const struct text text = entry->d_name[0] == '.' ? own : namespace_of(entry->d_name);
 
         if (strncmp(text.bytes, "net:[", 5) == 0 && strcmp(text.bytes, own.bytes) != 0)
             printf("| %s/%s: %s\n", directory, entry->d_name, text.bytes);
