@@ -12,8 +12,11 @@
 #include "support/literal.h"
 
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
+int __wrap_source_routes_choose(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret);
 
-#define NOWHERE "203.0.113.9" /* the VRF has no route to it */
+#define NOWHERE "203.0.113.9"    /* the VRF has no route to it */
+#define SOURCED "2001:db8:77::9" /* only packets from SOURCE have a route to it, over PORT */
+#define SOURCE  "2001:db8::2"
 
 enum { LO = 1, VRF = 2, PORT = 3, OTHER_PORT = 4, OUTSIDE = 5, TABLE = 10 };
 
@@ -60,15 +63,20 @@ static const struct local_address *find_local(const struct address *address, uin
 int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request *request, struct route *ret)
 {
     const struct local_address *local = find_local(&request->destination, request->oif);
-    const struct address        nowhere = make(NOWHERE);
+    const struct address        nowhere = make(NOWHERE), sourced = make(SOURCED);
+    const bool                  is_sourced = address_equal(&request->destination, &sourced);
 
     (void)handle;
     queries++;
     if (is_in_vrf(request->oif) && address_equal(&request->destination, &nowhere))
         return ENETUNREACH;
+    if (is_sourced && request->source.family == AF_UNSPEC)
+        return ENETUNREACH;
     *ret = (struct route){ .family = request->destination.family, .table = RT_TABLE_MAIN, .type = RTN_UNICAST };
     ret->source = request->source.family != AF_UNSPEC ? request->source : request->destination;
-    if (local != NULL) {
+    if (is_sourced) {
+        ret->oif = PORT;
+    } else if (local != NULL) {
         ret->type = RTN_LOCAL;
         ret->table = local->table;
         ret->oif = local->table == TABLE ? VRF : LO;
@@ -78,6 +86,13 @@ int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request 
     } else {
         ret->oif = OUTSIDE;
     }
+    return 0;
+}
+
+int __wrap_source_routes_choose(struct rtnetlink *handle, const struct route_request *request, struct address *ret)
+{
+    (void)handle, (void)request;
+    *ret = make(SOURCE);
     return 0;
 }
 
@@ -108,14 +123,17 @@ static void add_links(bool complete)
     add_link(OUTSIDE, "outside", "veth", 0, complete);
 }
 
-/* A socket address of IPv4 has no scope, but the question about a tunnel has one. */
+/* A socket address of IPv4 has no scope, but the question about a tunnel has one. `local` NULL: no pair. */
 static struct path evaluate_pair(const char *local, const char *remote, uint32_t oif)
 {
-    const struct question question = { .destination = make(remote), .local = make(local), .scope = oif };
-    struct questions     *questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
-    struct round_cache    cache = ROUND_CACHE_EMPTY;
-    struct path           path;
+    struct question    question = { .destination = make(remote), .scope = oif };
+    struct round_cache cache = ROUND_CACHE_EMPTY;
+    struct questions  *questions;
+    struct path        path;
 
+    if (local != NULL)
+        question.local = make(local);
+    questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone);
     queries = 0;
     assert_int_equal(evaluate_questions(&rtnetlink, &cache, questions, 0, &path), 0);
     questions_release(questions);
@@ -176,5 +194,24 @@ TEST(an_unknown_vrf_is_a_dependency)
     add_link(PORT, "port", "veth", VRF, true);
     path = evaluate_pair("192.0.3.2", "192.0.2.9", PORT);
     assert_int_equal(path.dependencies.unknown_link, VRF);
+    link_table_clear(&rtnetlink.links);
+}
+
+/* A route for packets from a prefix leaves the VRF over its port. */
+TEST(a_source_specific_route_leaves_a_port_of_the_vrf)
+{
+    struct path path;
+
+    add_links(true);
+    path = evaluate_pair(NULL, SOURCED, VRF);
+    assert_int_equal(path.flags & R, R);
+    assert_int_equal(path.index, PORT);
+    assert_int_equal(evaluate_pair(NULL, SOURCED, PORT).index, PORT);
+    assert_int_equal(evaluate_pair(NULL, SOURCED, OUTSIDE).flags, 0);
+    link_table_clear(&rtnetlink.links);
+    add_links(false);
+    path = evaluate_pair(NULL, SOURCED, VRF);
+    assert_int_equal(path.flags, 0);
+    assert_int_equal(path.dependencies.unknown_link, PORT);
     link_table_clear(&rtnetlink.links);
 }
