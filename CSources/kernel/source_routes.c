@@ -109,9 +109,9 @@ static enum source_routes read_rules_and_routes(struct rtnetlink *rtnetlink)
 /* Later, messages say so. With RTNETLINK_LINKS none come. */
 enum source_routes source_routes_find(struct rtnetlink *rtnetlink)
 {
-    const bool hears_of_them = rtnetlink->events.socket.fd >= 0 && !rtnetlink->groups_refused;
+    const bool receives_messages = rtnetlink->events.socket.fd >= 0 && !rtnetlink->groups_refused;
 
-    if (hears_of_them && rtnetlink->source_routes == SOURCE_ROUTES_UNKNOWN && rtnetlink->netns != NULL)
+    if (receives_messages && rtnetlink->source_routes == SOURCE_ROUTES_UNKNOWN && rtnetlink->netns != NULL)
         rtnetlink->source_routes = read_rules_and_routes(rtnetlink);
     return rtnetlink->source_routes;
 }

@@ -379,7 +379,7 @@ TEST(the_end_of_a_default_route_opens_no_socket_for_each_target)
 }
 
 /* A sandbox that is entered later. */
-TEST(whether_there_are_source_specific_routes_is_asked_once_if_that_is_denied)
+TEST(a_denied_dump_is_not_repeated)
 {
     crowd_route(true, "::/0", GATEWAY);
     for (unsigned i = 0; i < TARGETS; i++) {
