@@ -159,5 +159,5 @@ int source_routes_choose(struct rtnetlink *rtnetlink, const struct route_request
     *ret = (struct address){ 0 };
     if (rtnetlink->netns != NULL && source_routes_find(rtnetlink) != SOURCE_ROUTES_NONE)
         error = netns_handle_run(rtnetlink->netns, choose_in_namespace, &choice);
-    return udp_socket_is_short(error) ? error : 0;
+    return udp_socket_lacks_resources(error) ? error : 0;
 }

@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_UDP_SOCKET_H
 #define REACHABILITY_UDP_SOCKET_H
 
-/* UDP sockets. To connect one sends no packet. It shows whether the kernel has a route, and the source address of
- * packets. */
+/* UDP sockets. connect(2) sends no packet. It shows whether the kernel has a route, and which source address packets
+ * have. */
 
 #include <errno.h>
 
@@ -23,7 +23,7 @@ int udp_socket_own_address(int fd, struct address *ret);
 
 /* Whether a call failed for lack of memory, descriptors, ports or threads. (EAGAIN can also mean that IPsec waits for
  * its keys.) Any other errno is about the address, or a sandbox refuses the call. */
-static inline bool udp_socket_is_short(int error)
+static inline bool udp_socket_lacks_resources(int error)
 {
     return error == ENOMEM || error == ENOBUFS || error == EMFILE || error == ENFILE || error == EAGAIN;
 }

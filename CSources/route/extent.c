@@ -8,6 +8,7 @@
 
 #include <linux/rtnetlink.h>
 
+#include "kernel/source_routes.h"
 #include "pure/path.h"
 
 /* Whether all addresses of the route's prefix have the same path, unless a longer prefix leads to them. Out of another
@@ -19,14 +20,32 @@ static bool route_has_one_way(const struct route *route)
            route->source_length == 0;
 }
 
+/* Whether the kernel finds one route for all addresses of a prefix. Beside a source-specific IPv6 route, it can find
+ * different ones. */
+static bool finds_one_route(struct rtnetlink *rtnetlink, uint8_t family)
+{
+    if (family != AF_INET6)
+        return true;
+    switch (source_routes_find(rtnetlink)) {
+    case SOURCE_ROUTES_NONE:
+    case SOURCE_ROUTES_UNREAD:
+        return true;
+    default:
+        return false;
+    }
+}
+
 int extent_query(struct rtnetlink *rtnetlink, const struct question *question, struct extent *ret)
 {
     const struct route_request request = { .destination = question->destination, .fib_match = true };
     struct route               route;
     struct path                refused;
-    const int                  error = rtnetlink_query(rtnetlink, &request, &route);
+    int                        error;
 
     *ret = (struct extent){ .kind = EXTENT_ALONE };
+    if (!finds_one_route(rtnetlink, request.destination.family))
+        return 0;
+    error = rtnetlink_query(rtnetlink, &request, &route);
     if (error != 0) {
         ret->kind = EXTENT_REFUSED;
         return path_from_error(error, false, &refused) ? 0 : error;

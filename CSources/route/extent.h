@@ -24,6 +24,12 @@ struct extent {
  * kernel could not be queried. */
 int extent_query(struct rtnetlink *rtnetlink, const struct question *question, struct extent *ret);
 
+/* Whether extent_query sends a query for an address of this family, unless it first finds source-specific routes. */
+static inline bool extent_needs_query(const struct rtnetlink *rtnetlink, uint8_t family)
+{
+    return family != AF_INET6 || rtnetlink->source_routes != SOURCE_ROUTES_SOME;
+}
+
 /* Whether the path is that of the route. If it is not, the kernel has an exception for the address alone: a router has
  * redirected its packets. */
 bool extent_has_path(const struct extent *extent, const struct path *path);

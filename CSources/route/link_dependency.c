@@ -7,13 +7,17 @@
  */
 #include "route/link_dependency.h"
 
+#include "kernel/source_routes.h"
 #include "pure/path.h"
 #include "route/link_index.h"
 
 /* Whether there is no path, and only the message about a new route can change that. A route that refuses packets is not
- * enough: the kernel can prefer it to one whose IPv6 gateway does not respond. */
-static bool depends_on_no_link(const struct path *path)
+ * enough: the kernel can prefer it to one whose IPv6 gateway does not respond. A source-specific IPv6 route leads to
+ * the destination as soon as a link has an address in the prefix. */
+static bool depends_on_no_link(const struct rtnetlink *rtnetlink, const struct path *path)
 {
+    if (path->destination.family == AF_INET6 && source_routes_are_possible(rtnetlink))
+        return false;
     return path->index == 0 && path->reason == kSCNetworkReachabilityReasonNoRoute &&
            !address_is_multicast(&path->destination) && !address_is_loopback(&path->destination);
 }
@@ -38,12 +42,12 @@ static bool can_have_equal_routes(const struct extent *extent)
     return extent->prefix.length == 0 && extent->has_gateway;
 }
 
-uint32_t link_dependency(const struct link_table *links, const struct extent *extent, const struct path *path)
+uint32_t link_dependency(const struct rtnetlink *rtnetlink, const struct extent *extent, const struct path *path)
 {
-    if (extent->kind == EXTENT_REFUSED && depends_on_no_link(path))
+    if (extent->kind == EXTENT_REFUSED && depends_on_no_link(rtnetlink, path))
         return LINK_INDEX_NONE;
     if (extent->kind == EXTENT_ROUTE && extent_has_path(extent, path) && !can_have_equal_routes(extent) &&
-        depends_on_own_link(links, path))
+        depends_on_own_link(&rtnetlink->links, path))
         return path->index;
     return LINK_INDEX_ANY;
 }

@@ -8,7 +8,6 @@
 #include "route/step.h"
 
 #include "base/counted.h"
-#include "kernel/source_routes.h"
 #include "route/full_path.h"
 #include "route/link_dependency.h"
 #include "route/monitor_state.h"
@@ -190,24 +189,12 @@ static bool link_is_unfinished(const struct monitor *monitor, uint32_t index)
     return link != NULL && plan_is_recent(link->changed, monitor->round.began);
 }
 
-/* Whether the path can change with any link, although no query without a source finds a route. If the leader of a
- * shared answer has none, others can have one that is hidden: see share_mode.c. A source-specific route leads to the
- * destination only while a link has an address in the prefix. */
-static bool depends_on_any_link(const struct monitor *monitor, const struct answer *answer, const struct extent *extent,
-                                const struct path *path)
-{
-    if (extent->kind != EXTENT_REFUSED)
-        return false;
-    return answer->is_shared ||
-           (path->destination.family == AF_INET6 && source_routes_are_possible(&monitor->rtnetlink));
-}
-
+/* If the leader of a shared answer has no route, others can have one that is hidden: see share_mode.c. */
 static void update_answer_locked(struct monitor *monitor, struct answer *answer, const struct extent *extent,
                                  const struct path *path)
 {
-    const uint32_t link = depends_on_any_link(monitor, answer, extent, path)
-                              ? LINK_INDEX_ANY
-                              : link_dependency(&monitor->rtnetlink.links, extent, path);
+    const bool     any_link = answer->is_shared && extent->kind == EXTENT_REFUSED;
+    const uint32_t link = any_link ? LINK_INDEX_ANY : link_dependency(&monitor->rtnetlink, extent, path);
     const bool     unfinished = plan_is_recent(monitor->plan.changed, monitor->round.began);
 
     watch_set_update(&monitor->watches, answer,
@@ -243,27 +230,11 @@ static void give_own_path(struct monitor *monitor, const struct step *step, cons
 
 /* ---- Shared answers --------------------------------------------------------------------------------------------- */
 
-/* Whether the destination can share its answer. Beside a source-specific IPv6 route, the kernel can find different
- * routes for the destinations of one prefix. */
-static bool may_share(struct monitor *monitor, const struct address *destination)
-{
-    enum source_routes source_routes;
-
-    if (destination->family != AF_INET6)
-        return true;
-    source_routes = source_routes_find(&monitor->rtnetlink);
-    return source_routes == SOURCE_ROUTES_NONE || source_routes == SOURCE_ROUTES_UNREAD;
-}
-
 /* extent_query. If a sandbox refuses the query, the watch is alone: each has another way to be evaluated. */
 static int find_extent(struct monitor *monitor, const struct question *question, struct extent *ret)
 {
-    int error;
+    const int error = extent_query(&monitor->rtnetlink, question, ret);
 
-    *ret = (struct extent){ .kind = EXTENT_ALONE };
-    if (!may_share(monitor, &question->destination))
-        return 0;
-    error = extent_query(&monitor->rtnetlink, question, ret);
     if (error != NETLINK_DENIED)
         return error;
     plan_begin_polling(&monitor->plan);
@@ -513,7 +484,7 @@ int step_run(struct monitor *monitor, struct step *step)
 static bool asks_for_extent(const struct monitor *monitor, const struct path_watch *watch)
 {
     return watch->can_share && monitor_shares(monitor) &&
-           (path_watch_destination(watch).family != AF_INET6 || monitor->rtnetlink.source_routes != SOURCE_ROUTES_SOME);
+           extent_needs_query(&monitor->rtnetlink, path_watch_destination(watch).family);
 }
 
 void step_begin_batch(struct monitor *monitor, size_t limit)

@@ -199,7 +199,7 @@ static int check_with_bind(int fd, const struct address *address, bool *ret)
         error = bind_socket_to_address(fd, address, 0);
         *ret = error == 0;
     }
-    return udp_socket_is_short(error) ? error : 0;
+    return udp_socket_lacks_resources(error) ? error : 0;
 }
 
 /* Connects to an address, and gets the source address; none if the address cannot be connected to. Returns 0 or an
@@ -210,7 +210,7 @@ static int get_own_address(int fd, const struct address *address, uint32_t scope
 
     *ret = (struct address){ 0 };
     if (error != 0)
-        return udp_socket_is_short(error) ? error : 0;
+        return udp_socket_lacks_resources(error) ? error : 0;
     return udp_socket_own_address(fd, ret);
 }
 

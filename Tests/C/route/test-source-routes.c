@@ -199,28 +199,24 @@ TEST(a_sandbox_without_udp_sockets_sees_only_routes_for_all_sources)
 
 /* ---- A scheduled target ----------------------------------------------------------------------------------------- */
 
-TEST(a_source_specific_route_comes_and_goes)
-{
-    struct watcher watcher;
+static const struct {
+    const char *name, *add, *remove;
+} appearances[] = {
+    { "a_source_specific_route_comes_and_goes", "route add default from " PREFIX " via " GATEWAY,
+      "route delete default from " PREFIX },
+    { "a_rule_for_a_source_comes_and_goes", "rule add from " PREFIX " table 100", "rule delete from " PREFIX },
+};
 
-    watcher_start(&watcher, expect_target(TARGET));
-    add_default();
-    EXPECT_CHANGE(&watcher, R);
-    namespace_ip("-6 route delete default from " PREFIX);
-    EXPECT_CHANGE(&watcher, 0);
-    watcher_stop(&watcher);
-}
-
-TEST(a_rule_for_a_source_comes_and_goes)
+TEST_EACH(comes_and_goes, appearances)
 {
     struct watcher watcher;
 
     namespace_ip("-6 route add default via " GATEWAY " table 100");
     watcher_start(&watcher, expect_target(TARGET));
     for (unsigned i = 0; i < 2; i++) {
-        namespace_ip("-6 rule add from " PREFIX " table 100");
+        namespace_ip("-6 %s", row->add);
         EXPECT_CHANGE(&watcher, R);
-        namespace_ip("-6 rule delete from " PREFIX);
+        namespace_ip("-6 %s", row->remove);
         EXPECT_CHANGE(&watcher, 0);
     }
     watcher_stop(&watcher);

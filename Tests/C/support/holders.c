@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What keeps network namespaces. */
 #include "support/holders.h"
 
 #include <dirent.h>
