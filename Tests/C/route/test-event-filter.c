@@ -120,13 +120,33 @@ static unsigned count_wakes(SCRunLoopRef loop)
     return wakes;
 }
 
-/* A first message that affects nothing has come. Now the filter is there. */
+/* Whether a change that affects no target makes the descriptor readable. */
+static bool is_woken_by(SCRunLoopRef loop, const char *prefix)
+{
+    bool woken;
+
+    add_route(prefix);
+    woken = is_readable(loop);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    remove_route(prefix);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    return woken;
+}
+
+/* The library attaches the next filter only after a pause. */
+static void await_filter(SCRunLoopRef loop, const char *prefix)
+{
+    const double end = watcher_now() + patience_of(10);
+
+    while (is_woken_by(loop, prefix))
+        assert_true(watcher_now() < end);
+}
+
+/* The first message that affects nothing brings the filter. But a message about a link may come late, and together with
+ * that route. Then it takes another route. */
 static void attach_filter(void)
 {
-    add_route("10.0.0.0/24");
-    assert_true(is_readable(watcher.loop));
-    EXPECT_QUIET(&watcher);
-    assert_false(is_readable(watcher.loop));
+    await_filter(watcher.loop, "10.0.0.0/24");
 }
 
 TEST(only_the_first_route_that_affects_no_target_wakes_the_loop)
@@ -190,28 +210,6 @@ TEST(a_target_that_is_scheduled_later_is_watched)
     add_route("198.51.100.0/24");
     EXPECT_CHANGE(&watcher, 0);
     watcher_stop(&later);
-}
-
-/* Whether a change that affects no target makes the descriptor readable. */
-static bool is_woken_by(SCRunLoopRef loop, const char *prefix)
-{
-    bool woken;
-
-    add_route(prefix);
-    woken = is_readable(loop);
-    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    remove_route(prefix);
-    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
-    return woken;
-}
-
-/* The library attaches the next filter only after a pause. */
-static void await_filter(SCRunLoopRef loop, const char *prefix)
-{
-    const double end = watcher_now() + patience_of(10);
-
-    while (is_woken_by(loop, prefix))
-        assert_true(watcher_now() < end);
 }
 
 TEST(a_target_that_is_unscheduled_no_longer_wakes)
