@@ -263,6 +263,7 @@ $(BUILD)/tests/test-soak: $(SOAK)
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send
 $(BUILD)/tests/test-source-routes: TEST_LDFLAGS = -Wl,--wrap=socket -Wl,--wrap=connect -Wl,--wrap=recvfrom
+$(BUILD)/tests/test-bound-pair: TEST_LDFLAGS = -Wl,--wrap=socket -Wl,--wrap=bind -Wl,--wrap=connect
 $(BUILD)/tests/test-watch-set: TEST_LDFLAGS = -Wl,--wrap=calloc
 $(BUILD)/tests/test-link-index: TEST_LDFLAGS = -Wl,--wrap=malloc
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open

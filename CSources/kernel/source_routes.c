@@ -11,7 +11,7 @@
 #include "base/netns_handle.h"
 #include "base/text.h"
 #include "kernel/routing_policy.h"
-#include "kernel/udp_socket.h"
+#include "kernel/udp_route.h"
 
 /* ---- Whether there are any -------------------------------------------------------------------------------------- */
 
@@ -118,46 +118,13 @@ enum source_routes source_routes_find(struct rtnetlink *rtnetlink)
 
 /* ---- The source address ----------------------------------------------------------------------------------------- */
 
-/* The arguments of choose_in_namespace. */
-struct choice {
-    const struct route_request *request;
-    struct address             *source;
-};
-
-static int prepare_socket(int fd, const struct route_request *request)
-{
-    if (request->mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &request->mark, sizeof request->mark) != 0)
-        return errno;
-    if (request->oif != 0 && setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &request->oif, sizeof request->oif) != 0)
-        return errno;
-    return 0;
-}
-
-static int choose_in_namespace(void *argument)
-{
-    const struct choice        *choice = argument;
-    const struct route_request *request = choice->request;
-    struct descriptor           socket;
-    int                         error = udp_socket_open(AF_INET6, &socket);
-
-    if (error != 0)
-        return error;
-    error = prepare_socket(socket.fd, request);
-    if (error == 0)
-        error = udp_socket_connect(socket.fd, &request->destination, request->oif);
-    if (error == 0)
-        error = udp_socket_own_address(socket.fd, choice->source);
-    descriptor_close(&socket);
-    return error;
-}
-
 int source_routes_choose(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret)
 {
-    struct choice choice = { .request = request, .source = ret };
-    int           error = 0;
+    struct udp_route route = { 0 };
+    int              error = 0;
 
-    *ret = (struct address){ 0 };
-    if (rtnetlink->netns != NULL && source_routes_find(rtnetlink) != SOURCE_ROUTES_NONE)
-        error = netns_handle_run(rtnetlink->netns, choose_in_namespace, &choice);
-    return udp_socket_lacks_resources(error) ? error : 0;
+    if (source_routes_find(rtnetlink) != SOURCE_ROUTES_NONE)
+        error = udp_route_find(rtnetlink, request, &route);
+    *ret = route.source;
+    return error;
 }

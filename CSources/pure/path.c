@@ -67,8 +67,10 @@ static bool route_type_refuses(uint8_t route_type, struct path *ret)
  * address, which routers do not forward. */
 static bool has_usable_source(const struct address *destination, const struct address *source)
 {
-    if (destination->family != AF_INET6 || address_is_loopback(destination))
+    if (destination->family != AF_INET6)
         return true;
+    if (address_is_loopback(destination)) /* any source will do, ::1 as well */
+        return source->family != AF_UNSPEC;
     if (source->family == AF_UNSPEC || address_is_loopback(source))
         return false;
     return !address_is_link_local(source) || address_is_link_local(destination) || address_is_multicast(destination);

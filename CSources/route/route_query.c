@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "kernel/source_routes.h"
+#include "kernel/udp_route.h"
 
 #define TUNNEL_DEPTH 4 /* tunnels inside one another that are followed */
 
@@ -32,12 +33,10 @@ struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round_ca
 
 /* ---- Queries ---------------------------------------------------------------------------------------------------- */
 
-/* Whether the route leaves another interface than the query names. IPv6 obeys the interface strictly only in queries
- * without a source. */
-static bool leaves_other_interface(const struct route_request *request, const struct route *route)
+/* Whether the kernel's reply is that no packet can leave. */
+static bool is_refusal(int error)
 {
-    return request->destination.family == AF_INET6 && request->source.family != AF_UNSPEC && request->oif != 0 &&
-           route->legs == NULL && route->oif != request->oif;
+    return error == ENETUNREACH || error == EHOSTUNREACH || error == EACCES || error == EINVAL;
 }
 
 /* The VRF that an interface is, or is a port of. index 0: there is none, or it is not known. */
@@ -69,13 +68,11 @@ static struct vrf find_vrf(struct route_query *query, uint32_t index)
 /* Whether a source-specific route can lead to the destination, although a query without a source was refused. */
 static bool needs_source(const struct route_request *request, int error)
 {
-    const bool is_refused = error == ENETUNREACH || error == EHOSTUNREACH || error == EACCES || error == EINVAL;
-
-    return is_refused && request->destination.family == AF_INET6 && request->source.family == AF_UNSPEC;
+    return is_refusal(error) && request->destination.family == AF_INET6 && request->source.family == AF_UNSPEC;
 }
 
-/* The same as leaves_other_interface, for a query with the source that the kernel has chosen. If the query names a VRF,
- * the route leaves one of its ports. */
+/* Whether the route leaves another interface than the query names. If the query names a VRF, the route leaves one of
+ * its ports. */
 static bool leaves_bound_interface(struct route_query *query, const struct route *route)
 {
     const uint32_t oif = query->request.oif;
@@ -83,8 +80,18 @@ static bool leaves_bound_interface(struct route_query *query, const struct route
     return oif != 0 && route->legs == NULL && route->oif != oif && find_vrf(query, route->oif).index != oif;
 }
 
-/* Queries again, with the source address that the kernel chooses. If no route leads to the destination then either,
- * returns `error`. */
+/* A route over the interface of the request, of which only a socket knows. It may have a gateway. */
+static struct route unknown_route(const struct route_request *request)
+{
+    return (struct route){ .family = request->destination.family,
+                           .type = RTN_UNICAST,
+                           .oif = request->oif,
+                           .has_gateway = true,
+                           .source = request->source };
+}
+
+/* Queries again, with the source address that the kernel chooses for a socket. If no route leads to the destination
+ * then either, returns `error`. */
 static int query_with_source(struct route_query *query, int error, struct route *ret)
 {
     struct route_request request = query->request;
@@ -93,28 +100,57 @@ static int query_with_source(struct route_query *query, int error, struct route 
     if (failure != 0 || request.source.family == AF_UNSPEC)
         return failure != 0 ? failure : error;
     failure = rtnetlink_query(query->rtnetlink, &request, ret);
-    if (failure != 0)
-        return route_query_failure(failure) != 0 ? failure : error;
-    if (leaves_bound_interface(query, ret))
+    if (failure != 0 && !is_refusal(failure))
+        return failure;
+    if (failure != 0 && request.oif == 0)
         return error;
+    if (failure != 0 || leaves_bound_interface(query, ret))
+        *ret = unknown_route(&request);
     ret->source = request.source; /* the reply has the one that the kernel prefers on the link */
     return 0;
 }
 
+/* Queries out of the interface only. A query without a source is strict, but ignores what rules and routes say of the
+ * source. So a socket decides first whether a packet can leave. `error`: of the query with the source. */
+static int query_strictly(struct route_query *query, int error, struct route *ret)
+{
+    struct route_request strict = query->request;
+    struct udp_route     packet;
+    const int            failure = udp_route_find(query->rtnetlink, &query->request, &packet);
+
+    if (failure != 0)
+        return failure;
+    if (packet.is_known && packet.error != 0)
+        return packet.error;
+    if (!packet.is_known && error != 0)
+        return error;
+    strict.source = (struct address){ 0 };
+    error = rtnetlink_query(query->rtnetlink, &strict, ret);
+    if (!packet.is_known || !is_refusal(error))
+        return error;
+    *ret = unknown_route(&query->request);
+    return 0;
+}
+
+/* Whether IPv6 may have used routes over other interfaces: a query with a source is not strict. */
+static bool needs_strict_query(const struct route_request *request, int error, const struct route *route)
+{
+    if (request->destination.family != AF_INET6 || request->source.family == AF_UNSPEC || request->oif == 0)
+        return false;
+    return error == 0 ? route->legs == NULL && route->oif != request->oif : is_refusal(error);
+}
+
 static int query_route(struct route_query *query, bool fib_match, struct route *ret)
 {
-    struct route_request strict;
-    int                  error;
+    int error;
 
     query->request.fib_match = fib_match;
     error = rtnetlink_query(query->rtnetlink, &query->request, ret);
     if (needs_source(&query->request, error))
         return query_with_source(query, error, ret);
-    if (error != 0 || !leaves_other_interface(&query->request, ret))
-        return error;
-    strict = query->request;
-    strict.source = (struct address){ 0 };
-    return rtnetlink_query(query->rtnetlink, &strict, ret);
+    if (needs_strict_query(&query->request, error, ret))
+        return query_strictly(query, error, ret);
+    return error;
 }
 
 int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret)
@@ -188,6 +224,27 @@ void route_query_recheck_after(struct path *path, uint32_t seconds)
 
 /* ---- Interface and local address -------------------------------------------------------------------------------- */
 
+/* A user can add a local IPv6 route to addresses that no link has. Only bind(2) knows them apart from those that a link
+ * has, and refuses them without the sysctl ip_nonlocal_bind. For IPv4 it accepts them. */
+static bool may_be_unassigned(const struct route *route)
+{
+    return route->family == AF_INET6 && route->protocol != RTPROT_KERNEL;
+}
+
+/* Sets *ret to 0 if the address of `request` cannot be bound. Returns 0 or an errno. */
+static int check_assigned(struct route_query *query, const struct route_request *request, uint32_t *ret)
+{
+    struct route_request own = *request;
+    bool                 can_bind;
+    int                  error;
+
+    own.source = request->destination;
+    error = udp_route_can_bind(query->rtnetlink, &own, &can_bind);
+    if (error == 0 && !can_bind)
+        *ret = 0;
+    return error;
+}
+
 /* Finds the table in which the local address is local, for packets out of an interface (0: any). *ret 0: in none.
  * Needed because IPv6 queries accept any source address. Returns 0 or an errno. */
 static int find_local_table(struct route_query *query, uint32_t oif, uint32_t *ret)
@@ -197,6 +254,8 @@ static int find_local_table(struct route_query *query, uint32_t oif, uint32_t *r
     const int            error = rtnetlink_query(query->rtnetlink, &request, &route);
 
     *ret = error != 0 || route.type != RTN_LOCAL ? 0 : route.table == 0 ? RT_TABLE_LOCAL : route.table;
+    if (*ret != 0 && may_be_unassigned(&route))
+        return check_assigned(query, &request, ret);
     return route_query_failure(error);
 }
 

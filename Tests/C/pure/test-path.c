@@ -185,6 +185,8 @@ TEST(a_route_and_a_link_make_a_path)
         { "2001:db8:1::7", "fe80::1", NULL, RTN_UNICAST, UP, ARPHRD_ETHER, "", true, R, REASON(None) },
         { "fe80::1", NULL, "fe80::2", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, R | D, REASON(None) },
         { "fe80::1", NULL, "::1", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, 0, REASON(NoSourceAddress) },
+        { "::1", "fe80::1", "fe80::2", RTN_UNICAST, UP, ARPHRD_ETHER, "", false, R, REASON(None) },
+        { "::1", "fe80::1", NULL, RTN_UNICAST, UP, ARPHRD_ETHER, "", false, 0, REASON(NoSourceAddress) },
         { "ff02::1", NULL, "fe80::2", RTN_MULTICAST, UP, ARPHRD_ETHER, "", false, R | D, REASON(None) },
         { "2001:db8:1::7", NULL, NULL, RTN_UNICAST, IFF_UP, ARPHRD_ETHER, "", false, 0, REASON(NoCarrier) },
     };

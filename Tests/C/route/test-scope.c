@@ -351,17 +351,6 @@ struct pair_row {
     SCNetworkReachabilityFlags flags;
 };
 
-static SCNetworkReachabilityRef pair_of(const struct pair_row *row)
-{
-    const struct sockaddr_storage local = expect_sockaddr(row->local), remote = expect_sockaddr(row->remote);
-    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
-
-    options.localAddress = (const struct sockaddr *)&local;
-    options.remoteAddress = (const struct sockaddr *)&remote;
-    options.interfaceName = row->interface[0] != '\0' ? row->interface : NULL;
-    return SCNetworkReachabilityCreateWithOptions(NULL, &options);
-}
-
 /* Whether a socket can have both ends and stay bound to the interface: bind(2) may bind it to another one. */
 static bool can_connect(const struct pair_row *row)
 {
@@ -404,9 +393,9 @@ TEST(a_link_local_local_address_selects_its_interface)
     namespace_ip("address add fe80::5/64 dev c nodad");
     namespace_await_addresses();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        SCNetworkReachabilityRef target = pair_of(&rows[i]);
+        const char              *interface = rows[i].interface[0] != '\0' ? rows[i].interface : NULL;
+        SCNetworkReachabilityRef target = expect_bound_pair(rows[i].local, rows[i].remote, interface);
 
-        assert_non_null(target);
         if (can_connect(&rows[i]) != (rows[i].flags != 0))
             fail_msg("the kernel disagrees: %s to %s over %s", rows[i].local, rows[i].remote, rows[i].interface);
         expect_result(target, rows[i].flags,

@@ -156,36 +156,65 @@ static struct sockaddr_storage socket_address(int family, const uint8_t *bytes, 
     return storage;
 }
 
-/* Connects a socket to an address. Sets *ret_source to its own address. */
-static bool connect_socket(const struct aim *aim, int family, const uint8_t *destination, unsigned oif,
-                           uint8_t ret_source[16])
-{
-    const int                     fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    const struct sockaddr_storage local = socket_address(family, aim->local.bytes, oif);
-    struct sockaddr_storage       remote = socket_address(family, destination, oif);
-    socklen_t                     length = sizeof remote;
-    char                          name[IF_NAMESIZE];
-    const int                     one = 1;
-    bool                          connected = fd >= 0;
+/* What a socket does before it connects. */
+struct preparation {
+    int            family;
+    const uint8_t *source; /* NULL: any */
+    unsigned       oif, mark;
+};
 
-    if (connected)
-        connected = setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0;
-    if (connected && oif != 0)
-        connected = if_indextoname(oif, name) != NULL &&
-                    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0;
-    if (connected && aim->mark != 0)
-        connected = setsockopt(fd, SOL_SOCKET, SO_MARK, &aim->mark, sizeof aim->mark) == 0;
-    if (connected && aim->local.family != 0)
-        connected = bind(fd, (const struct sockaddr *)&local, sizeof local) == 0;
-    connected = connected && connect(fd, (const struct sockaddr *)&remote, sizeof remote) == 0 &&
-                getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
+/* Returns a socket, or -1. */
+static int prepare_socket(const struct preparation *preparation)
+{
+    const int               fd = socket(preparation->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_storage local;
+    char                    name[IF_NAMESIZE];
+    const int               one = 1;
+    bool                    prepared = fd >= 0;
+
+    if (prepared)
+        prepared = setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0;
+    if (prepared && preparation->oif != 0)
+        prepared = if_indextoname(preparation->oif, name) != NULL &&
+                   setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0;
+    if (prepared && preparation->mark != 0)
+        prepared = setsockopt(fd, SOL_SOCKET, SO_MARK, &preparation->mark, sizeof preparation->mark) == 0;
+    if (prepared && preparation->source != NULL) {
+        local = socket_address(preparation->family, preparation->source, preparation->oif);
+        prepared = bind(fd, (const struct sockaddr *)&local, sizeof local) == 0;
+    }
+    if (prepared || fd < 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Connects a socket to an address. Sets *ret_source to its own address. */
+static bool connect_socket(const struct preparation *preparation, const uint8_t *destination, uint8_t ret_source[16])
+{
+    const int               fd = prepare_socket(preparation);
+    struct sockaddr_storage remote = socket_address(preparation->family, destination, preparation->oif);
+    socklen_t               length = sizeof remote;
+    const bool              connected = fd >= 0 && connect(fd, (const struct sockaddr *)&remote, sizeof remote) == 0 &&
+                           getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
+
     memset(ret_source, 0, 16);
-    if (connected && family == AF_INET)
+    if (connected && preparation->family == AF_INET)
         memcpy(ret_source, &((struct sockaddr_in *)&remote)->sin_addr, 4);
     else if (connected)
         memcpy(ret_source, &((struct sockaddr_in6 *)&remote)->sin6_addr, 16);
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return connected;
+}
+
+static bool can_connect(const struct query *query, uint8_t ret_source[16])
+{
+    const struct preparation preparation = {
+        .family = query->family, .source = query->source, .oif = query->oif, .mark = query->mark
+    };
+
+    return connect_socket(&preparation, query->destination, ret_source);
 }
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
@@ -204,29 +233,52 @@ static bool is_vrf(unsigned index)
     return if_indextoname(index, name) != NULL && stack_is_vrf(name);
 }
 
+/* A route over the interface of the query, of which only a socket knows. It may have a gateway. */
+static struct reply unknown_reply(unsigned oif, const uint8_t source[16])
+{
+    struct reply reply = { .type = RTN_UNICAST, .oif = oif, .gateway = true };
+
+    memcpy(reply.source, source, 16);
+    return reply;
+}
+
 /* An IPv6 route can be for packets from a prefix. Without a route, the kernel chooses a source, and searches again. */
 static struct reply query_with_chosen_source(const struct query *query, const struct reply *refusal)
 {
-    const struct aim aim = { .mark = query->mark };
-    struct query     chosen = *query;
-    struct reply     reply;
-    uint8_t          source[16];
+    struct query chosen = *query;
+    struct reply reply;
+    uint8_t      source[16];
 
-    if (!connect_socket(&aim, query->family, query->destination, query->oif, source))
+    if (!can_connect(query, source))
         return *refusal;
     chosen.source = source;
     reply = query_kernel(&chosen);
-    return leaves_other_interface(&chosen, &reply) && !is_vrf(chosen.oif) ? *refusal : reply;
+    if (query->oif == 0 || (reply.error == 0 && (reply.oif == query->oif || is_vrf(query->oif))))
+        return reply;
+    return unknown_reply(query->oif, source);
+}
+
+/* With a source, IPv6 obeys the interface of a socket, but not that of a query. */
+static struct reply query_strictly(const struct query *query, const struct reply *reply)
+{
+    struct query sourceless = *query;
+    struct reply strict;
+    uint8_t      source[16];
+
+    if (!can_connect(query, source))
+        return (struct reply){ .error = reply->error != 0 ? reply->error : ENETUNREACH };
+    sourceless.source = NULL;
+    strict = query_kernel(&sourceless);
+    return strict.error == 0 ? strict : unknown_reply(query->oif, source);
 }
 
 static struct reply query_route(const struct query *query)
 {
-    struct query sourceless = *query;
     struct reply reply = query_kernel(query);
 
-    sourceless.source = NULL;
-    if (query->source != NULL && leaves_other_interface(query, &reply))
-        return query_kernel(&sourceless);
+    if (query->source != NULL && query->oif != 0 && query->family == AF_INET6 &&
+        (reply.error != 0 || leaves_other_interface(query, &reply)))
+        return query_strictly(query, &reply);
     if (query->source == NULL && query->family == AF_INET6 && reply.error != 0)
         return query_with_chosen_source(query, &reply);
     return reply;
@@ -261,9 +313,13 @@ static bool has_source(const struct query *query, const uint8_t source[16])
 {
     static const uint8_t none[16], loopback[16] = { [15] = 1 };
 
-    if (query->family != AF_INET6 || query->source != NULL || memcmp(query->destination, loopback, 16) == 0)
+    if (query->family != AF_INET6 || query->source != NULL)
         return true;
-    if (memcmp(source, none, 16) == 0 || memcmp(source, loopback, 16) == 0)
+    if (memcmp(source, none, 16) == 0)
+        return false;
+    if (memcmp(query->destination, loopback, 16) == 0)
+        return true;
+    if (memcmp(source, loopback, 16) == 0)
         return false;
     return !is_link_local(source) || is_link_local(query->destination) || query->destination[0] == 0xff;
 }
@@ -420,11 +476,12 @@ static SCNetworkReachabilityFlags flags_of_default_socket(const struct aim *aim,
     for (size_t i = 0; i < COUNT(probes); i++) {
         const struct query query = { .family = probes[i].family,
                                      .destination = probes[i].bytes,
-                                     .source = aim->local.family != 0 ? aim->local.bytes : NULL };
+                                     .source = aim->local.family != 0 ? aim->local.bytes : NULL,
+                                     .oif = oif,
+                                     .mark = aim->mark };
 
-        if ((aim->local.family == 0 || aim->local.family == probes[i].family) &&
-            connect_socket(aim, probes[i].family, probes[i].bytes, oif, source) && has_source(&query, source) &&
-            memcmp(source, probes[i].bytes, 16) != 0)
+        if ((aim->local.family == 0 || aim->local.family == probes[i].family) && can_connect(&query, source) &&
+            has_source(&query, source) && memcmp(source, probes[i].bytes, 16) != 0)
             return R;
     }
     return 0;
@@ -445,14 +502,16 @@ static SCNetworkReachabilityFlags flags_of_socket(const struct aim *aim, unsigne
 {
     const struct query query = { .family = aim->remote.family,
                                  .destination = aim->remote.bytes,
-                                 .source = aim->local.family != 0 ? aim->local.bytes : NULL };
+                                 .source = aim->local.family != 0 ? aim->local.bytes : NULL,
+                                 .oif = oif,
+                                 .mark = aim->mark };
     uint8_t            source[16];
 
     if (oif != 0 && !is_running(oif))
         return 0;
     if (aim_is_default_path(aim))
         return flags_of_default_socket(aim, oif);
-    if (!connect_socket(aim, aim->remote.family, aim->remote.bytes, oif, source) || !has_source(&query, source))
+    if (!can_connect(&query, source) || !has_source(&query, source))
         return 0;
     if (aim_is_loopback(aim) || is_own_address(aim))
         return is_running(if_nametoindex("lo")) ? R | L : 0;
@@ -467,6 +526,18 @@ static bool is_scoped(const struct aim_address *address)
     return address->family == AF_INET6 && is_link_local(address->bytes);
 }
 
+static bool can_bind(const struct query *query)
+{
+    const struct preparation preparation = {
+        .family = query->family, .source = query->destination, .oif = query->oif, .mark = query->mark
+    };
+    const int fd = prepare_socket(&preparation);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 static bool has_local_address(const struct aim *aim, unsigned oif)
 {
     const struct query own = { .family = aim->local.family,
@@ -475,17 +546,28 @@ static bool has_local_address(const struct aim *aim, unsigned oif)
                                .mark = aim->mark };
     const struct reply reply = query_kernel(&own);
 
-    return reply.error == 0 && reply.type == RTN_LOCAL;
+    return reply.error == 0 && reply.type == RTN_LOCAL && (aim->local.family == AF_INET || can_bind(&own));
 }
 
-/* Whether connect(2) refuses what a query allows. It may be right for IPv4 rules from a prefix: it searches twice, the
+/* Whether connect(2) refuses what queries allow. It may be right for IPv4 rules from a prefix: it searches twice, the
  * second time with the source address that it has chosen. */
-static bool socket_disagrees(const struct aim *aim)
+static bool socket_disagrees(const struct query *query)
 {
     uint8_t source[16];
 
-    return aim->remote.family == AF_INET6 && aim->interface[0] == '\0' && aim->local.family == 0 &&
-           !connect_socket(aim, AF_INET6, aim->remote.bytes, aim->remote.scope, source);
+    return (query->family == AF_INET6 || query->source != NULL) && !can_connect(query, source);
+}
+
+/* Whether a socket connects although the queries were refused. A socket that is bound to an interface without a route
+ * does so: IPv4 makes up a route. */
+static bool socket_has_route(const struct query *query)
+{
+    struct query plain = *query;
+    uint8_t      source[16];
+
+    plain.fib_match = false;
+    return (query->family == AF_INET6 || query->oif == 0) && query_route(&plain).error != 0 &&
+           can_connect(&plain, source) && has_source(&plain, source);
 }
 
 static SCNetworkReachabilityFlags flags_of_aim(const struct aim *aim)
@@ -517,7 +599,9 @@ static SCNetworkReachabilityFlags flags_of_aim(const struct aim *aim)
     if (aim_is_loopback(aim) && !is_running(if_nametoindex("lo")))
         return 0;
     flags = flags_of_address(&query);
-    return flags != 0 && socket_disagrees(aim) ? 0 : flags;
+    if (flags == 0)
+        return socket_has_route(&query) ? R : 0;
+    return socket_disagrees(&query) ? 0 : flags;
 }
 
 SCNetworkReachabilityFlags oracle_flags(const struct aim *aim)

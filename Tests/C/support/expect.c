@@ -63,6 +63,17 @@ SCNetworkReachabilityRef expect_pair(const char *local, const char *remote)
                                                            remote != NULL ? (const struct sockaddr *)&to : NULL));
 }
 
+SCNetworkReachabilityRef expect_bound_pair(const char *local, const char *remote, const char *interface)
+{
+    const struct sockaddr_storage from = expect_sockaddr(local), to = expect_sockaddr(remote);
+    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+
+    options.localAddress = (const struct sockaddr *)&from;
+    options.remoteAddress = (const struct sockaddr *)&to;
+    options.interfaceName = interface;
+    return made(SCNetworkReachabilityCreateWithOptions(NULL, &options));
+}
+
 SCNetworkReachabilityRef expect_bound(const char *address, const char *interface)
 {
     const struct sockaddr_storage storage = expect_sockaddr(address);

@@ -26,6 +26,7 @@ SCNetworkReachabilityRef expect_target(const char *address);
 SCNetworkReachabilityRef expect_name(const char *name);
 SCNetworkReachabilityRef expect_pair(const char *local, const char *remote);
 SCNetworkReachabilityRef expect_bound(const char *address, const char *interface);
+SCNetworkReachabilityRef expect_bound_pair(const char *local, const char *remote, const char *interface);
 SCNetworkReachabilityRef expect_option(const char *address, uint32_t option);
 
 SCNetworkReachabilityFlags expect_flags_of(SCNetworkReachabilityRef target);
@@ -45,6 +46,8 @@ void expect_result(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags f
 #define EXPECT_ADDRESS(address, flags, reason)          EXPECT_ONCE(expect_target(address), flags, reason)
 #define EXPECT_PAIR(local, remote, flags, reason)       EXPECT_ONCE(expect_pair(local, remote), flags, reason)
 #define EXPECT_BOUND(address, interface, flags, reason) EXPECT_ONCE(expect_bound(address, interface), flags, reason)
+#define EXPECT_BOUND_PAIR(local, remote, interface, flags, reason) \
+    EXPECT_ONCE(expect_bound_pair(local, remote, interface), flags, reason)
 #define EXPECT_ONCE(creation, flags, reason) \
     do { \
         SCNetworkReachabilityRef once = (creation); \

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* IPv6 pairs that name an interface: the kernel uses only routes over that interface, but a query with a source uses
+ * all. And local addresses that no link has. */
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "support/namespace.h"
+#include "support/watcher.h"
+
+#define LOCAL   "2001:db8::2" /* of "a" */
+#define GATEWAY "2001:db8::1"
+#define TARGET  "2001:db8:1::1"
+#define PREFIX  "2001:db8:1::/64"
+
+static unsigned sockets; /* how many UDP sockets for IPv6 were opened */
+static int      socket_error, bind_error, connect_error;
+
+int __real_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol)
+{
+    const bool is_udp = family == AF_INET6 && (type & SOCK_DGRAM) != 0;
+
+    sockets += is_udp;
+    if (is_udp && socket_error != 0) {
+        errno = socket_error;
+        return -1;
+    }
+    return __real_socket(family, type, protocol);
+}
+
+int __real_bind(int fd, const struct sockaddr *address, socklen_t length);
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t length);
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t length)
+{
+    if (address->sa_family == AF_INET6 && bind_error != 0) {
+        errno = bind_error;
+        return -1;
+    }
+    return __real_bind(fd, address, length);
+}
+
+int __real_connect(int fd, const struct sockaddr *address, socklen_t length);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    if (address->sa_family == AF_INET6 && connect_error != 0) {
+        errno = connect_error;
+        return -1;
+    }
+    return __real_connect(fd, address, length);
+}
+
+static void begin(void)
+{
+    namespace_require_pair();
+    namespace_add_second_pair(); /* "c" */
+    namespace_ip("-6 route add default via " GATEWAY);
+    sockets = 0;
+    socket_error = bind_error = connect_error = 0;
+}
+
+UNIT(.setup = begin)
+
+/* ---- Routes over other interfaces ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *route;
+} others[] = {
+    { "blackhole", "-6 route add blackhole " PREFIX },
+    { "prohibit", "-6 route add prohibit " PREFIX },
+    { "unreachable", "-6 route add unreachable " PREFIX },
+    { "throw", "-6 route add throw " PREFIX },
+    { "throw_from_the_address", "-6 route add throw " PREFIX " from 2001:db8::/64" },
+    { "local", "-6 route add local " PREFIX " dev lo" },
+    { "another_interface", "-6 route add " PREFIX " via 2001:db8:c::1" },
+};
+
+TEST_EACH(a_bound_pair_takes_the_default_route_in_spite_of_a_route, others)
+{
+    SCNetworkReachabilityRef target = expect_bound_pair(LOCAL, TARGET, "a");
+
+    namespace_ip(row->route);
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "a");
+    EXPECT_GATEWAY(target, GATEWAY);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(routes_over_other_interfaces_count_for_an_unbound_pair)
+{
+    namespace_ip("-6 route add prohibit " PREFIX);
+    EXPECT_PAIR(LOCAL, TARGET, 0, RouteProhibited);
+}
+
+TEST(a_bound_pair_without_a_route_over_its_interface_is_not_reachable)
+{
+    EXPECT_BOUND_PAIR("2001:db8:c::2", TARGET, "c", 0, NoRoute);
+    EXPECT_BOUND_PAIR(LOCAL, TARGET, "c", 0, NoRoute);
+}
+
+/* A query without a source would ignore the rule. */
+TEST(a_rule_for_the_source_counts)
+{
+    namespace_ip("-6 route add local " PREFIX " dev lo table local");
+    namespace_ip("-6 rule add from " LOCAL " prohibit");
+    EXPECT_BOUND_PAIR(LOCAL, TARGET, "a", 0, RouteProhibited);
+    namespace_ip("-6 rule delete from " LOCAL);
+    EXPECT_BOUND_PAIR(LOCAL, TARGET, "a", R, None);
+}
+
+static void add_two_source_specific_routes(void)
+{
+    namespace_ip("-6 route delete default");
+    namespace_ip("-6 route add " PREFIX " from 2001:db8::/64 via 2001:db8:c::1 metric 10");
+    namespace_ip("-6 route add " PREFIX " from 2001:db8::/64 via " GATEWAY " metric 20");
+}
+
+/* No query returns the second route, but packets take it. So its gateway is not known. */
+TEST(a_route_of_which_only_a_socket_knows)
+{
+    SCNetworkReachabilityRef target = expect_bound_pair(LOCAL, TARGET, "a");
+
+    add_two_source_specific_routes();
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "a");
+    EXPECT_SOURCE(target, LOCAL);
+    EXPECT_BOUND_PAIR(LOCAL, TARGET, "c", R, None);
+    namespace_ip("-6 route delete " PREFIX " from 2001:db8::/64 metric 20");
+    EXPECT(target, 0, NoRoute);
+    EXPECT_BOUND_PAIR(LOCAL, TARGET, "c", R, None);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_route_of_which_only_a_socket_knows_without_a_local_address)
+{
+    SCNetworkReachabilityRef target = expect_bound(TARGET, "a");
+
+    add_two_source_specific_routes();
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "a");
+    EXPECT_SOURCE(target, LOCAL);
+    namespace_ip("-6 route delete " PREFIX " from 2001:db8::/64 metric 20");
+    EXPECT(target, 0, NoRoute);
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(a_bound_pair_follows_the_routes)
+{
+    struct watcher watcher;
+
+    watcher_start(&watcher, expect_bound_pair(LOCAL, TARGET, "a"));
+    namespace_ip("-6 route add prohibit " PREFIX);
+    EXPECT_QUIET(&watcher);
+    namespace_ip("-6 route delete default");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("-6 route add default via " GATEWAY);
+    EXPECT_CHANGE(&watcher, R);
+    namespace_ip("-6 rule add from " LOCAL " prohibit");
+    EXPECT_CHANGE(&watcher, 0);
+    namespace_ip("-6 rule delete from " LOCAL);
+    EXPECT_CHANGE(&watcher, R);
+    watcher_stop(&watcher);
+}
+
+TEST(a_bound_pair_opens_a_socket_only_if_other_routes_may_hide_one)
+{
+    EXPECT_BOUND_PAIR(LOCAL, TARGET, "a", R, None);
+    assert_int_equal(sockets, 0);
+    namespace_ip("-6 route add prohibit " PREFIX);
+    EXPECT_BOUND_PAIR(LOCAL, TARGET, "a", R, None);
+    assert_in_range(sockets, 2, 3); /* GetFlags, GetPath, and perhaps one that loads the kernel's module */
+}
+
+/* ---- Local addresses -------------------------------------------------------------------------------------------- */
+
+/* AnyIP: packets to the prefix are for this machine, but a socket cannot have such an address. */
+TEST(an_address_that_only_a_local_route_has_is_not_assigned)
+{
+    namespace_ip("-6 route add local 2001:db8:77::/64 dev lo");
+    EXPECT_PAIR("2001:db8:77::1", TARGET, 0, LocalAddressNotAssigned);
+    EXPECT_BOUND_PAIR("2001:db8:77::1", TARGET, "a", 0, LocalAddressNotAssigned);
+    namespace_ip("address add 2001:db8:77::1/128 dev lo nodad");
+    EXPECT_PAIR("2001:db8:77::1", TARGET, R, None);
+    EXPECT_ADDRESS("2001:db8:77::2", R | L | D, None);
+}
+
+TEST(ip_nonlocal_bind_allows_an_address_that_only_a_local_route_has)
+{
+    namespace_ip("-6 route add local 2001:db8:77::/64 dev lo");
+    namespace_sysctl("net.ipv6.ip_nonlocal_bind", "1");
+    EXPECT_PAIR("2001:db8:77::1", TARGET, R, None);
+}
+
+TEST(a_pair_follows_its_address_in_the_prefix_of_a_local_route)
+{
+    struct watcher watcher;
+
+    namespace_ip("-6 route add local 2001:db8:77::/64 dev lo");
+    watcher_start(&watcher, expect_pair("2001:db8:77::1", TARGET));
+    namespace_ip("address add 2001:db8:77::1/128 dev a nodad");
+    EXPECT_CHANGE(&watcher, R);
+    namespace_ip("address delete 2001:db8:77::1/128 dev a");
+    EXPECT_CHANGE(&watcher, 0);
+    watcher_stop(&watcher);
+}
+
+TEST(an_ipv4_address_that_only_a_local_route_has_is_usable)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("route add local 203.0.113.128/25 dev lo");
+    EXPECT_PAIR("203.0.113.130", "198.51.100.7", R, None);
+}
+
+TEST(an_assigned_address_needs_no_socket)
+{
+    EXPECT_PAIR(LOCAL, TARGET, R, None);
+    assert_int_equal(sockets, 0);
+}
+
+/* ---- Sockets that fail ------------------------------------------------------------------------------------------ */
+
+TEST(without_descriptors_there_is_an_error)
+{
+    SCNetworkReachabilityRef   bound = expect_bound_pair(LOCAL, TARGET, "a");
+    SCNetworkReachabilityRef   local = expect_pair("2001:db8:77::1", TARGET);
+    SCNetworkReachabilityFlags flags;
+
+    namespace_ip("-6 route add prohibit " PREFIX);
+    namespace_ip("-6 route add local 2001:db8:77::/64 dev lo");
+    socket_error = EMFILE;
+    assert_false(SCNetworkReachabilityGetFlags(bound, &flags));
+    assert_int_equal(SCError(), EMFILE);
+    assert_false(SCNetworkReachabilityGetFlags(local, &flags));
+    assert_int_equal(SCError(), EMFILE);
+    socket_error = 0;
+    connect_error = ENOBUFS;
+    assert_false(SCNetworkReachabilityGetFlags(bound, &flags));
+    assert_int_equal(SCError(), ENOBUFS);
+    connect_error = 0;
+    EXPECT(bound, R, None);
+    SCNetworkReachabilityRelease(bound);
+    SCNetworkReachabilityRelease(local);
+}
+
+/* Then the reply to the query counts. */
+static void expect_replies_of_queries(void)
+{
+    namespace_ip("-6 route add local 2001:db8:77::/64 dev lo");
+    namespace_ip("-6 route add prohibit " PREFIX);
+    EXPECT_BOUND_PAIR(LOCAL, TARGET, "a", 0, RouteProhibited);
+    namespace_ip("-6 route replace " PREFIX " via 2001:db8:c::1");
+    namespace_ip("-6 route delete prohibit " PREFIX);
+    EXPECT_BOUND_PAIR(LOCAL, TARGET, "a", R, None);
+}
+
+TEST(a_sandbox_without_udp_sockets_sees_only_the_replies_of_queries)
+{
+    socket_error = EACCES;
+    expect_replies_of_queries();
+    EXPECT_PAIR("2001:db8:77::1", TARGET, R, None);
+}
+
+TEST(a_sandbox_that_forbids_bind_sees_only_the_replies_of_queries)
+{
+    bind_error = EACCES;
+    expect_replies_of_queries();
+    EXPECT_PAIR("2001:db8:77::1", TARGET, R, None);
+}
