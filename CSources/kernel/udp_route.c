@@ -8,6 +8,7 @@
 
 #include "base/netns_handle.h"
 #include "kernel/udp_socket.h"
+#include "pure/path.h"
 
 /* The arguments of the functions that run in the namespace. These return 0 or an errno. */
 struct udp_request {
@@ -49,6 +50,14 @@ static int open_bound_socket(const struct route_request *request, struct descrip
     return error;
 }
 
+/* Any other errno is that of a sandbox, or of a BPF program. */
+static bool is_about_route(int error)
+{
+    struct path path;
+
+    return error == 0 || path_from_error(error, false, &path);
+}
+
 static int connect_in_namespace(void *argument)
 {
     const struct udp_request *udp = argument;
@@ -63,7 +72,7 @@ static int connect_in_namespace(void *argument)
         error = udp_socket_own_address(socket.fd, &route->source);
     else if (udp_socket_lacks_resources(route->error))
         error = route->error;
-    route->is_known = error == 0;
+    route->is_known = error == 0 && is_about_route(route->error);
     descriptor_close(&socket);
     return error;
 }

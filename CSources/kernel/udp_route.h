@@ -13,7 +13,7 @@
 
 struct udp_route {
     bool           is_known; /* false: a sandbox refuses the socket, or the address cannot be bound */
-    int            error;    /* of connect(2); 0: a packet can leave */
+    int            error;    /* of connect(2), for path_from_error; 0: a packet can leave */
     struct address source;   /* of the packet */
 };
 

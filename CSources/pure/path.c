@@ -37,6 +37,9 @@ bool path_from_error(int error, bool bound, struct path *ret)
     case ENODEV:
         *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceMissing);
         return true;
+    case EADDRNOTAVAIL: /* only of connect(2) */
+        *ret = path_unreachable(kSCNetworkReachabilityReasonNoSourceAddress);
+        return true;
     default:
         return false;
     }

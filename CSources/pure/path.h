@@ -43,8 +43,8 @@ struct path {
 /* A path without flags. */
 struct path path_unreachable(SCNetworkReachabilityReason reason);
 
-/* Converts the errno of a route query to a path. `bound`: the query named an interface. False: the errno is not the
- * kernel's reply; the query itself failed. */
+/* Converts the errno of a route query, or of connect(2), to a path. `bound`: the query named an interface. False: the
+ * errno is not the kernel's reply; the query itself failed. */
 bool path_from_error(int error, bool bound, struct path *ret);
 
 /* Evaluates a route with one leg, for packets to `destination`. `link` is the link of the route's oif; NULL: it is

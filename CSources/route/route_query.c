@@ -110,9 +110,20 @@ static int query_with_source(struct route_query *query, int error, struct route 
     return 0;
 }
 
-/* Queries out of the interface only. A query without a source is strict, but ignores what rules and routes say of the
- * source. So a socket decides first whether a packet can leave. `error`: of the query with the source. */
-static int query_strictly(struct route_query *query, int error, struct route *ret)
+/* Whether the kernel may have used routes that it does not use for a socket bound to the interface. A query with a
+ * source is not strict. A query without one can leave a VRF by a route that gives the packet no source. */
+static bool needs_socket(struct route_query *query, int error, const struct route *route)
+{
+    const struct route_request *request = &query->request;
+
+    if (request->destination.family != AF_INET6 || request->oif == 0)
+        return false;
+    return error == 0 ? leaves_bound_interface(query, route) : request->source.family != AF_UNSPEC && is_refusal(error);
+}
+
+/* Connects a socket, which decides whether a packet can leave. `error` and `ret`: of the query. For a pair, a query
+ * without the source returns the route: that is strict. */
+static int query_with_socket(struct route_query *query, int error, struct route *ret)
 {
     struct route_request strict = query->request;
     struct udp_route     packet;
@@ -122,7 +133,7 @@ static int query_strictly(struct route_query *query, int error, struct route *re
         return failure;
     if (packet.is_known && packet.error != 0)
         return packet.error;
-    if (!packet.is_known && error != 0)
+    if (strict.source.family == AF_UNSPEC || (!packet.is_known && error != 0))
         return error;
     strict.source = (struct address){ 0 };
     error = rtnetlink_query(query->rtnetlink, &strict, ret);
@@ -130,14 +141,6 @@ static int query_strictly(struct route_query *query, int error, struct route *re
         return error;
     *ret = unknown_route(&query->request);
     return 0;
-}
-
-/* Whether IPv6 may have used routes over other interfaces: a query with a source is not strict. */
-static bool needs_strict_query(const struct route_request *request, int error, const struct route *route)
-{
-    if (request->destination.family != AF_INET6 || request->source.family == AF_UNSPEC || request->oif == 0)
-        return false;
-    return error == 0 ? route->legs == NULL && route->oif != request->oif : is_refusal(error);
 }
 
 static int query_route(struct route_query *query, bool fib_match, struct route *ret)
@@ -148,8 +151,8 @@ static int query_route(struct route_query *query, bool fib_match, struct route *
     error = rtnetlink_query(query->rtnetlink, &query->request, ret);
     if (needs_source(&query->request, error))
         return query_with_source(query, error, ret);
-    if (needs_strict_query(&query->request, error, ret))
-        return query_strictly(query, error, ret);
+    if (needs_socket(query, error, ret))
+        return query_with_socket(query, error, ret);
     return error;
 }
 

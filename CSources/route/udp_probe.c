@@ -80,9 +80,6 @@ static bool allow_broadcast(int fd)
 static bool path_from_connect_error(int error, struct path *ret)
 {
     switch (error) {
-    case EADDRNOTAVAIL:
-        *ret = path_unreachable(kSCNetworkReachabilityReasonNoSourceAddress);
-        return true;
     case ENETDOWN:
         *ret = path_unreachable(kSCNetworkReachabilityReasonInterfaceDown);
         return true;

@@ -7,16 +7,20 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
+#include "kernel/udp_route.h"
 #include "route/evaluate.h"
 #include "support/expect.h"
 #include "support/literal.h"
 
 int __wrap_rtnetlink_query(struct rtnetlink *rtnetlink, const struct route_request *request, struct route *ret);
 int __wrap_source_routes_choose(struct rtnetlink *rtnetlink, const struct route_request *request, struct address *ret);
+int __wrap_udp_route_find(const struct rtnetlink *rtnetlink, const struct route_request *request,
+                          struct udp_route *ret);
 
 #define NOWHERE "203.0.113.9"    /* the VRF has no route to it */
 #define SOURCED "2001:db8:77::9" /* only packets from SOURCE have a route to it, over PORT */
 #define SOURCE  "2001:db8::2"
+#define LEAK    "2001:db8:88::9" /* the route leaves the VRF, which has no source address for it */
 
 enum { LO = 1, VRF = 2, PORT = 3, OTHER_PORT = 4, OUTSIDE = 5, TABLE = 10 };
 
@@ -63,7 +67,7 @@ static const struct local_address *find_local(const struct address *address, uin
 int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request *request, struct route *ret)
 {
     const struct local_address *local = find_local(&request->destination, request->oif);
-    const struct address        nowhere = make(NOWHERE), sourced = make(SOURCED);
+    const struct address        nowhere = make(NOWHERE), sourced = make(SOURCED), leak = make(LEAK);
     const bool                  is_sourced = address_equal(&request->destination, &sourced);
 
     (void)handle;
@@ -81,6 +85,8 @@ int __wrap_rtnetlink_query(struct rtnetlink *handle, const struct route_request 
         ret->protocol = RTPROT_KERNEL;
         ret->table = local->table;
         ret->oif = local->table == TABLE ? VRF : LO;
+    } else if (address_equal(&request->destination, &leak)) {
+        ret->oif = OUTSIDE;
     } else if (is_in_vrf(request->oif)) {
         ret->oif = request->oif == VRF ? PORT : request->oif;
         ret->table = TABLE;
@@ -94,6 +100,15 @@ int __wrap_source_routes_choose(struct rtnetlink *handle, const struct route_req
 {
     (void)handle, (void)request;
     *ret = make(SOURCE);
+    return 0;
+}
+
+int __wrap_udp_route_find(const struct rtnetlink *handle, const struct route_request *request, struct udp_route *ret)
+{
+    const struct address leak = make(LEAK);
+
+    (void)handle;
+    *ret = (struct udp_route){ .is_known = address_equal(&request->destination, &leak), .error = EADDRNOTAVAIL };
     return 0;
 }
 
@@ -214,5 +229,18 @@ TEST(a_source_specific_route_leaves_a_port_of_the_vrf)
     assert_int_equal(path.flags & (R | D), R);
     assert_int_equal(path.index, VRF);
     assert_int_equal(path.dependencies.unknown_link, PORT);
+    link_table_clear(&rtnetlink.links);
+}
+
+TEST(a_packet_that_leaves_a_vrf_needs_a_source_address)
+{
+    struct path path;
+
+    add_links(true);
+    path = evaluate_pair(NULL, LEAK, VRF);
+    assert_int_equal(path.flags, 0);
+    assert_int_equal(path.reason, kSCNetworkReachabilityReasonNoSourceAddress);
+    assert_int_equal(evaluate_pair(NULL, LEAK, OUTSIDE).flags & R, R);
+    assert_int_equal(evaluate_pair(NULL, LEAK, 0).flags & R, R);
     link_table_clear(&rtnetlink.links);
 }

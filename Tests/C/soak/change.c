@@ -16,7 +16,8 @@ const char *const change_prefixes[2][CHANGE_PREFIXES] = {
 
 const char *const change_actions[] = { "add", "del", "replace", "append" };
 
-static const struct change_kind *const tables[] = { link_changes, neighbour_changes, route_changes, rule_changes };
+static const struct change_kind *const tables[] = { command_changes, link_changes, neighbour_changes, route_changes,
+                                                    rule_changes };
 
 static unsigned total_weight(void)
 {
