@@ -570,19 +570,28 @@ static bool socket_has_route(const struct query *query)
            can_connect(&plain, source) && has_source(&plain, source);
 }
 
-static SCNetworkReachabilityFlags flags_of_aim(const struct aim *aim)
+static struct query query_of_aim(const struct aim *aim)
 {
-    struct query               query = { .family = aim->remote.family,
-                                         .destination = aim->remote.bytes,
-                                         .source = aim->local.family != 0 ? aim->local.bytes : NULL,
-                                         .oif = aim->remote.scope,
-                                         .mark = aim->mark };
-    SCNetworkReachabilityFlags flags;
+    struct query query = { .family = aim->remote.family,
+                           .destination = aim->remote.bytes,
+                           .source = aim->local.family != 0 ? aim->local.bytes : NULL,
+                           .oif = aim->remote.scope,
+                           .mark = aim->mark };
 
-    if (aim->interface[0] != '\0' && (query.oif = if_nametoindex(aim->interface)) == 0)
-        return 0;
+    if (aim->interface[0] != '\0')
+        query.oif = if_nametoindex(aim->interface);
     if (query.oif == 0)
         query.oif = aim->local.scope;
+    return query;
+}
+
+static SCNetworkReachabilityFlags flags_of_aim(const struct aim *aim)
+{
+    struct query               query = query_of_aim(aim);
+    SCNetworkReachabilityFlags flags;
+
+    if (aim->interface[0] != '\0' && if_nametoindex(aim->interface) == 0)
+        return 0;
     if ((aim->remote.scope != 0 && aim->remote.scope != query.oif) ||
         (aim->local.scope != 0 && aim->local.scope != query.oif))
         return 0;
@@ -614,6 +623,30 @@ SCNetworkReachabilityFlags oracle_flags_without_peers(const struct aim *aim)
 {
     reads_peers = false;
     return flags_of_aim(aim);
+}
+
+/* Whether the kernel may choose among several legs, also by ports. */
+static bool has_legs(struct query query)
+{
+    struct reply reply;
+
+    query.fib_match = true;
+    reply = query_kernel(&query);
+    return reply.leg_count > 0 || reply.oif == 0; /* a group of nexthop objects has no interface */
+}
+
+bool oracle_source(const struct aim *aim, struct sockaddr_storage *ret)
+{
+    const struct query query = query_of_aim(aim);
+    struct query       sourceless = query;
+    uint8_t            source[16];
+
+    sourceless.source = NULL;
+    if (aim_is_default_path(aim) || denial_uses_sockets() || has_legs(query) || has_legs(sourceless) ||
+        !can_connect(&query, source))
+        return false;
+    *ret = socket_address(query.family, source, 0);
+    return true;
 }
 
 static void open_socket(void *fd)

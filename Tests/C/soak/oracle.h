@@ -17,4 +17,7 @@ SCNetworkReachabilityFlags oracle_flags(const struct aim *aim);
 /* The same for GetFlags of a target that is not scheduled: it does not read the peers of WireGuard. */
 SCNetworkReachabilityFlags oracle_flags_without_peers(const struct aim *aim);
 
+/* The source address of packets to an aim that is reachable. False: not known. */
+bool oracle_source(const struct aim *aim, struct sockaddr_storage *ret);
+
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "soak/results.h"
 
+#include <arpa/inet.h>
+#include <string.h>
+
 #include "soak/oracle.h"
 #include "support/expect.h"
 
@@ -29,7 +32,29 @@ struct results results_query(const struct watched *watched)
         !SCNetworkReachabilityGetPath(fresh, &results.path))
         fail_msg("GetPath: %s", SCErrorString(SCError()));
     SCNetworkReachabilityRelease(fresh);
+    if ((results.oracle & R) != 0)
+        (void)oracle_source(&watched->aim, &results.source);
     return results;
+}
+
+static bool addresses_agree(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    if (a->ss_family != b->ss_family)
+        return false;
+    if (a->ss_family == AF_INET)
+        return ((const struct sockaddr_in *)a)->sin_addr.s_addr == ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+    return a->ss_family != AF_INET6 ||
+           memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &((const struct sockaddr_in6 *)b)->sin6_addr, 16) == 0;
+}
+
+/* A callback comes for each of these only with NotifyPath. Without it, both paths are new. */
+static bool details_agree(const struct results *results)
+{
+    const SCNetworkReachabilityPath *last = &results->last, *path = &results->path;
+
+    return last->interfaceIndex == path->interfaceIndex && addresses_agree(&last->gateway, &path->gateway) &&
+           addresses_agree(&last->source, &path->source) &&
+           (results->source.ss_family == AF_UNSPEC || addresses_agree(&results->source, &path->source));
 }
 
 bool results_agree(const struct results *results)
@@ -41,7 +66,7 @@ bool results_agree(const struct results *results)
         return false;
     if (results->last.reason != results->path.reason)
         return false;
-    return (flags & R) == 0 || results->last.interfaceIndex == results->path.interfaceIndex;
+    return (flags & R) == 0 || details_agree(results);
 }
 
 static void print_flags(const char *name, SCNetworkReachabilityFlags flags)
@@ -52,11 +77,22 @@ static void print_flags(const char *name, SCNetworkReachabilityFlags flags)
     print_message("  %s: %s", name, text);
 }
 
+static const char *address_text(const struct sockaddr_storage *address, char text[INET6_ADDRSTRLEN])
+{
+    const void *bytes = address->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
+                                                      : &((const struct sockaddr_in6 *)address)->sin6_addr;
+
+    return address->ss_family == AF_UNSPEC ? "none" : inet_ntop(address->ss_family, bytes, text, INET6_ADDRSTRLEN);
+}
+
 static void print_path(const char *name, const SCNetworkReachabilityPath *path)
 {
+    char gateway[INET6_ADDRSTRLEN], source[INET6_ADDRSTRLEN];
+
     print_flags(name, path->flags);
-    print_message(" (%s, interface %u, table %u)\n", SCNetworkReachabilityReasonString(path->reason),
-                  path->interfaceIndex, path->table);
+    print_message(" (%s, interface %u, gateway %s, source %s, table %u)\n",
+                  SCNetworkReachabilityReasonString(path->reason), path->interfaceIndex,
+                  address_text(&path->gateway, gateway), address_text(&path->source, source), path->table);
 }
 
 void results_print(const struct watched *watched, const struct results *results)
@@ -64,6 +100,7 @@ void results_print(const struct watched *watched, const struct results *results)
     static const char *const venues[VENUES] = { "fetched",    "driven",         "loop", "other loop",
                                                 "both loops", "library thread", "queue" };
     struct text              aim = { .length = 0 };
+    char                     source[INET6_ADDRSTRLEN];
 
     aim_describe(&watched->aim, &aim);
     print_message("%s, %s:\n", aim.bytes, venues[watched->venue]);
@@ -71,7 +108,7 @@ void results_print(const struct watched *watched, const struct results *results)
     print_flags("GetFlags", results->cached);
     print_flags("a new target", results->fresh);
     print_flags("the oracle", results->oracle);
-    print_message("\n");
+    print_message(" (source %s)\n", address_text(&results->source, source));
     print_path("GetLastPath", &results->last);
     print_path("GetPath of a new target", &results->path);
 }

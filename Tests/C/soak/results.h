@@ -11,6 +11,7 @@ struct results {
     SCNetworkReachabilityFlags  fresh, oracle;    /* GetFlags of a new target; the oracle */
     SCNetworkReachabilityFlags  oracle_fresh;     /* what `fresh` must be */
     SCNetworkReachabilityPath   last, path;       /* GetLastPath of the target; GetPath of the new one */
+    struct sockaddr_storage     source;           /* by the oracle; AF_UNSPEC: not known */
     SCNetworkReachabilityOption options;
 };
 
