@@ -156,65 +156,65 @@ static struct sockaddr_storage socket_address(int family, const uint8_t *bytes, 
     return storage;
 }
 
-/* What a socket does before it connects. */
-struct preparation {
-    int            family;
-    const uint8_t *source; /* NULL: any */
-    unsigned       oif, mark;
-};
-
-/* Returns a socket, or -1. */
-static int prepare_socket(const struct preparation *preparation)
+/* Returns a socket with the source, interface and mark of the query, or a negative errno. */
+static int open_query_socket(const struct query *query)
 {
-    const int               fd = socket(preparation->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int               fd = socket(query->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     struct sockaddr_storage local;
     char                    name[IF_NAMESIZE];
     const int               one = 1;
     bool                    prepared = fd >= 0;
+    int                     error;
 
     if (prepared)
         prepared = setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0;
-    if (prepared && preparation->oif != 0)
-        prepared = if_indextoname(preparation->oif, name) != NULL &&
+    if (prepared && query->oif != 0)
+        prepared = if_indextoname(query->oif, name) != NULL &&
                    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0;
-    if (prepared && preparation->mark != 0)
-        prepared = setsockopt(fd, SOL_SOCKET, SO_MARK, &preparation->mark, sizeof preparation->mark) == 0;
-    if (prepared && preparation->source != NULL) {
-        local = socket_address(preparation->family, preparation->source, preparation->oif);
+    if (prepared && query->mark != 0)
+        prepared = setsockopt(fd, SOL_SOCKET, SO_MARK, &query->mark, sizeof query->mark) == 0;
+    if (prepared && query->source != NULL) {
+        local = socket_address(query->family, query->source, query->oif);
         prepared = bind(fd, (const struct sockaddr *)&local, sizeof local) == 0;
     }
-    if (prepared || fd < 0)
+    if (prepared)
         return fd;
-    close(fd);
-    return -1;
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    return -error;
 }
 
-/* Connects a socket to an address. Sets *ret_source to its own address. */
-static bool connect_socket(const struct preparation *preparation, const uint8_t *destination, uint8_t ret_source[16])
+enum connection {
+    CONNECTION_UNKNOWN, /* a sandbox refuses the socket, or the interface has just been deleted */
+    CONNECTION_REFUSED,
+    CONNECTION_MADE
+};
+
+/* Connects a socket to the destination. *ret_source: its own address. */
+static enum connection connect_socket(const struct query *query, uint8_t ret_source[16])
 {
-    const int               fd = prepare_socket(preparation);
-    struct sockaddr_storage remote = socket_address(preparation->family, destination, preparation->oif);
+    const int               fd = open_query_socket(query);
+    struct sockaddr_storage remote = socket_address(query->family, query->destination, query->oif);
     socklen_t               length = sizeof remote;
-    const bool              connected = fd >= 0 && connect(fd, (const struct sockaddr *)&remote, sizeof remote) == 0 &&
-                           getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
+    bool                    connected;
 
     memset(ret_source, 0, 16);
-    if (connected && preparation->family == AF_INET)
+    if (fd < 0)
+        return CONNECTION_UNKNOWN;
+    connected = connect(fd, (const struct sockaddr *)&remote, sizeof remote) == 0 &&
+                getsockname(fd, (struct sockaddr *)&remote, &length) == 0;
+    if (connected && query->family == AF_INET)
         memcpy(ret_source, &((struct sockaddr_in *)&remote)->sin_addr, 4);
     else if (connected)
         memcpy(ret_source, &((struct sockaddr_in6 *)&remote)->sin6_addr, 16);
-    if (fd >= 0)
-        close(fd);
-    return connected;
+    close(fd);
+    return connected ? CONNECTION_MADE : CONNECTION_REFUSED;
 }
 
 static bool can_connect(const struct query *query, uint8_t ret_source[16])
 {
-    const struct preparation preparation = {
-        .family = query->family, .source = query->source, .oif = query->oif, .mark = query->mark
-    };
-
-    return connect_socket(&preparation, query->destination, ret_source);
+    return connect_socket(query, ret_source) == CONNECTION_MADE;
 }
 
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
@@ -261,15 +261,18 @@ static struct reply query_with_chosen_source(const struct query *query, const st
 /* With a source, IPv6 obeys the interface of a socket, but not that of a query. */
 static struct reply query_strictly(const struct query *query, const struct reply *reply)
 {
-    struct query sourceless = *query;
-    struct reply strict;
-    uint8_t      source[16];
+    struct query    sourceless = *query;
+    struct reply    strict;
+    uint8_t         source[16];
+    enum connection connection = connect_socket(query, source);
 
-    if (!can_connect(query, source))
+    if (connection == CONNECTION_REFUSED)
         return (struct reply){ .error = reply->error != 0 ? reply->error : ENETUNREACH };
+    if (connection == CONNECTION_UNKNOWN && reply->error != 0)
+        return *reply;
     sourceless.source = NULL;
     strict = query_kernel(&sourceless);
-    return strict.error == 0 ? strict : unknown_reply(query->oif, source);
+    return strict.error != 0 && connection == CONNECTION_MADE ? unknown_reply(query->oif, source) : strict;
 }
 
 static struct reply query_route(const struct query *query)
@@ -528,14 +531,14 @@ static bool is_scoped(const struct aim_address *address)
 
 static bool can_bind(const struct query *query)
 {
-    const struct preparation preparation = {
-        .family = query->family, .source = query->destination, .oif = query->oif, .mark = query->mark
-    };
-    const int fd = prepare_socket(&preparation);
+    struct query own = *query;
+    int          fd;
 
+    own.source = query->destination;
+    fd = open_query_socket(&own);
     if (fd >= 0)
         close(fd);
-    return fd >= 0;
+    return fd != -EADDRNOTAVAIL;
 }
 
 static bool has_local_address(const struct aim *aim, unsigned oif)
@@ -555,7 +558,7 @@ static bool socket_disagrees(const struct query *query)
 {
     uint8_t source[16];
 
-    return (query->family == AF_INET6 || query->source != NULL) && !can_connect(query, source);
+    return (query->family == AF_INET6 || query->source != NULL) && connect_socket(query, source) == CONNECTION_REFUSED;
 }
 
 /* Whether a socket connects although the queries were refused. A socket that is bound to an interface without a route
