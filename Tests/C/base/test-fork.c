@@ -45,6 +45,14 @@ static void require_threads(void)
         SKIP("the thread sanitizer cannot follow a fork among threads");
 }
 
+/* For a test in which another thread may run at the fork, not only wait. */
+static void require_running_threads(void)
+{
+    require_threads();
+    if (unit_is_under("asan"))
+        SKIP("the address sanitizer's allocator, locked by another thread at a fork, stays so in the child");
+}
+
 static void begin(void)
 {
     namespace_require_pair();
@@ -538,7 +546,7 @@ TEST(a_loop_still_receives_however_a_child_ends)
 
 TEST(another_threads_loop_and_a_scheduler_still_receive_however_a_child_ends)
 {
-    require_threads();
+    require_running_threads();
     receive_all_changes(THREADS_LOOP, SCHEDULER);
     descriptors_await(&before);
 }
@@ -663,7 +671,7 @@ static void expect_queued_messages_elsewhere(enum way way)
 
 TEST(messages_queued_for_another_thread_at_a_fork_are_received_afterwards)
 {
-    require_threads();
+    require_running_threads();
     expect_queued_messages_elsewhere(THREADS_LOOP);
     expect_queued_messages_elsewhere(SCHEDULER);
     descriptors_await(&before);
@@ -1185,7 +1193,7 @@ TEST(work_queued_before_a_fork_does_nothing_in_the_child)
     struct receiver receiver;
     pid_t           child;
 
-    require_threads();
+    require_running_threads();
     receiver_open(&receiver, SCHEDULER, target_behind(1));
     for (int unscheduled = 0; unscheduled < 2; unscheduled++) {
         change_route(&writer, unscheduled ? WRITER_DELETE : WRITER_ADD, 1);
@@ -1598,9 +1606,7 @@ TEST_WITH(NULL, NULL, a_child_forked_in_a_storm_of_calls_starts_afresh)
     };
     pthread_t threads[sizeof bodies / sizeof bodies[0]], forkers[FORKERS];
 
-    require_threads();
-    if (unit_is_under("asan"))
-        SKIP("the address sanitizer's allocator, locked by another thread at a fork, stays so in the child");
+    require_running_threads();
     begin();
     memset(&storm, 0, sizeof storm);
     sem_init(&storm.performed, 0, 0);

@@ -35,11 +35,11 @@ bool child_fork(pid_t *ret)
         fail_msg("fork: %s", strerror(errno));
     if (*ret != 0)
         return false;
-    setenv("CMOCKA_TEST_ABORT", "1", 1);
     sigemptyset(&limit);
     sigaddset(&limit, SIGALRM);
     pthread_sigmask(SIG_UNBLOCK, &limit, NULL);
-    alarm(LIMIT);
+    alarm(LIMIT); /* before anything that takes a lock, as the next line does */
+    setenv("CMOCKA_TEST_ABORT", "1", 1);
 #ifdef VALGRIND_CLO_CHANGE
     VALGRIND_CLO_CHANGE(
         "--leak-check=no"); /* the memory of other threads counts as leaked. Other errors still set the status */
