@@ -10,11 +10,10 @@
 #include "kernel/udp_socket.h"
 #include "pure/path.h"
 
-/* The arguments of the functions that run in the namespace. These return 0 or an errno. */
+/* The arguments of connect_in_namespace. */
 struct udp_request {
     const struct route_request *request;
     struct udp_route           *route;
-    bool                        is_bound;
 };
 
 static int apply_options(int fd, const struct route_request *request)
@@ -50,12 +49,21 @@ static int open_bound_socket(const struct route_request *request, struct descrip
     return error;
 }
 
-/* Any other errno is that of a sandbox, or of a BPF program. */
-static bool is_about_route(int error)
+/* A sandbox can refuse connect(2) with the errno of a prohibited route. Then it refuses a local destination, too. */
+static bool is_sandboxed(int fd, const struct route_request *request, int error)
+{
+    static const struct address loopback = { AF_INET6, { [15] = 1 } };
+    const bool                  is_pair = request->source.family != AF_UNSPEC;
+
+    return error == EACCES && udp_socket_connect(fd, is_pair ? &request->source : &loopback, request->oif) == EACCES;
+}
+
+/* Whether the result of connect(2) is about the route. Another errno is that of a BPF program, for example. */
+static bool is_about_route(int fd, const struct route_request *request, int error)
 {
     struct path path;
 
-    return error == 0 || path_from_error(error, false, &path);
+    return error == 0 || (path_from_error(error, false, &path) && !is_sandboxed(fd, request, error));
 }
 
 static int connect_in_namespace(void *argument)
@@ -72,41 +80,18 @@ static int connect_in_namespace(void *argument)
         error = udp_socket_own_address(socket.fd, &route->source);
     else if (udp_socket_lacks_resources(route->error))
         error = route->error;
-    route->is_known = error == 0 && is_about_route(route->error);
+    route->is_known = error == 0 && is_about_route(socket.fd, udp->request, route->error);
     descriptor_close(&socket);
     return error;
 }
 
-static int bind_in_namespace(void *argument)
-{
-    struct udp_request *udp = argument;
-    struct descriptor   socket;
-    const int           error = open_bound_socket(udp->request, &socket);
-
-    if (error == 0)
-        descriptor_close(&socket);
-    udp->is_bound = error != EADDRNOTAVAIL;
-    return error;
-}
-
-static int run(const struct rtnetlink *rtnetlink, int (*function)(void *argument), struct udp_request *udp)
-{
-    const int error = rtnetlink->netns != NULL ? netns_handle_run(rtnetlink->netns, function, udp) : 0;
-
-    return udp_socket_lacks_resources(error) ? error : 0;
-}
-
 int udp_route_find(const struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret)
 {
+    struct udp_request udp = { .request = request, .route = ret };
+    int                error = 0;
+
     *ret = (struct udp_route){ 0 };
-    return run(rtnetlink, connect_in_namespace, &(struct udp_request){ .request = request, .route = ret });
-}
-
-int udp_route_can_bind(const struct rtnetlink *rtnetlink, const struct route_request *request, bool *ret)
-{
-    struct udp_request udp = { .request = request, .is_bound = true };
-    const int          error = run(rtnetlink, bind_in_namespace, &udp);
-
-    *ret = udp.is_bound;
-    return error;
+    if (rtnetlink->netns != NULL)
+        error = netns_handle_run(rtnetlink->netns, connect_in_namespace, &udp);
+    return udp_socket_lacks_resources(error) ? error : 0;
 }

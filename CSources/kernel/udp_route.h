@@ -3,26 +3,21 @@
 #define REACHABILITY_UDP_ROUTE_H
 
 /*
- * What an IPv6 UDP socket shows about a route request that a route query cannot show. No packet is sent.
+ * What an IPv6 UDP socket shows about a route request that a route query does not show. No packet is sent.
  *
  * For a packet with a source address from a socket that is bound to an interface, the kernel uses only routes over that
- * interface. A query with both uses the others, too. And a query accepts every source address; bind(2) does not.
+ * interface. A query with both uses the others, too. And a query without a source does not choose one first.
  */
 
 #include "kernel/rtnetlink.h"
 
 struct udp_route {
-    bool           is_known; /* false: a sandbox refuses the socket, or the address cannot be bound */
+    bool           is_known; /* false: a sandbox refuses the socket, or bind(2) refuses the source */
     int            error;    /* of connect(2), for path_from_error; 0: a packet can leave */
     struct address source;   /* of the packet */
 };
 
-/* These return 0, or an errno for a lack of resources. */
-
-/* Connects a socket as the request says. */
+/* Connects a socket as the request says. Returns 0, or an errno for a lack of resources. */
 int udp_route_find(const struct rtnetlink *rtnetlink, const struct route_request *request, struct udp_route *ret);
-
-/* *ret: whether bind(2) accepts the source address of the request. True if a sandbox refuses the socket. */
-int udp_route_can_bind(const struct rtnetlink *rtnetlink, const struct route_request *request, bool *ret);
 
 #endif

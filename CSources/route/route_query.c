@@ -80,10 +80,12 @@ static bool leaves_bound_interface(struct route_query *query, const struct route
     return oif != 0 && route->legs == NULL && route->oif != oif && find_vrf(query, route->oif).index != oif;
 }
 
-/* A route over the interface of the request, of which only a socket knows. It may have a gateway. */
-static struct route unknown_route(const struct route_request *request)
+/* A route over the interface of the request, of which only a socket knows. It may have a gateway. It is no default
+ * route: its prefix is not known. */
+static struct route route_of_socket(const struct route_request *request)
 {
     return (struct route){ .family = request->destination.family,
+                           .prefix_length = (uint8_t)(8 * address_length(&request->destination)),
                            .type = RTN_UNICAST,
                            .oif = request->oif,
                            .has_gateway = true,
@@ -105,7 +107,7 @@ static int query_with_source(struct route_query *query, int error, struct route 
     if (failure != 0 && request.oif == 0)
         return error;
     if (failure != 0 || leaves_bound_interface(query, ret))
-        *ret = unknown_route(&request);
+        *ret = route_of_socket(&request);
     ret->source = request.source; /* the reply has the one that the kernel prefers on the link */
     return 0;
 }
@@ -121,26 +123,37 @@ static bool needs_socket(struct route_query *query, int error, const struct rout
     return error == 0 ? leaves_bound_interface(query, route) : request->source.family != AF_UNSPEC && is_refusal(error);
 }
 
-/* Connects a socket, which decides whether a packet can leave. `error` and `ret`: of the query. For a pair, a query
- * without the source returns the route: that is strict. */
-static int query_with_socket(struct route_query *query, int error, struct route *ret)
+/* Queries without the source. That is strict, but ignores what rules and routes say of the source. `error`: of the
+ * query with the source. */
+static int query_strictly(struct route_query *query, const struct udp_route *packet, int error, struct route *ret)
 {
     struct route_request strict = query->request;
-    struct udp_route     packet;
-    const int            failure = udp_route_find(query->rtnetlink, &query->request, &packet);
+
+    if (!packet->is_known && error != 0)
+        return error;
+    strict.source = (struct address){ 0 };
+    error = rtnetlink_query(query->rtnetlink, &strict, ret);
+    if (!packet->is_known || !is_refusal(error))
+        return error;
+    *ret = route_of_socket(&query->request);
+    return 0;
+}
+
+/* Connects a socket, which decides whether a packet can leave. `error` and `ret`: of the query. */
+static int query_with_socket(struct route_query *query, int error, struct route *ret)
+{
+    struct udp_route packet;
+    const int        failure = udp_route_find(query->rtnetlink, &query->request, &packet);
 
     if (failure != 0)
         return failure;
     if (packet.is_known && packet.error != 0)
         return packet.error;
-    if (strict.source.family == AF_UNSPEC || (!packet.is_known && error != 0))
-        return error;
-    strict.source = (struct address){ 0 };
-    error = rtnetlink_query(query->rtnetlink, &strict, ret);
-    if (!packet.is_known || !is_refusal(error))
-        return error;
-    *ret = unknown_route(&query->request);
-    return 0;
+    if (query->request.source.family != AF_UNSPEC)
+        return query_strictly(query, &packet, error, ret);
+    if (packet.is_known)
+        ret->source = packet.source; /* the reply can have one that is not in the VRF */
+    return error;
 }
 
 static int query_route(struct route_query *query, bool fib_match, struct route *ret)
@@ -227,27 +240,6 @@ void route_query_recheck_after(struct path *path, uint32_t seconds)
 
 /* ---- Interface and local address -------------------------------------------------------------------------------- */
 
-/* A user can add a local IPv6 route to addresses that no link has. Only bind(2) knows them apart from those that a link
- * has, and refuses them without the sysctl ip_nonlocal_bind. For IPv4 it accepts them. */
-static bool may_be_unassigned(const struct route *route)
-{
-    return route->family == AF_INET6 && route->protocol != RTPROT_KERNEL;
-}
-
-/* Sets *ret to 0 if the address of `request` cannot be bound. Returns 0 or an errno. */
-static int check_assigned(struct route_query *query, const struct route_request *request, uint32_t *ret)
-{
-    struct route_request own = *request;
-    bool                 can_bind;
-    int                  error;
-
-    own.source = request->destination;
-    error = udp_route_can_bind(query->rtnetlink, &own, &can_bind);
-    if (error == 0 && !can_bind)
-        *ret = 0;
-    return error;
-}
-
 /* Finds the table in which the local address is local, for packets out of an interface (0: any). *ret 0: in none.
  * Needed because IPv6 queries accept any source address. Returns 0 or an errno. */
 static int find_local_table(struct route_query *query, uint32_t oif, uint32_t *ret)
@@ -257,8 +249,6 @@ static int find_local_table(struct route_query *query, uint32_t oif, uint32_t *r
     const int            error = rtnetlink_query(query->rtnetlink, &request, &route);
 
     *ret = error != 0 || route.type != RTN_LOCAL ? 0 : route.table == 0 ? RT_TABLE_LOCAL : route.table;
-    if (*ret != 0 && may_be_unassigned(&route))
-        return check_assigned(query, &request, ret);
     return route_query_failure(error);
 }
 

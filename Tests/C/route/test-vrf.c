@@ -20,7 +20,7 @@ int __wrap_udp_route_find(const struct rtnetlink *rtnetlink, const struct route_
 #define NOWHERE "203.0.113.9"    /* the VRF has no route to it */
 #define SOURCED "2001:db8:77::9" /* only packets from SOURCE have a route to it, over PORT */
 #define SOURCE  "2001:db8::2"
-#define LEAK    "2001:db8:88::9" /* the route leaves the VRF, which has no source address for it */
+#define LEAK    "2001:db8:88::9" /* the route leaves the VRF */
 
 enum { LO = 1, VRF = 2, PORT = 3, OTHER_PORT = 4, OUTSIDE = 5, TABLE = 10 };
 
@@ -103,12 +103,16 @@ int __wrap_source_routes_choose(struct rtnetlink *handle, const struct route_req
     return 0;
 }
 
+static int leak_error; /* of connect(2) */
+
 int __wrap_udp_route_find(const struct rtnetlink *handle, const struct route_request *request, struct udp_route *ret)
 {
     const struct address leak = make(LEAK);
 
     (void)handle;
-    *ret = (struct udp_route){ .is_known = address_equal(&request->destination, &leak), .error = EADDRNOTAVAIL };
+    *ret = (struct udp_route){ .is_known = address_equal(&request->destination, &leak), .error = leak_error };
+    if (leak_error == 0)
+        ret->source = make(SOURCE);
     return 0;
 }
 
@@ -232,11 +236,18 @@ TEST(a_source_specific_route_leaves_a_port_of_the_vrf)
     link_table_clear(&rtnetlink.links);
 }
 
-TEST(a_packet_that_leaves_a_vrf_needs_a_source_address)
+TEST(a_packet_that_leaves_a_vrf_has_an_address_of_the_vrf)
 {
-    struct path path;
+    const struct address source = make(SOURCE);
+    struct path          path;
 
     add_links(true);
+    leak_error = 0;
+    path = evaluate_pair(NULL, LEAK, VRF);
+    assert_int_equal(path.flags & R, R);
+    assert_int_equal(path.index, OUTSIDE);
+    assert_true(address_equal(&path.source, &source));
+    leak_error = EADDRNOTAVAIL;
     path = evaluate_pair(NULL, LEAK, VRF);
     assert_int_equal(path.flags, 0);
     assert_int_equal(path.reason, kSCNetworkReachabilityReasonNoSourceAddress);

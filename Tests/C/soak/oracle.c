@@ -156,7 +156,7 @@ static struct sockaddr_storage socket_address(int family, const uint8_t *bytes, 
     return storage;
 }
 
-/* Returns a socket with the source, interface and mark of the query, or a negative errno. */
+/* Returns a socket with the source, interface and mark of the query, or -1. */
 static int open_query_socket(const struct query *query)
 {
     const int               fd = socket(query->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -164,7 +164,6 @@ static int open_query_socket(const struct query *query)
     char                    name[IF_NAMESIZE];
     const int               one = 1;
     bool                    prepared = fd >= 0;
-    int                     error;
 
     if (prepared)
         prepared = setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0;
@@ -177,16 +176,14 @@ static int open_query_socket(const struct query *query)
         local = socket_address(query->family, query->source, query->oif);
         prepared = bind(fd, (const struct sockaddr *)&local, sizeof local) == 0;
     }
-    if (prepared)
+    if (prepared || fd < 0)
         return fd;
-    error = errno;
-    if (fd >= 0)
-        close(fd);
-    return -error;
+    close(fd);
+    return -1;
 }
 
 enum connection {
-    CONNECTION_UNKNOWN, /* a sandbox refuses the socket, or the interface has just been deleted */
+    CONNECTION_UNKNOWN, /* a sandbox refuses the socket, or bind(2) an address that only a local route has */
     CONNECTION_REFUSED,
     CONNECTION_MADE
 };
@@ -490,13 +487,17 @@ static SCNetworkReachabilityFlags flags_of_default_socket(const struct aim *aim,
     return 0;
 }
 
-static bool is_own_address(const struct aim *aim)
+/* `source`: of packets to the address. For an IPv6 address of an interface, it is that address. An address that only a
+ * local route has does not show without netlink. */
+static bool is_own_address(const struct aim *aim, const uint8_t source[16])
 {
     const struct query query = { .family = aim->remote.family,
                                  .destination = aim->remote.bytes,
                                  .oif = aim->remote.scope };
     const struct reply reply = query_kernel(&query);
 
+    if (aim->remote.family == AF_INET6 && memcmp(source, aim->remote.bytes, 16) != 0)
+        return false;
     return reply.error == 0 && reply.type == RTN_LOCAL;
 }
 
@@ -516,7 +517,7 @@ static SCNetworkReachabilityFlags flags_of_socket(const struct aim *aim, unsigne
         return flags_of_default_socket(aim, oif);
     if (!can_connect(&query, source) || !has_source(&query, source))
         return 0;
-    if (aim_is_loopback(aim) || is_own_address(aim))
+    if (aim_is_loopback(aim) || is_own_address(aim, source))
         return is_running(if_nametoindex("lo")) ? R | L : 0;
     return R;
 }
@@ -529,18 +530,6 @@ static bool is_scoped(const struct aim_address *address)
     return address->family == AF_INET6 && is_link_local(address->bytes);
 }
 
-static bool can_bind(const struct query *query)
-{
-    struct query own = *query;
-    int          fd;
-
-    own.source = query->destination;
-    fd = open_query_socket(&own);
-    if (fd >= 0)
-        close(fd);
-    return fd != -EADDRNOTAVAIL;
-}
-
 static bool has_local_address(const struct aim *aim, unsigned oif)
 {
     const struct query own = { .family = aim->local.family,
@@ -549,7 +538,7 @@ static bool has_local_address(const struct aim *aim, unsigned oif)
                                .mark = aim->mark };
     const struct reply reply = query_kernel(&own);
 
-    return reply.error == 0 && reply.type == RTN_LOCAL && (aim->local.family == AF_INET || can_bind(&own));
+    return reply.error == 0 && reply.type == RTN_LOCAL;
 }
 
 /* Whether connect(2) refuses what queries allow. It may be right for IPv4 rules from a prefix: it searches twice, the
