@@ -156,6 +156,12 @@ static struct sockaddr_storage socket_address(int family, const uint8_t *bytes, 
     return storage;
 }
 
+/* The kernel accepts more, but the filters of denial.c know this length. */
+static socklen_t socket_address_length(int family)
+{
+    return family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+}
+
 /* Returns a socket with the source, interface and mark of the query, or -1. */
 static int open_query_socket(const struct query *query)
 {
@@ -174,7 +180,7 @@ static int open_query_socket(const struct query *query)
         prepared = setsockopt(fd, SOL_SOCKET, SO_MARK, &query->mark, sizeof query->mark) == 0;
     if (prepared && query->source != NULL) {
         local = socket_address(query->family, query->source, query->oif);
-        prepared = bind(fd, (const struct sockaddr *)&local, sizeof local) == 0;
+        prepared = bind(fd, (const struct sockaddr *)&local, socket_address_length(query->family)) == 0;
     }
     if (prepared || fd < 0)
         return fd;

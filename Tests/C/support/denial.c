@@ -60,7 +60,9 @@ static const struct {
     [DENIAL_INTERNET] = { "internet", { NO_SOCKET(AF_INET, EPERM), NO_SOCKET(AF_INET6, EPERM) } },
     [DENIAL_MARKS] = { "marks", { { SYS_fcntl, 1, F_SETSIG, EPERM } } },
     [DENIAL_DEVICE_GONE] = { "device-gone", { { SYS_setsockopt, 2, SO_BINDTODEVICE, ENODEV } } },
-    [DENIAL_DEVICE] = { "device", { { SYS_setsockopt, 2, SO_BINDTODEVICE, EPERM } } },
+    [DENIAL_DEVICE] = { "device",
+                        { { SYS_setsockopt, 2, SO_BINDTODEVICE, EPERM },
+                          { SYS_setsockopt, 2, SO_BINDTOIFINDEX, EPERM } } },
 };
 
 /* The offset of the low half of an argument. */

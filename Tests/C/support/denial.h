@@ -29,7 +29,7 @@ enum denial {
     DENIAL_UDP_BIND,
     DENIAL_IPV6,
     DENIAL_INTERNET,    /* no socket at all */
-    DENIAL_DEVICE,      /* SO_BINDTODEVICE, as kernels before 5.7 refuse it */
+    DENIAL_DEVICE,      /* SO_BINDTODEVICE and SO_BINDTOIFINDEX, as kernels before 5.7 refuse them */
     DENIAL_MARKS,       /* fcntl(2), F_SETSIG */
     DENIAL_DEVICE_GONE, /* the same option fails as if the interface had just been deleted */
     DENIALS
