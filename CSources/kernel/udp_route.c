@@ -25,16 +25,6 @@ static int apply_options(int fd, const struct route_request *request)
     return 0;
 }
 
-static int bind_to_source(int fd, const struct route_request *request)
-{
-    struct sockaddr_storage local;
-
-    if (request->source.family == AF_UNSPEC)
-        return 0;
-    address_to_sockaddr(&request->source, request->oif, &local);
-    return bind(fd, (const struct sockaddr *)&local, address_sockaddr_length(request->source.family)) == 0 ? 0 : errno;
-}
-
 static int open_bound_socket(const struct route_request *request, struct descriptor *ret)
 {
     int error = udp_socket_open(AF_INET6, ret);
@@ -42,8 +32,8 @@ static int open_bound_socket(const struct route_request *request, struct descrip
     if (error != 0)
         return error;
     error = apply_options(ret->fd, request);
-    if (error == 0)
-        error = bind_to_source(ret->fd, request);
+    if (error == 0 && request->source.family != AF_UNSPEC)
+        error = udp_socket_bind(ret->fd, &request->source, request->oif);
     if (error != 0)
         descriptor_close(ret);
     return error;

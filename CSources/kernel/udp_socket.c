@@ -41,6 +41,14 @@ int udp_socket_open(int family, struct descriptor *ret)
     return error;
 }
 
+int udp_socket_bind(int fd, const struct address *source, uint32_t scope)
+{
+    struct sockaddr_storage local;
+
+    address_to_sockaddr(source, scope, &local);
+    return bind(fd, (const struct sockaddr *)&local, address_sockaddr_length(source->family)) == 0 ? 0 : errno;
+}
+
 int udp_socket_connect(int fd, const struct address *destination, uint32_t scope)
 {
     struct sockaddr_storage remote;

@@ -15,6 +15,9 @@
 /* Opens a socket in the calling thread's network namespace. EAFNOSUPPORT: the kernel does not have the family. */
 int udp_socket_open(int family, struct descriptor *ret);
 
+/* Binds to an address, and any port. `scope`: as below. */
+int udp_socket_bind(int fd, const struct address *source, uint32_t scope);
+
 /* Connects to an address. `scope`: of an IPv6 address that needs one, or 0. */
 int udp_socket_connect(int fd, const struct address *destination, uint32_t scope);
 

@@ -42,14 +42,6 @@ static int bind_socket_to_interface(int fd, const char *name)
     return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0 ? 0 : errno;
 }
 
-static int bind_socket_to_address(int fd, const struct address *address, uint32_t scope)
-{
-    struct sockaddr_storage local;
-
-    address_to_sockaddr(address, scope, &local);
-    return bind(fd, (const struct sockaddr *)&local, address_sockaddr_length(address->family)) == 0 ? 0 : errno;
-}
-
 static int prepare_udp_socket(int fd, const struct udp_probe *probe)
 {
     const uint32_t mark = probe->question->mark;
@@ -64,7 +56,7 @@ static int prepare_udp_socket(int fd, const struct udp_probe *probe)
     if (error != 0 || probe->question->local.family == AF_UNSPEC)
         return error;
     /* The address is known to be local. If a sandbox refuses to bind, the result ignores rules for the source. */
-    (void)bind_socket_to_address(fd, &probe->question->local, probe->oif);
+    (void)udp_socket_bind(fd, &probe->question->local, probe->oif);
     return 0;
 }
 
@@ -189,11 +181,11 @@ static int probe_default_path(const struct udp_probe *probe, struct path *ret)
 static int check_with_bind(int fd, const struct address *address, bool *ret)
 {
     static const struct address reserved = { AF_INET, { 240, 0, 0, 1 } };
-    int                         error = bind_socket_to_address(fd, &reserved, 0);
+    int                         error = udp_socket_bind(fd, &reserved, 0);
 
     *ret = false;
     if (error == EADDRNOTAVAIL) {
-        error = bind_socket_to_address(fd, address, 0);
+        error = udp_socket_bind(fd, address, 0);
         *ret = error == 0;
     }
     return udp_socket_lacks_resources(error) ? error : 0;
