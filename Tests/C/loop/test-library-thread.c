@@ -551,21 +551,21 @@ TEST_WITH(namespace_require_lo, NULL, the_thread_leaves_the_namespace_in_which_i
 {
     SCNetworkReachabilityRef there, here;
     struct queue             queue;
-    pid_t                    thread;
-    int                      home;
+    int                      home, new;
 
     namespace_add_second_pair();
-    home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-    assert_true(home >= 0);
+    home = namespace_keep();
     expect_threads(0);
     queue_open(&queue, 0);
     assert_true(namespace_enter());
     there = name_target();
     assert_true(queue_set(&queue, there));
-    assert_true(await_threads(1, &thread));
-    assert_int_equal(setns(home, CLONE_NEWNET), 0);
+    expect_waiting_thread(there); /* otherwise it could leave at once */
+    new = namespace_keep();
+    namespace_go(home);
     close(home);
-    namespace_ip("link set dev d netns %d", (int)thread);
+    namespace_ip("link set dev d netns /proc/%d/fd/%d", (int)getpid(), new);
+    close(new);
     here = name_target();
     assert_true(queue_set(&queue, here));
     assert_int_not_equal(writer_index("c"), 0);
