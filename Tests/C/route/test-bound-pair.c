@@ -80,7 +80,7 @@ TEST_EACH(a_bound_pair_takes_the_default_route_in_spite_of_a_route, others)
 {
     SCNetworkReachabilityRef target = expect_bound_pair(LOCAL, TARGET, "a");
 
-    namespace_ip(row->route);
+    namespace_ip("%s", row->route);
     EXPECT(target, R, None);
     EXPECT_INTERFACE(target, "a");
     EXPECT_GATEWAY(target, GATEWAY);
