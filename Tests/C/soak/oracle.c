@@ -641,7 +641,7 @@ bool oracle_source(const struct aim *aim, struct sockaddr_storage *ret)
 
     sourceless.source = NULL;
     if (aim_is_default_path(aim) || denial_uses_sockets() || has_legs(query) || has_legs(sourceless) ||
-        !can_connect(&query, source))
+        (query.family == AF_INET && is_vrf(query.oif)) || !can_connect(&query, source))
         return false;
     *ret = socket_address(query.family, source, 0);
     return true;
