@@ -439,6 +439,14 @@ static SCNetworkReachabilityFlags flags_of_address(struct query *query)
 
 /* ---- The default path ------------------------------------------------------------------------------------------- */
 
+/* IPv6 packets that leave a VRF by a route outside it need an address in the VRF. Only a socket shows that. */
+static bool leaves_with_source(const struct query *query)
+{
+    uint8_t source[16];
+
+    return query->family == AF_INET || query->oif == 0 || connect_socket(query, source) != CONNECTION_REFUSED;
+}
+
 /* The flags of the first probe that matches a default route, or half of one. */
 static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim *aim, unsigned oif)
 {
@@ -456,7 +464,7 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim 
                                      .fib_match = true };
         const struct reply reply = query_route(&query);
 
-        if (reply.error == 0 && reply.bits <= 1 && reply.type != RTN_LOCAL)
+        if (reply.error == 0 && reply.bits <= 1 && reply.type != RTN_LOCAL && leaves_with_source(&query))
             return family == AF_INET ? flags_of_match(&query, &reply) : flags_of_address(&query);
         /* There is no route at all: only the other half of a default route is left to probe. */
         if (reply.error == ENETUNREACH && i == 0)
