@@ -96,15 +96,19 @@ PROBES   = $(wildcard /usr/include/sys/sdt.h /usr/include/*/sys/sdt.h)
 PC_FILES = $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.pc.in))
 STATIC   = $(BUILD)/libreachability.a
 
-# Test programs are Tests/C/FLOOR/test-NOUN.c; Tests/C/support is linked into all of them. They link an archive in which
-# hidden symbols are visible. Benchmarks link the static library, and share the tests' netlink writer and resolver.
+# Test programs are Tests/C/FLOOR/test-NOUN.c. Tests/C/support is linked into all of them, but for faults.c and
+# socket_faults.c. They link an archive in which hidden symbols are visible. Benchmarks link the static library, and share
+# the tests' netlink writer and resolver.
 TESTED        = $(BUILD)/objects/libreachability.a
 TEST_SOURCES  = $(sort $(wildcard Tests/C/*/test-*.c))
 TESTS         = $(addprefix $(BUILD)/tests/,$(notdir $(TEST_SOURCES:.c=)))
 # Linked into test-soak only.
 SOAK          = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/test-soak.c,$(sort $(wildcard Tests/C/soak/*.c))))
+# For programs whose calls on sockets fail.
+SOCKET_FAULTS = $(BUILD)/objects/tests/support/socket_faults.o
+SOCKET_WRAPS  = -Wl,--wrap=socket -Wl,--wrap=bind -Wl,--wrap=connect
 PURE_TESTS    = $(addprefix $(BUILD)/tests/,$(notdir $(patsubst %.c,%,$(wildcard Tests/C/pure/test-*.c))))
-TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c,$(sort $(wildcard Tests/C/support/*.c))))
+TEST_SHARED   = $(patsubst Tests/C/%.c,$(BUILD)/objects/tests/%.o,$(filter-out %/faults.c %/socket_faults.c,$(sort $(wildcard Tests/C/support/*.c))))
 # Programs about calls that fail link a copy of the library that calls faulty_NAME for each function in faults.c.
 FAULT_TESTS   = $(filter $(BUILD)/tests/test-fault% $(BUILD)/tests/test-denied%,$(TESTS))
 FAULTS        = $(BUILD)/objects/tests/support/faults.o
@@ -260,10 +264,12 @@ $(FAULT_TESTS): $(TEST_SHARED) $(FAULTS) $(FAULTY)
 
 $(BUILD)/tests/test-soak: $(SOAK)
 
+$(BUILD)/tests/test-bound-pair $(BUILD)/tests/test-source-routes: $(SOCKET_FAULTS)
+
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send
-$(BUILD)/tests/test-source-routes: TEST_LDFLAGS = -Wl,--wrap=socket -Wl,--wrap=connect -Wl,--wrap=recvfrom
-$(BUILD)/tests/test-bound-pair: TEST_LDFLAGS = -Wl,--wrap=socket -Wl,--wrap=bind -Wl,--wrap=connect
+$(BUILD)/tests/test-bound-pair: TEST_LDFLAGS = $(SOCKET_WRAPS)
+$(BUILD)/tests/test-source-routes: TEST_LDFLAGS = $(SOCKET_WRAPS) -Wl,--wrap=recvfrom
 $(BUILD)/tests/test-watch-set: TEST_LDFLAGS = -Wl,--wrap=calloc
 $(BUILD)/tests/test-link-index: TEST_LDFLAGS = -Wl,--wrap=malloc
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Route requests to UDP sockets.
+ * What a connected UDP socket shows about a route request.
  *
  * What this file must never do: send a packet, or take the errno of a sandbox for that of a route.
  */

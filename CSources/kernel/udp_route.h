@@ -6,7 +6,7 @@
  * What an IPv6 UDP socket shows about a route request that a route query does not show. No packet is sent.
  *
  * For a packet with a source address from a socket that is bound to an interface, the kernel uses only routes over that
- * interface. A query with both uses the others, too. And a query without a source does not choose one first.
+ * interface. A query with both uses the others, too. And a query without a source does not choose a source.
  */
 
 #include "kernel/rtnetlink.h"

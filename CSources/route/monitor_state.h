@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_MONITOR_STATE_H
 #define REACHABILITY_MONITOR_STATE_H
 
-/* The internals of a monitor, for monitor.c, round.c, step.c and share_mode.c only. */
+/* The internals of a monitor, for monitor.c, round.c, step.c, answer_update.c and share_mode.c only. */
 
 #include "kernel/netconf.h"
 #include "loop/runloop.h"
@@ -48,6 +48,17 @@ struct monitor {
 static inline bool monitor_shares(const struct monitor *monitor)
 {
     return monitor->shares && plan_relies_on_messages(&monitor->plan);
+}
+
+static inline bool monitor_can_query(const struct monitor *monitor)
+{
+    return monitor->rtnetlink.events.socket.fd >= 0 && !monitor->links_denied;
+}
+
+/* Whether the filter passes all messages that affect a watch. Under the loop's lock. */
+static inline bool monitor_filter_passes_all(const struct monitor *monitor)
+{
+    return event_filter_passes_all(&monitor->filter, &monitor->watches, &monitor->gateways);
 }
 
 #endif

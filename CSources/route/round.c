@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/list.h"
+#include "route/answer_update.h"
 #include "route/monitor_state.h"
 #include "route/step.h"
 #include "route/watch_steps.h"
@@ -101,7 +102,7 @@ static bool run_batch(struct monitor *monitor, size_t limit)
     for (size_t done = 0; begun > 0 && done < limit; done += begun) {
         begun = step_begin(monitor, limit - done, &step);
         if (begun > 0)
-            step_end(monitor, &step, step_run(monitor, &step));
+            step_end(monitor, &step, answer_update(monitor, &step));
     }
     return begun > 0;
 }

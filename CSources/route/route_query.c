@@ -80,8 +80,8 @@ static bool leaves_bound_interface(struct route_query *query, const struct route
     return oif != 0 && route->legs == NULL && route->oif != oif && find_vrf(query, route->oif).index != oif;
 }
 
-/* A route over the interface of the request, of which only a socket knows. It may have a gateway. It is no default
- * route: its prefix is not known. */
+/* A route over the interface of the request that a socket uses, and no query returns. It may have a gateway. Its prefix
+ * is not known, so it is no default route. */
 static struct route route_of_socket(const struct route_request *request)
 {
     return (struct route){ .family = request->destination.family,

@@ -32,12 +32,23 @@ struct step {
     struct question_memory memory;
 };
 
+/* Whether the watch still has the answer. The monitor may have lost the watch during the step. Under the loop's
+ * lock. */
+static inline bool step_has_answer(const struct path_watch *watch, const struct answer *answer)
+{
+    return watch->monitor != NULL && watch->answer == answer;
+}
+
+static inline bool step_is_current(const struct step *step)
+{
+    return step_has_answer(step->watch, step->answer);
+}
+
 /* Begins a step, or several, at most `limit`, that are made together. Returns their number; 0: no step is left. The
  * filter then passes the messages that affect the answer. */
 size_t step_begin(struct monitor *monitor, size_t limit, struct step *ret);
 
-/* Returns 0 or an errno. Then call step_end with it. */
-int  step_run(struct monitor *monitor, struct step *step);
+/* `error`: of answer_update, which runs the step. */
 void step_end(struct monitor *monitor, const struct step *step, int error);
 
 /* Sends the first queries of the next steps together, at most `limit`. Does nothing if there are only a few. */

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "support/namespace.h"
+#include "support/socket_faults.h"
 #include "support/watcher.h"
 
 #define LOCAL   "2001:db8::2" /* of "a" */
@@ -12,52 +13,12 @@
 #define TARGET  "2001:db8:1::1"
 #define PREFIX  "2001:db8:1::/64"
 
-static unsigned sockets; /* how many UDP sockets for IPv6 were opened */
-static int      socket_error, bind_error, connect_error;
-
-int __real_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol)
-{
-    const bool is_udp = family == AF_INET6 && (type & SOCK_DGRAM) != 0;
-
-    sockets += is_udp;
-    if (is_udp && socket_error != 0) {
-        errno = socket_error;
-        return -1;
-    }
-    return __real_socket(family, type, protocol);
-}
-
-int __real_bind(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_bind(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_bind(int fd, const struct sockaddr *address, socklen_t length)
-{
-    if (address->sa_family == AF_INET6 && bind_error != 0) {
-        errno = bind_error;
-        return -1;
-    }
-    return __real_bind(fd, address, length);
-}
-
-int __real_connect(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
-{
-    if (address->sa_family == AF_INET6 && connect_error != 0) {
-        errno = connect_error;
-        return -1;
-    }
-    return __real_connect(fd, address, length);
-}
-
 static void begin(void)
 {
     namespace_require_pair();
     namespace_add_second_pair(); /* "c" */
     namespace_ip("-6 route add default via " GATEWAY);
-    sockets = 0;
-    socket_error = bind_error = connect_error = 0;
+    socket_faults = (struct socket_faults){ 0 };
 }
 
 UNIT(.setup = begin)
@@ -116,8 +77,8 @@ static void add_two_source_specific_routes(void)
     namespace_ip("-6 route add " PREFIX " from 2001:db8::/64 via " GATEWAY " metric 20");
 }
 
-/* No query returns the second route, but packets take it. So its gateway is not known. */
-TEST(a_route_of_which_only_a_socket_knows)
+/* The second route. Packets take it. Its gateway is not known. */
+TEST(a_route_that_no_query_returns)
 {
     SCNetworkReachabilityRef target = expect_bound_pair(LOCAL, TARGET, "a");
 
@@ -132,7 +93,7 @@ TEST(a_route_of_which_only_a_socket_knows)
     SCNetworkReachabilityRelease(target);
 }
 
-TEST(a_route_of_which_only_a_socket_knows_without_a_local_address)
+TEST(a_route_that_no_query_returns_without_a_local_address)
 {
     SCNetworkReachabilityRef target = expect_bound(TARGET, "a");
 
@@ -146,7 +107,7 @@ TEST(a_route_of_which_only_a_socket_knows_without_a_local_address)
 }
 
 /* Such a route is no default route. */
-TEST(a_route_of_which_only_a_socket_knows_is_not_the_default_path)
+TEST(a_route_that_no_query_returns_is_not_the_default_path)
 {
     namespace_ip("-6 route delete default");
     namespace_ip("-6 route add 4000::/2 from 2001:db8::/64 via 2001:db8:c::1 metric 10");
@@ -177,10 +138,10 @@ TEST(a_bound_pair_follows_the_routes)
 TEST(a_bound_pair_opens_a_socket_only_if_other_routes_may_hide_one)
 {
     EXPECT_BOUND_PAIR(LOCAL, TARGET, "a", R, None);
-    assert_int_equal(sockets, 0);
+    assert_int_equal(socket_faults.opened, 0);
     namespace_ip("-6 route add prohibit " PREFIX);
     EXPECT_BOUND_PAIR(LOCAL, TARGET, "a", R, None);
-    assert_in_range(sockets, 2, 3); /* GetFlags, GetPath, and perhaps one that loads the kernel's module */
+    assert_in_range(socket_faults.opened, 2, 3); /* GetFlags, GetPath, and perhaps one that loads the kernel's module */
 }
 
 /* ---- Local addresses -------------------------------------------------------------------------------------------- */
@@ -199,7 +160,7 @@ TEST(an_address_that_only_a_local_route_has_is_usable)
 TEST(a_pair_without_an_interface_needs_no_socket)
 {
     EXPECT_PAIR(LOCAL, TARGET, R, None);
-    assert_int_equal(sockets, 0);
+    assert_int_equal(socket_faults.opened, 0);
 }
 
 /* ---- Sockets that fail ------------------------------------------------------------------------------------------ */
@@ -210,14 +171,14 @@ TEST(without_descriptors_there_is_an_error)
     SCNetworkReachabilityFlags flags;
 
     namespace_ip("-6 route add prohibit " PREFIX);
-    socket_error = EMFILE;
+    socket_faults.open_error = EMFILE;
     assert_false(SCNetworkReachabilityGetFlags(target, &flags));
     assert_int_equal(SCError(), EMFILE);
-    socket_error = 0;
-    connect_error = ENOBUFS;
+    socket_faults.open_error = 0;
+    socket_faults.connect_error = ENOBUFS;
     assert_false(SCNetworkReachabilityGetFlags(target, &flags));
     assert_int_equal(SCError(), ENOBUFS);
-    connect_error = 0;
+    socket_faults.connect_error = 0;
     EXPECT(target, R, None);
     SCNetworkReachabilityRelease(target);
 }
@@ -226,10 +187,10 @@ static const struct {
     const char *name;
     int        *call, error;
 } sandboxes[] = {
-    { "no_socket", &socket_error, EACCES },
-    { "no_bind", &bind_error, EACCES },
-    { "connect_fails_with_EPERM", &connect_error, EPERM },
-    { "connect_fails_with_EACCES", &connect_error, EACCES },
+    { "no_socket", &socket_faults.open_error, EACCES },
+    { "no_bind", &socket_faults.bind_error, EACCES },
+    { "connect_fails_with_EPERM", &socket_faults.connect_error, EPERM },
+    { "connect_fails_with_EACCES", &socket_faults.connect_error, EACCES },
 };
 
 TEST_EACH(without_a_socket_the_replies_of_queries_count, sandboxes)

@@ -10,6 +10,7 @@
 #include "route/netns.h"
 #include "support/crowd.h"
 #include "support/namespace.h"
+#include "support/socket_faults.h"
 #include "support/watcher.h"
 
 #define PREFIX  "2001:db8::/64" /* of the address of "a" */
@@ -18,41 +19,7 @@
 
 enum { TARGETS = 200, MANY = 5000 };
 
-static unsigned sockets; /* how many UDP sockets for IPv6 were opened */
-static int      socket_error, connect_error;
-static bool     netlink_denied;
-static unsigned denials;      /* of netlink sockets */
 static void (*in_dump)(void); /* called once, while routes are dumped; NULL: nothing */
-
-int __real_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol)
-{
-    const bool is_udp = family == AF_INET6 && (type & SOCK_DGRAM) != 0;
-
-    sockets += is_udp;
-    if (is_udp && socket_error != 0) {
-        errno = socket_error;
-        return -1;
-    }
-    if (family == AF_NETLINK && netlink_denied) {
-        denials++;
-        errno = EPERM;
-        return -1;
-    }
-    return __real_socket(family, type, protocol);
-}
-
-int __real_connect(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length);
-int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
-{
-    if (address->sa_family == AF_INET6 && connect_error != 0) {
-        errno = connect_error;
-        return -1;
-    }
-    return __real_connect(fd, address, length);
-}
 
 ssize_t __real_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
 ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sockaddr *from, socklen_t *length);
@@ -73,9 +40,7 @@ ssize_t __wrap_recvfrom(int fd, void *bytes, size_t size, int flags, struct sock
 static void begin(void)
 {
     crowd_begin();
-    sockets = denials = 0;
-    socket_error = connect_error = 0;
-    netlink_denied = false;
+    socket_faults = (struct socket_faults){ 0 };
     in_dump = NULL;
 }
 
@@ -167,7 +132,7 @@ TEST(a_target_that_names_its_address_opens_no_socket)
     add_default();
     EXPECT_PAIR("2001:db8::2", TARGET, R, None);
     EXPECT_PAIR("::1", TARGET, 0, NoRoute);
-    assert_int_equal(sockets, 0);
+    assert_int_equal(socket_faults.opened, 0);
 }
 
 TEST(without_descriptors_or_ports_there_is_an_error)
@@ -176,21 +141,21 @@ TEST(without_descriptors_or_ports_there_is_an_error)
     SCNetworkReachabilityFlags flags;
 
     add_default();
-    socket_error = EMFILE;
+    socket_faults.open_error = EMFILE;
     assert_false(SCNetworkReachabilityGetFlags(target, &flags));
     assert_int_equal(SCError(), EMFILE);
-    socket_error = 0;
-    connect_error = EAGAIN;
+    socket_faults.open_error = 0;
+    socket_faults.connect_error = EAGAIN;
     assert_false(SCNetworkReachabilityGetFlags(target, &flags));
     assert_int_equal(SCError(), kSCStatusReachabilityUnknown);
-    connect_error = 0;
+    socket_faults.connect_error = 0;
     EXPECT(target, R, None);
     SCNetworkReachabilityRelease(target);
 }
 
 TEST(a_sandbox_without_udp_sockets_sees_only_routes_for_all_sources)
 {
-    socket_error = EACCES;
+    socket_faults.open_error = EACCES;
     add_default();
     EXPECT_ADDRESS(TARGET, 0, NoRoute);
     namespace_ip("-6 route add default via " GATEWAY);
@@ -258,14 +223,14 @@ TEST(without_source_specific_routes_a_loop_opens_no_socket)
     crowd_watch(0, TARGET);
     crowd_watch(1, "::");
     (void)crowd_settle();
-    sockets = 0;
+    socket_faults.opened = 0;
     for (unsigned i = 0; i < 3; i++) {
         crowd_route(true, "::/0", GATEWAY);
         assert_int_equal(crowd_settle(), 2);
         crowd_route(false, "::/0", GATEWAY);
         assert_int_equal(crowd_settle(), 2);
     }
-    assert_int_equal(sockets, 0);
+    assert_int_equal(socket_faults.opened, 0);
 }
 
 /* ---- Many targets ----------------------------------------------------------------------------------------------- */
@@ -368,10 +333,10 @@ TEST(the_end_of_a_default_route_opens_no_socket_for_each_target)
 {
     crowd_route(true, "::/0", GATEWAY);
     crowd_watch_ipv6(TARGETS);
-    sockets = 0;
+    socket_faults.opened = 0;
     crowd_route(false, "::/0", GATEWAY);
     assert_int_equal(crowd_settle(), TARGETS);
-    assert_int_equal(sockets, 0);
+    assert_int_equal(socket_faults.opened, 0);
 }
 
 /* A sandbox that is entered later. */
@@ -384,12 +349,12 @@ TEST(a_denied_dump_is_not_repeated)
         snprintf(address, sizeof address, "2001:db8:1::%x", 1 + i);
         crowd_watch(i, address);
     }
-    netlink_denied = true;
+    socket_faults.denies_netlink = true;
     (void)crowd_settle();
     crowd_route(false, "::/0", GATEWAY);
     assert_int_equal(crowd_settle(), TARGETS);
-    netlink_denied = false;
-    assert_int_equal(denials, 1);
+    socket_faults.denies_netlink = false;
+    assert_int_equal(socket_faults.netlink_denials, 1);
     crowd_expect_all(0);
 }
 

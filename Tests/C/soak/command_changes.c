@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes that need few bits: commands of ip(8), and sysctls. */
+/* Changes without parameters: commands of ip(8), and sysctls. */
 #include <errno.h>
 
 #include "soak/change_kind.h"

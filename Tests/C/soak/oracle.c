@@ -236,7 +236,7 @@ static bool is_vrf(unsigned index)
     return if_indextoname(index, name) != NULL && stack_is_vrf(name);
 }
 
-/* A route over the interface of the query, of which only a socket knows. It may have a gateway. */
+/* A route over the interface of the query that a socket uses, and no query returns. It may have a gateway. */
 static struct reply unknown_reply(unsigned oif, const uint8_t source[16])
 {
     struct reply reply = { .type = RTN_UNICAST, .oif = oif, .gateway = true };
