@@ -39,21 +39,27 @@ static int open_bound_socket(const struct route_request *request, struct descrip
     return error;
 }
 
-/* A sandbox can refuse connect(2) with the errno of a prohibited route. Then it refuses a local destination, too. */
-static bool is_sandboxed(int fd, const struct route_request *request, int error)
+/* A sandbox can refuse connect(2) with the errno of a prohibited route. Then it refuses ::1, too, to which no rule or
+ * route of the request leads. */
+static bool is_sandboxed(int error)
 {
     static const struct address loopback = { AF_INET6, { [15] = 1 } };
-    const bool                  is_pair = request->source.family != AF_UNSPEC;
+    struct descriptor           socket;
+    bool                        refused;
 
-    return error == EACCES && udp_socket_connect(fd, is_pair ? &request->source : &loopback, request->oif) == EACCES;
+    if (error != EACCES || udp_socket_open(AF_INET6, &socket) != 0)
+        return false;
+    refused = udp_socket_connect(socket.fd, &loopback, 0) == EACCES;
+    descriptor_close(&socket);
+    return refused;
 }
 
 /* Whether the result of connect(2) is about the route. Another errno is that of a BPF program, for example. */
-static bool is_about_route(int fd, const struct route_request *request, int error)
+static bool is_about_route(int error)
 {
     struct path path;
 
-    return error == 0 || (path_from_error(error, false, &path) && !is_sandboxed(fd, request, error));
+    return error == 0 || (path_from_error(error, false, &path) && !is_sandboxed(error));
 }
 
 static int connect_in_namespace(void *argument)
@@ -70,7 +76,7 @@ static int connect_in_namespace(void *argument)
         error = udp_socket_own_address(socket.fd, &route->source);
     else if (udp_socket_lacks_resources(route->error))
         error = route->error;
-    route->is_known = error == 0 && is_about_route(socket.fd, udp->request, route->error);
+    route->is_known = error == 0 && is_about_route(route->error);
     descriptor_close(&socket);
     return error;
 }

@@ -70,6 +70,15 @@ TEST(a_rule_for_the_source_counts)
     EXPECT_BOUND_PAIR(LOCAL, TARGET, "a", R, None);
 }
 
+/* No route over "a" leads to the address itself, either. */
+TEST(a_rule_for_the_source_counts_if_another_interface_has_the_address)
+{
+    namespace_ip("-6 route add local " PREFIX " dev lo table local");
+    EXPECT_BOUND_PAIR("2001:db8:c::2", TARGET, "a", R, None);
+    namespace_ip("-6 rule add from 2001:db8:c::2 prohibit");
+    EXPECT_BOUND_PAIR("2001:db8:c::2", TARGET, "a", 0, RouteProhibited);
+}
+
 static void add_two_source_specific_routes(void)
 {
     namespace_ip("-6 route delete default");
