@@ -182,7 +182,8 @@ list-sources:
 
 # Swift's libraries are linked statically: the tool runs on machines without a Swift toolchain.
 SWIFT_FLAGS =
-SWIFT_BUILD = $(SWIFT) build -c release --traits Tool --static-swift-stdlib $(SWIFT_FLAGS)
+# --disable-local-rpath: else the tool would load a libmnl.so.0 that somebody put beside it.
+SWIFT_BUILD = $(SWIFT) build -c release --traits Tool --static-swift-stdlib --disable-local-rpath $(SWIFT_FLAGS)
 
 # Paths in which the shells search, below a share folder.
 BASH_COMPLETION = bash-completion/completions/reachability
