@@ -291,6 +291,8 @@ $(BUILD)/tests/test-refresh: TEST_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=
                                          -Wl,--wrap=inotify_add_watch -Wl,--wrap=poll -Wl,--wrap=open
 $(BUILD)/tests/test-descriptor: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=read -Wl,--wrap=close -Wl,--wrap=getaddrinfo \
                                             -Wl,--wrap=freeaddrinfo
+$(BUILD)/tests/test-clone: TEST_LDFLAGS = -Wl,--wrap=recvfrom -Wl,--wrap=socket
+$(BUILD)/tests/test-foreign-files: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo
 $(BUILD)/tests/test-fork: TEST_LDFLAGS = -Wl,--wrap=realloc -Wl,--wrap=free
 
 # It loads the shared library at run time.

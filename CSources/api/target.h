@@ -146,7 +146,7 @@ static inline void target_unlock(struct SCNetworkReachability *target)
  * another thread of the parent may have held it. A hook or callback can fork, so check after calling one. */
 static inline bool target_is_inherited(const struct SCNetworkReachability *target)
 {
-    return target->era != process_era();
+    return !process_is_in_era(target->era);
 }
 
 /* Sets SCError() for a caller's pointer that is no target of this process. */

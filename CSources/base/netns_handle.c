@@ -65,6 +65,24 @@ void netns_handle_close(struct netns_handle *handle)
     descriptor_close(&handle->descriptor);
 }
 
+/* Enters the namespace of the handle. The program may have a namespace of its own with the number. */
+static int set_namespace_locked(const struct netns_handle *handle)
+{
+    if (!descriptor_is_ours(&handle->descriptor))
+        return EBADF;
+    return setns(handle->descriptor.fd, CLONE_NEWNET) == 0 ? 0 : errno;
+}
+
+static int set_namespace(const struct netns_handle *handle)
+{
+    int error;
+
+    process_lock();
+    error = set_namespace_locked(handle);
+    process_unlock();
+    return error;
+}
+
 /* A call on a thread of its own, in a namespace. */
 struct namespace_call {
     const struct netns_handle *handle;
@@ -78,12 +96,14 @@ static void *call_in_namespace(void *argument)
 {
     struct namespace_call *call = argument;
 
-    call->has_entered = setns(call->handle->descriptor.fd, CLONE_NEWNET) == 0;
-    call->error = call->has_entered ? call->run(call->argument) : errno;
+    call->error = set_namespace(call->handle);
+    call->has_entered = call->error == 0;
+    if (call->has_entered)
+        call->error = call->run(call->argument);
     return NULL;
 }
 
-int netns_handle_run(const struct netns_handle *handle, int (*run)(void *argument), void *argument)
+int netns_handle_run(struct netns_handle *handle, int (*run)(void *argument), void *argument)
 {
     struct namespace_call call = { .handle = handle, .run = run, .argument = argument };
     struct netns_id       current;
@@ -92,8 +112,12 @@ int netns_handle_run(const struct netns_handle *handle, int (*run)(void *argumen
 
     if (error != 0)
         return error;
-    if (handle->id.inode == 0 || netns_id_equal(handle->id, current))
+    if (handle->id.inode == 0)
         return run(argument);
+    if (netns_id_equal(handle->id, current)) {
+        (void)descriptor_reopen(THREAD_NAMESPACE, 0, &handle->descriptor); /* without it, `run` works as well */
+        return run(argument);
+    }
     error = process_start_thread(call_in_namespace, &call, false, &thread);
     if (error != 0)
         return error;
@@ -104,14 +128,24 @@ int netns_handle_run(const struct netns_handle *handle, int (*run)(void *argumen
     return call.error;
 }
 
-int netns_handle_enter(const struct netns_handle *handle)
+int netns_handle_enter_locked(struct netns_handle *handle)
 {
     struct netns_id current;
     const int       error = netns_id_current(&current);
 
     if (error != 0 || handle->id.inode == 0 || netns_id_equal(handle->id, current))
         return error;
-    return setns(handle->descriptor.fd, CLONE_NEWNET) == 0 ? 0 : errno;
+    return set_namespace_locked(handle);
+}
+
+int netns_handle_enter(struct netns_handle *handle)
+{
+    int error;
+
+    process_lock();
+    error = netns_handle_enter_locked(handle);
+    process_unlock();
+    return error;
 }
 
 void netns_enter_process_namespace(void)

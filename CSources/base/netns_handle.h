@@ -30,11 +30,13 @@ int  netns_handle_open(struct netns_id id, struct netns_handle *ret);
 void netns_handle_close(struct netns_handle *handle);
 
 /* Calls `run` in the namespace and returns its result, or an errno. The calling thread does not change its namespace:
- * if it is in another one, a short-lived thread makes the call. EPERM: this process may not enter the namespace. */
-int netns_handle_run(const struct netns_handle *handle, int (*run)(void *argument), void *argument);
+ * if it is in another one, a short-lived thread makes the call. EPERM: this process may not enter the namespace. EBADF:
+ * the program has closed the handle's descriptor. The next call from a thread in the namespace opens another one. */
+int netns_handle_run(struct netns_handle *handle, int (*run)(void *argument), void *argument);
 
-/* Moves the calling thread, one of the library's, into the namespace. Returns 0 or an errno. */
-int netns_handle_enter(const struct netns_handle *handle);
+/* Moves the calling thread, one of the library's, into the namespace. Returns 0 or an errno, as above. */
+int netns_handle_enter(struct netns_handle *handle);
+int netns_handle_enter_locked(struct netns_handle *handle); /* under process_lock */
 
 /* Moves the calling thread, one of the library's, to the namespace of the process, which is that of the main thread. If
  * that fails, the thread stays in its namespace. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process-wide lock, the library's descriptors, what happens after fork(2), and thread creation.
+ * The process-wide lock, the library's descriptors, what happens after fork(2), the user, and thread creation.
  *
  * What this file must never do: use an inherited descriptor in a child, except to close it (the parent shares the epoll
  * set, timer, eventfd or socket behind it, so any other use changes the parent's); or close a file of the program's.
@@ -10,11 +10,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-atomic_uint process_current_era;
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18 /* old headers of musl lack it */
+#endif
+
+struct process_era process_era_page;
+static bool        is_cleared_in_children; /* process_era_page */
+static unsigned    last_era;               /* the parent's, in a child that has not begun its era */
 
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool     fork_handlers_registered; /* changed under the lock */
@@ -29,8 +37,10 @@ static struct descriptor *open_descriptors[BUCKETS];
  * timers, epoll sets and inotify instances share one. */
 #define MARK_SIGNAL 32
 
+/* The lock of a child is made anew when its era begins, so that comes first. */
 void process_lock(void)
 {
+    (void)process_era();
     pthread_mutex_lock(&process_mutex);
 }
 
@@ -41,25 +51,51 @@ void process_unlock(void)
 
 /* ---- Fork ------------------------------------------------------------------------------------------------------- */
 
-/* Leaves a descriptor open if it is not certain that it is ours. */
-static void close_bucket_in_child(struct descriptor **bucket)
+/* `closes`: closes the descriptors, except where it is not certain that they are ours. */
+static void forget_descriptors(bool closes)
 {
-    struct descriptor *descriptor;
+    for (size_t i = 0; i < BUCKETS; i++) {
+        struct descriptor *descriptor;
 
-    while ((descriptor = *bucket) != NULL) {
-        *bucket = descriptor->next;
-        if (fcntl(descriptor->fd, F_GETSIG) == MARK_SIGNAL)
-            close(descriptor->fd);
-        descriptor->fd = -1;
+        while ((descriptor = open_descriptors[i]) != NULL) {
+            open_descriptors[i] = descriptor->next;
+            if (closes && fcntl(descriptor->fd, F_GETSIG) == MARK_SIGNAL)
+                close(descriptor->fd);
+            descriptor->fd = -1;
+        }
     }
 }
 
+/* The era has begun already if a handler of the program's has called the library. */
 static void handle_fork_in_child(void)
 {
-    atomic_fetch_add(&process_current_era, 1);
-    for (size_t i = 0; i < BUCKETS; i++)
-        close_bucket_in_child(&open_descriptors[i]);
+    if (is_cleared_in_children && atomic_load(&process_era_page.current) != 0)
+        return;
+    atomic_store(&process_era_page.current, ++last_era);
+    forget_descriptors(true);
     process_unlock();
+}
+
+/* The first call in the process, or in a child that has run no fork handlers. There, another thread of the parent may
+ * have held the lock. If there are several threads by now, one of them does this. */
+unsigned process_begin_era(void)
+{
+    if (atomic_fetch_add(&process_era_page.begun, 1) == 0) {
+        pthread_mutex_init(&process_mutex, NULL);
+        forget_descriptors(false);
+        atomic_store(&process_era_page.current, ++last_era);
+    }
+    while (atomic_load(&process_era_page.current) == 0)
+        (void)poll(NULL, 0, 1);
+    return atomic_load(&process_era_page.current);
+}
+
+/* Linux before 4.14 cannot do this, and a sandbox may refuse it. Then a child that runs no fork handlers is taken for
+ * its parent. */
+static void clear_era_in_children(void)
+{
+    (void)process_era();
+    is_cleared_in_children = madvise(&process_era_page, sizeof process_era_page, MADV_WIPEONFORK) == 0;
 }
 
 /* Without pthread_once: a call that fails for lack of memory can be repeated. */
@@ -79,8 +115,9 @@ int process_prepare(void)
 
 /* Registers our fork handlers before the program registers its own, which may call the library. The program's handlers
  * then run before ours take the lock, and in the child after ours have closed the inherited descriptors. */
-__attribute__((constructor)) static void register_fork_handlers(void)
+__attribute__((constructor)) static void prepare_for_forks(void)
 {
+    clear_era_in_children();
     (void)process_prepare();
 }
 
@@ -108,25 +145,27 @@ static void add_descriptor_locked(struct descriptor *descriptor)
     *place = descriptor;
 }
 
-static void remove_descriptor(struct descriptor *descriptor)
+void descriptor_forget_locked(struct descriptor *descriptor)
 {
-    struct descriptor **place;
+    struct descriptor **place = find_descriptor_locked(descriptor->fd);
 
-    process_lock();
-    place = find_descriptor_locked(descriptor->fd);
     if (*place == descriptor)
         *place = descriptor->next;
-    process_unlock();
+    descriptor->fd = -1;
 }
 
+/* Field by field, `fd` last: another thread may be reading the fields of the descriptor that was here before. */
 int descriptor_register_locked(struct descriptor *ret, int fd)
 {
-    *ret = (struct descriptor){ .fd = fd };
-    if (fd < 0)
-        return errno;
-    ret->marked = fcntl(fd, F_SETSIG, MARK_SIGNAL) == 0;
-    add_descriptor_locked(ret);
-    return 0;
+    const int error = fd < 0 ? errno : 0;
+
+    ret->next = NULL;
+    ret->replaced = false;
+    ret->marked = fd >= 0 && fcntl(fd, F_SETSIG, MARK_SIGNAL) == 0;
+    ret->fd = fd;
+    if (fd >= 0)
+        add_descriptor_locked(ret);
+    return error;
 }
 
 bool descriptor_is_ours(const struct descriptor *descriptor)
@@ -148,17 +187,27 @@ void descriptor_close(struct descriptor *descriptor)
         return;
     if (descriptor_is_ours(descriptor))
         close(descriptor->fd);
-    remove_descriptor(descriptor);
-    descriptor->fd = -1;
+    process_lock();
+    descriptor_forget_locked(descriptor);
+    process_unlock();
 }
 
 int descriptor_open(const char *path, int flags, struct descriptor *ret)
 {
-    int error;
+    *ret = DESCRIPTOR_CLOSED;
+    return descriptor_reopen(path, flags, ret);
+}
+
+int descriptor_reopen(const char *path, int flags, struct descriptor *descriptor)
+{
+    int error = 0;
 
     do {
         process_lock();
-        error = descriptor_register_locked(ret, open(path, O_RDONLY | O_CLOEXEC | flags));
+        if (!descriptor_is_ours(descriptor)) {
+            descriptor_forget_locked(descriptor);
+            error = descriptor_register_locked(descriptor, open(path, O_RDONLY | O_CLOEXEC | flags));
+        }
         process_unlock();
     } while (error == EINTR);
     return error;
@@ -178,6 +227,18 @@ int descriptor_read(const struct descriptor *descriptor, void *bytes, size_t siz
             return errno;
     }
     return 0;
+}
+
+/* ---- User ------------------------------------------------------------------------------------------------------- */
+
+/* The number that stands for all users that a user namespace does not have, and often that of the user nobody. */
+#define OVERFLOW_USER 65534
+
+uid_t process_user(void)
+{
+    const uid_t user = geteuid();
+
+    return user == OVERFLOW_USER && getuid() == OVERFLOW_USER ? PROCESS_USER_UNKNOWN : user;
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */

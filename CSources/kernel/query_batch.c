@@ -69,7 +69,7 @@ static int receive_replies(struct query_batch *batch, const struct netlink *netl
     }
 }
 
-int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_t barrier,
+int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_t barrier, uid_t user,
                      const struct route_request *requests, size_t count)
 {
     size_t   length = 0;
@@ -83,7 +83,7 @@ int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_
     for (size_t i = 0; i < count; i++) {
         batch->queries[i].request = requests[i];
         batch->queries[i].length = 0;
-        length += message_put_route_query(batch->bytes + length, ++netlink->sequence, &requests[i]);
+        length += message_put_route_query(batch->bytes + length, ++netlink->sequence, user, &requests[i]);
     }
     batch->count = count;
     error = netlink_send(netlink, batch->bytes, length);

@@ -17,7 +17,7 @@ void                query_batch_free(struct query_batch *batch); /* NULL: does n
 
 /* Sends the queries, behind a query of the link `barrier` (0: none), and reads the replies. Replaces the previous ones.
  * Returns 0, or an errno: then there are no replies. A lost reply is missing, and is no error. */
-int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_t barrier,
+int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_t barrier, uid_t user,
                      const struct route_request *requests, size_t count);
 
 /* Takes the reply to a query. It is valid until the next query_batch_send. False: there is none. */

@@ -29,6 +29,8 @@
  * changes the routes. */
 #define NO_SUCH_LINK 0x7fffffffu
 
+_Static_assert(PROCESS_USER_UNKNOWN == MESSAGE_NO_USER, "the request has no user if it is not known");
+
 /* The groups whose messages can affect a path. Not every kernel has IPv6, nexthop objects and netconf. */
 static const unsigned event_groups[] = { RTNLGRP_LINK,        RTNLGRP_IPV4_IFADDR,  RTNLGRP_IPV4_ROUTE,
                                          RTNLGRP_IPV4_RULE,   RTNLGRP_IPV6_IFADDR,  RTNLGRP_IPV6_ROUTE,
@@ -50,7 +52,7 @@ int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
 {
     int error;
 
-    *ret = (struct rtnetlink){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED };
+    *ret = (struct rtnetlink){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED, .user = process_user() };
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
     error = ret->buffer == NULL ? ENOMEM : netlink_open_requests(&ret->requests);
     if (error == 0 && scope == RTNETLINK_ALL)
@@ -74,6 +76,20 @@ void rtnetlink_close(struct rtnetlink *rtnetlink)
     free(rtnetlink->buffer);
     rtnetlink->batch = NULL;
     rtnetlink->buffer = NULL;
+}
+
+bool rtnetlink_is_ours(const struct rtnetlink *rtnetlink)
+{
+    return descriptor_is_ours(&rtnetlink->requests.socket) &&
+           (rtnetlink->events.socket.fd < 0 || descriptor_is_ours(&rtnetlink->events.socket));
+}
+
+bool rtnetlink_update_user(struct rtnetlink *rtnetlink)
+{
+    const uid_t before = rtnetlink->user;
+
+    rtnetlink->user = process_user();
+    return rtnetlink->user != before;
 }
 
 static void count_overrun(struct rtnetlink *rtnetlink)
@@ -360,8 +376,8 @@ void rtnetlink_begin_batch(struct rtnetlink *rtnetlink, const struct route_reque
         rtnetlink->batch = query_batch_create();
     if (rtnetlink->batch == NULL)
         return;
-    error = query_batch_send(rtnetlink->batch, &rtnetlink->requests, rtnetlink->barrier ? NO_SUCH_LINK : 0, requests,
-                             count);
+    error = query_batch_send(rtnetlink->batch, &rtnetlink->requests, rtnetlink->barrier ? NO_SUCH_LINK : 0,
+                             rtnetlink->user, requests, count);
     if (error == 0) {
         rtnetlink->barrier = false;
         rtnetlink->queries += count;
@@ -388,7 +404,7 @@ static int exchange_query(struct rtnetlink *rtnetlink, const struct route_reques
         /* In one send: the kernel handles the requests in order, on this thread. */
         if (rtnetlink->barrier)
             length = message_put_link_query(requests, ++rtnetlink->requests.sequence, NO_SUCH_LINK);
-        length += message_put_route_query(requests + length, ++rtnetlink->requests.sequence, request);
+        length += message_put_route_query(requests + length, ++rtnetlink->requests.sequence, rtnetlink->user, request);
         rtnetlink->queries++;
         error = local_failure(netlink_send(&rtnetlink->requests, requests, length));
         if (error == 0) {
@@ -434,7 +450,8 @@ int rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request
     int                            error;
 
     for (size_t i = 0; i < count; i++)
-        length += message_put_route_query(bytes + length, ++rtnetlink->requests.sequence, &requests[i]);
+        length += message_put_route_query(bytes + length, ++rtnetlink->requests.sequence, rtnetlink->user,
+                                          &requests[i]);
     rtnetlink->queries += count;
     error = netlink_send(&rtnetlink->requests, bytes, length);
     for (size_t i = 0; i < count && error == 0; i++) {

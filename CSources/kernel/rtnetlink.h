@@ -34,8 +34,10 @@ struct rtnetlink {
     bool               groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
     enum source_routes source_routes;
 
+    uid_t user; /* see rtnetlink_update_user */
+
     /* Of the sockets; the owner sets it. NULL: source-specific routes are not found. */
-    const struct netns_handle *netns;
+    struct netns_handle *netns;
 
     void               *buffer;
     struct query_batch *batch;             /* NULL: there was none so far */
@@ -51,6 +53,14 @@ enum rtnetlink_scope {
 /* Opens the sockets in the calling thread's network namespace. Returns 0, NETLINK_DENIED or an errno. */
 int  rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope);
 void rtnetlink_close(struct rtnetlink *rtnetlink);
+
+/* Whether the sockets are still ours. The program may have closed them and have files of its own with their numbers. If
+ * so, nothing may use them: close the structure, and open it again. */
+bool rtnetlink_is_ours(const struct rtnetlink *rtnetlink);
+
+/* Queries are for the packets of the process's user from now on: policy rules can select by user. Call it before the
+ * queries of an evaluation or a round. Returns whether it is another user than before, so that all paths are stale. */
+bool rtnetlink_update_user(struct rtnetlink *rtnetlink);
 
 /* What rtnetlink_drain returns: bits. */
 enum rtnetlink_drain_result {

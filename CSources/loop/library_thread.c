@@ -31,9 +31,9 @@ struct library_thread {
 };
 
 struct library_thread_user {
-    struct list                node;   /* in thread->users */
-    struct library_thread     *thread; /* constant after library_thread_acquire */
-    const struct netns_handle *netns;
+    struct list            node;   /* in thread->users */
+    struct library_thread *thread; /* constant after library_thread_acquire */
+    struct netns_handle   *netns;
 };
 
 static struct library_thread *current_thread; /* under process_lock */
@@ -55,7 +55,7 @@ static void enter_namespace_of_users(struct library_thread *thread)
 {
     process_lock();
     if (!list_is_empty(&thread->users))
-        (void)netns_handle_enter(container_of(thread->users.next, struct library_thread_user, node)->netns);
+        (void)netns_handle_enter_locked(container_of(thread->users.next, struct library_thread_user, node)->netns);
     process_unlock();
 }
 
@@ -67,7 +67,7 @@ static bool serve_once(struct library_thread *thread)
         return SCRunLoopPerform(thread->loop, -1) >= 0;
     }
     enter_namespace_of_users(thread);
-    if (!runloop_await_work(thread->loop))
+    if (runloop_is_whole(thread->loop) && !runloop_await_work(thread->loop))
         return false;
     netns_enter_process_namespace();
     return SCRunLoopPerform(thread->loop, 0) >= 0;
@@ -163,7 +163,7 @@ static void join_current_thread(struct library_thread_user *user)
     process_unlock();
 }
 
-int library_thread_acquire(const struct netns_handle *netns, struct library_thread_user **ret)
+int library_thread_acquire(struct netns_handle *netns, struct library_thread_user **ret)
 {
     struct library_thread_user *user = calloc(1, sizeof *user);
     int                         error = 0;

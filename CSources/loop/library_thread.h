@@ -10,7 +10,7 @@
 struct library_thread_user;
 
 /* Adds a user, who needs this namespace, and starts the thread if there is none. Returns 0 or an errno. */
-int library_thread_acquire(const struct netns_handle *netns, struct library_thread_user **ret);
+int library_thread_acquire(struct netns_handle *netns, struct library_thread_user **ret);
 
 /* The loop that the thread runs. */
 SCRunLoopRef library_thread_loop(const struct library_thread_user *user);

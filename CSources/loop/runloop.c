@@ -78,10 +78,15 @@ static void runloop_free(struct counted *counted)
     free(loop);
 }
 
-static int epoll_add(SCRunLoopRef loop, int fd, void *pointer)
+/* Adds nothing if the program has closed one of the two: a later runloop_repair or runloop_source_reopened_locked does.
+ * Returns 0 or an errno. */
+static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, void *pointer)
 {
     struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
+    const int          fd = descriptor->fd;
 
+    if (!descriptor_is_ours(descriptor) || !descriptor_is_ours(&loop->epoll))
+        return 0;
     if (epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, fd, &event) == 0)
         return 0;
     /* EEXIST: an earlier removal of this descriptor failed. An inotify instance is not closed then, but used again. */
@@ -92,7 +97,6 @@ static int open_loop_descriptors(SCRunLoopRef loop)
 {
     int error;
 
-    loop->epoll = loop->wake = loop->timer = DESCRIPTOR_CLOSED;
     process_lock();
     error = descriptor_register_locked(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
     if (error == 0)
@@ -101,11 +105,50 @@ static int open_loop_descriptors(SCRunLoopRef loop)
         error = descriptor_register_locked(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
     process_unlock();
     if (error == 0)
-        error = epoll_add(loop, loop->wake.fd, &loop->wake);
+        error = epoll_add(loop, &loop->wake, &loop->wake);
     if (error == 0)
-        error = epoll_add(loop, loop->timer.fd, &loop->timer);
+        error = epoll_add(loop, &loop->timer, &loop->timer);
     if (error != 0)
         close_loop_descriptors(loop);
+    return error;
+}
+
+static int add_source_to_epoll(SCRunLoopRef loop, struct source *source)
+{
+    return source->descriptor != NULL ? epoll_add(loop, source->descriptor, source) : 0;
+}
+
+static int repair_locked(SCRunLoopRef loop)
+{
+    int error;
+
+    if (runloop_is_whole(loop)) /* another thread was quicker */
+        return 0;
+    close_loop_descriptors(loop);
+    error = open_loop_descriptors(loop);
+    list_for_each(node, &loop->sources) {
+        struct source *source = container_of(node, struct source, node);
+
+        if (error == 0)
+            error = add_source_to_epoll(loop, source);
+        source->due = true;
+    }
+    if (error != 0)
+        close_loop_descriptors(loop); /* the next call tries again */
+    loop->armed = NEVER;
+    return error;
+}
+
+int runloop_repair(SCRunLoopRef loop)
+{
+    int error;
+
+    if (runloop_is_whole(loop))
+        return 0;
+    runloop_lock(loop);
+    error = repair_locked(loop);
+    runloop_unlock(loop);
+    runloop_signal(loop); /* another thread may have signalled meanwhile, to a descriptor that was closed */
     return error;
 }
 
@@ -113,6 +156,7 @@ static int runloop_init(SCRunLoopRef loop)
 {
     int error = process_prepare();
 
+    loop->epoll = loop->wake = loop->timer = DESCRIPTOR_CLOSED;
     if (error == 0)
         error = pthread_mutex_init(&loop->lock, NULL);
     if (error != 0)
@@ -141,6 +185,7 @@ SCRunLoopRef SCRunLoopCreate(void)
     list_init(&loop->changes);
     list_init(&loop->members);
     loop->armed = NEVER;
+    loop->user = process_user();
     return loop;
 }
 
@@ -292,7 +337,14 @@ SCRunLoopRef SCRunLoopGetCurrent(void)
 
 int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
 {
-    return runloop_check(loop) ? loop->epoll.fd : -1;
+    int error;
+
+    if (!runloop_check(loop))
+        return -1;
+    error = runloop_repair(loop);
+    if (error != 0)
+        error_set(error);
+    return error == 0 ? loop->epoll.fd : -1;
 }
 
 /* ---- For the rest of the library -------------------------------------------------------------------------------- */
@@ -319,7 +371,7 @@ void runloop_signal_locked(SCRunLoopRef loop)
 
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
 {
-    const int error = source->fd >= 0 ? epoll_add(loop, source->fd, source) : 0;
+    const int error = add_source_to_epoll(loop, source);
 
     if (error != 0)
         return error;
@@ -332,10 +384,15 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source)
 {
     if (list_is_empty(&source->node))
         return;
-    if (source->fd >= 0)
-        epoll_ctl(loop->epoll.fd, EPOLL_CTL_DEL, source->fd, NULL);
+    if (source->descriptor != NULL && descriptor_is_ours(source->descriptor) && descriptor_is_ours(&loop->epoll))
+        epoll_ctl(loop->epoll.fd, EPOLL_CTL_DEL, source->descriptor->fd, NULL);
     list_remove(&source->node);
     counted_release(&source->counted);
+}
+
+int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source)
+{
+    return list_is_empty(&source->node) ? 0 : add_source_to_epoll(loop, source);
 }
 
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source)

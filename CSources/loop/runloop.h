@@ -7,6 +7,9 @@
  * deadline), jobs (calls to make), changes (what SCRunLoopCopyNextChange will return) and members (what is scheduled on
  * it).
  *
+ * All sources run in the next pass if the process has another user, and if the program had closed the loop's
+ * descriptors: then it may have closed theirs, too.
+ *
  * Each loop has one lock, for its lists. While it is held, sockets are opened and closed, but nothing waits for the
  * kernel's RTNL lock, and no user code runs.
  */
@@ -18,19 +21,20 @@
 
 #include "base/counted.h"
 #include "base/list.h"
+#include "base/process.h"
 
 /* A descriptor and a deadline. When the descriptor is readable, the deadline has passed or `due` is set, the thread
  * that runs the loop calls `run`, without the lock. `run` returns 0 or an errno. */
 struct source {
-    struct list    node;
-    struct counted counted;
-    int            fd;         /* in the loop's epoll set; -1: none */
-    int64_t        deadline;   /* of clock_now, or NEVER */
-    bool           due;        /* runs in the next pass */
-    bool           ready;      /* runs in the current pass */
-    bool           is_partial; /* it has done a part of its work, see runloop_source_continues */
-    unsigned       begun_in;   /* the number of the loop's run in which its current work began */
-    unsigned       done_in;    /* the number of the loop's run in which it last did all its work */
+    struct list              node;
+    struct counted           counted;
+    const struct descriptor *descriptor; /* in the loop's epoll set; NULL, or closed: none */
+    int64_t                  deadline;   /* of clock_now, or NEVER */
+    bool                     due;        /* runs in the next pass */
+    bool                     ready;      /* runs in the current pass */
+    bool                     is_partial; /* it has done a part of its work, see runloop_source_continues */
+    unsigned                 begun_in;   /* the number of the loop's run in which its current work began */
+    unsigned                 done_in;    /* the number of the loop's run in which it last did all its work */
     int (*run)(struct source *source);
 };
 
@@ -57,6 +61,9 @@ void runloop_unlock(SCRunLoopRef loop);
 /* Adds a source to the loop, which takes a reference. Returns 0 or an errno. */
 int  runloop_add_source_locked(SCRunLoopRef loop, struct source *source);
 void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
+
+/* The source has opened another descriptor, because the program has closed the one before. Returns 0 or an errno. */
+int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source);
 
 /* Makes a source run in the next pass. */
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source);

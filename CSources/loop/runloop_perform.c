@@ -100,7 +100,7 @@ static void arm_timer_locked(SCRunLoopRef loop)
         timer.it_value.tv_sec = (time_t)(nearest / SECOND);
         timer.it_value.tv_nsec = (long)(nearest % SECOND);
     }
-    if (timerfd_settime(loop->timer.fd, TFD_TIMER_ABSTIME, &timer, NULL) == 0)
+    if (descriptor_is_ours(&loop->timer) && timerfd_settime(loop->timer.fd, TFD_TIMER_ABSTIME, &timer, NULL) == 0)
         loop->armed = nearest;
 }
 
@@ -226,20 +226,26 @@ static size_t count_jobs(SCRunLoopRef loop)
     return count;
 }
 
-/* Makes the sources that epoll reported due. Each is looked up in the list: another thread may have removed it. */
-static void handle_epoll_events(SCRunLoopRef loop, const struct epoll_event *events, int count)
+static void read_counter(const struct descriptor *descriptor)
 {
     uint64_t value;
 
+    if (descriptor_is_ours(descriptor))
+        (void)!read(descriptor->fd, &value, sizeof value);
+}
+
+/* Makes the sources that epoll reported due. Each is looked up in the list: another thread may have removed it. */
+static void handle_epoll_events(SCRunLoopRef loop, const struct epoll_event *events, int count)
+{
     runloop_lock(loop);
     for (int i = 0; i < count; i++) {
         const void *pointer = events[i].data.ptr;
 
         if (pointer == &loop->wake) {
             loop->signalled = false;
-            (void)!read(loop->wake.fd, &value, sizeof value);
+            read_counter(&loop->wake);
         } else if (pointer == &loop->timer) {
-            (void)!read(loop->timer.fd, &value, sizeof value);
+            read_counter(&loop->timer);
             loop->armed = NEVER;
         } else {
             list_for_each(node, &loop->sources)
@@ -337,12 +343,30 @@ static bool run_jobs(SCRunLoopRef loop, int *ret_callbacks)
     return true;
 }
 
+/* If the process has another user, the kernel may find other routes for it. */
+static void update_user(SCRunLoopRef loop)
+{
+    const uid_t user = process_user();
+
+    if (user == loop->user)
+        return;
+    runloop_lock(loop);
+    loop->user = user;
+    list_for_each(node, &loop->sources)
+        container_of(node, struct source, node)->due = true;
+    runloop_unlock(loop);
+}
+
 /* Waits until `until`, runs the sources that are due, then the jobs. `performs`: the pass is SCRunLoopPerform's. Only
  * that consumes a wake-up. */
 static struct pass_result run_pass(SCRunLoopRef loop, int64_t until, bool performs)
 {
-    struct pass_result result = { .error = wait_for_events(loop, end_of_wait(loop, until, performs)) };
+    struct pass_result result = { .error = runloop_repair(loop) };
 
+    if (result.error != 0)
+        return result;
+    update_user(loop);
+    result.error = wait_for_events(loop, end_of_wait(loop, until, performs));
     if (!run_sources(loop, &result.error) || !run_jobs(loop, &result.callbacks))
         result.error = ECHILD;
     else

@@ -22,6 +22,7 @@ struct SCRunLoop {
     pthread_mutex_t   lock;
     struct descriptor epoll, wake, timer; /* an eventfd, and a timerfd for the nearest deadline of all sources */
     struct list       sources, jobs, changes, members;
+    uid_t             user;            /* process_user() of the last pass */
     int64_t           armed;           /* the deadline that the timerfd is set to */
     bool              signalled;       /* by runloop_signal_locked, and the eventfd was not read since */
     bool              fetches_changes; /* SCRunLoopCopyNextChange was called; the two below are for the time before */
@@ -39,6 +40,9 @@ struct SCRunLoop {
 
 /* Whether a caller's loop is valid and was created by this process. If not, sets SCError(). */
 bool runloop_check(SCRunLoopRef loop);
+
+/* If the program has closed the loop's descriptors, opens others and makes all sources due. Returns 0 or an errno. */
+int runloop_repair(SCRunLoopRef loop);
 
 /* Makes the descriptor readable, so that a wait on it ends. Async-signal-safe. */
 void runloop_signal(SCRunLoopRef loop);

@@ -222,6 +222,7 @@ static int name_monitor_run(struct source *source)
     struct name_monitor *name_monitor = container_of(source, struct name_monitor, source);
     const int64_t        now = clock_now();
 
+    resolver_files_repair(&name_monitor->files, name_monitor->loop, source);
     note_changed_files(name_monitor, now);
     report_due_changes(name_monitor, now);
     call_due_watches(name_monitor, now);
@@ -271,7 +272,7 @@ static int name_monitor_create(SCRunLoopRef loop, struct netns *netns, struct na
     netns_retain(netns);
     resolver_files_open(&name_monitor->files);
     resolvconf_recheck_hosts();
-    name_monitor->source = (struct source){ .fd = resolver_files_descriptor(&name_monitor->files),
+    name_monitor->source = (struct source){ .descriptor = resolver_files_descriptor(&name_monitor->files),
                                             .deadline = NEVER,
                                             .run = name_monitor_run };
     list_init(&name_monitor->source.node);

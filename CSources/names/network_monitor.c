@@ -214,6 +214,7 @@ static int network_monitor_run(struct source *source)
 {
     struct network_monitor *network_monitor = container_of(source, struct network_monitor, source);
 
+    resolver_files_repair(&network_monitor->files, network_monitor->loop, source);
     if (resolver_files_check(&network_monitor->files) || network_monitor->servers_unknown)
         update_server_questions(network_monitor);
     runloop_lock(network_monitor->loop);
@@ -245,7 +246,7 @@ static int network_monitor_create(SCRunLoopRef loop, struct netns *netns, struct
     network_monitor->netns = netns;
     netns_retain(netns);
     resolver_files_open(&network_monitor->files);
-    network_monitor->source = (struct source){ .fd = resolver_files_descriptor(&network_monitor->files),
+    network_monitor->source = (struct source){ .descriptor = resolver_files_descriptor(&network_monitor->files),
                                                .deadline = NEVER,
                                                .run = network_monitor_run };
     list_init(&network_monitor->source.node);

@@ -61,6 +61,6 @@ void resolver_resolve(const char *name, struct lookup_result *ret)
  * files may have their numbers by now. */
 void resolver_prepare_thread(void)
 {
-    if (process_era() != 0)
+    if (process_era() != PROCESS_FIRST_ERA)
         memset(&_res, 0, sizeof _res);
 }

@@ -184,9 +184,24 @@ static bool can_receive_events(const struct resolver_files *files)
     return files->inotify != NULL && descriptor_is_ours(&files->inotify->descriptor);
 }
 
-int resolver_files_descriptor(const struct resolver_files *files)
+const struct descriptor *resolver_files_descriptor(const struct resolver_files *files)
 {
-    return files->inotify != NULL ? files->inotify->descriptor.fd : -1;
+    return files->inotify != NULL ? &files->inotify->descriptor : NULL;
+}
+
+void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, struct source *source)
+{
+    struct inotify *closed = files->inotify, *fresh;
+
+    if (closed == NULL || can_receive_events(files))
+        return;
+    fresh = inotify_open();
+    runloop_lock(loop);
+    files->inotify = fresh;
+    source->descriptor = resolver_files_descriptor(files);
+    (void)runloop_source_reopened_locked(loop, source); /* as without an instance: the next check finds changes */
+    runloop_unlock(loop);
+    inotify_close(closed);
 }
 
 bool resolver_files_are_watched(const struct resolver_files *files)

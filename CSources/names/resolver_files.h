@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/filestamp.h"
+#include "loop/runloop.h"
 #include "names/inotify.h"
 #include "names/resolvconf.h"
 
@@ -22,8 +23,12 @@ struct resolver_files {
 void resolver_files_open(struct resolver_files *ret);
 void resolver_files_close(struct resolver_files *files);
 
-/* Returns a descriptor that becomes readable when one of the files may have changed; -1: there is none. */
-int resolver_files_descriptor(const struct resolver_files *files);
+/* Returns a descriptor that becomes readable when one of the files may have changed; NULL: there is none. */
+const struct descriptor *resolver_files_descriptor(const struct resolver_files *files);
+
+/* If the program has closed the descriptor, opens another one, for this source of the loop. Then call
+ * resolver_files_check. Only the thread that runs the loop calls it. */
+void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, struct source *source);
 
 /* Returns whether the descriptor reports every change of the files. False: there are no inotify instances or watches
  * left, or the program has closed the descriptor. */

@@ -239,7 +239,7 @@ static struct nlmsghdr *put_request_header(void *buffer, uint16_t type, uint16_t
     return header;
 }
 
-size_t message_put_route_query(void *buffer, uint32_t sequence, const struct route_request *request)
+size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, const struct route_request *request)
 {
     struct nlmsghdr *header = put_request_header(buffer, RTM_GETROUTE, 0, sequence);
     struct rtmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
@@ -260,6 +260,9 @@ size_t message_put_route_query(void *buffer, uint32_t sequence, const struct rou
         mnl_attr_put_u32(header, RTA_OIF, request->oif);
     if (request->mark != 0)
         mnl_attr_put_u32(header, RTA_MARK, request->mark);
+    /* Without it, the kernel takes the real user. A socket has the effective one. */
+    if (user != MESSAGE_NO_USER)
+        mnl_attr_put_u32(header, RTA_UID, user);
     return header->nlmsg_len;
 }
 

@@ -82,8 +82,11 @@ int message_error(const struct nlmsghdr *header);
 
 #define MESSAGE_REQUEST_SIZE 128 /* bytes; every request fits */
 
-/* Each writes one request to `buffer` (MESSAGE_REQUEST_SIZE bytes, aligned as nlmsghdr) and returns its length. */
-size_t message_put_route_query(void *buffer, uint32_t sequence, const struct route_request *request);
+#define MESSAGE_NO_USER UINT32_MAX
+
+/* Each writes one request to `buffer` (MESSAGE_REQUEST_SIZE bytes, aligned as nlmsghdr) and returns its length. `user`:
+ * for whose packets; MESSAGE_NO_USER: those of the thread's real user. */
+size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, const struct route_request *request);
 size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index);
 
 /* The same, for dumps of links: of all, of those with this master, of those of this kind (an old kernel ignores that).

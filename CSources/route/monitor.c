@@ -208,6 +208,42 @@ static void update_filter(struct monitor *monitor)
         plan_begin_polling(&monitor->plan);
 }
 
+/* Opens other sockets, after the program has closed ours. What a filter drops and what is known came over the sockets
+ * before. Returns 0 or an errno. */
+static int reopen_sockets(struct monitor *monitor)
+{
+    struct rtnetlink   *rtnetlink = &monitor->rtnetlink;
+    const unsigned long overruns = rtnetlink->overruns, queries = rtnetlink->queries;
+    int                 error;
+
+    runloop_lock(monitor->loop);
+    rtnetlink_close(rtnetlink);
+    error = netns_open_rtnetlink(monitor->netns, RTNETLINK_ALL, rtnetlink);
+    rtnetlink->overruns = overruns;
+    rtnetlink->queries = queries;
+    monitor->filter = (struct event_filter){ 0 };
+    if (error == 0)
+        error = runloop_source_reopened_locked(monitor->loop, &monitor->source);
+    runloop_unlock(monitor->loop);
+    if (error == 0 && rtnetlink->groups_refused)
+        plan_begin_polling(&monitor->plan);
+    return error;
+}
+
+/* Reads the messages. Returns what rtnetlink_drain does. */
+static unsigned read_messages(struct monitor *monitor, struct news *news, int *ret_error)
+{
+    unsigned result = RTNETLINK_LOST;
+
+    if (!rtnetlink_is_ours(&monitor->rtnetlink))
+        *ret_error = reopen_sockets(monitor);
+    else
+        result = rtnetlink_drain(&monitor->rtnetlink, note_message, news, ret_error);
+    if (rtnetlink_update_user(&monitor->rtnetlink))
+        note_stale(news, STALE_CHECK);
+    return result;
+}
+
 /* Reads the links if that is due. Returns 0 or an errno. */
 static int update_links(struct monitor *monitor, bool lost, bool drained, struct changes *changes)
 {
@@ -273,7 +309,7 @@ static int monitor_run(struct source *source)
     struct news     news = { .monitor = monitor };
     struct changes *changes = &news.changes;
     int             drain_error = 0, error;
-    const unsigned  drained = rtnetlink_drain(&monitor->rtnetlink, note_message, &news, &drain_error);
+    const unsigned  drained = read_messages(monitor, &news, &drain_error);
     const bool      lost = (drained & RTNETLINK_LOST) != 0, more = (drained & RTNETLINK_MORE) != 0;
 
     error = update_links(monitor, lost, drain_error == 0, changes);
@@ -324,7 +360,7 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     plan_init(&monitor->plan);
     if (error != 0 || monitor->rtnetlink.groups_refused)
         plan_begin_polling(&monitor->plan);
-    monitor->source = (struct source){ .fd = monitor->rtnetlink.events.socket.fd,
+    monitor->source = (struct source){ .descriptor = &monitor->rtnetlink.events.socket,
                                        .deadline = NEVER,
                                        .run = error == 0 ? monitor_run : monitor_poll };
     list_init(&monitor->source.node);

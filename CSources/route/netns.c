@@ -46,7 +46,7 @@ static void netns_free(struct netns *netns)
 }
 
 /* Opens sockets in the namespace, which is that of the calling thread. */
-static int open_here(const struct netns *netns, enum rtnetlink_scope scope, struct rtnetlink *ret)
+static int open_here(struct netns *netns, enum rtnetlink_scope scope, struct rtnetlink *ret)
 {
     const int error = rtnetlink_open(ret, scope);
 
@@ -160,25 +160,25 @@ void netns_release(struct netns *netns)
         netns_free(netns);
 }
 
-const struct netns_handle *netns_handle(const struct netns *netns)
+struct netns_handle *netns_handle(struct netns *netns)
 {
     return &netns->handle;
 }
 
 /* ---- Calls in the namespace ------------------------------------------------------------------------------------- */
 
-int netns_run(const struct netns *netns, int (*run)(void *argument), void *argument)
+int netns_run(struct netns *netns, int (*run)(void *argument), void *argument)
 {
     return netns_handle_run(&netns->handle, run, argument);
 }
 
-int netns_enter(const struct netns *netns)
+int netns_enter(struct netns *netns)
 {
     return netns_handle_enter(&netns->handle);
 }
 
 struct open_rtnetlink_call {
-    const struct netns  *netns;
+    struct netns        *netns;
     enum rtnetlink_scope scope;
     struct rtnetlink    *rtnetlink;
 };
@@ -206,32 +206,51 @@ struct evaluate_call {
     struct path            *path;
 };
 
-static int evaluate_over_shared_socket(const struct evaluate_call *call)
+/* Whether the shared socket can be used. The program may have closed it, and have a file of its own with its number. */
+static bool can_query_locked(const struct netns *netns)
 {
-    struct netns *netns = call->netns;
-    int           error = NETLINK_DENIED;
-
-    pthread_mutex_lock(&netns->lock);
-    if (!netns->denied) {
-        rtnetlink_clear_unwatched_links(&netns->rtnetlink);
-        error = evaluate_questions(&netns->rtnetlink, call->cache, call->questions, call->extras, call->path);
-    }
-    pthread_mutex_unlock(&netns->lock);
-    return error;
+    return !netns->denied && rtnetlink_is_ours(&netns->rtnetlink);
 }
 
-/* Tries netlink again first: it may be allowed now. */
+static int evaluate_over_shared_socket_locked(const struct evaluate_call *call)
+{
+    struct netns *netns = call->netns;
+
+    (void)rtnetlink_update_user(&netns->rtnetlink);
+    rtnetlink_clear_unwatched_links(&netns->rtnetlink);
+    return evaluate_questions(&netns->rtnetlink, call->cache, call->questions, call->extras, call->path);
+}
+
+/* Returns false if the socket must be opened first. */
+static bool evaluate_over_shared_socket(const struct evaluate_call *call, int *ret_error)
+{
+    struct netns *netns = call->netns;
+    bool          can_query;
+
+    pthread_mutex_lock(&netns->lock);
+    can_query = can_query_locked(netns);
+    if (can_query)
+        *ret_error = evaluate_over_shared_socket_locked(call);
+    pthread_mutex_unlock(&netns->lock);
+    return can_query && *ret_error != NETLINK_DENIED;
+}
+
+/* Opens the shared socket if it is closed: netlink may be allowed now. */
 static int evaluate_in_namespace(void *argument)
 {
     const struct evaluate_call *call = argument;
     struct netns               *netns = call->netns;
-    int                         error;
+    int                         error = 0;
 
     pthread_mutex_lock(&netns->lock);
-    if (netns->denied)
-        netns->denied = open_here(netns, RTNETLINK_LINKS, &netns->rtnetlink) != 0;
+    if (!can_query_locked(netns)) {
+        rtnetlink_close(&netns->rtnetlink);
+        error = open_here(netns, RTNETLINK_LINKS, &netns->rtnetlink);
+        netns->denied = error == NETLINK_DENIED;
+    }
+    if (error == 0)
+        error = evaluate_over_shared_socket_locked(call);
     pthread_mutex_unlock(&netns->lock);
-    error = evaluate_over_shared_socket(call);
     return error == NETLINK_DENIED ? udp_probe_evaluate(call->questions, call->path) : error;
 }
 
@@ -262,8 +281,7 @@ int netns_evaluate_in_round(struct netns *netns, struct round_cache *cache, cons
 
     if (local_wifi_concerns(questions))
         return netns_run(netns, evaluate_over_all_links, &call);
-    error = evaluate_over_shared_socket(&call);
-    return error == NETLINK_DENIED ? netns_run(netns, evaluate_in_namespace, &call) : error;
+    return evaluate_over_shared_socket(&call, &error) ? error : netns_run(netns, evaluate_in_namespace, &call);
 }
 
 int netns_evaluate(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
@@ -300,7 +318,7 @@ static bool read_shared_link(struct netns *netns, uint32_t index, struct link *r
     const struct link *link = NULL;
 
     pthread_mutex_lock(&netns->lock);
-    if (!netns->denied) {
+    if (can_query_locked(netns)) {
         rtnetlink_update_links(&netns->rtnetlink);
         (void)rtnetlink_link(&netns->rtnetlink, index, &link);
         *ret_changes = netns->rtnetlink.links.changes;
@@ -354,14 +372,14 @@ static int find_link_index_in_namespace(void *argument)
 uint32_t netns_link_index(struct netns *netns, const char *name)
 {
     struct link_index_call call = { .name = name };
-    bool                   denied;
+    bool                   can_query;
 
     pthread_mutex_lock(&netns->lock);
-    denied = netns->denied;
-    if (!denied)
+    can_query = can_query_locked(netns);
+    if (can_query)
         (void)rtnetlink_link_index(&netns->rtnetlink, name, &call.index);
     pthread_mutex_unlock(&netns->lock);
-    if (denied)
+    if (!can_query)
         (void)netns_run(netns, find_link_index_in_namespace, &call);
     return call.index;
 }

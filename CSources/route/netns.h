@@ -15,13 +15,13 @@ void netns_retain_locked(struct netns *netns); /* under process_lock */
 void netns_release(struct netns *netns);
 
 /* For the calls of base/netns_handle.h, while the caller has a reference. */
-const struct netns_handle *netns_handle(const struct netns *netns);
+struct netns_handle *netns_handle(struct netns *netns);
 
 /* netns_handle_run: runs `run` in the namespace, from a thread in any namespace. */
-int netns_run(const struct netns *netns, int (*run)(void *argument), void *argument);
+int netns_run(struct netns *netns, int (*run)(void *argument), void *argument);
 
 /* Moves the calling thread into the namespace: only for threads of the library. Returns 0 or an errno. */
-int netns_enter(const struct netns *netns);
+int netns_enter(struct netns *netns);
 
 /* Opens sockets in the namespace. Returns 0, an errno (EPERM: this process may not enter the namespace), or
  * NETLINK_DENIED. */

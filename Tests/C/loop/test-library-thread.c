@@ -104,27 +104,6 @@ static void expect_threads(int wanted)
                  wanted, others + wanted);
 }
 
-/* Whether a thread of this process waits for the events of a loop. */
-static bool waits_for_events(pid_t thread)
-{
-    char  path[64];
-    FILE *file;
-    long  call = -1;
-
-    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)thread);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    if (fscanf(file, "%ld", &call) != 1) /* "running" */
-        call = -1;
-    fclose(file);
-#ifdef SYS_epoll_wait
-    if (call == SYS_epoll_wait)
-        return true;
-#endif
-    return call == SYS_epoll_pwait;
-}
-
 /* Waits until the library has one thread, and that waits for events of the target's loop. Nothing but a change wakes it
  * then. */
 static void expect_waiting_thread(SCNetworkReachabilityRef target)
@@ -134,7 +113,7 @@ static void expect_waiting_thread(SCNetworkReachabilityRef target)
 
     assert_true(idle_await(target->state->schedules->loop));
     assert_true(await_threads(1, &thread));
-    while (!waits_for_events(thread)) {
+    while (!idle_thread_waits(thread)) {
         assert_true(watcher_now() < end);
         sched_yield();
     }

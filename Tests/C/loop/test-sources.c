@@ -36,7 +36,7 @@ static int work(struct source *source)
 
 static void add(struct worker *worker, unsigned parts, unsigned done)
 {
-    *worker = (struct worker){ .source = { .fd = -1, .deadline = NEVER, .due = true, .run = work },
+    *worker = (struct worker){ .source = { .deadline = NEVER, .due = true, .run = work },
                                .parts = parts,
                                .done = done };
     list_init(&worker->source.node);

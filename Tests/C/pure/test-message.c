@@ -800,8 +800,9 @@ TEST(requests_fit_their_buffer_and_hold_the_query)
 
     request.destination = address_make(AF_INET6, "0123456789abcdef", 16);
     request.source = address_make(AF_INET6, "fedcba9876543210", 16);
-    length = message_put_route_query(buffer, 77, &request);
+    length = message_put_route_query(buffer, 77, 1000, &request);
     assert_true(length <= MESSAGE_REQUEST_SIZE);
+    assert_non_null(memmem(buffer, length, "\x08\x00\x19\x00\xe8\x03\x00\x00", 8)); /* RTA_UID 1000 */
     assert_int_equal(header->nlmsg_len, length);
     assert_int_equal(header->nlmsg_seq, 77);
     assert_int_equal(header->nlmsg_type, RTM_GETROUTE);
@@ -812,7 +813,7 @@ TEST(requests_fit_their_buffer_and_hold_the_query)
     assert_true((info->rtm_flags & RTM_F_FIB_MATCH) != 0);
 
     request = (struct route_request){ .destination = address_make(AF_INET, destination, 4) };
-    length = message_put_route_query(buffer, 78, &request);
+    length = message_put_route_query(buffer, 78, MESSAGE_NO_USER, &request);
     assert_int_equal(info->rtm_dst_len, 32);
     assert_int_equal(info->rtm_src_len, 0);
     assert_int_equal(info->rtm_flags & RTM_F_FIB_MATCH, 0);

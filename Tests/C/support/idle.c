@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/idle.h"
 
+#include <dirent.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "loop/runloop.h"
 #include "loop/runloop_state.h"
 #include "support/patience.h"
 
-#define NEAR (100 * MILLISECOND) /* a later deadline has no earlier change as its cause: a poll, a refresh of a name */
+#define PATIENCE 20.0                /* seconds */
+#define NEAR     (100 * MILLISECOND) /* a later deadline has no earlier change as its cause: a poll, a refresh of a name */
 
 /* The nearest deadline; in the past if something is due. */
 static int64_t next_deadline(SCRunLoopRef loop)
@@ -59,9 +65,62 @@ int idle_perform(SCRunLoopRef loop)
 
 bool idle_await(SCRunLoopRef loop)
 {
-    const int64_t end = clock_now() + (int64_t)(patience_of(20) * (double)SECOND);
+    const int64_t end = clock_now() + (int64_t)(patience_of(PATIENCE) * (double)SECOND);
 
     while (next_deadline(loop) - clock_now() < NEAR) {
+        if (clock_now() > end)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
+bool idle_thread_waits(pid_t thread)
+{
+    char  path[64];
+    FILE *file;
+    long  call = -1;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)thread);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    if (fscanf(file, "%ld", &call) != 1) /* "running" */
+        call = -1;
+    fclose(file);
+#ifdef SYS_epoll_wait
+    if (call == SYS_epoll_wait)
+        return true;
+#endif
+    return call == SYS_epoll_pwait;
+}
+
+static unsigned count_waiting_threads(unsigned *ret_all)
+{
+    DIR           *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    unsigned       waiting = 0;
+
+    *ret_all = 0;
+    while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
+        const pid_t thread = (pid_t)atoi(entry->d_name);
+
+        if (thread <= 0 || thread == getpid())
+            continue;
+        ++*ret_all;
+        waiting += idle_thread_waits(thread);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return waiting;
+}
+
+bool idle_await_threads(unsigned count)
+{
+    const int64_t end = clock_now() + (int64_t)(patience_of(PATIENCE) * (double)SECOND);
+    unsigned      all;
+
+    while (count_waiting_threads(&all) != count || all != count) {
         if (clock_now() > end)
             return false;
         sched_yield();

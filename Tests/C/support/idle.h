@@ -6,6 +6,7 @@
 
 #include <reachability/reachability.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Drives the loop until it has handled all earlier changes: no message, no delivery and no near deadline is left. It
  * waits for evaluations that the library repeats after 5 to 50 ms. It does not wait for other threads (look-ups).
@@ -14,5 +15,11 @@ int idle_perform(SCRunLoopRef loop);
 
 /* Waits until the thread that drives the loop has done the same. Returns false if that takes too long. */
 bool idle_await(SCRunLoopRef loop);
+
+/* Whether a thread of this process waits for the events of a loop. */
+bool idle_thread_waits(pid_t thread);
+
+/* Waits until all other threads of this process do, and there are this many. Returns false if that takes too long. */
+bool idle_await_threads(unsigned count);
 
 #endif
