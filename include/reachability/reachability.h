@@ -105,9 +105,9 @@
  *   has another descriptor: call SCRunLoopGetFileDescriptor again. For a target on a scheduler, call SetScheduler(NULL)
  *   and SetScheduler again. A target of another network namespace than the thread's fails with EBADF until a thread in
  *   its namespace has used it. Close no descriptor while another thread is inside a call.
- * User. Policy rules for users (ip rule, uidrange) are those of the effective user, as for a new socket. After setuid(2)
- *   or seteuid(2), a scheduled target is evaluated for the new user when its run loop is driven next, or, on a
- *   scheduler, at the next change of the network.
+ * User. Policy rules for users (uidrange) are those of the effective user, as for a new socket. After setuid(2) or
+ *   seteuid(2), a scheduled target is evaluated for the new user when its run loop is driven next, or, on a scheduler,
+ *   at the next change of the network.
  * Sandboxes. If rtnetlink(7) is denied, the library connects a UDP socket instead, which sends nothing. Then the path's
  *   `evidence` is Socket, the only flags are Reachable and IsLocalAddress, and a scheduled target is evaluated every 2
  *   seconds. If a socket cannot be opened for any other reason, the call fails.

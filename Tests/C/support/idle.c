@@ -16,7 +16,7 @@
 #include "support/patience.h"
 
 #define PATIENCE 20.0                /* seconds */
-#define NEAR     (100 * MILLISECOND) /* a later deadline has no earlier change as its cause: a poll, a refresh of a name */
+#define NEAR     (100 * MILLISECOND) /* a later deadline has no earlier change as its cause: a poll, a refresh */
 
 /* The nearest deadline; in the past if something is due. */
 static int64_t next_deadline(SCRunLoopRef loop)
@@ -95,20 +95,16 @@ bool idle_thread_waits(pid_t thread)
     return call == SYS_epoll_pwait;
 }
 
-static unsigned count_waiting_threads(unsigned *ret_all)
+static unsigned count_waiting_threads(void)
 {
     DIR           *tasks = opendir("/proc/self/task");
     struct dirent *entry;
     unsigned       waiting = 0;
 
-    *ret_all = 0;
     while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
         const pid_t thread = (pid_t)atoi(entry->d_name);
 
-        if (thread <= 0 || thread == getpid())
-            continue;
-        ++*ret_all;
-        waiting += idle_thread_waits(thread);
+        waiting += thread > 0 && thread != getpid() && idle_thread_waits(thread);
     }
     if (tasks != NULL)
         closedir(tasks);
@@ -118,9 +114,8 @@ static unsigned count_waiting_threads(unsigned *ret_all)
 bool idle_await_threads(unsigned count)
 {
     const int64_t end = clock_now() + (int64_t)(patience_of(PATIENCE) * (double)SECOND);
-    unsigned      all;
 
-    while (count_waiting_threads(&all) != count || all != count) {
+    while (count_waiting_threads() != count) {
         if (clock_now() > end)
             return false;
         sched_yield();

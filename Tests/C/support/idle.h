@@ -19,7 +19,7 @@ bool idle_await(SCRunLoopRef loop);
 /* Whether a thread of this process waits for the events of a loop. */
 bool idle_thread_waits(pid_t thread);
 
-/* Waits until all other threads of this process do, and there are this many. Returns false if that takes too long. */
+/* Waits until this many threads do, beside the first one. Returns false if that takes too long. */
 bool idle_await_threads(unsigned count);
 
 #endif
