@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process-wide lock, the library's descriptors, what happens after fork(2), the user, and thread creation.
+ * The process-wide lock, the library's descriptors, what happens after fork(2), and thread creation.
  *
  * What this file must never do: use an inherited descriptor in a child, except to close it (the parent shares the epoll
  * set, timer, eventfd or socket behind it, so any other use changes the parent's); or close a file of the program's.
@@ -32,11 +32,6 @@ static atomic_bool     fork_handlers_registered; /* changed under the lock */
 /* The open descriptors, by number; each number has one. Under the lock. */
 static struct descriptor *open_descriptors[BUCKETS];
 
-/* The mark of our files: the signal of fcntl(2), F_SETSIG. It is not sent, as nothing sets O_ASYNC. The C libraries
- * keep this number for themselves, so no file of a program has it. An inode number cannot be the mark: all eventfds,
- * timers, epoll sets and inotify instances share one. */
-#define MARK_SIGNAL 32
-
 /* The lock of a child is made anew when its era begins, so that comes first. */
 void process_lock(void)
 {
@@ -59,7 +54,7 @@ static void forget_descriptors(bool closes)
 
         while ((descriptor = open_descriptors[i]) != NULL) {
             open_descriptors[i] = descriptor->next;
-            if (closes && fcntl(descriptor->fd, F_GETSIG) == MARK_SIGNAL)
+            if (closes && fcntl(descriptor->fd, F_GETSIG) == DESCRIPTOR_MARK)
                 close(descriptor->fd);
             descriptor->fd = -1;
         }
@@ -161,22 +156,11 @@ int descriptor_register_locked(struct descriptor *ret, int fd)
 
     ret->next = NULL;
     ret->replaced = false;
-    ret->marked = fd >= 0 && fcntl(fd, F_SETSIG, MARK_SIGNAL) == 0;
+    ret->marked = fd >= 0 && fcntl(fd, F_SETSIG, DESCRIPTOR_MARK) == 0;
     ret->fd = fd;
     if (fd >= 0)
         add_descriptor_locked(ret);
     return error;
-}
-
-bool descriptor_is_ours(const struct descriptor *descriptor)
-{
-    int mark = MARK_SIGNAL;
-
-    if (descriptor->fd < 0 || atomic_load(&descriptor->replaced))
-        return false;
-    if (descriptor->marked)
-        mark = fcntl(descriptor->fd, F_GETSIG);
-    return mark == MARK_SIGNAL || (mark < 0 && errno != EBADF);
 }
 
 /* close(2) can wait, so it runs without the lock. If the process forks meanwhile, the child still finds the descriptor
@@ -227,18 +211,6 @@ int descriptor_read(const struct descriptor *descriptor, void *bytes, size_t siz
             return errno;
     }
     return 0;
-}
-
-/* ---- User ------------------------------------------------------------------------------------------------------- */
-
-/* The number that stands for all users that a user namespace does not have, and often that of the user nobody. */
-#define OVERFLOW_USER 65534
-
-uid_t process_user(void)
-{
-    const uid_t user = geteuid();
-
-    return user == OVERFLOW_USER && getuid() == OVERFLOW_USER ? PROCESS_USER_UNKNOWN : user;
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */

@@ -78,20 +78,6 @@ void rtnetlink_close(struct rtnetlink *rtnetlink)
     rtnetlink->buffer = NULL;
 }
 
-bool rtnetlink_is_ours(const struct rtnetlink *rtnetlink)
-{
-    return descriptor_is_ours(&rtnetlink->requests.socket) &&
-           (rtnetlink->events.socket.fd < 0 || descriptor_is_ours(&rtnetlink->events.socket));
-}
-
-bool rtnetlink_update_user(struct rtnetlink *rtnetlink)
-{
-    const uid_t before = rtnetlink->user;
-
-    rtnetlink->user = process_user();
-    return rtnetlink->user != before;
-}
-
 static void count_overrun(struct rtnetlink *rtnetlink)
 {
     const unsigned long count = atomic_fetch_add(&rtnetlink->overruns, 1) + 1;

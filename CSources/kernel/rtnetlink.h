@@ -56,11 +56,21 @@ void rtnetlink_close(struct rtnetlink *rtnetlink);
 
 /* Whether the sockets are still ours. The program may have closed them and have files of its own with their numbers. If
  * so, nothing may use them: close the structure, and open it again. */
-bool rtnetlink_is_ours(const struct rtnetlink *rtnetlink);
+static inline bool rtnetlink_is_ours(const struct rtnetlink *rtnetlink)
+{
+    return descriptor_is_ours(&rtnetlink->requests.socket) &&
+           (rtnetlink->events.socket.fd < 0 || descriptor_is_ours(&rtnetlink->events.socket));
+}
 
 /* Queries are for the packets of the process's user from now on: policy rules can select by user. Call it before the
  * queries of an evaluation or a round. Returns whether it is another user than before, so that all paths are stale. */
-bool rtnetlink_update_user(struct rtnetlink *rtnetlink);
+static inline bool rtnetlink_update_user(struct rtnetlink *rtnetlink)
+{
+    const uid_t before = rtnetlink->user;
+
+    rtnetlink->user = process_user();
+    return rtnetlink->user != before;
+}
 
 /* What rtnetlink_drain returns: bits. */
 enum rtnetlink_drain_result {
