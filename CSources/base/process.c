@@ -75,6 +75,10 @@ static void handle_fork_in_child(void)
  * have held the lock. If there are several threads by now, one of them does this. */
 unsigned process_begin_era(void)
 {
+    sigset_t all, before;
+
+    sigfillset(&all); /* a signal handler may call the library */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     if (atomic_fetch_add(&process_era_page.begun, 1) == 0) {
         pthread_mutex_init(&process_mutex, NULL);
         forget_descriptors(false);
@@ -82,6 +86,7 @@ unsigned process_begin_era(void)
     }
     while (atomic_load(&process_era_page.current) == 0)
         (void)poll(NULL, 0, 1);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return atomic_load(&process_era_page.current);
 }
 

@@ -44,7 +44,7 @@ extern __attribute__((visibility("hidden"))) struct process_era process_era_page
 __attribute__((cold)) unsigned                                  process_begin_era(void);
 static inline unsigned                                          process_era(void)
 {
-    const unsigned era = atomic_load_explicit(&process_era_page.current, memory_order_relaxed);
+    const unsigned era = atomic_load_explicit(&process_era_page.current, memory_order_acquire);
 
     return era != 0 ? era : process_begin_era();
 }

@@ -93,23 +93,30 @@ static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, voi
     return errno == EEXIST && epoll_ctl(loop->epoll.fd, EPOLL_CTL_MOD, fd, &event) == 0 ? 0 : errno;
 }
 
+/* Opens those that are not open, and those that the program has closed. The others stay: another thread may be about to
+ * write to the eventfd. */
 static int open_loop_descriptors(SCRunLoopRef loop)
 {
-    int error;
+    int error = 0;
 
     process_lock();
-    error = descriptor_register_locked(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
-    if (error == 0)
+    if (!descriptor_is_ours(&loop->epoll)) {
+        descriptor_forget_locked(&loop->epoll);
+        error = descriptor_register_locked(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
+    }
+    if (error == 0 && !descriptor_is_ours(&loop->wake)) {
+        descriptor_forget_locked(&loop->wake);
         error = descriptor_register_locked(&loop->wake, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (error == 0)
+    }
+    if (error == 0 && !descriptor_is_ours(&loop->timer)) {
+        descriptor_forget_locked(&loop->timer);
         error = descriptor_register_locked(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+    }
     process_unlock();
     if (error == 0)
         error = epoll_add(loop, &loop->wake, &loop->wake);
     if (error == 0)
         error = epoll_add(loop, &loop->timer, &loop->timer);
-    if (error != 0)
-        close_loop_descriptors(loop);
     return error;
 }
 
@@ -120,21 +127,16 @@ static int add_source_to_epoll(SCRunLoopRef loop, struct source *source)
 
 static int repair_locked(SCRunLoopRef loop)
 {
-    int error;
+    int error = open_loop_descriptors(loop);
 
-    if (runloop_is_whole(loop)) /* another thread was quicker */
-        return 0;
-    close_loop_descriptors(loop);
-    error = open_loop_descriptors(loop);
     list_for_each(node, &loop->sources) {
         struct source *source = container_of(node, struct source, node);
 
         if (error == 0)
             error = add_source_to_epoll(loop, source);
-        source->due = true;
     }
     if (error != 0)
-        close_loop_descriptors(loop); /* the next call tries again */
+        descriptor_close(&loop->epoll); /* the next call tries again */
     loop->armed = NEVER;
     return error;
 }
@@ -162,8 +164,10 @@ static int runloop_init(SCRunLoopRef loop)
     if (error != 0)
         return error;
     error = open_loop_descriptors(loop);
-    if (error != 0)
+    if (error != 0) {
+        close_loop_descriptors(loop);
         pthread_mutex_destroy(&loop->lock);
+    }
     return error;
 }
 

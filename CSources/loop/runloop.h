@@ -7,8 +7,8 @@
  * deadline), jobs (calls to make), changes (what SCRunLoopCopyNextChange will return) and members (what is scheduled on
  * it).
  *
- * All sources run in the next pass if the process has another user, and if the program had closed the loop's
- * descriptors: then it may have closed theirs, too.
+ * All sources run in the next pass if the process has another user. A source whose descriptor the program has closed
+ * runs, too, and opens another one.
  *
  * Each loop has one lock, for its lists. While it is held, sockets are opened and closed, but nothing waits for the
  * kernel's RTNL lock, and no user code runs.
@@ -28,7 +28,7 @@
 struct source {
     struct list              node;
     struct counted           counted;
-    const struct descriptor *descriptor; /* in the loop's epoll set; NULL, or closed: none */
+    const struct descriptor *descriptor; /* in the loop's epoll set, if it is open and ours; NULL: none */
     int64_t                  deadline;   /* of clock_now, or NEVER */
     bool                     due;        /* runs in the next pass */
     bool                     ready;      /* runs in the current pass */

@@ -343,17 +343,25 @@ static bool run_jobs(SCRunLoopRef loop, int *ret_callbacks)
     return true;
 }
 
-/* If the process has another user, the kernel may find other routes for it. */
-static void update_user(SCRunLoopRef loop)
+static bool has_lost_descriptor(const struct source *source)
+{
+    return source->descriptor != NULL && source->descriptor->fd >= 0 && !descriptor_is_ours(source->descriptor);
+}
+
+/* Makes the sources due whose descriptors the program has closed: no event would. If the process has another user, all:
+ * the kernel may find other routes for it. */
+static void check_sources(SCRunLoopRef loop)
 {
     const uid_t user = process_user();
 
-    if (user == loop->user)
-        return;
     runloop_lock(loop);
+    list_for_each(node, &loop->sources) {
+        struct source *source = container_of(node, struct source, node);
+
+        if (user != loop->user || has_lost_descriptor(source))
+            source->due = true;
+    }
     loop->user = user;
-    list_for_each(node, &loop->sources)
-        container_of(node, struct source, node)->due = true;
     runloop_unlock(loop);
 }
 
@@ -365,7 +373,7 @@ static struct pass_result run_pass(SCRunLoopRef loop, int64_t until, bool perfor
 
     if (result.error != 0)
         return result;
-    update_user(loop);
+    check_sources(loop);
     result.error = wait_for_events(loop, end_of_wait(loop, until, performs));
     if (!run_sources(loop, &result.error) || !run_jobs(loop, &result.callbacks))
         result.error = ECHILD;

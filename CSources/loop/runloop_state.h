@@ -41,7 +41,7 @@ struct SCRunLoop {
 /* Whether a caller's loop is valid and was created by this process. If not, sets SCError(). */
 bool runloop_check(SCRunLoopRef loop);
 
-/* If the program has closed the loop's descriptors, opens others and makes all sources due. Returns 0 or an errno. */
+/* Opens others in place of those of the loop's descriptors that the program has closed. Returns 0 or an errno. */
 int runloop_repair(SCRunLoopRef loop);
 
 /* Makes the descriptor readable, so that a wait on it ends. Async-signal-safe. */

@@ -192,16 +192,20 @@ const struct descriptor *resolver_files_descriptor(const struct resolver_files *
 void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, struct source *source)
 {
     struct inotify *closed = files->inotify, *fresh;
+    int             error;
 
     if (closed == NULL || can_receive_events(files))
         return;
     fresh = inotify_open();
     runloop_lock(loop);
-    files->inotify = fresh;
-    source->descriptor = resolver_files_descriptor(files);
-    (void)runloop_source_reopened_locked(loop, source); /* as without an instance: the next check finds changes */
+    source->descriptor = fresh != NULL ? &fresh->descriptor : NULL;
+    error = fresh != NULL ? runloop_source_reopened_locked(loop, source) : ENOMEM;
+    if (error == 0)
+        files->inotify = fresh;
+    else
+        source->descriptor = NULL; /* the next run tries again */
     runloop_unlock(loop);
-    inotify_close(closed);
+    inotify_close(error == 0 ? closed : fresh);
 }
 
 bool resolver_files_are_watched(const struct resolver_files *files)

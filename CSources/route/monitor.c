@@ -224,8 +224,12 @@ static int reopen_sockets(struct monitor *monitor)
     monitor->filter = (struct event_filter){ 0 };
     if (error == 0)
         error = runloop_source_reopened_locked(monitor->loop, &monitor->source);
+    if (error != 0)
+        rtnetlink_close(rtnetlink); /* the next run tries again */
+    if (error == NETLINK_DENIED)
+        monitor->source.run = monitor_poll;
     runloop_unlock(monitor->loop);
-    if (error == 0 && rtnetlink->groups_refused)
+    if (error == NETLINK_DENIED || rtnetlink->groups_refused)
         plan_begin_polling(&monitor->plan);
     return error;
 }
@@ -235,10 +239,10 @@ static unsigned read_messages(struct monitor *monitor, struct news *news, int *r
 {
     unsigned result = RTNETLINK_LOST;
 
-    if (!rtnetlink_is_ours(&monitor->rtnetlink))
-        *ret_error = reopen_sockets(monitor);
-    else
+    if (rtnetlink_is_ours(&monitor->rtnetlink))
         result = rtnetlink_drain(&monitor->rtnetlink, note_message, news, ret_error);
+    else
+        *ret_error = reopen_sockets(monitor);
     if (rtnetlink_update_user(&monitor->rtnetlink))
         note_stale(news, STALE_CHECK);
     return result;
@@ -312,6 +316,8 @@ static int monitor_run(struct source *source)
     const unsigned  drained = read_messages(monitor, &news, &drain_error);
     const bool      lost = (drained & RTNETLINK_LOST) != 0, more = (drained & RTNETLINK_MORE) != 0;
 
+    if (drain_error == NETLINK_DENIED)
+        return source->run(source); /* a sandbox refuses what it allowed before */
     error = update_links(monitor, lost, drain_error == 0, changes);
     if (error == 0)
         error = update_policy(monitor, lost);

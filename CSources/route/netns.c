@@ -235,19 +235,27 @@ static bool evaluate_over_shared_socket(const struct evaluate_call *call, int *r
     return can_query && *ret_error != NETLINK_DENIED;
 }
 
-/* Opens the shared socket if it is closed: netlink may be allowed now. */
+/* Opens the shared socket if it is closed. Netlink may be allowed now. */
+static int open_shared_socket_locked(struct netns *netns)
+{
+    int error;
+
+    if (can_query_locked(netns))
+        return 0;
+    rtnetlink_close(&netns->rtnetlink);
+    error = open_here(netns, RTNETLINK_LINKS, &netns->rtnetlink);
+    netns->denied = error == NETLINK_DENIED;
+    return error;
+}
+
 static int evaluate_in_namespace(void *argument)
 {
     const struct evaluate_call *call = argument;
     struct netns               *netns = call->netns;
-    int                         error = 0;
+    int                         error;
 
     pthread_mutex_lock(&netns->lock);
-    if (!can_query_locked(netns)) {
-        rtnetlink_close(&netns->rtnetlink);
-        error = open_here(netns, RTNETLINK_LINKS, &netns->rtnetlink);
-        netns->denied = error == NETLINK_DENIED;
-    }
+    error = open_shared_socket_locked(netns);
     if (error == 0)
         error = evaluate_over_shared_socket_locked(call);
     pthread_mutex_unlock(&netns->lock);
@@ -312,11 +320,35 @@ int netns_query_link_type(struct netns *netns, uint32_t index, struct link *ret)
     return netns_run(netns, query_link_type_in_namespace, &(struct link_type_call){ .index = index, .link = ret });
 }
 
+static int open_shared_socket_in_namespace(void *argument)
+{
+    struct netns *netns = argument;
+    int           error;
+
+    pthread_mutex_lock(&netns->lock);
+    error = open_shared_socket_locked(netns);
+    pthread_mutex_unlock(&netns->lock);
+    return error;
+}
+
+/* If the program has closed the shared socket, opens another one. */
+static void repair_shared_socket(struct netns *netns)
+{
+    bool is_lost;
+
+    pthread_mutex_lock(&netns->lock);
+    is_lost = !netns->denied && !can_query_locked(netns);
+    pthread_mutex_unlock(&netns->lock);
+    if (is_lost)
+        (void)netns_run(netns, open_shared_socket_in_namespace, netns);
+}
+
 /* Reads a link from the shared link table, or from the kernel without waiting for RTNL, and the table's `changes`. */
 static bool read_shared_link(struct netns *netns, uint32_t index, struct link *ret, unsigned *ret_changes)
 {
     const struct link *link = NULL;
 
+    repair_shared_socket(netns);
     pthread_mutex_lock(&netns->lock);
     if (can_query_locked(netns)) {
         rtnetlink_update_links(&netns->rtnetlink);

@@ -98,16 +98,17 @@
  *   alive. If a later call needs a new socket there, and the process may not use setns(2), the call fails with EPERM.
  * Fork. A child can create and use its own targets and loops. It can retain and release inherited targets and loops;
  *   other calls on these fail with ECHILD. The memory of inherited scheduled targets stays until the child ends. The
- *   parent is not affected. All descriptors are closed on exec. The same is true in children of clone(2) and _Fork(3),
- *   which run no fork handlers, since Linux 4.14; but there inherited descriptors stay open until exec.
+ *   parent is not affected. All descriptors are closed on exec. All this holds for children of clone(2) and _Fork(3),
+ *   too, since Linux 4.14, but their inherited descriptors stay open until exec.
  * Closed descriptors. A program may close descriptors that are not its own (closefrom(3)), and get their numbers for
- *   other files. The library does not use these files, and opens other descriptors with the next call. A run loop then
- *   has another descriptor: call SCRunLoopGetFileDescriptor again. For a target on a scheduler, call SetScheduler(NULL)
- *   and SetScheduler again. A target of another network namespace than the thread's fails with EBADF until a thread in
- *   its namespace has used it. Close no descriptor while another thread is inside a call.
+ *   other files. The library does not use these files. Targets that are not scheduled, and run loops, open other
+ *   descriptors with the next call; SCRunLoopGetFileDescriptor then returns the new one. A target on a scheduler keeps
+ *   its last flags until SetScheduler(NULL) and SetScheduler are called. A target of another network namespace than the
+ *   thread's fails with EBADF until a thread in its namespace has used it. Close no descriptor while another thread is
+ *   inside a call.
  * User. Policy rules for users (uidrange) are those of the effective user, as for a new socket. After setuid(2) or
  *   seteuid(2), a scheduled target is evaluated for the new user when its run loop is driven next, or, on a scheduler,
- *   at the next change of the network.
+ *   at the latest at the next change of the network.
  * Sandboxes. If rtnetlink(7) is denied, the library connects a UDP socket instead, which sends nothing. Then the path's
  *   `evidence` is Socket, the only flags are Reachable and IsLocalAddress, and a scheduled target is evaluated every 2
  *   seconds. If a socket cannot be opened for any other reason, the call fails.

@@ -51,10 +51,12 @@ static struct writer      writer;
 /* ---- Files of the program --------------------------------------------------------------------------------------- */
 
 /* A file of the program's, and what it needs to see whether somebody has used it. */
+#define FACTS 2048
 struct plant {
     const struct kind *kind;
     int                number;
-    int                other; /* the other end, or what the file watches; -1: there is none */
+    int                other;        /* the other end, or what the file watches; -1: there is none */
+    char               facts[FACTS]; /* what /proc says of it */
 };
 
 struct kind {
@@ -197,6 +199,23 @@ static void expect_whole_pipe(const struct plant *plant)
     send_words(0, plant->other);
 }
 
+static int open_write_end(int *ret_other)
+{
+    int ends[2];
+
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    *ret_other = move_high(ends[0]);
+    return ends[1];
+}
+
+static void expect_nothing_written(const struct plant *plant)
+{
+    char byte;
+
+    assert_int_equal(take(plant->other, &byte, 1), -1);
+    assert_int_equal(errno, EAGAIN);
+}
+
 static int open_file(int *ret_other)
 {
     char      path[] = "/tmp/foreign-XXXXXX";
@@ -219,7 +238,7 @@ static void expect_whole_file(const struct plant *plant)
 }
 
 /* libnl in a daemon, for example: the reply to a query waits. */
-static int open_route_socket(int *ret_other)
+static void query_link(int file)
 {
     struct {
         struct nlmsghdr  header;
@@ -229,23 +248,31 @@ static int open_route_socket(int *ret_other)
                               .nlmsg_flags = NLM_F_REQUEST,
                               .nlmsg_seq = 7 },
                   .info = { .ifi_index = 1 } };
+
+    assert_int_equal(send(file, &request, sizeof request, 0), sizeof request);
+}
+
+static int open_route_socket(int *ret_other)
+{
     const int file = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 
     *ret_other = -1;
-    assert_int_equal(send(file, &request, sizeof request, 0), sizeof request);
+    query_link(file);
     return file;
 }
 
+/* The reply is there, and no other: nobody has sent a request. */
 static void expect_whole_route_socket(const struct plant *plant)
 {
     _Alignas(struct nlmsghdr) char bytes[16384];
     const struct nlmsghdr         *header = (const struct nlmsghdr *)(const void *)bytes;
-    ssize_t                        length;
 
-    length = recv(plant->number, bytes, sizeof bytes, MSG_DONTWAIT | MSG_PEEK);
-    assert_true(length > (ssize_t)sizeof *header);
+    assert_true(take(plant->number, bytes, sizeof bytes) > (ssize_t)sizeof *header);
     assert_int_equal(header->nlmsg_type, RTM_NEWLINK);
     assert_int_equal(header->nlmsg_seq, 7);
+    assert_int_equal(take(plant->number, bytes, sizeof bytes), -1);
+    assert_int_equal(errno, EAGAIN);
+    query_link(plant->number);
 }
 
 static int open_eventfd(int *ret_other)
@@ -349,6 +376,7 @@ static const struct kind kinds[] = {
     { "unix_datagrams", open_datagrams, expect_whole_connection },
     { "unix_packets", open_packets, expect_whole_connection },
     { "pipe", open_pipe, expect_whole_pipe },
+    { "write_end", open_write_end, expect_nothing_written },
     { "file", open_file, expect_whole_file },
     { "route_socket", open_route_socket, expect_whole_route_socket },
     { "eventfd", open_eventfd, expect_whole_eventfd },
@@ -357,6 +385,23 @@ static const struct kind kinds[] = {
     { "inotify", open_inotify, expect_whole_inotify },
     { "namespace", open_namespace, expect_whole_namespace },
 };
+
+/* What the kernel says of a file: what it watches, its counter, its offset. Not the time that is left of a timer. */
+static void read_facts(int number, char ret[FACTS])
+{
+    char   path[64], line[256];
+    size_t length = 0;
+    FILE  *file;
+
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", number);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    ret[0] = '\0';
+    while (fgets(line, sizeof line, file) != NULL && length + sizeof line < FACTS)
+        if (strncmp(line, "it_value", 8) != 0)
+            length += (size_t)snprintf(ret + length, FACTS - length, "%s", line);
+    fclose(file);
+}
 
 /* ---- Planting --------------------------------------------------------------------------------------------------- */
 
@@ -372,7 +417,9 @@ static void plant(const struct kind *kind, int number)
     assert_true(plant_count < PLANTS);
     assert_int_equal(dup3(file, number, O_CLOEXEC), number);
     close(file);
-    plants[plant_count++] = (struct plant){ .kind = kind, .number = number, .other = other };
+    assert_int_equal(fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK), 0);
+    plants[plant_count] = (struct plant){ .kind = kind, .number = number, .other = other };
+    read_facts(number, plants[plant_count++].facts);
 }
 
 /* The numbers of the library's descriptors. Returns how many. */
@@ -388,10 +435,23 @@ static size_t find_descriptors(int ret_numbers[PLANTS])
     return count;
 }
 
+static int find_last_descriptor(void)
+{
+    int          numbers[PLANTS];
+    const size_t count = find_descriptors(numbers);
+
+    return numbers[count - 1];
+}
+
 static void expect_all_whole(void)
 {
-    for (size_t i = 0; i < plant_count; i++)
+    for (size_t i = 0; i < plant_count; i++) {
+        char facts[FACTS];
+
+        read_facts(plants[i].number, facts);
+        assert_string_equal(facts, plants[i].facts);
         plants[i].kind->expect_whole(&plants[i]);
+    }
 }
 
 /* ---- A program that uses everything ----------------------------------------------------------------------------- */
@@ -482,6 +542,7 @@ static void expect_changes(struct uses *uses)
     struct queue             queue;
     const unsigned long      performs = queue_performs(&uses->queue);
     struct pollfd            ready = { .events = POLLIN };
+    unsigned                 looked_up;
 
     watcher_schedule_on(&fresh, expect_target(DESTINATION), uses->loop);
     queue_open(&queue, 0);
@@ -501,6 +562,11 @@ static void expect_changes(struct uses *uses)
     queue_await(&queue, 1);
     queue_await(&uses->queue, performs + 1);
     EXPECT(uses->asked, 0, NoRoute);
+    looked_up = resolver_calls("name.example");
+    etc_write(ETC_HOSTS, "192.0.2.9 another.example\n");
+    while (resolver_calls("name.example") == looked_up) /* the same addresses make no callback */
+        assert_true(SCRunLoopPerform(uses->loop, 0.01) >= 0);
+    etc_write(ETC_HOSTS, "");
     assert_true(SCNetworkReachabilitySetScheduler(queued, NULL));
     SCNetworkReachabilityRelease(queued);
     watcher_stop(&fresh);
@@ -575,6 +641,30 @@ TEST_EACH(a_file_in_the_place_of_one_descriptor_stays_whole_and_all_works_as_bef
     require_kind(row);
     for (current_place = (size_t)(row - kinds) % step; current_place < PLACES; current_place += step)
         child_run(plant_in_one_place);
+}
+
+/* The loop is whole, but events of its monitor can no longer come. */
+static void close_all_but_the_loop(void)
+{
+    SCRunLoopRef   loop = SCRunLoopCreate();
+    const int      last = find_last_descriptor();
+    struct watcher watcher;
+
+    set_default_route(true);
+    watcher_schedule_on(&watcher, expect_target(DESTINATION), loop);
+    (void)idle_perform(loop);
+    for (int fd = last + 1; fd <= find_last_descriptor(); fd++)
+        if (fd != writer.fd)
+            close(fd);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    set_default_route(false);
+    assert_int_equal(SCRunLoopPerform(loop, PATIENCE), 1);
+    assert_int_equal(watcher.flags, 0);
+}
+
+TEST(the_next_pass_of_a_loop_sees_that_the_descriptors_of_its_monitor_were_closed)
+{
+    child_run(close_all_but_the_loop);
 }
 
 static void ask_from_another_namespace(void)

@@ -166,7 +166,7 @@ static void change_user_of_the_thread(void)
     child_expect_end(helper);
 }
 
-TEST_EACH(the_next_event_of_the_library_thread_evaluates_for_the_new_user, families)
+TEST_EACH(the_library_thread_evaluates_for_the_new_user, families)
 {
     family = row;
     namespace_ip("%s", family->rule);
