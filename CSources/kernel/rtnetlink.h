@@ -34,7 +34,7 @@ struct rtnetlink {
     bool               groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
     enum source_routes source_routes;
 
-    uid_t user; /* see rtnetlink_update_user */
+    uid_t user; /* see rtnetlink_set_user */
 
     /* Of the sockets; the owner sets it. NULL: source-specific routes are not found. */
     struct netns_handle *netns;
@@ -62,14 +62,15 @@ static inline bool rtnetlink_is_ours(const struct rtnetlink *rtnetlink)
            (rtnetlink->events.socket.fd < 0 || descriptor_is_ours(&rtnetlink->events.socket));
 }
 
-/* Queries are for the packets of the process's user from now on: policy rules can select by user. Call it before the
- * queries of an evaluation or a round. Returns whether it is another user than before, so that all paths are stale. */
-static inline bool rtnetlink_update_user(struct rtnetlink *rtnetlink)
+/* Queries are for the packets of this user (process_user) from now on: policy rules can select by user. Call it before
+ * the queries of an evaluation or a round. Returns whether it is another user than before, so that all paths are
+ * stale. */
+static inline bool rtnetlink_set_user(struct rtnetlink *rtnetlink, uid_t user)
 {
-    const uid_t before = rtnetlink->user;
+    const bool is_another = rtnetlink->user != user;
 
-    rtnetlink->user = process_user();
-    return rtnetlink->user != before;
+    rtnetlink->user = user;
+    return is_another;
 }
 
 /* What rtnetlink_drain returns: bits. */

@@ -399,6 +399,11 @@ int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source)
     return list_is_empty(&source->node) ? 0 : add_source_to_epoll(loop, source);
 }
 
+uid_t runloop_user(SCRunLoopRef loop)
+{
+    return loop->user;
+}
+
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source)
 {
     source->due = true;

@@ -65,6 +65,10 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source);
 /* The source has opened another descriptor, because the program has closed the one before. Returns 0 or an errno. */
 int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source);
 
+/* process_user() when the current pass began, for sources that run. If the user changes while the thread waits, all
+ * sources run in the next pass: the C library interrupts the wait. */
+uid_t runloop_user(SCRunLoopRef loop);
+
 /* Makes a source run in the next pass. */
 void runloop_source_due_locked(SCRunLoopRef loop, struct source *source);
 

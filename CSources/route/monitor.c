@@ -243,7 +243,7 @@ static unsigned read_messages(struct monitor *monitor, struct news *news, int *r
         result = rtnetlink_drain(&monitor->rtnetlink, note_message, news, ret_error);
     else
         *ret_error = reopen_sockets(monitor);
-    if (rtnetlink_update_user(&monitor->rtnetlink))
+    if (rtnetlink_set_user(&monitor->rtnetlink, runloop_user(monitor->loop)))
         note_stale(news, STALE_CHECK);
     return result;
 }

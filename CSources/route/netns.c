@@ -216,7 +216,7 @@ static int evaluate_over_shared_socket_locked(const struct evaluate_call *call)
 {
     struct netns *netns = call->netns;
 
-    (void)rtnetlink_update_user(&netns->rtnetlink);
+    (void)rtnetlink_set_user(&netns->rtnetlink, process_user());
     rtnetlink_clear_unwatched_links(&netns->rtnetlink);
     return evaluate_questions(&netns->rtnetlink, call->cache, call->questions, call->extras, call->path);
 }
