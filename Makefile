@@ -285,7 +285,7 @@ $(BUILD)/tests/test-clock: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=recvfrom -W
                                        -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-lookup: TEST_LDFLAGS = -Wl,--wrap=getaddrinfo -Wl,--wrap=freeaddrinfo -Wl,--wrap=stat \
                                         -Wl,--wrap=pthread_create -Wl,--wrap=malloc -Wl,--wrap=calloc \
-                                        -Wl,--wrap=poll -Wl,--wrap=strcmp
+                                        -Wl,--wrap=poll -Wl,--wrap=strcmp -Wl,--wrap=clock_gettime
 $(BUILD)/tests/test-refresh: TEST_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime -Wl,--wrap=calloc \
                                          -Wl,--wrap=pthread_create -Wl,--wrap=inotify_init1 \
                                          -Wl,--wrap=inotify_add_watch -Wl,--wrap=poll -Wl,--wrap=open

@@ -4,28 +4,20 @@
  * look-ups. Each call on a name is compared with the same call on an address target, in the same run.
  *
  * Then the memory of each of 100,000 names, the threads that look them up, and a default route that goes and comes.
- * Then scheduling with 60,000 names in /etc/hosts, as block lists have.
  */
 #include <reachability/reachability.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "support/resolver.h"
 
 #define BLOCKS       41
 #define BLOCKS_SHORT 5
-#define BLOCKS_HOSTS 11
 #define TARGETS      250
 #define MANY         100000
 #define MANY_SHORT   10000
 #define TOGGLES      10
-#define HOSTS        60000
 
 static struct resolver_reply silent(const char *name)
 {
@@ -126,43 +118,6 @@ static bool compare(size_t blocks)
                               calls[call].threshold) &&
                  within;
     return within;
-}
-
-/* Mounts a file over /etc/hosts, in a new mount namespace. */
-static bool replace_hosts(void)
-{
-    char  name[] = "/tmp/benchmark-names-XXXXXX";
-    int   fd = mkstemp(name);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    bool  replaced;
-
-    if (file == NULL)
-        return false;
-    for (int i = 0; i < HOSTS; i++)
-        fprintf(file, "0.0.0.0 host-%d.block-%d.example.org\n", i, i % 1000);
-    fflush(file);
-    /* The library reads a very new file each time. */
-    futimens(fd, (const struct timespec[2]){ { 0 }, { 0 } });
-    fclose(file);
-    replaced = unshare(CLONE_NEWNS) == 0 && mount("", "/", "", MS_REC | MS_PRIVATE, "") == 0 &&
-               mount(name, "/etc/hosts", "", MS_BIND, "") == 0;
-    unlink(name);
-    return replaced;
-}
-
-static bool compare_with_many_hosts(size_t blocks)
-{
-    static struct measured ours, reference;
-
-    if (blocks > BLOCKS_HOSTS)
-        blocks = BLOCKS_HOSTS;
-    if (!replace_hosts()) {
-        printf("/etc/hosts cannot be replaced here\n");
-        return true;
-    }
-    measure_both(blocks, &ours, &reference);
-    return bench_report("schedule, many hosts", "an address", ours.calls[SCHEDULE], reference.calls[SCHEDULE], blocks,
-                        calls[SCHEDULE].threshold);
 }
 
 /* ---- Many names ------------------------------------------------------------------------------------------------- */
@@ -267,9 +222,6 @@ int main(int argc, char **argv)
     write_texts();
     within = compare(blocks);
     within = compare_many(&writer, is_short ? MANY_SHORT : MANY) && within;
-    await_no_thread();
-    resolver_begin(silent);
-    within = compare_with_many_hosts(blocks) && within;
     await_no_thread();
     writer_close(&writer);
     return within || is_short ? 0 : 1;

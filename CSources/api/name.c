@@ -184,6 +184,7 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
     const bool hides_failure = outdated || (result->in_pause && !lookups->failure_hidden);
 
     lookups->running = false;
+    lookups->doubted = result->slow || result->outcome == LOOKUP_FAILED;
     lookups->failure_hidden = hides_failure && result->outcome != LOOKUP_FOUND;
     plan_next_lookup_locked(target, questions == NULL || result->outcome == LOOKUP_FAILED || lookups->failure_hidden);
     if (questions != NULL && !lookups->failure_hidden)
@@ -211,10 +212,10 @@ static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, c
 
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
 
-static void start_lookup_locked(struct SCNetworkReachability *target, bool is_repeat, bool hosts_known)
+static void start_lookup_locked(struct SCNetworkReachability *target, enum lookup_kind kind)
 {
     struct lookups *lookups = lookups_of(target);
-    const int error = lookup_start(target->netns, target->state->parts->name, is_repeat, hosts_known, &lookups->waiter);
+    const int       error = lookup_start(target->netns, target->state->parts->name, kind, &lookups->waiter);
 
     lookups->running = error == 0 || error == EINPROGRESS;
     lookups->outdated = false;
@@ -226,7 +227,7 @@ static void start_lookup_locked(struct SCNetworkReachability *target, bool is_re
         plan_next_lookup_locked(target, true);
 }
 
-void name_start_lookups_locked(struct SCNetworkReachability *target, bool hosts_known)
+void name_start_lookups_locked(struct SCNetworkReachability *target)
 {
     struct lookups *lookups = lookups_of(target);
 
@@ -235,7 +236,7 @@ void name_start_lookups_locked(struct SCNetworkReachability *target, bool hosts_
         lookups->waiter.completed = receive_lookup_result;
     }
     lookups->retry_delay = RETRY_DELAY_FIRST;
-    start_lookup_locked(target, false, hosts_known);
+    start_lookup_locked(target, LOOKUP_FIRST);
 }
 
 void name_stop_lookups_locked(struct SCNetworkReachability *target)
@@ -260,5 +261,5 @@ void name_repeat_lookup_locked(struct SCNetworkReachability *target, bool change
     }
     if (lookups->running)
         lookup_cancel(&lookups->waiter);
-    start_lookup_locked(target, true, false);
+    start_lookup_locked(target, lookups->doubted ? LOOKUP_DOUBTED : LOOKUP_AGAIN);
 }

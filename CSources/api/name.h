@@ -6,9 +6,8 @@
 
 #include "api/target.h"
 
-/* Looks the name up from now on: the target has its first schedule. `hosts_known`: what is known of the hosts file is
- * current, so it need not be checked. */
-void name_start_lookups_locked(struct SCNetworkReachability *target, bool hosts_known);
+/* Looks the name up from now on: the target has its first schedule. */
+void name_start_lookups_locked(struct SCNetworkReachability *target);
 
 /* Stops the look-ups: the target has lost its last schedule. Ignores a late result, and forgets the addresses. */
 void name_stop_lookups_locked(struct SCNetworkReachability *target);

@@ -155,17 +155,6 @@ static bool add_to_loop(struct schedule *schedule)
     return added;
 }
 
-/* Watches what look-ups depend on. *ret_hosts_known: see name_start_lookups_locked. Returns 0 or an errno. */
-static int add_to_name_monitor(struct schedule *schedule, bool *ret_hosts_known)
-{
-    struct name_watch *watch = &schedule->parts->name->watch;
-    const int          error = name_monitor_join(schedule->loop, schedule->target->netns, watch);
-
-    if (error == 0)
-        *ret_hosts_known = name_monitor_files_are_current(schedule->loop, watch);
-    return error;
-}
-
 /* The target will be on two loops, which may evaluate its path at different times. Returns 0 or ENOMEM. */
 static int isolate_schedules_locked(struct schedule *added)
 {
@@ -210,12 +199,11 @@ int schedule_add_locked(struct schedule *schedule)
     struct SCNetworkReachability *target = schedule->target;
     struct target_state          *state = target->state;
     SCRunLoopRef                  loop = schedule->loop;
-    bool                          hosts_known = false;
     int                           error = isolate_schedules_locked(schedule);
 
     schedule->active = true;
     if (error == 0 && schedule->parts->name != NULL)
-        error = add_to_name_monitor(schedule, &hosts_known);
+        error = name_monitor_join(loop, target->netns, &schedule->parts->name->watch);
     schedule->watch.questions = state_questions_locked(state);
     if (schedule->watch.questions != NULL)
         counted_retain(&schedule->watch.questions->counted);
@@ -241,7 +229,7 @@ int schedule_add_locked(struct schedule *schedule)
     counted_retain(&target->counted);
     *last_place(state) = schedule;
     if (schedule->parts->name != NULL && state->schedules == schedule)
-        name_start_lookups_locked(target, hosts_known);
+        name_start_lookups_locked(target);
     else if (schedule->parts->name != NULL)
         name_monitor_set_deadline(loop, &schedule->parts->name->watch, state->parts->lookups->next);
     if (delivery_is_due_locked(target))

@@ -72,6 +72,7 @@ struct lookups {
     bool                          running;
     bool                          outdated;       /* something changed while it was running: repeat it */
     bool                          failure_hidden; /* the last result was a failure that is not reported */
+    bool                          doubted;        /* the last look-up failed, or was slow */
     int64_t                       retry_delay;
     int64_t                       next; /* when, by clock_now(); NEVER: when the current one ends */
 };

@@ -27,7 +27,8 @@ static unsigned    last_era;               /* the parent's, in a child that has 
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool     fork_handlers_registered; /* changed under the lock */
 
-#define BUCKETS 256
+#define BUCKETS     256
+#define SMALL_STACK (256 * 1024) /* the resolver uses less than 100 KiB */
 
 /* The open descriptors, by number; each number has one. Under the lock. */
 static struct descriptor *open_descriptors[BUCKETS];
@@ -220,7 +221,8 @@ int descriptor_read(const struct descriptor *descriptor, void *bytes, size_t siz
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
 
-int process_start_thread(void *(*run)(void *argument), void *argument, bool detached, pthread_t *ret)
+/* `stack`: the bytes of its stack; 0: as many as a thread of the program has. */
+static int start_thread(void *(*run)(void *argument), void *argument, bool detached, size_t stack, pthread_t *ret)
 {
     pthread_attr_t attributes;
     sigset_t       all, before;
@@ -229,6 +231,8 @@ int process_start_thread(void *(*run)(void *argument), void *argument, bool deta
     if (error != 0)
         return error;
     error = pthread_attr_setdetachstate(&attributes, detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
+    if (error == 0 && stack != 0)
+        error = pthread_attr_setstacksize(&attributes, stack);
     if (error == 0) {
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -236,5 +240,21 @@ int process_start_thread(void *(*run)(void *argument), void *argument, bool deta
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     pthread_attr_destroy(&attributes);
+    return error;
+}
+
+int process_start_thread(void *(*run)(void *argument), void *argument, bool detached, pthread_t *ret)
+{
+    return start_thread(run, argument, detached, 0, ret);
+}
+
+/* The variables of each thread are on its stack, and a program can have more of them than there is room for. */
+int process_start_small_thread(void *(*run)(void *argument), void *argument)
+{
+    pthread_t thread;
+    int       error = start_thread(run, argument, true, SMALL_STACK, &thread);
+
+    if (error == EINVAL)
+        error = start_thread(run, argument, true, 0, &thread);
     return error;
 }

@@ -128,4 +128,7 @@ static inline uid_t process_user(void)
 /* Starts a library thread, with all signals blocked. Returns 0 or an errno. */
 int process_start_thread(void *(*run)(void *argument), void *argument, bool detached, pthread_t *ret);
 
+/* The same: a detached thread with a small stack, of which there can be many. No code of the program may run on it. */
+int process_start_small_thread(void *(*run)(void *argument), void *argument);
+
 #endif

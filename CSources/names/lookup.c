@@ -1,11 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads that call getaddrinfo(3), and the queues of look-ups that wait for them. getaddrinfo can neither be
- * cancelled nor given a time limit: with a silent server it takes half a minute. So a few detached threads call it.
- * They end when the queues are empty. A thread that is stuck holds its look-up, but no cancelled waiter.
+ * The threads that call getaddrinfo(3), and the look-ups that wait for them. getaddrinfo can neither be cancelled nor
+ * given a time limit: with a silent server it takes many seconds. So detached threads call it, one for each look-up
+ * that may start, at most 64. A thread takes the next look-up when its own has ended, and ends if none may start.
  *
- * What this file must never do: let a caller wait, hold a lock while it calls the resolver or a waiter, or let names on
- * a dead server delay a name from /etc/hosts.
+ * The rule, which lookup_queue.c keeps: **a name that gets no reply delays no other.**
+ *
+ * - The *domain* of a name is the name without its first label, in its namespace. As a rule, one server has all names
+ *   of a domain.
+ * - A look-up is *trusted* or *doubtful*. Doubtful are those of a domain of which no name was answered yet, or whose
+ *   last trusted look-up was slow (it took more than 500 ms); those of a name that failed or was slow the last time;
+ *   and all that have become slow.
+ * - Doubtful look-ups start only while they are fewer than half of the 64. So trusted ones always find a thread.
+ * - Of these 32, a domain has at most half of what the other domains leave: a silent domain has 16, the second one 8.
+ *   So a domain that is new finds a thread, too. Names that failed have a share of their own: they do not delay the
+ *   other names of their domain.
+ * - Of the trusted look-ups, 16 of one domain start at once. Each quick answer lets one more start. So a living domain
+ *   doubles its speed in each round trip, up to 64, and one that falls silent has few threads when that is noticed.
+ * - First look-ups start before repeated ones, and those before names that failed. Domains take turns.
+ *
+ * There is one look-up of a name in a namespace at a time, and all who want the name wait for it. If a thread cannot be
+ * started, the name waits for those that there are.
+ *
+ * What this file must never do: let a caller wait, or hold a lock while it calls the resolver or a waiter.
  */
 #include "names/lookup.h"
 
@@ -13,44 +30,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/counted.h"
 #include "base/hash_tree.h"
 #include "base/list.h"
 #include "base/siphash.h"
-#include "names/resolvconf.h"
 
 #define THREAD_NAME "reach-resolver"
 
-/* In the order of priority. QUEUE_UNSORTED: it is not known whether /etc/hosts has the name, as the file has to be read
- * first. */
-enum queue { QUEUE_QUICK, QUEUE_UNSORTED, QUEUE_FIRST, QUEUE_AGAIN, QUEUES };
-
-/* One thread is reserved for the first two queues. */
-enum worker_kind { WORKER_QUICK, WORKER_ANY, WORKER_KINDS };
-static const int workers_limit[WORKER_KINDS] = { 1, 3 };
-
-/* One look-up, shared by all who wait for the name in the namespace. It has one owner: the queue, then the worker that
+/* One look-up, shared by all who wait for the name in the namespace. It has one owner: the queue, then the thread that
  * took it. A queued look-up is freed with its last waiter; one under way is freed when getaddrinfo returns. */
 struct lookup {
-    struct list      node; /* in a queue, or in pool.running */
-    struct list      waiters;
-    struct hash_node tree_node; /* in pool.lookups */
-    struct netns    *netns;     /* retained while a worker has the look-up; before that the waiters' owners retain it */
-    uint8_t          queue, slow_queue;  /* where it is; where it belongs if /etc/hosts does not have the name */
-    bool             running;            /* a worker has it */
-    bool             outdated, in_pause; /* as of struct lookup_result */
-    char             name[];
+    struct lookup_turn turn;
+    struct list        waiters;
+    struct hash_node   tree_node; /* in pool.lookups */
+    struct netns      *netns; /* retained while a thread has the look-up; before that the waiters' owners retain it */
+    bool               outdated, in_pause; /* as of struct lookup_result */
+    char               name[];
 };
 
 /* Under process_lock. A child starts with an empty pool: the threads stayed with the parent. */
 static struct {
-    unsigned          era;
-    bool              prepared;
-    int               workers[WORKER_KINDS]; /* including those that are being started */
-    int               starting[WORKER_KINDS];
-    struct list       queues[QUEUES];
-    struct list       running; /* look-ups that workers have */
-    struct hash_node *lookups; /* all, by name and namespace */
+    unsigned            era;
+    bool                prepared;
+    unsigned            threads; /* including those that are being started: queue.coming */
+    struct lookup_queue queue;
+    struct hash_node   *lookups; /* all, by name and namespace */
 } pool;
 
 static void prepare_pool_locked(void)
@@ -58,17 +63,20 @@ static void prepare_pool_locked(void)
     if (pool.prepared && pool.era == process_era())
         return;
     memset(&pool, 0, sizeof pool);
-    for (size_t i = 0; i < QUEUES; i++)
-        list_init(&pool.queues[i]);
-    list_init(&pool.running);
+    lookup_queue_init(&pool.queue);
     pool.era = process_era();
     pool.prepared = true;
+}
+
+static struct lookup *lookup_of_turn(struct lookup_turn *turn)
+{
+    return turn == NULL ? NULL : container_of(turn, struct lookup, turn);
 }
 
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
 
 /* With a secret key, so that nobody can choose names that make look-ups slow. */
-static uint64_t hash_name(const struct netns *netns, const char *name)
+static uint64_t hash_text(const struct netns *netns, const char *text, size_t length)
 {
     unsigned char        key[SIPHASH_KEY_SIZE];
     const unsigned char *address = (const unsigned char *)&netns;
@@ -76,10 +84,24 @@ static uint64_t hash_name(const struct netns *netns, const char *name)
     memcpy(key, siphash_process_key(), sizeof key);
     for (size_t i = 0; i < sizeof netns; i++)
         key[i] ^= address[i];
-    return siphash(name, strlen(name), key);
+    return siphash(text, length, key);
 }
 
-static struct lookup *lookup_create(struct netns *netns, const char *name, enum queue queue, enum queue slow_queue,
+/* Case and a final dot do not matter. */
+static uint64_t hash_domain(const struct netns *netns, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    char        domain[LOOKUP_NAME_LIMIT];
+    size_t      length = dot == NULL ? 0 : strlen(dot + 1);
+
+    if (length > 0 && dot[length] == '.')
+        length--;
+    for (size_t i = 0; i < length; i++)
+        domain[i] = (char)(dot[1 + i] >= 'A' && dot[1 + i] <= 'Z' ? dot[1 + i] - 'A' + 'a' : dot[1 + i]);
+    return hash_text(netns, domain, length);
+}
+
+static struct lookup *lookup_create(struct netns *netns, const char *name, enum lookup_kind kind,
                                     struct lookup_waiter *waiter)
 {
     const size_t   size = strlen(name) + 1;
@@ -89,10 +111,9 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, enum 
     if (lookup == NULL)
         return NULL;
     *lookup = (struct lookup){ .netns = netns,
-                               .tree_node = { .hash = hash_name(netns, name) },
-                               .queue = (uint8_t)queue,
-                               .slow_queue = (uint8_t)slow_queue };
-    list_init(&lookup->node);
+                               .tree_node = { .hash = hash_text(netns, name, size - 1) },
+                               .turn = { .kind = (uint8_t)kind } };
+    list_init(&lookup->turn.node);
     list_init(&lookup->waiters);
     memcpy(lookup->name, name, size);
     return lookup;
@@ -113,24 +134,21 @@ static struct lookup *find_lookup_locked(const struct lookup *wanted)
     return node == NULL ? NULL : container_of(node, struct lookup, tree_node);
 }
 
-static void add_to_pool_locked(struct lookup *lookup)
+static void add_to_pool_locked(struct lookup *lookup, struct lookup_domain *domain)
 {
     hash_tree_add(&pool.lookups, &lookup->tree_node);
-    list_append(&pool.queues[lookup->queue], &lookup->node);
+    lookup->turn.domain = domain;
+    domain->references++;
+    lookup_queue_add(&pool.queue, &lookup->turn);
 }
 
-static void remove_from_pool_locked(struct lookup *lookup)
+/* The look-up is not under way, or was ended. Returns what lookup_queue_release returns. */
+static struct lookup_domain *remove_from_pool_locked(struct lookup *lookup)
 {
     hash_tree_remove(&pool.lookups, &lookup->tree_node);
-    list_remove(&lookup->node);
-}
-
-static void move_to_queue_locked(struct lookup *lookup, enum queue queue)
-{
-    list_remove(&lookup->node);
-    lookup->queue = (uint8_t)queue;
-    lookup->running = false;
-    list_append(&pool.queues[queue], &lookup->node);
+    if (!lookup->turn.running)
+        lookup_queue_remove(&pool.queue, &lookup->turn);
+    return lookup_queue_release(&pool.queue, lookup->turn.domain);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -156,14 +174,19 @@ static struct lookup_waiter *next_waiter(struct lookup *lookup, unsigned *ret_tu
 /* The look-up leaves the pool first, so that a later lookup_start begins a new one. */
 static void deliver_result(struct lookup *lookup, struct lookup_result *result)
 {
+    const int64_t         now = clock_now();
+    struct lookup_domain *unused;
     struct lookup_waiter *waiter;
     unsigned              turn;
 
     process_lock();
-    remove_from_pool_locked(lookup);
+    lookup_queue_end(&pool.queue, &lookup->turn, result->outcome != LOOKUP_FAILED, now);
+    unused = remove_from_pool_locked(lookup);
+    result->slow = lookup->turn.slow;
     result->outdated = lookup->outdated;
     result->in_pause = lookup->in_pause;
     process_unlock();
+    free(unused);
     while ((waiter = next_waiter(lookup, &turn)) != NULL) {
         struct counted *owner = waiter->owner;
 
@@ -184,255 +207,165 @@ static void run_lookup(struct lookup *lookup)
     deliver_result(lookup, &result);
 }
 
-/* ---- Workers ---------------------------------------------------------------------------------------------------- */
+/* ---- Threads ---------------------------------------------------------------------------------------------------- */
 
-static bool may_add_worker_locked(enum worker_kind kind)
+/* Returns the next look-up for a thread. `arrives_for`: the thread is new, and was started for this domain. NULL: it
+ * must end. */
+static struct lookup *take_lookup(struct lookup_domain *arrives_for)
 {
-    return pool.workers[kind] < workers_limit[kind];
-}
+    const int64_t         now = clock_now();
+    struct lookup_domain *unused = NULL;
+    struct lookup        *lookup;
 
-/* Starting a thread can still fail, so threads that are being started do not count. Each thread that counts looks into
- * the queues before it ends. (A thread that ended before pthread_create returned makes this one too few for a
- * moment.) */
-static int count_started_workers_locked(enum worker_kind kind)
-{
-    return pool.workers[kind] - pool.starting[kind];
-}
-
-/* Takes the first look-up of the first `queues` queues; NULL: there is none. */
-static struct lookup *pop_lookup_locked(size_t queues)
-{
-    struct list *node = NULL;
-
-    for (size_t i = 0; i < queues && node == NULL; i++)
-        node = list_pop(&pool.queues[i]);
-    return node == NULL ? NULL : container_of(node, struct lookup, node);
-}
-
-/* What a quick worker takes when its own queues are empty. Another worker may have taken the look-up for which this one
- * was started; then the look-up of the other worker is left. So the quick worker becomes one of the other kind, if
- * there may be one more. It also takes a look-up if all workers of the other kind are only being started. */
-static struct lookup *pop_slow_lookup_locked(enum worker_kind *kind)
-{
-    const bool     changes_kind = may_add_worker_locked(WORKER_ANY);
-    const bool     may_take = changes_kind || count_started_workers_locked(WORKER_ANY) <= 0;
-    struct lookup *lookup = may_take ? pop_lookup_locked(QUEUES) : NULL;
-
-    if (lookup != NULL && changes_kind) {
-        pool.workers[WORKER_QUICK]--;
-        pool.workers[WORKER_ANY]++;
-        *kind = WORKER_ANY;
+    process_lock();
+    if (arrives_for != NULL) {
+        lookup_queue_arrive(&pool.queue, arrives_for);
+        unused = lookup_queue_release(&pool.queue, arrives_for);
     }
+    lookup = lookup_of_turn(lookup_queue_begin(&pool.queue, now));
+    if (lookup != NULL) {
+        lookup->outdated = lookup->in_pause = false;
+        netns_retain_locked(lookup->netns);
+    } else {
+        pool.threads--;
+    }
+    process_unlock();
+    free(unused);
     return lookup;
 }
 
-/* Returns the worker's next look-up. NULL: the worker must end. */
-static struct lookup *take_lookup(enum worker_kind *kind)
+static int add_thread(void);
+
+static void *run_thread(void *domain)
 {
     struct lookup *lookup;
 
-    process_lock();
-    lookup = pop_lookup_locked(*kind == WORKER_QUICK ? QUEUE_UNSORTED + 1 : QUEUES);
-    if (lookup == NULL && *kind == WORKER_QUICK)
-        lookup = pop_slow_lookup_locked(kind);
-    if (lookup != NULL) {
-        lookup->running = true;
-        lookup->outdated = lookup->in_pause = false;
-        list_append(&pool.running, &lookup->node);
-        netns_retain_locked(lookup->netns);
-    } else {
-        pool.workers[*kind]--;
-    }
-    process_unlock();
-    return lookup;
-}
-
-static void *run_worker(void *argument);
-
-/* Starts one more worker of the kind. Returns 0; EBUSY: there are others, but if they are as many as the limit, all of
- * them may only be being started; or another errno: there is none that has started. */
-static int add_worker(enum worker_kind kind)
-{
-    pthread_t thread;
-    bool      may_add;
-    int       error;
-
-    process_lock();
-    may_add = may_add_worker_locked(kind);
-    if (may_add) {
-        pool.workers[kind]++;
-        pool.starting[kind]++;
-    }
-    process_unlock();
-    if (!may_add)
-        return EBUSY;
-    error = process_start_thread(run_worker, (void *)(intptr_t)kind, true, &thread);
-    process_lock();
-    pool.starting[kind]--;
-    if (error != 0)
-        pool.workers[kind]--;
-    if (error != 0 && count_started_workers_locked(kind) > 0)
-        error = EBUSY; /* the others empty the queues */
-    process_unlock();
-    return error;
-}
-
-static bool has_started_workers(void)
-{
-    bool has;
-
-    process_lock();
-    has = count_started_workers_locked(WORKER_QUICK) + count_started_workers_locked(WORKER_ANY) > 0;
-    process_unlock();
-    return has;
-}
-
-/* Makes sure that a worker takes what is in the queue. A quick name can be queued behind one that is not quick: then a
- * worker of the other kind takes it. Returns what lookup_start returns. */
-static int ensure_worker(enum queue queue)
-{
-    const int quick = queue <= QUEUE_UNSORTED ? add_worker(WORKER_QUICK) : ENOMEM;
-    int       any;
-
-    if (quick == 0)
-        return 0;
-    any = add_worker(WORKER_ANY);
-    if (any == 0 || (any != EBUSY && quick != EBUSY))
-        return any;
-    return has_started_workers() ? 0 : EINPROGRESS;
-}
-
-/* Reading /etc/hosts may take a while. So a worker does it, and not the caller of lookup_start. */
-static bool belongs_to_slow_queue(const struct lookup *lookup, enum worker_kind kind)
-{
-    return kind == WORKER_QUICK && lookup->queue == QUEUE_UNSORTED && !resolvconf_hosts_has(lookup->name);
-}
-
-/* Moves the look-up to its slow queue, or frees it if it has no waiter any more. */
-static void return_to_queue(struct lookup *lookup)
-{
-    struct netns *netns = lookup->netns;
-    bool          has_waiters;
-
-    process_lock();
-    has_waiters = !list_is_empty(&lookup->waiters);
-    if (has_waiters)
-        move_to_queue_locked(lookup, (enum queue)lookup->slow_queue);
-    else
-        remove_from_pool_locked(lookup);
-    process_unlock();
-    if (!has_waiters)
-        free(lookup);
-    netns_release(netns);
-}
-
-static void *run_worker(void *argument)
-{
-    enum worker_kind kind = (enum worker_kind)(intptr_t)argument;
-    struct lookup   *lookup;
-
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     resolver_prepare_thread();
-    while ((lookup = take_lookup(&kind)) != NULL) {
-        if (belongs_to_slow_queue(lookup, kind)) {
-            return_to_queue(lookup);
-            (void)add_worker(WORKER_ANY); /* if that fails, this worker takes it later */
-        } else {
-            run_lookup(lookup);
-        }
+    for (lookup = take_lookup(domain); lookup != NULL; lookup = take_lookup(NULL)) {
+        (void)add_thread(); /* this one may be stuck for long */
+        run_lookup(lookup);
     }
     return NULL;
 }
 
-/* ---- Starting and cancelling ------------------------------------------------------------------------------------ */
-
-static void raise_priority_locked(struct lookup *lookup, enum queue queue, enum queue slow_queue)
+/* Starts a thread if a look-up may start for which none is coming. Returns 0, also if there is no such look-up, or an
+ * errno. */
+static int add_thread(void)
 {
-    if (slow_queue < lookup->slow_queue)
-        lookup->slow_queue = (uint8_t)slow_queue;
-    if (!lookup->running && queue < lookup->queue)
-        move_to_queue_locked(lookup, queue);
+    const int64_t         now = clock_now();
+    struct lookup_domain *domain = NULL, *unused = NULL;
+    int                   error;
+
+    process_lock();
+    if (pool.threads < LOOKUP_LIMIT)
+        domain = lookup_queue_call_thread(&pool.queue, now);
+    pool.threads += domain != NULL;
+    process_unlock();
+    if (domain == NULL)
+        return 0;
+    error = process_start_small_thread(run_thread, domain);
+    if (error == 0)
+        return 0;
+    process_lock();
+    pool.threads--;
+    lookup_queue_arrive(&pool.queue, domain);
+    unused = lookup_queue_release(&pool.queue, domain);
+    process_unlock();
+    free(unused);
+    return error;
 }
+
+/* ---- Starting and cancelling ------------------------------------------------------------------------------------ */
 
 static void add_waiter_locked(struct lookup *lookup, struct lookup_waiter *waiter)
 {
     /* While a look-up has no waiter, changes may have passed without a lookup_mark_outdated. */
-    if (lookup->running && list_is_empty(&lookup->waiters))
+    if (lookup->turn.running && list_is_empty(&lookup->waiters))
         lookup->outdated = true;
     waiter->lookup = lookup;
     list_append(&lookup->waiters, &waiter->node);
 }
 
-/* Consumes `fresh`. It is queued, unless there is a look-up of the same name: then the waiter joins that one. Returns
- * whether a worker has to take the look-up. */
-static bool join_or_queue(struct lookup *fresh, struct lookup_waiter *waiter)
+/* Consumes `fresh`. It is queued, unless there is a look-up of the same name: then the waiter joins that one. Consumes
+ * `fresh_domain`, which is NULL if the waiter has a domain already. */
+static void join_or_queue(struct lookup *fresh, struct lookup_domain *fresh_domain, struct lookup_waiter *waiter)
 {
     struct lookup *lookup;
-    bool           is_queued;
 
     process_lock();
     prepare_pool_locked();
+    if (waiter->domain == NULL)
+        waiter->domain = lookup_queue_domain(&pool.queue, hash_domain(fresh->netns, fresh->name), fresh_domain);
+    if (waiter->domain == fresh_domain)
+        fresh_domain = NULL;
     lookup = find_lookup_locked(fresh);
-    if (lookup != NULL) {
-        raise_priority_locked(lookup, (enum queue)fresh->queue, (enum queue)fresh->slow_queue);
-    } else {
-        lookup = fresh;
-        add_to_pool_locked(lookup);
-    }
+    if (lookup == NULL)
+        add_to_pool_locked(lookup = fresh, waiter->domain);
+    else if (!lookup->turn.running)
+        lookup_queue_raise(&pool.queue, &lookup->turn, (enum lookup_kind)fresh->turn.kind);
     add_waiter_locked(lookup, waiter);
-    is_queued = !lookup->running;
     process_unlock();
     if (lookup != fresh)
         waiter->spare = fresh;
-    return is_queued;
+    free(fresh_domain);
 }
 
-static enum queue choose_queue(const char *name, enum queue slow_queue, bool hosts_known)
+/* What lookup_start returns after add_thread has returned `error`. Each thread that has started looks into the queue
+ * before it ends, so a look-up that waits for one will start. */
+static int status_of_waiter(const struct lookup_waiter *waiter, int error)
 {
-    switch (resolvconf_check_hosts(name, hosts_known)) {
-    case HOSTS_HAS:
-        return QUEUE_QUICK;
-    case HOSTS_UNREAD:
-        return QUEUE_UNSORTED;
-    default:
-        return slow_queue;
-    }
+    int status = error;
+
+    process_lock();
+    if (waiter->lookup == NULL || waiter->lookup->turn.running || pool.threads > pool.queue.coming)
+        status = 0;
+    else if (pool.queue.coming > 0)
+        status = EINPROGRESS;
+    process_unlock();
+    return status;
 }
 
-int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_known, struct lookup_waiter *waiter)
+int lookup_start(struct netns *netns, const char *name, enum lookup_kind kind, struct lookup_waiter *waiter)
 {
-    const enum queue slow_queue = again ? QUEUE_AGAIN : QUEUE_FIRST;
-    const enum queue queue = choose_queue(name, slow_queue, hosts_known);
-    struct lookup   *lookup = lookup_create(netns, name, queue, slow_queue, waiter);
-    int              error;
+    struct lookup        *lookup = lookup_create(netns, name, kind, waiter);
+    struct lookup_domain *domain = NULL;
+    int                   status;
 
-    if (lookup == NULL)
+    if (waiter->domain == NULL)
+        domain = malloc(sizeof *domain);
+    if (lookup == NULL || (waiter->domain == NULL && domain == NULL)) {
+        free(domain);
+        waiter->spare = lookup;
         return ENOMEM;
-    if (!join_or_queue(lookup, waiter))
-        return 0;
-    error = ensure_worker(queue);
-    if (error != 0 && error != EINPROGRESS)
+    }
+    join_or_queue(lookup, domain, waiter);
+    status = status_of_waiter(waiter, add_thread());
+    if (status != 0 && status != EINPROGRESS)
         lookup_cancel(waiter);
-    return error;
+    return status;
 }
 
 void lookup_mark_outdated(const struct netns *netns, bool in_pause)
 {
     process_lock();
     prepare_pool_locked();
-    list_for_each(node, &pool.running) {
-        struct lookup *lookup = container_of(node, struct lookup, node);
+    for (size_t i = 0; i < 2; i++) {
+        list_for_each(node, &pool.queue.running[i]) {
+            struct lookup *lookup = lookup_of_turn(container_of(node, struct lookup_turn, node));
 
-        if (lookup->netns == netns)
-            *(in_pause ? &lookup->in_pause : &lookup->outdated) = true;
+            if (lookup->netns == netns)
+                *(in_pause ? &lookup->in_pause : &lookup->outdated) = true;
+        }
     }
     process_unlock();
 }
 
 void lookup_cancel(struct lookup_waiter *waiter)
 {
-    struct lookup *lookup;
-    bool           is_last = false;
+    struct lookup_domain *unused[2] = { NULL };
+    struct lookup        *lookup;
+    bool                  is_last = false;
 
     process_lock();
     waiter->turn++;
@@ -440,11 +373,16 @@ void lookup_cancel(struct lookup_waiter *waiter)
     waiter->lookup = NULL;
     if (lookup != NULL) {
         list_remove(&waiter->node);
-        is_last = !lookup->running && list_is_empty(&lookup->waiters);
+        is_last = !lookup->turn.running && list_is_empty(&lookup->waiters);
         if (is_last)
-            remove_from_pool_locked(lookup);
+            unused[0] = remove_from_pool_locked(lookup);
     }
+    if (waiter->domain != NULL)
+        unused[1] = lookup_queue_release(&pool.queue, waiter->domain);
+    waiter->domain = NULL;
     process_unlock();
+    free(unused[0]);
+    free(unused[1]);
     if (!is_last)
         return;
     free(waiter->spare); /* if it joined a look-up of another waiter */

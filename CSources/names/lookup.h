@@ -6,6 +6,7 @@
 
 #include "base/counted.h"
 #include "base/list.h"
+#include "names/lookup_queue.h"
 #include "names/resolver.h"
 #include "route/netns.h"
 
@@ -17,28 +18,29 @@ struct lookup;
  * While the waiter waits, the caller holds a reference to `owner`: it calls lookup_cancel before it drops the last one,
  * and lookup_waiter_close before it frees the waiter. */
 struct lookup_waiter {
-    struct list     node;
-    struct lookup  *lookup; /* NULL: does not wait */
-    struct lookup  *spare;  /* memory of a cancelled look-up, for the next: cancelling takes no free(3); or NULL */
-    struct counted *owner;  /* retained during `completed` */
-    unsigned        turn;   /* lookup_cancel increments it */
+    struct list           node;
+    struct lookup        *lookup; /* NULL: does not wait */
+    struct lookup        *spare; /* memory of a cancelled look-up, for the next: cancelling takes no free(3); or NULL */
+    struct lookup_domain *domain; /* a reference, from the first lookup_start until lookup_cancel; or NULL */
+    struct counted       *owner;  /* retained during `completed` */
+    unsigned              turn;   /* lookup_cancel increments it */
     /* Delivers the result on a resolver thread, without a lock. `turn` is the turn in which the waiter began to wait.
      * If the waiter has another turn by now, the result is late and must be dropped. */
     void (*completed)(struct lookup_waiter *waiter, unsigned turn, const struct lookup_result *result);
 };
 
 /* Queues a look-up of the name in the namespace, or joins the one that is queued or under way. The waiter must not wait
- * already. Never waits for the resolver. `again`: first look-ups have priority over this one. `hosts_known`: see
- * resolvconf_check_hosts. Returns 0, EINPROGRESS or another errno. EINPROGRESS: the look-up is queued, but needs a
- * thread that another caller is starting; if the start fails, nothing reports it. Any other errno, such as ENOMEM:
- * `completed` will not be called. */
-int lookup_start(struct netns *netns, const char *name, bool again, bool hosts_known, struct lookup_waiter *waiter);
+ * already. Never waits for the resolver. Returns 0, EINPROGRESS or another errno. EINPROGRESS: the look-up is queued,
+ * but needs a thread that another caller is starting; if the start fails, nothing reports it. Any other errno, such as
+ * ENOMEM: `completed` will not be called. */
+int lookup_start(struct netns *netns, const char *name, enum lookup_kind kind, struct lookup_waiter *waiter);
 
 /* Name servers may return other addresses in the namespace from now on: the results of look-ups under way are outdated.
  * `in_pause`: the change counts at the end of the pause. The look-ups are repeated then. */
 void lookup_mark_outdated(const struct netns *netns, bool in_pause);
 
-/* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. */
+/* Ends the waiter's turn. Afterwards `completed` can only be called if that call has begun already. The waiter forgets
+ * its domain; the library does so with the last name of the domain. */
 void lookup_cancel(struct lookup_waiter *waiter);
 
 /* Frees what a waiter that does not wait keeps. */

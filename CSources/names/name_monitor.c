@@ -45,7 +45,7 @@ struct name_monitor {
     struct resolver_files files;
     struct watched_path   paths[PATHS];
     struct change_pause   pauses[CHANGES]; /* on the driving thread */
-    bool                  servers_unknown; /* the resolver files could not be read; under the loop's lock */
+    bool                  servers_unknown; /* the resolver files could not be read; on the driving thread */
 };
 
 static void name_monitor_free(struct counted *counted)
@@ -107,9 +107,7 @@ static bool update_servers(struct name_monitor *name_monitor)
     struct questions    *questions;
     const int            error = resolvconf_server_questions(&questions);
 
-    runloop_lock(name_monitor->loop);
     name_monitor->servers_unknown = error != 0;
-    runloop_unlock(name_monitor->loop);
     if (error != 0)
         return false;
     monitor_set_questions(name_monitor->loop, &watched->watch, questions);
@@ -122,8 +120,6 @@ static void note_changed_files(struct name_monitor *name_monitor, int64_t now)
 {
     bool changed = resolver_files_check(&name_monitor->files);
 
-    if (changed)
-        resolvconf_recheck_hosts();
     if (changed || name_monitor->servers_unknown)
         changed = update_servers(name_monitor) || changed;
     if (changed)
@@ -271,7 +267,6 @@ static int name_monitor_create(SCRunLoopRef loop, struct netns *netns, struct na
     name_monitor->netns = netns;
     netns_retain(netns);
     resolver_files_open(&name_monitor->files);
-    resolvconf_recheck_hosts();
     name_monitor->source = (struct source){ .descriptor = resolver_files_descriptor(&name_monitor->files),
                                             .deadline = NEVER,
                                             .run = name_monitor_run };
@@ -354,16 +349,6 @@ void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch)
     runloop_unlock(loop);
     if (last)
         name_monitor_end(name_monitor);
-}
-
-bool name_monitor_files_are_current(SCRunLoopRef loop, const struct name_watch *name_watch)
-{
-    bool are_current;
-
-    runloop_lock(loop);
-    are_current = !name_watch->monitor->servers_unknown && resolver_files_are_current(&name_watch->monitor->files);
-    runloop_unlock(loop);
-    return are_current;
 }
 
 void name_monitor_set_deadline(SCRunLoopRef loop, struct name_watch *name_watch, int64_t deadline)

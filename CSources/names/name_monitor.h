@@ -31,9 +31,6 @@ struct name_watch {
 int  name_monitor_join(SCRunLoopRef loop, struct netns *netns, struct name_watch *name_watch);
 void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch);
 
-/* Returns whether what the library has read of the resolver files is current. */
-bool name_monitor_files_are_current(SCRunLoopRef loop, const struct name_watch *name_watch);
-
 void name_monitor_set_deadline(SCRunLoopRef loop, struct name_watch *name_watch, int64_t deadline);
 
 #endif

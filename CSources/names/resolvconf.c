@@ -33,18 +33,10 @@ struct servers {
     bool              used_upstream;
 };
 
-struct hosts {
-    struct counted      counted; /* because it is searched without the lock */
-    struct filestamp    stamp;
-    struct hosts_index *index;
-};
-
 /* Under process_lock. */
 static struct {
     unsigned       users;
     struct servers servers;
-    struct hosts  *hosts;          /* NULL: not cached */
-    unsigned       hosts_rechecks; /* counts the calls of resolvconf_recheck_hosts */
 } cache;
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
@@ -79,35 +71,17 @@ void resolvconf_retain(void)
     process_unlock();
 }
 
-static void hosts_free(struct counted *counted)
-{
-    struct hosts *hosts = container_of(counted, struct hosts, counted);
-
-    free(hosts->index);
-    free(hosts);
-}
-
-static void hosts_release(struct hosts *hosts)
-{
-    if (hosts != NULL)
-        counted_release(&hosts->counted);
-}
-
 void resolvconf_release(void)
 {
     struct questions *questions = NULL;
-    struct hosts     *hosts = NULL;
 
     process_lock();
     if (--cache.users == 0) {
         questions = cache.servers.questions;
-        hosts = cache.hosts;
         cache.servers.questions = NULL;
-        cache.hosts = NULL;
     }
     process_unlock();
     questions_release(questions);
-    hosts_release(hosts);
 }
 
 /* ---- Name servers ----------------------------------------------------------------------------------------------- */
@@ -256,106 +230,4 @@ int resolvconf_servers(struct name_server ret[CONFFILE_SERVERS], size_t *ret_cou
     memcpy(ret, upstream, count * sizeof *ret);
     *ret_count = count;
     return 0;
-}
-
-/* ---- Hosts ------------------------------------------------------------------------------------------------------ */
-
-/* NULL: the file could not be read, or there is no memory. */
-static struct hosts *load_hosts(void)
-{
-    struct hosts    *hosts = malloc(sizeof *hosts);
-    struct file_text text;
-
-    if (hosts == NULL || read_resolver_file(HOSTS, &text) != 0) {
-        free(hosts);
-        return NULL;
-    }
-    counted_init(&hosts->counted, hosts_free);
-    hosts->stamp = text.stamp;
-    hosts->index = conffile_index_hosts(text.bytes, text.length);
-    free(text.bytes);
-    if (hosts->index != NULL)
-        return hosts;
-    free(hosts);
-    return NULL;
-}
-
-/* Returns the cached file with a reference. NULL: it is not cached, or it is stale. */
-static struct hosts *cached_hosts(bool hosts_known)
-{
-    struct hosts *hosts;
-
-    process_lock();
-    hosts = cache.hosts;
-    if (hosts != NULL)
-        counted_retain(&hosts->counted);
-    process_unlock();
-    if (hosts == NULL || hosts_known || file_is_unchanged(HOSTS, &hosts->stamp))
-        return hosts;
-    hosts_release(hosts);
-    return NULL;
-}
-
-/* Replaces the cached file; NULL: drops it. Consumes the reference. `rechecks`: does nothing if hosts_rechecks differs,
- * as the file may have changed while it was read. */
-static void set_cached_hosts(struct hosts *hosts, const unsigned *rechecks)
-{
-    struct hosts *before = hosts;
-
-    process_lock();
-    if (cache.users > 0 && (rechecks == NULL || *rechecks == cache.hosts_rechecks)) {
-        before = cache.hosts;
-        cache.hosts = hosts;
-    }
-    process_unlock();
-    hosts_release(before);
-}
-
-void resolvconf_recheck_hosts(void)
-{
-    struct hosts *hosts;
-
-    process_lock();
-    cache.hosts_rechecks++;
-    process_unlock();
-    hosts = cached_hosts(false);
-    if (hosts == NULL)
-        set_cached_hosts(NULL, NULL);
-    hosts_release(hosts);
-}
-
-/* Consumes the reference. */
-static bool search_hosts(struct hosts *hosts, const char *name)
-{
-    const bool has = hosts_index_has(hosts->index, name);
-
-    hosts_release(hosts);
-    return has;
-}
-
-enum hosts_verdict resolvconf_check_hosts(const char *name, bool hosts_known)
-{
-    struct hosts *hosts = cached_hosts(hosts_known);
-
-    if (hosts == NULL)
-        return HOSTS_UNREAD;
-    return search_hosts(hosts, name) ? HOSTS_HAS : HOSTS_HAS_NOT;
-}
-
-bool resolvconf_hosts_has(const char *name)
-{
-    struct hosts *hosts = cached_hosts(false);
-    unsigned      rechecks;
-
-    if (hosts != NULL)
-        return search_hosts(hosts, name);
-    process_lock();
-    rechecks = cache.hosts_rechecks;
-    process_unlock();
-    hosts = load_hosts();
-    if (hosts == NULL)
-        return false;
-    counted_retain(&hosts->counted);
-    set_cached_hosts(hosts, &rechecks);
-    return search_hosts(hosts, name);
 }

@@ -3,8 +3,8 @@
 #define REACHABILITY_RESOLVCONF_H
 
 /*
- * Reads two things from the resolver files: where the name servers are, and which names are in hosts(5), so that they
- * need no server. It reads the files that the process sees, for targets in all network namespaces.
+ * Reads from the resolver files where the name servers are. It reads the files that the process sees, for targets in
+ * all network namespaces.
  *
  * Nothing here decides which addresses a name has. Only the system's resolver does.
  */
@@ -29,17 +29,5 @@ int resolvconf_server_questions(struct questions **ret);
 /* Reads the name servers of resolv.conf. If all are systemd-resolved's stub, and it says which servers it uses, reads
  * those. Caches nothing. Returns 0, or an errno: a file could not be read. */
 int resolvconf_servers(struct name_server ret[CONFFILE_SERVERS], size_t *ret_count);
-
-/* Returns whether hosts(5) has the name, so that its look-up should be quick. Reads the file if it has changed. */
-bool resolvconf_hosts_has(const char *name);
-
-/* The same, but never reads the file, which may be long. `hosts_known`: the cached file is current, so that its stamp
- * need not be checked. */
-enum hosts_verdict { HOSTS_HAS, HOSTS_HAS_NOT, HOSTS_UNREAD };
-enum hosts_verdict resolvconf_check_hosts(const char *name, bool hosts_known);
-
-/* Drops the cached hosts(5) if the file has changed. A caller that passes `hosts_known` must call this after every
- * change of the resolver files. */
-void resolvconf_recheck_hosts(void);
 
 #endif

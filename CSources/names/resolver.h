@@ -25,6 +25,7 @@ struct lookup_result {
     enum lookup_outcome   outcome;
     size_t                count;    /* not 0 if the outcome is LOOKUP_FOUND */
     struct found_address *items;    /* in the resolver's order */
+    bool                  slow;     /* it took more than half a second */
     bool                  outdated; /* something changed after the look-up had begun: repeat it */
     bool                  in_pause; /* the same, but the repetition comes later: see change_pause.h */
 };

@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define LINKS_LIMIT 8 /* symbolic links to follow in one path */
@@ -211,14 +210,6 @@ void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, stru
 bool resolver_files_are_watched(const struct resolver_files *files)
 {
     return can_receive_events(files) && !atomic_load(&files->incomplete);
-}
-
-bool resolver_files_are_current(const struct resolver_files *files)
-{
-    int unread;
-
-    return resolver_files_are_watched(files) && ioctl(files->inotify->descriptor.fd, FIONREAD, &unread) == 0 &&
-           unread == 0;
 }
 
 bool resolver_files_check(struct resolver_files *files)

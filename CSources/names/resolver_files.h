@@ -34,9 +34,6 @@ void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, stru
  * left, or the program has closed the descriptor. */
 bool resolver_files_are_watched(const struct resolver_files *files);
 
-/* Returns whether the files are surely as they were at the last check: all are watched, and no event is waiting. */
-bool resolver_files_are_current(const struct resolver_files *files);
-
 /* Reads all events. Returns whether one of the files has changed since the last check. */
 bool resolver_files_check(struct resolver_files *files);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parsers for resolv.conf(5), as glibc reads it, and hosts(5).
+ * A parser for resolv.conf(5), as glibc reads it.
  */
 #include "pure/conffile.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -87,68 +87,4 @@ size_t conffile_servers(const char *text, size_t length, struct name_server ret[
         if (skip_nameserver_keyword(&line) && next_word(&line, &word) && parse_server(word, &ret[count]))
             count++;
     return count;
-}
-
-/* ---- Hosts ------------------------------------------------------------------------------------------------------ */
-
-/* FNV-1a of the name in lower case, without a final dot. Never 0. */
-static uint32_t hash_host_name(struct span name)
-{
-    uint32_t hash = 2166136261u;
-
-    if (name.length > 0 && name.start[name.length - 1] == '.')
-        name.length--;
-    for (size_t i = 0; i < name.length; i++) {
-        const unsigned char c = (unsigned char)name.start[i];
-
-        hash = (hash ^ (c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c)) * 16777619u;
-    }
-    return hash == 0 ? 1 : hash;
-}
-
-/* The place of a hash, or the empty place for it. */
-static size_t place_of_hash(const struct hosts_index *index, uint32_t hash)
-{
-    size_t place = hash & index->mask;
-
-    while (index->hashes[place] != 0 && index->hashes[place] != hash)
-        place = (place + 1) & index->mask;
-    return place;
-}
-
-/* Adds every name to the index, if it is not NULL. Returns the number of names. */
-static size_t read_host_names(const char *text, size_t length, struct hosts_index *index)
-{
-    struct span rest = { text, length }, line, word;
-    size_t      count = 0;
-
-    while (next_line(&rest, "#", &line)) {
-        if (!next_word(&line, &word)) /* the address */
-            continue;
-        for (; next_word(&line, &word); count++)
-            if (index != NULL)
-                index->hashes[place_of_hash(index, hash_host_name(word))] = hash_host_name(word);
-    }
-    return count;
-}
-
-struct hosts_index *conffile_index_hosts(const char *text, size_t length)
-{
-    const size_t        count = read_host_names(text, length, NULL);
-    size_t              places = 16;
-    struct hosts_index *index;
-
-    while (places < 2 * count)
-        places *= 2;
-    index = calloc(1, sizeof *index + places * sizeof index->hashes[0]);
-    if (index == NULL)
-        return NULL;
-    index->mask = places - 1;
-    (void)read_host_names(text, length, index);
-    return index;
-}
-
-bool hosts_index_has(const struct hosts_index *index, const char *name)
-{
-    return index->hashes[place_of_hash(index, hash_host_name((struct span){ name, strlen(name) }))] != 0;
 }

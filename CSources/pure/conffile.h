@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_CONFFILE_H
 #define REACHABILITY_CONFFILE_H
 
-/* Parsers for resolv.conf(5) and hosts(5). */
+/* A parser for resolv.conf(5). */
 
 #include "pure/address.h"
 
@@ -16,17 +16,5 @@ struct name_server {
 
 /* Reads the name servers from the text of resolv.conf, in order. Returns their number. */
 size_t conffile_servers(const char *text, size_t length, struct name_server ret[CONFFILE_SERVERS]);
-
-/* The names in hosts, as 32-bit hashes. A name that is not in hosts can have the hash of a name that is. */
-struct hosts_index {
-    size_t   mask;     /* the number of places, minus one */
-    uint32_t hashes[]; /* 0: an empty place */
-};
-
-/* Makes an index from the text of hosts. Free it with free(3). NULL: no memory. */
-struct hosts_index *conffile_index_hosts(const char *text, size_t length);
-
-/* Whether hosts has the name. Case and a final dot do not matter. */
-bool hosts_index_has(const struct hosts_index *index, const char *name);
 
 #endif

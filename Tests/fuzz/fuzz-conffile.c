@@ -1,5 +1,5 @@
 /*
- * libFuzzer: the input is resolv.conf, and hosts. Its first line is the name to look up in hosts.
+ * libFuzzer: the input is resolv.conf.
  *
  * COVERS: pure/conffile.c
  */
@@ -33,21 +33,6 @@ static void read_servers(const char *text, size_t size)
     }
 }
 
-static void look_up_first_line(const char *text, size_t size)
-{
-    const char         *end = memchr(text, '\n', size);
-    const size_t        length = end == NULL ? size : (size_t)(end - text);
-    char               *name = malloc(length + 1);
-    struct hosts_index *index = conffile_index_hosts(text, size);
-
-    abort_unless(name != NULL && index != NULL);
-    memcpy(name, text, length);
-    name[length] = '\0';
-    (void)hosts_index_has(index, name);
-    free(index);
-    free(name);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size); /* of the exact size, so that the sanitizer reports a read behind the end */
@@ -56,7 +41,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(text, data, size);
     read_servers(text, size);
-    look_up_first_line(text, size);
     free(text);
     return 0;
 }

@@ -644,33 +644,8 @@ TEST(without_descriptors_servers_are_read_again_until_it_succeeds)
     assert_false(starts_at("v4only.test", 3));
 }
 
-/* The user has used up all inotify watches: no file event arrives, so the library must check the files. Names that are
- * not in /etc/hosts keep the other threads busy. */
-TEST(without_watches_each_schedule_checks_hosts)
-{
-    static const char *const names[] = { "held0.test", "held1.test", "held2.test" };
-    struct watcher           stuck[3];
-
-    begin_anew();
-    etc_set_servers("192.0.2.2", 30);
-    watches_fail = true;
-    for (size_t i = 0; i < 3; i++) {
-        watcher_schedule(&stuck[i], expect_name(names[i]));
-        nameserver_await(names_server, names[i], NAMESERVER_A, 1);
-        nameserver_await(names_server, names[i], NAMESERVER_AAAA, 1);
-    }
-    etc_write(ETC_HOSTS, "192.0.2.9 here.test\n");
-    watcher_schedule_on(&watcher, expect_name("here.test"), stuck[0].loop);
-    names_settle(&watcher);
-    EXPECT_ADDRESSES(watcher.target, "192.0.2.9");
-    watcher_stop(&watcher);
-    for (size_t i = 0; i < 3; i++)
-        watcher_stop(&stuck[i]);
-    nameserver_release(names_server, "held");
-    watches_fail = false;
-}
-
-/* The same for the name servers of GetNetwork. They are read again every 2 seconds. */
+/* The user has used up all inotify watches, so no file event arrives. The name servers of GetNetwork are read again
+ * every 2 seconds. */
 TEST(without_watches_the_servers_of_the_network_are_read_again)
 {
     SCNetworkReachabilityNetwork network = kSCNetworkReachabilityNetworkInitializer;

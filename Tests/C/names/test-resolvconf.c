@@ -32,7 +32,8 @@ static void link_to_file_of_size_0(const char *path, const char *text)
 static void expect_server(const char *text)
 {
     const struct sockaddr_storage expected = expect_sockaddr(text);
-    const struct address          address = address_from_sockaddr((const struct sockaddr *)&expected, &(uint32_t){ 0 });
+    const struct address          given = address_from_sockaddr((const struct sockaddr *)&expected, &(uint32_t){ 0 });
+    const struct address          address = address_is_unspecified(&given) ? (struct address){ 0 } : given;
     struct questions             *questions;
 
     assert_int_equal(resolvconf_server_questions(&questions), 0);
@@ -56,32 +57,25 @@ TEST(a_resolv_conf_of_size_0_is_read_again)
     expect_server("::8");
 }
 
-TEST(a_hosts_of_size_0_is_read_to_its_end)
-{
-    assert_false(resolvconf_hosts_has("a.example"));
-    link_to_file_of_size_0(ETC_HOSTS, "::1 a.example");
-    assert_true(resolvconf_hosts_has("a.example"));
-    assert_false(resolvconf_hosts_has("b.example"));
-}
-
-TEST(a_long_hosts_is_read_to_its_end)
+TEST(a_long_resolv_conf_is_read_to_its_end)
 {
     static char text[100001];
 
     for (size_t i = 0; i < 10000; i++)
         memcpy(text + 10 * i, "# comment\n", 10);
-    memcpy(text + sizeof text - 1 - 20, "\n127.0.0.1 a.example", 20);
-    etc_write(ETC_HOSTS, text);
-    assert_true(resolvconf_hosts_has("a.example"));
+    memcpy(text + sizeof text - 1 - 15, "\nnameserver ::9", 15);
+    etc_write(ETC_RESOLV_CONF, text);
+    expect_server("::9");
 }
 
+/* Without a name server, the question is about the default path. */
 TEST(a_directory_and_a_fifo_count_as_empty)
 {
-    etc_link(ETC_HOSTS, "/run");
-    assert_false(resolvconf_hosts_has("a.example"));
-    etc_remove(ETC_HOSTS);
-    assert_int_equal(mkfifo(ETC_HOSTS, 0600), 0);
-    assert_false(resolvconf_hosts_has("a.example"));
+    etc_link(ETC_RESOLV_CONF, "/run");
+    expect_server("0.0.0.0");
+    etc_remove(ETC_RESOLV_CONF);
+    assert_int_equal(mkfifo(ETC_RESOLV_CONF, 0600), 0);
+    expect_server("0.0.0.0");
 }
 
 UNIT(.setup = begin, .teardown = resolvconf_release)

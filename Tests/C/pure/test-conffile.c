@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing of resolv.conf and hosts, as tables of usual and odd texts. No kernel; only the last test compares with the
+/* Parsing of resolv.conf, as tables of usual and odd texts. No kernel; only the last test compares with the
  * resolver of the system. */
 #include <netinet/in.h>
 #include <resolv.h>
@@ -23,17 +23,6 @@ struct text {
     { \
         literal, sizeof literal - 1 \
     }
-
-static bool hosts_has(const char *bytes, size_t length, const char *name)
-{
-    struct hosts_index *index = conffile_index_hosts(bytes, length);
-    bool                has;
-
-    assert_non_null(index);
-    has = hosts_index_has(index, name);
-    free(index);
-    return has;
-}
 
 /* ---- Name servers ----------------------------------------------------------------------------------------------- */
 
@@ -200,130 +189,22 @@ TEST(an_address_has_at_most_63_bytes)
     }
 }
 
-/* ---- Hosts ------------------------------------------------------------------------------------------------------ */
-
-static const char machine[] = "127.0.0.1\tlocalhost\n"
-                              "127.0.1.1\tbox.example.com box\n"
-                              "\n"
-                              "# The following lines are desirable for IPv6 capable hosts\n"
-                              "::1     ip6-localhost ip6-loopback\n"
-                              "192.0.2.7 Mixed.Case.Example dotted.example. # comment.example\n"
-                              "  192.0.2.8   indented.example\r\n"
-                              "192.0.2.9 after.carriage.return\r\n"
-                              "#192.0.2.9 commented.out\n"
-                              "192.0.2.10 hash#tag.example\n"
-                              "192.0.2.11 semi;colon.example\n"
-                              "alone.example\n"
-                              "\t\n"
-                              "192.0.2.12\n"
-                              "fe80::1%eth0 link.local.example\n"
-                              "192.0.2.13 last.example";
-
-TEST(hosts_are_found)
-{
-    static const struct {
-        const char *name;
-        bool        has;
-    } rows[] = {
-        { "localhost", true },
-        { "LOCALHOST", true },
-        { "localhost.", true },
-        { "localhos", false },
-        { "localhostx", false },
-        { "ocalhost", false },
-        { "box", true },
-        { "box.example.com", true },
-        { "BOX.Example.COM.", true },
-        { "example.com", false },
-        { "box.example.com..", false },
-        { "ip6-loopback", true },
-        { "mixed.case.example", true },
-        { "dotted.example", true },
-        { "dotted.example.", true },
-        { "comment.example", false },
-        { "indented.example", true },
-        { "after.carriage.return", true },
-        { "commented.out", false },
-        { "hash", true },
-        { "hash#tag.example", false },
-        { "semi;colon.example", true }, /* no comment in this file */
-        { "semi", false },
-        { "alone.example", false }, /* where the address should be */
-        { "192.0.2.12", false },    /* an address is not a name */
-        { "link.local.example", true },
-        { "last.example", true },
-        { "desirable", false },
-        { "nowhere.example", false },
-        { "x", false },
-        { "", false },
-        { ".", false },
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char *bytes = exact_copy(machine, sizeof machine - 1);
-
-        if (hosts_has(bytes, sizeof machine - 1, rows[i].name) != rows[i].has)
-            fail_msg("\"%s\" is %s", rows[i].name, rows[i].has ? "not found" : "found");
-        free(bytes);
-    }
-}
-
-TEST(odd_hosts_are_read)
-{
-    static const struct {
-        struct text text;
-        bool        has; /* "name.example" */
-    } rows[] = {
-        { TEXT(""), false },
-        { TEXT("\n"), false },
-        { TEXT("\0"), false },
-        { TEXT("name.example"), false },
-        { TEXT("1 name.example"), true },
-        { TEXT("1\tname.example"), true },
-        { TEXT("1 a b c d e f g h i j k l m n o p q r s t u v w x y z name.example"), true },
-        { TEXT("1 name.exampl"), false },
-        { TEXT("1 name.example\0more"), false },
-        { TEXT("1 name.example \0more"), true },
-        { TEXT("\0 name.example"), true },
-        { TEXT("1 name.example.\n"), true },
-        { TEXT("1 name.example..\n"), false },
-        { TEXT("1 .\n2 ..\n3 name.example\n"), true },
-        { TEXT("1 name.example,other\n"), false },
-        { TEXT("1\vname.example\f"), true },
-        { TEXT("1 \xff\xfe name.example\n"), true },
-        { TEXT("1 other #name.example\n"), false },
-        { TEXT("1 other\rname.example\n"), true },
-        { TEXT("# 1 name.example\n1 name.example\n"), true },
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char *bytes = exact_copy(rows[i].text.bytes, rows[i].text.length);
-
-        if (hosts_has(bytes, rows[i].text.length, "name.example") != rows[i].has)
-            fail_on(rows[i].text, rows[i].has ? "found" : "not found", rows[i].has ? "not found" : "found");
-        free(bytes);
-    }
-}
-
+/* One line, then many lines. */
 TEST(the_end_of_a_huge_file_is_found)
 {
     enum { SIZE = 3 * 1024 * 1024 };
-    static const char end[] = " name.example";
-    char             *bytes = malloc(SIZE);
+    static const char end[] = "\nnameserver 192.0.2.1";
+    char             *bytes = malloc(SIZE), servers[256];
 
     assert_non_null(bytes);
-    /* One line, one word; then one line of many words; then many lines. */
     memset(bytes, '1', SIZE);
     memcpy(bytes + SIZE - sizeof end + 1, end, sizeof end - 1);
-    assert_true(hosts_has(bytes, SIZE, "name.example"));
-    for (size_t i = 0; i < SIZE - sizeof end; i += 16)
-        bytes[i] = ' ';
-    assert_true(hosts_has(bytes, SIZE, "name.example"));
+    read_text((struct text){ bytes, SIZE }, servers, sizeof servers);
+    assert_string_equal(servers, "192.0.2.1");
     for (size_t i = 0; i < SIZE - sizeof end - 32; i += 32)
         bytes[i] = '\n';
-    assert_true(hosts_has(bytes, SIZE, "name.example"));
-    assert_false(hosts_has(bytes, SIZE, "name.exampl"));
-    assert_false(hosts_has(bytes, SIZE - 1, "name.example"));
+    read_text((struct text){ bytes, SIZE }, servers, sizeof servers);
+    assert_string_equal(servers, "192.0.2.1");
     free(bytes);
 }
 
