@@ -6,6 +6,7 @@
  */
 #include "names/resolver.h"
 
+#include <locale.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <resolv.h>
@@ -21,6 +22,9 @@ static enum lookup_outcome outcome_from_error(int error)
     case EAI_NONAME:
     case EAI_NODATA:
     case EAI_ADDRFAMILY:
+#ifdef AI_IDN
+    case EAI_IDN_ENCODE: /* no such name can exist */
+#endif
         return LOOKUP_NO_SUCH_NAME;
     default:
         return LOOKUP_FAILED;
@@ -41,11 +45,48 @@ static size_t copy_addresses(const struct addrinfo *list, struct found_address r
     return count;
 }
 
-void resolver_resolve(const char *name, struct lookup_result *ret)
+static bool is_ascii(const char *name)
+{
+    while (*name != '\0' && (unsigned char)*name < 0x80)
+        name++;
+    return *name == '\0';
+}
+
+/* An international name. A name of the library is UTF-8, but getaddrinfo converts it from the character set of the
+ * locale, and a program that has not called setlocale(3) has none. So this thread has a locale of its own meanwhile. */
+static int convert_and_resolve(const char *name, struct addrinfo **ret)
+{
+#ifdef AI_IDN
+    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_IDN };
+    const locale_t        locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    locale_t              before;
+    int                   error;
+
+    if (locale == (locale_t)0)
+        return EAI_IDN_ENCODE;
+    before = uselocale(locale);
+    error = getaddrinfo(name, NULL, &hints, ret);
+    (void)uselocale(before);
+    freelocale(locale);
+    return error;
+#else
+    (void)name;
+    (void)ret;
+    return EAI_NONAME;
+#endif
+}
+
+static int resolve_list(const char *name, struct addrinfo **ret)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-    struct addrinfo      *list = NULL;
-    const int             error = getaddrinfo(name, NULL, &hints, &list);
+
+    return is_ascii(name) ? getaddrinfo(name, NULL, &hints, ret) : convert_and_resolve(name, ret);
+}
+
+void resolver_resolve(const char *name, struct lookup_result *ret)
+{
+    struct addrinfo *list = NULL;
+    const int        error = resolve_list(name, &list);
 
     ret->outcome = outcome_from_error(error);
     if (error == 0) {

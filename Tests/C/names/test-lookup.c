@@ -1628,7 +1628,7 @@ TEST_WITH(NULL, NULL, every_error_has_its_reason)
     } table[] = { { "noname", false }, { "nodata", false },  { "family", false },  { "again", true },
                   { "fail", true },    { "memory", true },   { "system", true },   { "flags", true },
                   { "service", true }, { "socktype", true }, { "overflow", true }, { "proto", true },
-                  { "unknown", true } };
+                  { "unknown", true }, { "idn", false } };
     struct watcher watchers[3];
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {

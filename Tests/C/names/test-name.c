@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Host names: the flags for each reply of a name server, the flags before it, the callbacks, and when a name is looked
  * up again. test-refresh.c has what depends on the clock. */
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -1206,6 +1208,58 @@ TEST(a_name_may_be_on_a_scheduler)
     assert_int_equal(received.calls, 2);
     EXPECT(target, R, NamePending);
     SCNetworkReachabilityRelease(target);
+}
+
+/* ---- International names ----------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *converted; /* NULL: there is no such name */
+} international[] = {
+    { "v4only.b\u00fccher.test", "v4only.xn--bcher-kva.test" },
+    { "v4only.B\u00dcCHER.test", "v4only.xn--bcher-kva.test" },
+    { "v4only.bu\u0308cher.test", "v4only.xn--bcher-kva.test" }, /* a letter and a combining mark */
+    { "v4only.\u65e5\u672c.test", "v4only.xn--wgv71a.test" },
+    { "v4only.xn--bcher-kva.test", "v4only.xn--bcher-kva.test" },
+    { "v4only.\xff\xfe.test", NULL }, /* not UTF-8 */
+    { "v4only.\xc3.test", NULL },
+    { "v4only.\u2028.test", NULL },
+};
+
+/* getent(1) under C.UTF-8 converts names as this program must, whatever its locale is. */
+static void expect_the_name_of_getent(size_t row)
+{
+    const char    *name = international[row].name, *converted = international[row].converted;
+    const unsigned before = nameserver_count(names_server, NULL, NAMESERVER_A);
+    const unsigned named_before = converted == NULL ? 0 : names_queried(converted);
+    char           command[256];
+
+    NAMES_RESOLVE(&watcher, name, converted != NULL ? R : 0);
+    if (converted == NULL)
+        EXPECT(watcher.target, 0, NameNotFound);
+    watcher_stop(&watcher);
+    snprintf(command, sizeof command, "LC_ALL=C.UTF-8 getent ahosts '%s' >/dev/null", name);
+    assert_int_equal(system(command) == 0, converted != NULL);
+    assert_int_equal(nameserver_count(names_server, NULL, NAMESERVER_A) - before, converted != NULL ? 2 : 0);
+    if (converted != NULL)
+        assert_int_equal(names_queried(converted) - named_before, 2);
+}
+
+TEST(international_names_are_looked_up_in_any_locale)
+{
+    static const char *const locales[] = { "C", "C.UTF-8", "POSIX" };
+    void                    *library = dlopen("libidn2.so.0", RTLD_NOW);
+
+    if (library == NULL)
+        SKIP("libidn2 is not installed");
+    dlclose(library);
+    etc_set_servers("192.0.2.2", 1);
+    for (size_t i = 0; i < sizeof locales / sizeof locales[0]; i++) {
+        assert_non_null(setlocale(LC_ALL, locales[i]));
+        for (size_t row = 0; row < sizeof international / sizeof international[0]; row++)
+            expect_the_name_of_getent(row);
+        assert_string_equal(setlocale(LC_ALL, NULL), strcmp(locales[i], "POSIX") == 0 ? "C" : locales[i]);
+    }
+    (void)setlocale(LC_ALL, "C");
 }
 
 /* ---- Many ------------------------------------------------------------------------------------------------------- */

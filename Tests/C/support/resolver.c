@@ -158,7 +158,7 @@ static void begin_locked(struct call *call, const struct addrinfo *hints)
         complain_if_locked(strcmp(other->name, call->name) == 0 && strcmp(other->namespace, call->namespace) == 0,
                            "a name is looked up twice at a time");
     complain_if_locked(hints == NULL || hints->ai_family != AF_UNSPEC || hints->ai_socktype != SOCK_STREAM ||
-                           hints->ai_flags != 0,
+                           (hints->ai_flags & ~AI_IDN) != 0,
                        "the resolver got other hints");
     complain_if_locked(!has_all_signals_blocked(), "a resolver's thread takes signals");
     call->next = resolver.calls;
