@@ -119,7 +119,7 @@ final class BoardDisplay: StateDisplay {
         }
     }
 
-    private static var size: (width: Int, height: Int) {
+    static var size: (width: Int, height: Int) {
         // struct winsize: rows, columns, pixels. The C type is in a private module.
         var size: [UInt16] = [0, 0, 0, 0]
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size[0] > 0, size[1] > 0 else {

@@ -8,38 +8,54 @@ struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Print whether targets are reachable. Exits with 0 if all are, otherwise with 1.",
-        discussion: "Without a target it checks the default path. A name that is not looked up in time is Pending."
+        discussion: """
+            Without a target it checks the default path. Lines are in the order of the targets, each as soon as it \
+            and those before it are known; on a terminal no line waits for another. A name that is not looked up in \
+            time is Pending.
+            """
     )
 
     @Argument(help: .targets)
     var targets: [String] = []
 
-    @Option(help: ArgumentHelp("How long to wait until a name is looked up.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long to wait until names are looked up, from the start.", valueName: "seconds"))
     var timeout = Seconds(5)
 
     @OptionGroup var options: CommonOptions
 
     /// If a target cannot be used, the lines of the others are still printed.
     func run() throws {
+        let deadline = timeout.fromNow
         try reporting {
             let candidates = options.candidates(targets)
-            var states = try resolvedStates(of: candidates.compactMap { try? $0.get() }, until: timeout.fromNow)[...]
-            let lines = options.lineDisplay(.text)
+            let display = display(of: candidates)
             var status: Int32 = 0
-            for candidate in candidates {
-                do throws(ToolError) {
-                    let target = try candidate.get()
-                    let state = try states.removeFirst().get()
-                    try lines?.show(target, state)
-                    options.printDescription(of: target)
-                    if state.status != .reachable { status = max(status, ExitStatus.unmet) }
-                } catch {
-                    if error.exitStatus == ExitStatus.noOutput { throw error }
-                    StandardError.write(error.message.escaped)
-                    status = max(status, error.exitStatus)
+            try reportFirstStates(of: candidates, until: deadline) { index, result throws(ToolError) in
+                switch result {
+                case .success(let state): status = max(status, state.status == .reachable ? 0 : ExitStatus.unmet)
+                case .failure(let error): status = max(status, error.exitStatus)
                 }
+                try display.show(result, at: index)
             }
+            try display.finish()
             if status != 0 { throw ExitCode(status) }
+        }
+    }
+
+    private func display(of candidates: [Result<Target, ToolError>]) -> any CheckDisplay {
+        let targets = candidates.map { try? $0.get() }
+        if BoardDisplay.isPossible && !options.json && !options.quiet && !options.debug {
+            return TerminalCheckDisplay(labels: targets.map { $0?.label ?? "" }, size: BoardDisplay.size)
+        }
+        let lines = options.lineDisplay(.text)
+        return OrderedCheckDisplay { index, result throws(ToolError) in
+            switch result {
+            case .failure(let error): StandardError.write(error.message.escaped)
+            case .success(let state):
+                guard let target = targets[index] else { return }
+                try lines?.show(target, state)
+                options.printDescription(of: target)
+            }
         }
     }
 }

@@ -39,8 +39,13 @@ struct ScutilCommand: ParsableCommand {
 
     /// A name that is still pending has no flags, as in Apple's tool.
     private func flags(of text: String) throws(ToolError) -> ReachabilityFlags {
-        let state = try resolvedStates(of: [try Target(text)], until: timeout.fromNow)[0].get()
-        return state.status == .pending ? [] : state.path.flags
+        var flags: ReachabilityFlags = []
+        let target = try Target(text)
+        try reportFirstStates(of: [.success(target)], until: timeout.fromNow) { _, result throws(ToolError) in
+            let state = try result.get()
+            if state.status != .pending { flags = state.path.flags }
+        }
+        return flags
     }
 
     /// Reports a failure in the words of Apple's tool.

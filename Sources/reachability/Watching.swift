@@ -79,14 +79,4 @@ struct Watching {
         if !signals.isDisjoint(with: [SIGTSTP, SIGWINCH]) { try display?.redraw() }
     }
 }
-
-/// The targets that had a callback.
-private final class ChangedTargets {
-    var indices: Set<Int> = []
-
-    func takeAll() -> [Int] {
-        defer { indices = [] }
-        return indices.sorted()
-    }
-}
 #endif

@@ -141,6 +141,66 @@ struct CheckTests {
     }
 
     @Test(
+        "Each line comes as soon as it and those before it are known", .nameServer, arguments: [[], ["--json"]])
+    func linesAtOnce(options: [String]) async throws {
+        let namespace = try await Namespace(.gateway)
+        let server = try NameServer(in: namespace)
+        let arguments = options + ["127.0.0.1", "host.invalid", "192.0.2.1"]
+        var checking = try namespace.start([Tool.path, "check", "--timeout", "60"] + arguments)
+        #expect(try await checking.nextLine().contains("127.0.0.1"))
+        await server.waitForRequest()
+        server.sendReplies()
+        #expect(try await checking.nextLine().contains("host.invalid"))
+        #expect(try await checking.nextLine().contains("192.0.2.1"))
+        #expect(try await checking.end().status == 1)
+    }
+
+    @Test("On a terminal no line waits for another, and the first one is completed later", .nameServer)
+    func linesOnTerminal() async throws {
+        let terminal = try Terminal(columns: 80, rows: 24)
+        let namespace = try await Namespace(.gateway)
+        let server = try NameServer(in: namespace)
+        let checking = try namespace.start(
+            "check", "--timeout", "60", "host.invalid", "a b", "192.0.2.1", environment: ["TERM": "xterm"],
+            output: terminal.screen)
+        let first = try await terminal.until("src 10.0.0.2\r\n")
+        #expect(first.hasPrefix("host.invalid  Pending\r\n192.0.2.1  Reachable  dev e0"))
+        server.sendReplies()
+        let second = try await terminal.until("src 10.0.0.2\r\n")
+        #expect(
+            second.hasPrefix("\u{1B}[2A\u{1B}[Jhost.invalid  Not Reachable  (name not found)\r\n192.0.2.1  Reachable"))
+        let ended = try await checking.end()
+        #expect(ended.status == 64)
+        #expect(ended.errors.hasPrefix("reachability: a b: "))
+    }
+
+    @Test("On a terminal, a line that has left the screen is printed again", .nameServer)
+    func linesOffTerminal() async throws {
+        let terminal = try Terminal(columns: 80, rows: 3)
+        let namespace = try await Namespace(.gateway)
+        let server = try NameServer(in: namespace)
+        let checking = try namespace.start(
+            "check", "--timeout", "60", "host.invalid", "192.0.2.1", "192.0.2.2", "192.0.2.3",
+            environment: ["TERM": "xterm"], output: terminal.screen)
+        #expect(try await terminal.until("192.0.2.3  ").hasPrefix("host.invalid  Pending\r\n"))
+        server.sendReplies()
+        #expect(try await terminal.until("(name not found)").contains("host.invalid  Not Reachable"))
+        #expect(try await checking.end().status == 1)
+    }
+
+    @Test("The time-out of names counts from the start of the command", .nameServer)
+    func oneTimeout() async throws {
+        let namespace = try await Namespace(.gateway)
+        let server = try NameServer(in: namespace)
+        let names = (1...9).map { "host\($0).invalid" }
+        let start = ContinuousClock.now
+        let ended = try await namespace.start([Tool.path, "check", "--timeout", "1"] + names).end()
+        #expect(start.duration(to: .now) < .seconds(8))
+        #expect(ended.output == names.map { "\($0)  Pending  (name pending)\n" }.joined())
+        withExtendedLifetime(server) {}
+    }
+
+    @Test(
         "A text that cannot be a target exits with 64 and a reason",
         arguments: ["", "https://example.com", "a b", "10.0.0.2,host", ",", "10.0.0.2,::1", "name,"])
     func unusable(target: String) async throws {
