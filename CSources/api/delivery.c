@@ -232,24 +232,41 @@ static void queue_what_is_due_locked(struct schedule *schedule)
     }
 }
 
+static void accept_locked(struct schedule *schedule, const struct path *path)
+{
+    delivery_set_current_locked(schedule->target, path);
+    if (!schedule->target->state->change_queued)
+        queue_what_is_due_locked(schedule);
+}
+
 /* The loop's monitor evaluated the target. Returns false if the path may be outdated: `path_version` was read before
  * the evaluation, and since then another loop set a newer path, or the questions changed. */
 bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned path_version)
 {
     struct schedule              *schedule = container_of(watch, struct schedule, watch);
     struct SCNetworkReachability *target = schedule->target;
-    const struct target_state    *state = target_state(target);
     bool                          is_newest;
 
     target_lock(target);
-    is_newest = path_version == atomic_load(&state->path_version);
-    if (schedule->active && is_newest) {
-        delivery_set_current_locked(target, path);
-        if (!state->change_queued)
-            queue_what_is_due_locked(schedule);
-    }
+    is_newest = path_version == atomic_load(&target->state->path_version);
+    if (schedule->active && is_newest)
+        accept_locked(schedule, path);
     target_unlock(target);
     return is_newest;
+}
+
+/* The name may have been resolved meanwhile. */
+void delivery_follow_path(struct schedule *schedule, const struct path *path)
+{
+    struct SCNetworkReachability *target = schedule->target;
+    struct path                   pending = *path;
+
+    target_lock(target);
+    if (schedule->active && schedule->watch.monitor == NULL) {
+        questions_adjust_path(target->state->parts->initial, &pending);
+        accept_locked(schedule, &pending);
+    }
+    target_unlock(target);
 }
 
 static void begin_callback_locked(struct delivery *delivery)

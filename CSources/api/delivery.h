@@ -62,4 +62,7 @@ void delivery_run_work(struct counted *owner);
 void delivery_prefetch(const struct path_watch *watch);
 bool delivery_accept_path(struct path_watch *watch, const struct path *path, unsigned path_version);
 
+/* The same for a pending name that follows the default path. */
+void delivery_follow_path(struct schedule *schedule, const struct path *path);
+
 #endif

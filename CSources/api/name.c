@@ -183,6 +183,10 @@ static void finish_lookup_locked(struct SCNetworkReachability *target, struct qu
     /* One failure in a row at most: changes can go on for ever. */
     const bool hides_failure = outdated || (result->in_pause && !lookups->failure_hidden);
 
+    if (questions != NULL && schedule_watch_own_paths_locked(target) != 0) {
+        questions_release(questions);
+        questions = NULL;
+    }
     lookups->running = false;
     lookups->doubted = result->slow || result->outcome == LOOKUP_FAILED;
     lookups->failure_hidden = hides_failure && result->outcome != LOOKUP_FOUND;
@@ -210,6 +214,13 @@ static void receive_lookup_result(struct lookup_waiter *waiter, unsigned turn, c
     questions_release(questions);
 }
 
+static struct counted *owner_of_waiter(struct lookup_waiter *waiter)
+{
+    return &container_of(waiter, struct lookups, waiter)->target->memory;
+}
+
+static const struct lookup_waiter_type waiter_type = { .owner = owner_of_waiter, .completed = receive_lookup_result };
+
 /* ---- Look-ups --------------------------------------------------------------------------------------------------- */
 
 static void start_lookup_locked(struct SCNetworkReachability *target, enum lookup_kind kind)
@@ -231,10 +242,8 @@ void name_start_lookups_locked(struct SCNetworkReachability *target)
 {
     struct lookups *lookups = lookups_of(target);
 
-    if (lookups->waiter.completed == NULL) { /* set only once: a resolver thread may be reading it */
-        lookups->waiter.owner = &target->memory;
-        lookups->waiter.completed = receive_lookup_result;
-    }
+    if (lookups->waiter.type == NULL) /* set only once: a resolver thread may be reading it */
+        lookups->waiter.type = &waiter_type;
     lookups->retry_delay = RETRY_DELAY_FIRST;
     start_lookup_locked(target, LOOKUP_FIRST);
 }

@@ -8,6 +8,21 @@ void schedule_set_questions_locked(struct SCNetworkReachability *target)
         monitor_set_questions(schedule->loop, &schedule->watch, state_questions_locked(target->state));
 }
 
+int schedule_watch_own_paths_locked(struct SCNetworkReachability *target)
+{
+    int error = 0;
+
+    for (struct schedule *schedule = target->state->schedules; schedule != NULL && error == 0;
+         schedule = schedule->next) {
+        if (schedule->watch.monitor != NULL)
+            continue;
+        error = monitor_watch(schedule->loop, target->netns, &schedule->watch);
+        if (error == 0)
+            name_monitor_stop_following(schedule->loop, &schedule->parts->name->watch);
+    }
+    return error;
+}
+
 void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target)
 {
     const struct target_state *state = target->state;

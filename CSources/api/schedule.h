@@ -25,7 +25,7 @@ struct schedule {
     const struct schedule_parts  *parts;        /* constant */
     unsigned                      times[MODES]; /* how often a user scheduled it; under the target's lock */
     bool                          active;       /* one of the target's, under its lock; false for good after that */
-    struct path_watch             watch;        /* in the loop's monitor */
+    struct path_watch             watch;        /* in the loop's monitor; not if it follows the default path */
     struct list                   change;       /* in the loop's list for SCRunLoopCopyNextChange */
 };
 
@@ -38,7 +38,6 @@ struct schedule_parts {
 };
 
 struct schedule_name {
-    struct schedule  *schedule;
     struct name_watch watch; /* in the loop's name monitor */
 };
 
@@ -49,6 +48,9 @@ struct schedule_network {
 
 /* Gives the target's questions to every monitor that watches the target. */
 void schedule_set_questions_locked(struct SCNetworkReachability *target);
+
+/* Each monitor evaluates the path of the target itself from now on: see name_monitor_follow. Returns 0 or an errno. */
+int schedule_watch_own_paths_locked(struct SCNetworkReachability *target);
 
 /* For a target that needs look-ups: sets the time of the next as the deadline in every name monitor. Then
  * name_repeat_lookup_locked is due. */

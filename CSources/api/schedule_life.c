@@ -32,6 +32,7 @@ static void free_schedule(struct counted *counted)
 
 static void end_schedule_of_member(struct member *member);
 static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed);
+static void set_default_path_of_watch(struct name_watch *name_watch, const struct path *path);
 
 static struct counted *owner_of_watch(struct path_watch *watch)
 {
@@ -42,6 +43,8 @@ static const struct path_watch_type watch_type = { .owner = owner_of_watch,
                                                    .prefetch = delivery_prefetch,
                                                    .accept = delivery_accept_path };
 static const struct member_type     member_type = { .run = delivery_run_job, .ended = end_schedule_of_member };
+static const struct name_watch_type name_watch_type = { .due = repeat_lookup_of_watch,
+                                                        .default_path = set_default_path_of_watch };
 static const struct schedule_parts  no_parts = { 0 };
 
 _Static_assert(_Alignof(struct schedule_parts) <= PART_ALIGNMENT && _Alignof(struct schedule_name) <= PART_ALIGNMENT &&
@@ -64,8 +67,7 @@ static void fill_parts(struct schedule *schedule, size_t name_size, size_t netwo
     parts->name = part_take(&next, name_size);
     parts->network = part_take(&next, network_size);
     if (parts->name != NULL) {
-        parts->name->schedule = schedule;
-        parts->name->watch = (struct name_watch){ .owner = &schedule->member.counted, .due = repeat_lookup_of_watch };
+        parts->name->watch = (struct name_watch){ .owner = &schedule->member.counted, .type = &name_watch_type };
         list_init(&parts->name->watch.node);
     }
     if (parts->network != NULL)
@@ -158,7 +160,7 @@ static bool add_to_loop(struct schedule *schedule)
 /* The target will be on two loops, which may evaluate its path at different times. Returns 0 or ENOMEM. */
 static int isolate_schedules_locked(struct schedule *added)
 {
-    int error = 0;
+    int error = schedule_watch_own_paths_locked(added->target);
 
     for (struct schedule *other = added->target->state->schedules; other != NULL; other = other->next) {
         added->watch.can_share = false;
@@ -194,6 +196,25 @@ static void unlink_schedule(struct target_state *state, const struct schedule *s
     *place = schedule->next;
 }
 
+/* Whether the path of the target is the default path, and of the default path it reports no details. */
+static bool can_follow_locked(const struct target_state *state)
+{
+    const struct questions *initial = state->parts->initial;
+
+    return state->parts->lookups != NULL && state->parts->lookups->questions == initial &&
+           question_is_default_path(&initial->items[0]) && state->parts->details == NULL && state->schedules == NULL;
+}
+
+static int watch_or_follow_locked(struct schedule *schedule)
+{
+    struct SCNetworkReachability *target = schedule->target;
+
+    if (!can_follow_locked(target->state))
+        return monitor_watch(schedule->loop, target->netns, &schedule->watch);
+    name_monitor_follow(schedule->loop, &schedule->parts->name->watch);
+    return 0;
+}
+
 int schedule_add_locked(struct schedule *schedule)
 {
     struct SCNetworkReachability *target = schedule->target;
@@ -209,7 +230,7 @@ int schedule_add_locked(struct schedule *schedule)
         counted_retain(&schedule->watch.questions->counted);
     /* Watch first, then evaluate: no change in between is missed. */
     if (error == 0)
-        error = monitor_watch(loop, target->netns, &schedule->watch);
+        error = watch_or_follow_locked(schedule);
     if (error == 0)
         error = evaluate_new_schedule_locked(schedule);
     if (error == 0 && schedule->parts->network != NULL)
@@ -301,14 +322,24 @@ static void end_schedule_of_member(struct member *member)
     counted_release(&schedule->member.counted);
 }
 
+static struct schedule *schedule_of_watch(struct name_watch *name_watch)
+{
+    return container_of(name_watch->owner, struct schedule, member.counted);
+}
+
 static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed)
 {
-    struct schedule *schedule = container_of(name_watch, struct schedule_name, watch)->schedule;
+    struct schedule *schedule = schedule_of_watch(name_watch);
 
     target_lock(schedule->target);
     if (schedule->active)
         name_repeat_lookup_locked(schedule->target, changed);
     target_unlock(schedule->target);
+}
+
+static void set_default_path_of_watch(struct name_watch *name_watch, const struct path *path)
+{
+    delivery_follow_path(schedule_of_watch(name_watch), path);
 }
 
 /* ---- Find ------------------------------------------------------------------------------------------------------- */

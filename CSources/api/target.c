@@ -84,6 +84,19 @@ struct target_state *target_require_state(struct SCNetworkReachability *target)
     return present;
 }
 
+static void keep_questions(struct counted *counted)
+{
+    (void)counted;
+}
+
+/* About the default path: the initial questions of all names that are bound to nothing. The question is all zero. */
+static union {
+    struct questions       questions;
+    struct question_memory memory;
+} default_path_questions = {
+    .questions = { .counted = { 1, keep_questions }, .reason = kSCNetworkReachabilityReasonNamePending, .count = 1 }
+};
+
 _Static_assert(_Alignof(struct target_parts) <= PART_ALIGNMENT && _Alignof(struct questions) <= PART_ALIGNMENT &&
                    _Alignof(struct lookups) <= PART_ALIGNMENT && _Alignof(struct details) <= PART_ALIGNMENT &&
                    _Alignof(struct target_network) <= PART_ALIGNMENT,
@@ -92,7 +105,8 @@ _Static_assert(_Alignof(struct target_parts) <= PART_ALIGNMENT && _Alignof(struc
 /* Makes the state of a target that is not plain, with all its parts. Returns NULL if it fails. */
 static struct target_state *create_full_state(const struct target_spec *spec)
 {
-    const size_t         questions_length = questions_size(spec->count);
+    const bool           is_plain_name = spec->needs_lookup && question_is_default_path(&spec->questions[0]);
+    const size_t         questions_length = is_plain_name ? 0 : questions_size(spec->count);
     const size_t         name_size = spec->name == NULL ? 0 : strlen(spec->name) + 1;
     const size_t         lookups_size = spec->needs_lookup ? sizeof(struct lookups) : 0;
     const size_t         details_size = spec->notify_path ? sizeof(struct details) : 0;
@@ -111,8 +125,11 @@ static struct target_state *create_full_state(const struct target_spec *spec)
     }
     state->parts = parts = part_take(&next, sizeof *parts);
     parts->initial = part_take(&next, questions_length);
-    questions_init(parts->initial, spec->questions, spec->count,
-                   spec->needs_lookup ? kSCNetworkReachabilityReasonNamePending : kSCNetworkReachabilityReasonNone);
+    if (is_plain_name)
+        counted_retain(&(parts->initial = &default_path_questions.questions)->counted);
+    else
+        questions_init(parts->initial, spec->questions, spec->count,
+                       spec->needs_lookup ? kSCNetworkReachabilityReasonNamePending : kSCNetworkReachabilityReasonNone);
     parts->lookups = part_take(&next, lookups_size);
     if (parts->lookups != NULL)
         parts->lookups->questions = parts->initial;

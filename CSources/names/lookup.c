@@ -27,6 +27,7 @@
 #include "names/lookup.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ struct lookup {
     struct list        waiters;
     struct hash_node   tree_node; /* in pool.lookups */
     struct netns      *netns; /* retained while a thread has the look-up; before that the waiters' owners retain it */
-    bool               outdated, in_pause; /* as of struct lookup_result */
+    bool               outdated : 1, in_pause : 1; /* as of struct lookup_result */
     char               name[];
 };
 
@@ -105,14 +106,15 @@ static struct lookup *lookup_create(struct netns *netns, const char *name, enum 
                                     struct lookup_waiter *waiter)
 {
     const size_t   size = strlen(name) + 1;
-    struct lookup *lookup = waiter->spare != NULL ? waiter->spare : malloc(sizeof *lookup + size);
+    struct lookup *lookup = waiter->spare != NULL ? waiter->spare : malloc(offsetof(struct lookup, name) + size);
 
     waiter->spare = NULL;
     if (lookup == NULL)
         return NULL;
-    *lookup = (struct lookup){ .netns = netns,
-                               .tree_node = { .hash = hash_text(netns, name, size - 1) },
-                               .turn = { .kind = (uint8_t)kind } };
+    memset(lookup, 0, offsetof(struct lookup, name)); /* the memory may end before the structure does */
+    lookup->netns = netns;
+    lookup->tree_node.hash = hash_text(netns, name, size - 1);
+    lookup->turn.kind = (uint8_t)kind;
     list_init(&lookup->turn.node);
     list_init(&lookup->waiters);
     memcpy(lookup->name, name, size);
@@ -165,73 +167,90 @@ static struct lookup_waiter *next_waiter(struct lookup *lookup, unsigned *ret_tu
         waiter = container_of(node, struct lookup_waiter, node);
         waiter->lookup = NULL;
         *ret_turn = waiter->turn;
-        counted_retain(waiter->owner);
+        counted_retain(waiter->type->owner(waiter));
     }
     process_unlock();
     return waiter;
 }
 
-/* The look-up leaves the pool first, so that a later lookup_start begins a new one. */
-static void deliver_result(struct lookup *lookup, struct lookup_result *result)
+static void deliver_result(struct lookup *lookup, const struct lookup_result *result)
 {
-    const int64_t         now = clock_now();
-    struct lookup_domain *unused;
     struct lookup_waiter *waiter;
     unsigned              turn;
 
-    process_lock();
-    lookup_queue_end(&pool.queue, &lookup->turn, result->outcome != LOOKUP_FAILED, now);
-    unused = remove_from_pool_locked(lookup);
-    result->slow = lookup->turn.slow;
-    result->outdated = lookup->outdated;
-    result->in_pause = lookup->in_pause;
-    process_unlock();
-    free(unused);
     while ((waiter = next_waiter(lookup, &turn)) != NULL) {
-        struct counted *owner = waiter->owner;
+        struct counted *owner = waiter->type->owner(waiter);
 
-        waiter->completed(waiter, turn, result);
+        waiter->type->completed(waiter, turn, result);
         counted_release(owner);
     }
     netns_release(lookup->netns);
     free(lookup);
 }
 
-static void run_lookup(struct lookup *lookup)
-{
-    struct found_address items[RESOLVER_ADDRESSES_LIMIT];
-    struct lookup_result result = { .outcome = LOOKUP_FAILED, .items = items };
-
-    if (netns_enter(lookup->netns) == 0)
-        resolver_resolve(lookup->name, &result);
-    deliver_result(lookup, &result);
-}
-
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the next look-up for a thread. `arrives_for`: the thread is new, and was started for this domain. NULL: it
- * must end. */
-static struct lookup *take_lookup(struct lookup_domain *arrives_for)
+/* Returns the next look-up for a thread. NULL: it must end. */
+static struct lookup *begin_next_locked(int64_t now)
+{
+    struct lookup *lookup = lookup_of_turn(lookup_queue_begin(&pool.queue, now));
+
+    if (lookup == NULL) {
+        pool.threads--;
+        return NULL;
+    }
+    lookup->outdated = lookup->in_pause = false;
+    netns_retain_locked(lookup->netns);
+    return lookup;
+}
+
+/* The first look-up of a new thread, which was started for this domain. */
+static struct lookup *begin_first(struct lookup_domain *domain)
 {
     const int64_t         now = clock_now();
-    struct lookup_domain *unused = NULL;
+    struct lookup_domain *unused;
     struct lookup        *lookup;
 
     process_lock();
-    if (arrives_for != NULL) {
-        lookup_queue_arrive(&pool.queue, arrives_for);
-        unused = lookup_queue_release(&pool.queue, arrives_for);
-    }
-    lookup = lookup_of_turn(lookup_queue_begin(&pool.queue, now));
-    if (lookup != NULL) {
-        lookup->outdated = lookup->in_pause = false;
-        netns_retain_locked(lookup->netns);
-    } else {
-        pool.threads--;
-    }
+    lookup_queue_arrive(&pool.queue, domain);
+    unused = lookup_queue_release(&pool.queue, domain);
+    lookup = begin_next_locked(now);
     process_unlock();
     free(unused);
     return lookup;
+}
+
+/* Begins the next look-up at once: otherwise another thread would be started for it. The one that ended leaves the pool
+ * before its result is delivered, so that a later lookup_start begins a new one. */
+static struct lookup *end_and_begin_next(struct lookup *lookup, struct lookup_result *result)
+{
+    const int64_t         now = clock_now();
+    struct lookup_domain *unused;
+    struct lookup        *next;
+
+    process_lock();
+    result->slow = lookup_queue_end(&pool.queue, &lookup->turn, result->outcome != LOOKUP_FAILED, now);
+    unused = remove_from_pool_locked(lookup);
+    result->outdated = lookup->outdated;
+    result->in_pause = lookup->in_pause;
+    next = begin_next_locked(now);
+    process_unlock();
+    free(unused);
+    return next;
+}
+
+/* Returns the next look-up of the thread. */
+static struct lookup *run_lookup(struct lookup *lookup)
+{
+    struct found_address items[RESOLVER_ADDRESSES_LIMIT];
+    struct lookup_result result = { .outcome = LOOKUP_FAILED, .items = items };
+    struct lookup       *next;
+
+    if (netns_enter(lookup->netns) == 0)
+        resolver_resolve(lookup->name, &result);
+    next = end_and_begin_next(lookup, &result);
+    deliver_result(lookup, &result);
+    return next;
 }
 
 static int add_thread(void);
@@ -242,10 +261,8 @@ static void *run_thread(void *domain)
 
     (void)pthread_setname_np(pthread_self(), THREAD_NAME);
     resolver_prepare_thread();
-    for (lookup = take_lookup(domain); lookup != NULL; lookup = take_lookup(NULL)) {
+    for (lookup = begin_first(domain); lookup != NULL; lookup = run_lookup(lookup))
         (void)add_thread(); /* this one may be stuck for long */
-        run_lookup(lookup);
-    }
     return NULL;
 }
 
@@ -354,8 +371,10 @@ void lookup_mark_outdated(const struct netns *netns, bool in_pause)
         list_for_each(node, &pool.queue.running[i]) {
             struct lookup *lookup = lookup_of_turn(container_of(node, struct lookup_turn, node));
 
-            if (lookup->netns == netns)
-                *(in_pause ? &lookup->in_pause : &lookup->outdated) = true;
+            if (lookup->netns != netns)
+                continue;
+            lookup->in_pause = lookup->in_pause || in_pause;
+            lookup->outdated = lookup->outdated || !in_pause;
         }
     }
     process_unlock();

@@ -14,19 +14,25 @@
 
 struct lookup;
 
-/* Waits for the result of look-ups of one name. The caller sets `owner` and `completed` before the first lookup_start.
- * While the waiter waits, the caller holds a reference to `owner`: it calls lookup_cancel before it drops the last one,
- * and lookup_waiter_close before it frees the waiter. */
-struct lookup_waiter {
-    struct list           node;
-    struct lookup        *lookup; /* NULL: does not wait */
-    struct lookup        *spare; /* memory of a cancelled look-up, for the next: cancelling takes no free(3); or NULL */
-    struct lookup_domain *domain; /* a reference, from the first lookup_start until lookup_cancel; or NULL */
-    struct counted       *owner;  /* retained during `completed` */
-    unsigned              turn;   /* lookup_cancel increments it */
+struct lookup_waiter;
+
+struct lookup_waiter_type {
+    struct counted *(*owner)(struct lookup_waiter *waiter); /* retained during `completed` */
     /* Delivers the result on a resolver thread, without a lock. `turn` is the turn in which the waiter began to wait.
      * If the waiter has another turn by now, the result is late and must be dropped. */
     void (*completed)(struct lookup_waiter *waiter, unsigned turn, const struct lookup_result *result);
+};
+
+/* Waits for the result of look-ups of one name. The caller sets `type` before the first lookup_start, for good. While
+ * the waiter waits, the caller holds a reference to the owner: it calls lookup_cancel before it drops the last one, and
+ * lookup_waiter_close before it frees the waiter. */
+struct lookup_waiter {
+    struct list                      node;
+    const struct lookup_waiter_type *type;
+    struct lookup                   *lookup; /* NULL: does not wait */
+    struct lookup                   *spare;  /* memory of a cancelled look-up, for the next; or NULL */
+    struct lookup_domain            *domain; /* a reference, from the first lookup_start until lookup_cancel; or NULL */
+    unsigned                         turn;   /* lookup_cancel increments it */
 };
 
 /* Queues a look-up of the name in the namespace, or joins the one that is queued or under way. The waiter must not wait

@@ -14,7 +14,7 @@
 
 #define DOUBTFUL_LIMIT (LOOKUP_LIMIT / 2)
 #define FIRST_WINDOW   (DOUBTFUL_LIMIT / 2)
-#define SLOW           (500 * MILLISECOND)
+#define SLOW           500 /* milliseconds */
 
 void lookup_queue_init(struct lookup_queue *queue)
 {
@@ -150,13 +150,18 @@ static void unset_doubtful(struct lookup_queue *queue, struct lookup_turn *turn)
     queue->doubtful -= turn->doubtful;
 }
 
+static bool is_slow(const struct lookup_turn *turn, int64_t now)
+{
+    return (uint32_t)(now / MILLISECOND) - turn->begun > SLOW;
+}
+
 /* A trusted look-up that has taken long is doubtful. Then so is its domain: its server may have become silent. */
 static void find_slow(struct lookup_queue *queue, int64_t now)
 {
     while (!list_is_empty(&queue->running[false])) {
         struct lookup_turn *turn = container_of(queue->running[false].next, struct lookup_turn, node);
 
-        if (now - turn->begun <= SLOW)
+        if (!is_slow(turn, now))
             return;
         unset_doubtful(queue, turn);
         set_doubtful(queue, turn, true);
@@ -210,7 +215,7 @@ struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue, int64_t now)
     domain->queued_count--;
     update_ring(queue, domain);
     turn->running = true;
-    turn->begun = now;
+    turn->begun = (uint32_t)(now / MILLISECOND);
     set_doubtful(queue, turn, is_doubtful(domain, kind));
     return turn;
 }
@@ -226,13 +231,15 @@ static void widen(struct lookup_queue *queue, struct lookup_domain *domain)
     set_window(queue, domain, window < LOOKUP_LIMIT ? window : LOOKUP_LIMIT);
 }
 
-void lookup_queue_end(struct lookup_queue *queue, struct lookup_turn *turn, bool answered, int64_t now)
+bool lookup_queue_end(struct lookup_queue *queue, struct lookup_turn *turn, bool answered, int64_t now)
 {
+    const bool slow = is_slow(turn, now);
+
     find_slow(queue, now);
-    turn->slow = now - turn->begun > SLOW;
     unset_doubtful(queue, turn);
-    if (answered && !turn->slow)
+    if (answered && !slow)
         widen(queue, turn->domain);
+    return slow;
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------- */

@@ -36,11 +36,10 @@ struct lookup_domain {
 struct lookup_turn {
     struct list           node; /* of the domain's queue, or of those under way */
     struct lookup_domain *domain;
-    int64_t               begun; /* by clock_now */
+    uint32_t              begun; /* milliseconds of clock_now */
     uint8_t               kind;
     bool                  running;
     bool                  doubtful; /* while it is under way: it counts as doubtful */
-    bool                  slow;     /* it has taken long */
 };
 
 /* The domains whose best look-up has a kind, and is doubtful (1) or trusted (0), take turns. */
@@ -71,9 +70,9 @@ void lookup_queue_raise(struct lookup_queue *queue, struct lookup_turn *turn, en
 /* Begins the next look-up that may start; NULL: there is none. */
 struct lookup_turn *lookup_queue_begin(struct lookup_queue *queue, int64_t now);
 
-/* It has ended. `answered`: the server has said which addresses the name has, or that it does not exist. Sets
- * turn->slow. */
-void lookup_queue_end(struct lookup_queue *queue, struct lookup_turn *turn, bool answered, int64_t now);
+/* It has ended. `answered`: the server has said which addresses the name has, or that it does not exist. Returns
+ * whether it was slow. */
+bool lookup_queue_end(struct lookup_queue *queue, struct lookup_turn *turn, bool answered, int64_t now);
 
 /* If a look-up may start for which no thread is coming, counts one more thread as coming, and returns the domain for
  * which it comes, with a reference. Else NULL. The thread ends with lookup_queue_arrive, whether it starts or not. */

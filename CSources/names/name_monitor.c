@@ -39,8 +39,10 @@ struct name_monitor {
     struct source         source; /* the resolver files; runloop.h says what the loop's lock guards */
     SCRunLoopRef          loop;
     struct netns         *netns;
-    struct list           name_watches; /* under the loop's lock */
-    size_t                watch_count;  /* likewise; call_all_watches moves some of them out of the list */
+    struct list           name_watches; /* that do not follow the default path; under the loop's lock */
+    struct list           followers;    /* that have its last outcome; likewise */
+    struct list           fresh;        /* followers that have not; likewise */
+    size_t                watch_count;  /* likewise; calls move some of them out of the lists */
     struct heap           deadlines;    /* of the watches; likewise */
     struct resolver_files files;
     struct watched_path   paths[PATHS];
@@ -59,6 +61,43 @@ static void name_monitor_free(struct counted *counted)
     free(name_monitor);
 }
 
+/* ---- Followers of the default path ------------------------------------------------------------------------------ */
+
+/* Moves the first of `pending` to `home`. Returns it with a reference to its owner, or NULL. */
+static struct name_watch *next_name_watch(struct name_monitor *name_monitor, struct list *pending, struct list *home)
+{
+    struct name_watch *name_watch = NULL;
+    struct list       *node;
+
+    runloop_lock(name_monitor->loop);
+    node = list_pop(pending);
+    if (node != NULL) {
+        name_watch = container_of(node, struct name_watch, node);
+        counted_retain(name_watch->owner);
+        list_append(home, node);
+    }
+    runloop_unlock(name_monitor->loop);
+    return name_watch;
+}
+
+/* The default path was evaluated. If it is as before, only new followers need it. */
+static void call_followers(struct name_monitor *name_monitor, const struct path *path, bool all)
+{
+    struct list        pending;
+    struct name_watch *name_watch;
+
+    list_init(&pending);
+    runloop_lock(name_monitor->loop);
+    list_append_all(&pending, &name_monitor->fresh);
+    if (all)
+        list_append_all(&pending, &name_monitor->followers);
+    runloop_unlock(name_monitor->loop);
+    while ((name_watch = next_name_watch(name_monitor, &pending, &name_monitor->followers)) != NULL) {
+        name_watch->type->default_path(name_watch, path);
+        counted_release(name_watch->owner);
+    }
+}
+
 /* ---- Changes ---------------------------------------------------------------------------------------------------- */
 
 static void note_change(struct name_monitor *name_monitor, enum change_kind kind, int64_t now)
@@ -71,6 +110,8 @@ static bool watched_path_evaluated(struct path_watch *watch, const struct path *
 {
     struct watched_path *watched = container_of(watch, struct watched_path, watch);
     struct name_monitor *name_monitor = watched->name_monitor;
+    const struct outcome before = path_outcome(&watched->path), now = path_outcome(path);
+    bool                 is_news;
 
     (void)path_version;
     if (watched->known && path_differs(&watched->path, path)) {
@@ -79,8 +120,11 @@ static bool watched_path_evaluated(struct path_watch *watch, const struct path *
         runloop_source_due_locked(name_monitor->loop, &name_monitor->source);
         runloop_unlock(name_monitor->loop);
     }
+    is_news = !watched->known || outcome_differs(&before, &now);
     watched->path = *path;
     watched->known = true;
+    if (watched == &name_monitor->paths[PATH_DEFAULT])
+        call_followers(name_monitor, path, is_news);
     return true;
 }
 
@@ -135,36 +179,26 @@ static int64_t changes_due(const struct name_monitor *name_monitor)
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------ */
 
-/* Moves the first of `pending` back to the monitor's watches. Returns it with a reference to its owner, or NULL. */
-static struct name_watch *next_name_watch(struct name_monitor *name_monitor, struct list *pending)
-{
-    struct name_watch *name_watch = NULL;
-    struct list       *node;
-
-    runloop_lock(name_monitor->loop);
-    node = list_pop(pending);
-    if (node != NULL) {
-        name_watch = container_of(node, struct name_watch, node);
-        counted_retain(name_watch->owner);
-        list_append(&name_monitor->name_watches, node);
-    }
-    runloop_unlock(name_monitor->loop);
-    return name_watch;
-}
-
-static void call_all_watches(struct name_monitor *name_monitor)
+static void call_list(struct name_monitor *name_monitor, struct list *list)
 {
     struct list        pending;
     struct name_watch *name_watch;
 
     list_init(&pending);
     runloop_lock(name_monitor->loop);
-    list_move(&pending, &name_monitor->name_watches);
+    list_move(&pending, list);
     runloop_unlock(name_monitor->loop);
-    while ((name_watch = next_name_watch(name_monitor, &pending)) != NULL) {
-        name_watch->due(name_watch, true);
+    while ((name_watch = next_name_watch(name_monitor, &pending, list)) != NULL) {
+        name_watch->type->due(name_watch, true);
         counted_release(name_watch->owner);
     }
+}
+
+static void call_all_watches(struct name_monitor *name_monitor)
+{
+    call_list(name_monitor, &name_monitor->name_watches);
+    call_list(name_monitor, &name_monitor->followers);
+    call_list(name_monitor, &name_monitor->fresh);
 }
 
 static void report_due_changes(struct name_monitor *name_monitor, int64_t now)
@@ -197,7 +231,7 @@ static void call_due_watches(struct name_monitor *name_monitor, int64_t now)
     struct name_watch *name_watch;
 
     while ((name_watch = next_due_watch(name_monitor, now)) != NULL) {
-        name_watch->due(name_watch, false);
+        name_watch->type->due(name_watch, false);
         counted_release(name_watch->owner);
     }
 }
@@ -247,7 +281,7 @@ static int create_watched_paths(struct name_monitor *name_monitor)
         name_monitor->paths[i].name_monitor = name_monitor;
         name_monitor->paths[i].watch = (struct path_watch){ .type = &watch_type,
                                                             .questions = questions[i],
-                                                            .extras = QUERY_SOURCE,
+                                                            .extras = QUERY_SOURCE | QUERY_EXPIRY,
                                                             .path_version = &name_monitor->paths[i].path_version };
         if (questions[i] == NULL && error == 0)
             error = ENOMEM;
@@ -263,6 +297,8 @@ static int name_monitor_create(SCRunLoopRef loop, struct netns *netns, struct na
     if (name_monitor == NULL)
         return ENOMEM;
     list_init(&name_monitor->name_watches);
+    list_init(&name_monitor->followers);
+    list_init(&name_monitor->fresh);
     name_monitor->loop = loop;
     name_monitor->netns = netns;
     netns_retain(netns);
@@ -349,6 +385,26 @@ void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch)
     runloop_unlock(loop);
     if (last)
         name_monitor_end(name_monitor);
+}
+
+void name_monitor_follow(SCRunLoopRef loop, struct name_watch *name_watch)
+{
+    struct name_monitor *name_monitor = name_watch->monitor;
+    struct path_watch   *default_path = &name_monitor->paths[PATH_DEFAULT].watch;
+
+    runloop_lock(loop);
+    list_remove(&name_watch->node);
+    list_append(&name_monitor->fresh, &name_watch->node);
+    runloop_unlock(loop);
+    monitor_set_questions(loop, default_path, default_path->questions); /* evaluates it */
+}
+
+void name_monitor_stop_following(SCRunLoopRef loop, struct name_watch *name_watch)
+{
+    runloop_lock(loop);
+    list_remove(&name_watch->node);
+    list_append(&name_watch->monitor->name_watches, &name_watch->node);
+    runloop_unlock(loop);
 }
 
 void name_monitor_set_deadline(SCRunLoopRef loop, struct name_watch *name_watch, int64_t deadline)

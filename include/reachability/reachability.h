@@ -75,9 +75,9 @@
  *   callback may end its thread by pthread_exit(3): the call that drives the run loop then ends, and another thread may
  *   drive it if SCRunLoopCreate made it. Do not leave a callback by longjmp(3) or a C++ exception. Do not
  *   pthread_cancel(3) a thread inside a call.
- * The library's threads. Targets on run loops need none, except for names: at most four threads look names up, and one
- *   closes watches on files. All targets on schedulers and queues share one thread. A call that needs a socket in
- *   another network namespace uses a thread for that moment.
+ * The library's threads. Targets on run loops need none, except for names: each look-up under way has a thread, at most
+ *   64 in all, and one closes watches on files. All targets on schedulers and queues share one thread. A call that
+ *   needs a socket in another network namespace uses a thread for that moment.
  * Stopping. If SetCallback, Unschedule or SetScheduler(NULL) is called on the thread or queue that delivers, the old
  *   callback is not called after it returns. If it is called on another thread, a callback that has begun may finish
  *   later, and no other begins.
@@ -321,7 +321,8 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
  * as inet_aton(3) reads it, or IPv6 with an optional %zone, an interface's index or name (see interfaceName below).
  * "localhost" and names below ".localhost" are 127.0.0.1 and ::1.
  *
- * Any other name is looked up with getaddrinfo(3), in the background, while the target is scheduled. Until the first
+ * Any other name is looked up with getaddrinfo(3), in the background, while the target is scheduled. A name is UTF-8,
+ * whatever the locale is. One that cannot be converted to an international name (IDNA) is not found. Until the first
  * result, and while the target is not scheduled, the reason is NamePending, and flags and path are those of the default
  * path, over the target's interface and with its mark. IsDirect and IsLocalAddress are not set then.
  *

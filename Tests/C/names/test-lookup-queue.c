@@ -60,7 +60,7 @@ static struct lookup_turn *started[LOOKUP_LIMIT];
 static void end_all(struct lookup_turn *ended[], unsigned count, bool answered)
 {
     for (unsigned i = 0; i < count; i++)
-        lookup_queue_end(&queue, ended[i], answered, now);
+        (void)lookup_queue_end(&queue, ended[i], answered, now);
 }
 
 /* A name of the domain is answered quickly. */
@@ -70,7 +70,7 @@ static void prove(unsigned number)
 
     assert_ptr_equal(lookup_queue_begin(&queue, now), turn);
     now += QUICK;
-    lookup_queue_end(&queue, turn, true, now);
+    (void)lookup_queue_end(&queue, turn, true, now);
 }
 
 TEST(a_silent_domain_takes_half_of_what_the_others_leave)
@@ -129,11 +129,11 @@ TEST(a_domain_stays_trusted_while_it_has_names)
     struct lookup_turn *turn = add(0, LOOKUP_FIRST);
 
     assert_ptr_equal(lookup_queue_begin(&queue, now), turn);
-    lookup_queue_end(&queue, turn, true, now);
+    (void)lookup_queue_end(&queue, turn, true, now);
     (void)add(0, LOOKUP_FIRST);
     assert_int_equal(begin_all(started, LOOKUP_LIMIT), 1);
     assert_int_equal(queue.doubtful, 0);
-    lookup_queue_end(&queue, started[0], true, now);
+    (void)lookup_queue_end(&queue, started[0], true, now);
     assert_null(lookup_queue_release(&queue, &domains[0]));
     assert_ptr_equal(lookup_queue_release(&queue, &domains[0]), &domains[0]);
     (void)add(0, LOOKUP_FIRST);
@@ -149,7 +149,7 @@ static unsigned end_and_begin(struct lookup_turn *ended[], unsigned count, struc
     for (unsigned i = 0; i < count; i++) {
         const unsigned under_way = count - 1 - i + begun;
 
-        lookup_queue_end(&queue, ended[i], true, now);
+        (void)lookup_queue_end(&queue, ended[i], true, now);
         begun += begin_all(ret + begun, LOOKUP_LIMIT - under_way);
     }
     return begun;
@@ -193,14 +193,12 @@ TEST(a_slow_answer_proves_nothing)
 
     assert_ptr_equal(lookup_queue_begin(&queue, now), turn);
     now += SLOW;
-    lookup_queue_end(&queue, turn, true, now);
-    assert_true(turn->slow);
+    assert_true(lookup_queue_end(&queue, turn, true, now));
     turn = add(0, LOOKUP_FIRST);
     assert_ptr_equal(lookup_queue_begin(&queue, now), turn);
     assert_true(turn->doubtful);
     now += SLOW - MILLISECOND;
-    lookup_queue_end(&queue, turn, true, now);
-    assert_false(turn->slow);
+    assert_false(lookup_queue_end(&queue, turn, true, now));
 }
 
 TEST(first_look_ups_begin_before_repeated_ones_and_those_before_doubted_ones)

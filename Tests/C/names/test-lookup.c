@@ -25,6 +25,7 @@
 
 #include "api/target.h"
 #include "pure/question.h"
+#include "route/answer.h"
 #include "support/child.h"
 #include "support/descriptors.h"
 #include "support/etc.h"
@@ -435,6 +436,13 @@ static void release_numbered(const char *format, unsigned first, unsigned count)
     }
 }
 
+/* A released look-up still counts as hanging for a moment. */
+static void await_calls_and_hanging(unsigned calls, unsigned hanging)
+{
+    assert_true(resolver_await_calls(NULL, calls));
+    assert_true(resolver_await_hanging(hanging));
+}
+
 TEST_WITH(begin, NULL, a_living_domain_gets_up_to_64_threads_and_they_end)
 {
     struct stuck_names names;
@@ -443,13 +451,11 @@ TEST_WITH(begin, NULL, a_living_domain_gets_up_to_64_threads_and_they_end)
     stick(&names, "hang-%u.example", 200);
     assert_true(resolver_await_hanging(16));
     release_numbered("hang-%u.example", 0, 16);
-    assert_true(resolver_await_hanging(31)); /* the first answer proves the domain, and the others add to its 16 */
+    await_calls_and_hanging(16 + 31, 31); /* the first answer proves the domain, and the others add to its 16 */
     release_numbered("hang-%u.example", 16, 31);
-    assert_true(resolver_await_hanging(62));
-    release_numbered("hang-%u.example", 47, 2);
-    assert_true(resolver_await_hanging(64));
-    release_numbered("hang-%u.example", 49, 10);
-    assert_true(resolver_await_calls("hang-122.example", 1));
+    await_calls_and_hanging(16 + 31 + 62, 62);
+    release_numbered("hang-%u.example", 47, 10);
+    await_calls_and_hanging(16 + 31 + 10 + 64, 64);
     assert_true(resolver_await_threads(64));
     resolver_release(NULL);
     for (unsigned i = 0; i < names.count; i++)
@@ -1420,6 +1426,46 @@ TEST_WITH(NULL, NULL, a_look_up_without_memory_is_retried)
     watcher_stop(&unasked);
     watcher_stop(&untold);
     finish();
+}
+
+/* A pending name follows the default path of its loop, and gets an answer of its own with the first result. */
+TEST(a_result_without_memory_for_an_answer_is_retried)
+{
+    struct watcher watcher;
+
+    watcher_start(&watcher, expect_name("hang.example"));
+    assert_true(resolver_await_hanging(1));
+    lack(sizeof(struct answer), sizeof(struct answer), 1);
+    resolver_release(NULL);
+    names_await_result(watcher.target);
+    assert_int_equal(atomic_load(&dearth.times), 0);
+    EXPECT_REASON(watcher.target, NamePending);
+    EXPECT_CHANGE(&watcher, HERE);
+    assert_int_equal(resolver_calls(NULL), 2);
+}
+
+/* On two loops, a pending name has an evaluation of its own on each. */
+TEST(a_pending_name_reports_the_default_path_on_one_loop_and_on_two)
+{
+    struct watcher alone, both;
+    SCRunLoopRef   other = SCRunLoopCreate();
+
+    namespace_add_pair();
+    watcher_start(&alone, expect_name("hang.example"));
+    watcher_start(&both, expect_name("hang.example.org"));
+    schedule(both.target, other);
+    namespace_ip("route add default via 192.0.2.1");
+    EXPECT_CHANGE(&alone, R);
+    EXPECT_CHANGE(&both, R);
+    unschedule(both.target, both.loop);
+    namespace_ip("route delete default");
+    EXPECT_CHANGE(&alone, 0);
+    while (SCRunLoopPerform(other, PATIENCE) == 0)
+        continue;
+    assert_int_equal(both.flags, 0);
+    schedule(both.target, both.loop);
+    unschedule(both.target, other);
+    SCRunLoopRelease(other);
 }
 
 static struct resolver_reply fail_later(const char *name)
