@@ -16,6 +16,8 @@ public struct AFNetworkReachabilityError: Error, Hashable, Sendable, CustomStrin
         public static let whiteSpaceInHost = Code(description: "a host's name has no white space")
         public static let nulInHost = Code(description: "a host's name has no NUL")
         public static let hostTooLong = Code(description: "the host's name is longer than 1024 bytes")
+        public static let hostNotConvertible = Code(
+            description: "the host's name cannot be converted to an international name")
         public static let badAddress = Code(description: "not a socket address of IPv4 or IPv6")
         /// The C library or a system call failed. `status` has the cause.
         public static let system = Code(description: "the system refused")
@@ -38,6 +40,7 @@ extension AFNetworkReachabilityError {
             case .scheme: .schemeInHost
             case .slash: .slashInHost
             case .whiteSpace: .whiteSpaceInHost
+            case .notConvertible: .hostNotConvertible
             case .nul: .nulInHost
             case .tooLong: .hostTooLong
             }

@@ -12,6 +12,7 @@ enum HostName {
         case .scheme: throw ReachabilityError(.hostHasScheme)
         case .slash: throw ReachabilityError(.hostHasSlash)
         case .whiteSpace: throw ReachabilityError(.hostHasWhiteSpace)
+        case .notConvertible: throw ReachabilityError(.hostNotConvertible)
         case nil: return
         }
     }

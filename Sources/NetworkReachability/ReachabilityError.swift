@@ -17,6 +17,9 @@ public struct ReachabilityError: Error, Sendable {
         public static let hostHasSlash = Code(text: "the host contains a slash")
         public static let hostHasWhiteSpace = Code(text: "the host contains white space")
         public static let hostHasNUL = Code(text: "the host contains a NUL character")
+        /// An international name that cannot be converted to ASCII (IDNA): it has characters that no name has, or the
+        /// machine has no libidn2.
+        public static let hostNotConvertible = Code(text: "the host cannot be converted to an international name")
         /// More than 1024 bytes of UTF-8.
         public static let hostTooLong = Code(text: "the host is too long")
         /// The text is not an IPv4 or IPv6 literal. Or the zone does not exist, and the call needs an existing one.

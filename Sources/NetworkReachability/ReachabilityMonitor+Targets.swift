@@ -20,8 +20,8 @@ extension ReachabilityMonitor {
 
     /// Monitors a host, by its name or by an address literal as `init(address:)` takes it.
     ///
-    /// Throws ``ReachabilityError/Code/emptyHost``, `hostHasScheme`, `hostHasSlash`, `hostHasWhiteSpace`, `hostHasNUL`
-    /// or `hostTooLong`.
+    /// Throws ``ReachabilityError/Code/emptyHost``, `hostHasScheme`, `hostHasSlash`, `hostHasWhiteSpace`,
+    /// `hostHasNUL`, `hostTooLong` or `hostNotConvertible`.
     public convenience init(
         host: String, options: ReachabilityOptions = ReachabilityOptions()
     ) throws(ReachabilityError) {

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// Why a text is not the name of a host: mistakes that would otherwise end as a name that no server knows.
 package enum HostNameFlaw: Error {
     case empty
@@ -9,6 +15,8 @@ package enum HostNameFlaw: Error {
     case scheme
     case slash
     case whiteSpace
+    /// The C library cannot convert the international name to ASCII, or can convert none: musl, or no libidn2.
+    case notConvertible
 
     /// In bytes of UTF-8: what the C library takes.
     package static let maximumLength = 1024
@@ -27,9 +35,32 @@ package enum HostNameFlaw: Error {
             self = .slash
         } else if host.unicodeScalars.contains(where: \.properties.isWhitespace) {
             self = .whiteSpace
+        } else if !HostNameFlaw.isConvertible(host) {
+            self = .notConvertible
         } else {
             return nil
         }
     }
+
+    /// Converts the name as its look-up does, in a UTF-8 locale of this thread. Sends nothing: only a numeric address
+    /// would be a result.
+    private static func isConvertible(_ host: String) -> Bool {
+        if host.utf8.allSatisfy({ $0 < 0x80 }) { return true }
+        guard let locale = newlocale(1 << LC_CTYPE, "C.UTF-8", nil) else { return false }
+        let before = uselocale(locale)
+        defer {
+            _ = uselocale(before)
+            freelocale(locale)
+        }
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST | internationalName
+        var list: UnsafeMutablePointer<addrinfo>?
+        let error = getaddrinfo(host, nil, &hints, &list)
+        if error == 0 { freeaddrinfo(list) }
+        return error == 0 || error == EAI_NONAME
+    }
+
+    /// AI_IDN, which musl does not have, and refuses.
+    private static let internationalName: Int32 = 0x40
 }
 #endif

@@ -4,6 +4,7 @@
 import ArgumentParser
 import Glibc
 import NetworkReachability
+import ReachabilityHostNames
 
 /// The options of check, watch and wait.
 struct CommonOptions: ParsableArguments {
@@ -81,6 +82,9 @@ extension Target {
         }
         if !Address.isLiteral(text), text.endsInNumber {
             throw ToolError("\(text): is not an address, and no name ends in a number")
+        }
+        if HostNameFlaw(of: text) == .notConvertible {
+            throw ToolError("\(text): cannot be converted to an international name; has the machine libidn2?")
         }
         try self.init(text, binding: binding)
     }

@@ -11,7 +11,8 @@ struct TargetTests {
             ("", .emptyHost), ("https://example.com", .hostHasScheme), ("example.com/path", .hostHasSlash),
             ("/", .hostHasSlash), ("a b", .hostHasWhiteSpace), (" example.com", .hostHasWhiteSpace),
             ("example.com\n", .hostHasWhiteSpace), ("a\u{3000}b", .hostHasWhiteSpace), ("\t", .hostHasWhiteSpace),
-            ("a\0b", .hostHasNUL), ("\0", .hostHasNUL),
+            ("a\0b", .hostHasNUL), ("\0", .hostHasNUL), ("a\u{FFFE}.example", .hostNotConvertible),
+            ("😀", .hostNotConvertible),
         ] as [(String, ReachabilityError.Code)])
     func badHost(host: String, code: ReachabilityError.Code) {
         #expect(throws: ReachabilityError(code)) { try ReachabilityMonitor(host: host) }
@@ -29,7 +30,7 @@ struct TargetTests {
         "Any other text is a host name",
         arguments: [
             "localhost", "example.com", "example.com.", "bücher.example", "a", "_x._tcp.example", "127.0.0.1", "::1",
-            "fe80::1%lo", "fe80::1%nosuchif", "a:b", "%", "😀",
+            "fe80::1%lo", "fe80::1%nosuchif", "a:b", "%", "日本.example",
         ])
     func host(host: String) throws {
         _ = try ReachabilityMonitor(host: host).path

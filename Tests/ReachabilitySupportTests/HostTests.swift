@@ -8,10 +8,10 @@ import Testing
 struct HostTests {
     private static let codes: [HostNameFlaw: ReachabilityError.Code] = [
         .empty: .emptyHost, .tooLong: .hostTooLong, .nul: .hostHasNUL, .scheme: .hostHasScheme,
-        .slash: .hostHasSlash, .whiteSpace: .hostHasWhiteSpace,
+        .slash: .hostHasSlash, .whiteSpace: .hostHasWhiteSpace, .notConvertible: .hostNotConvertible,
     ]
 
-    private static let pieces = ["a", "é", "\0", "://", "://\u{301}", "/", " ", "\u{3000}", "\r\n"]
+    private static let pieces = ["a", "é", "\0", "://", "://\u{301}", "/", " ", "\u{3000}", "\r\n", "\u{FFFE}"]
     /// Every two of the pieces, in both orders, and with more than fits.
     private static let hosts = pieces.flatMap { one in
         ["", "b", String(repeating: "c", count: 1024)].flatMap { middle in pieces.map { one + middle + $0 } }

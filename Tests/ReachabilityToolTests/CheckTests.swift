@@ -202,7 +202,9 @@ struct CheckTests {
 
     @Test(
         "A text that cannot be a target exits with 64 and a reason",
-        arguments: ["", "https://example.com", "a b", "10.0.0.2,host", ",", "10.0.0.2,::1", "name,"])
+        arguments: [
+            "", "https://example.com", "a b", "10.0.0.2,host", ",", "10.0.0.2,::1", "name,", "a\u{FFFE}.example",
+        ])
     func unusable(target: String) async throws {
         let ended = try await Namespace().run("check", target)
         #expect(ended.status == 64)

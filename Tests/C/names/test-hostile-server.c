@@ -59,6 +59,28 @@ TEST(a_chain_of_aliases_is_no_address)
     assert_true(nameserver_count_tcp(names_server) > 0);
 }
 
+TEST(a_reply_that_comes_byte_by_byte_is_read)
+{
+    resolve("trickle.test", R);
+    watcher_stop(&watcher);
+    NAMES_RESOLVE(&watcher, "trickle.test", R);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+    assert_true(nameserver_count_tcp(names_server) > 0);
+}
+
+TEST(resolv_conf_may_vanish_during_a_look_up)
+{
+    watcher_schedule(&watcher, expect_name("held.test"));
+    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    etc_remove(ETC_RESOLV_CONF);
+    assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
+    nameserver_release(names_server, "held");
+    EXPECT_END(&watcher, R);
+    etc_set_servers("192.0.2.2", 1);
+    names_settle(&watcher);
+    EXPECT_ADDRESSES(watcher.target, "198.51.100.7");
+}
+
 TEST(nonsense_is_no_address)
 {
     resolve("garbage.test", 0);

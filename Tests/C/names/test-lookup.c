@@ -1205,6 +1205,47 @@ TEST_WITH(begin, NULL, names_leave_nothing_behind)
         fail_msg("%zu bytes are left of %u names", heap() - bytes, 4 * count);
 }
 
+TEST_WITH(begin, NULL, very_many_names_may_come_and_go_while_all_hang)
+{
+    struct stuck_names names;
+    size_t             before;
+
+    stick(&names, "hang-%u.example", 20);
+    assert_true(resolver_await_hanging(16));
+    unstick(&names);
+    before = heap();
+    stick(&names, "hang-%u.example", 10 * NAMES / slowness());
+    assert_true(resolver_threads() == 16);
+    unstick(&names);
+    if (heap() > before + 4096)
+        fail_msg("%zu bytes are left", heap() - before);
+    finish();
+    assert_int_equal(resolver_calls(NULL), 16);
+}
+
+TEST_WITH(NULL, NULL, a_process_ends_at_once_while_32_look_ups_hang)
+{
+    double start;
+    pid_t  child;
+
+    if (unit_is_under("tsan"))
+        SKIP("the thread sanitizer allows no thread after a fork");
+    begin();
+    start = watcher_now();
+    if (child_fork(&child)) {
+        struct stuck_names occupation;
+
+        resolver_begin(usual);
+        occupy(&occupation);
+        if (unit_is_under("asan"))
+            child_end(); /* the leak check does not see what other threads of the parent held */
+        exit(0);
+    }
+    child_expect_end(child);
+    assert_true(watcher_now() - start < PATIENCE / 2);
+    finish();
+}
+
 /* ---- Shortages -------------------------------------------------------------------------------------------------- */
 
 TEST(a_look_up_without_a_thread_is_retried)
@@ -1220,6 +1261,27 @@ TEST(a_look_up_without_a_thread_is_retried)
     EXPECT_REASON(watcher.target, NamePending);
     atomic_store(&threads.none, false);
     EXPECT_CHANGE(&watcher, HERE);
+}
+
+TEST(without_more_threads_a_name_waits_for_those_that_there_are)
+{
+    struct watcher stuck, late, joining_late;
+
+    watcher_start(&stuck, expect_name("hang.example"));
+    assert_true(resolver_await_hanging(1));
+    threads.meanwhile = NULL;
+    atomic_store(&threads.refused, 0);
+    atomic_store(&threads.none, true);
+    watcher_start(&late, expect_name("late.example"));
+    watcher_start(&joining_late, expect_name("late.example"));
+    assert_true(atomic_load(&threads.refused) > 0);
+    assert_true(names_is_looking(late.target));
+    assert_int_equal(resolver_calls(NULL), 1);
+    resolver_release("hang.example");
+    EXPECT_CHANGE(&stuck, HERE);
+    EXPECT_CHANGE(&late, HERE);
+    EXPECT_CHANGE(&joining_late, HERE);
+    atomic_store(&threads.none, false);
 }
 
 static struct {

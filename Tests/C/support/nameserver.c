@@ -155,6 +155,7 @@ static int addresses_of(struct nameserver *server, const struct query *query, ch
         { "two", "203.0.113.7 198.51.100.7", NO_ERROR },
         { "v4only", "198.51.100.7", NO_ERROR },
         { "v6only", "2001:db8:1::7", NO_ERROR },
+        { "trickle", "198.51.100.7", NO_ERROR },
         { "nodata", "", NO_ERROR },
         { "servfail", "", SERVER_FAILURE },
         { "refused", "", REFUSED },
@@ -268,8 +269,12 @@ static bool add_hostile(struct message *reply, const struct query *query)
 /* Whether the reply is truncated over UDP. */
 static bool is_long(const struct query *query)
 {
-    return strcmp(query->label, "trunc") == 0 || strcmp(query->label, "thousands") == 0 ||
-           strcmp(query->label, "aliases") == 0;
+    static const char *const labels[] = { "trunc", "trickle", "thousands", "aliases" };
+
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+        if (strcmp(query->label, labels[i]) == 0)
+            return true;
+    return false;
 }
 
 /* False: no reply is sent. */
@@ -451,6 +456,16 @@ static void close_connection(struct connection *connection)
     connection->fd = -1;
 }
 
+/* `slowly`: one byte in each millisecond. */
+static void send_framed(int fd, const uint8_t *bytes, size_t length, bool slowly)
+{
+    for (size_t sent = 0; slowly && sent + 1 < length; sent++, bytes++) {
+        (void)!send(fd, bytes, 1, MSG_NOSIGNAL);
+        (void)poll(NULL, 0, 1);
+    }
+    (void)!send(fd, bytes, slowly ? 1 : length, MSG_NOSIGNAL);
+}
+
 /* The first whole question in the buffer. False: there is none. */
 static bool reply_to_first_query(struct nameserver *server, struct connection *connection)
 {
@@ -464,7 +479,7 @@ static bool reply_to_first_query(struct nameserver *server, struct connection *c
     if (consider(server, connection->bytes + 2, length - 2, true, &query, &reply)) {
         put16(framed, (unsigned)reply.length);
         memcpy(framed + 2, reply.bytes, reply.length);
-        (void)!send(connection->fd, framed, 2 + reply.length, MSG_NOSIGNAL);
+        send_framed(connection->fd, framed, 2 + reply.length, strcmp(query.label, "trickle") == 0);
     }
     connection->length -= length;
     memmove(connection->bytes, connection->bytes + length, connection->length);

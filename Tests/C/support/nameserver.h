@@ -14,6 +14,7 @@
  *   trunc     truncated over UDP; over TCP 60 of 198.51.100.0/24
  *   thousands truncated over UDP; over TCP 4000 of 10.0.0.0/16
  *   loop      an alias of itself                     garbage   a header, and bytes 0xff
+ *   trickle   truncated over UDP; over TCP as v4only, one byte after the other
  *   aliases   truncated over UDP; over TCP a chain of 800 aliases without an address
  *   moves...  the addresses of nameserver_move
  *   slowN     as v4only, N milliseconds later

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import locale
 import os
 from typing import Any
 
@@ -54,6 +55,25 @@ class PathStructure(ctypes.Structure):
         ("source", ctypes.c_ubyte * ADDRESS_SIZE),
         ("gateway", ctypes.c_ubyte * ADDRESS_SIZE),
     ]
+
+
+def can_convert(name: bytes) -> bool:
+    """Whether the C library can convert an international name to ASCII. musl cannot, nor can glibc without libidn2. Converts
+    it as its look-up does, in a UTF-8 locale of this thread. Sends nothing: only a numeric address would be a result."""
+    ctype, none, numeric_host, idn, no_name = 1 << locale.LC_CTYPE, 0, 4, 0x40, -2
+    c = ctypes.CDLL(None)
+    c.newlocale.restype = c.uselocale.restype = ctypes.c_void_p
+    utf8 = ctypes.c_void_p(c.newlocale(ctype, b"C.UTF-8", None))
+    if not utf8:
+        return False
+    hints, found = (ctypes.c_int * 16)(numeric_host | idn), ctypes.c_void_p()  # struct addrinfo begins with its flags
+    before = ctypes.c_void_p(c.uselocale(utf8))
+    error: int = c.getaddrinfo(name, None, hints, ctypes.byref(found))
+    c.uselocale(before)
+    c.freelocale(utf8)
+    if error == none:
+        c.freeaddrinfo(found)
+    return error in (none, no_name)
 
 
 def load() -> ctypes.CDLL:

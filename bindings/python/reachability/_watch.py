@@ -35,9 +35,15 @@ def create_target(host: str | None, source: str | None, interface: str | None, m
     if source is not None:
         options.remoteAddress = address_to_bytes(host)
     else:
-        options.nodename = _c_string(host)
+        options.nodename = _name(host)
     target: int = _library.create_with_options(None, options)
     return target
+
+
+def _name(host: str) -> bytes:
+    if not (host.isascii() or _library.can_convert(_c_string(host))):
+        raise ValueError(f"{host!r} cannot be converted to an international name")
+    return _c_string(host)
 
 
 def _c_string(text: str) -> bytes:
@@ -264,7 +270,7 @@ def watch(
     mark: SO_MARK of the sockets that the program will use.
 
     The watch belongs to the network namespace of the calling thread. Raises ReachabilityError, and ValueError if an address
-    is not one.
+    is not one, or an international name cannot be converted.
     """
     return Watch(host, source=source, interface=interface, mark=mark)
 

@@ -94,6 +94,8 @@ def test_invalid_name_raises_the_code_and_its_text(host: str) -> None:
 def test_bad_arguments_raise_value_error() -> None:
     with pytest.raises(ValueError):
         check("127.0.0.1\0.example")
+    with pytest.raises(ValueError, match="international"):
+        check("a\ufffe.example")
     with pytest.raises(ValueError):
         check("example.com", source="127.0.0.1")
 
