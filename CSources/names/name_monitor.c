@@ -140,7 +140,8 @@ static void evaluate_watched_path(struct name_monitor *name_monitor, struct watc
 {
     const struct path_watch *watch = &watched->watch;
 
-    watched->known = netns_evaluate(name_monitor->netns, watch->questions, watch->extras, &watched->path) == 0;
+    watched->known = netns_evaluate(name_monitor->netns, watch->questions, watch->extras & QUERY_SOURCE,
+                                    &watched->path) == 0;
 }
 
 /* Reads which name servers there are now, and watches the path to them. If the resolver files cannot be read, a later

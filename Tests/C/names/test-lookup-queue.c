@@ -112,6 +112,22 @@ TEST(doubtful_names_take_half_of_the_threads)
     assert_int_equal(begin_all(started, LOOKUP_LIMIT), 8);
 }
 
+/* 48 of them, so no doubtful one may begin. Trusted ones may. */
+TEST(look_ups_that_become_slow_count_as_doubtful)
+{
+    for (unsigned i = 0; i < 4; i++)
+        prove(i);
+    for (unsigned i = 0; i < 3; i++)
+        add_many(i, LOOKUP_AGAIN, 16);
+    assert_int_equal(begin_all(started, LOOKUP_LIMIT), 48);
+    now += SLOW;
+    (void)add(4, LOOKUP_FIRST);
+    assert_null(lookup_queue_begin(&queue, now));
+    assert_int_equal(queue.doubtful, 48);
+    (void)add(3, LOOKUP_FIRST);
+    assert_int_equal(begin_all(started, LOOKUP_LIMIT), 1);
+}
+
 /* Of its names that failed, too. */
 TEST(a_domain_that_was_answered_is_trusted_but_not_names_that_failed)
 {
