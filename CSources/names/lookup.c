@@ -266,8 +266,9 @@ static void *run_thread(void *domain)
     return NULL;
 }
 
-/* Starts a thread if a look-up may start for which none is coming. Returns 0, also if there is no such look-up, or an
- * errno. */
+#define NOT_NEEDED (-1)
+
+/* Starts a thread if a look-up may start for which none is coming. Returns 0, an errno, or NOT_NEEDED. */
 static int add_thread(void)
 {
     const int64_t         now = clock_now();
@@ -280,7 +281,7 @@ static int add_thread(void)
     pool.threads += domain != NULL;
     process_unlock();
     if (domain == NULL)
-        return 0;
+        return NOT_NEEDED;
     error = process_start_small_thread(run_thread, domain);
     if (error == 0)
         return 0;
@@ -332,8 +333,10 @@ static void join_or_queue(struct lookup *fresh, struct lookup_domain *fresh_doma
  * before it ends, so a look-up that waits for one will start. */
 static int status_of_waiter(const struct lookup_waiter *waiter, int error)
 {
-    int status = error;
+    int status = error == NOT_NEEDED ? 0 : error;
 
+    if (error == 0)
+        return 0;
     process_lock();
     if (waiter->lookup == NULL || waiter->lookup->turn.running || pool.threads > pool.queue.coming)
         status = 0;

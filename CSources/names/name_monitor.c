@@ -30,7 +30,8 @@ struct watched_path {
     bool                 known;
 };
 
-enum { PATH_TO_SERVERS, PATH_DEFAULT, PATH_IPV6, PATHS };
+/* The last one is the default path again, with what a target needs of it. Its changes do not affect names. */
+enum { PATH_TO_SERVERS, PATH_DEFAULT, PATH_IPV6, PATH_OF_FOLLOWERS, PATHS };
 
 /* Kinds of changes. A network that flaps does not delay the effect of an edited file. */
 enum change_kind { CHANGE_OF_FILES, CHANGE_OF_PATHS, CHANGES };
@@ -111,20 +112,18 @@ static bool watched_path_evaluated(struct path_watch *watch, const struct path *
     struct watched_path *watched = container_of(watch, struct watched_path, watch);
     struct name_monitor *name_monitor = watched->name_monitor;
     const struct outcome before = path_outcome(&watched->path), now = path_outcome(path);
-    bool                 is_news;
 
     (void)path_version;
-    if (watched->known && path_differs(&watched->path, path)) {
+    if (watched == &name_monitor->paths[PATH_OF_FOLLOWERS]) {
+        call_followers(name_monitor, path, !watched->known || outcome_differs(&before, &now));
+    } else if (watched->known && path_differs(&watched->path, path)) {
         note_change(name_monitor, CHANGE_OF_PATHS, clock_now());
         runloop_lock(name_monitor->loop);
         runloop_source_due_locked(name_monitor->loop, &name_monitor->source);
         runloop_unlock(name_monitor->loop);
     }
-    is_news = !watched->known || outcome_differs(&before, &now);
     watched->path = *path;
     watched->known = true;
-    if (watched == &name_monitor->paths[PATH_DEFAULT])
-        call_followers(name_monitor, path, is_news);
     return true;
 }
 
@@ -276,13 +275,15 @@ static int create_watched_paths(struct name_monitor *name_monitor)
     int                   error = resolvconf_server_questions(&servers);
     struct questions     *questions[PATHS] = { servers,
                                                questions_create(&default_path, 1, kSCNetworkReachabilityReasonNone),
-                                               questions_create(&ipv6, 1, kSCNetworkReachabilityReasonNone) };
+                                               questions_create(&ipv6, 1, kSCNetworkReachabilityReasonNone),
+                                               questions_create(&default_path, 1, kSCNetworkReachabilityReasonNone) };
 
     for (size_t i = 0; i < PATHS; i++) {
         name_monitor->paths[i].name_monitor = name_monitor;
         name_monitor->paths[i].watch = (struct path_watch){ .type = &watch_type,
                                                             .questions = questions[i],
-                                                            .extras = QUERY_SOURCE | QUERY_EXPIRY,
+                                                            .extras = i == PATH_OF_FOLLOWERS ? QUERY_EXPIRY
+                                                                                             : QUERY_SOURCE,
                                                             .path_version = &name_monitor->paths[i].path_version };
         if (questions[i] == NULL && error == 0)
             error = ENOMEM;
@@ -391,7 +392,7 @@ void name_monitor_leave(SCRunLoopRef loop, struct name_watch *name_watch)
 void name_monitor_follow(SCRunLoopRef loop, struct name_watch *name_watch)
 {
     struct name_monitor *name_monitor = name_watch->monitor;
-    struct path_watch   *default_path = &name_monitor->paths[PATH_DEFAULT].watch;
+    struct path_watch   *default_path = &name_monitor->paths[PATH_OF_FOLLOWERS].watch;
 
     runloop_lock(loop);
     list_remove(&name_watch->node);
