@@ -271,8 +271,8 @@ $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send
 $(BUILD)/tests/test-bound-pair: TEST_LDFLAGS = $(SOCKET_WRAPS)
 $(BUILD)/tests/test-source-routes: TEST_LDFLAGS = $(SOCKET_WRAPS) -Wl,--wrap=recvfrom
-$(BUILD)/tests/test-watch-set: TEST_LDFLAGS = -Wl,--wrap=calloc
-$(BUILD)/tests/test-link-index: TEST_LDFLAGS = -Wl,--wrap=malloc
+$(BUILD)/tests/test-store-random: TEST_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc
+$(BUILD)/tests/test-store: TEST_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc
 $(BUILD)/tests/test-link-type: TEST_LDFLAGS = -Wl,--wrap=open
 $(BUILD)/tests/test-pppd: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=clock_gettime -Wl,--wrap=timerfd_settime
 $(BUILD)/tests/test-wireguard-path: TEST_LDFLAGS = -Wl,--wrap=genetlink_open -Wl,--wrap=genetlink_query \

@@ -12,8 +12,8 @@
 #include "base/object.h"
 #include "base/process.h"
 #include "names/lookup.h"
-#include "route/monitor.h"
 #include "route/network_path.h"
+#include "watch/monitor.h"
 
 enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 

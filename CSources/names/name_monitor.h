@@ -11,7 +11,7 @@
 #include "base/counted.h"
 #include "base/heap.h"
 #include "base/list.h"
-#include "route/monitor.h"
+#include "watch/monitor.h"
 
 struct name_monitor;
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "names/resolver_files.h"
-#include "route/gateways.h"
+#include "watch/gateways.h"
 
 #define FILES_INTERVAL (2 * SECOND) /* between checks, if nothing reports changes of the resolver files */
 

@@ -6,8 +6,8 @@
 
 #include "base/counted.h"
 #include "base/list.h"
-#include "route/monitor.h"
 #include "route/network_path.h"
+#include "watch/monitor.h"
 
 struct network_monitor;
 

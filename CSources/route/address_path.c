@@ -235,7 +235,8 @@ static int query_expiry(struct route_query *query, struct path *path)
     struct route route;
     int          error;
 
-    if ((query->extras & QUERY_EXPIRY) == 0 || query->request.destination.family != AF_INET6 || path->index == 0)
+    if ((query->extras & (QUERY_EXPIRY | QUERY_EXPIRY_KNOWN)) != QUERY_EXPIRY ||
+        query->request.destination.family != AF_INET6 || path->index == 0)
         return 0;
     error = route_query_match(query, &route);
     if (error == 0)

@@ -39,7 +39,6 @@ int extent_query(struct rtnetlink *rtnetlink, const struct question *question, s
 {
     const struct route_request request = { .destination = question->destination, .fib_match = true };
     struct route               route;
-    struct path                refused;
     int                        error;
 
     *ret = (struct extent){ .kind = EXTENT_ALONE };
@@ -48,7 +47,10 @@ int extent_query(struct rtnetlink *rtnetlink, const struct question *question, s
     error = rtnetlink_query(rtnetlink, &request, &route);
     if (error != 0) {
         ret->kind = EXTENT_REFUSED;
-        return path_from_error(error, false, &refused) ? 0 : error;
+        if (!path_from_error(error, false, &ret->refused))
+            return error;
+        ret->refused.destination = question->destination;
+        return 0;
     }
     if (route_has_one_way(&route)) {
         ret->kind = EXTENT_ROUTE;
@@ -56,6 +58,7 @@ int extent_query(struct rtnetlink *rtnetlink, const struct question *question, s
         ret->prefix.address = address_truncate(&request.destination, ret->prefix.length);
         ret->oif = route.oif;
         ret->has_gateway = route.has_gateway;
+        dependencies_add_lifetime(&ret->dependencies, &route);
     }
     return 0;
 }
@@ -63,9 +66,4 @@ int extent_query(struct rtnetlink *rtnetlink, const struct question *question, s
 bool extent_has_path(const struct extent *extent, const struct path *path)
 {
     return path->index == extent->oif && (path->gateway.family != AF_UNSPEC) == extent->has_gateway;
-}
-
-bool extent_covers(const struct address_prefix *outer, const struct address_prefix *inner)
-{
-    return outer->length <= inner->length && address_in_prefix(&inner->address, &outer->address, outer->length);
 }

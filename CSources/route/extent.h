@@ -18,6 +18,8 @@ struct extent {
     struct address_prefix prefix;
     uint32_t              oif; /* of the route, as has_gateway is */
     bool                  has_gateway;
+    struct dependencies   dependencies; /* the route's lifetime */
+    struct path           refused;      /* the path, if the kernel refuses the query */
 };
 
 /* Queries the route that leads to the question's destination. The question is plain. Returns 0, or an errno if the
@@ -33,8 +35,5 @@ static inline bool extent_needs_query(const struct rtnetlink *rtnetlink, uint8_t
 /* Whether the path is that of the route. If it is not, the kernel has an exception for the address alone: a router has
  * redirected its packets. */
 bool extent_has_path(const struct extent *extent, const struct path *path);
-
-/* Whether `inner` is a part of `outer`, or equal to it. */
-bool extent_covers(const struct address_prefix *outer, const struct address_prefix *inner);
 
 #endif

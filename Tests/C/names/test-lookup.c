@@ -25,7 +25,7 @@
 
 #include "api/target.h"
 #include "pure/question.h"
-#include "route/answer.h"
+#include "watch/entry.h"
 #include "support/child.h"
 #include "support/descriptors.h"
 #include "support/etc.h"

@@ -53,11 +53,13 @@ TEST(a_failed_query_is_retried_though_others_succeed)
     struct watcher           watcher;
     SCNetworkReachabilityRef other;
 
+    namespace_ip("route add 203.0.113.0/24 via 192.0.2.1"); /* another route: the targets do not share */
     watcher_start(&watcher, expect_target("198.51.100.1"));
-    other = expect_target("198.51.100.2");
+    other = expect_target("203.0.113.2");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
     assert_int_equal(watcher_pass(&watcher), 0);
     namespace_ip("route del default");
+    namespace_ip("route del 203.0.113.0/24");
     faults_arm(&(struct fault){ .function = "send", .error = ENOBUFS, .count = 3 }); /* all tries of one query */
     assert_int_equal(watcher_pass(&watcher), 0);
     faults_disarm();
@@ -268,13 +270,15 @@ static ssize_t fail_once(int fd, const void *bytes, size_t length, int flags)
 
 TEST(a_query_after_a_failed_one_waits_for_the_barrier)
 {
-    SCNetworkReachabilityRef targets[2] = { expect_target("198.51.100.1"), expect_target("198.51.100.2") };
+    SCNetworkReachabilityRef targets[2] = { expect_target("198.51.100.1"), expect_target("203.0.113.2") };
     SCRunLoopRef             loop = SCRunLoopCreate();
 
+    namespace_ip("route add 203.0.113.0/24 via 192.0.2.1"); /* another route: the targets do not share */
     for (size_t i = 0; i < 2; i++)
         assert_true(SCNetworkReachabilityScheduleWithRunLoop(targets[i], loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);
     namespace_ip("route del default");
+    namespace_ip("route del 203.0.113.0/24");
     barriers = 0;
     faults_send = fail_once;
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Entries: what they depend on, their buckets and their members.
+ *
+ * What this file must never do: walk over the members of an entry.
+ */
+#include "watch/entry.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "route/default_path.h"
+
+void entry_init(struct entry *entry)
+{
+    *entry = (struct entry){ .length = ENTRY_OWN, .refs = 1 };
+    list_init(&entry->keys.node);
+    list_init(&entry->given);
+    list_init(&entry->pending);
+    list_init(&entry->giving);
+    list_init(&entry->node);
+    heap_node_init(&entry->timer);
+}
+
+struct entry *entry_create(struct store *store, uint8_t length)
+{
+    struct entry *entry = malloc(sizeof *entry);
+
+    if (entry == NULL)
+        return NULL;
+    entry_init(entry);
+    entry->length = length;
+    list_append(&store->due, &entry->node);
+    return entry;
+}
+
+void entry_unref(struct entry *entry)
+{
+    while (entry != NULL && --entry->refs == 0) {
+        struct entry *into = entry->into;
+
+        free(entry->path);
+        free(entry);
+        entry = into;
+    }
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------------------------- */
+
+static void remove_keys(struct store *store, struct entry *entry)
+{
+    struct entry_keys *keys = &entry->keys;
+
+    for (uint32_t i = 0; i < keys->count; i++)
+        address_tree_remove(&store->addresses, &keys->items[i].address);
+    store->changes += keys->count + !list_is_empty(&keys->node);
+    list_remove(&keys->node);
+    if (keys->items != &keys->first)
+        free(keys->items);
+    keys->items = NULL;
+    keys->count = 0;
+}
+
+static void add_key(struct store *store, struct entry *entry, const struct address *address)
+{
+    struct entry_key *key = &entry->keys.items[entry->keys.count];
+
+    if (address->family == AF_UNSPEC)
+        return;
+    entry->keys.count++;
+    key->entry = entry;
+    key->address.address = *address;
+    address_tree_add(&store->addresses, &key->address);
+    store->changes++;
+    store->additions++;
+}
+
+/* The most keys that a question needs: two addresses, or the default path and an address. */
+enum { KEYS_PER_QUESTION = 1 + DEFAULT_PATH_SAMPLES };
+
+static void add_question(struct store *store, struct entry *entry, const struct question *question)
+{
+    add_key(store, entry, &question->local);
+    if (question->destination.family != AF_UNSPEC)
+        add_key(store, entry, &question->destination);
+    else
+        for (size_t i = 0; i < DEFAULT_PATH_SAMPLES; i++)
+            add_key(store, entry, default_path_sample(i));
+}
+
+static size_t count_keys(const struct questions *questions)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; questions != NULL && i < questions->count; i++)
+        count += questions->items[i].destination.family != AF_UNSPEC ? 2 : KEYS_PER_QUESTION;
+    return count;
+}
+
+/* `questions`: of an own entry, or NULL. If there is no memory, the entry depends on any route. */
+static void set_keys(struct store *store, struct entry *entry, const struct questions *questions)
+{
+    struct entry_keys *keys = &entry->keys;
+    const bool         is_plain = questions != NULL && questions->count == 1 &&
+                          questions->items[0].destination.family != AF_UNSPEC &&
+                          questions->items[0].local.family == AF_UNSPEC && keys->outer.family == AF_UNSPEC;
+    const size_t count = count_keys(questions) + (keys->outer.family != AF_UNSPEC);
+    bool         any_route = keys->any_route;
+
+    remove_keys(store, entry);
+    if (is_plain)
+        keys->items = &keys->first;
+    else if (count > 0)
+        keys->items = calloc(count, sizeof *keys->items);
+    if (keys->items != NULL) {
+        for (size_t i = 0; questions != NULL && i < questions->count; i++)
+            add_question(store, entry, &questions->items[i]);
+        add_key(store, entry, &keys->outer);
+    } else if (count > 0) {
+        any_route = true;
+    }
+    if (!any_route)
+        return;
+    list_append(&store->any_route, &keys->node);
+    store->changes++;
+    store->additions++;
+}
+
+void entry_set_questions(struct store *store, struct entry *entry, const struct path_watch *watch)
+{
+    const unsigned long    additions = store->additions;
+    struct question_memory memory;
+
+    set_keys(store, entry, path_watch_questions(watch, &memory));
+    if (watch->can_share && list_is_empty(&entry->keys.node) && entry->keys.outer.family == AF_UNSPEC)
+        store->additions = additions; /* the address is that of a member: the filter passes it already */
+}
+
+void entry_set_dependencies(struct store *store, struct entry *entry, const struct dependencies *dependencies)
+{
+    struct entry_keys *keys = &entry->keys;
+
+    store->pppd += (size_t)dependencies->pppd - entry->pppd;
+    entry->pppd = dependencies->pppd;
+    if (address_equal(&keys->outer, &dependencies->outer) && keys->any_route == dependencies->any_route)
+        return;
+    keys->outer = dependencies->outer;
+    keys->any_route = dependencies->any_route;
+    if (entry->length == ENTRY_OWN)
+        entry_set_questions(store, entry, entry->queried);
+    else
+        set_keys(store, entry, NULL);
+}
+
+/* ---- Routes ----------------------------------------------------------------------------------------------------- */
+
+static size_t *length_count(struct store *store, const struct entry *entry)
+{
+    return &store->lengths[entry->keys.first.address.address.family == AF_INET6][entry->length];
+}
+
+struct search {
+    uint8_t       length;
+    struct entry *found;
+};
+
+static void compare_length(void *info, struct address_entry *first)
+{
+    struct search *search = info;
+    struct entry  *entry = container_of(first, struct entry, keys.first.address);
+
+    if (entry->length == search->length)
+        search->found = entry;
+}
+
+struct entry *entry_find(const struct store *store, const struct address_prefix *prefix)
+{
+    struct search               search = { .length = prefix->length };
+    const struct address_prefix first = { prefix->address, (uint8_t)(8 * address_length(&prefix->address)) };
+
+    if (store->lengths[prefix->address.family == AF_INET6][prefix->length] > 0)
+        address_tree_visit(&store->routes, &first, compare_length, &search);
+    return search.found;
+}
+
+static void remove_route(struct store *store, struct entry *entry)
+{
+    if (entry->length == ENTRY_OWN)
+        return;
+    --*length_count(store, entry);
+    address_tree_remove(&store->routes, &entry->keys.first.address);
+    entry->length = ENTRY_OWN;
+}
+
+bool entry_set_route(struct store *store, struct entry *entry, const struct address_prefix *prefix)
+{
+    if (entry->path == NULL)
+        entry->path = calloc(1, sizeof *entry->path);
+    if (entry->path == NULL)
+        return false;
+    remove_route(store, entry);
+    set_keys(store, entry, NULL);
+    entry->length = prefix->length;
+    entry->keys.first.address.address = prefix->address;
+    address_tree_add(&store->routes, &entry->keys.first.address);
+    ++*length_count(store, entry);
+    return true;
+}
+
+/* ---- States ----------------------------------------------------------------------------------------------------- */
+
+bool entry_is_valid(const struct entry *entry)
+{
+    return entry->bucket != NULL && entry->stamp >= entry->needed && entry->stamp >= entry->bucket->needed;
+}
+
+void entry_mark(struct store *store, struct entry *entry)
+{
+    entry->needed = ++store->now;
+    if (entry == store->current)
+        return; /* it will be due when the step ends */
+    list_remove(&entry->node);
+    list_append(&store->due, &entry->node);
+}
+
+void entry_announce(struct store *store, struct entry *entry)
+{
+    if (entry_is_valid(entry) && list_is_empty(&entry->giving))
+        list_append(&store->giving, &entry->giving);
+}
+
+/* If the probe of a lifetime leaves, the answers of the others may be wrong, too. */
+static void leave_bucket(struct store *store, struct entry *entry)
+{
+    struct bucket *bucket = entry->bucket;
+
+    list_remove(&entry->node);
+    entry->bucket = NULL;
+    if (bucket == NULL)
+        return;
+    if (bucket->probe == entry) {
+        bucket->probe = NULL;
+        bucket_mark(&store->buckets, bucket, ++store->now);
+    }
+    if (--bucket->count == 0)
+        bucket_delete(&store->buckets, bucket);
+}
+
+void entry_file(struct store *store, struct entry *entry, struct bucket *bucket)
+{
+    if (entry->bucket == bucket) {
+        list_remove(&entry->node);
+        bucket->probe = bucket->probe == entry ? NULL : bucket->probe;
+    } else {
+        bucket->count++;
+        leave_bucket(store, entry);
+        entry->bucket = bucket;
+    }
+    entry->stamp = store->sent; /* the highest: the list stays in order */
+    list_append(&bucket->entries, &entry->node);
+}
+
+static void end_entry(struct store *store, struct entry *entry)
+{
+    entry->ended = true;
+    store->pppd -= entry->pppd;
+    remove_keys(store, entry);
+    remove_route(store, entry);
+    leave_bucket(store, entry);
+    list_remove(&entry->giving);
+    heap_set(&store->timers, &entry->timer, NEVER);
+    entry_unref(entry);
+}
+
+void entry_merge(struct store *store, struct entry *entry, struct entry *into)
+{
+    list_append_all(&into->pending, &entry->given);
+    list_append_all(&into->pending, &entry->pending);
+    entry_announce(store, into);
+    entry->into = into;
+    into->refs++;
+    end_entry(store, entry);
+}
+
+/* ---- Members ---------------------------------------------------------------------------------------------------- */
+
+bool entry_has_others(const struct entry *entry)
+{
+    if (list_is_empty(&entry->given) || list_is_empty(&entry->pending))
+        return entry->given.next != entry->given.previous || entry->pending.next != entry->pending.previous;
+    return true;
+}
+
+struct entry *entry_of(struct path_watch *watch)
+{
+    while (watch->entry->into != NULL) {
+        struct entry *before = watch->entry;
+
+        watch->entry = before->into;
+        watch->entry->refs++;
+        entry_unref(before);
+    }
+    return watch->entry;
+}
+
+void entry_join(struct store *store, struct path_watch *watch, struct entry *entry)
+{
+    entry->refs++;
+    watch->entry = entry;
+    list_append(&entry->pending, &watch->node);
+    entry_announce(store, entry);
+}
+
+void entry_leave(struct store *store, struct path_watch *watch)
+{
+    struct entry *entry = entry_of(watch);
+
+    list_remove(&watch->node);
+    watch->entry = NULL;
+    if (entry != &store->unfiled && list_is_empty(&entry->given) && list_is_empty(&entry->pending)) {
+        end_entry(store, entry);
+    } else if (entry->queried == watch) {
+        entry->queried = NULL;
+        entry_mark(store, entry);
+    }
+    entry_unref(entry);
+}
+
+bool entry_move_to_own(struct store *store, struct path_watch *watch)
+{
+    struct entry *own = entry_create(store, ENTRY_OWN);
+
+    if (own == NULL)
+        return false;
+    entry_set_questions(store, own, watch);
+    if (watch->entry != NULL)
+        entry_leave(store, watch);
+    entry_join(store, watch, own);
+    return true;
+}

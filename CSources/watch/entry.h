@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_ENTRY_H
+#define REACHABILITY_ENTRY_H
+
+/* The entries of a store, and their members. store.c has the algorithm. Under the loop's lock. */
+
+#include "watch/bucket.h"
+#include "watch/watch.h"
+
+#define ENTRY_OWN UINT8_MAX /* longer than all: a route moves none of the members */
+
+struct entry_key {
+    struct address_entry address;
+    struct entry        *entry;
+};
+
+/* The addresses on which an answer depends, besides the prefix of its route. */
+struct entry_keys {
+    struct entry_key first, *items; /* allocated, or `first` of an own entry */
+    uint32_t         count;
+    bool             any_route; /* the same for all routes */
+    struct address   outer;     /* of these addresses, the other end of a tunnel; AF_UNSPEC: there is none */
+    struct list      node;      /* of store.any_route */
+};
+
+struct entry {
+    struct entry_keys  keys;
+    uint8_t            length;         /* of the route's prefix, whose first address is keys.first; or ENTRY_OWN */
+    bool               ended, pppd;    /* no watch has it any more; the answer depends on pppd's database */
+    bool               is_exception;   /* the answer was not the path of the route: see reply.h */
+    struct list        given, pending; /* the members that were given `path`, and the others */
+    struct list        giving, node;   /* of store.giving; of store.due, store.failed or bucket->entries */
+    struct bucket     *bucket;         /* NULL: not answered yet */
+    uint64_t           stamp, needed;  /* see store.c; stamp 0: not answered yet */
+    struct heap_node   timer;          /* the end of the answer, apart from the bucket's lifetime */
+    struct path       *path;           /* NULL: the only member has it */
+    struct path_watch *queried;        /* the member that was queried for all */
+    struct entry      *into;           /* has the members, if this entry was merged */
+    size_t             refs;           /* of the store, of members, of merged entries, of the current step */
+};
+
+struct store {
+    struct address_tree routes;          /* the entries of routes, by the first addresses of their prefixes */
+    struct address_tree addresses;       /* the keys of all entries */
+    struct address_tree members;         /* the watches that can share */
+    size_t              lengths[2][129]; /* how many routes' entries have a length, for IPv4 and IPv6 */
+    struct list         any_route;
+    unsigned long       changes, additions; /* of addresses that the socket filter must pass; they only grow */
+    struct buckets      buckets;
+    struct list         due, failed, giving;
+    struct entry        unfiled;
+    struct heap         timers;
+    uint64_t            now;     /* counts changes */
+    struct entry       *current; /* of the current step */
+    uint64_t            sent;    /* `now` at its begin */
+    size_t              count;   /* of watches */
+    size_t              sharers; /* of those that can share. One alone has an entry of its own */
+    size_t              pppd;    /* of entries that depend on pppd's database */
+    bool                starved; /* for lack of memory, a watch stayed in `unfiled` */
+};
+
+/* Creates an entry, which is due, with one reference. NULL: no memory. */
+struct entry *entry_create(struct store *store, uint8_t length);
+void          entry_unref(struct entry *entry); /* NULL: does nothing */
+void          entry_init(struct entry *entry);
+
+/* Sets what an own entry depends on: the addresses of the watch's questions; and of any entry, what the path says. */
+void entry_set_questions(struct store *store, struct entry *entry, const struct path_watch *watch);
+void entry_set_dependencies(struct store *store, struct entry *entry, const struct dependencies *dependencies);
+
+/* The entry of the route to a prefix. NULL: there is none. */
+struct entry *entry_find(const struct store *store, const struct address_prefix *prefix);
+
+/* Makes the entry that of a route. False: no memory; it is as before. */
+bool entry_set_route(struct store *store, struct entry *entry, const struct address_prefix *prefix);
+
+/* The entry must be queried again. */
+void entry_mark(struct store *store, struct entry *entry);
+bool entry_is_valid(const struct entry *entry);
+
+/* If the answer is valid, members without the path are given it. */
+void entry_announce(struct store *store, struct entry *entry);
+
+/* Puts an entry that was answered into a bucket. */
+void entry_file(struct store *store, struct entry *entry, struct bucket *bucket);
+
+/* Whether there are several members. */
+bool entry_has_others(const struct entry *entry);
+
+/* Moves all members, in constant time. */
+void entry_merge(struct store *store, struct entry *entry, struct entry *into);
+
+/* The entry of a watch. */
+struct entry *entry_of(struct path_watch *watch);
+void          entry_join(struct store *store, struct path_watch *watch, struct entry *entry);
+void          entry_leave(struct store *store, struct path_watch *watch);
+
+/* Gives a watch an entry of its own, apart from the one that it has. False: no memory; it stays. */
+bool entry_move_to_own(struct store *store, struct path_watch *watch);
+
+#endif

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The monitor of one network namespace for one run loop. It is a source of the loop: it has no thread, and the thread
+ * that drives the loop reads the kernel's messages, evaluates, and makes the callbacks.
+ *
+ * What this file must never do: use the content of a message as the new state (the kernel sends the message before it
+ * makes the change), or ignore that messages were lost. A path may be wrong for a moment. It must not stay wrong.
+ *
+ * Only the thread that drives the loop uses `rtnetlink`. The store is under the loop's lock.
+ */
+#include "watch/monitor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/counted.h"
+#include "kernel/routing_policy.h"
+#include "watch/round.h"
+#include "watch/stale.h"
+
+/* The messages of one run are read into it. */
+struct news {
+    struct monitor *monitor;
+    struct changes  changes;
+};
+
+static void monitor_free(struct counted *counted)
+{
+    struct monitor *monitor = container_of(counted, struct monitor, source.counted);
+
+    rtnetlink_close(&monitor->rtnetlink);
+    round_cache_clear(&monitor->cache);
+    netns_release(monitor->netns);
+    free(monitor);
+}
+
+/* ---- Messages --------------------------------------------------------------------------------------------------- */
+
+/* Routes may be gone without a message; the kernel may not have finished that. */
+static void note_all(struct news *news)
+{
+    news->changes.all = true;
+    news->changes.unfinished = true;
+}
+
+/* Any route may have come without a message. */
+static void note_any(struct news *news, bool unfinished)
+{
+    news->changes.dissolve = true;
+    news->changes.unfinished = news->changes.unfinished || unfinished;
+    news->changes.again_dissolve = news->changes.again_dissolve || unfinished;
+}
+
+/* Whether the buckets show which answers a link affects. */
+static bool knows_links(const struct monitor *monitor)
+{
+    return monitor->settings_known && !monitor->settings.ignores_linkdown;
+}
+
+/* The kernel may change any route over the link without a message. Of the others, it changes those that depend on any
+ * link, and if it ignores the routes over links without a carrier, all. A longer IPv6 route than that of an entry can
+ * be hidden, as its gateway does not respond. A link that goes down, for example, forgets that. */
+static void note_link(struct news *news, uint32_t index)
+{
+    struct monitor *monitor = news->monitor;
+    const bool      can_hide = !monitor->settings.forwards;
+    bool            affects;
+
+    if (!knows_links(monitor)) {
+        note_any(news, true);
+        return;
+    }
+    runloop_lock(monitor->loop);
+    affects = stale_mark_link(&monitor->store, index);
+    runloop_unlock(monitor->loop);
+    news->changes.unfinished = true;
+    if (!affects)
+        return;
+    gateways_age(&monitor->gateways, index);
+    news->changes.dissolve_ipv6 = news->changes.dissolve_ipv6 || can_hide;
+    news->changes.again_dissolve_ipv6 = news->changes.again_dissolve_ipv6 || can_hide;
+}
+
+/* With the last IPv4 address of a link, its routes vanish without a message. Before Linux 6.6, so do the routes of
+ * other links that have the address as their source. */
+static void note_address(struct news *news, const struct message_address *address)
+{
+    if (address->gone && address->family != AF_INET6)
+        note_all(news);
+    else
+        note_link(news, address->index);
+}
+
+static void note_netconf(struct news *news, const struct message_netconf *netconf)
+{
+    struct monitor *monitor = news->monitor;
+    const bool      switches_forwarding = netconf->has_forwarding && netconf->forwarding != monitor->settings.forwards;
+
+    if (netconf->has_forwarding)
+        monitor->settings.forwards = netconf->forwarding;
+    if (netconf->ignore_linkdown)
+        monitor->settings.ignores_linkdown = true;
+    else if (netconf->switches_linkdown)
+        monitor->settings_known = false; /* it may still be on for other links */
+    if (knows_links(monitor) && !switches_forwarding)
+        note_link(news, netconf->index);
+    else
+        note_any(news, false);
+}
+
+static void note_route(struct news *news, const struct route *route)
+{
+    struct monitor *monitor = news->monitor;
+    bool            affects;
+
+    if (route_is_link_multicast(route))
+        note_link(news, route->oif);
+    if (news->changes.dissolve)
+        return;
+    runloop_lock(monitor->loop);
+    affects = stale_mark_route(&monitor->store, route);
+    runloop_unlock(monitor->loop);
+    if (!affects)
+        monitor->filter.wanted = true;
+}
+
+static void note_message(void *info, const struct message *message)
+{
+    struct news *news = info;
+
+    switch (message->kind) {
+    case MESSAGE_LINK:
+    case MESSAGE_LINK_GONE:
+        note_link(news, message->link.index);
+        break;
+    case MESSAGE_ADDRESS:
+        note_address(news, &message->address);
+        break;
+    case MESSAGE_NEXTHOP:
+        note_all(news);
+        break;
+    case MESSAGE_PREFIX:
+        news->changes.prefix = true;
+        break;
+    case MESSAGE_RULE:
+        news->monitor->rules_known = false;
+        note_any(news, false);
+        break;
+    case MESSAGE_NETCONF:
+        note_netconf(news, &message->netconf);
+        break;
+    case MESSAGE_NEIGHBOUR:
+        if (gateways_update(&news->monitor->gateways, &message->neighbour))
+            note_any(news, false);
+        break;
+    case MESSAGE_ROUTE:
+        note_route(news, &message->route);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- Runs of the source ----------------------------------------------------------------------------------------- */
+
+/* Runs the source if netlink is denied. */
+static int monitor_poll(struct source *source)
+{
+    struct monitor *monitor = container_of(source, struct monitor, source);
+
+    round_note_changes(monitor, &(struct changes){ 0 }, NEVER_SENT);
+    round_continue(monitor, false);
+    return 0;
+}
+
+/* Attaches another filter, if messages have come that it would have dropped. */
+static void update_filter(struct monitor *monitor)
+{
+    struct route_filter program;
+    bool                due;
+
+    if (!monitor->filter.wanted)
+        return;
+    runloop_lock(monitor->loop);
+    due = event_filter_prepare(&monitor->filter, &monitor->store, &monitor->gateways, &program);
+    runloop_unlock(monitor->loop);
+    if (due && event_filter_attach(&monitor->filter, &monitor->rtnetlink.events, &program) != 0)
+        plan_begin_polling(&monitor->plan);
+}
+
+/* Opens other sockets, after the program has closed ours. What a filter drops and what is known came over the sockets
+ * before. Returns 0 or an errno. */
+static int reopen_sockets(struct monitor *monitor)
+{
+    struct rtnetlink   *rtnetlink = &monitor->rtnetlink;
+    const unsigned long overruns = rtnetlink->overruns, queries = rtnetlink->queries;
+    int                 error;
+
+    runloop_lock(monitor->loop);
+    rtnetlink_close(rtnetlink);
+    error = netns_open_rtnetlink(monitor->netns, RTNETLINK_ALL, rtnetlink);
+    rtnetlink->overruns = overruns;
+    rtnetlink->queries = queries;
+    monitor->filter = (struct event_filter){ 0 };
+    if (error == 0)
+        error = runloop_source_reopened_locked(monitor->loop, &monitor->source);
+    if (error != 0)
+        rtnetlink_close(rtnetlink); /* the next run tries again */
+    if (error == NETLINK_DENIED)
+        monitor->source.run = monitor_poll;
+    runloop_unlock(monitor->loop);
+    if (error == NETLINK_DENIED || rtnetlink->groups_refused)
+        plan_begin_polling(&monitor->plan);
+    return error;
+}
+
+/* Reads the messages. Returns what rtnetlink_drain does. */
+static unsigned read_messages(struct monitor *monitor, struct news *news, int *ret_error)
+{
+    unsigned result = RTNETLINK_LOST;
+
+    if (rtnetlink_is_ours(&monitor->rtnetlink))
+        result = rtnetlink_drain(&monitor->rtnetlink, note_message, news, ret_error);
+    else
+        *ret_error = reopen_sockets(monitor);
+    if (rtnetlink_set_user(&monitor->rtnetlink, runloop_user(monitor->loop)))
+        note_any(news, false);
+    return result;
+}
+
+/* Reads the links if that is due. Returns 0 or an errno. */
+static int update_links(struct monitor *monitor, bool lost, bool drained, struct changes *changes)
+{
+    int error;
+
+    if (monitor->links_known && !lost)
+        return 0;
+    error = rtnetlink_read_links(&monitor->rtnetlink);
+    monitor->links_denied = error == NETLINK_DENIED;
+    if (monitor->links_denied) {
+        plan_begin_polling(&monitor->plan);
+        error = 0;
+    }
+    /* After an overrun the kernel drops messages silently until the queue is read to its end. */
+    monitor->links_known = error == 0 && drained;
+    changes->dissolve = true;
+    return error;
+}
+
+/* Rules that cannot be read are not standard. If sharing begins, watches that did not share are queried again. Returns
+ * 0 or an errno. */
+static int read_rules(struct monitor *monitor, struct changes *changes)
+{
+    const bool shared = monitor->shares;
+    bool       is_standard;
+    int        error;
+
+    monitor->shares = false;
+    error = routing_policy_is_standard(&monitor->rtnetlink, &is_standard);
+    if (error != 0 && error != NETLINK_DENIED)
+        return error;
+    monitor->rules_known = true;
+    monitor->shares = is_standard;
+    changes->all = changes->all || (is_standard && !shared);
+    return 0;
+}
+
+/* Changes that interrupt the reading send messages of their own. After another error, the next run tries again. */
+static void read_settings(struct monitor *monitor)
+{
+    const int error = netconf_read(&monitor->rtnetlink, &monitor->settings);
+
+    monitor->settings_known = error == 0 || error == EAGAIN;
+}
+
+static bool has_sharers(struct monitor *monitor)
+{
+    bool has;
+
+    runloop_lock(monitor->loop);
+    has = monitor->store.sharers > 1;
+    runloop_unlock(monitor->loop);
+    return has;
+}
+
+/* Reads what sharing and the buckets of links need, if that is due. Returns 0 or an errno. */
+static int update_policy(struct monitor *monitor, bool lost, struct changes *changes)
+{
+    if (lost)
+        monitor->rules_known = monitor->settings_known = false;
+    if (monitor->rules_known && monitor->settings_known)
+        return 0;
+    if (!has_sharers(monitor)) {
+        monitor->shares = false;
+        return 0;
+    }
+    if (!monitor->settings_known)
+        read_settings(monitor);
+    return monitor->rules_known ? 0 : read_rules(monitor, changes);
+}
+
+/* The stamp of the next change. */
+static uint64_t next_change(struct monitor *monitor)
+{
+    uint64_t next;
+
+    runloop_lock(monitor->loop);
+    next = monitor->store.now + 1;
+    runloop_unlock(monitor->loop);
+    return next;
+}
+
+static int monitor_run(struct source *source)
+{
+    struct monitor *monitor = container_of(source, struct monitor, source);
+    struct news     news = { .monitor = monitor };
+    struct changes *changes = &news.changes;
+    int             drain_error = 0, error;
+    const uint64_t  before = next_change(monitor);
+    const unsigned  drained = read_messages(monitor, &news, &drain_error);
+    const bool      lost = (drained & RTNETLINK_LOST) != 0, more = (drained & RTNETLINK_MORE) != 0;
+
+    if (drain_error == NETLINK_DENIED)
+        return source->run(source); /* a sandbox refuses what it allowed before */
+    error = update_links(monitor, lost, drain_error == 0, changes);
+    if (error == 0)
+        error = update_policy(monitor, lost, changes);
+    if (drain_error != 0 && monitor->round.active)
+        changes->dissolve = changes->all = false; /* the retry marks all */
+    if (lost && drain_error == 0)
+        changes->unfinished = changes->again_dissolve = true;
+    changes->failed = error != 0 || drain_error != 0;
+    if (changes->unfinished)
+        monitor->plan.changed = clock_now();
+    if (lost) {
+        gateways_distrust(&monitor->gateways);
+        monitor->rtnetlink.source_routes = SOURCE_ROUTES_UNKNOWN;
+    }
+    round_note_changes(monitor, changes, before);
+    if (error == 0)
+        round_continue(monitor, more);
+    else
+        round_end(monitor, more);
+    update_filter(monitor);
+    return drain_error;
+}
+
+/* ---- Watches ---------------------------------------------------------------------------------------------------- */
+
+static bool is_monitor_of(const struct source *source, const void *netns)
+{
+    return (source->run == monitor_run || source->run == monitor_poll) &&
+           container_of(source, const struct monitor, source)->netns == netns;
+}
+
+static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct monitor **ret)
+{
+    struct monitor *monitor = calloc(1, sizeof *monitor);
+    int             error;
+
+    if (monitor == NULL)
+        return ENOMEM;
+    error = netns_open_rtnetlink(netns, RTNETLINK_ALL, &monitor->rtnetlink);
+    if (error != 0 && error != NETLINK_DENIED) {
+        free(monitor);
+        return error;
+    }
+    plan_init(&monitor->plan);
+    if (error != 0 || monitor->rtnetlink.groups_refused)
+        plan_begin_polling(&monitor->plan);
+    monitor->source = (struct source){ .descriptor = &monitor->rtnetlink.events.socket,
+                                       .deadline = NEVER,
+                                       .run = error == 0 ? monitor_run : monitor_poll };
+    list_init(&monitor->source.node);
+    counted_init(&monitor->source.counted, monitor_free);
+    monitor->loop = loop;
+    monitor->netns = netns;
+    netns_retain(netns);
+    store_init(&monitor->store);
+    monitor->unfinished = NEVER_SENT;
+    error = runloop_add_source_locked(loop, &monitor->source);
+    counted_release(&monitor->source.counted); /* the loop has its own reference */
+    if (error == 0)
+        *ret = monitor;
+    return error;
+}
+
+/* Without watches, the monitor ends. If a query is due, it runs. */
+static void end_or_run_locked(struct monitor *monitor)
+{
+    if (monitor->store.count == 0)
+        runloop_remove_source_locked(monitor->loop, &monitor->source);
+    else if (store_is_due(&monitor->store))
+        runloop_source_due_locked(monitor->loop, &monitor->source);
+}
+
+int monitor_watch(SCRunLoopRef loop, struct netns *netns, struct path_watch *watch)
+{
+    struct monitor *monitor;
+    struct source  *source;
+    int             error = 0;
+
+    runloop_lock(loop);
+    source = runloop_find_source_locked(loop, is_monitor_of, netns);
+    if (source != NULL)
+        monitor = container_of(source, struct monitor, source);
+    else
+        error = monitor_create_locked(loop, netns, &monitor);
+    if (error == 0) {
+        error = store_add(&monitor->store, watch);
+        if (error == 0)
+            watch->monitor = monitor;
+        end_or_run_locked(monitor);
+    }
+    runloop_unlock(loop);
+    return error;
+}
+
+int monitor_isolate(SCRunLoopRef loop, struct path_watch *watch)
+{
+    int error = 0;
+
+    runloop_lock(loop);
+    if (watch->monitor != NULL) {
+        error = store_isolate(&watch->monitor->store, watch);
+        end_or_run_locked(watch->monitor);
+    }
+    runloop_unlock(loop);
+    return error;
+}
+
+void monitor_set_questions(SCRunLoopRef loop, struct path_watch *watch, struct questions *questions)
+{
+    struct questions *before;
+
+    if (questions != NULL)
+        counted_retain(&questions->counted);
+    runloop_lock(loop);
+    before = watch->questions;
+    watch->questions = questions;
+    if (watch->monitor != NULL) {
+        store_replace_questions(&watch->monitor->store, watch);
+        runloop_source_due_locked(loop, &watch->monitor->source);
+    }
+    runloop_unlock(loop);
+    questions_release(before);
+}
+
+void monitor_unwatch(SCRunLoopRef loop, struct path_watch *watch)
+{
+    struct monitor *monitor;
+
+    runloop_lock(loop);
+    monitor = watch->monitor;
+    if (monitor != NULL) {
+        watch->monitor = NULL;
+        store_remove(&monitor->store, watch);
+        end_or_run_locked(monitor);
+    }
+    runloop_unlock(loop);
+}
+
+struct monitor_counters monitor_count(SCRunLoopRef loop, const struct path_watch *watch)
+{
+    struct monitor_counters counters = { 0 };
+
+    runloop_lock(loop);
+    if (watch->monitor != NULL) {
+        counters.overruns = watch->monitor->rtnetlink.overruns;
+        counters.queries = watch->monitor->rtnetlink.queries;
+    }
+    runloop_unlock(loop);
+    return counters;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_MONITOR_STATE_H
+#define REACHABILITY_MONITOR_STATE_H
+
+/* The internals of a monitor, for monitor.c, round.c and reply.c only. */
+
+#include "kernel/netconf.h"
+#include "loop/runloop.h"
+#include "route/netns.h"
+#include "watch/event_filter.h"
+#include "watch/plan.h"
+#include "watch/store.h"
+
+/* What messages have changed. */
+struct changes {
+    bool all, dissolve, dissolve_ipv6;        /* see stale_mark_all and stale_dissolve */
+    bool again_dissolve, again_dissolve_ipv6; /* the same again when the kernel has finished the changes */
+    bool unfinished;                          /* the kernel may not have finished a change of any link */
+    bool prefix;                              /* a router has advertised a prefix */
+    bool failed;                              /* messages or links could not be read */
+};
+
+/* The current round, or the last one: see round.h. */
+struct round {
+    bool     active;
+    int64_t  began;
+    unsigned slice;  /* steps in the next run, at most */
+    size_t   left;   /* steps of the round, at most */
+    bool     failed; /* an evaluation, or reading messages or links */
+    bool     reread; /* the lifetimes are read in this round */
+};
+
+struct monitor {
+    struct source       source; /* under the loop's lock, as far as runloop.h says */
+    SCRunLoopRef        loop;
+    struct netns       *netns;
+    struct rtnetlink    rtnetlink; /* closed if netlink is denied: then netns_evaluate_in_round is used */
+    struct event_filter filter;
+    struct gateways     gateways;
+    struct store        store; /* under the loop's lock */
+    struct plan         plan;
+    struct round_cache  cache;
+    struct round        round;
+    uint64_t       unfinished; /* the answers since then are stale when the kernel has finished; NEVER_SENT: none */
+    bool           again_dissolve, again_dissolve_ipv6; /* the same */
+    bool           links_known, rules_known, settings_known;
+    bool           links_denied; /* a sandbox refuses to list the links: evaluate as if netlink was denied */
+    bool           shares;       /* watches may share answers: the rules are standard, and all messages come */
+    struct netconf settings;     /* known if `settings_known` */
+};
+
+#define NEVER_SENT UINT64_MAX
+
+/* Whether watches of the monitor may share answers now. Under the loop's lock. */
+static inline bool monitor_shares(const struct monitor *monitor)
+{
+    return monitor->shares && monitor->store.sharers > 1 && plan_relies_on_messages(&monitor->plan);
+}
+
+static inline bool monitor_can_query(const struct monitor *monitor)
+{
+    return monitor->rtnetlink.events.socket.fd >= 0 && !monitor->links_denied;
+}
+
+/* Whether the filter passes all messages that affect a watch. Under the loop's lock. */
+static inline bool monitor_filter_passes_all(const struct monitor *monitor)
+{
+    return event_filter_passes_all(&monitor->filter, &monitor->store, &monitor->gateways);
+}
+
+#endif

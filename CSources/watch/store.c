@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who must query the kernel again after a change, and who gets the answer. This comment is the algorithm; entry.c has
+ * its moves, bucket.c its sets, stale.c what a change marks, reply.c what one query says of others, round.c the steps.
+ *
+ * Each watch is a member of one entry. One member is queried for all. An entry is of the route to a prefix P in the
+ * table "main", and has one path; or it is a watch's own. `unfiled` has the watches that wait for an own entry.
+ *
+ * An entry is due, in the current step, failed, or answered: then it is in the list of its bucket, by its stamp, which
+ * is `now` when its query began. Each change adds 1 to `now`. An answer is valid if its stamp is not before `needed`,
+ * its own and its bucket's. Buckets: a link; no link (only a message can bring the route that is missing); any link;
+ * any link, and the lifetime of an IPv6 route. An answer counts only if its entry was not marked during the query.
+ *
+ * Kept true for each member of the entry of P, but for changes whose messages were not read yet:
+ * 1. No route of "main" longer than P leads to the member. For: it joins when a query for it names P; and a message
+ *    about Q, longer than P, moves the members in Q to the entry of Q, which is due: one query, not one for each.
+ * 2. If the entry is valid, its path is right. For: a message about Q marks all entries in Q; one about a link marks
+ *    the buckets of that link and of any link; an answer that ends has a timer.
+ * 3. An answer is that of a member: if the queried one leaves, the entry is due.
+ *
+ * What the answer to one member of the entry of P says of the others, by 1:
+ *   P            the same for all.
+ *   shorter      nothing is between for any: the entry becomes that of the shorter route, or joins it in O(1).
+ *   longer       nothing: its message is to come. The queried member leaves, and another one is queried. The same if a
+ *                router has redirected the one address.
+ *   refused      the same for all, if no table after "main" has a route. The entry keeps P, so it costs one query when
+ *                P is back.
+ *   others       (multipath, WireGuard, another table, other rules) nothing: the entry dissolves into `unfiled`.
+ * A watch refused at first stays in its own entry: a refusal names no prefix. So the first route costs one query for
+ * each watch. Then they share its entry, also while it is gone.
+ *
+ * A table before "main" can have a throw route, which hides from some members what a message about that table
+ * announces: the entries in Q dissolve, and members in Q wait for their own. If any route may have come without a
+ * message (a rule, lost messages, an IPv6 gateway that fails or responds, a carrier under ignore_routes_with_linkdown),
+ * 1 is broken: the entries of routes dissolve.
+ *
+ * Queries: a message about Q: one for each entry in Q, and for each that members in Q leave. A link: one for each entry
+ * of its buckets. `others`, dissolving: one for each watch. A message about Q moves the members in Q one by one, and
+ * each watch gets its path by itself. All else is O(1), or the depth of a tree.
+ */
+#include "watch/store.h"
+
+#include <errno.h>
+
+#include "watch/ends.h"
+
+void store_init(struct store *store)
+{
+    *store = (struct store){ .now = 1 }; /* the stamp 0: not answered yet */
+    list_init(&store->any_route);
+    list_init(&store->due);
+    list_init(&store->failed);
+    list_init(&store->giving);
+    buckets_init(&store->buckets);
+    entry_init(&store->unfiled);
+}
+
+/* ---- Watches ---------------------------------------------------------------------------------------------------- */
+
+static void add_member(struct store *store, struct path_watch *watch)
+{
+    address_tree_add(&store->members, &watch->address);
+    store->sharers++;
+    store->changes++;
+    store->additions++;
+}
+
+static void remove_member(struct store *store, struct path_watch *watch)
+{
+    address_tree_remove(&store->members, &watch->address);
+    store->sharers--;
+    store->changes++;
+}
+
+int store_add(struct store *store, struct path_watch *watch)
+{
+    watch->entry = NULL;
+    if (watch->can_share) {
+        add_member(store, watch);
+        entry_join(store, watch, &store->unfiled);
+    } else if (!entry_move_to_own(store, watch)) {
+        return ENOMEM;
+    }
+    store->count++;
+    return 0;
+}
+
+void store_remove(struct store *store, struct path_watch *watch)
+{
+    if (watch->can_share)
+        remove_member(store, watch);
+    entry_leave(store, watch);
+    store->count--;
+}
+
+/* The filter passes the address, as it was that of a member. */
+int store_isolate(struct store *store, struct path_watch *watch)
+{
+    if (!watch->can_share)
+        return 0;
+    if (!entry_move_to_own(store, watch))
+        return ENOMEM;
+    remove_member(store, watch);
+    watch->can_share = false;
+    return 0;
+}
+
+void store_replace_questions(struct store *store, struct path_watch *watch)
+{
+    struct entry *entry = entry_of(watch);
+
+    entry_set_questions(store, entry, watch);
+    entry->stamp = 0;
+    entry_mark(store, entry);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------ */
+
+void store_retry(struct store *store)
+{
+    list_append_all(&store->due, &store->failed);
+    store->starved = false;
+}
+
+/* The oldest entry of a marked bucket, if it is stale. */
+static struct entry *next_of_bucket(struct bucket *bucket)
+{
+    struct entry *oldest = container_of(bucket->entries.next, struct entry, node);
+
+    return !list_is_empty(&bucket->entries) && oldest->stamp < bucket->needed ? oldest : NULL;
+}
+
+static bool prepare_one(struct store *store)
+{
+    while (!list_is_empty(&store->buckets.work)) {
+        struct bucket *bucket = container_of(store->buckets.work.next, struct bucket, work);
+        struct entry  *entry = next_of_bucket(bucket);
+
+        if (entry != NULL) {
+            list_remove(&entry->node);
+            list_append(&store->due, &entry->node);
+            return true;
+        }
+        list_remove(&bucket->work);
+    }
+    if (list_is_empty(&store->unfiled.pending) || store->starved)
+        return false;
+    store->starved = !entry_move_to_own(store, container_of(store->unfiled.pending.next, struct path_watch, node));
+    return !store->starved;
+}
+
+size_t store_prepare(struct store *store, size_t limit)
+{
+    size_t count = 0;
+
+    for (const struct list *node = store->due.next; node != &store->due && count < limit; node = node->next)
+        count++;
+    while (count < limit && prepare_one(store))
+        count++;
+    return count;
+}
+
+struct path_watch *store_choose(const struct entry *entry)
+{
+    const struct list *members = list_is_empty(&entry->given) ? &entry->pending : &entry->given;
+
+    return entry->queried != NULL ? entry->queried : container_of(members->next, struct path_watch, node);
+}
+
+static void begin_step(struct store *store, struct entry *entry)
+{
+    store->current = entry;
+    store->sent = store->now;
+    entry->refs++;
+}
+
+struct path_watch *store_begin(struct store *store)
+{
+    struct entry *entry;
+
+    if (store_prepare(store, 1) == 0)
+        return NULL;
+    entry = container_of(list_pop(&store->due), struct entry, node);
+    begin_step(store, entry);
+    entry->queried = store_choose(entry);
+    return entry->queried;
+}
+
+/* The first entry that has members without its path, if its answer is valid. */
+static struct entry *next_giving(struct store *store)
+{
+    while (!list_is_empty(&store->giving)) {
+        struct entry *entry = container_of(store->giving.next, struct entry, giving);
+
+        if (entry_is_valid(entry) && !list_is_empty(&entry->pending))
+            return entry;
+        list_remove(&entry->giving); /* until the next answer, or member */
+    }
+    return NULL;
+}
+
+size_t store_give(struct store *store, struct path_watch **ret, size_t limit)
+{
+    struct entry *entry = next_giving(store);
+    size_t        count = 0;
+
+    if (entry == NULL)
+        return 0;
+    begin_step(store, entry);
+    while (count < limit && !list_is_empty(&entry->pending)) {
+        struct list *node = list_pop(&entry->pending);
+
+        list_append(&entry->given, node);
+        ret[count++] = container_of(node, struct path_watch, node);
+    }
+    return count;
+}
+
+bool store_is_due(const struct store *store)
+{
+    return !list_is_empty(&store->due) || !list_is_empty(&store->unfiled.pending);
+}
+
+bool store_has_work(struct store *store)
+{
+    return store_prepare(store, 1) > 0 || next_giving(store) != NULL;
+}
+
+void store_end(struct store *store, bool failed)
+{
+    struct entry *entry = store->current;
+
+    store->current = NULL;
+    if (!entry->ended && (failed || entry->stamp < entry->needed)) {
+        list_remove(&entry->node);
+        list_append(failed ? &store->failed : &store->due, &entry->node);
+    }
+    entry_unref(entry);
+}
+
+void store_refuse(struct store *store, struct path_watch *watch)
+{
+    struct entry *entry = entry_of(watch);
+
+    list_remove(&watch->node);
+    list_append(&entry->pending, &watch->node);
+    entry_mark(store, entry);
+}
+
+/* ---- Answers ---------------------------------------------------------------------------------------------------- */
+
+/* Whether the answer of the current step counts. */
+static bool counts(const struct store *store)
+{
+    const struct entry *entry = store->current;
+
+    return !entry->ended && store->sent >= entry->needed && entry->queried != NULL;
+}
+
+/* Whether the answer to one member of a route's entry says what the path of all is. */
+static bool is_for_all(const struct entry *entry, const struct reply *reply)
+{
+    return reply->kind == REPLY_REFUSED || (reply->kind == REPLY_ROUTE && reply->prefix.length <= entry->length);
+}
+
+/* Whether the answer is about the queried member alone, and the others still have the same path. */
+static bool is_exceptional(const struct entry *entry, const struct reply *reply)
+{
+    return reply->kind == REPLY_EXCEPTION || (reply->kind == REPLY_ROUTE && reply->prefix.length > entry->length);
+}
+
+/* The queried member leaves the current entry, which was a route's. Returns its own entry; NULL: no memory. */
+static struct entry *split(struct store *store, const struct reply *reply)
+{
+    struct entry      *entry = store->current, *own;
+    struct path_watch *queried = entry->queried;
+
+    if (!entry_move_to_own(store, queried))
+        return NULL;
+    own = queried->entry;
+    list_remove(&own->node); /* it is answered now */
+    own->queried = queried;
+    if (!entry->ended && !is_exceptional(entry, reply))
+        entry_merge(store, entry, &store->unfiled);
+    return own;
+}
+
+bool store_join(struct store *store, const struct address_prefix *prefix)
+{
+    struct entry *entry = store->current;
+    struct entry *into = entry_find(store, prefix);
+
+    if (!counts(store) || !entry->queried->can_share || entry->is_exception || into == NULL ||
+        prefix->length >= entry->length)
+        return false;
+    entry_merge(store, entry, into);
+    return true;
+}
+
+/* The entry of the reply's route has the members of `entry` from now on. Returns `entry` if there is no memory. */
+static struct entry *follow_route(struct store *store, struct entry *entry, const struct address_prefix *prefix)
+{
+    struct entry *into = entry_find(store, prefix);
+
+    if (into == NULL)
+        (void)entry_set_route(store, entry, prefix);
+    if (into == NULL || into == entry)
+        return entry;
+    into->queried = entry->queried;
+    entry_merge(store, entry, into);
+    return into;
+}
+
+static void file(struct store *store, struct entry *entry, const struct reply *reply)
+{
+    const struct dependencies *dependencies = &reply->path.dependencies;
+    struct bucket             *bucket = dependencies->many_lifetimes
+                                            ? &store->buckets.many
+                                            : bucket_get(&store->buckets, reply->link, &dependencies->lifetime);
+
+    ends_set(store, entry, bucket, dependencies);
+    entry_set_dependencies(store, entry, dependencies);
+    entry_file(store, entry, bucket);
+}
+
+/* Whether all members that were given the path have it still. */
+static bool keeps_path(const struct entry *entry, const struct path *path)
+{
+    const struct outcome before = path_outcome(entry->path), now = path_outcome(path);
+
+    return before.index == now.index && !path_differs(entry->path, path);
+}
+
+int store_answer(struct store *store, const struct reply *reply)
+{
+    struct entry *entry = store->current;
+    const bool    can_share = entry->queried != NULL && entry->queried->can_share;
+
+    if (!counts(store))
+        return 0;
+    if (entry->length != ENTRY_OWN && !is_for_all(entry, reply))
+        entry = split(store, reply);
+    if (entry == NULL)
+        return ENOMEM;
+    entry->is_exception = reply->kind == REPLY_EXCEPTION;
+    if (reply->kind == REPLY_ROUTE && can_share)
+        entry = follow_route(store, entry, &reply->prefix);
+    if (store->sent < entry->needed)
+        return 0; /* the entry that they have joined is due */
+    if (entry->length == ENTRY_OWN || entry->stamp == 0 || !keeps_path(entry, &reply->path))
+        list_append_all(&entry->pending, &entry->given);
+    if (entry->length != ENTRY_OWN)
+        *entry->path = reply->path;
+    file(store, entry, reply);
+    entry_announce(store, entry);
+    return 0;
+}
+
+bool store_give_queried(struct path_watch *watch, struct path *ret)
+{
+    struct entry *entry = entry_of(watch);
+
+    if (!entry_is_valid(entry))
+        return false;
+    list_remove(&watch->node);
+    list_append(&entry->given, &watch->node);
+    if (entry->length != ENTRY_OWN)
+        *ret = *entry->path;
+    return true;
+}

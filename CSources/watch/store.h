@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_STORE_H
+#define REACHABILITY_STORE_H
+
+/* The store of a monitor's watches: who must query the kernel again after a change, and who gets the answer. The
+ * algorithm is in store.c. Under the loop's lock. */
+
+#include "watch/entry.h"
+
+void store_init(struct store *store);
+
+/* Return 0 or ENOMEM. After store_isolate, the watch shares with none. */
+int  store_add(struct store *store, struct path_watch *watch);
+int  store_isolate(struct store *store, struct path_watch *watch);
+void store_remove(struct store *store, struct path_watch *watch);
+void store_replace_questions(struct store *store, struct path_watch *watch); /* of a watch that cannot share */
+
+/* Entries whose queries have failed are due again. */
+void store_retry(struct store *store);
+
+bool store_has_work(struct store *store);
+bool store_is_due(const struct store *store); /* apart from what links have made stale */
+
+/* Puts stale entries into `due` until it has `limit`, if there are so many. Returns how many it has, at most
+ * `limit`. */
+size_t store_prepare(struct store *store, size_t limit);
+
+/* The member that will be queried for an entry. */
+struct path_watch *store_choose(const struct entry *entry);
+
+/* Begins a step: store_begin to query a member, store_give to give the path of one entry to members, at most `limit`.
+ * NULL, 0: there is nothing to do. store_end ends the step. */
+struct path_watch *store_begin(struct store *store);
+size_t             store_give(struct store *store, struct path_watch **ret, size_t limit);
+void               store_end(struct store *store, bool failed); /* failed: the entry is due after store_retry */
+
+enum reply_kind {
+    REPLY_ALONE,     /* the path of the queried address, and of no other */
+    REPLY_EXCEPTION, /* the same, but others have that of the route */
+    REPLY_REFUSED,   /* no route: names no prefix. The same for all members of a route's entry */
+    REPLY_ROUTE      /* one path for all to which the route to `prefix` leads */
+};
+
+struct reply {
+    enum reply_kind       kind;
+    struct address_prefix prefix;
+    uint32_t              link; /* on which the answer depends: see bucket.h */
+    struct path           path;
+};
+
+/* The query names the route to `prefix`. Returns whether there is an entry of it, which has the members of the queried
+ * one from now on. */
+bool store_join(struct store *store, const struct address_prefix *prefix);
+
+/* Notes the reply to the query of the current step. Returns 0 or ENOMEM. */
+int store_answer(struct store *store, const struct reply *reply);
+
+/* Whether the queried watch is given its path now: *ret, which is that of its own query, or becomes that of its
+ * entry. */
+bool store_give_queried(struct path_watch *watch, struct path *ret);
+
+/* A member did not take the path. */
+void store_refuse(struct store *store, struct path_watch *watch);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef REACHABILITY_WATCH_H
+#define REACHABILITY_WATCH_H
+
+/* A watch: questions whose path a monitor keeps up to date. */
+
+#include <stdatomic.h>
+
+#include "base/counted.h"
+#include "base/list.h"
+#include "pure/address_tree.h"
+#include "pure/question.h"
+
+struct entry;
+struct gateways;
+struct monitor;
+struct netns;
+struct path_watch;
+struct round_cache;
+struct rtnetlink;
+
+/* What a watch does. */
+struct path_watch_type {
+    struct counted *(*owner)(struct path_watch *watch); /* the monitor retains it during `accept` */
+    /* Tells the processor to load what `accept` will use. NULL: nothing. */
+    void (*prefetch)(const struct path_watch *watch);
+    /* Evaluates instead of full_path_evaluate, with its arguments; NULL: full_path_evaluate does. `rtnetlink` NULL:
+     * netlink is denied. Adds the gateways of all paths but *ret, which the monitor adds. */
+    int (*evaluate)(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
+                    struct round_cache *cache, const struct questions *questions, struct gateways *gateways,
+                    struct path *ret);
+    /* Gives the owner the current path, after every change that may affect it, even if the path is the same. Called on
+     * the thread that drives the loop, without a lock. `path_version` was read before the evaluation. If the version
+     * has changed since then, the owner's path may be newer: `accept` returns false, and the monitor evaluates again.
+     * (A default path can be older: that of the slice. If it has changed, a message in the queue says so.) */
+    bool (*accept)(struct path_watch *watch, const struct path *path, unsigned path_version);
+};
+
+/* The owner sets `type`, `questions`, `path_version`, `extras` and `can_share`, and the address of a watch that can
+ * share or has no questions. All are constant while the monitor watches. The other fields are under the loop's lock. */
+struct path_watch {
+    const struct path_watch_type *type;
+    /* A reference; monitor_set_questions changes it. NULL: one plain question, about `address`. */
+    struct questions    *questions;
+    atomic_uint         *path_version; /* changes whenever the owner's path or questions change, for any loop */
+    uint8_t              extras;       /* query_extras bits */
+    bool                 can_share;    /* one plain question; only this monitor sets the owner's path */
+    struct monitor      *monitor;      /* NULL: not watched */
+    struct entry        *entry;        /* or one that was merged into it: see entry_of */
+    struct list          node;         /* of the entry's lists */
+    struct address_entry address;      /* in the tree of members, if the watch can share */
+};
+
+/* Returns the questions of a watch. Those that it does not have are made in `memory`. */
+static inline struct questions *path_watch_questions(const struct path_watch *watch, struct question_memory *memory)
+{
+    return watch->questions != NULL ? watch->questions : question_of_address(&watch->address.address, memory);
+}
+
+/* The destination of its first question. */
+static inline struct address path_watch_destination(const struct path_watch *watch)
+{
+    return watch->questions != NULL ? watch->questions->items[0].destination : watch->address.address;
+}
+
+#endif
