@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "route/default_path.h"
 
 void entry_init(struct entry *entry)
 {
@@ -47,27 +46,8 @@ void entry_unref(struct entry *entry)
 
 /* ---- Keys ------------------------------------------------------------------------------------------------------- */
 
-static void remove_keys(struct store *store, struct entry *entry)
+static void add_key(struct store *store, struct entry_key *key, struct entry *entry, const struct address *address)
 {
-    struct entry_keys *keys = &entry->keys;
-
-    for (uint32_t i = 0; i < keys->count; i++)
-        address_tree_remove(&store->addresses, &keys->items[i].address);
-    store->changes += keys->count + !list_is_empty(&keys->node);
-    list_remove(&keys->node);
-    if (keys->items != &keys->first)
-        free(keys->items);
-    keys->items = NULL;
-    keys->count = 0;
-}
-
-static void add_key(struct store *store, struct entry *entry, const struct address *address)
-{
-    struct entry_key *key = &entry->keys.items[entry->keys.count];
-
-    if (address->family == AF_UNSPEC)
-        return;
-    entry->keys.count++;
     key->entry = entry;
     key->address.address = *address;
     address_tree_add(&store->addresses, &key->address);
@@ -75,55 +55,96 @@ static void add_key(struct store *store, struct entry *entry, const struct addre
     store->additions++;
 }
 
-/* The most keys that a question needs: two addresses, or the default path and an address. */
-enum { KEYS_PER_QUESTION = 1 + DEFAULT_PATH_SAMPLES };
-
-static void add_question(struct store *store, struct entry *entry, const struct question *question)
+static void remove_key(struct store *store, struct entry_key *key)
 {
-    add_key(store, entry, &question->local);
-    if (question->destination.family != AF_UNSPEC)
-        add_key(store, entry, &question->destination);
-    else
-        for (size_t i = 0; i < DEFAULT_PATH_SAMPLES; i++)
-            add_key(store, entry, default_path_sample(i));
+    address_tree_remove(&store->addresses, &key->address);
+    store->changes++;
 }
 
-static size_t count_keys(const struct questions *questions)
+static void remove_from_list(struct store *store, struct entry_keys *keys)
 {
-    size_t count = 0;
+    const bool had_default_path = !list_is_empty(&store->default_path);
+
+    store->changes += !list_is_empty(&keys->node);
+    list_remove(&keys->node);
+    if (had_default_path && list_is_empty(&store->default_path))
+        for (size_t i = 0; i < DEFAULT_PATH_SAMPLES; i++)
+            remove_key(store, &store->samples[i]);
+}
+
+static void add_to_any_route(struct store *store, struct entry_keys *keys)
+{
+    list_append(&store->any_route, &keys->node);
+    store->changes++;
+    store->additions++;
+}
+
+static void add_to_default_path(struct store *store, struct entry_keys *keys)
+{
+    if (list_is_empty(&store->default_path))
+        for (size_t i = 0; i < DEFAULT_PATH_SAMPLES; i++)
+            add_key(store, &store->samples[i], NULL, default_path_sample(i));
+    list_append(&store->default_path, &keys->node);
+}
+
+static void remove_keys(struct store *store, struct entry *entry)
+{
+    struct entry_keys *keys = &entry->keys;
+
+    for (uint32_t i = 0; i < keys->count; i++)
+        remove_key(store, &keys->items[i]);
+    remove_from_list(store, keys);
+    if (keys->items != &keys->first)
+        free(keys->items);
+    keys->items = NULL;
+    keys->count = 0;
+}
+
+static void add_address(struct store *store, struct entry *entry, const struct address *address)
+{
+    if (address->family != AF_UNSPEC)
+        add_key(store, &entry->keys.items[entry->keys.count++], entry, address);
+}
+
+static size_t count_addresses(const struct questions *questions, const struct address *outer)
+{
+    size_t count = outer->family != AF_UNSPEC;
 
     for (size_t i = 0; questions != NULL && i < questions->count; i++)
-        count += questions->items[i].destination.family != AF_UNSPEC ? 2 : KEYS_PER_QUESTION;
+        count += (size_t)(questions->items[i].destination.family != AF_UNSPEC) +
+                 (questions->items[i].local.family != AF_UNSPEC);
     return count;
+}
+
+static bool has_default_path(const struct questions *questions)
+{
+    for (size_t i = 0; questions != NULL && i < questions->count; i++)
+        if (questions->items[i].destination.family == AF_UNSPEC)
+            return true;
+    return false;
 }
 
 /* `questions`: of an own entry, or NULL. If there is no memory, the entry depends on any route. */
 static void set_keys(struct store *store, struct entry *entry, const struct questions *questions)
 {
     struct entry_keys *keys = &entry->keys;
-    const bool         is_plain = questions != NULL && questions->count == 1 &&
-                          questions->items[0].destination.family != AF_UNSPEC &&
-                          questions->items[0].local.family == AF_UNSPEC && keys->outer.family == AF_UNSPEC;
-    const size_t count = count_keys(questions) + (keys->outer.family != AF_UNSPEC);
-    bool         any_route = keys->any_route;
+    const size_t       count = count_addresses(questions, &keys->outer);
 
     remove_keys(store, entry);
-    if (is_plain)
+    if (count == 1 && questions != NULL)
         keys->items = &keys->first;
     else if (count > 0)
         keys->items = calloc(count, sizeof *keys->items);
-    if (keys->items != NULL) {
-        for (size_t i = 0; questions != NULL && i < questions->count; i++)
-            add_question(store, entry, &questions->items[i]);
-        add_key(store, entry, &keys->outer);
-    } else if (count > 0) {
-        any_route = true;
+    for (size_t i = 0; keys->items != NULL && questions != NULL && i < questions->count; i++) {
+        add_address(store, entry, &questions->items[i].local);
+        add_address(store, entry, &questions->items[i].destination);
     }
-    if (!any_route)
-        return;
-    list_append(&store->any_route, &keys->node);
-    store->changes++;
-    store->additions++;
+    if (keys->items != NULL)
+        add_address(store, entry, &keys->outer);
+    if (keys->any_route || keys->count < count)
+        add_to_any_route(store, keys);
+    else if (has_default_path(questions))
+        add_to_default_path(store, keys);
 }
 
 void entry_set_questions(struct store *store, struct entry *entry, const struct path_watch *watch)

@@ -4,6 +4,7 @@
 
 /* The entries of a store, and their members. store.c has the algorithm. Under the loop's lock. */
 
+#include "route/default_path.h"
 #include "watch/bucket.h"
 #include "watch/watch.h"
 
@@ -11,7 +12,7 @@
 
 struct entry_key {
     struct address_entry address;
-    struct entry        *entry;
+    struct entry        *entry; /* NULL: all entries that depend on the default path */
 };
 
 /* The addresses on which an answer depends, besides the prefix of its route. */
@@ -20,7 +21,7 @@ struct entry_keys {
     uint32_t         count;
     bool             any_route; /* the same for all routes */
     struct address   outer;     /* of these addresses, the other end of a tunnel; AF_UNSPEC: there is none */
-    struct list      node;      /* of store.any_route */
+    struct list      node;      /* of store.any_route, or else of store.default_path */
 };
 
 struct entry {
@@ -40,11 +41,12 @@ struct entry {
 };
 
 struct store {
-    struct address_tree routes;          /* the entries of routes, by the first addresses of their prefixes */
-    struct address_tree addresses;       /* the keys of all entries */
-    struct address_tree members;         /* the watches that can share */
-    size_t              lengths[2][129]; /* how many routes' entries have a length, for IPv4 and IPv6 */
-    struct list         any_route;
+    struct address_tree routes;                  /* the entries of routes, by the first addresses of their prefixes */
+    struct address_tree addresses;               /* the keys of all entries */
+    struct address_tree members;                 /* the watches that can share */
+    size_t              lengths[2][129];         /* how many routes' entries have a length, for IPv4 and IPv6 */
+    struct list         any_route, default_path; /* entries that depend on these */
+    struct entry_key    samples[DEFAULT_PATH_SAMPLES]; /* keys while there are entries in default_path */
     unsigned long       changes, additions; /* of addresses that the socket filter must pass; they only grow */
     struct buckets      buckets;
     struct list         due, failed, giving;

@@ -17,14 +17,30 @@ struct visit {
     struct entry         *target;   /* the entry of the prefix */
     struct list           found;    /* of entries */
     size_t                count;
+    bool                  default_path; /* the message affects the default path */
 };
+
+static void mark(struct visit *visit, struct entry *entry)
+{
+    entry_mark(visit->store, entry);
+    visit->count++;
+}
 
 static void visit_key(void *info, struct address_entry *address)
 {
     struct visit *visit = info;
+    struct entry *entry = container_of(address, struct entry_key, address)->entry;
 
-    entry_mark(visit->store, container_of(address, struct entry_key, address)->entry);
-    visit->count++;
+    if (entry == NULL)
+        visit->default_path = true;
+    else
+        mark(visit, entry);
+}
+
+static void visit_list(struct visit *visit, const struct list *list)
+{
+    list_for_each(node, list)
+        mark(visit, container_of(node, struct entry, keys.node));
 }
 
 static void visit_route(void *info, struct address_entry *first)
@@ -112,10 +128,9 @@ bool stale_mark_route(struct store *store, const struct route *route)
 
     list_init(&visit.found);
     address_tree_visit(&store->addresses, &visit.prefix, visit_key, &visit);
-    list_for_each(node, &store->any_route) {
-        entry_mark(store, container_of(node, struct entry, keys.node));
-        visit.count++;
-    }
+    visit_list(&visit, &store->any_route);
+    if (visit.default_path)
+        visit_list(&visit, &store->default_path);
     visit_routes_of(&visit);
     if (is_prefix(&visit.prefix) && is_in_larger_entry(store, &visit.prefix))
         address_tree_visit(&store->members, &visit.prefix, visit_member, &visit);

@@ -48,6 +48,7 @@ void store_init(struct store *store)
 {
     *store = (struct store){ .now = 1 }; /* the stamp 0: not answered yet */
     list_init(&store->any_route);
+    list_init(&store->default_path);
     list_init(&store->due);
     list_init(&store->failed);
     list_init(&store->giving);
