@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes of links, with many targets. A change costs queries only for the targets that it can affect, and these get
  * their new flags. */
+#include <stdio.h>
+
 #include "kernel/rtnetlink.h"
 #include "support/crowd.h"
 #include "support/namespace.h"
@@ -331,6 +333,30 @@ TEST(a_longer_ipv6_route_returns_when_packets_are_forwarded)
     expect_changes(TARGETS - 127, MANY);
     for (unsigned i = 0; i < TARGETS; i++)
         assert_int_equal(crowd.flags[i], i < 127 ? R : 0);
+}
+
+/* The links have the setting before, so the only message is that for all. */
+TEST(a_longer_ipv6_route_returns_when_packets_are_forwarded_between_all_links)
+{
+    static const char *const links[] = { "lo", "a", "b", "c", "d", "default" };
+    char                     setting[64];
+
+    namespace_add_second_pair();
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        snprintf(setting, sizeof setting, "net.ipv6.conf.%s.forwarding", links[i]);
+        namespace_sysctl(setting, "1");
+    }
+    namespace_ip("-6 route add 2001:db8:1::80/121 via 2001:db8:c::1");
+    namespace_ip("-6 route add default via 2001:db8::1");
+    namespace_ip("neighbour replace 2001:db8:c::1 dev c nud failed extern_learn");
+    crowd_watch_ipv6(TARGETS);
+    (void)crowd_settle();
+    expect_all_over("a");
+    namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
+    (void)crowd_settle();
+    crowd_expect_agreement();
+    set_running("c", "d", false);
+    expect_changes(TARGETS - 127, MANY);
 }
 
 TEST(a_link_that_falls_costs_few_queries_if_ipv6_packets_are_forwarded)
