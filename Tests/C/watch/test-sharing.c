@@ -190,6 +190,25 @@ TEST(an_unreachable_default_route_costs_few_queries)
     expect_changes(TARGETS, FEW);
 }
 
+/* Each takes some targets along, and gives them back. */
+TEST(a_default_route_costs_few_queries_after_longer_ones_came_and_went)
+{
+    char prefix[32];
+
+    begin_ipv4();
+    for (unsigned i = 0; i < 400; i++) {
+        snprintf(prefix, sizeof prefix, "198.51.100.%u/28", i * 16 % 192);
+        crowd_route(true, prefix, "192.0.2.3");
+        (void)crowd_settle();
+        crowd_route(false, prefix, "192.0.2.3");
+        (void)crowd_settle();
+    }
+    set_default(false);
+    expect_changes(TARGETS, FEW);
+    set_default(true);
+    expect_changes(TARGETS, FEW);
+}
+
 /* ---- Targets with another route --------------------------------------------------------------------------------- */
 
 TEST(a_route_to_a_part_of_the_targets_changes_only_these)
