@@ -7,12 +7,85 @@
  */
 #include "watch/reply.h"
 
+#include <linux/rtnetlink.h>
+
 #include "kernel/neighbours.h"
 #include "kernel/routing_policy.h"
 #include "kernel/source_routes.h"
 #include "pure/path.h"
-#include "route/extent.h"
 #include "route/full_path.h"
+
+/* ---- The route -------------------------------------------------------------------------------------------------- */
+
+/* The route that leads to a watch, if it leads to all addresses of its prefix. */
+struct match {
+    enum reply_kind       kind;
+    struct address_prefix prefix;
+    uint32_t              oif;
+    bool                  has_gateway;
+    struct dependencies   dependencies; /* its lifetime */
+    struct path           refused;      /* the path, if the kernel refuses the query */
+};
+
+/* Whether all addresses of the route's prefix have the same path, unless a longer prefix leads to them. Out of another
+ * table than "main", the rules and the order of the tables could decide for each address. A nexthop object hides the
+ * interface. */
+static bool route_has_one_way(const struct route *route)
+{
+    return route->type == RTN_UNICAST && route->table == RT_TABLE_MAIN && route->legs == NULL && route->oif != 0 &&
+           route->source_length == 0;
+}
+
+/* Whether the kernel finds one route for all addresses of a prefix. Beside a source-specific IPv6 route, it can find
+ * different ones. */
+static bool finds_one_route(struct rtnetlink *rtnetlink, uint8_t family)
+{
+    enum source_routes found;
+
+    if (family != AF_INET6)
+        return true;
+    found = source_routes_find(rtnetlink);
+    return found == SOURCE_ROUTES_NONE || found == SOURCE_ROUTES_UNREAD;
+}
+
+/* If a sandbox refuses the query, the watch is alone: each has another way to be evaluated. Returns 0 or an errno. */
+static int query_match(struct monitor *monitor, const struct address *destination, struct match *ret)
+{
+    const struct route_request request = { .destination = *destination, .fib_match = true };
+    struct route               route;
+    int                        error;
+
+    if (!finds_one_route(&monitor->rtnetlink, destination->family))
+        return 0;
+    error = rtnetlink_query(&monitor->rtnetlink, &request, &route);
+    if (error == NETLINK_DENIED) {
+        plan_begin_polling(&monitor->plan);
+        return 0;
+    }
+    if (error != 0) {
+        ret->kind = REPLY_REFUSED;
+        if (!path_from_error(error, false, &ret->refused))
+            return error;
+        ret->refused.destination = *destination;
+        return 0;
+    }
+    ret->prefix = route_prefix(&route);
+    if (!route_has_one_way(&route) || ret->prefix.length > 8 * address_length(destination))
+        return 0;
+    ret->kind = REPLY_ROUTE;
+    ret->prefix.address = address_truncate(destination, ret->prefix.length);
+    ret->oif = route.oif;
+    ret->has_gateway = route.has_gateway;
+    dependencies_add_lifetime(&ret->dependencies, &route);
+    return 0;
+}
+
+/* Whether the path is that of the route. If it is not, the kernel has an exception for the address alone: a router has
+ * redirected its packets. */
+static bool match_has_path(const struct match *match, const struct path *path)
+{
+    return path->index == match->oif && (path->gateway.family != AF_UNSPEC) == match->has_gateway;
+}
 
 /* ---- The path --------------------------------------------------------------------------------------------------- */
 
@@ -39,22 +112,21 @@ static int evaluate_without_netlink(struct monitor *monitor, const struct inquir
 
 /* Whether the query for the route has shown the whole path: there is none. A source-specific route can be there in
  * spite of that. And no packet arrives at a loopback address while lo is down. */
-static bool is_refusal_final(const struct monitor *monitor, const struct extent *extent)
+static bool is_refusal_final(const struct monitor *monitor, const struct match *match)
 {
-    const struct address *destination = &extent->refused.destination;
+    const struct address *destination = &match->refused.destination;
 
-    return extent->kind == EXTENT_REFUSED && !address_is_loopback(destination) &&
+    return match->kind == REPLY_REFUSED && !address_is_loopback(destination) &&
            (destination->family == AF_INET || monitor->rtnetlink.source_routes == SOURCE_ROUTES_NONE);
 }
 
-static int evaluate(struct monitor *monitor, const struct inquiry *inquiry, const struct extent *extent,
-                    struct path *ret)
+static int evaluate(struct monitor *monitor, const struct inquiry *inquiry, const struct match *match, struct path *ret)
 {
-    const unsigned known = extent->kind == EXTENT_ROUTE ? QUERY_EXPIRY_KNOWN : 0;
+    const unsigned known = match->kind == REPLY_ROUTE ? QUERY_EXPIRY_KNOWN : 0;
     int            error = NETLINK_DENIED;
 
-    if (is_refusal_final(monitor, extent)) {
-        *ret = extent->refused;
+    if (is_refusal_final(monitor, match)) {
+        *ret = match->refused;
         return 0;
     }
     if (monitor_can_query(monitor))
@@ -63,21 +135,9 @@ static int evaluate(struct monitor *monitor, const struct inquiry *inquiry, cons
         plan_begin_polling(&monitor->plan);
         error = evaluate_without_netlink(monitor, inquiry, ret);
     }
-    if (error == 0 && extent->kind == EXTENT_ROUTE)
-        dependencies_add(&ret->dependencies, &extent->dependencies);
+    if (error == 0)
+        dependencies_add(&ret->dependencies, &match->dependencies);
     return error;
-}
-
-/* extent_query. If a sandbox refuses the query, the watch is alone: each has another way to be evaluated. */
-static int find_extent(struct monitor *monitor, const struct question *question, struct extent *ret)
-{
-    const int error = extent_query(&monitor->rtnetlink, question, ret);
-
-    if (error != NETLINK_DENIED)
-        return error;
-    plan_begin_polling(&monitor->plan);
-    ret->kind = EXTENT_ALONE;
-    return 0;
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
@@ -108,18 +168,18 @@ static bool depends_on_own_link(const struct link_table *links, const struct pat
 }
 
 /* Among IPv4 default routes with the same metric, the kernel prefers one whose gateway responds. */
-static bool can_have_equal_routes(const struct extent *extent)
+static bool can_have_equal_routes(const struct match *match)
 {
-    return extent->prefix.length == 0 && extent->has_gateway;
+    return match->prefix.length == 0 && match->has_gateway;
 }
 
-/* If one member of a route's entry is refused, another can have a route that is hidden. */
-static uint32_t find_link(const struct rtnetlink *rtnetlink, const struct inquiry *inquiry, const struct extent *extent,
+/* If one of several watches is refused, another can have a route that is hidden. */
+static uint32_t find_link(const struct rtnetlink *rtnetlink, const struct inquiry *inquiry, const struct match *match,
                           const struct path *path)
 {
-    if (extent->kind == EXTENT_REFUSED && !inquiry->for_others && depends_on_no_link(rtnetlink, path))
+    if (match->kind == REPLY_REFUSED && !inquiry->for_others && depends_on_no_link(rtnetlink, path))
         return BUCKET_NO_LINK;
-    if (extent->kind == EXTENT_ROUTE && extent_has_path(extent, path) && !can_have_equal_routes(extent) &&
+    if (match->kind == REPLY_ROUTE && match_has_path(match, path) && !can_have_equal_routes(match) &&
         depends_on_own_link(&rtnetlink->links, path))
         return path->index;
     return BUCKET_ANY_LINK;
@@ -135,21 +195,21 @@ static bool can_have_unused_route(struct monitor *monitor)
            (!monitor->settings.forwards && neighbours_any_failed(&monitor->rtnetlink));
 }
 
-/* Whether no route in "main" leads to any member of the entry if none leads to one. For IPv4, such a route is in the
- * table "default". */
+/* Whether no route leads to any of the watches if none in "main" leads to one. For IPv4, such a route is in the table
+ * "default". */
 static bool is_last_table_empty(struct monitor *monitor, uint8_t family)
 {
     return family == AF_INET ? routing_policy_default_table_is_empty(&monitor->rtnetlink)
                              : !can_have_unused_route(monitor);
 }
 
-static enum reply_kind find_kind(struct monitor *monitor, const struct inquiry *inquiry, const struct extent *extent,
+static enum reply_kind find_kind(struct monitor *monitor, const struct inquiry *inquiry, const struct match *match,
                                  const struct path *path)
 {
-    if (path->wireguard || extent->kind == EXTENT_ALONE)
+    if (path->wireguard || match->kind == REPLY_ALONE)
         return REPLY_ALONE;
-    if (extent->kind == EXTENT_ROUTE)
-        return extent_has_path(extent, path) ? REPLY_ROUTE : REPLY_EXCEPTION;
+    if (match->kind == REPLY_ROUTE)
+        return match_has_path(match, path) ? REPLY_ROUTE : REPLY_EXCEPTION;
     if (path->index != 0)
         return REPLY_EXCEPTION; /* a route has come since the first query */
     if (inquiry->for_others && !is_last_table_empty(monitor, inquiry->questions->items[0].destination.family))
@@ -157,41 +217,41 @@ static enum reply_kind find_kind(struct monitor *monitor, const struct inquiry *
     return REPLY_REFUSED;
 }
 
-static bool join(struct monitor *monitor, const struct extent *extent)
+static bool join(struct monitor *monitor, const struct match *match)
 {
     bool joined;
 
     runloop_lock(monitor->loop);
-    joined = store_join(&monitor->store, &extent->prefix);
+    joined = store_join(&monitor->store, &match->prefix);
     runloop_unlock(monitor->loop);
     return joined;
 }
 
 int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret_joined, struct reply *ret)
 {
-    struct extent extent = { .kind = EXTENT_ALONE };
-    int           error = 0;
+    struct match match = { .kind = REPLY_ALONE };
+    int          error = 0;
 
     *ret_joined = false;
     if (inquiry->can_share)
-        error = find_extent(monitor, &inquiry->questions->items[0], &extent);
-    if (error == 0 && extent.kind == EXTENT_ROUTE && join(monitor, &extent)) {
+        error = query_match(monitor, &inquiry->questions->items[0].destination, &match);
+    if (error == 0 && match.kind == REPLY_ROUTE && join(monitor, &match)) {
         *ret_joined = true;
         return 0;
     }
     if (error == 0)
-        error = evaluate(monitor, inquiry, &extent, &ret->path);
+        error = evaluate(monitor, inquiry, &match, &ret->path);
     if (error != 0)
         return error;
     gateways_add(&monitor->gateways, &ret->path);
-    ret->kind = find_kind(monitor, inquiry, &extent, &ret->path);
-    ret->prefix = extent.prefix;
-    ret->link = find_link(&monitor->rtnetlink, inquiry, &extent, &ret->path);
+    ret->kind = find_kind(monitor, inquiry, &match, &ret->path);
+    ret->prefix = match.prefix;
+    ret->link = find_link(&monitor->rtnetlink, inquiry, &match, &ret->path);
     return 0;
 }
 
 bool reply_begins_with_match(const struct monitor *monitor, const struct path_watch *watch)
 {
     return watch->can_share && monitor_shares(monitor) &&
-           extent_needs_query(&monitor->rtnetlink, path_watch_destination(watch).family);
+           (path_watch_destination(watch).family != AF_INET6 || monitor->rtnetlink.source_routes != SOURCE_ROUTES_SOME);
 }
