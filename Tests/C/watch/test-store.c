@@ -325,6 +325,28 @@ TEST(an_answer_does_not_count_if_the_asked_watch_is_removed_meanwhile)
         drop(&crowd[i]);
 }
 
+/* The redirected watch joins the entry of the others, whose queried watch has just been removed. */
+TEST(an_answer_does_not_count_for_an_entry_that_was_marked_meanwhile)
+{
+    add_crowd();
+    assert_true(note_route("0.0.0.0", 0));
+    reply.kind = REPLY_EXCEPTION;
+    assert_ptr_equal(query(), &crowd[0]);
+    reply.kind = REPLY_ROUTE;
+    assert_ptr_equal(query(), &crowd[1]);
+    store_replace_questions(&store, &crowd[0]);
+    assert_ptr_equal(store_begin(&store), &crowd[0]);
+    drop(&crowd[1]);
+    assert_int_equal(store_answer(&store, &reply), 0);
+    store_end(&store, false);
+    assert_ptr_equal(entry_of(&crowd[0]), entry_of(&crowd[2]));
+    assert_true(is_due(&crowd[0]));
+    assert_int_equal(query_all(), 1);
+    drop(&crowd[0]);
+    for (unsigned i = 2; i < CROWD; i++)
+        drop(&crowd[i]);
+}
+
 TEST(a_stale_path_is_given_to_nobody)
 {
     struct path_watch *watches[8];
