@@ -28,7 +28,7 @@ struct entry {
     struct entry_keys  keys;
     uint8_t            length;         /* of the route's prefix, whose first address is keys.first; or ENTRY_OWN */
     bool               ended, pppd;    /* no watch has it any more; the answer depends on pppd's database */
-    bool               is_exception;   /* the answer was not the path of the route: see reply.h */
+    bool               is_exception;   /* the answer was not the path of the route: see store.h */
     struct list        given, pending; /* the members that were given `path`, and the others */
     struct list        giving, node;   /* of store.giving; of store.due, store.failed or bucket->entries */
     struct bucket     *bucket;         /* NULL: not answered yet */

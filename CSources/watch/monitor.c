@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/counted.h"
 #include "kernel/routing_policy.h"
-#include "watch/round.h"
+#include "watch/monitor_state.h"
 #include "watch/stale.h"
 
 /* The messages of one run are read into it. */
@@ -317,7 +317,7 @@ static int monitor_run(struct source *source)
     struct news     news = { .monitor = monitor };
     struct changes *changes = &news.changes;
     int             drain_error = 0, error;
-    const uint64_t  before = next_change(monitor);
+    const uint64_t  first = next_change(monitor);
     const unsigned  drained = read_messages(monitor, &news, &drain_error);
     const bool      lost = (drained & RTNETLINK_LOST) != 0, more = (drained & RTNETLINK_MORE) != 0;
 
@@ -337,7 +337,7 @@ static int monitor_run(struct source *source)
         gateways_distrust(&monitor->gateways);
         monitor->rtnetlink.source_routes = SOURCE_ROUTES_UNKNOWN;
     }
-    round_note_changes(monitor, changes, before);
+    round_note_changes(monitor, changes, first);
     if (error == 0)
         round_continue(monitor, more);
     else

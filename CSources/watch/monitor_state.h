@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_MONITOR_STATE_H
 #define REACHABILITY_MONITOR_STATE_H
 
-/* The internals of a monitor, for monitor.c, round.c and reply.c only. */
+/* The internals of a monitor, for monitor.c, round.c and reply.c only. The calls are made on the driving thread. */
 
 #include "kernel/netconf.h"
 #include "loop/runloop.h"
@@ -20,7 +20,7 @@ struct changes {
     bool failed;                              /* messages or links could not be read */
 };
 
-/* The current round, or the last one: see round.h. */
+/* The current round, or the last one: see round.c. */
 struct round {
     bool     active;
     int64_t  began;
@@ -67,5 +67,37 @@ static inline bool monitor_filter_passes_all(const struct monitor *monitor)
 {
     return event_filter_passes_all(&monitor->filter, &monitor->store, &monitor->gateways);
 }
+
+/* ---- round.c: a round is the monitor's steps until nothing is stale and all watches have their paths ------------- */
+
+/* Notes what messages have changed, and begins a round unless there is one. `first`: the stamp of the first change. */
+void round_note_changes(struct monitor *monitor, const struct changes *changes, uint64_t first);
+
+/* Makes the next slice of the round. After the last slice, ends the round and plans the next run. `more`: messages are
+ * left to be read. */
+void round_continue(struct monitor *monitor, bool more);
+
+/* Ends the round early. What is stale stays stale. */
+void round_end(struct monitor *monitor, bool more);
+
+/* ---- reply.c: the query for one watch, its path, and for whom else that holds ------------------------------------ */
+
+/* The query. */
+struct inquiry {
+    struct path_watch *watch;      /* with a reference to its owner */
+    struct questions  *questions;  /* a reference, or in `memory` */
+    bool               can_share;  /* with others, of which there are some */
+    bool               for_others; /* it is queried for other watches, too */
+
+    struct question_memory memory;
+};
+
+/* Finds the route that leads to the watch. If the watch can have the path of its entry, *ret_joined is set, and nothing
+ * else; else *ret is the reply. Returns 0 or an errno. */
+int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret_joined, struct reply *ret);
+
+/* Whether the first query of the watch is that of its route, unless a first look finds source-specific routes. Under
+ * the loop's lock. */
+bool reply_begins_with_match(const struct monitor *monitor, const struct path_watch *watch);
 
 #endif

@@ -5,8 +5,6 @@
  * What this file must never do: give other watches a path if another route can lead to them, or name one link if the
  * kernel can change the path with another link, without a message about a route.
  */
-#include "watch/reply.h"
-
 #include <linux/rtnetlink.h>
 
 #include "kernel/neighbours.h"
@@ -14,6 +12,7 @@
 #include "kernel/source_routes.h"
 #include "pure/path.h"
 #include "route/full_path.h"
+#include "watch/monitor_state.h"
 
 /* ---- The route -------------------------------------------------------------------------------------------------- */
 

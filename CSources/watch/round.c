@@ -5,11 +5,9 @@
  *
  * What this file must never do: query without the barrier, or while the filter can drop messages about the answer.
  */
-#include "watch/round.h"
-
 #include "base/clock.h"
 #include "watch/ends.h"
-#include "watch/reply.h"
+#include "watch/monitor_state.h"
 #include "watch/stale.h"
 
 /* In a round with much to do, each run makes a slice of it. Between two slices the loop makes callbacks and reads new
@@ -297,7 +295,7 @@ static void begin_round_locked(struct monitor *monitor, bool pppd)
     monitor->round.left = ROUND_STEPS + ROUND_STEPS_PER_WATCH * monitor->store.count;
 }
 
-void round_note_changes(struct monitor *monitor, const struct changes *changes, uint64_t before)
+void round_note_changes(struct monitor *monitor, const struct changes *changes, uint64_t first)
 {
     struct round *round = &monitor->round;
     const bool    begins = !round->active;
@@ -315,8 +313,8 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes, 
     mark_changed_locked(monitor, changes->all, changes->dissolve, changes->dissolve_ipv6);
     if (changes->prefix)
         ends_probe(&monitor->store, true);
-    if (changes->unfinished && before < monitor->unfinished)
-        monitor->unfinished = before;
+    if (changes->unfinished && first < monitor->unfinished)
+        monitor->unfinished = first;
     monitor->again_dissolve = monitor->again_dissolve || changes->again_dissolve;
     monitor->again_dissolve_ipv6 = monitor->again_dissolve_ipv6 || changes->again_dissolve_ipv6;
     runloop_unlock(monitor->loop);

@@ -325,11 +325,11 @@ static void make_steps(unsigned limit)
 }
 
 /* Only the query for an address shows whether it is redirected, and no message announces that. */
-static bool is_right(const struct watched *watched, const struct fib_route *route)
+static bool is_right(const struct watched *which, const struct fib_route *route)
 {
-    const uint32_t oif = route_oif(&watched->watch.address.address, route);
+    const uint32_t oif = route_oif(&which->watch.address.address, route);
 
-    return watched->given_oif == oif || (route != NULL && watched->given_oif == REDIRECT + route->oif);
+    return which->given_oif == oif || (route != NULL && which->given_oif == REDIRECT + route->oif);
 }
 
 static void expect_right(unsigned world)
