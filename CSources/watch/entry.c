@@ -21,14 +21,13 @@ void entry_init(struct entry *entry)
     heap_node_init(&entry->timer);
 }
 
-struct entry *entry_create(struct store *store, uint8_t length)
+struct entry *entry_create(struct store *store)
 {
     struct entry *entry = malloc(sizeof *entry);
 
     if (entry == NULL)
         return NULL;
     entry_init(entry);
-    entry->length = length;
     list_append(&store->due, &entry->node);
     return entry;
 }
@@ -349,7 +348,7 @@ void entry_leave(struct store *store, struct path_watch *watch)
 
 bool entry_move_to_own(struct store *store, struct path_watch *watch)
 {
-    struct entry *own = entry_create(store, ENTRY_OWN);
+    struct entry *own = entry_create(store);
 
     if (own == NULL)
         return false;

@@ -41,28 +41,31 @@ struct entry {
 };
 
 struct store {
-    struct address_tree routes;                  /* the entries of routes, by the first addresses of their prefixes */
-    struct address_tree addresses;               /* the keys of all entries */
-    struct address_tree members;                 /* the watches that can share */
-    size_t              lengths[2][129];         /* how many routes' entries have a length, for IPv4 and IPv6 */
-    struct list         any_route, default_path; /* entries that depend on these */
-    struct entry_key    samples[DEFAULT_PATH_SAMPLES]; /* keys while there are entries in default_path */
-    unsigned long       changes, additions; /* of addresses that the socket filter must pass; they only grow */
-    struct buckets      buckets;
-    struct list         due, failed, giving;
-    struct entry        unfiled;
-    struct heap         timers;
-    uint64_t            now;     /* counts changes */
-    struct entry       *current; /* of the current step */
-    uint64_t            sent;    /* `now` at its begin */
-    size_t              count;   /* of watches */
-    size_t              sharers; /* of those that can share. One alone has an entry of its own */
-    size_t              pppd;    /* of entries that depend on pppd's database */
-    bool                starved; /* for lack of memory, a watch stayed in `unfiled` */
+    struct address_tree routes;          /* the entries of routes, by the first addresses of their prefixes */
+    struct address_tree addresses;       /* the keys of all entries */
+    struct address_tree members;         /* the watches that can share */
+    size_t              lengths[2][129]; /* how many routes' entries have a length, for IPv4 and IPv6 */
+
+    struct list      any_route, default_path;       /* entries that depend on these */
+    struct entry_key samples[DEFAULT_PATH_SAMPLES]; /* keys while there are entries in default_path */
+    unsigned long    changes, additions;            /* of what the socket filter must pass; they only grow */
+
+    struct list    due, failed, giving; /* giving: members of the entries have not been given the path */
+    struct entry   unfiled;             /* never answered */
+    struct buckets buckets;
+    struct heap    timers;
+
+    uint64_t      now;     /* counts changes */
+    struct entry *current; /* of the current step */
+    uint64_t      sent;    /* `now` at its begin */
+    size_t        count;   /* of watches */
+    size_t        sharers; /* of those that can share. One alone has an entry of its own */
+    size_t        pppd;    /* of entries that depend on pppd's database */
+    bool          starved; /* for lack of memory, a watch stayed in `unfiled` */
 };
 
-/* Creates an entry, which is due, with one reference. NULL: no memory. */
-struct entry *entry_create(struct store *store, uint8_t length);
+/* Creates an own entry, which is due, with one reference. NULL: no memory. */
+struct entry *entry_create(struct store *store);
 void          entry_unref(struct entry *entry); /* NULL: does nothing */
 void          entry_init(struct entry *entry);
 

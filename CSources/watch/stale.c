@@ -77,7 +77,7 @@ static struct entry *find_target(struct visit *visit)
         return entry;
     entry = entry_find(store, &visit->prefix);
     if (entry == NULL)
-        entry = entry_create(store, ENTRY_OWN);
+        entry = entry_create(store);
     if (entry != NULL && entry->length == ENTRY_OWN && !entry_set_route(store, entry, &visit->prefix)) {
         list_remove(&entry->node);
         entry_unref(entry);

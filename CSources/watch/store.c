@@ -250,12 +250,10 @@ void store_refuse(struct store *store, struct path_watch *watch)
 
 /* ---- Answers ---------------------------------------------------------------------------------------------------- */
 
-/* Whether the answer of the current step counts. */
-static bool counts(const struct store *store)
+/* Whether the queried watch is still a member. If the entry was only marked, store_end makes it due again. */
+static bool counts(const struct entry *entry)
 {
-    const struct entry *entry = store->current;
-
-    return !entry->ended && store->sent >= entry->needed && entry->queried != NULL;
+    return !entry->ended && entry->queried != NULL;
 }
 
 /* Whether the answer to one member of a route's entry says what the path of all is. */
@@ -291,7 +289,7 @@ bool store_join(struct store *store, const struct address_prefix *prefix)
     struct entry *entry = store->current;
     struct entry *into = entry_find(store, prefix);
 
-    if (!counts(store) || !entry->queried->can_share || entry->is_exception || into == NULL ||
+    if (!counts(entry) || !entry->queried->can_share || entry->is_exception || into == NULL ||
         prefix->length >= entry->length)
         return false;
     entry_merge(store, entry, into);
@@ -335,10 +333,11 @@ static bool keeps_path(const struct entry *entry, const struct path *path)
 int store_answer(struct store *store, const struct reply *reply)
 {
     struct entry *entry = store->current;
-    const bool    can_share = entry->queried != NULL && entry->queried->can_share;
+    bool          can_share;
 
-    if (!counts(store))
+    if (!counts(entry))
         return 0;
+    can_share = entry->queried->can_share;
     if (entry->length != ENTRY_OWN && !is_for_all(entry, reply))
         entry = split(store, reply);
     if (entry == NULL)

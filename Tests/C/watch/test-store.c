@@ -325,6 +325,23 @@ TEST(an_answer_does_not_count_if_the_asked_watch_is_removed_meanwhile)
         drop(&crowd[i]);
 }
 
+TEST(an_answer_to_old_questions_does_not_count)
+{
+    struct path_watch watch;
+    struct path       path;
+
+    add_questions(&watch, &(struct question){ .destination = make("192.0.2.1") }, 1);
+    assert_ptr_equal(store_begin(&store), &watch);
+    store_replace_questions(&store, &watch);
+    assert_int_equal(store_answer(&store, &reply), 0);
+    assert_false(store_give_queried(&watch, &path));
+    store_end(&store, false);
+    assert_true(is_due(&watch));
+    assert_int_equal(query_all(), 1);
+    assert_false(is_due(&watch));
+    drop(&watch);
+}
+
 /* The redirected watch joins the entry of the others, whose queried watch has just been removed. */
 TEST(an_answer_does_not_count_for_an_entry_that_was_marked_meanwhile)
 {
