@@ -172,11 +172,9 @@ static bool can_have_equal_routes(const struct match *match)
     return match->prefix.length == 0 && match->has_gateway;
 }
 
-/* If one of several watches is refused, another can have a route that is hidden. */
-static uint32_t find_link(const struct rtnetlink *rtnetlink, const struct inquiry *inquiry, const struct match *match,
-                          const struct path *path)
+static uint32_t find_link(const struct rtnetlink *rtnetlink, const struct match *match, const struct path *path)
 {
-    if (match->kind == REPLY_REFUSED && !inquiry->for_others && depends_on_no_link(rtnetlink, path))
+    if (match->kind == REPLY_REFUSED && depends_on_no_link(rtnetlink, path))
         return BUCKET_NO_LINK;
     if (match->kind == REPLY_ROUTE && match_has_path(match, path) && !can_have_equal_routes(match) &&
         depends_on_own_link(&rtnetlink->links, path))
@@ -245,7 +243,7 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
     gateways_add(&monitor->gateways, &ret->path);
     ret->kind = find_kind(monitor, inquiry, &match, &ret->path);
     ret->prefix = match.prefix;
-    ret->link = find_link(&monitor->rtnetlink, inquiry, &match, &ret->path);
+    ret->link = find_link(&monitor->rtnetlink, &match, &ret->path);
     return 0;
 }
 

@@ -105,6 +105,23 @@ TEST(without_a_route_no_link_costs_a_query)
     crowd_expect_all(R);
 }
 
+TEST(after_their_route_has_gone_no_link_costs_a_query)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        if (i == 0)
+            crowd_watch_ipv4(TARGETS);
+        crowd_route(true, "198.51.0.0/16", GATEWAY);
+        (void)crowd_settle();
+        crowd_route(false, "198.51.0.0/16", GATEWAY);
+        expect_changes(TARGETS, FEW);
+        namespace_ip("link set dev a mtu %u", 1400 + i);
+        expect_changes(0, 0);
+    }
+    crowd_route(true, "0.0.0.0/0", GATEWAY);
+    expect_changes(TARGETS, FEW + 2 * TARGETS);
+    crowd_expect_all(R);
+}
+
 /* There can be several default routes with one metric. */
 TEST(a_link_costs_few_queries_for_targets_behind_a_default_gateway)
 {

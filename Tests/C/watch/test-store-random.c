@@ -241,7 +241,7 @@ static void read_messages(void)
     message_count = 0;
 }
 
-static struct reply make_reply(const struct path_watch *watch, bool for_others)
+static struct reply make_reply(const struct path_watch *watch)
 {
     const struct address   *address = &watch->address.address;
     const struct fib_route *route = look_up(address);
@@ -252,7 +252,7 @@ static struct reply make_reply(const struct path_watch *watch, bool for_others)
         return reply;
     if (route == NULL) {
         reply.kind = REPLY_REFUSED;
-        reply.link = for_others ? BUCKET_ANY_LINK : BUCKET_NO_LINK;
+        reply.link = BUCKET_NO_LINK;
     } else if (route->table == RT_TABLE_MAIN && route->kind == KIND_ROUTE) {
         reply.kind = reply.path.index == route->oif ? REPLY_ROUTE : REPLY_EXCEPTION;
         reply.link = reply.kind == REPLY_ROUTE ? route->oif : BUCKET_ANY_LINK;
@@ -291,7 +291,7 @@ static bool make_query_step(void)
 
     if (watch == NULL)
         return false;
-    reply = make_reply(watch, entry_has_others(watch->entry));
+    reply = make_reply(watch);
     let_others_run();
     if (error == 0 && reply.kind == REPLY_ROUTE)
         joined = store_join(&store, &reply.prefix);
