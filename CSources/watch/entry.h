@@ -59,7 +59,7 @@ struct store {
     struct entry *current; /* of the current step */
     uint64_t      sent;    /* `now` at its begin */
     size_t        count;   /* of watches */
-    size_t        sharers; /* of those that can share. One alone has an entry of its own */
+    size_t        sharers; /* of those that can share: see update_policy in monitor.c */
     size_t        pppd;    /* of entries that depend on pppd's database */
     bool          starved; /* for lack of memory, a watch stayed in `unfiled` */
 };

@@ -51,10 +51,10 @@ struct monitor {
 
 #define NEVER_SENT UINT64_MAX
 
-/* Whether watches of the monitor may share answers now. Under the loop's lock. */
+/* Whether watches of the monitor may share answers now. */
 static inline bool monitor_shares(const struct monitor *monitor)
 {
-    return monitor->shares && monitor->store.sharers > 1 && plan_relies_on_messages(&monitor->plan);
+    return monitor->shares && plan_relies_on_messages(&monitor->plan);
 }
 
 static inline bool monitor_can_query(const struct monitor *monitor)
@@ -96,8 +96,7 @@ struct inquiry {
  * else; else *ret is the reply. Returns 0 or an errno. */
 int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret_joined, struct reply *ret);
 
-/* Whether the first query of the watch is that of its route, unless a first look finds source-specific routes. Under
- * the loop's lock. */
+/* Whether the first query of the watch is that of its route, unless a first look finds source-specific routes. */
 bool reply_begins_with_match(const struct monitor *monitor, const struct path_watch *watch);
 
 #endif

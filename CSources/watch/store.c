@@ -280,7 +280,7 @@ static struct entry *split(struct store *store, const struct reply *reply)
     list_remove(&own->node); /* it is answered now */
     own->queried = queried;
     if (!entry->ended && !is_exceptional(entry, reply))
-        entry_merge(store, entry, &store->unfiled); /* not one after the other: the queries are sent together */
+        entry_merge(store, entry, &store->unfiled); /* so that the queries are sent together */
     return own;
 }
 

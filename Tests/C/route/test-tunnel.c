@@ -285,6 +285,18 @@ TEST(a_refused_leg_is_skipped)
 }
 
 /* Routes that lead neither to the destination nor to the remote end do not affect the target. */
+/* The last message about the new links can come late. */
+static unsigned long await_last_query(SCNetworkReachabilityRef target)
+{
+    unsigned long before;
+
+    do {
+        before = count_queries(target);
+        EXPECT_QUIET(&watcher);
+    } while (count_queries(target) != before);
+    return before;
+}
+
 TEST(other_routes_do_not_matter)
 {
     SCNetworkReachabilityRef target;
@@ -294,7 +306,7 @@ TEST(other_routes_do_not_matter)
     namespace_ip("route add 198.51.100.0/24 via 192.0.2.1");
     watcher_start(&watcher, target);
     EXPECT_QUIET(&watcher);
-    before = count_queries(target);
+    before = await_last_query(target);
     namespace_ip("route add 203.0.113.64/26 via 192.0.2.1");
     EXPECT_QUIET(&watcher);
     assert_int_equal(count_queries(target), before);
