@@ -198,11 +198,12 @@ TEST(a_default_route_costs_few_queries_after_longer_ones_came_and_went)
     begin_ipv4();
     for (unsigned i = 0; i < 400; i++) {
         snprintf(prefix, sizeof prefix, "198.51.100.%u/28", i * 16 % 192);
-        crowd_route(true, prefix, "192.0.2.3");
-        (void)crowd_settle();
-        crowd_route(false, prefix, "192.0.2.3");
-        (void)crowd_settle();
+        for (int k = 0; k < 2; k++) {
+            crowd_route(k == 0, prefix, "192.0.2.3");
+            assert_true(SCRunLoopPerform(crowd.loop, 0) >= 0);
+        }
     }
+    (void)crowd_settle();
     set_default(false);
     expect_changes(TARGETS, FEW);
     set_default(true);
