@@ -284,8 +284,8 @@ static bool has_sharers(struct monitor *monitor)
     return has;
 }
 
-/* Reads what sharing and the buckets of links need, if that is due. Until there is a second watch to share with, neither
- * is read, and the only one costs a query less. Returns 0 or an errno. */
+/* Reads what sharing and the buckets of links need, if that is due. Until there is a second watch to share with,
+ * neither is read, and the only one costs a query less. Returns 0 or an errno. */
 static int update_policy(struct monitor *monitor, bool lost, struct changes *changes)
 {
     if (lost)

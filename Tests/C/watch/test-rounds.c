@@ -95,6 +95,28 @@ TEST(a_change_during_a_round_is_not_missed)
     assert_in_range(crowd.calls, 2, TARGETS);
 }
 
+static bool is_present;
+
+/* The next callback is the first one again. */
+static void change_again(void)
+{
+    crowd.calls = 0;
+    is_present = !is_present;
+    set_route(is_present);
+}
+
+TEST(a_round_ends_though_each_callback_makes_a_change)
+{
+    is_present = true;
+    set_route(true);
+    crowd.at_first_call = change_again;
+    assert_true(SCRunLoopPerform(crowd.loop, 0) > 0);
+    crowd.at_first_call = NULL;
+    while (SCRunLoopPerform(crowd.loop, 0) > 0)
+        continue;
+    crowd_expect_all(is_present ? R : 0);
+}
+
 static void add_rule(void)
 {
     const struct writer_rule rule = { .prefix = "198.51.0.0/16", .priority = 10, .action = FR_ACT_BLACKHOLE };
