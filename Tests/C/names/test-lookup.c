@@ -25,7 +25,6 @@
 
 #include "api/target.h"
 #include "pure/question.h"
-#include "watch/entry.h"
 #include "support/child.h"
 #include "support/descriptors.h"
 #include "support/etc.h"
@@ -36,6 +35,7 @@
 #include "support/program.h"
 #include "support/resolver.h"
 #include "support/watcher.h"
+#include "watch/entry.h"
 
 #define ROUNDS   2000
 #define NAMES    10000
@@ -1490,14 +1490,14 @@ TEST_WITH(NULL, NULL, a_look_up_without_memory_is_retried)
     finish();
 }
 
-/* A pending name follows the default path of its loop, and gets an answer of its own with the first result. */
-TEST(a_result_without_memory_for_an_answer_is_retried)
+/* A pending name follows the default path of its loop, and gets an entry of its own with the first result. */
+TEST(a_result_without_memory_for_an_entry_is_retried)
 {
     struct watcher watcher;
 
     watcher_start(&watcher, expect_name("hang.example"));
     assert_true(resolver_await_hanging(1));
-    lack(sizeof(struct answer), sizeof(struct answer), 1);
+    lack(sizeof(struct entry), sizeof(struct entry), 1);
     resolver_release(NULL);
     names_await_result(watcher.target);
     assert_int_equal(atomic_load(&dearth.times), 0);
