@@ -641,6 +641,13 @@ static bool has_legs(struct query query)
     return reply.leg_count > 0 || reply.oif == 0; /* a group of nexthop objects has no interface */
 }
 
+static bool is_none(const uint8_t address[16])
+{
+    static const uint8_t none[16];
+
+    return memcmp(address, none, 16) == 0;
+}
+
 bool oracle_source(const struct aim *aim, struct sockaddr_storage *ret)
 {
     const struct query query = query_of_aim(aim);
@@ -650,6 +657,8 @@ bool oracle_source(const struct aim *aim, struct sockaddr_storage *ret)
     sourceless.source = NULL;
     if (aim_is_default_path(aim) || denial_uses_sockets() || has_legs(query) || has_legs(sourceless) ||
         (query.family == AF_INET && is_vrf(query.oif)) || !can_connect(&query, source))
+        return false;
+    if (is_none(source)) /* IPv4 packets may leave a link without an address */
         return false;
     *ret = socket_address(query.family, source, 0);
     return true;
