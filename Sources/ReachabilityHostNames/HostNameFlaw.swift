@@ -45,7 +45,7 @@ package enum HostNameFlaw: Error {
     /// Converts the name as its look-up does, in a UTF-8 locale of this thread. Sends nothing: only a numeric address
     /// would be a result.
     private static func isConvertible(_ host: String) -> Bool {
-        if host.utf8.allSatisfy({ $0 < 0x80 }) { return true }
+        if host.utf8.allSatisfy({ $0 < 0x80 }) || isAddressWithZone(host) { return true }
         guard let locale = newlocale(1 << LC_CTYPE, "C.UTF-8", nil) else { return false }
         let before = uselocale(locale)
         defer {
@@ -58,6 +58,13 @@ package enum HostNameFlaw: Error {
         let error = getaddrinfo(host, nil, &hints, &list)
         if error == 0 { freeaddrinfo(list) }
         return error == 0 || error == EAI_NONAME
+    }
+
+    /// Whether the text is an IPv6 address and the name of an interface, which can have any bytes. It is not looked up.
+    private static func isAddressWithZone(_ host: String) -> Bool {
+        guard let zone = host.utf8.firstIndex(of: UInt8(ascii: "%")) else { return false }
+        var address = in6_addr()
+        return inet_pton(AF_INET6, String(host[..<zone]), &address) == 1
     }
 
     /// AI_IDN, which musl does not have, and refuses.

@@ -41,7 +41,8 @@ def create_target(host: str | None, source: str | None, interface: str | None, m
 
 
 def _name(host: str) -> bytes:
-    if not (host.isascii() or _library.can_convert(_c_string(host))):
+    is_address = ":" in host  # of IPv6, and perhaps the name of an interface, which can have any bytes
+    if not (host.isascii() or is_address or _library.can_convert(_c_string(host))):
         raise ValueError(f"{host!r} cannot be converted to an international name")
     return _c_string(host)
 
