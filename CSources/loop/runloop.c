@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -53,105 +51,17 @@ bool runloop_mode_is_valid(SCRunLoopMode mode)
     return mode != NULL && (strcmp(mode, kSCRunLoopDefaultMode) == 0 || strcmp(mode, kSCRunLoopCommonModes) == 0);
 }
 
-bool runloop_is_whole(SCRunLoopRef loop)
-{
-    return descriptor_is_ours(&loop->epoll) && descriptor_is_ours(&loop->wake) && descriptor_is_ours(&loop->timer);
-}
-
 /* ---- Creation and release --------------------------------------------------------------------------------------- */
-
-static void close_loop_descriptors(SCRunLoopRef loop)
-{
-    descriptor_close(&loop->epoll);
-    descriptor_close(&loop->wake);
-    descriptor_close(&loop->timer);
-}
 
 static void runloop_free(struct counted *counted)
 {
     SCRunLoopRef loop = container_of(counted, struct SCRunLoop, counted);
 
     SCRunLoopRelease(loop->inherited);
-    close_loop_descriptors(loop);
+    loop_descriptors_close(loop);
     pthread_mutex_destroy(&loop->lock);
     loop->type = OBJECT_FREED;
     free(loop);
-}
-
-/* Adds nothing if the program has closed one of the two: a later runloop_repair or runloop_source_reopened_locked does.
- * Returns 0 or an errno. */
-static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, void *pointer)
-{
-    struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
-    const int          fd = descriptor->fd;
-
-    if (!descriptor_is_ours(descriptor) || !descriptor_is_ours(&loop->epoll))
-        return 0;
-    if (epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, fd, &event) == 0)
-        return 0;
-    /* EEXIST: an earlier removal of this descriptor failed. An inotify instance is not closed then, but used again. */
-    return errno == EEXIST && epoll_ctl(loop->epoll.fd, EPOLL_CTL_MOD, fd, &event) == 0 ? 0 : errno;
-}
-
-/* Opens those that are not open, and those that the program has closed. The others stay: another thread may be about to
- * write to the eventfd. */
-static int open_loop_descriptors(SCRunLoopRef loop)
-{
-    int error = 0;
-
-    process_lock();
-    if (!descriptor_is_ours(&loop->epoll)) {
-        descriptor_forget_locked(&loop->epoll);
-        error = descriptor_register_locked(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
-    }
-    if (error == 0 && !descriptor_is_ours(&loop->wake)) {
-        descriptor_forget_locked(&loop->wake);
-        error = descriptor_register_locked(&loop->wake, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    }
-    if (error == 0 && !descriptor_is_ours(&loop->timer)) {
-        descriptor_forget_locked(&loop->timer);
-        error = descriptor_register_locked(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
-    }
-    process_unlock();
-    if (error == 0)
-        error = epoll_add(loop, &loop->wake, &loop->wake);
-    if (error == 0)
-        error = epoll_add(loop, &loop->timer, &loop->timer);
-    return error;
-}
-
-static int add_source_to_epoll(SCRunLoopRef loop, struct source *source)
-{
-    return source->descriptor != NULL ? epoll_add(loop, source->descriptor, source) : 0;
-}
-
-static int repair_locked(SCRunLoopRef loop)
-{
-    int error = open_loop_descriptors(loop);
-
-    list_for_each(node, &loop->sources) {
-        struct source *source = container_of(node, struct source, node);
-
-        if (error == 0)
-            error = add_source_to_epoll(loop, source);
-    }
-    if (error != 0)
-        descriptor_close(&loop->epoll); /* the next call tries again */
-    loop->armed = NEVER;
-    return error;
-}
-
-int runloop_repair(SCRunLoopRef loop)
-{
-    int error;
-
-    if (runloop_is_whole(loop))
-        return 0;
-    runloop_lock(loop);
-    error = repair_locked(loop);
-    runloop_unlock(loop);
-    runloop_signal(loop); /* another thread may have signalled meanwhile, to a descriptor that was closed */
-    return error;
 }
 
 static int runloop_init(SCRunLoopRef loop)
@@ -163,9 +73,9 @@ static int runloop_init(SCRunLoopRef loop)
         error = pthread_mutex_init(&loop->lock, NULL);
     if (error != 0)
         return error;
-    error = open_loop_descriptors(loop);
+    error = loop_descriptors_open(loop);
     if (error != 0) {
-        close_loop_descriptors(loop);
+        loop_descriptors_close(loop);
         pthread_mutex_destroy(&loop->lock);
     }
     return error;
@@ -345,7 +255,7 @@ int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
 
     if (!runloop_check(loop))
         return -1;
-    error = runloop_repair(loop);
+    error = loop_descriptors_repair(loop);
     if (error != 0)
         error_set(error);
     return error == 0 ? loop->epoll.fd : -1;
@@ -375,7 +285,7 @@ void runloop_signal_locked(SCRunLoopRef loop)
 
 int runloop_add_source_locked(SCRunLoopRef loop, struct source *source)
 {
-    const int error = add_source_to_epoll(loop, source);
+    const int error = loop_descriptors_add_source(loop, source);
 
     if (error != 0)
         return error;
@@ -392,11 +302,6 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source)
         epoll_ctl(loop->epoll.fd, EPOLL_CTL_DEL, source->descriptor->fd, NULL);
     list_remove(&source->node);
     counted_release(&source->counted);
-}
-
-int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source)
-{
-    return list_is_empty(&source->node) ? 0 : add_source_to_epoll(loop, source);
 }
 
 uid_t runloop_user(SCRunLoopRef loop)

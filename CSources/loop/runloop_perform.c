@@ -226,14 +226,6 @@ static size_t count_jobs(SCRunLoopRef loop)
     return count;
 }
 
-static void read_counter(const struct descriptor *descriptor)
-{
-    uint64_t value;
-
-    if (descriptor_is_ours(descriptor))
-        (void)!read(descriptor->fd, &value, sizeof value);
-}
-
 /* Makes the sources that epoll reported due. Each is looked up in the list: another thread may have removed it. */
 static void handle_epoll_events(SCRunLoopRef loop, const struct epoll_event *events, int count)
 {
@@ -243,9 +235,9 @@ static void handle_epoll_events(SCRunLoopRef loop, const struct epoll_event *eve
 
         if (pointer == &loop->wake) {
             loop->signalled = false;
-            read_counter(&loop->wake);
+            loop_descriptors_read_counter(&loop->wake);
         } else if (pointer == &loop->timer) {
-            read_counter(&loop->timer);
+            loop_descriptors_read_counter(&loop->timer);
             loop->armed = NEVER;
         } else {
             list_for_each(node, &loop->sources)
@@ -343,37 +335,15 @@ static bool run_jobs(SCRunLoopRef loop, int *ret_callbacks)
     return true;
 }
 
-static bool has_lost_descriptor(const struct source *source)
-{
-    return source->descriptor != NULL && source->descriptor->fd >= 0 && !descriptor_is_ours(source->descriptor);
-}
-
-/* Makes the sources due whose descriptors the program has closed: no event would. If the process has another user, all:
- * the kernel may find other routes for it. */
-static void check_sources(SCRunLoopRef loop)
-{
-    const uid_t user = process_user();
-
-    runloop_lock(loop);
-    list_for_each(node, &loop->sources) {
-        struct source *source = container_of(node, struct source, node);
-
-        if (user != loop->user || has_lost_descriptor(source))
-            source->due = true;
-    }
-    loop->user = user;
-    runloop_unlock(loop);
-}
-
 /* Waits until `until`, runs the sources that are due, then the jobs. `performs`: the pass is SCRunLoopPerform's. Only
  * that consumes a wake-up. */
 static struct pass_result run_pass(SCRunLoopRef loop, int64_t until, bool performs)
 {
-    struct pass_result result = { .error = runloop_repair(loop) };
+    struct pass_result result = { .error = loop_descriptors_repair(loop) };
 
     if (result.error != 0)
         return result;
-    check_sources(loop);
+    loop_descriptors_check_sources(loop);
     result.error = wait_for_events(loop, end_of_wait(loop, until, performs));
     if (!run_sources(loop, &result.error) || !run_jobs(loop, &result.callbacks))
         result.error = ECHILD;

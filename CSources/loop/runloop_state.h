@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_RUNLOOP_STATE_H
 #define REACHABILITY_RUNLOOP_STATE_H
 
-/* The internals of a run loop, for runloop.c and runloop_perform.c only. */
+/* The internals of a run loop, for runloop.c, loop_descriptors.c and runloop_perform.c only. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -41,8 +41,26 @@ struct SCRunLoop {
 /* Whether a caller's loop is valid and was created by this process. If not, sets SCError(). */
 bool runloop_check(SCRunLoopRef loop);
 
-/* Opens others in place of those of the loop's descriptors that the program has closed. Returns 0 or an errno. */
-int runloop_repair(SCRunLoopRef loop);
+/* ---- loop_descriptors.c. These return 0 or an errno. */
+
+/* Opens the loop's descriptors that are not open, or that the program has closed. */
+int loop_descriptors_open(SCRunLoopRef loop);
+
+/* The same, if there is one, and adds the sources to a new epoll set. */
+int loop_descriptors_repair(SCRunLoopRef loop);
+
+/* Adds the descriptor of a source to the epoll set, unless the program has closed one of the two. */
+int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source);
+
+void loop_descriptors_close(SCRunLoopRef loop);
+
+/* Makes the sources due whose descriptors the program has closed. If the process has another user, all. */
+void loop_descriptors_check_sources(SCRunLoopRef loop);
+
+/* Reads the loop's eventfd or timerfd, so that it is no longer readable. */
+void loop_descriptors_read_counter(const struct descriptor *descriptor);
+
+/* ---- runloop.c */
 
 /* Makes the descriptor readable, so that a wait on it ends. Async-signal-safe. */
 void runloop_signal(SCRunLoopRef loop);

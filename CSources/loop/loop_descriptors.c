@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The descriptors of a loop: its epoll set, eventfd and timerfd, and those of its sources. The program may have closed
+ * them, as closefrom(3) does, and have files of its own with their numbers. Then others are opened in their place.
+ *
+ * What this file must never do: close a descriptor that another thread may be about to write to.
+ */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "loop/runloop.h"
+#include "loop/runloop_state.h"
+
+bool runloop_is_whole(SCRunLoopRef loop)
+{
+    return descriptor_is_ours(&loop->epoll) && descriptor_is_ours(&loop->wake) && descriptor_is_ours(&loop->timer);
+}
+
+void loop_descriptors_close(SCRunLoopRef loop)
+{
+    descriptor_close(&loop->epoll);
+    descriptor_close(&loop->wake);
+    descriptor_close(&loop->timer);
+}
+
+/* Adds nothing if the program has closed one of the two: loop_descriptors_repair or runloop_source_reopened_locked does
+ * it later. Returns 0 or an errno. */
+static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, void *pointer)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
+    const int          fd = descriptor->fd;
+
+    if (!descriptor_is_ours(descriptor) || !descriptor_is_ours(&loop->epoll))
+        return 0;
+    if (epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, fd, &event) == 0)
+        return 0;
+    /* EEXIST: an earlier removal of this descriptor failed. An inotify instance is not closed then, but used again. */
+    return errno == EEXIST && epoll_ctl(loop->epoll.fd, EPOLL_CTL_MOD, fd, &event) == 0 ? 0 : errno;
+}
+
+/* Opens those that are not open, and those that the program has closed. The others stay: another thread may be about to
+ * write to the eventfd. */
+int loop_descriptors_open(SCRunLoopRef loop)
+{
+    int error = 0;
+
+    process_lock();
+    if (!descriptor_is_ours(&loop->epoll)) {
+        descriptor_forget_locked(&loop->epoll);
+        error = descriptor_register_locked(&loop->epoll, epoll_create1(EPOLL_CLOEXEC));
+    }
+    if (error == 0 && !descriptor_is_ours(&loop->wake)) {
+        descriptor_forget_locked(&loop->wake);
+        error = descriptor_register_locked(&loop->wake, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    }
+    if (error == 0 && !descriptor_is_ours(&loop->timer)) {
+        descriptor_forget_locked(&loop->timer);
+        error = descriptor_register_locked(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+    }
+    process_unlock();
+    if (error == 0)
+        error = epoll_add(loop, &loop->wake, &loop->wake);
+    if (error == 0)
+        error = epoll_add(loop, &loop->timer, &loop->timer);
+    return error;
+}
+
+int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source)
+{
+    return source->descriptor != NULL ? epoll_add(loop, source->descriptor, source) : 0;
+}
+
+static int repair_locked(SCRunLoopRef loop)
+{
+    int error = loop_descriptors_open(loop);
+
+    list_for_each(node, &loop->sources) {
+        struct source *source = container_of(node, struct source, node);
+
+        if (error == 0)
+            error = loop_descriptors_add_source(loop, source);
+    }
+    if (error != 0)
+        descriptor_close(&loop->epoll); /* the next call tries again */
+    loop->armed = NEVER;
+    return error;
+}
+
+int loop_descriptors_repair(SCRunLoopRef loop)
+{
+    int error;
+
+    if (runloop_is_whole(loop))
+        return 0;
+    runloop_lock(loop);
+    error = repair_locked(loop);
+    runloop_unlock(loop);
+    runloop_signal(loop); /* another thread may have signalled meanwhile, to a descriptor that was closed */
+    return error;
+}
+
+int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source)
+{
+    return list_is_empty(&source->node) ? 0 : loop_descriptors_add_source(loop, source);
+}
+
+static bool has_lost_descriptor(const struct source *source)
+{
+    return source->descriptor != NULL && source->descriptor->fd >= 0 && !descriptor_is_ours(source->descriptor);
+}
+
+/* Makes the sources due whose descriptors the program has closed: no event would. If the process has another user, all:
+ * the kernel may find other routes for it. */
+void loop_descriptors_check_sources(SCRunLoopRef loop)
+{
+    const uid_t user = process_user();
+
+    runloop_lock(loop);
+    list_for_each(node, &loop->sources) {
+        struct source *source = container_of(node, struct source, node);
+
+        if (user != loop->user || has_lost_descriptor(source))
+            source->due = true;
+    }
+    loop->user = user;
+    runloop_unlock(loop);
+}
+
+void loop_descriptors_read_counter(const struct descriptor *descriptor)
+{
+    uint64_t value;
+
+    if (descriptor_is_ours(descriptor))
+        (void)!read(descriptor->fd, &value, sizeof value);
+}
