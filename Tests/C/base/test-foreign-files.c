@@ -587,19 +587,43 @@ static void end_uses(struct uses *uses)
 static const struct kind *current_kind;
 static size_t             current_place;
 
+#define NAME 64
+
+/* What a descriptor is open for. */
+static void read_name(int number, char ret[NAME])
+{
+    char    path[64];
+    ssize_t length;
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", number);
+    length = readlink(path, ret, NAME - 1);
+    assert_true(length > 0);
+    ret[length] = '\0';
+}
+
 /* Plants in `places` places, from the current one. */
 static void plant_and_use(size_t places)
 {
     struct uses uses = { 0 };
     int         numbers[PLANTS];
     size_t      count;
+    char        names[PLANTS][NAME], name[NAME];
+
     begin_uses(&uses);
     count = find_descriptors(numbers);
     assert_true(count >= 12 && count <= PLACES);
+    for (size_t i = 0; i < count; i++)
+        read_name(numbers[i], names[i]);
     for (size_t i = current_place; i < count && i < current_place + places; i++)
         plant(current_kind, numbers[i]);
     use_all(&uses);
     expect_all_whole();
+    for (size_t i = 0; i < count; i++) {
+        read_name(numbers[i], name);
+        /* Those of a loop stay: another thread may be about to write to one. Sockets are used by one thread. */
+        if ((i < current_place || i >= current_place + places) && strncmp(names[i], "anon_inode:", 11) == 0)
+            assert_string_equal(name, names[i]);
+    }
     expect_changes(&uses);
     expect_all_whole();
     end_uses(&uses);
