@@ -791,6 +791,10 @@ TEST(any_changed_byte_is_safe)
 
 TEST(requests_fit_their_buffer_and_hold_the_query)
 {
+    const struct {
+        struct nlattr header;
+        uint32_t      user;
+    } user = { .header = { .nla_len = sizeof user, .nla_type = RTA_UID }, .user = 1000 };
     _Alignas(struct nlmsghdr) unsigned char buffer[MESSAGE_REQUEST_SIZE];
     const struct nlmsghdr                  *header = (const struct nlmsghdr *)(const void *)buffer;
     const struct rtmsg                     *info = (const struct rtmsg *)(const void *)(buffer + NLMSG_HDRLEN);
@@ -802,7 +806,7 @@ TEST(requests_fit_their_buffer_and_hold_the_query)
     request.source = address_make(AF_INET6, "fedcba9876543210", 16);
     length = message_put_route_query(buffer, 77, 1000, &request);
     assert_true(length <= MESSAGE_REQUEST_SIZE);
-    assert_non_null(memmem(buffer, length, "\x08\x00\x19\x00\xe8\x03\x00\x00", 8)); /* RTA_UID 1000 */
+    assert_non_null(memmem(buffer, length, &user, sizeof user));
     assert_int_equal(header->nlmsg_len, length);
     assert_int_equal(header->nlmsg_seq, 77);
     assert_int_equal(header->nlmsg_type, RTM_GETROUTE);
