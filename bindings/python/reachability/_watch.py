@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Watching a host. No thread of the library calls Python: the watch has a run loop and waits for its descriptor."""
+"""Watching a host. No thread of the library calls Python: watches wait for the descriptor of a run loop that they share."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import select
+import errno
+import os
 import threading
 import time
 import weakref
 from types import TracebackType
 from typing import Any, Callable, Iterator, TypeVar
 
-from . import _library
+from . import _hub, _library
 from ._address import Address, address_from_bytes, address_to_bytes
 from ._path import Path, Reason, path_from_structure
-from ._readable import wait_readable
-
-POLL_LIMIT = 2**31 - 1  # milliseconds: poll(2) takes an int
 
 Self = TypeVar("Self", bound="Watch")
 
@@ -59,12 +57,25 @@ def read_path(getter: Callable[[int, Any], object], target: int) -> Path:
     return path_from_structure(path)
 
 
-def _close(target: int, loop: int) -> None:
-    """Runs once: by Watch.close, or after the last reference to the watch. Also in a child after fork, in which unscheduling
-    fails."""
-    _library.unschedule(target, loop, _library.MODE)
-    _library.release(target)
-    _library.loop_release(loop)
+class _Place:
+    """Where the target of a watch is scheduled. The finalizer of the watch needs it, and must not refer to the watch."""
+
+    def __init__(self, member: _hub.Member, key: object) -> None:
+        self.member = member
+        self.hub = _hub.join(member, key)
+
+    def move(self, key: object) -> None:
+        """To the hub with this key. The target is scheduled all the time, so that the look-up of its name goes on."""
+        before = self.hub
+        if before.key != key:
+            self.hub = _hub.join(self.member, key)
+            self.member.may_have_news = True
+            _hub.leave(self.member, before)
+
+    def close(self) -> None:
+        """Runs once: by Watch.close, or after the last reference to the watch."""
+        _hub.leave(self.member, self.hub)
+        _library.release(self.member.target)
 
 
 class Watch:
@@ -74,8 +85,11 @@ class Watch:
     The context manager closes at its end. A watch that is no longer used closes itself.
 
     `for` blocks the thread, `async for` the task; asyncio and trio work. Any other event loop waits until the descriptor
-    fileno() is readable, and then calls next_change(). One thread or task at a time iterates or calls next_change().
-    Another one may call close().
+    fileno() is readable, and then calls next_change(). One thread or task at a time iterates or calls next_change() or
+    fileno(). Another one may call close().
+
+    All watches of an event loop, and all others of a process, share a few descriptors. A watch that was asked for fileno()
+    has its own. After fork(2), the child can only close the watches that it has from its parent.
     """
 
     def __init__(
@@ -83,23 +97,19 @@ class Watch:
     ) -> None:
         self._last: Path | None = None
         self._lock = threading.RLock()  # a signal handler may call close() while its thread has the lock
-        self._users = 0  # calls that use the target and the loop; the last one closes, if close() was called meanwhile
+        self._users = 0  # calls that use the target; the last one closes, if close() was called meanwhile
         self._is_iterating = False
         self._is_closed = False
+        self._process = os.getpid()
         self._target = create_target(host, source, interface, mark)
+        self._member = _hub.Member(self._target)
         try:
-            self._loop: int = _library.loop_create()
+            self._place = _Place(self._member, _hub.key_of_this_task())
         except _library.ReachabilityError:
             _library.release(self._target)
             raise
-        self._finalizer = weakref.finalize(self, _close, self._target, self._loop)
-        self._finalizer.atexit = False  # a daemon thread may use the target and the loop until the process ends
-        try:
-            _library.schedule(self._target, self._loop, _library.MODE)
-            self._descriptor: int = _library.loop_get_file_descriptor(self._loop)
-        except _library.ReachabilityError:
-            self._finalizer()
-            raise
+        self._finalizer = weakref.finalize(self, self._place.close)
+        self._finalizer.atexit = False  # a daemon thread may use the target until the process ends
 
     # ---- Reading
 
@@ -131,24 +141,20 @@ class Watch:
 
     def fileno(self) -> int:
         """The descriptor that is readable when next_change() has something to do. Do not read from it or close it."""
-        with self._use():
-            return self._descriptor
+        with self._iterating():
+            self._place.move(self._member)
+            return self._place.hub.descriptor
 
     def next_change(self) -> Path | None:
         """The newest path, if it differs from the last one that this watch returned. Otherwise None. Does not wait."""
-        if not self._begin_iterating():
-            raise ValueError("the watch is closed")
-        try:
+        with self._iterating():
             return self._next_path()
-        finally:
-            self._end_iterating()
 
     def _next_path(self) -> Path | None:
+        self._place.hub.perform()
+        self._member.may_have_news = False  # before it reads: what comes then is news
         if self._is_closed:
             return None
-        _library.loop_perform(self._loop, 0.0)
-        while changed := _library.loop_copy_next_change(self._loop, None):
-            _library.release(changed)
         path = read_path(_library.get_last_path, self._target)
         if path == self._last:
             return None
@@ -172,13 +178,11 @@ class Watch:
         if not self._begin_iterating():
             return None
         try:
-            poll = select.poll()
-            poll.register(self._descriptor, select.POLLIN)
+            self._move(_hub.BLOCKING)
             while (path := self._next_path()) is None and not self._is_closed:
-                left = None if deadline is None else (deadline - time.monotonic()) * 1000
-                if left is not None and left <= 0:
+                if deadline is not None and time.monotonic() >= deadline:
                     break
-                poll.poll(None if left is None else min(left, POLL_LIMIT))
+                self._place.hub.wait(self._member, deadline)
             return path
         finally:
             self._end_iterating()
@@ -190,13 +194,18 @@ class Watch:
         if not self._begin_iterating():
             raise StopAsyncIteration
         try:
+            self._move(_hub.key_of_this_task())
             while (path := self._next_path()) is None:
                 if self._is_closed:
                     raise StopAsyncIteration
-                await wait_readable(self._descriptor)
+                await self._place.hub.wait_in_task(self._member)
             return path
         finally:
             self._end_iterating()
+
+    def _move(self, key: object) -> None:
+        if self._place.hub.key is not self._member:  # otherwise an event loop waits for the descriptor of fileno()
+            self._place.move(key)
 
     # ---- Closing
 
@@ -204,8 +213,8 @@ class Watch:
         """Ends the watch and its iteration. Any thread may call this, and any number of times."""
         with self._lock:
             self._is_closed = True
-            if self._users > 0:
-                _library.loop_wake_up(self._loop)  # ends the wait of a thread or task, which then closes
+            if self._users > 0 and self._process == os.getpid():
+                self._place.hub.interrupt(self._member)  # ends the wait of a thread or task, which then closes
                 return
         self._finalizer()
 
@@ -225,6 +234,8 @@ class Watch:
 
     def _begin(self) -> bool:
         """Returns False if the watch is closed. Otherwise, close() leaves the closing to _end()."""
+        if self._process != os.getpid():
+            raise _library.ReachabilityError(errno.ECHILD, "the watch was made before fork(2), in the parent process")
         with self._lock:
             self._users += not self._is_closed
             return not self._is_closed
@@ -244,6 +255,15 @@ class Watch:
             yield
         finally:
             self._end()
+
+    @contextlib.contextmanager
+    def _iterating(self) -> Iterator[None]:
+        if not self._begin_iterating():
+            raise ValueError("the watch is closed")
+        try:
+            yield
+        finally:
+            self._end_iterating()
 
     def _begin_iterating(self) -> bool:
         """Returns False if the watch is closed."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
 import pathlib
@@ -10,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from typing import Callable, Iterator
+from typing import Any, Awaitable, Callable, Iterator
 
 import pytest
 
@@ -80,3 +81,12 @@ def no_descriptor_stays() -> Iterator[None]:
     while len(os.listdir("/proc/self/fd")) > before and time.monotonic() < end:
         threading.Event().wait(0.01)  # nothing reports it
     assert len(os.listdir("/proc/self/fd")) <= before
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def run(request: pytest.FixtureRequest) -> Callable[[Callable[[], Awaitable[None]]], None]:
+    """Runs an asynchronous function to its end."""
+    if request.param == "trio":
+        trio: Any = pytest.importorskip("trio")
+        return lambda function: trio.run(function)  # type: ignore[no-any-return]
+    return lambda function: asyncio.run(asyncio.wait_for(function(), PATIENCE))

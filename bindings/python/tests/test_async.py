@@ -18,14 +18,6 @@ PATIENCE = 60
 pytestmark = pytest.mark.usefixtures("no_descriptor_stays")
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def run(request: pytest.FixtureRequest) -> Run:
-    """Runs an asynchronous function to its end."""
-    if request.param == "trio":
-        return lambda function: trio.run(function)  # type: ignore[no-any-return]
-    return lambda function: asyncio.run(asyncio.wait_for(function(), PATIENCE))
-
-
 def test_async_for_gets_the_current_path_and_each_change(run: Run, route: Route) -> None:
     seen = []
 

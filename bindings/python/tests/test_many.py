@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""Many watches share a run loop: one for each event loop, and one for all threads."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import gc
+import os
+import resource
+import selectors
+import threading
+import time
+from typing import Any, Awaitable, Callable, Iterator
+
+import pytest
+
+from reachability import Watch, watch
+
+Route = Callable[[str], None]
+Run = Callable[[Callable[[], Awaitable[None]]], None]
+
+PATIENCE = 60
+MANY = 10_000
+pytestmark = pytest.mark.usefixtures("no_descriptor_stays")
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def threads_of_the_process() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+def hosts(count: int) -> list[str]:
+    return [f"192.0.{2 + number // 250}.{number % 250 + 1}" for number in range(count)]
+
+
+@pytest.fixture
+def few_descriptors() -> Iterator[None]:
+    """At most 64 for the process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def start(call: Callable[[], object]) -> threading.Thread:
+    thread = threading.Thread(target=call)
+    thread.start()
+    return thread
+
+
+def append_next(paths: Watch, seen: list[bool]) -> None:
+    seen.append(next(paths).is_reachable)
+
+
+def until_so_many_wait(count: int, paths: Watch) -> None:
+    """Until `count` threads wait in the hub of a watch."""
+    hub = paths._place.hub
+    while len(hub._followers) + (hub._leader is not None) < count:
+        pass
+
+
+def test_ten_thousand_watches_need_few_descriptors_and_no_thread(few_descriptors: None, route: Route) -> None:
+    before, threads = descriptors(), threads_of_the_process()
+    watches = [watch(host) for host in hosts(MANY)]
+    assert all(next(paths).is_reachable for paths in watches)
+    assert descriptors() < before + 20 and threads_of_the_process() <= threads + 1
+    route("del")
+    assert not any(next(paths).is_reachable for paths in watches)
+    del watches
+    gc.collect()
+    assert descriptors() == before
+
+
+def test_ten_thousand_tasks_wait_with_few_descriptors(few_descriptors: None, run: Run, route: Route) -> None:
+    async def main() -> None:
+        before, threads = descriptors(), threads_of_the_process()
+        watches = [watch(host) for host in hosts(MANY)]
+        for paths in watches:
+            assert (await paths.__anext__()).is_reachable
+        assert descriptors() < before + 20 and threads_of_the_process() <= threads + 1
+        route("del")
+        for paths in watches:
+            assert not (await paths.__anext__()).is_reachable
+
+    run(main)
+
+
+def test_all_threads_that_wait_get_the_change(route: Route) -> None:
+    watches = [watch(host) for host in hosts(50)]
+    assert all(next(paths).is_reachable for paths in watches)
+    seen: list[bool] = []
+    threads = [start(functools.partial(append_next, paths, seen)) for paths in watches]
+    until_so_many_wait(50, watches[0])
+    route("del")
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert seen == [False] * 50
+
+
+def test_thread_that_stops_to_wait_passes_the_lead_on(route: Route) -> None:
+    first, second = watch("192.0.2.1"), watch("192.0.2.2")
+    assert next(first).is_reachable and next(second).is_reachable
+    closes = start(lambda: list(first))
+    until_so_many_wait(1, first)
+    seen: list[bool] = []
+    follows = start(functools.partial(append_next, second, seen))
+    until_so_many_wait(2, first)
+    first.close()
+    closes.join(PATIENCE)
+    route("del")
+    follows.join(PATIENCE)
+    assert seen == [False]
+
+
+def test_leader_without_news_wakes_the_others(route: Route) -> None:
+    first, second = watch("10.0.0.1"), watch("192.0.2.2")  # the default route is only the second one's
+    assert next(first).is_reachable and next(second).is_reachable
+    leads = start(lambda: list(first))
+    until_so_many_wait(1, first)
+    seen: list[bool] = []
+    follows = start(functools.partial(append_next, second, seen))
+    until_so_many_wait(2, first)
+    route("del")
+    follows.join(PATIENCE)
+    assert seen == [False] and leads.is_alive()
+    first.close()
+    leads.join(PATIENCE)
+
+
+def test_call_that_takes_the_changes_of_the_leader_wakes_it(route: Route) -> None:
+    leads, other = watch("192.0.2.1"), watch("192.0.2.2")
+    assert next(leads).is_reachable and next(other).is_reachable
+    hub = leads._place.hub
+    hub._leader = leads._member  # as if it waited: whether a real one misses the change is a race
+    route("del")
+    while (path := other.next_change()) is None:
+        pass
+    assert not path.is_reachable
+    with selectors.DefaultSelector() as selector:
+        selector.register(hub.descriptor, selectors.EVENT_READ)
+        assert selector.select(PATIENCE)
+    hub._leader = None
+    assert not next(leads).is_reachable
+
+
+def test_busy_event_loop_does_not_delay_a_thread(route: Route) -> None:
+    in_thread = watch("192.0.2.1")
+    assert next(in_thread).is_reachable
+    seen: list[bool] = []
+    waits = start(functools.partial(append_next, in_thread, seen))
+    until_so_many_wait(1, in_thread)
+
+    async def main() -> None:
+        paths = watch("192.0.2.2")
+        assert (await paths.__anext__()).is_reachable
+        task = asyncio.ensure_future(paths.__anext__())
+        await asyncio.sleep(0)  # the task waits
+        route("del")
+        waits.join(PATIENCE)  # blocks the event loop
+        assert seen == [False]
+        assert not (await task).is_reachable
+
+    asyncio.run(main())
+
+
+def test_cancelled_task_passes_the_lead_on(route: Route) -> None:
+    async def main() -> None:
+        watches = [watch(host) for host in hosts(3)]
+        for paths in watches:
+            await paths.__anext__()
+        tasks = [asyncio.ensure_future(paths.__anext__()) for paths in watches]
+        await asyncio.sleep(0)  # all wait
+        tasks[0].cancel()
+        await asyncio.wait([tasks[0]])
+        route("del")
+        assert [path.is_reachable for path in await asyncio.gather(*tasks[1:])] == [False, False]
+
+    asyncio.run(main())
+
+
+def test_watch_moves_to_the_event_loop_that_uses_it(run: Run, route: Route) -> None:
+    paths = watch("192.0.2.1")
+    assert next(paths).is_reachable
+
+    async def main() -> None:
+        route("del")
+        assert not (await paths.__anext__()).is_reachable
+        route("add")
+        assert next(paths).is_reachable  # blocks: not in the event loop's hub
+        route("del")
+        assert not (await paths.__anext__()).is_reachable
+
+    run(main)
+
+
+def test_watch_that_was_asked_for_its_descriptor_has_one_of_its_own(route: Route) -> None:
+    watches = [watch(host) for host in hosts(3)]
+    assert len({paths.fileno() for paths in watches}) == 3
+    with selectors.DefaultSelector() as selector:
+        for paths in watches:
+            selector.register(paths, selectors.EVENT_READ)
+            assert paths.next_change()
+        route("del")
+        lost: set[Any] = set()
+        while len(lost) < 3:
+            for key, _ in selector.select(PATIENCE):
+                ready: Any = key.fileobj
+                if path := ready.next_change():
+                    assert not path.is_reachable
+                    lost.add(ready)
+
+
+def test_closing_and_collecting_among_waiting_threads_loses_nothing(route: Route) -> None:
+    watches = [watch(host) for host in hosts(8)]
+    seen: dict[int, bool] = {}
+
+    def follow(number: int, paths: Watch) -> None:
+        for path in paths:
+            seen[number] = path.is_reachable
+
+    threads = [start(functools.partial(follow, number, paths)) for number, paths in enumerate(watches)]
+    for verb, state in [("del", False), ("add", True)] * 25:
+        other = [watch(host) for host in hosts(20)]
+        assert all(next(paths) for paths in other)
+        route(verb)
+        other[0].close()
+        del other
+        end = time.monotonic() + PATIENCE
+        while list(seen.values()) != [state] * 8:
+            assert time.monotonic() < end, seen
+            threading.Event().wait(0.001)
+    for paths in watches:
+        paths.close()
+    for thread in threads:
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
