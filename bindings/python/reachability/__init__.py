@@ -14,20 +14,34 @@
 "Reachable" means that a packet to the host can leave this machine now. It does not mean that the host responds.
 """
 
+from ._check import check, check_async, network, wait_until_reachable, wait_until_reachable_async
 from ._library import ReachabilityError, library_version
+from ._network import DefaultPath, Network, Way
 from ._path import Evidence, Flags, Interface, InterfaceType, Path, Reason
-from ._watch import Watch, check, watch
+from ._watch import NetworkWatch, Watch, watch, watch_network
+
+__version__ = "0.1.0"
 
 __all__ = [
+    "DefaultPath",
     "Evidence",
     "Flags",
     "Interface",
     "InterfaceType",
+    "Network",
+    "NetworkWatch",
     "Path",
     "ReachabilityError",
     "Reason",
     "Watch",
+    "Way",
+    "__version__",
     "check",
+    "check_async",
     "library_version",
+    "network",
+    "wait_until_reachable",
+    "wait_until_reachable_async",
     "watch",
+    "watch_network",
 ]

@@ -10,15 +10,21 @@ from typing import Any
 
 SONAME = "libreachability.so.0"
 MODE = b"kSCRunLoopDefaultMode"
-NOTIFY_PATH = 1
+NOTIFY_PATH, NOTIFY_NETWORK = 1, 2
 ADDRESS_SIZE = 128  # of struct sockaddr_storage
 
 
 class ReachabilityError(OSError):
     """A call of the library failed.
 
-    `errno` is the value of SCError(): an errno below 1000, or a kSCStatus... constant. `strerror` is its text.
+    `errno` is the value of SCError(): an errno below 1000, or a kSCStatus... constant. `strerror` is its text. `detail`
+    says which argument is wrong, and why; it can be empty.
     """
+
+    detail = ""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}: {self.detail}" if self.detail else super().__str__()
 
 
 class OptionsStructure(ctypes.Structure):
@@ -57,6 +63,52 @@ class PathStructure(ctypes.Structure):
     ]
 
 
+class DefaultPathStructure(ctypes.Structure):
+    """SCNetworkReachabilityDefaultPath."""
+
+    _fields_ = [
+        ("flags", ctypes.c_uint32),
+        ("reason", ctypes.c_uint32),
+        ("interfaceIndex", ctypes.c_uint32),
+        ("metric", ctypes.c_uint32),
+        ("source", ctypes.c_ubyte * ADDRESS_SIZE),
+        ("gateway", ctypes.c_ubyte * ADDRESS_SIZE),
+    ]
+
+
+class WayStructure(ctypes.Structure):
+    """SCNetworkReachabilityWay."""
+
+    _fields_ = [
+        ("interfaceIndex", ctypes.c_uint32),
+        ("interfaceType", ctypes.c_uint32),
+        ("interfaceName", ctypes.c_char * 16),
+        ("ipv4CarrierTypes", ctypes.c_uint32),
+        ("ipv6CarrierTypes", ctypes.c_uint32),
+        ("ipv4", DefaultPathStructure),
+        ("ipv6", DefaultPathStructure),
+    ]
+
+
+class NetworkStructure(ctypes.Structure):
+    """SCNetworkReachabilityNetwork."""
+
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("ipv4", DefaultPathStructure),
+        ("ipv6", DefaultPathStructure),
+        ("ipv4LoopbackFlags", ctypes.c_uint32),
+        ("ipv6LoopbackFlags", ctypes.c_uint32),
+        ("evidence", ctypes.c_uint32),
+        ("wayCount", ctypes.c_uint32),
+        ("waysAreComplete", ctypes.c_uint32),
+        ("nameServerCount", ctypes.c_uint32),
+        ("nameServerIsReachable", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("nameServers", ctypes.c_ubyte * ADDRESS_SIZE * 3),
+    ]
+
+
 def can_convert(name: bytes) -> bool:
     """Whether the C library can convert an international name to ASCII. musl cannot, nor can glibc without libidn2. Converts
     it as its look-up does, in a UTF-8 locale of this thread. Sends nothing: only a numeric address would be a result."""
@@ -77,8 +129,10 @@ def can_convert(name: bytes) -> bool:
 
 
 def load() -> ctypes.CDLL:
-    """Loads the library: the file that REACHABILITY_LIBRARY names, otherwise the dynamic loader looks for it."""
-    name = os.environ.get("REACHABILITY_LIBRARY") or SONAME
+    """Loads the library: the file that REACHABILITY_LIBRARY names, otherwise the one that the wheel carries. Without one,
+    the dynamic loader looks for it."""
+    carried = os.path.join(os.path.dirname(__file__), SONAME)
+    name = os.environ.get("REACHABILITY_LIBRARY") or (carried if os.path.exists(carried) else SONAME)
     try:
         return ctypes.CDLL(name)
     except OSError as error:
@@ -91,7 +145,9 @@ _library = load()
 def error_now() -> ReachabilityError:
     """The error of the call that this thread made last."""
     code: int = _library.SCError()
-    return ReachabilityError(code, _library.SCErrorString(code).decode())
+    error = ReachabilityError(code, _library.SCErrorString(code).decode())
+    error.detail = _library.SCErrorDetail().decode()
+    return error
 
 
 def function(name: str, result: Any, *arguments: Any) -> Any:
@@ -118,6 +174,7 @@ Pointer = ctypes.c_void_p
 PathPointer = ctypes.POINTER(PathStructure)
 
 _library.SCErrorString.restype = ctypes.c_char_p
+_library.SCErrorDetail.restype = ctypes.c_char_p
 get_version = function("SCNetworkReachabilityGetVersion", ctypes.c_char_p)
 reason_string = function("SCNetworkReachabilityReasonString", ctypes.c_char_p, ctypes.c_uint32)
 flags_get_string = function(
@@ -129,6 +186,16 @@ create_with_options = function_that_fails(
 release = function("SCNetworkReachabilityRelease", None, Pointer)
 get_path = function_that_fails(0, "SCNetworkReachabilityGetPath", ctypes.c_ubyte, Pointer, PathPointer)
 get_last_path = function_that_fails(0, "SCNetworkReachabilityGetLastPath", ctypes.c_ubyte, Pointer, PathPointer)
+get_network = function_that_fails(
+    0,
+    "SCNetworkReachabilityGetNetwork",
+    ctypes.c_ubyte,
+    Pointer,
+    ctypes.POINTER(NetworkStructure),
+    ctypes.POINTER(WayStructure),
+    ctypes.c_size_t,
+    ctypes.c_size_t,
+)
 get_addresses = function(
     "SCNetworkReachabilityGetResolvedAddresses", ctypes.c_size_t, Pointer, ctypes.c_char_p, ctypes.c_size_t
 )

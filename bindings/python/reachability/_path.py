@@ -120,6 +120,8 @@ class Path:
         return bool(self.flags & Flags.REACHABLE) and self.reason != Reason.NAME_PENDING
 
     def __str__(self) -> str:
+        if self.reason == Reason.NAME_PENDING:
+            return f"Pending  ({self.reason})"  # the rest is the default path's
         parts = [str(self.flags)]
         if self.interface:
             parts.append(f"dev {self.interface.name}")

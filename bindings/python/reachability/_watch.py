@@ -11,50 +11,16 @@ import threading
 import time
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Iterator, TypeVar
+from typing import Any, Generic, Iterator, TypeVar
 
 from . import _hub, _library
-from ._address import Address, address_from_bytes, address_to_bytes
-from ._path import Path, Reason, path_from_structure
+from ._address import Address, address_from_bytes
+from ._network import Network
+from ._path import Path
+from ._target import create_target, read_network, read_path
 
-Self = TypeVar("Self", bound="Watch")
-
-
-def create_target(host: str | None, source: str | None, interface: str | None, mark: int) -> int:
-    """A target that the caller releases."""
-    options = _library.OptionsStructure(size=ctypes.sizeof(_library.OptionsStructure), routingMark=mark)
-    options.options = _library.NOTIFY_PATH
-    if interface is not None:
-        options.interfaceName = _c_string(interface)
-    if source is not None:
-        options.localAddress = address_to_bytes(source)
-    if host is None:
-        host = "::" if source is not None and ":" in source else "0.0.0.0"
-    if source is not None:
-        options.remoteAddress = address_to_bytes(host)
-    else:
-        options.nodename = _name(host)
-    target: int = _library.create_with_options(None, options)
-    return target
-
-
-def _name(host: str) -> bytes:
-    is_address = ":" in host  # of IPv6, and perhaps the name of an interface, which can have any bytes
-    if not (host.isascii() or is_address or _library.can_convert(_c_string(host))):
-        raise ValueError(f"{host!r} cannot be converted to an international name")
-    return _c_string(host)
-
-
-def _c_string(text: str) -> bytes:
-    if "\0" in text:
-        raise ValueError("embedded null character")
-    return text.encode(errors="surrogateescape")
-
-
-def read_path(getter: Callable[[int, Any], object], target: int) -> Path:
-    path = _library.PathStructure(size=ctypes.sizeof(_library.PathStructure))
-    getter(target, path)
-    return path_from_structure(path)
+Value = TypeVar("Value")
+Self = TypeVar("Self", bound="BaseWatch[Any]")
 
 
 class _Place:
@@ -78,30 +44,17 @@ class _Place:
         _library.release(self.member.target)
 
 
-class Watch:
-    """Iterates over the paths to a host: first the current one, then each that differs from the last.
+class BaseWatch(Generic[Value]):
+    """What Watch and NetworkWatch have in common."""
 
-    If several changes come while the program is busy, it gets only the newest path. The iteration ends after close().
-    The context manager closes at its end. A watch that is no longer used closes itself.
-
-    `for` blocks the thread, `async for` the task; asyncio and trio work. Any other event loop waits until the descriptor
-    fileno() is readable, and then calls next_change(). One thread or task at a time iterates or calls next_change() or
-    fileno(). Another one may call close().
-
-    All watches of an event loop, and all others of a process, share a few descriptors. A watch that was asked for fileno()
-    has its own. After fork(2), the child can only close the watches that it has from its parent.
-    """
-
-    def __init__(
-        self, host: str | None = None, *, source: str | None = None, interface: str | None = None, mark: int = 0
-    ) -> None:
-        self._last: Path | None = None
+    def __init__(self, target: int) -> None:
+        self._last: Value | None = None
         self._lock = threading.RLock()  # a signal handler may call close() while its thread has the lock
         self._users = 0  # calls that use the target; the last one closes, if close() was called meanwhile
         self._is_iterating = False
         self._is_closed = False
         self._process = os.getpid()
-        self._target = create_target(host, source, interface, mark)
+        self._target = target
         self._member = _hub.Member(self._target)
         try:
             self._place = _Place(self._member, _hub.key_of_this_task())
@@ -112,26 +65,6 @@ class Watch:
         self._finalizer.atexit = False  # a daemon thread may use the target until the process ends
 
     # ---- Reading
-
-    @property
-    def path(self) -> Path:
-        """The path now. Queries the kernel, which takes some microseconds."""
-        with self._use():
-            return read_path(_library.get_path, self._target)
-
-    @property
-    def addresses(self) -> list[Address]:
-        """The addresses of the host. Empty while its name is not resolved, and for the default path."""
-        with self._use():
-            count: int = _library.get_addresses(self._target, None, 0)
-            while True:
-                buffer = ctypes.create_string_buffer(max(count, 1) * _library.ADDRESS_SIZE)
-                capacity, count = count, _library.get_addresses(self._target, buffer, count)
-                if count <= capacity:
-                    break
-        data = buffer.raw
-        pieces = (data[i * _library.ADDRESS_SIZE :] for i in range(count))
-        return [address for address in map(address_from_bytes, pieces) if address is not None]
 
     @property
     def description(self) -> str:
@@ -145,61 +78,65 @@ class Watch:
             self._place.move(self._member)
             return self._place.hub.descriptor
 
-    def next_change(self) -> Path | None:
-        """The newest path, if it differs from the last one that this watch returned. Otherwise None. Does not wait."""
+    def next_change(self) -> Value | None:
+        """The newest value, if it differs from the last one that this watch returned. Otherwise None. Does not wait."""
         with self._iterating():
-            return self._next_path()
+            return self._next_value()
 
-    def _next_path(self) -> Path | None:
+    def _read(self) -> Value:
+        """The value of the latest evaluation."""
+        raise NotImplementedError
+
+    def _next_value(self) -> Value | None:
         self._place.hub.perform()
         self._member.may_have_news = False  # before it reads: what comes then is news
         if self._is_closed:
             return None
-        path = read_path(_library.get_last_path, self._target)
-        if path == self._last:
+        value = self._read()
+        if value == self._last:
             return None
-        self._last = path
-        return path
+        self._last = value
+        return value
 
     # ---- Iterating
 
     def __iter__(self: Self) -> Self:
         return self
 
-    def __next__(self) -> Path:
-        path = self.wait()
-        if path is None:
+    def __next__(self) -> Value:
+        value = self.wait()
+        if value is None:
             raise StopIteration
-        return path
+        return value
 
-    def wait(self, timeout: float | None = None) -> Path | None:
-        """The next path, as `for` gets it. None: it did not come within `timeout` seconds, or the watch is closed."""
+    def wait(self, timeout: float | None = None) -> Value | None:
+        """The next value, as `for` gets it. None: it did not come within `timeout` seconds, or the watch is closed."""
         deadline = None if timeout is None else time.monotonic() + timeout
         if not self._begin_iterating():
             return None
         try:
             self._move(_hub.BLOCKING)
-            while (path := self._next_path()) is None and not self._is_closed:
+            while (value := self._next_value()) is None and not self._is_closed:
                 if deadline is not None and time.monotonic() >= deadline:
                     break
                 self._place.hub.wait(self._member, deadline)
-            return path
+            return value
         finally:
             self._end_iterating()
 
     def __aiter__(self: Self) -> Self:
         return self
 
-    async def __anext__(self) -> Path:
+    async def __anext__(self) -> Value:
         if not self._begin_iterating():
             raise StopAsyncIteration
         try:
             self._move(_hub.key_of_this_task())
-            while (path := self._next_path()) is None:
+            while (value := self._next_value()) is None:
                 if self._is_closed:
                     raise StopAsyncIteration
                 await self._place.hub.wait_in_task(self._member)
-            return path
+            return value
         finally:
             self._end_iterating()
 
@@ -278,6 +215,65 @@ class Watch:
         self._end()
 
 
+class Watch(BaseWatch[Path]):
+    """Iterates over the paths to a host: first the current one, then each that differs from the last.
+
+    If several changes come while the program is busy, it gets only the newest path. The iteration ends after close().
+    The context manager closes at its end. A watch that is no longer used closes itself.
+
+    `for` blocks the thread, `async for` the task; asyncio and trio work. Any other event loop waits until the descriptor
+    fileno() is readable, and then calls next_change(). One thread or task at a time iterates or calls next_change() or
+    fileno(). Another one may call close().
+
+    All watches of an event loop, and all others of a process, share a few descriptors. A watch that was asked for fileno()
+    has its own. After fork(2), the child can only close the watches that it has from its parent.
+    """
+
+    def __init__(
+        self, host: str | None = None, *, source: str | None = None, interface: str | None = None, mark: int = 0
+    ) -> None:
+        super().__init__(create_target(host, source, interface, mark))
+
+    def _read(self) -> Path:
+        return read_path(_library.get_last_path, self._target)
+
+    @property
+    def path(self) -> Path:
+        """The path now. Queries the kernel, which takes some microseconds."""
+        with self._use():
+            return read_path(_library.get_path, self._target)
+
+    @property
+    def addresses(self) -> list[Address]:
+        """The addresses of the host. Empty while its name is not resolved, and for the default path."""
+        with self._use():
+            count: int = _library.get_addresses(self._target, None, 0)
+            while True:
+                buffer = ctypes.create_string_buffer(max(count, 1) * _library.ADDRESS_SIZE)
+                capacity, count = count, _library.get_addresses(self._target, buffer, count)
+                if count <= capacity:
+                    break
+        data = buffer.raw
+        pieces = (data[i * _library.ADDRESS_SIZE :] for i in range(count))
+        return [address for address in map(address_from_bytes, pieces) if address is not None]
+
+
+class NetworkWatch(BaseWatch[Network]):
+    """Iterates over the network, as Watch does over the paths to a host."""
+
+    def __init__(self) -> None:
+        super().__init__(create_target(None, None, None, 0, _library.NOTIFY_NETWORK))
+
+    def _read(self) -> Network:
+        return read_network(self._target)
+
+    @property
+    def network(self) -> Network:
+        """The network as it was evaluated last."""
+        with self._use():
+            return self._read()
+
+
 def watch(
     host: str | None = None, *, source: str | None = None, interface: str | None = None, mark: int = 0
 ) -> Watch:
@@ -296,27 +292,6 @@ def watch(
     return Watch(host, source=source, interface=interface, mark=mark)
 
 
-def check(
-    host: str | None = None,
-    *,
-    timeout: float = 5.0,
-    source: str | None = None,
-    interface: str | None = None,
-    mark: int = 0,
-) -> Path:
-    """The path now. For a name, waits for the first result, at most `timeout` seconds; then the reason is NAME_PENDING.
-
-    The other arguments and the errors are those of watch().
-    """
-    target = create_target(host, source, interface, mark)
-    try:
-        path = read_path(_library.get_path, target)
-    finally:
-        _library.release(target)
-    if path.reason != Reason.NAME_PENDING:
-        return path
-    deadline = time.monotonic() + timeout
-    with Watch(host, source=source, interface=interface, mark=mark) as watched:
-        while path.reason == Reason.NAME_PENDING and (newer := watched.wait(max(0.0, deadline - time.monotonic()))):
-            path = newer
-    return path
+def watch_network() -> NetworkWatch:
+    """Watches all default paths and name servers of the calling thread's network namespace. Raises ReachabilityError."""
+    return NetworkWatch()

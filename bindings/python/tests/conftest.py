@@ -56,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     except OSError as error:
         pytest.exit(f"SKIP: no network namespace can be made here: {error}", returncode=77)
     replace_file("/etc/hosts", "192.0.2.9 known.test\n")
-    replace_file("/etc/resolv.conf", "nameserver 192.0.2.53\n")
+    replace_file("/etc/resolv.conf", "nameserver 192.0.2.53\noptions timeout:1 attempts:1\n")
     ip("link add e0 type ifb")  # it always has a carrier
     ip("link add e1 type ifb")
     ip("addr add 10.0.0.2/24 dev e0")

@@ -9,7 +9,7 @@ from typing import Callable
 import pytest
 
 import reachability
-from reachability import Flags, InterfaceType, ReachabilityError, Reason, check
+from reachability import Flags, InterfaceType, ReachabilityError, Reason, check, wait_until_reachable, watch
 
 Route = Callable[[str], None]
 
@@ -64,6 +64,7 @@ def test_name_is_looked_up(route: Route) -> None:
 def test_name_that_is_not_resolved_in_time_is_pending(route: Route) -> None:
     path = check("example.com", timeout=0)
     assert path.reason == Reason.NAME_PENDING and Flags.REACHABLE in path.flags and not path.is_reachable
+    assert str(path) == "Pending  (name pending)"
 
 
 def test_name_without_a_name_server_is_reported() -> None:
@@ -91,6 +92,31 @@ def test_invalid_name_raises_the_code_and_its_text(host: str) -> None:
     assert isinstance(caught.value, OSError)
 
 
+def test_error_says_which_argument_is_wrong() -> None:
+    with pytest.raises(ReachabilityError) as caught:
+        check("")
+    assert caught.value.detail and str(caught.value) == f"[Errno 1002] Invalid argument: {caught.value.detail}"
+
+
+@pytest.mark.parametrize("mark", [-1, 2**32, 2**40])
+def test_mark_that_does_not_fit_is_refused(mark: int) -> None:
+    with pytest.raises(ValueError, match="32 bits"):
+        check("192.0.2.1", mark=mark)
+
+
+def test_argument_of_another_type_is_refused() -> None:
+    calls: list[Callable[..., object]] = [check, watch, wait_until_reachable]
+    for call in calls:
+        with pytest.raises(TypeError):
+            call("192.0.2.1", mark="x")
+        with pytest.raises(TypeError):
+            call("192.0.2.1", unknown=1)
+        with pytest.raises((TypeError, AttributeError)):
+            call(17)
+    with pytest.raises(ValueError):
+        check("192.0.2.1", timeout=float("nan"))
+
+
 def test_bad_arguments_raise_value_error() -> None:
     with pytest.raises(ValueError):
         check("127.0.0.1\0.example")
@@ -107,3 +133,4 @@ def test_unknown_values_of_a_later_library_are_kept() -> None:
 
 def test_version_of_the_library_is_known() -> None:
     assert reachability.library_version().count(".") == 2
+    assert reachability.__version__.count(".") == 2
