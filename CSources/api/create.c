@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The Create calls: check their arguments, and convert them to the questions of a target. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/utsname.h>
 
 #include "api/target.h"
 #include "base/error.h"
@@ -132,14 +136,92 @@ static bool spec_set_interface(struct target_spec *spec, const char *name)
     return true;
 }
 
+/* ---- Flows ------------------------------------------------------------------------------------------------------ */
+
+static uint16_t read_port(const struct sockaddr *sockaddr)
+{
+    struct sockaddr_in in;
+
+    if (sockaddr == NULL)
+        return 0;
+    memcpy(&in, sockaddr, sizeof in); /* the port is at the same place in sockaddr_in6 */
+    return ntohs(in.sin_port);
+}
+
+/* Whether the kernel's queries take the protocol. `family`: of the addresses; AF_UNSPEC: that of each address of a
+ * name. */
+static bool protocol_is_known(uint8_t protocol, uint8_t family)
+{
+    return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP || (protocol == IPPROTO_ICMP && family != AF_INET6) ||
+           (protocol == IPPROTO_ICMPV6 && family != AF_INET);
+}
+
+/* The family of the first question, or of the default path as the caller's address names it. */
+static uint8_t family_of(const struct target_spec *spec, const SCNetworkReachabilityOptions *options)
+{
+    const struct sockaddr *sockaddr = options->remoteAddress != NULL ? options->remoteAddress : options->localAddress;
+    struct address         address;
+    uint32_t               scope;
+
+    if (sockaddr == NULL)
+        return spec->count == 1 ? spec->questions[0].destination.family : AF_UNSPEC;
+    address = address_from_sockaddr(sockaddr, &scope);
+    return address.family;
+}
+
+/* With a protocol the ports count: those of the addresses, or that of a name. */
+static bool spec_set_flow(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
+{
+    const bool  is_name = options->nodename != NULL;
+    struct flow flow = { .protocol = options->protocol,
+                         .traffic_class = options->trafficClass & FLOW_CLASS_MASK,
+                         .remote_port = options->remotePort };
+
+    if (options->reserved != 0)
+        return refuse("options->reserved: not 0");
+    if (flow.remote_port != 0 && !is_name)
+        return refuse("options->remotePort: beside an address, whose own port counts");
+    if (flow.remote_port != 0 && flow.protocol == 0)
+        return refuse("options->remotePort: without a protocol");
+    if (flow.protocol != 0 && !protocol_is_known(flow.protocol, family_of(spec, options)))
+        return refuse("options->protocol: neither TCP nor UDP nor the ICMP of the family");
+    if (flow.protocol != 0 && !is_name) {
+        flow.local_port = read_port(options->localAddress);
+        flow.remote_port = read_port(options->remoteAddress);
+    }
+    for (size_t i = 0; i < spec->count; i++)
+        spec->questions[i].flow = flow;
+    return true;
+}
+
+/* The kernel of a container is that of its host. Linux before 4.18 ignores protocol and ports in queries, and answers
+ * as if no rule selected by them. Returns 0 or an errno. */
+static int check_kernel(const struct target_spec *spec)
+{
+    struct utsname system;
+    char          *end;
+    unsigned long  major, minor;
+
+    if (spec->questions[0].flow.protocol == 0)
+        return 0;
+    if (uname(&system) != 0)
+        return errno;
+    major = strtoul(system.release, &end, 10);
+    minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+    return major > 4 || (major == 4 && minor >= 18) ? 0 : ENOTSUP;
+}
+
+/* ---- Options ---------------------------------------------------------------------------------------------------- */
+
 #define KNOWN_OPTIONS (uint32_t)(kSCNetworkReachabilityOptionNotifyPath | kSCNetworkReachabilityOptionNotifyNetwork)
 
-/* The network is that of all interfaces, without a mark. */
+/* The network is that of all interfaces, without a mark, for all packets. */
 static bool is_plain_default_path(const struct target_spec *spec)
 {
     const struct question *question = &spec->questions[0];
 
-    return spec->kind == TARGET_DEFAULT && question->interface[0] == '\0' && question->mark == 0;
+    return spec->kind == TARGET_DEFAULT && question->interface[0] == '\0' && question->mark == 0 &&
+           flow_is_empty(&question->flow);
 }
 
 static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabilityOptions *options)
@@ -154,12 +236,16 @@ static bool spec_set_options(struct target_spec *spec, const SCNetworkReachabili
         return false;
     if (options->interfaceName != NULL && !spec_set_interface(spec, options->interfaceName))
         return false;
+    if (!spec_set_flow(spec, options))
+        return false;
     for (size_t i = 0; i < spec->count; i++)
         spec->questions[i].mark = options->routingMark;
     spec->notify_path = (options->options & kSCNetworkReachabilityOptionNotifyPath) != 0;
+    spec->reports_flow = spec->notify_path && spec->kind == TARGET_PAIR;
     spec->notify_network = (options->options & kSCNetworkReachabilityOptionNotifyNetwork) != 0;
     if (spec->notify_network && !is_plain_default_path(spec))
-        return refuse("options->options: NotifyNetwork is for the default path of all interfaces, without a mark");
+        return refuse("options->options: NotifyNetwork is for the default path of all interfaces, without a mark and a "
+                      "flow");
     return true;
 }
 
@@ -174,8 +260,15 @@ static SCNetworkReachabilityRef refuse_arguments(void)
 static SCNetworkReachabilityRef create_with_options(const SCNetworkReachabilityOptions *options)
 {
     struct target_spec spec = { 0 };
+    int                error;
 
-    return spec_set_options(&spec, options) ? target_create(&spec) : refuse_arguments();
+    if (!spec_set_options(&spec, options))
+        return refuse_arguments();
+    error = check_kernel(&spec);
+    if (error == 0)
+        return target_create(&spec);
+    error_set(error);
+    return NULL;
 }
 
 SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddress(const void *allocator, const struct sockaddr *address)
@@ -210,20 +303,36 @@ static bool is_zero_beyond(const void *structure, size_t known, size_t size)
     return true;
 }
 
-static bool check_size(const SCNetworkReachabilityOptions *options)
+#define OPTIONS_HAVE(field, size) STRUCTURE_HAS(SCNetworkReachabilityOptions, field, size)
+#define OPTIONS_FIRST_SIZE        offsetof(SCNetworkReachabilityOptions, protocol) /* of the first version */
+
+/* Copies the fields that the caller's structure has. The others are 0. */
+static bool read_options(const SCNetworkReachabilityOptions *options, SCNetworkReachabilityOptions *ret)
 {
     if (options == NULL)
         return refuse("options: NULL");
-    if (options->size < sizeof *options || options->size > STRUCTURE_SIZE_LIMIT)
+    if (options->size < OPTIONS_FIRST_SIZE || options->size > STRUCTURE_SIZE_LIMIT)
         return refuse("options->size: set it to sizeof the structure");
     if (!is_zero_beyond(options, sizeof *options, options->size))
         return refuse("options: a field that this version does not know is set");
+    *ret = (SCNetworkReachabilityOptions){ 0 };
+    memcpy(ret, options, OPTIONS_FIRST_SIZE);
+    if (OPTIONS_HAVE(protocol, options->size))
+        ret->protocol = options->protocol;
+    if (OPTIONS_HAVE(trafficClass, options->size))
+        ret->trafficClass = options->trafficClass;
+    if (OPTIONS_HAVE(remotePort, options->size))
+        ret->remotePort = options->remotePort;
+    if (OPTIONS_HAVE(reserved, options->size))
+        ret->reserved = options->reserved;
     return true;
 }
 
 SCNetworkReachabilityRef SCNetworkReachabilityCreateWithOptions(const void                         *allocator,
                                                                 const SCNetworkReachabilityOptions *options)
 {
+    SCNetworkReachabilityOptions known;
+
     (void)allocator;
-    return check_size(options) ? create_with_options(options) : refuse_arguments();
+    return read_options(options, &known) ? create_with_options(&known) : refuse_arguments();
 }

@@ -71,7 +71,7 @@ bool delivery_is_due_locked(const struct SCNetworkReachability *target)
     const struct target_state *state = target->state;
     const struct details      *details = state->parts->details;
 
-    if (state->owed)
+    if (state->owed || (state->parts->reports_flow && outcome_flow_differs(&state->delivered, &state->current)))
         return true;
     return details == NULL ? outcome_differs(&state->delivered, &state->current)
                            : path_differs(&details->delivered, &details->current);
@@ -92,7 +92,21 @@ static bool is_change_locked(const struct SCNetworkReachability *target, const s
     const struct details      *details = state->parts->details;
     const struct outcome       outcome = path_outcome(path);
 
+    if (state->parts->reports_flow && outcome_flow_differs(&state->current, &outcome))
+        return true;
     return details == NULL ? outcome_differs(&state->current, &outcome) : path_differs(&details->current, path);
+}
+
+/* The first evaluation reads no rules, so that Schedule does not wait for RTNL. What the second one finds is no
+ * change. */
+static void settle_delivered_flow(struct target_state *state)
+{
+    struct outcome *delivered = &state->delivered;
+
+    if (!delivered->flow_unsettled || state->current.flow_unsettled)
+        return;
+    delivered->flow = (uint8_t)(delivered->flow | (state->current.flow & kSCNetworkReachabilityFlowIncomplete));
+    delivered->flow_unsettled = false;
 }
 
 void delivery_set_current_locked(struct SCNetworkReachability *target, const struct path *path)
@@ -103,6 +117,7 @@ void delivery_set_current_locked(struct SCNetworkReachability *target, const str
         state->change_queued = false;
     atomic_fetch_add(&state->path_version, 1);
     state->current = path_outcome(path);
+    settle_delivered_flow(state);
     if (state->parts->details != NULL)
         state->parts->details->current = *path;
     state->evaluations++;

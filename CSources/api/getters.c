@@ -75,30 +75,44 @@ static uint32_t count_addresses(const struct questions *questions)
     return count;
 }
 
-/* Writes as many bytes as the caller's structure has. */
-static void copy_path(const struct path *path, uint32_t address_count, SCNetworkReachabilityPath *ret)
+#define PATH_HAS(field, size) STRUCTURE_HAS(SCNetworkReachabilityPath, field, size)
+#define PATH_FIRST_SIZE       offsetof(SCNetworkReachabilityPath, flow) /* of the first version's structure */
+
+void getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret)
 {
     const size_t size = ret->size;
 
     memset(ret, 0, size);
+    memcpy(ret, path, PATH_FIRST_SIZE);
     ret->size = size;
-    ret->flags = path->flags;
-    ret->reason = path->reason;
-    ret->interfaceIndex = path->index;
-    ret->interfaceType = path->type;
-    memcpy(ret->interfaceName, path->name, sizeof ret->interfaceName);
-    ret->mtu = path->mtu;
-    ret->table = path->table;
-    ret->addressCount = address_count;
-    ret->evidence = path->evidence;
-    address_to_sockaddr(&path->destination, path->index, &ret->destination);
-    address_to_sockaddr(&path->source, path->index, &ret->source);
-    address_to_sockaddr(&path->gateway, path->index, &ret->gateway);
+    if (PATH_HAS(flow, size))
+        ret->flow = path->flow;
+    if (PATH_HAS(nextHop, size))
+        ret->nextHop = path->nextHop;
+}
+
+static void copy_path(const struct path *path, uint32_t address_count, SCNetworkReachabilityPath *ret)
+{
+    SCNetworkReachabilityPath whole = { .flags = path->flags,
+                                        .reason = path->reason,
+                                        .interfaceIndex = path->index,
+                                        .interfaceType = path->type,
+                                        .mtu = path->mtu,
+                                        .table = path->table,
+                                        .addressCount = address_count,
+                                        .evidence = path->evidence,
+                                        .flow = path->flow };
+
+    memcpy(whole.interfaceName, path->name, sizeof whole.interfaceName);
+    address_to_sockaddr(&path->destination, path->index, &whole.destination);
+    address_to_sockaddr(&path->source, path->index, &whole.source);
+    address_to_sockaddr(&path->gateway, path->index, &whole.gateway);
+    getters_write_path(&whole, ret);
 }
 
 bool getters_check_size(const SCNetworkReachabilityPath *path)
 {
-    if (path != NULL && path->size >= sizeof *path && path->size <= STRUCTURE_SIZE_LIMIT)
+    if (path != NULL && path->size >= PATH_FIRST_SIZE && path->size <= STRUCTURE_SIZE_LIMIT)
         return true;
     error_set(error_invalid(path == NULL ? "path: NULL" : "path->size: set it to sizeof the structure"));
     return false;
@@ -115,11 +129,22 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
     questions = target_retain_questions(self, &memory);
-    error = full_path_query(self->netns, questions, &current);
+    error = full_path_query(self->netns, questions, PATH_HAS(flow, path->size) ? QUERY_FLOW : 0, &current);
     if (error == 0)
         copy_path(&current, count_addresses(questions), path);
     questions_release(questions);
     return error == 0 ? 1 : fail_get(error);
+}
+
+/* The first evaluation of a schedule reads no rules. */
+static int settle_last_flow(struct SCNetworkReachability *target, struct path *path)
+{
+    struct question_memory memory;
+    struct questions      *questions = target_retain_questions(target, &memory);
+    const int              error = netns_settle_flow(target->netns, questions, path);
+
+    questions_release(questions);
+    return error;
 }
 
 SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNetworkReachabilityPath *path)
@@ -130,6 +155,7 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
     struct link                   link;
     uint32_t                      address_count;
     bool                          watched;
+    int                           error;
 
     if (!target_check(target, &self) || !getters_check_size(path))
         return 0;
@@ -148,6 +174,9 @@ SCBoolean SCNetworkReachabilityGetLastPath(SCNetworkReachabilityRef target, SCNe
         return SCNetworkReachabilityGetPath(target, path);
     if (last.type_unknown && netns_learn_link(self->netns, last.index, &link) == 0 && link.index != 0)
         last.type = link.type;
+    error = PATH_HAS(flow, path->size) ? settle_last_flow(self, &last) : 0;
+    if (error != 0)
+        return fail_get(error);
     copy_path(&last, address_count, path);
     return 1;
 }

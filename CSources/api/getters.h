@@ -12,4 +12,7 @@ int getters_evaluate(struct SCNetworkReachability *target, unsigned extras, stru
 /* Checks the `size` of a caller's structure. Returns false and sets SCError() if it is invalid. */
 bool getters_check_size(const SCNetworkReachabilityPath *path);
 
+/* Writes the fields for which the caller's structure has room. */
+void getters_write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret);
+
 #endif

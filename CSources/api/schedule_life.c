@@ -74,6 +74,12 @@ static void fill_parts(struct schedule *schedule, size_t name_size, size_t netwo
         network_schedule_init(schedule, parts->network);
 }
 
+/* What the target reports besides flags and interface. */
+static unsigned extras_of(const struct target_parts *parts)
+{
+    return (parts->details != NULL ? QUERY_SOURCE | QUERY_FLOW : 0) | (parts->reports_flow ? QUERY_FLOW : 0);
+}
+
 struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop, bool has_scheduler)
 {
     struct target_state *state = target_state(target);
@@ -92,7 +98,7 @@ struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoop
     schedule->target = target;
     schedule->loop = SCRunLoopRetain(loop);
     schedule->watch = (struct path_watch){ .type = &watch_type,
-                                           .extras = QUERY_EXPIRY | (state->parts->details != NULL ? QUERY_SOURCE : 0),
+                                           .extras = (uint8_t)(QUERY_EXPIRY | extras_of(state->parts)),
                                            .can_share = state->parts->initial == NULL,
                                            .path_version = &state->path_version,
                                            .address = { .address = target->address } };
@@ -130,7 +136,7 @@ static int evaluate_new_schedule_locked(const struct schedule *schedule)
     struct question_memory        memory;
     struct path                   path;
     const int                     error = netns_evaluate(target->netns, path_watch_questions(&schedule->watch, &memory),
-                                     state->parts->details != NULL ? QUERY_SOURCE : 0, &path);
+                                                         extras_of(state->parts), &path);
 
     if (error != 0)
         return error;

@@ -134,6 +134,7 @@ static struct target_state *create_full_state(const struct target_spec *spec)
     if (parts->lookups != NULL)
         parts->lookups->questions = parts->initial;
     parts->details = part_take(&next, details_size);
+    parts->reports_flow = spec->reports_flow;
     parts->network = part_take(&next, network_size);
     if (name_size > 0)
         parts->name = memcpy(next, spec->name, name_size);

@@ -57,11 +57,12 @@ struct target_state {
 
 /* What only some targets have. In the memory of their state. Constant, from the Create call. */
 struct target_parts {
-    struct questions      *initial; /* of a name until it is resolved: one, about the default path. NULL: plain */
-    const char            *name;    /* NULL: not a TARGET_NAME */
-    struct lookups        *lookups; /* NULL: no name, or localhost */
-    struct details        *details; /* NULL: the target reports no details (option NotifyPath) */
-    struct target_network *network; /* NULL: the target does not report the network (option NotifyNetwork) */
+    struct questions      *initial;      /* of a name until it is resolved: one, about the default path. NULL: plain */
+    const char            *name;         /* NULL: not a TARGET_NAME */
+    struct lookups        *lookups;      /* NULL: no name, or localhost */
+    struct details        *details;      /* NULL: the target reports no details (option NotifyPath) */
+    bool                   reports_flow; /* a change of the path's flow makes a callback */
+    struct target_network *network;      /* NULL: the target does not report the network (option NotifyNetwork) */
 };
 
 /* The look-ups of a target's name. Under the target's lock. */
@@ -100,7 +101,7 @@ struct target_spec {
     const char      *name; /* NULL: not a TARGET_NAME */
     struct question  questions[TARGET_SPEC_QUESTIONS];
     size_t           count; /* of questions */
-    bool             needs_lookup, notify_path, notify_network;
+    bool             needs_lookup, notify_path, notify_network, reports_flow;
     struct netns    *netns; /* NULL: that of the calling thread */
 };
 
@@ -166,5 +167,8 @@ static inline bool target_check(SCNetworkReachabilityRef target, struct SCNetwor
 
 /* The largest `size` of a public structure. More means that the caller never set it. */
 #define STRUCTURE_SIZE_LIMIT 4096
+
+/* Whether a field is entirely within the first `size` bytes of a structure. */
+#define STRUCTURE_HAS(type, field, size) (offsetof(type, field) + sizeof((type *)0)->field <= (size))
 
 #endif

@@ -171,16 +171,6 @@ static bool check_arguments(SCNetworkReachabilityCondition condition, double sec
     return false;
 }
 
-/* Writes as many bytes as the caller's structure has. */
-static void write_path(const SCNetworkReachabilityPath *path, SCNetworkReachabilityPath *ret)
-{
-    const size_t size = ret->size;
-
-    memset(ret, 0, size);
-    memcpy(ret, path, sizeof *path);
-    ret->size = size;
-}
-
 int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabilityCondition condition, double seconds,
                               SCNetworkReachabilityPath *path)
 {
@@ -193,6 +183,6 @@ int SCNetworkReachabilityWait(SCNetworkReachabilityRef target, SCNetworkReachabi
     wait.until = end_of_wait(seconds);
     result = wait_for_condition(&wait, self);
     if (result >= 0 && path != NULL)
-        write_path(&wait.path, path);
+        getters_write_path(&wait.path, path);
     return result;
 }

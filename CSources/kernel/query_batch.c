@@ -97,7 +97,8 @@ int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_
 static bool is_same_request(const struct route_request *a, const struct route_request *b)
 {
     return a->fib_match == b->fib_match && a->oif == b->oif && a->mark == b->mark &&
-           address_equal(&a->destination, &b->destination) && address_equal(&a->source, &b->source);
+           address_equal(&a->destination, &b->destination) && address_equal(&a->source, &b->source) &&
+           flow_equal(&a->flow, &b->flow);
 }
 
 /* Returns the query with this request; NULL: there is none. */

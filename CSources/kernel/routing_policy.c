@@ -8,6 +8,7 @@
 #include "kernel/routing_policy.h"
 
 #include <linux/rtnetlink.h>
+#include <stdlib.h>
 
 #include "pure/rule.h"
 
@@ -21,18 +22,77 @@ static void check_rule(void *info, const struct nlmsghdr *message)
         *standard = false;
 }
 
-/* A kernel without this family has no rules for it. A change that interrupts the dump sends a message. */
-int routing_policy_family_is_standard(struct rtnetlink *rtnetlink, uint8_t family, bool *ret)
+static void add_selectors(void *info, const struct nlmsghdr *message)
+{
+    unsigned *selectors = info;
+
+    if (message->nlmsg_type == RTM_NEWRULE)
+        *selectors |= rule_selectors(message);
+}
+
+/* A kernel without this family has no rules for it. Returns 0 or an errno; EAGAIN: a change has interrupted the dump,
+ * and sends a message. */
+static int dump_rules(struct netlink *requests, void *buffer, uint8_t family,
+                      void (*handle)(void *info, const struct nlmsghdr *message), void *info)
 {
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
-    bool                           standard = true;
     int                            error;
 
     message_put_rule_dump(request, family);
-    error = netlink_exchange(&rtnetlink->requests, (struct nlmsghdr *)request, rtnetlink->buffer, check_rule,
-                             &standard);
+    error = netlink_exchange(requests, (struct nlmsghdr *)request, buffer, handle, info);
+    return error == EAFNOSUPPORT || error == EOPNOTSUPP ? 0 : error;
+}
+
+int routing_policy_family_is_standard(struct rtnetlink *rtnetlink, uint8_t family, bool *ret)
+{
+    bool      standard = true;
+    const int error = dump_rules(&rtnetlink->requests, rtnetlink->buffer, family, check_rule, &standard);
+
     *ret = standard && error != EAGAIN;
-    return error == EAFNOSUPPORT || error == EOPNOTSUPP || error == EAGAIN ? 0 : error;
+    return error == EAGAIN ? 0 : error;
+}
+
+/* After an interrupted dump, the selectors of both sets of rules are in *ret. */
+static int read_selectors(struct netlink *requests, void *buffer, uint8_t family, unsigned *ret)
+{
+    int error = EAGAIN;
+
+    *ret = 0;
+    for (int tries = 0; tries < NETLINK_DUMP_TRIES && error == EAGAIN; tries++)
+        error = dump_rules(requests, buffer, family, add_selectors, ret);
+    return error == EAGAIN || netlink_is_withheld(error) ? 0 : error;
+}
+
+static int read_all_selectors(struct netlink *requests, void *buffer, unsigned ret[2])
+{
+    const int error = read_selectors(requests, buffer, AF_INET, &ret[0]);
+
+    return error == 0 ? read_selectors(requests, buffer, AF_INET6, &ret[1]) : error;
+}
+
+int routing_policy_find_selectors(struct rtnetlink *rtnetlink)
+{
+    int error;
+
+    if (rtnetlink->rules.known)
+        return 0;
+    error = read_all_selectors(&rtnetlink->requests, rtnetlink->buffer, rtnetlink->rules.selectors);
+    rtnetlink->rules.known = error == 0 && !rtnetlink->groups_refused;
+    return error;
+}
+
+int routing_policy_read_selectors(unsigned ret_selectors[2])
+{
+    struct netlink requests;
+    void          *buffer = malloc(NETLINK_BUFFER_SIZE);
+    int            error = buffer == NULL ? ENOMEM : netlink_open_requests(&requests);
+
+    if (error == 0) {
+        error = read_all_selectors(&requests, buffer, ret_selectors);
+        netlink_close(&requests);
+    }
+    free(buffer);
+    return error;
 }
 
 int routing_policy_is_standard(struct rtnetlink *rtnetlink, bool *ret)

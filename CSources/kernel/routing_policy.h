@@ -14,6 +14,13 @@ int routing_policy_is_standard(struct rtnetlink *rtnetlink, bool *ret);
 /* The same for one family. */
 int routing_policy_family_is_standard(struct rtnetlink *rtnetlink, uint8_t family, bool *ret);
 
+/* Reads what rules select by into rtnetlink->rules, unless it is known. A sandbox that hides the rules: by nothing.
+ * Over a socket that has joined groups, their messages are lost: not with RTNETLINK_LINKS. Returns 0 or an errno. */
+int routing_policy_find_selectors(struct rtnetlink *rtnetlink);
+
+/* The same over a socket of its own, in the calling thread's network namespace. */
+int routing_policy_read_selectors(unsigned ret_selectors[2]);
+
 /* Whether the IPv4 table "default" has no route. False also if that is not known. */
 bool routing_policy_default_table_is_empty(struct rtnetlink *rtnetlink);
 

@@ -48,6 +48,17 @@ static void join_neighbours(const struct netlink *events)
         (void)netlink_join(events, RTNLGRP_NEIGH);
 }
 
+/* A kernel without IPv6 has its groups all the same. Returns whether a sandbox refuses a group. */
+static bool join_for_requests(const struct netlink *requests)
+{
+    static const unsigned groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE };
+
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        if (netlink_join(requests, groups[i]) != 0)
+            return true;
+    return false;
+}
+
 int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
 {
     int error;
@@ -59,7 +70,7 @@ int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
         error = netlink_open_events(&ret->events, event_groups, sizeof event_groups / sizeof event_groups[0],
                                     &ret->groups_refused);
     else if (error == 0)
-        ret->groups_refused = netlink_join(&ret->requests, RTNLGRP_LINK) != 0;
+        ret->groups_refused = join_for_requests(&ret->requests);
     if (error != 0)
         rtnetlink_close(ret);
     else if (scope == RTNETLINK_ALL)
@@ -102,12 +113,20 @@ static bool next_message(struct span *datagram, struct message *ret)
     return step != 0;
 }
 
-static void note_source_routes(struct rtnetlink *rtnetlink, const struct message *message)
+void rtnetlink_forget_rules(struct rtnetlink *rtnetlink)
+{
+    rtnetlink->rules.known = false;
+    rtnetlink->rules.changes++;
+}
+
+static void note_routing(struct rtnetlink *rtnetlink, const struct message *message)
 {
     if (message->kind == MESSAGE_ROUTE && message->route.source_length > 0)
         rtnetlink->source_routes = SOURCE_ROUTES_SOME;
-    if (message->kind == MESSAGE_RULE)
+    if (message->kind == MESSAGE_RULE) {
         rtnetlink->source_routes = SOURCE_ROUTES_UNKNOWN;
+        rtnetlink_forget_rules(rtnetlink);
+    }
 }
 
 /* Applies one datagram of events. Returns false if a link could not be stored. */
@@ -123,7 +142,7 @@ static bool apply_events(struct rtnetlink *rtnetlink, size_t length, void (*hand
             stored = link_table_apply(&rtnetlink->links, &message) == 0 && stored;
             link_table_note_change(&rtnetlink->links, message.link.index, clock_now());
         }
-        note_source_routes(rtnetlink, &message);
+        note_routing(rtnetlink, &message);
         if (message.kind == MESSAGE_OTHER)
             continue;
         probe_event((int)message.kind, is_link(&message) ? message.link.index : 0);
@@ -269,10 +288,12 @@ int rtnetlink_link_index(struct rtnetlink *rtnetlink, const char *name, uint32_t
     return error == ENODEV ? 0 : error;
 }
 
-void rtnetlink_clear_unwatched_links(struct rtnetlink *rtnetlink)
+void rtnetlink_clear_unwatched(struct rtnetlink *rtnetlink)
 {
-    if (rtnetlink->groups_refused)
-        link_table_clear(&rtnetlink->links);
+    if (!rtnetlink->groups_refused)
+        return;
+    link_table_clear(&rtnetlink->links);
+    rtnetlink_forget_rules(rtnetlink);
 }
 
 /* ---- Queries ---------------------------------------------------------------------------------------------------- */
@@ -300,7 +321,15 @@ static ssize_t receive_datagram(struct rtnetlink *rtnetlink, struct span *ret)
     return length;
 }
 
-/* Reads up to the reply to a request, and applies the link messages before it. Returns 0 and the reply, or an errno;
+/* Applies a message that has come over the socket for requests. Returns false if a link could not be stored. */
+static bool apply_event(struct rtnetlink *rtnetlink, const struct message *message)
+{
+    if (message->kind == MESSAGE_RULE)
+        rtnetlink_forget_rules(rtnetlink);
+    return !is_link(message) || link_table_apply(&rtnetlink->links, message) == 0;
+}
+
+/* Reads up to the reply to a request, and applies the messages before it. Returns 0 and the reply, or an errno;
  * ENOBUFS: messages were lost. */
 static int receive_reply(struct rtnetlink *rtnetlink, uint32_t sequence, struct message *ret)
 {
@@ -314,14 +343,14 @@ static int receive_reply(struct rtnetlink *rtnetlink, uint32_t sequence, struct 
         while (next_message(&datagram, ret)) {
             if (is_reply(rtnetlink, sequence, ret))
                 return ret->kind == MESSAGE_ERROR ? ret->error : 0;
-            if (is_link(ret) && link_table_apply(&rtnetlink->links, ret) != 0)
+            if (!apply_event(rtnetlink, ret))
                 return ENOBUFS;
         }
     }
 }
 
 /* After an overrun the kernel drops messages, without another error, until the queue is empty. With RTNETLINK_LINKS,
- * link messages may be among them: clear the table, and links are read again when they are needed. */
+ * messages about links and rules may be among them: both are read again when they are needed. */
 static void recover_from_overrun(struct rtnetlink *rtnetlink)
 {
     struct span datagram;
@@ -331,8 +360,10 @@ static void recover_from_overrun(struct rtnetlink *rtnetlink)
     do
         length = receive_datagram(rtnetlink, &datagram);
     while (length > 0 || length == -ENOBUFS || length == -EMSGSIZE);
-    if (rtnetlink->events.socket.fd < 0)
-        link_table_clear(&rtnetlink->links);
+    if (rtnetlink->events.socket.fd >= 0)
+        return;
+    link_table_clear(&rtnetlink->links);
+    rtnetlink_forget_rules(rtnetlink);
 }
 
 void rtnetlink_update_links(struct rtnetlink *rtnetlink)
@@ -343,7 +374,7 @@ void rtnetlink_update_links(struct rtnetlink *rtnetlink)
 
     while ((length = receive_datagram(rtnetlink, &datagram)) > 0)
         while (next_message(&datagram, &message))
-            if (is_link(&message) && link_table_apply(&rtnetlink->links, &message) != 0)
+            if (!apply_event(rtnetlink, &message))
                 link_table_clear(&rtnetlink->links);
     if (length < 0)
         recover_from_overrun(rtnetlink);

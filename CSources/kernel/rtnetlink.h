@@ -25,6 +25,13 @@ enum source_routes {
     SOURCE_ROUTES_SOME    /* there is one, or was one, or a rule can make routes so */
 };
 
+/* What policy rules select by: see routing_policy.h. */
+struct rule_knowledge {
+    bool     known;
+    unsigned selectors[2]; /* enum rule_selectors bits, for IPv4 and IPv6 */
+    unsigned changes;      /* grows with each message about a rule, and when messages were lost */
+};
+
 struct netns_handle;
 
 struct rtnetlink {
@@ -33,6 +40,8 @@ struct rtnetlink {
     bool               barrier;        /* see rtnetlink_set_barrier */
     bool               groups_refused; /* a sandbox refuses some groups, so not every change sends us a message */
     enum source_routes source_routes;
+
+    struct rule_knowledge rules;
 
     uid_t user; /* see rtnetlink_set_user */
 
@@ -46,8 +55,9 @@ struct rtnetlink {
 
 /* Which messages are received. */
 enum rtnetlink_scope {
-    RTNETLINK_LINKS, /* links, on the socket for requests: for callers that do not watch. There is nothing to drain */
-    RTNETLINK_ALL    /* all that can affect a path */
+    /* Links and rules, on the socket for requests: for callers that do not watch. There is nothing to drain. */
+    RTNETLINK_LINKS,
+    RTNETLINK_ALL /* all that can affect a path */
 };
 
 /* Opens the sockets in the calling thread's network namespace. Returns 0, NETLINK_DENIED or an errno. */
@@ -93,11 +103,15 @@ int rtnetlink_read_links(struct rtnetlink *rtnetlink);
  * is valid until the next call; NULL: there is no such link. */
 int rtnetlink_link(struct rtnetlink *rtnetlink, uint32_t index, const struct link **ret);
 
-/* With RTNETLINK_LINKS: applies the link messages that are waiting. */
+/* With RTNETLINK_LINKS: applies the messages that are waiting. */
 void rtnetlink_update_links(struct rtnetlink *rtnetlink);
 
-/* With RTNETLINK_LINKS, before queries: clears the link table if `groups_refused`, because it may be stale. */
-void rtnetlink_clear_unwatched_links(struct rtnetlink *rtnetlink);
+/* With RTNETLINK_LINKS, before queries: if `groups_refused`, clears the link table and what is known about rules,
+ * because they may be stale. */
+void rtnetlink_clear_unwatched(struct rtnetlink *rtnetlink);
+
+/* What is known about rules is stale. */
+void rtnetlink_forget_rules(struct rtnetlink *rtnetlink);
 
 /* Reads the index of the link that has this name now; 0: there is no such link. Returns 0 or an errno. */
 int rtnetlink_link_index(struct rtnetlink *rtnetlink, const char *name, uint32_t *ret);

@@ -22,7 +22,7 @@ static int apply_options(int fd, const struct route_request *request)
         return errno;
     if (request->oif != 0 && setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &request->oif, sizeof request->oif) != 0)
         return errno;
-    return 0;
+    return udp_socket_set_class(fd, AF_INET6, request->flow.traffic_class);
 }
 
 static int open_bound_socket(const struct route_request *request, struct descriptor *ret)
@@ -49,7 +49,7 @@ static bool is_sandboxed(int error)
 
     if (error != EACCES || udp_socket_open(AF_INET6, &socket) != 0)
         return false;
-    refused = udp_socket_connect(socket.fd, &loopback, 0) == EACCES;
+    refused = udp_socket_connect(socket.fd, &loopback, 0, 0) == EACCES;
     descriptor_close(&socket);
     return refused;
 }
@@ -71,7 +71,8 @@ static int connect_in_namespace(void *argument)
 
     if (error != 0)
         return error;
-    route->error = udp_socket_connect(socket.fd, &udp->request->destination, udp->request->oif);
+    route->error = udp_socket_connect(socket.fd, &udp->request->destination, udp->request->oif,
+                                      udp->request->flow.remote_port);
     if (route->error == 0)
         error = udp_socket_own_address(socket.fd, &route->source);
     else if (udp_socket_lacks_resources(route->error))

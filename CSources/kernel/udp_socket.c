@@ -49,15 +49,26 @@ int udp_socket_bind(int fd, const struct address *source, uint32_t scope)
     return bind(fd, (const struct sockaddr *)&local, address_sockaddr_length(source->family)) == 0 ? 0 : errno;
 }
 
-int udp_socket_connect(int fd, const struct address *destination, uint32_t scope)
+int udp_socket_set_class(int fd, uint8_t family, uint8_t traffic_class)
 {
+    const int value = traffic_class;
+    const int level = family == AF_INET ? IPPROTO_IP : IPPROTO_IPV6;
+
+    if (traffic_class == 0)
+        return 0;
+    return setsockopt(fd, level, family == AF_INET ? IP_TOS : IPV6_TCLASS, &value, sizeof value) == 0 ? 0 : errno;
+}
+
+int udp_socket_connect(int fd, const struct address *destination, uint32_t scope, uint16_t port)
+{
+    const uint16_t          network_port = htons(port != 0 ? port : DISCARD_PORT);
     struct sockaddr_storage remote;
 
     address_to_sockaddr(destination, scope, &remote);
     if (destination->family == AF_INET)
-        ((struct sockaddr_in *)&remote)->sin_port = htons(DISCARD_PORT);
+        ((struct sockaddr_in *)&remote)->sin_port = network_port;
     else
-        ((struct sockaddr_in6 *)&remote)->sin6_port = htons(DISCARD_PORT);
+        ((struct sockaddr_in6 *)&remote)->sin6_port = network_port;
     return connect(fd, (const struct sockaddr *)&remote, address_sockaddr_length(destination->family)) == 0 ? 0 : errno;
 }
 

@@ -18,8 +18,11 @@ int udp_socket_open(int family, struct descriptor *ret);
 /* Binds to an address, and any port. `scope`: as below. */
 int udp_socket_bind(int fd, const struct address *source, uint32_t scope);
 
-/* Connects to an address. `scope`: of an IPv6 address that needs one, or 0. */
-int udp_socket_connect(int fd, const struct address *destination, uint32_t scope);
+/* Connects to an address. `scope`: of an IPv6 address that needs one, or 0. `port`: 0: any. */
+int udp_socket_connect(int fd, const struct address *destination, uint32_t scope, uint16_t port);
+
+/* Sets the traffic class of the socket's packets. */
+int udp_socket_set_class(int fd, uint8_t family, uint8_t traffic_class);
 
 /* Reads the socket's own address. */
 int udp_socket_own_address(int fd, struct address *ret);

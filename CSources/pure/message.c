@@ -16,6 +16,7 @@
 #include <linux/neighbour.h>
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <string.h>
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
@@ -239,6 +240,21 @@ static struct nlmsghdr *put_request_header(void *buffer, uint16_t type, uint16_t
     return header;
 }
 
+/* Linux before 4.18 ignores these. ICMP has no ports, and a protocol number of its own in each family. */
+static void put_flow(struct nlmsghdr *header, uint8_t family, const struct flow *flow)
+{
+    const bool    is_icmp = flow->protocol == IPPROTO_ICMP || flow->protocol == IPPROTO_ICMPV6;
+    const uint8_t icmp = family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+
+    if (flow->protocol == 0)
+        return;
+    mnl_attr_put_u8(header, RTA_IP_PROTO, is_icmp ? icmp : flow->protocol);
+    if (!is_icmp && flow->local_port != 0)
+        mnl_attr_put_u16(header, RTA_SPORT, htons(flow->local_port));
+    if (!is_icmp && flow->remote_port != 0)
+        mnl_attr_put_u16(header, RTA_DPORT, htons(flow->remote_port));
+}
+
 size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, const struct route_request *request)
 {
     struct nlmsghdr *header = put_request_header(buffer, RTM_GETROUTE, 0, sequence);
@@ -247,6 +263,7 @@ size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, c
 
     info->rtm_family = request->destination.family;
     info->rtm_dst_len = (unsigned char)(length * 8);
+    info->rtm_tos = request->flow.traffic_class;
     /* Without RTM_F_LOOKUP_TABLE, IPv4 always reports the main table. IPv6 reports the right table without the flag,
      * and rejects the flag with EINVAL. */
     info->rtm_flags = (info->rtm_family == AF_INET ? RTM_F_LOOKUP_TABLE : 0u) |
@@ -263,6 +280,7 @@ size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, c
     /* Without it, the kernel takes the real user. A socket has the effective one. */
     if (user != MESSAGE_NO_USER)
         mnl_attr_put_u32(header, RTA_UID, user);
+    put_flow(header, info->rtm_family, &request->flow);
     return header->nlmsg_len;
 }
 

@@ -260,6 +260,15 @@ bool outcome_differs(const struct outcome *a, const struct outcome *b)
     return a->flags != b->flags || (leaves && a->index != b->index);
 }
 
+bool outcome_flow_differs(const struct outcome *a, const struct outcome *b)
+{
+    const SCNetworkReachabilityFlow changed = a->flow ^ b->flow;
+    const bool                      settled = !a->flow_unsettled && !b->flow_unsettled;
+
+    return (changed & ~(SCNetworkReachabilityFlow)kSCNetworkReachabilityFlowIncomplete) != 0 ||
+           (settled && changed != 0);
+}
+
 bool path_differs(const struct path *a, const struct path *b)
 {
     const struct outcome first = path_outcome(a), second = path_outcome(b);

@@ -32,6 +32,8 @@ struct path {
     uint32_t                           mtu, table;
     struct address                     destination, source, gateway;
     SCNetworkReachabilityEvidence      evidence;
+    SCNetworkReachabilityFlow          flow;
+    bool                               flow_unsettled;  /* it is not known yet whether the flow is incomplete */
     bool                               type_unknown;    /* the type of the interface is not known yet */
     bool                               wireguard;       /* the path depends on the endpoint of a WireGuard peer */
     uint32_t                           metric;          /* of a default route */
@@ -75,18 +77,27 @@ int path_rank(const struct path *path);
 
 /* What a target reports of a path. */
 struct outcome {
-    SCNetworkReachabilityFlags  flags;
-    SCNetworkReachabilityReason reason;
-    uint32_t                    index; /* of the interface */
+    SCNetworkReachabilityFlags flags;
+    uint32_t                   index; /* of the interface */
+    uint16_t                   reason;
+    uint8_t                    flow; /* all its bits fit */
+    bool                       flow_unsettled;
 };
 
 static inline struct outcome path_outcome(const struct path *path)
 {
-    return (struct outcome){ .flags = path->flags, .reason = path->reason, .index = path->index };
+    return (struct outcome){ .flags = path->flags,
+                             .index = path->index,
+                             .reason = (uint16_t)path->reason,
+                             .flow = (uint8_t)path->flow,
+                             .flow_unsettled = path->flow_unsettled };
 }
 
 /* Whether the change from `a` to `b` makes a callback due. */
 bool outcome_differs(const struct outcome *a, const struct outcome *b);
+
+/* The same for a target that reports its flow. What is not known yet is no difference. */
+bool outcome_flow_differs(const struct outcome *a, const struct outcome *b);
 
 /* The same for a target that reports details, too: reason, gateway and source. */
 bool path_differs(const struct path *a, const struct path *b);

@@ -63,6 +63,19 @@ void questions_adjust_path(const struct questions *questions, struct path *path)
     path->destination = (struct address){ 0 };
 }
 
+bool questions_are_incomplete(const struct questions *questions, const struct path *path, const unsigned selectors[2])
+{
+    const struct question *first = questions->items; /* the questions of a target differ in their destinations only */
+    uint8_t                family = path->destination.family;
+
+    if (questions->count == 0)
+        return false;
+    if (family == AF_UNSPEC)
+        family = question_default_family(first);
+    return (family != AF_INET6 && flow_is_incomplete(&first->flow, selectors[0])) ||
+           (family != AF_INET && flow_is_incomplete(&first->flow, selectors[1]));
+}
+
 void questions_release(struct questions *questions)
 {
     if (questions != NULL)
@@ -87,7 +100,7 @@ static bool is_plain_ipv6(const struct address *address)
 static bool has_constraint(const struct question *question)
 {
     return question->local.family != AF_UNSPEC || question->scope != 0 || question->mark != 0 ||
-           question->interface[0] != '\0';
+           question->interface[0] != '\0' || !flow_is_empty(&question->flow);
 }
 
 bool question_is_default_path(const struct question *question)

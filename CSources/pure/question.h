@@ -8,6 +8,7 @@
 
 #include "base/counted.h"
 #include "pure/address.h"
+#include "pure/flow.h"
 #include "pure/path.h"
 
 struct question {
@@ -18,6 +19,7 @@ struct question {
     uint32_t       local_scope; /* the same of a link-local local address */
     uint32_t       mark;
     char           interface[16]; /* "": any */
+    struct flow    flow;
 };
 
 /* Constant: when a name is resolved, its target gets new questions. */
@@ -69,6 +71,10 @@ bool question_is_plain(const struct question *question);
 
 /* Whether the question is about the default path, and about nothing else but its family. */
 bool question_is_default_path(const struct question *question);
+
+/* Whether rules that select by `selectors` (for IPv4 and IPv6) may decide otherwise for a socket than for the path that
+ * the questions have. */
+bool questions_are_incomplete(const struct questions *questions, const struct path *path, const unsigned selectors[2]);
 
 /* The family of a question about the default path; AF_UNSPEC: the better of the two. */
 static inline uint8_t question_default_family(const struct question *question)

@@ -5,6 +5,7 @@
 /* Routes, in announcements of the kernel and in replies to queries. */
 
 #include "pure/attribute.h"
+#include "pure/flow.h"
 
 /* A multipath route has its oifs and gateways in `legs` only. */
 struct route {
@@ -28,7 +29,8 @@ struct route_leg {
 struct route_request {
     struct address destination, source; /* source AF_UNSPEC: the kernel chooses */
     uint32_t       oif, mark;           /* 0: any interface, no mark */
-    bool           fib_match;           /* return the route that matches, not the way that a packet takes */
+    struct flow    flow;
+    bool           fib_match; /* return the route that matches, not the way that a packet takes */
 };
 
 /* An IPv6 route, and how long it lasts. A router advertisement can change that. The kernel sends no message about the

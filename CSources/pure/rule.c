@@ -8,9 +8,13 @@
 
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "pure/attribute.h"
+
+/* Newer than the oldest headers that this is built with. */
+enum { DSCP = 25, FLOW_LABEL = 26, FLOW_LABEL_MASK = 27, DSCP_MASK = 30 };
 
 /* The last one exists for IPv4 only. */
 static const struct {
@@ -20,12 +24,37 @@ static const struct {
 struct rule {
     uint32_t priority, table;
     bool     is_special; /* it does not apply to all packets, or does more than use a table */
+    bool     is_for_forwarding;
+    unsigned selectors;
 };
+
+static unsigned selector_of(uint16_t type)
+{
+    switch (type) {
+    case FRA_IP_PROTO:
+        return RULE_BY_PROTOCOL;
+    case FRA_SPORT_RANGE:
+        return RULE_BY_LOCAL_PORT;
+    case FRA_DPORT_RANGE:
+        return RULE_BY_REMOTE_PORT;
+    case FRA_UID_RANGE:
+        return RULE_BY_USER;
+    case DSCP:
+    case DSCP_MASK:
+        return RULE_BY_CLASS;
+    case FLOW_LABEL:
+    case FLOW_LABEL_MASK:
+        return RULE_BY_OTHER;
+    default:
+        return 0;
+    }
+}
 
 static void parse_rule_attribute(const struct attribute *attribute, struct rule *rule)
 {
     uint32_t number = 0;
 
+    rule->selectors |= selector_of(attribute->type);
     switch (attribute->type) {
     case FRA_PRIORITY:
         attribute_u32(attribute, &rule->priority);
@@ -39,26 +68,49 @@ static void parse_rule_attribute(const struct attribute *attribute, struct rule 
     case FRA_PROTOCOL: /* who installed the rule */
     case FRA_PAD:
         break;
+    case FRA_IIFNAME: /* packets of this machine come in over lo */
+        rule->is_special = true;
+        rule->is_for_forwarding = attribute->length != sizeof "lo" ||
+                                  memcmp(attribute->payload, "lo", sizeof "lo") != 0;
+        break;
     default:
         rule->is_special = true;
     }
 }
 
-bool rule_is_standard(const struct nlmsghdr *message)
+/* Returns false if the message is too short. */
+static bool parse_rule(const struct nlmsghdr *message, struct rule *ret)
 {
     const struct fib_rule_hdr *header = NLMSG_DATA(message);
     struct attribute_walk      walk = attribute_walk_message(message, sizeof *header);
     struct attribute           attribute;
-    struct rule                rule;
 
     if (!message_has(message, sizeof *header))
         return false;
-    rule = (struct rule){ .table = header->table,
+    *ret = (struct rule){ .table = header->table,
                           .is_special = header->action != FR_ACT_TO_TBL || header->src_len != 0 ||
                                         header->dst_len != 0 || header->tos != 0 ||
-                                        (header->flags & FIB_RULE_INVERT) != 0 };
+                                        (header->flags & FIB_RULE_INVERT) != 0,
+                          .selectors = header->tos != 0 ? RULE_BY_CLASS : 0 };
     while (attribute_next(&walk, &attribute))
-        parse_rule_attribute(&attribute, &rule);
+        parse_rule_attribute(&attribute, ret);
+    return true;
+}
+
+unsigned rule_selectors(const struct nlmsghdr *message)
+{
+    struct rule rule;
+
+    return parse_rule(message, &rule) && !rule.is_for_forwarding ? rule.selectors : 0;
+}
+
+bool rule_is_standard(const struct nlmsghdr *message)
+{
+    const struct fib_rule_hdr *header = NLMSG_DATA(message);
+    struct rule                rule;
+
+    if (!parse_rule(message, &rule))
+        return false;
     if (rule.table == RT_TABLE_DEFAULT && header->family != AF_INET)
         return false;
     for (size_t i = 0; i < sizeof standard_rules / sizeof standard_rules[0]; i++)

@@ -7,8 +7,13 @@
 #include <linux/netlink.h>
 #include <stdbool.h>
 
+#include "pure/flow.h"
+
 /* Whether an RTM_NEWRULE is about a rule that the kernel itself installs: all packets use the table "local", then
  * "main", then "default". */
 bool rule_is_standard(const struct nlmsghdr *message);
+
+/* By what the rule of an RTM_NEWRULE selects packets of this machine: bits. */
+unsigned rule_selectors(const struct nlmsghdr *message);
 
 #endif

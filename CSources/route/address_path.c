@@ -252,8 +252,10 @@ static int find_matching_path(struct route_query *query, struct path *ret)
 
     if (error != 0)
         return route_query_path_from_error(query, error, ret);
-    /* Multicast is on-link even if its route has a gateway. Packets to an address of a VRF go over the VRF. */
-    if (address_is_multicast(&query->request.destination) || (route.type == RTN_LOCAL && route.table != RT_TABLE_LOCAL))
+    /* Multicast is on-link even if its route has a gateway. Packets to an address of a VRF go over the VRF. The leg of
+     * an exact flow is the kernel's choice. */
+    if (address_is_multicast(&query->request.destination) ||
+        (route.type == RTN_LOCAL && route.table != RT_TABLE_LOCAL) || query->request.flow.protocol != 0)
         return address_path_plain(query, ret);
     return address_path_from_match(query, &route, ret);
 }
@@ -266,7 +268,8 @@ int address_path_try_other_legs(struct route_query *query, struct path *path)
     struct path       other;
     int               error;
 
-    if ((!link_is_the_reason(path) && !is_tunnel) || query->request.oif != 0)
+    /* With both ports, the kernel's choice of the leg is known. */
+    if ((!link_is_the_reason(path) && !is_tunnel) || query->request.oif != 0 || query->request.flow.local_port != 0)
         return 0;
     error = route_query_match(query, &route);
     if (error != 0 || route.legs == NULL)

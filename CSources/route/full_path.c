@@ -55,10 +55,11 @@ int full_path_evaluate(struct rtnetlink *rtnetlink, struct netns *netns, struct 
 
 /* Ends if the same link stays unknown: where link messages cannot be received, the shared link table keeps nothing that
  * was learned. */
-static int query_and_learn_links(struct netns *netns, const struct questions *questions, struct path *ret)
+static int query_and_learn_links(struct netns *netns, const struct questions *questions, unsigned extras,
+                                 struct path *ret)
 {
     struct link link = { 0 };
-    int         error = netns_evaluate(netns, questions, QUERY_SOURCE, ret);
+    int         error = netns_evaluate(netns, questions, extras, ret);
 
     while (error == 0 && (ret->dependencies.unknown_link != 0 || ret->type_unknown)) {
         const uint32_t unknown = ret->dependencies.unknown_link != 0 ? ret->dependencies.unknown_link : ret->index;
@@ -68,20 +69,22 @@ static int query_and_learn_links(struct netns *netns, const struct questions *qu
         error = netns_learn_link(netns, unknown, &link);
         if (error != 0 || link.index == 0)
             break;
-        error = netns_evaluate(netns, questions, QUERY_SOURCE, ret);
+        error = netns_evaluate(netns, questions, extras, ret);
     }
     if (error == 0 && ret->type_unknown && link.index == ret->index)
         ret->type = link.type;
     return error;
 }
 
-int full_path_query(struct netns *netns, const struct questions *questions, struct path *ret)
+int full_path_query(struct netns *netns, const struct questions *questions, unsigned extras, struct path *ret)
 {
     struct round_cache cache = ROUND_CACHE_EMPTY;
-    int                error = query_and_learn_links(netns, questions, ret);
+    int                error = query_and_learn_links(netns, questions, extras | QUERY_SOURCE, ret);
 
     if (error == 0)
         error = follow_peers(netns, &cache, questions, ret);
+    if (error == 0)
+        error = netns_settle_flow(netns, questions, ret);
     round_cache_clear(&cache);
     return error;
 }

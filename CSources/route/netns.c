@@ -14,6 +14,7 @@
 #include "base/list.h"
 #include "base/netns_handle.h"
 #include "kernel/link_type.h"
+#include "kernel/routing_policy.h"
 #include "route/local_wifi.h"
 #include "route/udp_probe.h"
 
@@ -212,13 +213,24 @@ static bool can_query_locked(const struct netns *netns)
     return !netns->denied && rtnetlink_is_ours(&netns->rtnetlink);
 }
 
+static void settle_flow(const struct questions *questions, const struct rule_knowledge *rules, struct path *path)
+{
+    path->flow_unsettled = !rules->known;
+    if (rules->known && questions_are_incomplete(questions, path, rules->selectors))
+        path->flow |= kSCNetworkReachabilityFlowIncomplete;
+}
+
 static int evaluate_over_shared_socket_locked(const struct evaluate_call *call)
 {
     struct netns *netns = call->netns;
+    int           error;
 
     (void)rtnetlink_set_user(&netns->rtnetlink, process_user());
-    rtnetlink_clear_unwatched_links(&netns->rtnetlink);
-    return evaluate_questions(&netns->rtnetlink, call->cache, call->questions, call->extras, call->path);
+    rtnetlink_clear_unwatched(&netns->rtnetlink);
+    error = evaluate_questions(&netns->rtnetlink, call->cache, call->questions, call->extras, call->path);
+    if (error == 0 && (call->extras & QUERY_FLOW) != 0)
+        settle_flow(call->questions, &netns->rtnetlink.rules, call->path);
+    return error;
 }
 
 /* Returns false if the socket must be opened first. */
@@ -299,6 +311,37 @@ int netns_evaluate(struct netns *netns, const struct questions *questions, unsig
 
     round_cache_clear(&cache);
     return error;
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------ */
+
+static int read_selectors_in_namespace(void *argument)
+{
+    struct rule_knowledge *rules = argument;
+
+    return routing_policy_read_selectors(rules->selectors);
+}
+
+int netns_settle_flow(struct netns *netns, const struct questions *questions, struct path *path)
+{
+    struct rule_knowledge rules, *shared = &netns->rtnetlink.rules;
+    int                   error;
+
+    if (!path->flow_unsettled)
+        return 0;
+    pthread_mutex_lock(&netns->lock);
+    rules = *shared;
+    pthread_mutex_unlock(&netns->lock);
+    error = netns_run(netns, read_selectors_in_namespace, &rules);
+    if (error != 0)
+        return netlink_is_withheld(error) ? 0 : error;
+    pthread_mutex_lock(&netns->lock);
+    rules.known = true;
+    if (rules.changes == shared->changes) /* else the next call reads them again */
+        *shared = rules;
+    pthread_mutex_unlock(&netns->lock);
+    settle_flow(questions, &rules, path);
+    return 0;
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------ */

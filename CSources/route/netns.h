@@ -39,6 +39,10 @@ int netns_evaluate_in_round(struct netns *netns, struct round_cache *cache, cons
  * Returns 0, also if nothing more can be found out, or an errno. ret->index 0: there is no such link. */
 int netns_learn_link(struct netns *netns, uint32_t index, struct link *ret);
 
+/* Adds to the flow of a path whether it is incomplete, if the path does not say so yet. May wait for RTNL, on a socket
+ * of its own. Returns 0 or an errno. */
+int netns_settle_flow(struct netns *netns, const struct questions *questions, struct path *path);
+
 /* link_type_query in the namespace, for a caller with a link table of its own. */
 int netns_query_link_type(struct netns *netns, uint32_t index, struct link *ret);
 

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <unistd.h>
 
 #include "kernel/source_routes.h"
@@ -27,7 +28,7 @@ struct route_query route_query_make(struct rtnetlink *rtnetlink, struct round_ca
                                  .cache = cache,
                                  .question = question,
                                  .extras = extras,
-                                 .request = { .mark = question->mark },
+                                 .request = { .mark = question->mark, .flow = question->flow },
                                  .depth = TUNNEL_DEPTH };
 }
 
@@ -92,6 +93,18 @@ static struct route route_of_socket(const struct route_request *request)
                            .source = request->source };
 }
 
+/* Whether the kernel decides alike for UDP packets: a connected UDP socket shows what it decides. */
+static bool is_alike_for_udp(struct route_query *query, int error, uint32_t oif)
+{
+    struct route_request request = query->request;
+    struct route         route = { 0 };
+
+    if (request.flow.protocol == 0 || request.flow.protocol == IPPROTO_UDP)
+        return true;
+    request.flow.protocol = IPPROTO_UDP;
+    return rtnetlink_query(query->rtnetlink, &request, &route) == error && (error != 0 || route.oif == oif);
+}
+
 /* Queries again, with the source address that the kernel chooses for a socket. If no route leads to the destination
  * then either, returns `error`. */
 static int query_with_source(struct route_query *query, int error, struct route *ret)
@@ -104,7 +117,7 @@ static int query_with_source(struct route_query *query, int error, struct route 
     failure = rtnetlink_query(query->rtnetlink, &request, ret);
     if (failure != 0 && !is_refusal(failure))
         return failure;
-    if (failure != 0 && request.oif == 0)
+    if (failure != 0 && (request.oif == 0 || !is_alike_for_udp(query, error, 0)))
         return error;
     if (failure != 0 || leaves_bound_interface(query, ret))
         *ret = route_of_socket(&request);
@@ -139,12 +152,16 @@ static int query_strictly(struct route_query *query, const struct udp_route *pac
     return 0;
 }
 
-/* Connects a socket, which decides whether a packet can leave. `error` and `ret`: of the query. */
+/* Connects a socket, which decides whether a packet can leave. `error` and `ret`: of the query, which stay if the
+ * socket's packets would not be like those of the question. */
 static int query_with_socket(struct route_query *query, int error, struct route *ret)
 {
     struct udp_route packet;
-    const int        failure = udp_route_find(query->rtnetlink, &query->request, &packet);
+    int              failure;
 
+    if (!is_alike_for_udp(query, error, error == 0 ? ret->oif : 0))
+        return error; /* the route has no legs, which another query would overwrite */
+    failure = udp_route_find(query->rtnetlink, &query->request, &packet);
     if (failure != 0)
         return failure;
     if (packet.is_known && packet.error != 0)
@@ -153,6 +170,22 @@ static int query_with_socket(struct route_query *query, int error, struct route 
         return query_strictly(query, &packet, error, ret);
     if (packet.is_known)
         ret->source = packet.source; /* the reply can have one that is not in the VRF */
+    return error;
+}
+
+/* IPv4's connect(2) searches again, with the source that it has chosen: it counts for rules, and for the leg. */
+static int query_again_with_source(struct route_query *query, struct route *ret)
+{
+    struct route_request request = query->request;
+    int                  error;
+
+    if (request.destination.family != AF_INET || request.source.family != AF_UNSPEC || request.flow.protocol == 0 ||
+        request.fib_match || ret->source.family == AF_UNSPEC)
+        return 0;
+    request.source = ret->source;
+    error = rtnetlink_query(query->rtnetlink, &request, ret);
+    if (error == 0)
+        ret->source = request.source;
     return error;
 }
 
@@ -166,7 +199,7 @@ static int query_route(struct route_query *query, bool fib_match, struct route *
         return query_with_source(query, error, ret);
     if (needs_socket(query, error, ret))
         return query_with_socket(query, error, ret);
-    return error;
+    return error == 0 ? query_again_with_source(query, ret) : error;
 }
 
 int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret)
@@ -257,7 +290,8 @@ static int find_outgoing_index(struct route_query *query, uint32_t *ret)
 {
     struct route_request request = { .destination = query->question->destination,
                                      .mark = query->request.mark,
-                                     .oif = query->request.oif };
+                                     .oif = query->request.oif,
+                                     .flow = query->request.flow };
     struct route         route;
     int                  error;
 

@@ -7,6 +7,7 @@
 #include "route/udp_probe.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "kernel/ioctl.h"
@@ -42,13 +43,14 @@ static int bind_socket_to_interface(int fd, const char *name)
     return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name)) == 0 ? 0 : errno;
 }
 
-static int prepare_udp_socket(int fd, const struct udp_probe *probe)
+static int prepare_udp_socket(int fd, const struct udp_probe *probe, const struct address *destination)
 {
     const uint32_t mark = probe->question->mark;
     int            error = 0;
 
     if (mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof mark) != 0)
         return errno;
+    (void)udp_socket_set_class(fd, destination->family, probe->question->flow.traffic_class);
     if (probe->oif != 0)
         error = bind_socket_to_interface(fd, probe->link.name);
     if (error == EPERM && probe->question->interface[0] == '\0')
@@ -92,7 +94,7 @@ static bool source_is_refused(const struct udp_probe *probe, const struct addres
     if (error != EINVAL || !address_is_loopback(&probe->question->local) ||
         udp_socket_open(destination->family, &socket) != 0)
         return false;
-    error = udp_socket_connect(socket.fd, destination, probe->oif);
+    error = udp_socket_connect(socket.fd, destination, probe->oif, probe->question->flow.remote_port);
     descriptor_close(&socket);
     return error != EINVAL;
 }
@@ -100,16 +102,17 @@ static bool source_is_refused(const struct udp_probe *probe, const struct addres
 static int connect_and_evaluate(int fd, const struct udp_probe *probe, const struct address *destination,
                                 struct path *ret)
 {
+    const uint16_t port = probe->question->flow.remote_port;
     struct address taken;
-    int            error = prepare_udp_socket(fd, probe);
+    int            error = prepare_udp_socket(fd, probe, destination);
 
     if (error == ENODEV) /* the interface was deleted a moment ago */
         return path_from_connect_error(error, ret) ? 0 : error;
     if (error != 0)
         return error;
-    error = udp_socket_connect(fd, destination, probe->oif);
+    error = udp_socket_connect(fd, destination, probe->oif, port);
     if (error == EACCES && allow_broadcast(fd))
-        error = udp_socket_connect(fd, destination, probe->oif);
+        error = udp_socket_connect(fd, destination, probe->oif, port);
     if (source_is_refused(probe, destination, error))
         error = EADDRNOTAVAIL;
     if (error != 0)
@@ -195,7 +198,7 @@ static int check_with_bind(int fd, const struct address *address, bool *ret)
  * errno. */
 static int get_own_address(int fd, const struct address *address, uint32_t scope, struct address *ret)
 {
-    const int error = udp_socket_connect(fd, address, scope);
+    const int error = udp_socket_connect(fd, address, scope, 0);
 
     *ret = (struct address){ 0 };
     if (error != 0)
@@ -346,6 +349,14 @@ static int probe_question(const struct question *question, struct path *ret)
     return question->destination.family == AF_UNSPEC ? probe_default_path(&probe, ret) : probe_destination(&probe, ret);
 }
 
+/* A UDP socket does not show what rules say of other protocols. */
+static bool is_not_udp(const struct questions *questions)
+{
+    const uint8_t protocol = questions->count > 0 ? questions->items[0].flow.protocol : 0;
+
+    return protocol != 0 && protocol != IPPROTO_UDP;
+}
+
 int udp_probe_evaluate(const struct questions *questions, struct path *ret)
 {
     *ret = path_unreachable(questions->reason);
@@ -360,6 +371,8 @@ int udp_probe_evaluate(const struct questions *questions, struct path *ret)
             *ret = path;
     }
     ret->evidence = kSCNetworkReachabilityEvidenceSocket;
+    if (is_not_udp(questions))
+        ret->flow = kSCNetworkReachabilityFlowIncomplete;
     questions_adjust_path(questions, ret);
     return 0;
 }

@@ -337,6 +337,7 @@ static int monitor_run(struct source *source)
     if (lost) {
         gateways_distrust(&monitor->gateways);
         monitor->rtnetlink.source_routes = SOURCE_ROUTES_UNKNOWN;
+        rtnetlink_forget_rules(&monitor->rtnetlink);
     }
     round_note_changes(monitor, changes, first);
     if (error == 0)

@@ -119,6 +119,16 @@ static bool is_refusal_final(const struct monitor *monitor, const struct match *
            (destination->family == AF_INET || monitor->rtnetlink.source_routes == SOURCE_ROUTES_NONE);
 }
 
+/* If netlink is denied, nothing is known of rules. */
+static int settle_flow(struct rtnetlink *rtnetlink, const struct questions *questions, struct path *path)
+{
+    const int error = routing_policy_find_selectors(rtnetlink);
+
+    if (error == 0 && questions_are_incomplete(questions, path, rtnetlink->rules.selectors))
+        path->flow |= kSCNetworkReachabilityFlowIncomplete;
+    return error;
+}
+
 static int evaluate(struct monitor *monitor, const struct inquiry *inquiry, const struct match *match, struct path *ret)
 {
     const unsigned known = match->kind == REPLY_ROUTE ? QUERY_EXPIRY_KNOWN : 0;
@@ -130,6 +140,8 @@ static int evaluate(struct monitor *monitor, const struct inquiry *inquiry, cons
     }
     if (monitor_can_query(monitor))
         error = evaluate_over_netlink(monitor, inquiry, inquiry->watch->extras | known, ret);
+    if (error == 0 && (inquiry->watch->extras & QUERY_FLOW) != 0)
+        error = settle_flow(&monitor->rtnetlink, inquiry->questions, ret);
     if (error == NETLINK_DENIED) { /* the process may have entered a sandbox a moment ago */
         plan_begin_polling(&monitor->plan);
         error = evaluate_without_netlink(monitor, inquiry, ret);

@@ -32,7 +32,8 @@
  *                                           169.254.0.0: the local network
  *     ... from a source to a destination    SCNetworkReachabilityCreateWithAddressPair
  *     ... for a name or an address as text  SCNetworkReachabilityCreateWithName
- *     ... for one interface, with a mark    SCNetworkReachabilityCreateWithOptions
+ *     ... for one interface, with a mark,   SCNetworkReachabilityCreateWithOptions
+ *         for a protocol and a port
  *     retain a target, release it           SCNetworkReachabilityRetain, SCNetworkReachabilityRelease
  *     its flags                             SCNetworkReachabilityGetFlags
  *     reason, interface, gateway, source    SCNetworkReachabilityGetPath; in a callback, ...GetLastPath
@@ -360,11 +361,27 @@ typedef struct {
     socklen_t               remoteAddressLength;
     uint32_t                routingMark; /* SO_MARK of the sockets that the program will use; 0: none */
     uint32_t                options;     /* kSCNetworkReachabilityOption... */
+    /* IPPROTO_TCP, IPPROTO_UDP, or the family's ICMP; any other is invalid. With a protocol, the ports of both
+     * addresses count, also that of a local address 0.0.0.0. 0: ports do not count */
+    uint8_t protocol;
+    uint8_t trafficClass; /* IP_TOS or IPV6_TCLASS of the sockets; the two bits for congestion (ECN) are ignored */
+    uint16_t
+        remotePort; /* of `nodename`, in the machine's byte order. Beside an address or without a protocol: invalid */
+    uint32_t reserved; /* 0 */
 } SCNetworkReachabilityOptions;
-#define kSCNetworkReachabilityOptionsInitializer SC_SIZED(SCNetworkReachabilityOptions, {}, {}, {}, {}, {}, {}, {}, {})
+#define kSCNetworkReachabilityOptionsInitializer \
+    SC_SIZED(SCNetworkReachabilityOptions, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 
-/* Makes a target from a structure. The fields mean what the arguments of the calls above mean. For the default path of
- * one interface, set the remote address to 0.0.0.0. */
+/*
+ * Makes a target from a structure. The fields mean what the arguments of the calls above mean. For the default path of
+ * one interface, set the remote address to 0.0.0.0.
+ *
+ * With a protocol the target is an exact flow: rules for a protocol or a port count (ip rule add ipproto tcp dport 443
+ * prohibit), and so does the leg of a multipath route that the kernel chooses by the ports. The answer is that of
+ * connect(2) for a socket of this program. In a sandbox without rtnetlink, rules for TCP are not seen.
+ *
+ * Fails: ENOTSUP with a protocol, if the kernel is older than Linux 4.18, which cannot be asked about ports.
+ */
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithOptions(
     const void *SC_NULLABLE allocator, const SCNetworkReachabilityOptions *options);
 
@@ -394,6 +411,22 @@ unsigned long SCNetworkReachabilityGetTypeID(void);
  */
 SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags);
 
+/* What else is known about the flow of packets to a target: SCNetworkReachabilityPath.flow. */
+/* clang-format off */
+SC_FLAGS(SCNetworkReachabilityFlow) {
+    /* A policy rule selects by what the target does not say: protocol, ports, traffic class, or another user than the
+     * effective one. For a program's socket, the kernel may decide otherwise. */
+    kSCNetworkReachabilityFlowIncomplete    = 1u << 2
+} SC_FLAGS_END(SCNetworkReachabilityFlow);
+/* clang-format on */
+
+/* Whether the next hop responds: SCNetworkReachabilityPath.nextHop. This version never knows. */
+/* clang-format off */
+SC_OPEN_ENUM(SCNetworkReachabilityNextHop) {
+    kSCNetworkReachabilityNextHopUnknown     = 0
+} SC_OPEN_ENUM_END(SCNetworkReachabilityNextHop);
+/* clang-format on */
+
 /* All that is known about the path to a target. ss_family AF_UNSPEC: there is no such address. */
 typedef struct {
     size_t                             size;
@@ -409,9 +442,11 @@ typedef struct {
     struct sockaddr_storage            destination;  /* the evaluated address; none for the default path */
     struct sockaddr_storage            source;       /* the source address of packets */
     struct sockaddr_storage            gateway;      /* none: on-link */
+    SCNetworkReachabilityFlow          flow;
+    SCNetworkReachabilityNextHop       nextHop;
 } SCNetworkReachabilityPath;
 #define kSCNetworkReachabilityPathInitializer \
-    SC_SIZED(SCNetworkReachabilityPath, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
+    SC_SIZED(SCNetworkReachabilityPath, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 
 /*
  * Gets the path by a query to the kernel, also if the target is scheduled. The fields agree with one another; the flags
@@ -734,8 +769,9 @@ SC_ASSERT(sizeof(SCNetworkReachabilityFlags) == 4 && sizeof(SCNetworkReachabilit
 SC_ASSERT(sizeof(SCNetworkReachabilityInterfaceType) == 4);
 SC_ASSERT(sizeof(SCNetworkReachabilityContext) == 5 * sizeof(void *));
 SC_ASSERT(sizeof(SCNetworkReachabilityScheduler) == 5 * sizeof(void *));
-SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 4 * 4);
-SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 8 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
+SC_ASSERT(sizeof(SCNetworkReachabilityOptions) == 5 * sizeof(void *) + 6 * 4);
+SC_ASSERT(sizeof(SCNetworkReachabilityPath) == sizeof(size_t) + 10 * 4 + 16 + 3 * sizeof(struct sockaddr_storage));
+SC_ASSERT(sizeof(SCNetworkReachabilityFlow) == 4 && sizeof(SCNetworkReachabilityNextHop) == 4);
 
 SC_ASSERT(sizeof(SCNetworkReachabilityDefaultPath) == 4 * 4 + 2 * sizeof(struct sockaddr_storage));
 SC_ASSERT(sizeof(SCNetworkReachabilityWay) == 4 * 4 + 16 + 2 * sizeof(SCNetworkReachabilityDefaultPath));

@@ -333,13 +333,68 @@ TEST_WITH(NULL, NULL, a_short_length_is_refused_before_anything_is_read)
     }
 }
 
+/* ---- Flows ------------------------------------------------------------------------------------------------------ */
+
+TEST(a_protocol_is_one_that_queries_take)
+{
+    const struct sockaddr_in6    mapped = { .sin6_family = AF_INET6,
+                                            .sin6_addr = { { { [10] = 0xff, 0xff, 127, 0, 0, 1 } } } };
+    const struct sockaddr_in6    ipv6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+    const struct sockaddr_in     any = { .sin_family = AF_INET };
+    SCNetworkReachabilityOptions options = good_options(), name = kSCNetworkReachabilityOptionsInitializer;
+
+    name.nodename = "example.com";
+    for (unsigned protocol = 1; protocol < 256; protocol++) {
+        const bool        is_common = protocol == IPPROTO_TCP || protocol == IPPROTO_UDP;
+        const bool        fits[] = { is_common || protocol == IPPROTO_ICMP, is_common || protocol == IPPROTO_ICMP,
+                                     is_common || protocol == IPPROTO_ICMP, is_common || protocol == IPPROTO_ICMPV6,
+                                     is_common || protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6 };
+        const void *const addresses[] = { good_options().remoteAddress, &any, &mapped, &ipv6, NULL };
+
+        for (size_t i = 0; i < sizeof fits / sizeof fits[0]; i++) {
+            SCNetworkReachabilityOptions *which = addresses[i] == NULL ? &name : &options;
+
+            which->protocol = (uint8_t)protocol;
+            which->remoteAddress = addresses[i];
+            if (fits[i])
+                expect_options_taken(which);
+            else
+                expect_options_refused(which);
+        }
+    }
+}
+
+TEST(a_remote_port_needs_a_name_and_a_protocol)
+{
+    SCNetworkReachabilityOptions options = good_options();
+
+    options.protocol = IPPROTO_TCP;
+    expect_options_taken(&options);
+    options.remotePort = 443;
+    expect_options_refused(&options); /* beside an address */
+    options.remoteAddress = NULL;
+    options.nodename = "localhost";
+    expect_options_taken(&options);
+    options.nodename = "example.com";
+    expect_options_taken(&options);
+    options.nodename = "192.0.2.1";
+    expect_options_taken(&options);
+    options.protocol = 0;
+    expect_options_refused(&options);
+    options.remotePort = 0;
+    expect_options_taken(&options);
+    options.reserved = 1;
+    expect_options_refused(&options);
+}
+
 TEST(the_size_of_options_follows_the_rules)
 {
     union {
         SCNetworkReachabilityOptions options;
         unsigned char                bytes[5000];
     } more;
-    static const size_t bad[] = { 0, 1, sizeof(SCNetworkReachabilityOptions) - 1, 4097, 5000, SIZE_MAX };
+    static const size_t first = offsetof(SCNetworkReachabilityOptions, protocol);
+    const size_t        bad[] = { 0, 1, first - 1, 4097, 5000, SIZE_MAX };
 
     memset(&more, 0, sizeof more);
     more.options = good_options();
@@ -360,6 +415,11 @@ TEST(the_size_of_options_follows_the_rules)
     }
     more.options.size = 4096;
     expect_options_taken(&more.options);
+    memset(&more.options.protocol, 0xff, sizeof more.options - first); /* beyond the size that a first program gives */
+    more.options.size = first;
+    expect_options_taken(&more.options);
+    more.options.size = first + 1;
+    expect_options_refused(&more.options);
 }
 
 /* ---- GetPath, GetFlags, GetResolvedAddresses -------------------------------------------------------------------- */
@@ -370,7 +430,8 @@ TEST_WITH(NULL, NULL, the_size_of_a_path_follows_the_rules)
         SCNetworkReachabilityPath path;
         unsigned char             bytes[5000];
     } more, before;
-    static const size_t      bad[] = { 0, 1, sizeof(SCNetworkReachabilityPath) - 1, 4097, 5000, SIZE_MAX };
+    static const size_t      first = offsetof(SCNetworkReachabilityPath, flow);
+    const size_t             bad[] = { 0, 1, first - 1, 4097, 5000, SIZE_MAX };
     SCNetworkReachabilityRef target;
 
     namespace_require_lo();
@@ -383,6 +444,15 @@ TEST_WITH(NULL, NULL, the_size_of_a_path_follows_the_rules)
         assert_false(SCNetworkReachabilityGetPath(target, &more.path));
         assert_int_equal(SCError(), kSCStatusInvalidArgument);
         assert_memory_equal(&more, &before, sizeof more);
+    }
+    for (size_t size = first; size < sizeof more.path; size++) { /* of older versions, and others */
+        memset(&more, 0xa5, sizeof more);
+        more.path.size = size;
+        assert_true(SCNetworkReachabilityGetPath(target, &more.path));
+        assert_int_equal(more.path.size, size);
+        assert_int_equal(more.path.flags, R | L | D);
+        for (size_t i = first; i < sizeof more.path; i++)
+            assert_int_equal(more.bytes[i], i < size ? 0 : 0xa5);
     }
     for (size_t size = sizeof more.path; size <= 4096; size += 97) {
         memset(&more, 0xa5, sizeof more);

@@ -92,6 +92,39 @@ static void create_with_two_interfaces(void)
     create_with(sizeof(SCNetworkReachabilityOptions), "fe80::1%a", "b", 0);
 }
 
+static void create_a_flow(const char *nodename, uint8_t protocol, uint16_t port, uint32_t reserved)
+{
+    const struct sockaddr_in     address = { .sin_family = AF_INET };
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+
+    options.nodename = nodename;
+    options.remoteAddress = nodename == NULL ? (const struct sockaddr *)&address : NULL;
+    options.protocol = protocol;
+    options.remotePort = port;
+    options.reserved = reserved;
+    SCNetworkReachabilityCreateWithOptions(NULL, &options);
+}
+
+static void create_a_flow_of_another_protocol(void)
+{
+    create_a_flow("a.test", IPPROTO_SCTP, 0, 0);
+}
+
+static void create_a_flow_with_a_port_beside_an_address(void)
+{
+    create_a_flow(NULL, IPPROTO_TCP, 443, 0);
+}
+
+static void create_a_flow_with_a_port_and_no_protocol(void)
+{
+    create_a_flow("a.test", 0, 443, 0);
+}
+
+static void create_a_flow_with_a_reserved_field(void)
+{
+    create_a_flow("a.test", 0, 0, 1);
+}
+
 static void create_with_name_and_address(void)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
@@ -306,6 +339,10 @@ static const struct {
     REFUSAL(create_the_network_of_a_name, "options->options: "),
     REFUSAL(create_with_a_long_interface, "interfaceName: empty"),
     REFUSAL(create_with_two_interfaces, "interfaceName: not"),
+    REFUSAL(create_a_flow_of_another_protocol, "options->protocol: "),
+    REFUSAL(create_a_flow_with_a_port_beside_an_address, "options->remotePort: beside"),
+    REFUSAL(create_a_flow_with_a_port_and_no_protocol, "options->remotePort: without"),
+    REFUSAL(create_a_flow_with_a_reserved_field, "options->reserved: "),
     REFUSAL(get_flags_of_no_target, "target: "),
     REFUSAL(get_flags_to_nowhere, "flags: NULL"),
     REFUSAL(get_a_path_of_no_size, "path->size: "),

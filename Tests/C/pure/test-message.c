@@ -10,6 +10,7 @@
 #include <linux/if_tunnel.h>
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -822,6 +823,20 @@ TEST(requests_fit_their_buffer_and_hold_the_query)
     assert_int_equal(info->rtm_src_len, 0);
     assert_int_equal(info->rtm_flags & RTM_F_FIB_MATCH, 0);
     assert_int_equal(length, NLMSG_HDRLEN + sizeof *info + 8); /* the destination, and nothing else */
+
+    request.source = request.destination;
+    request.oif = request.mark = 9;
+    request.flow = (struct flow){ IPPROTO_TCP, 0x10, 4000, 443 };
+    length = message_put_route_query(buffer, 78, 1000, &request);
+    assert_true(length <= MESSAGE_REQUEST_SIZE);
+    assert_int_equal(info->rtm_tos, 0x10);
+    assert_non_null(memmem(buffer, length, "\x05\0\x1b\0\x06", 5)); /* RTA_IP_PROTO */
+    assert_non_null(memmem(buffer, length, "\x06\0\x1c\0\x0f\xa0", 6));
+    assert_non_null(memmem(buffer, length, "\x06\0\x1d\0\x01\xbb", 6));
+    request.flow.protocol = IPPROTO_ICMPV6;
+    length = message_put_route_query(buffer, 78, 1000, &request);
+    assert_non_null(memmem(buffer, length, "\x05\0\x1b\0\x01", 5)); /* that of IPv4, without ports */
+    assert_null(memmem(buffer, length, "\x06\0\x1c", 3));
 
     length = message_put_link_query(buffer, 79, 12);
     assert_true(length <= MESSAGE_REQUEST_SIZE);

@@ -334,6 +334,31 @@ static void show_proc(void)
     assert_int_equal(umount2("/proc", MNT_DETACH), 0);
 }
 
+/* The socket is of UDP. What rules say of TCP is not known. */
+TEST_DENIED(DENIAL_SOCKET_EACCES, rules_for_udp_ports_are_those_of_the_socket)
+{
+    static const struct {
+        uint8_t  protocol;
+        uint16_t port;
+        bool     reachable, incomplete;
+    } rows[] = { { IPPROTO_UDP, 53, false, false }, { IPPROTO_UDP, 54, true, false }, { IPPROTO_TCP, 54, true, true } };
+
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("rule add ipproto udp dport 53 prohibit");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+        SCNetworkReachabilityRef     target;
+
+        options.nodename = "198.51.100.7";
+        options.protocol = rows[i].protocol;
+        options.remotePort = rows[i].port;
+        target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+        assert_int_equal(expect_flags_of(target), rows[i].reachable ? R : 0);
+        assert_int_equal(expect_path_of(target).flow, rows[i].incomplete ? kSCNetworkReachabilityFlowIncomplete : 0);
+        SCNetworkReachabilityRelease(target);
+    }
+}
+
 TEST_DENIED(DENIAL_SOCKET_EACCES, a_target_made_without_proc_is_queried_in_place)
 {
     SCNetworkReachabilityFlags flags[2] = { 0 };

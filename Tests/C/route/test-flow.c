@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exact flows: rules and multipath routes that select by protocol, ports and traffic class. The oracle is connect(2): a
+ * socket with the same protocol, ports and class. Its IP_MTU tells the leg, as the legs have different MTUs.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/child.h"
+#include "support/namespace.h"
+#include "support/watcher.h"
+
+#define FAR4      "198.51.100.7"
+#define LEG_MTU   1400 /* of c; that of a is 1500 */
+#define LEG_PORTS 40
+
+static const struct family {
+    const char *name, *ip, *far, *any, *source, *gateway, *other_gateway;
+    int         family;
+} families[] = {
+    { "IPv4", "", "198.51.100.7", "0.0.0.0", "192.0.2.2", "192.0.2.1", "203.0.113.1", AF_INET },
+    { "IPv6", "-6 ", "2001:db8:7::7", "::", "2001:db8::2", "2001:db8::1", "2001:db8:c::1", AF_INET6 },
+};
+
+struct flow_case {
+    const char *local; /* NULL: none */
+    const char *remote;
+    uint8_t     protocol, class;
+    uint16_t    local_port, remote_port;
+    uint32_t    options;
+};
+
+static void set_port(struct sockaddr_storage *address, uint16_t port)
+{
+    ((struct sockaddr_in *)address)->sin_port = htons(port); /* at the same place in sockaddr_in6 */
+}
+
+static SCNetworkReachabilityRef target_of(const struct flow_case *flow)
+{
+    struct sockaddr_storage      local = expect_sockaddr(flow->local != NULL ? flow->local : "0.0.0.0");
+    struct sockaddr_storage      remote = expect_sockaddr(flow->remote);
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+    SCNetworkReachabilityRef     target;
+
+    set_port(&local, flow->local_port);
+    set_port(&remote, flow->remote_port);
+    options.localAddress = flow->local != NULL ? (const struct sockaddr *)&local : NULL;
+    options.remoteAddress = (const struct sockaddr *)&remote;
+    options.protocol = flow->protocol;
+    options.trafficClass = flow->class;
+    options.options = flow->options;
+    target = SCNetworkReachabilityCreateWithOptions(NULL, &options);
+    if (target == NULL)
+        fail_msg("CreateWithOptions: %s", SCErrorString(SCError()));
+    return target;
+}
+
+/* ---- The oracle ------------------------------------------------------------------------------------------------- */
+
+struct verdict {
+    int                     error; /* of connect(2) */
+    int                     mtu;
+    struct sockaddr_storage source;
+};
+
+/* Connects a socket as the flow says. A TCP socket does not wait for a reply, which nobody sends. */
+static struct verdict connect_as(const struct flow_case *flow)
+{
+    struct sockaddr_storage local = expect_sockaddr(flow->local != NULL ? flow->local : "0.0.0.0");
+    struct sockaddr_storage remote = expect_sockaddr(flow->remote);
+    const bool              is_ipv6 = remote.ss_family == AF_INET6;
+    const int class = flow->class, one = 1;
+    const int fd = socket(remote.ss_family, (flow->protocol == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK,
+                          0);
+    struct verdict verdict = { 0 };
+    socklen_t      length = sizeof verdict.source;
+
+    assert_true(fd >= 0);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one), 0);
+    assert_int_equal(
+        setsockopt(fd, is_ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, is_ipv6 ? IPV6_TCLASS : IP_TOS, &class, sizeof class), 0);
+    set_port(&local, flow->local_port);
+    set_port(&remote, flow->remote_port);
+    if (flow->local != NULL)
+        assert_int_equal(bind(fd, (const struct sockaddr *)&local, sizeof local), 0);
+    verdict.error = connect(fd, (const struct sockaddr *)&remote, sizeof remote) == 0 ? 0 : errno;
+    if (verdict.error == EINPROGRESS)
+        verdict.error = 0;
+    if (verdict.error == 0) {
+        assert_int_equal(getsockname(fd, (struct sockaddr *)&verdict.source, &length), 0);
+        length = sizeof verdict.mtu;
+        assert_int_equal(
+            getsockopt(fd, is_ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, is_ipv6 ? IPV6_MTU : IP_MTU, &verdict.mtu, &length), 0);
+    }
+    close(fd);
+    return verdict;
+}
+
+/* GetFlags and GetPath agree with connect(2), which gives this errno. */
+static void expect_flow(const struct flow_case *flow, int error)
+{
+    SCNetworkReachabilityRef target = target_of(flow);
+
+    assert_int_equal(connect_as(flow).error, error);
+    if (error == 0)
+        EXPECT(target, R, None);
+    else if (error == EACCES)
+        EXPECT(target, 0, RouteProhibited);
+    else
+        EXPECT(target, 0, NoRoute);
+    SCNetworkReachabilityRelease(target);
+}
+
+static SCNetworkReachabilityFlow flow_of(SCNetworkReachabilityRef target)
+{
+    return expect_path_of(target).flow;
+}
+
+static void expect_incomplete(const struct flow_case *flow, bool incomplete)
+{
+    SCNetworkReachabilityRef target = target_of(flow);
+
+    assert_int_equal(flow_of(target), incomplete ? kSCNetworkReachabilityFlowIncomplete : 0);
+    SCNetworkReachabilityRelease(target);
+}
+
+static void add_default(const struct family *family)
+{
+    namespace_ip("%sroute add default via %s", family->ip, family->gateway);
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------ */
+
+TEST_EACH(a_rule_for_a_port_decides_for_the_flows_to_that_port, families)
+{
+    add_default(row);
+    namespace_ip("%srule add ipproto tcp dport 443 prohibit", row->ip);
+    expect_flow(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_TCP, .remote_port = 443 }, EACCES);
+    expect_flow(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_TCP, .remote_port = 80 }, 0);
+    expect_flow(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_UDP, .remote_port = 443 }, 0);
+    expect_flow(
+        &(struct flow_case){
+            .local = row->source, .remote = row->far, .protocol = IPPROTO_TCP, .local_port = 4000, .remote_port = 443 },
+        EACCES);
+    EXPECT_ADDRESS(row->far, R, None);
+}
+
+TEST_EACH(a_rule_for_a_local_port_decides_for_the_flows_from_that_port, families)
+{
+    add_default(row);
+    namespace_ip("%srule add ipproto udp sport 4000-4010 prohibit", row->ip);
+    for (uint16_t port = 3999; port <= 4011; port++) {
+        struct flow_case flow = {
+            .local = row->any, .remote = row->far, .protocol = IPPROTO_UDP, .local_port = port, .remote_port = 53
+        };
+
+        expect_flow(&flow, port >= 4000 && port <= 4010 ? EACCES : 0);
+        flow.local = row->source;
+        expect_flow(&flow, port >= 4000 && port <= 4010 ? EACCES : 0);
+    }
+    expect_flow(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_UDP, .remote_port = 53 }, 0);
+}
+
+TEST_EACH(a_rule_for_the_traffic_class_decides_and_ecn_does_not, families)
+{
+    add_default(row);
+    namespace_ip("%srule add tos 0x10 prohibit", row->ip);
+    expect_flow(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_UDP, .class = 0x10, .remote_port = 9 },
+                EACCES);
+    expect_flow(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_UDP, .class = 0x13, .remote_port = 9 },
+                EACCES);
+    expect_flow(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_UDP, .class = 0x08, .remote_port = 9 }, 0);
+    EXPECT_ONCE(target_of(&(struct flow_case){ .remote = row->far, .class = 0x10 }), 0, RouteProhibited);
+    EXPECT_ONCE(target_of(&(struct flow_case){ .remote = row->far, .class = 0x08 }), R, None);
+}
+
+TEST(a_route_for_a_traffic_class_leads_its_flows)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("route add blackhole 198.51.100.7 tos 0x10");
+    EXPECT_ONCE(target_of(&(struct flow_case){ .remote = FAR4, .class = 0x10 }), 0, RouteBlackhole);
+    EXPECT_ADDRESS(FAR4, R, None);
+}
+
+/* IPv4's connect(2) chooses the source, and then searches again. */
+TEST(a_rule_for_the_chosen_source_counts)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("rule add from 192.0.2.2 ipproto tcp prohibit");
+    expect_flow(&(struct flow_case){ .remote = FAR4, .protocol = IPPROTO_TCP, .remote_port = 443 }, EACCES);
+    expect_flow(&(struct flow_case){ .remote = FAR4, .protocol = IPPROTO_UDP, .remote_port = 443 }, 0);
+}
+
+TEST_EACH(a_rule_for_a_port_decides_for_the_default_path, families)
+{
+    add_default(row);
+    namespace_ip("%srule add ipproto tcp dport 443 prohibit", row->ip);
+    EXPECT_ONCE(target_of(&(struct flow_case){ .remote = row->any, .protocol = IPPROTO_TCP, .remote_port = 443 }), 0,
+                RouteProhibited);
+    EXPECT_ONCE(target_of(&(struct flow_case){ .remote = row->any, .protocol = IPPROTO_TCP, .remote_port = 80 }), R,
+                None);
+}
+
+TEST_EACH(a_rule_for_icmp_is_that_of_the_family, families)
+{
+    const uint8_t icmp = row->family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+
+    add_default(row);
+    namespace_ip("%srule add ipproto %d prohibit", row->ip, icmp);
+    EXPECT_ONCE(target_of(&(struct flow_case){ .remote = row->far, .protocol = icmp }), 0, RouteProhibited);
+    EXPECT_ONCE(target_of(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_UDP }), R, None);
+}
+
+TEST_EACH(the_port_of_a_literal_counts, families)
+{
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+
+    add_default(row);
+    namespace_ip("%srule add ipproto tcp dport 443 prohibit", row->ip);
+    options.nodename = row->far;
+    options.protocol = IPPROTO_TCP;
+    options.remotePort = 443;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), 0, RouteProhibited);
+    options.remotePort = 444;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R, None);
+    options.remotePort = 0;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R, None);
+}
+
+TEST_EACH(a_flow_out_of_an_interface_follows_rules_for_its_port, families)
+{
+    struct sockaddr_storage      remote = expect_sockaddr(row->far);
+    SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
+
+    add_default(row);
+    namespace_ip("%srule add ipproto tcp dport 443 prohibit", row->ip);
+    set_port(&remote, 443);
+    options.remoteAddress = (const struct sockaddr *)&remote;
+    options.interfaceName = "a";
+    options.protocol = IPPROTO_UDP;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R, None);
+    options.protocol = IPPROTO_TCP;
+    if (row->family == AF_INET6)
+        EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), 0, RouteProhibited);
+    else /* IPv4 does not say why no route leaves the interface */
+        EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), 0, NoRoute);
+}
+
+/* ---- Legs ------------------------------------------------------------------------------------------------------- */
+
+static void add_legs(const struct family *family)
+{
+    namespace_add_second_pair();
+    namespace_ip("link set dev c mtu %d", LEG_MTU);
+    namespace_sysctl("net.ipv4.fib_multipath_hash_policy", "1");
+    namespace_sysctl("net.ipv6.fib_multipath_hash_policy", "1");
+    namespace_ip("%sroute add default nexthop via %s nexthop via %s", family->ip, family->gateway,
+                 family->other_gateway);
+}
+
+/* Returns the interface on which both agree. */
+static char expect_leg(const struct flow_case *flow)
+{
+    SCNetworkReachabilityRef        target = target_of(flow);
+    const SCNetworkReachabilityPath path = expect_path_of(target);
+    const struct verdict            verdict = connect_as(flow);
+    const char                      leg = verdict.mtu == LEG_MTU ? 'c' : 'a';
+
+    assert_int_equal(verdict.error, 0);
+    if (path.interfaceName[0] != leg)
+        fail_msg("port %d: %s, and connect(2) chose %c", flow->local_port, path.interfaceName, leg);
+    assert_memory_equal((const char *)&path.source + 4, (const char *)&verdict.source + 4,
+                        path.source.ss_family == AF_INET ? 4 : 20);
+    SCNetworkReachabilityRelease(target);
+    return leg;
+}
+
+/* For each local port: the kernel's own leg. Both legs are used, but IPv4 can prefer the leg of a bound address (Linux
+ * 6.14 and later). */
+static void expect_legs(const struct family *family, const char *local, uint8_t protocol)
+{
+    const bool can_prefer = family->family == AF_INET && local == family->source;
+    unsigned   on_c = 0;
+
+    for (uint16_t i = 0; i < LEG_PORTS; i++)
+        on_c += expect_leg(&(struct flow_case){ .local = local,
+                                                .remote = family->far,
+                                                .protocol = protocol,
+                                                .local_port = (uint16_t)(4000 + i),
+                                                .remote_port = 53 }) == 'c';
+    assert_in_range(on_c, can_prefer ? 0 : 1, LEG_PORTS - 1);
+}
+
+TEST_EACH(the_ports_choose_the_leg, families)
+{
+    add_legs(row);
+    expect_legs(row, row->source, IPPROTO_UDP);
+    expect_legs(row, row->source, IPPROTO_TCP);
+}
+
+TEST_EACH(a_local_port_without_an_address_chooses_the_leg, families)
+{
+    add_legs(row);
+    expect_legs(row, row->any, IPPROTO_UDP);
+    if (row->family == AF_INET)
+        expect_legs(row, row->any, IPPROTO_TCP);
+}
+
+TEST_EACH(without_a_protocol_the_ports_choose_nothing, families)
+{
+    struct flow_case flow = { .local = row->source, .remote = row->far, .local_port = 1, .remote_port = 53 };
+    char             leg;
+
+    add_legs(row);
+    leg = expect_path_of(target_of(&flow)).interfaceName[0];
+    for (; flow.local_port < LEG_PORTS; flow.local_port++) {
+        SCNetworkReachabilityRef target = target_of(&flow);
+
+        assert_int_equal(expect_path_of(target).interfaceName[0], leg);
+        SCNetworkReachabilityRelease(target);
+    }
+}
+
+/* The packets of the flow are lost, though the other leg is alive. */
+TEST_EACH(a_flow_on_a_dead_leg_is_not_reachable, families)
+{
+    unsigned dead = 0;
+
+    add_legs(row);
+    namespace_ip("link set dev d down");
+    namespace_await_running("c", false);
+    for (uint16_t i = 0; i < LEG_PORTS; i++) {
+        const struct flow_case   flow = { .local = row->any,
+                                          .remote = row->far,
+                                          .protocol = IPPROTO_UDP,
+                                          .local_port = (uint16_t)(4000 + i),
+                                          .remote_port = 53 };
+        SCNetworkReachabilityRef target = target_of(&flow);
+        const struct verdict     verdict = connect_as(&flow);
+
+        if (verdict.mtu == LEG_MTU)
+            EXPECT(target, 0, NoCarrier);
+        else
+            EXPECT(target, R, None);
+        dead += verdict.mtu == LEG_MTU;
+        SCNetworkReachabilityRelease(target);
+    }
+    assert_in_range(dead, 1, LEG_PORTS - 1);
+    EXPECT_ADDRESS(row->far, R, None);
+}
+
+/* ---- Incomplete ------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *rule;
+    /* Whether each is incomplete: a plain target, and TCP with nothing, with a remote port, with a class, with both
+     * ports, and with both and a class. */
+    bool plain, tcp, remote, class, ports, all;
+} rules[] = {
+    { "no rule", NULL, 0, 0, 0, 0, 0, 0 },
+    { "a destination", "to 203.0.113.0/24 prohibit", 0, 0, 0, 0, 0, 0 },
+    { "a mark", "fwmark 7 prohibit", 0, 0, 0, 0, 0, 0 },
+    { "a protocol", "ipproto udp prohibit", 1, 0, 0, 0, 0, 0 },
+    { "a remote port", "ipproto tcp dport 443 prohibit", 1, 1, 0, 1, 0, 0 },
+    { "a local port", "ipproto tcp sport 443 prohibit", 1, 1, 1, 1, 0, 0 },
+    { "a class", "tos 0x10 prohibit", 1, 1, 1, 0, 1, 0 },
+    { "a user", "uidrange 1000-1000 prohibit", 1, 1, 1, 1, 1, 1 },
+    { "forwarding", "iif a ipproto tcp dport 443 prohibit", 0, 0, 0, 0, 0, 0 },
+    { "packets of this machine", "iif lo ipproto tcp dport 443 prohibit", 1, 1, 0, 1, 0, 0 },
+};
+
+TEST_EACH(a_flow_is_incomplete_if_a_rule_selects_by_what_it_does_not_say, rules)
+{
+    namespace_ip("route add default via 192.0.2.1");
+    if (row->rule != NULL)
+        namespace_ip("rule add %s", row->rule);
+    expect_incomplete(&(struct flow_case){ .remote = FAR4 }, row->plain);
+    expect_incomplete(&(struct flow_case){ .remote = FAR4, .protocol = IPPROTO_TCP }, row->tcp);
+    expect_incomplete(&(struct flow_case){ .remote = FAR4, .protocol = IPPROTO_TCP, .remote_port = 80 }, row->remote);
+    expect_incomplete(&(struct flow_case){ .remote = FAR4, .protocol = IPPROTO_TCP, .class = 0x20 }, row->class);
+    expect_incomplete(
+        &(struct flow_case){
+            .local = "192.0.2.2", .remote = FAR4, .protocol = IPPROTO_TCP, .local_port = 9, .remote_port = 80 },
+        row->ports);
+    expect_incomplete(&(struct flow_case){ .local = "192.0.2.2",
+                                           .remote = FAR4,
+                                           .protocol = IPPROTO_TCP,
+                                           .class = 0x20,
+                                           .local_port = 9,
+                                           .remote_port = 80 },
+                      row->all);
+    expect_incomplete(&(struct flow_case){ .remote = "2001:db8::7" }, false); /* rules of the other family */
+}
+
+TEST(an_unreachable_flow_can_be_incomplete)
+{
+    namespace_ip("rule add ipproto tcp dport 443 table 100");
+    EXPECT_ADDRESS(FAR4, 0, NoRoute);
+    expect_incomplete(&(struct flow_case){ .remote = FAR4 }, true);
+}
+
+/* What is known of rules is read again after each change. */
+TEST(a_target_notices_that_rules_change)
+{
+    SCNetworkReachabilityRef target = expect_target(FAR4);
+
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(flow_of(target), 0);
+        namespace_ip("rule add ipproto tcp dport 443 prohibit");
+        assert_int_equal(flow_of(target), kSCNetworkReachabilityFlowIncomplete);
+        namespace_ip("rule del ipproto tcp dport 443 prohibit");
+    }
+    SCNetworkReachabilityRelease(target);
+}
+
+TEST(an_old_program_sees_the_old_path)
+{
+    SCNetworkReachabilityRef  target = expect_target(FAR4);
+    SCNetworkReachabilityPath path;
+
+    namespace_ip("rule add ipproto tcp dport 443 prohibit");
+    memset(&path, 0xa5, sizeof path);
+    path.size = offsetof(SCNetworkReachabilityPath, flow);
+    assert_true(SCNetworkReachabilityGetPath(target, &path));
+    assert_int_equal(path.size, offsetof(SCNetworkReachabilityPath, flow));
+    assert_int_equal(path.flow, 0xa5a5a5a5);
+    assert_int_equal(path.nextHop, 0xa5a5a5a5);
+    SCNetworkReachabilityRelease(target);
+}
+
+/* ---- Scheduled targets ------------------------------------------------------------------------------------------ */
+
+/* Two targets that differ in their port only must not share an answer. */
+TEST_EACH(a_rule_for_a_port_that_comes_and_goes_changes_the_flows_to_that_port, families)
+{
+    struct watcher https, http, plain;
+    SCRunLoopRef   loop = SCRunLoopGetCurrent();
+
+    add_default(row);
+    watcher_schedule_on(
+        &https, target_of(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_TCP, .remote_port = 443 }),
+        loop);
+    watcher_schedule_on(
+        &http, target_of(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_TCP, .remote_port = 80 }), loop);
+    watcher_schedule_on(&plain, expect_target(row->far), loop);
+    EXPECT_QUIET(&https);
+    for (int i = 0; i < 3; i++) {
+        namespace_ip("%srule add ipproto tcp dport 443 prohibit", row->ip);
+        EXPECT_CHANGE(&https, 0);
+        namespace_ip("%sroute del default", row->ip);
+        assert_int_equal(SCRunLoopPerform(loop, 60), 2);
+        assert_int_equal(http.flags | plain.flags, 0);
+        add_default(row);
+        assert_int_equal(SCRunLoopPerform(loop, 60), 2);
+        assert_int_equal(http.flags & plain.flags, R);
+        http.calls = plain.calls = 0;
+        namespace_ip("%srule del ipproto tcp dport 443 prohibit", row->ip);
+        EXPECT_CHANGE(&https, R);
+    }
+}
+
+TEST(a_pair_reports_that_its_flow_is_incomplete)
+{
+    struct watcher pair, silent;
+
+    namespace_ip("route add default via 192.0.2.1");
+    namespace_ip("rule add ipproto tcp dport 443 prohibit");
+    watcher_start(&pair,
+                  target_of(&(struct flow_case){
+                      .local = "192.0.2.2", .remote = FAR4, .options = kSCNetworkReachabilityOptionNotifyPath }));
+    watcher_start(&silent,
+                  target_of(&(struct flow_case){ .remote = FAR4, .options = kSCNetworkReachabilityOptionNotifyPath }));
+    assert_int_equal(pair.calls, 0); /* the first evaluation does not read the rules, and that is no change */
+    assert_int_equal(flow_of(pair.target), kSCNetworkReachabilityFlowIncomplete);
+    namespace_ip("rule del ipproto tcp dport 443 prohibit");
+    EXPECT_CHANGE(&pair, R);
+    assert_int_equal(flow_of(pair.target), 0);
+    namespace_ip("rule add ipproto tcp dport 443 prohibit");
+    EXPECT_CHANGE(&pair, R);
+    EXPECT_QUIET(&silent);
+}
+
+/* ---- Old kernels ------------------------------------------------------------------------------------------------ */
+
+static void create_on_an_old_kernel(void)
+{
+    const struct sockaddr_storage address = expect_sockaddr("127.0.0.1");
+    SCNetworkReachabilityOptions  options = kSCNetworkReachabilityOptionsInitializer;
+
+    assert_true(personality(UNAME26) >= 0); /* uname(2) now says 2.6.60 or the like */
+    options.remoteAddress = (const struct sockaddr *)&address;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R | L | D, None);
+    options.trafficClass = 0x10;
+    EXPECT_ONCE(SCNetworkReachabilityCreateWithOptions(NULL, &options), R | L | D, None);
+    options.protocol = IPPROTO_TCP;
+    assert_null(SCNetworkReachabilityCreateWithOptions(NULL, &options));
+    assert_int_equal(SCError(), ENOTSUP);
+}
+
+TEST(a_kernel_that_ignores_ports_is_not_asked_about_them)
+{
+    child_run(create_on_an_old_kernel);
+}
+
+/* ---- Set-up ----------------------------------------------------------------------------------------------------- */
+
+UNIT(.setup = namespace_require_pair)
