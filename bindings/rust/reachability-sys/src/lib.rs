@@ -69,6 +69,7 @@ pub struct SCNetworkReachabilityOptions {
 }
 
 pub const kSCNetworkReachabilityOptionNotifyPath: u32 = 1;
+pub const kSCNetworkReachabilityOptionNotifyNetwork: u32 = 2;
 
 #[repr(C)]
 pub struct SCNetworkReachabilityPath {
@@ -87,12 +88,63 @@ pub struct SCNetworkReachabilityPath {
     pub gateway: sockaddr_storage,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SCNetworkReachabilityDefaultPath {
+    pub flags: SCNetworkReachabilityFlags,
+    pub reason: u32,
+    pub interfaceIndex: u32,
+    pub metric: u32,
+    pub source: sockaddr_storage,
+    pub gateway: sockaddr_storage,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SCNetworkReachabilityWay {
+    pub interfaceIndex: u32,
+    pub interfaceType: u32,
+    pub interfaceName: [u8; 16],
+    pub ipv4CarrierTypes: u32,
+    pub ipv6CarrierTypes: u32,
+    pub ipv4: SCNetworkReachabilityDefaultPath,
+    pub ipv6: SCNetworkReachabilityDefaultPath,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SCNetworkReachabilityNetwork {
+    pub size: usize,
+    pub ipv4: SCNetworkReachabilityDefaultPath,
+    pub ipv6: SCNetworkReachabilityDefaultPath,
+    pub ipv4LoopbackFlags: SCNetworkReachabilityFlags,
+    pub ipv6LoopbackFlags: SCNetworkReachabilityFlags,
+    pub evidence: u32,
+    pub wayCount: u32,
+    pub waysAreComplete: u32,
+    pub nameServerCount: u32,
+    pub nameServerIsReachable: u32,
+    pub reserved: u32,
+    pub nameServers: [sockaddr_storage; 3],
+}
+
 // As in the header: no structure has padding, also where pointers have 4 bytes.
 const _: () = {
     let pointer = size_of::<usize>();
     assert!(size_of::<SCNetworkReachabilityContext>() == 5 * pointer);
     assert!(size_of::<SCNetworkReachabilityScheduler>() == 5 * pointer);
     assert!(size_of::<SCNetworkReachabilityOptions>() == 5 * pointer + 4 * 4);
+    assert!(size_of::<SCNetworkReachabilityDefaultPath>() == 4 * 4 + 2 * size_of::<sockaddr_storage>());
+    assert!(
+        size_of::<SCNetworkReachabilityWay>() == 4 * 4 + 16 + 2 * size_of::<SCNetworkReachabilityDefaultPath>()
+    );
+    assert!(
+        size_of::<SCNetworkReachabilityNetwork>()
+            == pointer
+                + 8 * 4
+                + 2 * size_of::<SCNetworkReachabilityDefaultPath>()
+                + 3 * size_of::<sockaddr_storage>()
+    );
     assert!(size_of::<SCNetworkReachabilityPath>() == pointer + 8 * 4 + 16 + 3 * size_of::<sockaddr_storage>());
 };
 
@@ -101,6 +153,7 @@ pub const kSCRunLoopDefaultMode: &[u8] = b"kSCRunLoopDefaultMode\0";
 
 extern "C" {
     pub fn SCError() -> c_int;
+    pub fn SCErrorDetail() -> *const c_char;
     pub fn SCErrorString(status: c_int) -> *const c_char;
     pub fn SCNetworkReachabilityGetVersion() -> *const c_char;
     pub fn SCNetworkReachabilityFlagsGetString(flags: u32, buffer: *mut c_char, capacity: usize) -> usize;
@@ -118,6 +171,13 @@ extern "C" {
     pub fn SCNetworkReachabilityGetLastPath(
         target: SCNetworkReachabilityRef,
         path: *mut SCNetworkReachabilityPath,
+    ) -> SCBoolean;
+    pub fn SCNetworkReachabilityGetNetwork(
+        target: SCNetworkReachabilityRef,
+        network: *mut SCNetworkReachabilityNetwork,
+        ways: *mut SCNetworkReachabilityWay,
+        waySize: usize,
+        capacity: usize,
     ) -> SCBoolean;
     pub fn SCNetworkReachabilityGetResolvedAddresses(
         target: SCNetworkReachabilityRef,

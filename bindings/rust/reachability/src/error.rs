@@ -11,17 +11,22 @@ use reachability_sys as sys;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Error {
     code: c_int,
+    detail: &'static str,
 }
+
+const INVALID: c_int = 1002; // kSCStatusInvalidArgument
 
 /// The result of a call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    pub(crate) const INVALID_ARGUMENT: Error = Error { code: 1002 };
+    pub(crate) const INVALID_ARGUMENT: Error = Error { code: INVALID, detail: "a name has a NUL" };
 
     /// The error of the call that this thread made last. A safe function cannot change its thread between the two calls.
     pub(crate) fn of_last_call() -> Error {
-        Error { code: unsafe { sys::SCError() } }
+        let code = unsafe { sys::SCError() };
+        let detail = unsafe { CStr::from_ptr(sys::SCErrorDetail()) }; // static
+        Error { code, detail: detail.to_str().unwrap_or_default() }
     }
 
     /// The value of `SCError()`: an errno below 1000, or a `kSCStatus...` constant.
@@ -38,6 +43,12 @@ impl Error {
 }
 
 impl Error {
+    /// Which argument is wrong, and why: in English, for logs. It can be empty.
+    #[must_use]
+    pub fn detail(&self) -> &'static str {
+        self.detail
+    }
+
     fn text(self) -> String {
         static_text(unsafe { sys::SCErrorString(self.code) })
     }
@@ -45,13 +56,17 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.text())
+        formatter.write_str(&self.text())?;
+        if self.detail.is_empty() {
+            return Ok(());
+        }
+        write!(formatter, ": {}", self.detail)
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Error").field("code", &self.code).field("text", &self.text()).finish()
+        formatter.debug_struct("Error").field("code", &self.code).field("text", &self.text()).field("detail", &self.detail).finish()
     }
 }
 
@@ -61,7 +76,7 @@ impl From<Error> for io::Error {
     fn from(error: Error) -> io::Error {
         match error.raw_os_error() {
             Some(errno) => io::Error::from_raw_os_error(errno),
-            None if error == Error::INVALID_ARGUMENT => io::Error::new(io::ErrorKind::InvalidInput, error),
+            None if error.code == INVALID => io::Error::new(io::ErrorKind::InvalidInput, error),
             None => io::Error::new(io::ErrorKind::Other, error),
         }
     }

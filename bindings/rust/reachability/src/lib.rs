@@ -20,19 +20,25 @@
 //!
 //! "Reachable" means that a packet to the host can leave this machine now. It does not mean that the host responds.
 //!
-//! [`Target::watch`] gives an iterator that blocks. Its descriptor also fits into any event loop. [`Target::stream`] gives
-//! an asynchronous stream for any executor. A target belongs to the network namespace of the thread that makes the call.
+//! [`Target::watch`] gives an iterator that blocks, [`Target::stream`] an asynchronous stream for any executor. The library's
+//! one thread serves all of these. [`Target::poll_watch`] has a descriptor for any event loop. A target belongs to the
+//! network namespace of the thread that makes the call.
 
 #![deny(missing_docs)]
 
 mod error;
+mod network;
 mod path;
+mod poll_watch;
 mod stream;
+mod subscription;
 mod target;
 mod watch;
 
 pub use error::{library_version, Error, Result};
+pub use network::{network, DefaultPath, Network, Way};
 pub use path::{Evidence, Flags, Interface, InterfaceType, Path, Reason};
+pub use poll_watch::PollWatch;
 pub use stream::{Next, Paths};
 pub use target::Target;
-pub use watch::Watch;
+pub use watch::{StopHandle, Watch};

@@ -173,6 +173,13 @@ pub struct Interface {
     pub kind: InterfaceType,
 }
 
+impl Interface {
+    pub(crate) fn new(name: &[u8; 16], index: u32, kind: u32) -> Interface {
+        let length = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+        Interface { name: String::from_utf8_lossy(&name[..length]).into_owned(), index, kind: kind.into() }
+    }
+}
+
 /// What is known about the path to a host. The zone of a link-local address is the index of the interface.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -205,15 +212,11 @@ impl Path {
     }
 
     pub(crate) fn new(path: &sys::SCNetworkReachabilityPath) -> Path {
-        let length = path.interfaceName.iter().position(|&byte| byte == 0).unwrap_or(path.interfaceName.len());
         Path {
             flags: Flags(path.flags),
             reason: path.reason.into(),
-            interface: (path.interfaceIndex != 0).then(|| Interface {
-                name: String::from_utf8_lossy(&path.interfaceName[..length]).into_owned(),
-                index: path.interfaceIndex,
-                kind: path.interfaceType.into(),
-            }),
+            interface: (path.interfaceIndex != 0)
+                .then(|| Interface::new(&path.interfaceName, path.interfaceIndex, path.interfaceType)),
             destination: address_from(&path.destination),
             source: address_from(&path.source),
             gateway: address_from(&path.gateway),
@@ -224,9 +227,12 @@ impl Path {
     }
 }
 
-/// A line for people: "Reachable  dev eth0  via 10.0.0.1  src 10.0.0.2".
+/// A line for people: "Reachable  dev eth0  via 10.0.0.1  src 10.0.0.2". For a name that is not resolved: "Pending".
 impl fmt::Display for Path {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.reason == Reason::NamePending {
+            return write!(formatter, "Pending  ({})", self.reason); // the rest is the default path's
+        }
         write!(formatter, "{}", self.flags)?;
         if let Some(interface) = &self.interface {
             write!(formatter, "  dev {}", interface.name)?;

@@ -4,11 +4,13 @@
 use std::ffi::CString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr;
+use std::time::{Duration, Instant};
 
 use reachability_sys as sys;
 
 use crate::error::{text_of, Error, Result};
-use crate::path::{address_from, address_to, Path};
+use crate::path::{address_from, address_to, Path, Reason};
+use crate::poll_watch::PollWatch;
 use crate::stream::Paths;
 use crate::watch::Watch;
 
@@ -27,6 +29,10 @@ pub struct Target {
     source: Option<IpAddr>,
     interface: Option<String>,
     mark: u32,
+}
+
+fn is_known(path: &Path) -> bool {
+    path.reason != Reason::NamePending
 }
 
 impl Target {
@@ -67,21 +73,95 @@ impl Target {
         self
     }
 
-    /// Gets the path now, by a query to the kernel. Does not look up a name: the reason is then
-    /// [`Reason::NamePending`](crate::Reason::NamePending). Use [`Target::watch`] or [`Target::stream`] for names.
+    /// Gets the path now. For a name, waits at most 5 seconds for the first result of its look-up; then the reason is
+    /// [`Reason::NamePending`]. Blocks the thread: see [`Target::check_async`].
     ///
     /// # Errors
     /// The library's: an invalid argument, or an errno if the kernel could not be queried.
     pub fn check(&self) -> Result<Path> {
-        self.create()?.path()
+        self.check_within(Duration::from_secs(5))
     }
 
-    /// Watches the target: an iterator that blocks, with a descriptor for event loops.
+    /// The same as [`Target::check`], with another limit. Zero does not wait.
+    ///
+    /// # Errors
+    /// Those of [`Target::check`].
+    pub fn check_within(&self, timeout: Duration) -> Result<Path> {
+        let path = self.create()?.path()?;
+        self.follow(path, Instant::now().checked_add(timeout), is_known)
+    }
+
+    /// The same as [`Target::check`], for any executor, without a limit: give up by dropping the future.
+    ///
+    /// # Errors
+    /// Those of [`Target::check`].
+    pub async fn check_async(&self) -> Result<Path> {
+        let path = self.create()?.path()?;
+        self.follow_async(path, is_known).await
+    }
+
+    /// Waits until a packet can leave for the host. None: not within the timeout; zero does not wait. Blocks the thread:
+    /// see [`Target::wait_until_reachable_async`]. Reachable does not mean that the host responds: try to connect first,
+    /// and wait here if that fails.
+    ///
+    /// # Errors
+    /// Those of [`Target::watch`].
+    pub fn wait_until_reachable(&self, timeout: Duration) -> Result<Option<Path>> {
+        let path = self.create()?.path()?;
+        let path = self.follow(path, Instant::now().checked_add(timeout), Path::is_reachable)?;
+        Ok(path.is_reachable().then_some(path))
+    }
+
+    /// The same as [`Target::wait_until_reachable`], for any executor, without a limit: give up by dropping the future.
+    ///
+    /// # Errors
+    /// Those of [`Target::watch`].
+    pub async fn wait_until_reachable_async(&self) -> Result<Path> {
+        let path = self.create()?.path()?;
+        self.follow_async(path, Path::is_reachable).await
+    }
+
+    /// The first path that meets the condition, or the newest one at the end. No end: without limit.
+    fn follow(&self, mut path: Path, end: Option<Instant>, condition: fn(&Path) -> bool) -> Result<Path> {
+        if !condition(&path) {
+            let mut watch = self.watch()?;
+            while let Some(newer) = watch.wait_until(end)? {
+                path = newer;
+                if condition(&path) {
+                    break;
+                }
+            }
+        }
+        Ok(path)
+    }
+
+    async fn follow_async(&self, mut path: Path, condition: fn(&Path) -> bool) -> Result<Path> {
+        if !condition(&path) {
+            let mut paths = self.stream()?;
+            while let Some(newer) = paths.next().await {
+                path = newer?;
+                if condition(&path) {
+                    break;
+                }
+            }
+        }
+        Ok(path)
+    }
+
+    /// Watches the target: an iterator that blocks.
     ///
     /// # Errors
     /// The library's: an invalid argument, or an errno if the sockets could not be opened.
     pub fn watch(&self) -> Result<Watch> {
         Watch::new(self.create()?)
+    }
+
+    /// Watches the target: with a descriptor for an event loop.
+    ///
+    /// # Errors
+    /// The library's: an invalid argument, or an errno if the sockets could not be opened.
+    pub fn poll_watch(&self) -> Result<PollWatch> {
+        PollWatch::new(self.create()?)
     }
 
     /// Watches the target: an asynchronous stream for any executor.
@@ -93,6 +173,10 @@ impl Target {
     }
 
     fn create(&self) -> Result<RawTarget> {
+        self.create_with(sys::kSCNetworkReachabilityOptionNotifyPath)
+    }
+
+    pub(crate) fn create_with(&self, notify: u32) -> Result<RawTarget> {
         let c_string = |text: &String| CString::new(text.as_bytes()).map_err(|_| Error::INVALID_ARGUMENT);
         let interface = self.interface.as_ref().map(c_string).transpose()?;
         let source = self.source.map(address_to);
@@ -113,7 +197,7 @@ impl Target {
             localAddressLength: 0,
             remoteAddressLength: 0,
             routingMark: self.mark,
-            options: sys::kSCNetworkReachabilityOptionNotifyPath,
+            options: notify,
         };
         let target = unsafe { sys::SCNetworkReachabilityCreateWithOptions(ptr::null(), &options) };
         if target.is_null() {

@@ -1,45 +1,52 @@
 // SPDX-License-Identifier: MIT
-//! Watching a target on a thread, or in an event loop.
+//! Watching a target on a thread.
 
 use std::fmt;
 use std::net::IpAddr;
-use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reachability_sys as sys;
-
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::path::Path;
+use crate::subscription::{Shared, Subscription};
 use crate::target::RawTarget;
 
 /// Iterates over the paths to a target: first the current one, then each that differs from the last. If several changes
-/// come while the program is busy, it gets only the newest path. The iteration blocks, and ends only after an error.
+/// come while the program is busy, it gets only the newest path. The iteration blocks. It ends after an error, and when a
+/// [`StopHandle`] stops it.
 ///
-/// In an event loop, wait until the descriptor is readable, and then call [`Watch::next_change`] until it returns `None`.
-/// Do not read from the descriptor or close it.
+/// The library's one thread serves all watches: their number costs no descriptors.
 pub struct Watch {
-    target: RawTarget,
-    run_loop: sys::SCRunLoopRef,
-    last: Option<Path>,
-    has_failed: bool,
+    subscription: Subscription,
+    has_ended: bool,
 }
 
-// Any thread may make any call. Those that drive the run loop need `&mut self`.
-unsafe impl Send for Watch {}
-unsafe impl Sync for Watch {}
+/// Stops a [`Watch`] from another thread.
+#[derive(Clone)]
+pub struct StopHandle(Arc<Shared>);
+
+impl StopHandle {
+    /// Ends the iteration, and each wait of now and later.
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+impl fmt::Debug for StopHandle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("StopHandle")
+    }
+}
 
 impl Watch {
     pub(crate) fn new(target: RawTarget) -> Result<Watch> {
-        let run_loop = unsafe { sys::SCRunLoopCreate() };
-        if run_loop.is_null() {
-            return Err(Error::of_last_call());
-        }
-        let watch = Watch { target, run_loop, last: None, has_failed: false };
-        let mode = sys::kSCRunLoopDefaultMode.as_ptr().cast();
-        if unsafe { sys::SCNetworkReachabilityScheduleWithRunLoop(watch.target.0, run_loop, mode) } == 0 {
-            return Err(Error::of_last_call());
-        }
-        Ok(watch)
+        Ok(Watch { subscription: Subscription::new(target)?, has_ended: false })
+    }
+
+    /// What another thread stops this watch with.
+    #[must_use]
+    pub fn stop_handle(&self) -> StopHandle {
+        StopHandle(Arc::clone(&self.subscription.shared))
     }
 
     /// The newest path, if it differs from the last one that this watch returned. Does not wait.
@@ -47,29 +54,15 @@ impl Watch {
     /// # Errors
     /// The library's.
     pub fn next_change(&mut self) -> Result<Option<Path>> {
-        self.perform(0.0)?;
-        let path = self.target.last_path()?;
-        if self.last.as_ref() == Some(&path) {
-            return Ok(None);
-        }
-        self.last = Some(path.clone());
-        Ok(Some(path))
+        self.subscription.next_change(None)
     }
 
-    /// The next path, as the iterator returns it. None: it did not come in time.
+    /// The next path, as the iterator returns it. None: it did not come in time, or the watch is stopped.
     ///
     /// # Errors
     /// The library's.
     pub fn wait(&mut self, timeout: Duration) -> Result<Option<Path>> {
-        let end = Instant::now().checked_add(timeout); // None: never
-        loop {
-            let path = self.next_change()?;
-            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-            if path.is_some() || left == Some(Duration::ZERO) {
-                return Ok(path);
-            }
-            self.perform(left.map_or(-1.0, |left| left.as_secs_f64()))?;
-        }
+        self.wait_until(Instant::now().checked_add(timeout))
     }
 
     /// The path now. Queries the kernel, which takes some microseconds.
@@ -77,36 +70,24 @@ impl Watch {
     /// # Errors
     /// The library's.
     pub fn path(&self) -> Result<Path> {
-        self.target.path()
+        self.subscription.target.path()
     }
 
     /// The addresses of the host. Empty while its name is not resolved, and for the default path.
     #[must_use]
     pub fn addresses(&self) -> Vec<IpAddr> {
-        self.target.addresses()
+        self.subscription.target.addresses()
     }
 
-    /// Handles what is due. If nothing is, waits at most `seconds`; a negative number: without limit.
-    fn perform(&mut self, seconds: f64) -> Result<()> {
-        if unsafe { sys::SCRunLoopPerform(self.run_loop, seconds) } < 0 {
-            return Err(Error::of_last_call());
-        }
-        loop {
-            let changed = unsafe { sys::SCRunLoopCopyNextChange(self.run_loop, std::ptr::null_mut()) };
-            if changed.is_null() {
-                return Ok(());
-            }
-            unsafe { sys::SCNetworkReachabilityRelease(changed) };
-        }
-    }
-
-    fn wait_for_next(&mut self) -> Result<Path> {
-        loop {
-            if let Some(path) = self.next_change()? {
+    /// No end: without limit.
+    pub(crate) fn wait_until(&mut self, end: Option<Instant>) -> Result<Option<Path>> {
+        while !self.subscription.shared.is_stopped() {
+            let path = self.next_change()?;
+            if path.is_some() || !self.subscription.wait(end) {
                 return Ok(path);
             }
-            self.perform(-1.0)?;
         }
+        Ok(None)
     }
 }
 
@@ -114,40 +95,18 @@ impl Iterator for Watch {
     type Item = Result<Path>;
 
     fn next(&mut self) -> Option<Result<Path>> {
-        if self.has_failed {
+        if self.has_ended {
             return None;
         }
-        let result = self.wait_for_next();
-        self.has_failed = result.is_err();
-        Some(result)
-    }
-}
-
-impl AsRawFd for Watch {
-    fn as_raw_fd(&self) -> RawFd {
-        unsafe { sys::SCRunLoopGetFileDescriptor(self.run_loop) }
-    }
-}
-
-impl AsFd for Watch {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        unsafe { BorrowedFd::borrow_raw(self.as_raw_fd()) }
+        let result = self.wait_until(None);
+        self.has_ended = !matches!(result, Ok(Some(_)));
+        result.transpose()
     }
 }
 
 /// The text of `SCNetworkReachabilityGetDescription`.
 impl fmt::Debug for Watch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.target.description())
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        let mode = sys::kSCRunLoopDefaultMode.as_ptr().cast();
-        unsafe {
-            sys::SCNetworkReachabilityUnscheduleFromRunLoop(self.target.0, self.run_loop, mode);
-            sys::SCRunLoopRelease(self.run_loop);
-        }
+        formatter.write_str(&self.subscription.target.description())
     }
 }

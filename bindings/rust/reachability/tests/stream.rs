@@ -101,3 +101,15 @@ fn wakers_are_released_with_their_stream() {
     drop(waker);
     assert_eq!(Arc::strong_count(&unpark), 1);
 }
+
+#[test]
+fn task_waits_until_the_host_is_reachable() {
+    let _namespace = enter_namespace();
+    let target = Target::host("192.0.2.1");
+    let mut first = target.stream().unwrap();
+    assert!(!block_on(next(&mut first)).is_reachable());
+    ip(ADD);
+    assert!(block_on(target.wait_until_reachable_async()).unwrap().is_reachable());
+    assert!(block_on(target.check_async()).unwrap().is_reachable());
+    assert_ne!(block_on(Target::host("localhost").check_async()).unwrap().reason, Reason::NamePending);
+}

@@ -49,7 +49,7 @@ fn event_loop_waits_for_the_descriptor() {
         fn poll(descriptors: *mut PollDescriptor, count: u64, timeout: i32) -> i32;
     }
     let _namespace = enter_namespace();
-    let mut watch = Target::host("192.0.2.1").watch().unwrap();
+    let mut watch = Target::host("192.0.2.1").poll_watch().unwrap();
     assert!(!watch.next_change().unwrap().unwrap().is_reachable());
     assert_eq!(watch.next_change(), Ok(None));
     ip(ADD);
@@ -103,7 +103,8 @@ fn source_and_interface_count() {
 #[test]
 fn name_is_looked_up_while_it_is_watched() {
     let _namespace = enter_namespace();
-    assert_eq!(Target::host("name.invalid").check().unwrap().reason, Reason::NamePending);
+    let pending = Target::host("name.invalid").check_within(Duration::ZERO).unwrap();
+    assert_eq!((pending.reason, pending.to_string().as_str()), (Reason::NamePending, "Pending  (name pending)"));
     let mut watch = Target::host("name.invalid").watch().unwrap();
     let path = loop {
         let path = next(&mut watch);
@@ -122,21 +123,83 @@ fn error_has_the_code_and_its_text() {
     for host in ["x".repeat(1025), String::new(), "a\0b".into()] {
         let error = Target::host(host).check().unwrap_err();
         assert_eq!((error.code(), error.raw_os_error()), (1002, None));
-        assert_eq!(error.to_string(), "Invalid argument");
+        assert!(!error.detail().is_empty());
+        assert_eq!(error.to_string(), format!("Invalid argument: {}", error.detail()));
         assert_eq!(io::Error::from(error).kind(), io::ErrorKind::InvalidInput);
     }
     assert!(Target::host("example.com").source([127, 0, 0, 1]).watch().is_err());
 }
 
+fn entries(folder: &str) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
 #[test]
 fn descriptors_are_closed() {
     let _namespace = enter_namespace();
-    let count = || std::fs::read_dir("/proc/self/fd").unwrap().count();
-    let before = count();
+    let before = entries("/proc/self/fd");
     for _ in 0..10 {
         next(&mut Target::host("192.0.2.1").watch().unwrap());
+        Target::host("192.0.2.1").poll_watch().unwrap().next_change().unwrap();
     }
-    assert!(count() <= before);
+    assert!(entries("/proc/self/fd") < before + 20);
+}
+
+#[test]
+fn ten_thousand_watches_need_few_descriptors_and_one_thread() {
+    let _namespace = enter_namespace();
+    ip(ADD);
+    let (descriptors, threads) = (entries("/proc/self/fd"), entries("/proc/self/task"));
+    let mut watches: Vec<Watch> =
+        (0..10_000u32).map(|number| Target::address((0xC000_0200 + number).to_be_bytes()).watch().unwrap()).collect();
+    assert!(watches.iter_mut().all(|watch| next(watch).is_reachable()));
+    assert!(entries("/proc/self/fd") < descriptors + 20);
+    assert!(entries("/proc/self/task") <= threads + 1);
+    ip(DELETE);
+    assert!(!watches.iter_mut().any(|watch| next(watch).is_reachable()));
+}
+
+#[test]
+fn another_thread_stops_the_iteration() {
+    let _namespace = enter_namespace();
+    let mut watch = Target::host("192.0.2.1").watch().unwrap();
+    let handle = watch.stop_handle();
+    next(&mut watch);
+    let thread = thread::spawn(move || watch.count());
+    handle.stop();
+    assert_eq!(thread.join().unwrap(), 0);
+}
+
+#[test]
+fn stopped_watch_ends_at_once() {
+    let _namespace = enter_namespace();
+    let mut watch = Target::host("192.0.2.1").watch().unwrap();
+    watch.stop_handle().stop();
+    assert_eq!(watch.wait(PATIENCE), Ok(None));
+    assert!(watch.next().is_none());
+}
+
+#[test]
+fn wait_ends_when_the_host_becomes_reachable() {
+    let _namespace = enter_namespace();
+    let target = Target::host("192.0.2.1");
+    assert_eq!(target.wait_until_reachable(Duration::ZERO), Ok(None));
+    assert_eq!(target.wait_until_reachable(Duration::from_millis(1)), Ok(None));
+    let waits = thread::spawn(move || target.wait_until_reachable(PATIENCE));
+    ip(ADD);
+    assert!(waits.join().unwrap().unwrap().unwrap().is_reachable());
+}
+
+#[test]
+fn network_has_the_ways() {
+    let _namespace = enter_namespace();
+    assert!(reachability::network().unwrap().ways.is_empty());
+    ip(ADD);
+    let network = reachability::network().unwrap();
+    assert!(network.ipv4.is_reachable() && !network.ipv6.is_reachable() && network.ways_are_complete);
+    assert_eq!(network.ways.len(), 1);
+    assert_eq!(network.ways[0].interface.name, "e0");
+    assert_eq!(network.ways[0].ipv4.gateway, Some([10, 0, 0, 1].into()));
 }
 
 #[test]

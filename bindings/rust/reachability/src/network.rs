@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+//! All default paths of a network namespace.
+
+use std::mem::size_of;
+use std::net::IpAddr;
+
+use reachability_sys as sys;
+
+use crate::error::{Error, Result};
+use crate::path::{address_from, Evidence, Flags, Interface, InterfaceType, Reason};
+use crate::target::{RawTarget, Target};
+
+/// The way of packets of one family for which only a default route matches.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct DefaultPath {
+    /// Apple's bits.
+    pub flags: Flags,
+    /// Why packets cannot leave.
+    pub reason: Reason,
+    /// 0: none, or not known.
+    pub interface_index: u32,
+    /// Of the default route. The kernel prefers the smaller.
+    pub metric: u32,
+    /// The source address of packets.
+    pub source: Option<IpAddr>,
+    /// None: on-link.
+    pub gateway: Option<IpAddr>,
+}
+
+/// An interface that is up, has a carrier, and has a usable default path in one family or in both.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Way {
+    /// The interface.
+    pub interface: Interface,
+    /// The default path of IPv4 out of this interface.
+    pub ipv4: DefaultPath,
+    /// The default path of IPv6 out of this interface.
+    pub ipv6: DefaultPath,
+    /// For a tunnel, the types of the interfaces that carry its packets, as far as the kernel shows.
+    pub ipv4_carrier_types: Vec<InterfaceType>,
+    /// The same for IPv6.
+    pub ipv6_carrier_types: Vec<InterfaceType>,
+}
+
+/// All default paths of a network namespace, and its name servers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Network {
+    /// The way that the kernel chooses for IPv4.
+    pub ipv4: DefaultPath,
+    /// The way that the kernel chooses for IPv6.
+    pub ipv6: DefaultPath,
+    /// First the way that the kernel chooses for IPv4, then the one for IPv6, then all others by metric.
+    pub ways: Vec<Way>,
+    /// False: only the ways that the kernel chooses are known.
+    pub ways_are_complete: bool,
+    /// At most three: those of `/etc/resolv.conf`, or those that systemd-resolved uses.
+    pub name_servers: Vec<IpAddr>,
+    /// Whether a packet can leave for at least one.
+    pub name_server_is_reachable: bool,
+    /// The source of all this.
+    pub evidence: Evidence,
+}
+
+/// All default paths of the calling thread's network namespace now, by queries to the kernel: two for each interface.
+///
+/// # Errors
+/// The library's: an errno if the kernel could not be queried, or `/etc/resolv.conf` not read.
+pub fn network() -> Result<Network> {
+    read(&Target::default_path().create_with(sys::kSCNetworkReachabilityOptionNotifyNetwork)?)
+}
+
+fn read(target: &RawTarget) -> Result<Network> {
+    let mut ways: Vec<sys::SCNetworkReachabilityWay> = Vec::new();
+    loop {
+        // All zeros is a valid value of these structures of integers.
+        let mut network: sys::SCNetworkReachabilityNetwork = unsafe { std::mem::zeroed() };
+        network.size = size_of::<sys::SCNetworkReachabilityNetwork>();
+        let (way_size, capacity) = (size_of::<sys::SCNetworkReachabilityWay>(), ways.len());
+        let has_read = unsafe {
+            sys::SCNetworkReachabilityGetNetwork(target.0, &mut network, ways.as_mut_ptr(), way_size, capacity)
+        };
+        if has_read == 0 {
+            return Err(Error::of_last_call());
+        }
+        let count = network.wayCount as usize;
+        if count <= capacity {
+            return Ok(Network::new(&network, &ways[..count]));
+        }
+        ways = vec![unsafe { std::mem::zeroed() }; count];
+    }
+}
+
+impl Network {
+    fn new(network: &sys::SCNetworkReachabilityNetwork, ways: &[sys::SCNetworkReachabilityWay]) -> Network {
+        let servers = network.nameServers.iter().take(network.nameServerCount as usize);
+        Network {
+            ipv4: DefaultPath::new(&network.ipv4),
+            ipv6: DefaultPath::new(&network.ipv6),
+            ways: ways.iter().map(Way::new).collect(),
+            ways_are_complete: network.waysAreComplete != 0,
+            name_servers: servers.filter_map(address_from).collect(),
+            name_server_is_reachable: network.nameServerIsReachable != 0,
+            evidence: network.evidence.into(),
+        }
+    }
+}
+
+impl Way {
+    fn new(way: &sys::SCNetworkReachabilityWay) -> Way {
+        Way {
+            interface: Interface::new(&way.interfaceName, way.interfaceIndex, way.interfaceType),
+            ipv4: DefaultPath::new(&way.ipv4),
+            ipv6: DefaultPath::new(&way.ipv6),
+            ipv4_carrier_types: types(way.ipv4CarrierTypes),
+            ipv6_carrier_types: types(way.ipv6CarrierTypes),
+        }
+    }
+}
+
+impl DefaultPath {
+    fn new(path: &sys::SCNetworkReachabilityDefaultPath) -> DefaultPath {
+        DefaultPath {
+            flags: Flags(path.flags),
+            reason: path.reason.into(),
+            interface_index: path.interfaceIndex,
+            metric: path.metric,
+            source: address_from(&path.source),
+            gateway: address_from(&path.gateway),
+        }
+    }
+
+    /// Whether a packet can leave this way.
+    #[must_use]
+    pub fn is_reachable(&self) -> bool {
+        self.flags.contains(Flags::REACHABLE)
+    }
+}
+
+fn types(bits: u32) -> Vec<InterfaceType> {
+    (0..32).filter(|number| bits & 1 << number != 0).map(InterfaceType::from).collect()
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//! Watching a target in an event loop, by a descriptor.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::os::unix::io::{AsFd, AsRawFd, BorrowedFd, RawFd};
+
+use reachability_sys as sys;
+
+use crate::error::{Error, Result};
+use crate::path::Path;
+use crate::target::RawTarget;
+
+/// A watch for event loops such as mio's, with descriptors of its own. Wait until its descriptor is readable, and then call
+/// [`PollWatch::next_change`] until it returns `None`. Do not read from the descriptor or close it.
+pub struct PollWatch {
+    target: RawTarget,
+    run_loop: sys::SCRunLoopRef,
+    last: Option<Path>,
+}
+
+// Any thread may make any call. Those that drive the run loop need `&mut self`.
+unsafe impl Send for PollWatch {}
+unsafe impl Sync for PollWatch {}
+
+impl PollWatch {
+    pub(crate) fn new(target: RawTarget) -> Result<PollWatch> {
+        let run_loop = unsafe { sys::SCRunLoopCreate() };
+        if run_loop.is_null() {
+            return Err(Error::of_last_call());
+        }
+        let watch = PollWatch { target, run_loop, last: None };
+        let mode = sys::kSCRunLoopDefaultMode.as_ptr().cast();
+        if unsafe { sys::SCNetworkReachabilityScheduleWithRunLoop(watch.target.0, run_loop, mode) } == 0 {
+            return Err(Error::of_last_call());
+        }
+        Ok(watch)
+    }
+
+    /// The newest path, if it differs from the last one that this watch returned. Does not wait.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn next_change(&mut self) -> Result<Option<Path>> {
+        self.perform()?;
+        let path = self.target.last_path()?;
+        if self.last.as_ref() == Some(&path) {
+            return Ok(None);
+        }
+        self.last = Some(path.clone());
+        Ok(Some(path))
+    }
+
+    /// The path now. Queries the kernel, which takes some microseconds.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn path(&self) -> Result<Path> {
+        self.target.path()
+    }
+
+    /// The addresses of the host. Empty while its name is not resolved, and for the default path.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<IpAddr> {
+        self.target.addresses()
+    }
+
+    /// Handles what is due, without a wait.
+    fn perform(&mut self) -> Result<()> {
+        if unsafe { sys::SCRunLoopPerform(self.run_loop, 0.0) } < 0 {
+            return Err(Error::of_last_call());
+        }
+        loop {
+            let changed = unsafe { sys::SCRunLoopCopyNextChange(self.run_loop, std::ptr::null_mut()) };
+            if changed.is_null() {
+                return Ok(());
+            }
+            unsafe { sys::SCNetworkReachabilityRelease(changed) };
+        }
+    }
+}
+
+impl AsRawFd for PollWatch {
+    fn as_raw_fd(&self) -> RawFd {
+        unsafe { sys::SCRunLoopGetFileDescriptor(self.run_loop) }
+    }
+}
+
+impl AsFd for PollWatch {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        unsafe { BorrowedFd::borrow_raw(self.as_raw_fd()) }
+    }
+}
+
+/// The text of `SCNetworkReachabilityGetDescription`.
+impl fmt::Debug for PollWatch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.target.description())
+    }
+}
+
+impl Drop for PollWatch {
+    fn drop(&mut self) {
+        let mode = sys::kSCRunLoopDefaultMode.as_ptr().cast();
+        unsafe {
+            sys::SCNetworkReachabilityUnscheduleFromRunLoop(self.target.0, self.run_loop, mode);
+            sys::SCRunLoopRelease(self.run_loop);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+//! A scheduled target. The library's one thread says when its path may have changed, to a task or to a thread that waits.
+
+use std::os::raw::c_void;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::Instant;
+
+use reachability_sys as sys;
+
+use crate::error::{Error, Result};
+use crate::path::Path;
+use crate::target::RawTarget;
+
+#[derive(Default)]
+struct State {
+    is_unchanged: bool,
+    is_stopped: bool,
+    waker: Option<Waker>,
+}
+
+/// What the library's thread and those that wait share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.lock().is_stopped
+    }
+
+    /// Ends the waits of now and later.
+    pub fn stop(&self) {
+        self.lock().is_stopped = true;
+        self.changed.notify_all();
+    }
+}
+
+/// On the library's thread. The target's context keeps `info` alive meanwhile.
+unsafe extern "C" fn changed(_: sys::SCNetworkReachabilityRef, _: sys::SCNetworkReachabilityFlags, info: *mut c_void) {
+    let shared = &*info.cast::<Shared>();
+    let waker = {
+        let mut state = shared.lock();
+        state.is_unchanged = false;
+        state.waker.take()
+    };
+    shared.changed.notify_all();
+    if let Some(waker) = waker {
+        // No panic may leave this function. The executor reports its own.
+        drop(catch_unwind(AssertUnwindSafe(|| waker.wake())));
+    }
+}
+
+unsafe extern "C" fn release_shared(info: *const c_void) {
+    drop(Arc::from_raw(info.cast::<Shared>()));
+}
+
+/// Runs on the library's thread, and makes the callback there.
+unsafe extern "C" fn perform_here(_: *mut c_void, work: sys::SCSchedulerWork, argument: *mut c_void) {
+    work(argument);
+}
+
+pub(crate) struct Subscription {
+    pub target: RawTarget,
+    pub shared: Arc<Shared>,
+    last: Option<Path>,
+}
+
+impl Subscription {
+    pub fn new(target: RawTarget) -> Result<Subscription> {
+        let shared = Arc::new(Shared::default());
+        let info = Arc::into_raw(Arc::clone(&shared));
+        let mut context = sys::SCNetworkReachabilityContext {
+            version: 0,
+            info: info as *mut c_void,
+            retain: None,
+            release: Some(release_shared),
+            copyDescription: None,
+        };
+        if unsafe { sys::SCNetworkReachabilitySetCallback(target.0, Some(changed), &mut context) } == 0 {
+            let error = Error::of_last_call();
+            drop(unsafe { Arc::from_raw(info) });
+            return Err(error);
+        }
+        let scheduler = sys::SCNetworkReachabilityScheduler {
+            version: 0,
+            info: ptr::null_mut(),
+            retain: None,
+            release: None,
+            perform: Some(perform_here),
+        };
+        if unsafe { sys::SCNetworkReachabilitySetScheduler(target.0, &scheduler) } == 0 {
+            return Err(Error::of_last_call());
+        }
+        Ok(Subscription { target, shared, last: None })
+    }
+
+    /// The newest path, if it differs from the last one that this returned. Without one, the waker is kept for the next
+    /// change.
+    pub fn next_change(&mut self, waker: Option<&Waker>) -> Result<Option<Path>> {
+        loop {
+            {
+                let mut state = self.shared.lock();
+                if state.is_unchanged {
+                    state.waker = waker.cloned();
+                    return Ok(None);
+                }
+                state.is_unchanged = true; // before the path is read: what comes then is a change
+            }
+            let path = self.target.last_path()?;
+            if self.last.as_ref() != Some(&path) {
+                self.last = Some(path.clone());
+                return Ok(Some(path));
+            }
+        }
+    }
+
+    /// Blocks until the path may have changed, or the watch is stopped. Returns false if the end comes before.
+    pub fn wait(&self, end: Option<Instant>) -> bool {
+        let mut state = self.shared.lock();
+        while state.is_unchanged && !state.is_stopped {
+            state = match end.map(|end| end.saturating_duration_since(Instant::now())) {
+                None => self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(left) if left.is_zero() => return false,
+                Some(left) => self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
+            };
+        }
+        true
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        // A callback that has begun may finish later. The context has a reference of its own.
+        unsafe { sys::SCNetworkReachabilitySetScheduler(self.target.0, ptr::null()) };
+    }
+}
