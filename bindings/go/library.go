@@ -10,7 +10,8 @@ package reachability
 
 // Go may not pass a structure that points to Go memory.
 static SCNetworkReachabilityRef create_target(const char *name, const struct sockaddr_storage *local,
-                                              const struct sockaddr_storage *remote, const char *interface, uint32_t mark)
+                                              const struct sockaddr_storage *remote, const char *interface, uint32_t mark,
+                                              uint32_t notify)
 {
 	SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
 
@@ -19,7 +20,7 @@ static SCNetworkReachabilityRef create_target(const char *name, const struct soc
 	options.remoteAddress = (const struct sockaddr *)remote;
 	options.interfaceName = interface;
 	options.routingMark = mark;
-	options.options = kSCNetworkReachabilityOptionNotifyPath;
+	options.options = notify;
 	return SCNetworkReachabilityCreateWithOptions(NULL, &options);
 }
 
@@ -42,12 +43,17 @@ import (
 
 // An Error is a call of the library that failed.
 type Error struct {
-	Call string // the name of the C function
-	Code int    // the value of SCError: an errno below 1000, or a kSCStatus... constant
+	Call   string // the name of the C function
+	Code   int    // the value of SCError: an errno below 1000, or a kSCStatus... constant
+	Detail string // which argument is wrong, and why; it can be empty
 }
 
 func (e *Error) Error() string {
-	return e.Call + ": " + C.GoString(C.SCErrorString(C.int(e.Code)))
+	text := e.Call + ": " + C.GoString(C.SCErrorString(C.int(e.Code)))
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	return text
 }
 
 // Unwrap returns the errno, if the code is one: errors.Is(err, syscall.EPERM) works.
@@ -71,7 +77,7 @@ func try(name string, call func() bool) error {
 	if call() {
 		return nil
 	}
-	return &Error{name, int(C.SCError())}
+	return &Error{name, int(C.SCError()), C.GoString(C.SCErrorDetail())}
 }
 
 // textOf returns what a call writes that works as snprintf(3) does.
@@ -104,11 +110,17 @@ func cString(text string) *C.char {
 	return C.CString(text)
 }
 
+// What makes a target call back, besides other flags.
+const (
+	notifyPath    = C.kSCNetworkReachabilityOptionNotifyPath
+	notifyNetwork = C.kSCNetworkReachabilityOptionNotifyNetwork
+)
+
 // A target is a C target.
 type target struct{ ref C.SCNetworkReachabilityRef }
 
 // newTarget makes the C target: for a name, or for an address if `local` or `remote` is valid. The caller releases it.
-func newTarget(name string, local, remote netip.Addr, device string, mark uint32) (target, error) {
+func newTarget(name string, local, remote netip.Addr, device string, mark, notify uint32) (target, error) {
 	cName, cDevice := cString(name), cString(device)
 	defer C.free(unsafe.Pointer(cName))
 	defer C.free(unsafe.Pointer(cDevice))
@@ -122,7 +134,7 @@ func newTarget(name string, local, remote netip.Addr, device string, mark uint32
 	}
 	var t target
 	err = try("SCNetworkReachabilityCreateWithOptions", func() bool {
-		t.ref = C.create_target(cName, cLocal, cRemote, cDevice, C.uint32_t(mark))
+		t.ref = C.create_target(cName, cLocal, cRemote, cDevice, C.uint32_t(mark), C.uint32_t(notify))
 		return t.ref != nil
 	})
 	return t, err
@@ -176,30 +188,29 @@ func (l runLoop) unschedule(t target) {
 	C.SCNetworkReachabilityUnscheduleFromRunLoop(t.ref, l.ref, mode)
 }
 
-// perform handles what is due, and does not wait.
-func (l runLoop) perform() error {
+// perform handles what is due, and does not wait. It calls back for each target that has changed.
+func (l runLoop) perform(changed func(target)) error {
 	err := try("SCRunLoopPerform", func() bool { return C.SCRunLoopPerform(l.ref, 0) >= 0 })
 	if err != nil {
 		return err
 	}
-	for changed := C.SCRunLoopCopyNextChange(l.ref, nil); changed != nil; {
-		C.SCNetworkReachabilityRelease(changed)
-		changed = C.SCRunLoopCopyNextChange(l.ref, nil)
+	for {
+		ref := C.SCRunLoopCopyNextChange(l.ref, nil)
+		if ref == nil {
+			return nil
+		}
+		changed(target{ref})
+		C.SCNetworkReachabilityRelease(ref)
 	}
-	return nil
 }
 
 func (l runLoop) isReadable() bool { return C.is_readable(C.int(l.descriptor())) != 0 }
 
 func goPath(path *C.SCNetworkReachabilityPath) Path {
 	return Path{
-		Flags:  Flags(path.flags),
-		Reason: Reason(path.reason),
-		Interface: Interface{
-			Name:  C.GoString(&path.interfaceName[0]),
-			Index: int(path.interfaceIndex),
-			Type:  InterfaceType(path.interfaceType),
-		},
+		Flags:       Flags(path.flags),
+		Reason:      Reason(path.reason),
+		Interface:   goInterface(&path.interfaceName, C.uint32_t(path.interfaceIndex), C.uint32_t(path.interfaceType)),
 		Destination: goAddress(&path.destination),
 		Source:      goAddress(&path.source),
 		Gateway:     goAddress(&path.gateway),

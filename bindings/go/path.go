@@ -96,8 +96,12 @@ type Path struct {
 // IsReachable reports whether a packet can leave for the host now. It is false while the host's name is not resolved.
 func (p Path) IsReachable() bool { return p.Flags&Reachable != 0 && p.Reason != ReasonNamePending }
 
-// String returns a line for people: "Reachable  dev eth0  via 10.0.0.1  src 10.0.0.2".
+// String returns a line for people: "Reachable  dev eth0  via 10.0.0.1  src 10.0.0.2". For a name that is not resolved:
+// "Pending".
 func (p Path) String() string {
+	if p.Reason == ReasonNamePending {
+		return "Pending  (" + p.Reason.String() + ")" // the rest is the default path's
+	}
 	parts := []string{p.Flags.String()}
 	if p.Interface.Index != 0 {
 		parts = append(parts, "dev "+p.Interface.Name)

@@ -21,10 +21,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"os"
 	"strings"
-	"syscall"
-	"time"
 )
 
 // A Target is what to watch or check. The zero value is the default path.
@@ -56,7 +53,7 @@ func (t Target) newTarget() (target, error) {
 			}
 		}
 	}
-	return newTarget(name, t.Source, remote, t.Interface, t.Mark)
+	return newTarget(name, t.Source, remote, t.Interface, t.Mark, notifyPath)
 }
 
 // Check returns the path to a host now: see Target.Check.
@@ -64,6 +61,11 @@ func Check(ctx context.Context, host string) (Path, error) { return Target{Host:
 
 // Watch watches a host: see Target.Watch.
 func Watch(ctx context.Context, host string) (*Watcher, error) { return Target{Host: host}.Watch(ctx) }
+
+// WaitUntilReachable waits until a packet can leave for a host: see Target.WaitUntilReachable.
+func WaitUntilReachable(ctx context.Context, host string) (Path, error) {
+	return Target{Host: host}.WaitUntilReachable(ctx)
+}
 
 // Check returns the path now. For a name, it waits for the first result of the look-up, or until the context is done.
 func (t Target) Check(ctx context.Context) (Path, error) {
@@ -76,6 +78,17 @@ func (t Target) Check(ctx context.Context) (Path, error) {
 	if err != nil || path.Reason != ReasonNamePending {
 		return path, err
 	}
+	return t.follow(ctx, func(path Path) bool { return path.Reason != ReasonNamePending })
+}
+
+// WaitUntilReachable waits until a packet can leave, or until the context is done. Reachable does not mean that the host
+// responds: try to connect first, and wait here if that fails.
+func (t Target) WaitUntilReachable(ctx context.Context) (Path, error) {
+	return t.follow(ctx, Path.IsReachable)
+}
+
+// follow returns the first path that meets the condition.
+func (t Target) follow(ctx context.Context, condition func(Path) bool) (Path, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watcher, err := t.Watch(ctx)
@@ -83,7 +96,7 @@ func (t Target) Check(ctx context.Context) (Path, error) {
 		return Path{}, err
 	}
 	for path := range watcher.Paths() {
-		if path.Reason != ReasonNamePending {
+		if condition(path) {
 			return path, nil
 		}
 	}
@@ -92,9 +105,11 @@ func (t Target) Check(ctx context.Context) (Path, error) {
 
 // A Watcher watches a target until its context is done.
 type Watcher struct {
-	paths chan Path
-	ended chan struct{} // closed before paths
-	err   error         // written before ended is closed
+	target  target
+	changed chan struct{} // has an element when the hub has seen a change
+	paths   chan Path
+	ended   chan struct{} // closed before paths
+	err     error         // written before ended is closed
 }
 
 // Paths returns the channel of paths: first the current path, then each that differs from the last. If several changes come
@@ -115,96 +130,57 @@ func (w *Watcher) Err() error {
 // Watch watches the target until the context is done. A name is looked up in the background: until the first result the
 // reason is ReasonNamePending, and the flags are those of the default path.
 //
-// A goroutine waits in Go's poller for the descriptor of the target's run loop. It needs no thread.
+// All watchers of a process share one run loop, for which one goroutine waits in Go's poller. So the number of watchers needs
+// no descriptors and no threads; each has a goroutine.
 func (t Target) Watch(ctx context.Context) (*Watcher, error) {
 	cTarget, err := t.newTarget()
 	if err != nil {
 		return nil, err
 	}
-	loop, err := newRunLoop()
+	w := &Watcher{
+		target:  cTarget,
+		changed: make(chan struct{}, 1),
+		paths:   make(chan Path, 1),
+		ended:   make(chan struct{}),
+	}
+	h, err := join(w)
 	if err != nil {
 		cTarget.release()
 		return nil, err
 	}
-	file, err := pollable(loop.descriptor())
-	if err == nil {
-		if err = loop.schedule(cTarget); err != nil {
-			file.Close()
-		}
-	}
-	if err != nil {
-		cTarget.release()
-		loop.release()
-		return nil, err
-	}
-	w := &Watcher{paths: make(chan Path, 1), ended: make(chan struct{})}
 	go func() {
-		w.err = w.run(ctx, cTarget, loop, file)
-		file.Close()
-		loop.unschedule(cTarget)
+		w.err = w.run(ctx, h)
+		h.leave(w)
 		cTarget.release()
-		loop.release()
 		close(w.ended)
 		close(w.paths)
 	}()
 	return w, nil
 }
 
-// pollable returns a copy of a descriptor for Go's poller. Closing the copy does not close the descriptor.
-func pollable(descriptor int) (*os.File, error) {
-	duplicate, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(descriptor), syscall.F_DUPFD_CLOEXEC, 0)
-	if errno != 0 {
-		return nil, os.NewSyscallError("fcntl", errno)
-	}
-	if err := syscall.SetNonblock(int(duplicate), true); err != nil { // otherwise NewFile does not use the poller
-		syscall.Close(int(duplicate))
-		return nil, os.NewSyscallError("fcntl", err)
-	}
-	return os.NewFile(duplicate, "SCRunLoop"), nil
-}
-
 // run sends paths until the context is done, and returns why it ended.
-func (w *Watcher) run(ctx context.Context, cTarget target, loop runLoop, file *os.File) error {
-	go func() {
-		select {
-		case <-ctx.Done():
-			file.SetReadDeadline(time.Unix(1, 0)) // ends the wait
-		case <-w.ended:
-		}
-	}()
-	conn, err := file.SyscallConn()
-	if err != nil {
+func (w *Watcher) run(ctx context.Context, h *hub) error {
+	if err := h.perform(); err != nil {
 		return err
 	}
-	var failure error
 	var sent, received Path
-	// Called again each time the descriptor becomes readable. Go's poller reports only that, so this goes on until it is not
-	// readable. While the network changes all the time, that can take long: the receiver gets the paths meanwhile.
-	err = conn.Read(func(uintptr) bool {
-		for {
-			var path Path
-			if failure = loop.perform(); failure == nil {
-				path, failure = cTarget.lastPath()
-			}
-			if failure == nil && path != sent {
-				received = w.replace(path, sent, received)
-				sent = path
-			}
-			if failure != nil || ctx.Err() != nil {
-				return true
-			}
-			if !loop.isReadable() {
-				return false
-			}
+	for {
+		path, err := w.target.lastPath()
+		if err != nil {
+			return err
 		}
-	})
-	if failure != nil {
-		return failure
+		if path != sent {
+			received = w.replace(path, sent, received)
+			sent = path
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-h.ended:
+			return h.err
+		case <-w.changed:
+		}
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
 }
 
 // replace sends a path instead of the last one, `sent`, if that has not been received, and returns what was received last.

@@ -125,20 +125,92 @@ func TestSlowReceiverGetsOnlyTheNewestPath(t *testing.T) {
 	}
 }
 
-func TestManyWatchersNeedNoThreads(t *testing.T) {
+func entries(t *testing.T, folder string) int {
+	t.Helper()
+	found, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(found)
+}
+
+func TestTenThousandWatchersNeedFewDescriptorsAndNoThreads(t *testing.T) {
 	withRoute(t)
-	const count = 100
-	var watchers [count]*Watcher
+	const count = 10000
+	descriptors, threads := entries(t, "/proc/self/fd"), entries(t, "/proc/self/task")
+	watchers := make([]*Watcher, count)
 	for i := range watchers {
-		watchers[i], _ = start(t, Target{Host: fmt.Sprintf("192.0.2.%d", i+1)})
+		watchers[i], _ = start(t, Target{Host: fmt.Sprintf("192.0.%d.%d", 2+i/250, i%250+1)})
+	}
+	for i := range watchers {
 		expect(t, watchers[i], true)
 	}
 	ip(t, "route del default")
 	for i := range watchers {
 		expect(t, watchers[i], false)
 	}
-	if threads, err := os.ReadDir("/proc/self/task"); err != nil || len(threads) > count/2 {
-		t.Errorf("%d threads, %v", len(threads), err)
+	if now := entries(t, "/proc/self/fd"); now >= descriptors+20 {
+		t.Errorf("%d descriptors, before: %d", now, descriptors)
+	}
+	// Go makes a thread for each call of C that runs at the time, about as many as there are processors.
+	if now := entries(t, "/proc/self/task"); now > threads+10 {
+		t.Errorf("%d threads, before: %d", now, threads)
+	}
+}
+
+func TestWatchersComeAndGoWhileOthersWait(t *testing.T) {
+	withRoute(t)
+	for round := 0; round < 50; round++ {
+		first, cancel := start(t, Target{Host: "192.0.2.1"})
+		second, cancelSecond := start(t, Target{Host: "192.0.2.2"})
+		expect(t, first, true)
+		expect(t, second, true)
+		cancel()
+		ip(t, "route del default")
+		expect(t, second, false)
+		ip(t, "route add default via 10.0.0.1")
+		cancelSecond()
+	}
+}
+
+func TestWaitEndsWhenTheHostBecomesReachable(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if _, err := WaitUntilReachable(ctx, "192.0.2.1"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	waits := make(chan error)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		_, err := WaitUntilReachable(ctx, "192.0.2.1")
+		waits <- err
+	}()
+	withRoute(t)
+	if err := <-waits; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNetworkHasTheWays(t *testing.T) {
+	if network, err := CurrentNetwork(); err != nil || len(network.Ways) != 0 || network.IPv4.IsReachable() {
+		t.Errorf("%+v, %v", network, err)
+	}
+	withRoute(t)
+	network, err := CurrentNetwork()
+	if err != nil || len(network.Ways) != 1 || !network.IPv4.IsReachable() || !network.WaysAreComplete {
+		t.Fatalf("%+v, %v", network, err)
+	}
+	way := network.Ways[0]
+	if way.Interface.Name != "e0" || way.IPv4.Gateway != netip.MustParseAddr("10.0.0.1") || way.IPv6.IsReachable() {
+		t.Errorf("%+v", way)
+	}
+}
+
+func TestNameThatIsNotResolvedIsPending(t *testing.T) {
+	path := Path{Flags: Reachable, Reason: ReasonNamePending}
+	if path.IsReachable() || path.String() != "Pending  (name pending)" {
+		t.Error(path)
 	}
 }
 
@@ -218,13 +290,14 @@ func TestSourceAndInterfaceCount(t *testing.T) {
 func TestErrorHasTheCodeAndItsText(t *testing.T) {
 	_, err := Check(context.Background(), strings.Repeat("x", 1025))
 	var failed *Error
-	if !errors.As(err, &failed) || failed.Code != 1002 || !strings.HasSuffix(err.Error(), ": Invalid argument") {
+	if !errors.As(err, &failed) || failed.Code != 1002 || failed.Detail == "" ||
+		!strings.HasSuffix(err.Error(), ": Invalid argument: "+failed.Detail) {
 		t.Error(err)
 	}
 	if _, err := Watch(context.Background(), "a\x00b"); err == nil {
 		t.Error("no error for a NUL")
 	}
-	if err := error(&Error{"SCRunLoopPerform", int(syscall.EBUSY)}); !errors.Is(err, syscall.EBUSY) {
+	if err := error(&Error{Call: "SCRunLoopPerform", Code: int(syscall.EBUSY)}); !errors.Is(err, syscall.EBUSY) {
 		t.Error(err)
 	}
 }

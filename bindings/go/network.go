@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+
+package reachability
+
+/*
+#include <reachability/reachability.h>
+*/
+import "C"
+
+import (
+	"net/netip"
+	"unsafe"
+)
+
+// A DefaultPath is the way of packets of one family for which only a default route matches.
+type DefaultPath struct {
+	Flags          Flags
+	Reason         Reason
+	InterfaceIndex int        // 0: none, or not known
+	Metric         uint32     // of the default route; the kernel prefers the smaller
+	Source         netip.Addr // zero: not known
+	Gateway        netip.Addr // zero: none
+}
+
+// IsReachable reports whether a packet can leave this way.
+func (p DefaultPath) IsReachable() bool { return p.Flags&Reachable != 0 }
+
+// A Way is an interface that is up, has a carrier, and has a usable default path in one family or in both.
+type Way struct {
+	Interface    Interface
+	IPv4         DefaultPath // out of this interface
+	IPv6         DefaultPath
+	IPv4Carriers []InterfaceType // of a tunnel: what carries its packets, as far as the kernel shows
+	IPv6Carriers []InterfaceType
+}
+
+// A Network has all default paths of a network namespace, and its name servers.
+type Network struct {
+	IPv4                  DefaultPath // the way that the kernel chooses
+	IPv6                  DefaultPath
+	Ways                  []Way // first the kernel's choice for IPv4, then that for IPv6, then all others by metric
+	WaysAreComplete       bool  // false: only the ways that the kernel chooses are known
+	NameServers           []netip.Addr
+	NameServerIsReachable bool // a packet can leave for at least one
+	Evidence              Evidence
+}
+
+// CurrentNetwork returns all default paths of the calling thread's network namespace now. It queries the kernel, two queries
+// for each interface.
+func CurrentNetwork() (Network, error) {
+	t, err := newTarget("", netip.Addr{}, netip.IPv4Unspecified(), "", 0, notifyNetwork)
+	if err != nil {
+		return Network{}, err
+	}
+	defer t.release()
+	network := C.SCNetworkReachabilityNetwork{size: C.sizeof_SCNetworkReachabilityNetwork}
+	ways := make([]C.SCNetworkReachabilityWay, 8)
+	for {
+		err := try("SCNetworkReachabilityGetNetwork", func() bool {
+			return C.SCNetworkReachabilityGetNetwork(t.ref, &network, &ways[0], C.sizeof_SCNetworkReachabilityWay,
+				C.size_t(len(ways))) != 0
+		})
+		if err != nil {
+			return Network{}, err
+		}
+		count := int(network.wayCount)
+		if count <= len(ways) {
+			return goNetwork(&network, ways[:count]), nil
+		}
+		ways = make([]C.SCNetworkReachabilityWay, count)
+	}
+}
+
+func goNetwork(network *C.SCNetworkReachabilityNetwork, ways []C.SCNetworkReachabilityWay) Network {
+	result := Network{
+		IPv4:                  goDefaultPath(&network.ipv4),
+		IPv6:                  goDefaultPath(&network.ipv6),
+		WaysAreComplete:       network.waysAreComplete != 0,
+		NameServerIsReachable: network.nameServerIsReachable != 0,
+		Evidence:              Evidence(network.evidence),
+	}
+	for i := range ways {
+		way := &ways[i]
+		result.Ways = append(result.Ways, Way{
+			Interface:    goInterface(&way.interfaceName, way.interfaceIndex, way.interfaceType),
+			IPv4:         goDefaultPath(&way.ipv4),
+			IPv6:         goDefaultPath(&way.ipv6),
+			IPv4Carriers: goTypes(way.ipv4CarrierTypes),
+			IPv6Carriers: goTypes(way.ipv6CarrierTypes),
+		})
+	}
+	for i := 0; i < int(network.nameServerCount); i++ {
+		result.NameServers = append(result.NameServers, goAddress(&network.nameServers[i]))
+	}
+	return result
+}
+
+func goDefaultPath(path *C.SCNetworkReachabilityDefaultPath) DefaultPath {
+	return DefaultPath{
+		Flags:          Flags(path.flags),
+		Reason:         Reason(path.reason),
+		InterfaceIndex: int(path.interfaceIndex),
+		Metric:         uint32(path.metric),
+		Source:         goAddress(&path.source),
+		Gateway:        goAddress(&path.gateway),
+	}
+}
+
+func goInterface(name *[16]C.char, index, kind C.uint32_t) Interface {
+	return Interface{
+		Name:  C.GoString((*C.char)(unsafe.Pointer(name))),
+		Index: int(index),
+		Type:  InterfaceType(kind),
+	}
+}
+
+func goTypes(bits C.uint32_t) []InterfaceType {
+	var types []InterfaceType
+	for number := 0; number < 32; number++ {
+		if bits&(1<<number) != 0 {
+			types = append(types, InterfaceType(number))
+		}
+	}
+	return types
+}
