@@ -30,7 +30,7 @@ export interface Path {
   /** Whether a packet can leave for the host now. False while its name is not resolved. */
   readonly isReachable: boolean;
   readonly flags: number;
-  /** In the words of Apple's scutil: "Reachable,Directly Reachable Address". */
+  /** In the words of Apple's scutil: "Reachable,Directly Reachable Address". "Pending" while the name is not resolved. */
   readonly flagsText: string;
   readonly reason: Reason;
   readonly reasonText: string;
@@ -63,9 +63,52 @@ export interface WatchOptions extends Options {
   signal?: { readonly aborted: boolean; readonly reason: unknown } | null;
 }
 
-/** An error of the library. `code` is the value of SCError(): an errno below 1000, or a kSCStatus... constant. */
+/** The way of packets of one family for which only a default route matches. */
+export interface DefaultPath {
+  readonly isReachable: boolean;
+  readonly flags: number;
+  readonly reason: Reason;
+  /** 0: none, or not known. */
+  readonly interfaceIndex: number;
+  /** Of the default route. The kernel prefers the smaller. */
+  readonly metric: number;
+  readonly source: string | null;
+  readonly gateway: string | null;
+}
+
+/** An interface that is up, has a carrier, and has a usable default path in one family or in both. */
+export interface Way {
+  readonly interface: { readonly name: string; readonly index: number; readonly type: InterfaceType };
+  readonly ipv4: DefaultPath;
+  readonly ipv6: DefaultPath;
+  /** For a tunnel, the types of the interfaces that carry its packets, as far as the kernel shows. */
+  readonly ipv4CarrierTypes: readonly InterfaceType[];
+  readonly ipv6CarrierTypes: readonly InterfaceType[];
+}
+
+/** All default paths of a network namespace, and its name servers. */
+export interface Network {
+  /** The way that the kernel chooses. */
+  readonly ipv4: DefaultPath;
+  readonly ipv6: DefaultPath;
+  /** First the kernel's choice for IPv4, then that for IPv6, then all others by metric. */
+  readonly ways: readonly Way[];
+  /** False: only the ways that the kernel chooses are known. */
+  readonly waysAreComplete: boolean;
+  /** At most three. */
+  readonly nameServers: readonly string[];
+  /** Whether a packet can leave for at least one. */
+  readonly nameServerIsReachable: boolean;
+  readonly evidence: 'kernel' | 'socket' | `unknown(${number})`;
+}
+
+/**
+ * An error of the library. `errno` is the value of SCError(): an errno below 1000, or a kSCStatus... constant. `code` is its
+ * name: "EMFILE", or "SC_INVALID_ARGUMENT". The message says which argument is wrong.
+ */
 export interface ReachabilityError extends Error {
-  readonly code: number;
+  readonly errno: number;
+  readonly code: string;
 }
 
 /**
@@ -76,11 +119,20 @@ export declare class Watch implements AsyncIterableIterator<Path> {
   constructor(host?: string | null, options?: WatchOptions);
   /** The path now. Queries the kernel, which takes some microseconds. */
   readonly path: Path;
+  /** The addresses of the host. Empty while its name is not resolved, and for the default path. */
+  readonly addresses: readonly string[];
+  /** A text for people and logs. */
+  readonly description: string;
+  /** The open watch does not keep the process alive. */
+  unref(): this;
+  /** The opposite, which is the default. */
+  ref(): this;
   next(): Promise<IteratorResult<Path, undefined>>;
   /** Ends the watch and its iteration. `break` does the same. */
   close(): void;
   return(): Promise<IteratorResult<Path, undefined>>;
   [Symbol.asyncIterator](): this;
+  // Also [Symbol.asyncDispose](), for `await using`, which older versions of TypeScript do not know.
 }
 
 /**
@@ -93,7 +145,18 @@ export declare function watch(host?: string | null, options?: WatchOptions): Wat
  * The path now. For a name, waits for the first result, at most `timeout` milliseconds (5000); then the reason is
  * "namePending".
  */
-export declare function check(host?: string | null, options?: Options & { timeout?: number }): Promise<Path>;
+export declare function check(host?: string | null, options?: WatchOptions & { timeout?: number }): Promise<Path>;
+
+/**
+ * Waits until a packet can leave for the host, at most `timeout` milliseconds (Infinity). null: the time is over. Reachable
+ * does not mean that the host responds: try to connect first, and wait here if that fails.
+ */
+export declare function waitUntilReachable(
+  host?: string | null, options?: WatchOptions & { timeout?: number },
+): Promise<Path | null>;
+
+/** All default paths and name servers now, by queries to the kernel. */
+export declare function network(): Network;
 
 /** The version of the loaded library: "0.1.0". */
 export declare const libraryVersion: string;

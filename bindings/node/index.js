@@ -2,6 +2,7 @@
 'use strict';
 
 const { isIP } = require('node:net');
+const { getSystemErrorName } = require('node:util');
 const addon = require('./build/reachability.node');
 
 // Apple's bits.
@@ -28,20 +29,38 @@ const evidences = Object.freeze(['kernel', 'socket']);
 
 const nameOf = (names, value) => names[value] ?? `unknown(${value})`;
 
+// kSCStatus...: what SCError() returns besides errnos.
+const statuses = { 1001: 'FAILED', 1002: 'INVALID_ARGUMENT', 1003: 'ACCESS_ERROR', 4001: 'REACHABILITY_UNKNOWN' };
+
+/** A call of the library. Its error gets a code: that of Node for an errno, otherwise "SC_...". */
+function call(name, ...values) {
+  try {
+    return addon[name](...values);
+  } catch (error) {
+    if (error.errno !== undefined) {
+      error.code = error.errno < 1000 ? getSystemErrorName(-error.errno) : `SC_${statuses[error.errno] ?? error.errno}`;
+    }
+    throw error;
+  }
+}
+
+const interfaceFrom = (raw) => (raw.interfaceIndex === 0 ? null : Object.freeze({
+  name: raw.interfaceName,
+  index: raw.interfaceIndex,
+  type: nameOf(interfaceTypes, raw.interfaceType),
+}));
+
 /** The path as the user gets it. */
 function pathFrom(raw) {
   const reason = nameOf(reasons, raw.reason);
+  const isPending = reason === 'namePending';
   return Object.freeze({
-    isReachable: (raw.flags & Flags.reachable) !== 0 && reason !== 'namePending',
+    isReachable: (raw.flags & Flags.reachable) !== 0 && !isPending,
     flags: raw.flags,
-    flagsText: raw.flagsText,
+    flagsText: isPending ? 'Pending' : raw.flagsText,
     reason,
     reasonText: raw.reasonText,
-    interface: raw.interfaceIndex === 0 ? null : Object.freeze({
-      name: raw.interfaceName,
-      index: raw.interfaceIndex,
-      type: nameOf(interfaceTypes, raw.interfaceType),
-    }),
+    interface: interfaceFrom(raw),
     destination: raw.destination,
     source: raw.source,
     gateway: raw.gateway,
@@ -51,6 +70,27 @@ function pathFrom(raw) {
   });
 }
 
+const defaultPathFrom = (raw) => Object.freeze({
+  isReachable: (raw.flags & Flags.reachable) !== 0,
+  flags: raw.flags,
+  reason: nameOf(reasons, raw.reason),
+  interfaceIndex: raw.interfaceIndex,
+  metric: raw.metric,
+  source: raw.source,
+  gateway: raw.gateway,
+});
+
+const typesFrom = (bits) => Object.freeze([...Array(32).keys()].filter((number) => bits & (1 << number))
+  .map((number) => nameOf(interfaceTypes, number)));
+
+const wayFrom = (raw) => Object.freeze({
+  interface: interfaceFrom(raw),
+  ipv4: defaultPathFrom(raw.ipv4),
+  ipv6: defaultPathFrom(raw.ipv6),
+  ipv4CarrierTypes: typesFrom(raw.ipv4CarrierTypes),
+  ipv6CarrierTypes: typesFrom(raw.ipv6CarrierTypes),
+});
+
 // Milliseconds. A longer timer would end at once.
 const longestTimer = 2 ** 31 - 1;
 
@@ -58,15 +98,28 @@ function isSame(one, other) {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function createTarget(host, { source, interface: device, mark = 0 } = {}) {
+const notifyPath = 1;
+const notifyNetwork = 2;
+const targetOptions = ['source', 'interface', 'mark'];
+
+function checkOptions(options, ...names) {
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name)) throw new TypeError(`unknown option: ${name}`);
+  }
+}
+
+function createTarget(host, { source, interface: device, mark = 0 }) {
   for (const text of [host, source, device]) {
     if (text == null) continue;
     if (typeof text !== 'string' || text.includes('\0')) throw new TypeError('not a string without NUL');
   }
-  if (host != null && source == null) return addon.create(host, null, null, device ?? null, mark);
-  const address = host ?? (source != null && isIP(source) === 6 ? '::' : '0.0.0.0');
-  return addon.create(null, source ?? null, address, device ?? null, mark);
+  if (!Number.isInteger(mark) || mark < 0 || mark >= 2 ** 32) throw new RangeError(`not a mark of 32 bits: ${mark}`);
+  const create = (...values) => call('create', ...values, device ?? null, mark, notifyPath);
+  if (host != null && source == null) return create(host, null, null);
+  return create(null, source ?? null, host ?? (source != null && isIP(source) === 6 ? '::' : '0.0.0.0'));
 }
+
+const asyncDispose = Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose');
 
 /** An asynchronous iterator: see index.d.ts. */
 class Watch {
@@ -79,15 +132,34 @@ class Watch {
   #onAbort = () => this.close();
 
   constructor(host, options = {}) {
+    checkOptions(options, ...targetOptions, 'signal');
     this.#target = createTarget(host, options);
     this.#signal = options.signal;
     this.#signal?.throwIfAborted();
-    addon.watch(this.#target, () => this.#settle());
+    call('watch', this.#target, () => this.#settle());
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   get path() {
-    return pathFrom(addon.path(this.#target));
+    return pathFrom(call('path', this.#target));
+  }
+
+  get addresses() {
+    return call('addresses', this.#target);
+  }
+
+  get description() {
+    return call('description', this.#target);
+  }
+
+  ref() {
+    call('keepAlive', this.#target, true);
+    return this;
+  }
+
+  unref() {
+    call('keepAlive', this.#target, false);
+    return this;
   }
 
   async next() {
@@ -106,7 +178,7 @@ class Watch {
   #settle() {
     if (this.#waiting.length === 0) return;
     try {
-      const path = pathFrom(addon.lastPath(this.#target));
+      const path = pathFrom(call('lastPath', this.#target));
       if (isSame(path, this.#last)) return;
       this.#last = path;
       this.#waiting.shift().resolve({ done: false, value: path });
@@ -133,6 +205,10 @@ class Watch {
     return { done: true, value };
   }
 
+  async [asyncDispose]() {
+    await this.return();
+  }
+
   [Symbol.asyncIterator]() {
     return this;
   }
@@ -142,16 +218,19 @@ function watch(host, options) {
   return new Watch(host, options);
 }
 
-async function check(host, { timeout = 5000, ...options } = {}) {
-  const now = pathFrom(addon.path(createTarget(host, options)));
-  if (now.reason !== 'namePending') return now;
+/** The first path that meets the condition. If it does not come in time, the newest. */
+async function follow(host, { timeout, ...options }, condition) {
+  checkOptions(options, ...targetOptions, 'signal');
+  if (typeof timeout !== 'number' || Number.isNaN(timeout)) throw new TypeError(`not a number: timeout ${timeout}`);
+  options.signal?.throwIfAborted();
+  let last = pathFrom(call('path', createTarget(host, options)));
+  if (condition(last)) return last;
   const watched = watch(host, options);
-  const timer = setTimeout(() => watched.close(), Math.min(timeout, longestTimer));
-  let last = now;
+  const timer = timeout < Infinity && setTimeout(() => watched.close(), Math.min(timeout, longestTimer));
   try {
     for await (const path of watched) {
       last = path;
-      if (path.reason !== 'namePending') break;
+      if (condition(path)) break;
     }
   } finally {
     clearTimeout(timer);
@@ -159,4 +238,25 @@ async function check(host, { timeout = 5000, ...options } = {}) {
   return last;
 }
 
-module.exports = { Flags, Watch, check, libraryVersion: addon.version, watch };
+const check = (host, { timeout = 5000, ...options } = {}) =>
+  follow(host, { timeout, ...options }, (path) => path.reason !== 'namePending');
+
+async function waitUntilReachable(host, { timeout = Infinity, ...options } = {}) {
+  const path = await follow(host, { timeout, ...options }, (now) => now.isReachable);
+  return path.isReachable ? path : null;
+}
+
+function network() {
+  const raw = call('network', call('create', null, null, '0.0.0.0', null, 0, notifyNetwork));
+  return Object.freeze({
+    ipv4: defaultPathFrom(raw.ipv4),
+    ipv6: defaultPathFrom(raw.ipv6),
+    ways: Object.freeze(raw.ways.map(wayFrom)),
+    waysAreComplete: raw.waysAreComplete !== 0,
+    nameServers: Object.freeze(raw.nameServers),
+    nameServerIsReachable: raw.nameServerIsReachable !== 0,
+    evidence: nameOf(evidences, raw.evidence),
+  });
+}
+
+module.exports = { Flags, Watch, check, libraryVersion: addon.version, network, waitUntilReachable, watch };

@@ -23,7 +23,7 @@ struct environment {
     napi_env                       env;
     SCRunLoopRef                   loop;
     uv_poll_t                      poll;
-    unsigned                       watched; /* targets that are scheduled */
+    unsigned                       keeping_alive; /* targets that are scheduled, and whose watch is not unreferenced */
     napi_async_cleanup_hook_handle cleanup;
 };
 
@@ -32,22 +32,24 @@ struct handle {
     struct environment      *environment;
     SCNetworkReachabilityRef target;
     napi_ref                 changed; /* the function, while the target is scheduled */
+    int                      keeps_alive;
     napi_async_context       context;
 };
 
 /* ---- Errors ----------------------------------------------------------------------------------------------------- */
 
-/* Throws an Error whose `code` is the value of SCError(). */
+/* Throws an Error whose `errno` is the value of SCError(). index.js adds the `code`. */
 static napi_value throw_sc_error(napi_env env, const char *call)
 {
-    const int  code = SCError();
-    char       text[256];
-    napi_value message, number, error;
+    const int   code = SCError();
+    const char *detail = SCErrorDetail();
+    char        text[512];
+    napi_value  message, number, error;
 
-    snprintf(text, sizeof text, "%s: %s", call, SCErrorString(code));
+    snprintf(text, sizeof text, "%s: %s%s%s", call, SCErrorString(code), *detail != '\0' ? ": " : "", detail);
     if (napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &message) == napi_ok &&
         napi_create_error(env, NULL, message, &error) == napi_ok && napi_create_int32(env, code, &number) == napi_ok &&
-        napi_set_named_property(env, error, "code", number) == napi_ok)
+        napi_set_named_property(env, error, "errno", number) == napi_ok)
         napi_throw(env, error);
     return NULL;
 }
@@ -136,19 +138,33 @@ static void on_change(SCNetworkReachabilityRef target, SCNetworkReachabilityFlag
         napi_fatal_exception(env, error);
 }
 
+/* Whether a watched target keeps its environment alive. */
+static void set_keeps_alive(struct handle *handle, int keeps_alive)
+{
+    struct environment *environment = handle->environment;
+    uv_handle_t        *poll = (uv_handle_t *)&environment->poll;
+
+    if (handle->changed == NULL || handle->keeps_alive == keeps_alive)
+        return;
+    handle->keeps_alive = keeps_alive;
+    if (keeps_alive && environment->keeping_alive++ == 0)
+        uv_ref(poll);
+    else if (!keeps_alive && --environment->keeping_alive == 0 && !environment->has_ended)
+        uv_unref(poll);
+}
+
 static void unwatch_handle(struct handle *handle)
 {
     struct environment *environment = handle->environment;
 
     if (handle->changed == NULL)
         return;
+    set_keeps_alive(handle, 0);
     SCNetworkReachabilityUnscheduleFromRunLoop(handle->target, environment->loop, kSCRunLoopDefaultMode);
     SCNetworkReachabilitySetCallback(handle->target, NULL, NULL);
     napi_delete_reference(environment->env, handle->changed);
     napi_async_destroy(environment->env, handle->context);
     handle->changed = NULL;
-    if (--environment->watched == 0 && !environment->has_ended)
-        uv_unref((uv_handle_t *)&environment->poll);
 }
 
 /* The JavaScript object was collected, or its environment ends. */
@@ -258,21 +274,21 @@ static napi_value path_object(napi_env env, const SCNetworkReachabilityPath *pat
 
 /* ---- The functions for index.js --------------------------------------------------------------------------------- */
 
-/* create(name or null, source or null, address or null, interface or null, mark): a target. */
+/* create(name or null, source or null, address or null, interface or null, mark, options): a target. */
 static napi_value create(napi_env env, napi_callback_info info)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
     struct sockaddr_storage      source = { .ss_family = AF_UNSPEC }, remote = { .ss_family = AF_UNSPEC };
     struct handle               *handle = calloc(1, sizeof *handle);
-    napi_value                   arguments[5], result = NULL;
-    size_t                       count = 5;
+    napi_value                   arguments[6], result = NULL;
+    size_t                       count = 6;
     char                        *texts[4] = { NULL };
 
     napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
     for (size_t i = 0; i < 4; i++)
         texts[i] = copy_string(env, arguments[i]);
     napi_get_value_uint32(env, arguments[4], &options.routingMark);
-    options.options = kSCNetworkReachabilityOptionNotifyPath;
+    napi_get_value_uint32(env, arguments[5], &options.options);
     options.nodename = texts[0];
     options.interfaceName = texts[3];
     if (handle == NULL || napi_get_instance_data(env, (void **)&handle->environment) != napi_ok ||
@@ -312,8 +328,7 @@ static napi_value watch(napi_env env, napi_callback_info info)
     napi_create_reference(env, arguments[1], 1, &handle->changed);
     napi_create_string_utf8(env, "reachability", NAPI_AUTO_LENGTH, &name);
     napi_async_init(env, NULL, name, &handle->context);
-    if (handle->environment->watched++ == 0)
-        uv_ref((uv_handle_t *)&handle->environment->poll);
+    set_keeps_alive(handle, 1);
     return NULL;
 }
 
@@ -356,6 +371,150 @@ static napi_value last_path(napi_env env, napi_callback_info info)
     return path_object(env, &result);
 }
 
+static napi_value array_of_addresses(napi_env env, const struct sockaddr_storage *addresses, size_t count)
+{
+    napi_value array, object, text;
+
+    if (napi_create_array_with_length(env, count, &array) != napi_ok)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (napi_create_object(env, &object) != napi_ok)
+            return NULL;
+        set_address(env, object, "text", &addresses[i]);
+        if (napi_get_named_property(env, object, "text", &text) == napi_ok)
+            napi_set_element(env, array, (uint32_t)i, text);
+    }
+    return array;
+}
+
+/* addresses(target): those of the host. */
+static napi_value addresses(napi_env env, napi_callback_info info)
+{
+    struct sockaddr_storage *found = NULL, *larger;
+    size_t                   count, capacity = 0;
+    napi_value               arguments[1], result;
+    const struct handle     *handle = handle_of(env, info, 1, arguments);
+
+    if (handle == NULL)
+        return NULL;
+    while ((count = SCNetworkReachabilityGetResolvedAddresses(handle->target, found, capacity)) > capacity) {
+        if ((larger = realloc(found, count * sizeof *found)) == NULL)
+            return free(found), napi_throw_error(env, NULL, "out of memory"), NULL;
+        found = larger;
+        capacity = count;
+    }
+    result = array_of_addresses(env, found, count);
+    free(found);
+    return result;
+}
+
+/* description(target): a text for people and logs. */
+static napi_value description(napi_env env, napi_callback_info info)
+{
+    char                 text[8192];
+    napi_value           arguments[1], result;
+    const struct handle *handle = handle_of(env, info, 1, arguments);
+
+    if (handle == NULL)
+        return NULL;
+    SCNetworkReachabilityGetDescription(handle->target, text, sizeof text);
+    return napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &result) == napi_ok ? result : NULL;
+}
+
+static void set_default_path(napi_env env, napi_value object, const char *name,
+                             const SCNetworkReachabilityDefaultPath *path)
+{
+    napi_value value;
+
+    if (napi_create_object(env, &value) != napi_ok)
+        return;
+    set_number(env, value, "flags", path->flags);
+    set_number(env, value, "reason", path->reason);
+    set_number(env, value, "interfaceIndex", path->interfaceIndex);
+    set_number(env, value, "metric", path->metric);
+    set_address(env, value, "source", &path->source);
+    set_address(env, value, "gateway", &path->gateway);
+    napi_set_named_property(env, object, name, value);
+}
+
+static napi_value way_object(napi_env env, const SCNetworkReachabilityWay *way)
+{
+    napi_value object;
+
+    if (napi_create_object(env, &object) != napi_ok)
+        return NULL;
+    set_string(env, object, "interfaceName", way->interfaceName);
+    set_number(env, object, "interfaceIndex", way->interfaceIndex);
+    set_number(env, object, "interfaceType", way->interfaceType);
+    set_number(env, object, "ipv4CarrierTypes", way->ipv4CarrierTypes);
+    set_number(env, object, "ipv6CarrierTypes", way->ipv6CarrierTypes);
+    set_default_path(env, object, "ipv4", &way->ipv4);
+    set_default_path(env, object, "ipv6", &way->ipv6);
+    return object;
+}
+
+static napi_value network_object(napi_env env, const SCNetworkReachabilityNetwork *network,
+                                 const SCNetworkReachabilityWay *ways)
+{
+    napi_value object, array, way;
+
+    if (napi_create_object(env, &object) != napi_ok ||
+        napi_create_array_with_length(env, network->wayCount, &array) != napi_ok)
+        return NULL;
+    for (uint32_t i = 0; i < network->wayCount; i++) {
+        way = way_object(env, &ways[i]);
+        if (way != NULL)
+            napi_set_element(env, array, i, way);
+    }
+    napi_set_named_property(env, object, "ways", array);
+    set_default_path(env, object, "ipv4", &network->ipv4);
+    set_default_path(env, object, "ipv6", &network->ipv6);
+    set_number(env, object, "waysAreComplete", network->waysAreComplete);
+    set_number(env, object, "nameServerIsReachable", network->nameServerIsReachable);
+    set_number(env, object, "evidence", network->evidence);
+    napi_set_named_property(env, object, "nameServers",
+                            array_of_addresses(env, network->nameServers, network->nameServerCount));
+    return object;
+}
+
+/* network(target): all default paths, of a target with the option NotifyNetwork. */
+static napi_value network(napi_env env, napi_callback_info info)
+{
+    SCNetworkReachabilityNetwork result = kSCNetworkReachabilityNetworkInitializer;
+    SCNetworkReachabilityWay    *ways = NULL, *larger;
+    uint32_t                     capacity = 0;
+    napi_value                   arguments[1], object;
+    const struct handle         *handle = handle_of(env, info, 1, arguments);
+
+    if (handle == NULL)
+        return NULL;
+    for (;;) {
+        if (!SCNetworkReachabilityGetNetwork(handle->target, &result, ways, sizeof *ways, capacity))
+            return free(ways), throw_sc_error(env, "SCNetworkReachabilityGetNetwork");
+        if (result.wayCount <= capacity)
+            break;
+        if ((larger = realloc(ways, result.wayCount * sizeof *ways)) == NULL)
+            return free(ways), napi_throw_error(env, NULL, "out of memory"), NULL;
+        ways = larger;
+        capacity = result.wayCount;
+    }
+    object = network_object(env, &result, ways);
+    free(ways);
+    return object;
+}
+
+/* keepAlive(target, yes): whether the watched target keeps the environment alive. */
+static napi_value keep_alive(napi_env env, napi_callback_info info)
+{
+    bool           keeps_alive = true;
+    napi_value     arguments[2];
+    struct handle *handle = handle_of(env, info, 2, arguments);
+
+    if (handle != NULL && napi_get_value_bool(env, arguments[1], &keeps_alive) == napi_ok)
+        set_keeps_alive(handle, keeps_alive);
+    return NULL;
+}
+
 NAPI_MODULE_INIT(/* env, exports */)
 {
     struct environment *environment = make_environment(env);
@@ -366,6 +525,10 @@ NAPI_MODULE_INIT(/* env, exports */)
         { "unwatch", NULL, unwatch, NULL, NULL, NULL, napi_enumerable, NULL },
         { "path", NULL, path, NULL, NULL, NULL, napi_enumerable, NULL },
         { "lastPath", NULL, last_path, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "addresses", NULL, addresses, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "description", NULL, description, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "network", NULL, network, NULL, NULL, NULL, napi_enumerable, NULL },
+        { "keepAlive", NULL, keep_alive, NULL, NULL, NULL, napi_enumerable, NULL },
     };
 
     if (environment == NULL || napi_set_instance_data(env, environment, NULL, NULL) != napi_ok)
