@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "destination.h"
+
+/* A connectable of another library may have no text of its own: then it is known by its first address. */
+static char *name_of(GSocketConnectable *connectable)
+{
+    return G_SOCKET_CONNECTABLE_GET_IFACE(connectable)->to_string != NULL ? g_socket_connectable_to_string(connectable)
+                                                                          : NULL;
+}
+
+struct destination *destination_new(GSocketConnectable *connectable, SCRunLoopRef loop)
+{
+    struct destination *destination = g_new0(struct destination, 1);
+
+    destination->name = name_of(connectable);
+    destination->loop = SCRunLoopRetain(loop);
+    return destination;
+}
+
+void destination_free(struct destination *destination)
+{
+    for (guint i = 0; i < destination->count; i++) {
+        if (destination->loop != NULL)
+            SCNetworkReachabilityUnscheduleFromRunLoop(destination->targets[i], destination->loop,
+                                                       kSCRunLoopDefaultMode);
+        SCNetworkReachabilityRelease(destination->targets[i]);
+    }
+    SCRunLoopRelease(destination->loop);
+    g_free(destination->name);
+    g_free(destination);
+}
+
+/* Takes the target. One that cannot be scheduled still counts: its flags are queried when they are needed. */
+static void add_target(struct destination *destination, SCNetworkReachabilityRef target)
+{
+    if (target == NULL)
+        return;
+    if (destination->loop != NULL)
+        SCNetworkReachabilityScheduleWithRunLoop(target, destination->loop, kSCRunLoopDefaultMode);
+    destination->targets[destination->count++] = target;
+}
+
+void destination_add(struct destination *destination, GSocketAddress *address)
+{
+    struct sockaddr_storage native;
+
+    if (destination->count == DESTINATION_ADDRESSES_MAX || !G_IS_INET_SOCKET_ADDRESS(address) ||
+        !g_socket_address_to_native(address, &native, sizeof native, NULL))
+        return;
+    if (destination->name == NULL)
+        destination->name = g_socket_connectable_to_string(G_SOCKET_CONNECTABLE(address));
+    add_target(destination, SCNetworkReachabilityCreateWithAddress(NULL, (struct sockaddr *)&native));
+}
+
+void destination_add_name(struct destination *destination, GSocketConnectable *connectable)
+{
+    if (destination->count != 0 || destination->loop == NULL || !G_IS_NETWORK_ADDRESS(connectable))
+        return;
+    destination->is_name = TRUE;
+    add_target(destination, SCNetworkReachabilityCreateWithName(
+                                NULL, g_network_address_get_hostname(G_NETWORK_ADDRESS(connectable))));
+}
+
+gboolean destination_is_reachable(const struct destination *destination)
+{
+    SCNetworkReachabilityFlags flags;
+
+    for (guint i = 0; i < destination->count; i++) {
+        const SCNetworkReachabilityRef target = destination->targets[i];
+
+        /* The flags of a name that is not resolved are the default path's. */
+        if (destination->is_name && SCNetworkReachabilityGetResolvedAddresses(target, NULL, 0) == 0)
+            continue;
+        if (SCNetworkReachabilityGetFlags(target, &flags) && (flags & kSCNetworkReachabilityFlagsReachable))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* ---- Those that stay -------------------------------------------------------------------------------------------- */
+
+static GList *find(GQueue *destinations, const char *name)
+{
+    for (GList *link = destinations->head; link != NULL; link = link->next) {
+        const struct destination *destination = link->data;
+
+        if (strcmp(destination->name, name) == 0)
+            return link;
+    }
+    return NULL;
+}
+
+gboolean destinations_remember(GQueue *destinations, struct destination *destination, gint64 now)
+{
+    GList   *link;
+    gboolean differs = FALSE;
+
+    if (destination->count == 0 || destination->name == NULL) {
+        destination_free(destination);
+        return FALSE;
+    }
+    destination->until = now + DESTINATIONS_STAY;
+    link = find(destinations, destination->name);
+    if (link != NULL) {
+        struct destination *old = link->data;
+
+        differs = old->reachable != destination->reachable;
+        destination_free(old);
+        g_queue_delete_link(destinations, link);
+    }
+    g_queue_push_head(destinations, destination);
+    if (destinations->length > DESTINATIONS_MAX)
+        destination_free(g_queue_pop_tail(destinations));
+    return differs;
+}
+
+gint64 destinations_expire(GQueue *destinations, gint64 now)
+{
+    for (;;) {
+        const struct destination *oldest = g_queue_peek_tail(destinations);
+
+        if (oldest == NULL)
+            return -1;
+        if (oldest->until > now)
+            return oldest->until;
+        destination_free(g_queue_pop_tail(destinations));
+    }
+}
+
+gboolean destinations_update(GQueue *destinations)
+{
+    gboolean changed = FALSE;
+
+    for (GList *link = destinations->head; link != NULL; link = link->next) {
+        struct destination *destination = link->data;
+        const gboolean      reachable = destination_is_reachable(destination);
+
+        if (reachable != destination->reachable)
+            changed = TRUE;
+        destination->reachable = reachable;
+    }
+    return changed;
+}
+
+void destinations_clear(GQueue *destinations)
+{
+    struct destination *destination;
+
+    while ((destination = g_queue_pop_head(destinations)) != NULL)
+        destination_free(destination);
+}

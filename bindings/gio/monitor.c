@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A GNetworkMonitor over libreachability.
+ *
+ * The default path and the destinations asked with can_reach are targets on one run loop. Its descriptor is a GSource
+ * in the main context where the monitor was made. The source compares the answers with those that the program was given
+ * last. If they differ, it notifies. Two rules follow from "was given":
+ *
+ * - A property, or can_reach, drives the run loop before it reads. So it is right in programs that are busy, or never
+ *   run their context. It notifies nobody: the program called it. If the program gets another answer than before, an
+ *   event is owed, even if the answer changes back. Otherwise whoever got it would wait for ever.
+ * - Changes that cancel out unseen are no event.
+ *
+ * The lock is held while the run loop is driven. No target has a callback, so nothing of the program runs under it.
+ */
+#include "monitor.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+
+enum { PROP_0, PROP_NETWORK_AVAILABLE, PROP_NETWORK_METERED, PROP_CONNECTIVITY };
+
+/* What the program must be told. */
+enum owed { OWED_AVAILABLE = 1 << 0, OWED_METERED = 1 << 1, OWED_CONNECTIVITY = 1 << 2, OWED_ANSWER = 1 << 3 };
+#define OWED_NETWORK_CHANGED (OWED_AVAILABLE | OWED_CONNECTIVITY | OWED_ANSWER)
+
+/* Passes over the run loop, before the program is told: a change is one event, even if its evaluation takes several. */
+#define PASSES_MAX 16
+
+struct _ReachabilityNetworkMonitor {
+    GObject       parent;
+    GMainContext *context;
+    GSource      *source; /* NULL until init has succeeded */
+
+    GMutex                   lock; /* of all that follows */
+    SCRunLoopRef             loop;
+    SCNetworkReachabilityRef default_path;
+    int                      descriptor; /* the loop's, as the source watches it; -1: none */
+    gpointer                 watch;
+    GQueue                   destinations;
+    struct manager           manager;
+    struct manager_state     manager_state;
+
+    gboolean             available; /* as given to the program */
+    gboolean             metered;
+    GNetworkConnectivity connectivity;
+    guint                owed;
+};
+
+static void monitor_iface_init(GNetworkMonitorInterface *interface);
+static void initable_iface_init(GInitableIface *interface);
+
+G_DEFINE_DYNAMIC_TYPE_EXTENDED(ReachabilityNetworkMonitor, reachability_network_monitor, G_TYPE_OBJECT,
+                               G_TYPE_FLAG_FINAL,
+                               G_IMPLEMENT_INTERFACE_DYNAMIC(G_TYPE_INITABLE, initable_iface_init)
+                                   G_IMPLEMENT_INTERFACE_DYNAMIC(G_TYPE_NETWORK_MONITOR, monitor_iface_init))
+
+/* ---- The run loop ----------------------------------------------------------------------------------------------- */
+
+static void close_loop(ReachabilityNetworkMonitor *self)
+{
+    destinations_clear(&self->destinations);
+    if (self->default_path != NULL && self->loop != NULL)
+        SCNetworkReachabilityUnscheduleFromRunLoop(self->default_path, self->loop, kSCRunLoopDefaultMode);
+    SCNetworkReachabilityRelease(self->default_path);
+    SCRunLoopRelease(self->loop);
+    self->default_path = NULL;
+    self->loop = NULL;
+}
+
+/* Returns 0 or an SCError(). */
+static int open_loop(ReachabilityNetworkMonitor *self)
+{
+    const struct sockaddr_in everywhere = { .sin_family = AF_INET };
+    int                      status;
+
+    self->loop = SCRunLoopCreate();
+    if (self->loop != NULL)
+        self->default_path = SCNetworkReachabilityCreateWithAddress(NULL, (const struct sockaddr *)&everywhere);
+    if (self->default_path != NULL &&
+        SCNetworkReachabilityScheduleWithRunLoop(self->default_path, self->loop, kSCRunLoopDefaultMode))
+        return 0;
+    status = SCError();
+    close_loop(self);
+    return status;
+}
+
+/* The loop has another descriptor after the program has closed the first one, and in a child of fork(2). */
+static void watch_descriptor_locked(ReachabilityNetworkMonitor *self)
+{
+    const int descriptor = self->loop != NULL ? SCRunLoopGetFileDescriptor(self->loop) : -1;
+
+    if (descriptor == self->descriptor)
+        return;
+    if (self->watch != NULL)
+        g_source_remove_unix_fd(self->source, self->watch);
+    self->watch = descriptor >= 0 ? g_source_add_unix_fd(self->source, descriptor, G_IO_IN) : NULL;
+    self->descriptor = descriptor;
+}
+
+static gboolean has_work(int descriptor)
+{
+    struct pollfd entry = { .fd = descriptor, .events = POLLIN };
+
+    return poll(&entry, 1, 0) > 0 && (entry.revents & POLLIN) != 0;
+}
+
+static void drive_locked(ReachabilityNetworkMonitor *self)
+{
+    if (self->loop == NULL)
+        return;
+    for (int pass = 0; pass < PASSES_MAX; pass++) {
+        if (SCRunLoopPerform(self->loop, 0) < 0 && SCError() == ECHILD) {
+            /* A child of fork(2): the loop and its targets are the parent's. */
+            close_loop(self);
+            open_loop(self);
+        }
+        if (!has_work(self->descriptor))
+            break;
+    }
+    watch_descriptor_locked(self);
+}
+
+/* ---- The state -------------------------------------------------------------------------------------------------- */
+
+static gboolean is_available(const ReachabilityNetworkMonitor *self)
+{
+    SCNetworkReachabilityFlags flags;
+
+    return self->default_path != NULL && SCNetworkReachabilityGetFlags(self->default_path, &flags) &&
+           (flags & kSCNetworkReachabilityFlagsReachable) != 0;
+}
+
+/* The source runs at once if an event is owed, otherwise when a destination is to be dropped. */
+static void arm_locked(ReachabilityNetworkMonitor *self)
+{
+    const gint64 due = destinations_expire(&self->destinations, g_get_monotonic_time());
+
+    if (self->source != NULL)
+        g_source_set_ready_time(self->source, self->owed != 0 ? 0 : due);
+}
+
+static void update_locked(ReachabilityNetworkMonitor *self)
+{
+    gboolean             available;
+    GNetworkConnectivity connectivity = G_NETWORK_CONNECTIVITY_LOCAL;
+
+    drive_locked(self);
+    available = is_available(self);
+    if (available)
+        connectivity = self->manager_state.connectivity;
+    if (available != self->available)
+        self->owed |= OWED_AVAILABLE;
+    if (self->manager_state.metered != self->metered)
+        self->owed |= OWED_METERED;
+    if (connectivity != self->connectivity)
+        self->owed |= OWED_CONNECTIVITY;
+    if (destinations_update(&self->destinations))
+        self->owed |= OWED_ANSWER;
+    self->available = available;
+    self->metered = self->manager_state.metered;
+    self->connectivity = connectivity;
+    arm_locked(self);
+}
+
+static void on_manager_change(gpointer owner)
+{
+    ReachabilityNetworkMonitor *self = owner;
+
+    g_mutex_lock(&self->lock);
+    self->manager_state = manager_state(&self->manager);
+    update_locked(self);
+    g_mutex_unlock(&self->lock);
+}
+
+/* ---- The source ------------------------------------------------------------------------------------------------- */
+
+/* The monitor may be finalised in any thread, while its context dispatches. */
+struct monitor_source {
+    GSource  source;
+    GWeakRef monitor;
+};
+
+/* A handler may run the context, and so this function again. What is emitted after it is the current state. */
+static void notify(ReachabilityNetworkMonitor *self, guint owed)
+{
+    gboolean available;
+
+    if (owed & OWED_AVAILABLE)
+        g_object_notify(G_OBJECT(self), "network-available");
+    if (owed & OWED_METERED)
+        g_object_notify(G_OBJECT(self), "network-metered");
+    if (owed & OWED_CONNECTIVITY)
+        g_object_notify(G_OBJECT(self), "connectivity");
+    if ((owed & OWED_NETWORK_CHANGED) == 0)
+        return;
+    g_mutex_lock(&self->lock);
+    available = self->available;
+    g_mutex_unlock(&self->lock);
+    g_signal_emit_by_name(self, "network-changed", available);
+}
+
+static gboolean dispatch(GSource *source, GSourceFunc callback, gpointer data)
+{
+    ReachabilityNetworkMonitor *self = g_weak_ref_get(&((struct monitor_source *)source)->monitor);
+    guint                       owed;
+
+    (void)callback, (void)data;
+    if (self == NULL)
+        return G_SOURCE_REMOVE;
+    g_mutex_lock(&self->lock);
+    update_locked(self);
+    owed = self->owed;
+    self->owed = 0;
+    arm_locked(self);
+    g_mutex_unlock(&self->lock);
+    notify(self, owed);
+    g_object_unref(self);
+    return G_SOURCE_CONTINUE;
+}
+
+static void finalize_source(GSource *source)
+{
+    g_weak_ref_clear(&((struct monitor_source *)source)->monitor);
+}
+
+static GSource *new_source(ReachabilityNetworkMonitor *self)
+{
+    static GSourceFuncs functions = { .dispatch = dispatch, .finalize = finalize_source };
+    GSource            *source = g_source_new(&functions, sizeof(struct monitor_source));
+
+    g_weak_ref_init(&((struct monitor_source *)source)->monitor, self);
+    g_source_set_name(source, "reachability");
+    g_source_set_can_recurse(source, TRUE);
+    return source;
+}
+
+/* ---- For can_reach ---------------------------------------------------------------------------------------------- */
+
+struct destination *monitor_new_destination(ReachabilityNetworkMonitor *self, GSocketConnectable *connectable)
+{
+    struct destination *destination;
+
+    g_mutex_lock(&self->lock);
+    drive_locked(self); /* a child of fork(2) has another loop after it */
+    destination = destination_new(connectable, self->loop);
+    g_mutex_unlock(&self->lock);
+    return destination;
+}
+
+gboolean monitor_query(ReachabilityNetworkMonitor *self, const struct destination *destination)
+{
+    g_mutex_lock(&self->lock);
+    update_locked(self);
+    g_mutex_unlock(&self->lock);
+    return destination_is_reachable(destination);
+}
+
+gboolean monitor_remember(ReachabilityNetworkMonitor *self, struct destination *destination)
+{
+    gboolean reachable;
+
+    g_mutex_lock(&self->lock);
+    update_locked(self);
+    reachable = destination->reachable = destination_is_reachable(destination);
+    if (destinations_remember(&self->destinations, destination, g_get_monotonic_time()))
+        self->owed |= OWED_ANSWER;
+    arm_locked(self);
+    g_mutex_unlock(&self->lock);
+    return reachable;
+}
+
+/* ---- GObject ---------------------------------------------------------------------------------------------------- */
+
+static gboolean initialize(GInitable *initable, GCancellable *cancellable, GError **error)
+{
+    ReachabilityNetworkMonitor *self = REACHABILITY_NETWORK_MONITOR(initable);
+    int                         status;
+
+    if (g_cancellable_set_error_if_cancelled(cancellable, error))
+        return FALSE;
+    if (self->source != NULL)
+        return TRUE;
+    status = open_loop(self);
+    if (status != 0) {
+        g_set_error_literal(error, G_IO_ERROR,
+                            status < kSCStatusFailed ? g_io_error_from_errno(status) : G_IO_ERROR_FAILED,
+                            SCErrorString(status));
+        return FALSE;
+    }
+    manager_open(&self->manager, G_OBJECT(self), on_manager_change);
+    self->manager_state = manager_state(&self->manager);
+    self->source = new_source(self);
+    watch_descriptor_locked(self);
+    self->available = is_available(self);
+    self->metered = self->manager_state.metered;
+    self->connectivity = self->available ? self->manager_state.connectivity : G_NETWORK_CONNECTIVITY_LOCAL;
+    g_source_attach(self->source, self->context);
+    return TRUE;
+}
+
+static void get_property(GObject *object, guint property, GValue *value, GParamSpec *pspec)
+{
+    ReachabilityNetworkMonitor *self = REACHABILITY_NETWORK_MONITOR(object);
+
+    g_mutex_lock(&self->lock);
+    update_locked(self);
+    switch (property) {
+    case PROP_NETWORK_AVAILABLE:
+        g_value_set_boolean(value, self->available);
+        break;
+    case PROP_NETWORK_METERED:
+        g_value_set_boolean(value, self->metered);
+        break;
+    case PROP_CONNECTIVITY:
+        g_value_set_enum(value, self->connectivity);
+        break;
+    default:
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, property, pspec);
+    }
+    g_mutex_unlock(&self->lock);
+}
+
+static void finalize(GObject *object)
+{
+    ReachabilityNetworkMonitor *self = REACHABILITY_NETWORK_MONITOR(object);
+
+    if (self->source != NULL) {
+        g_source_destroy(self->source);
+        g_source_unref(self->source);
+    }
+    manager_close(&self->manager, self->context);
+    close_loop(self);
+    g_main_context_unref(self->context);
+    g_mutex_clear(&self->lock);
+    G_OBJECT_CLASS(reachability_network_monitor_parent_class)->finalize(object);
+}
+
+static void reachability_network_monitor_init(ReachabilityNetworkMonitor *self)
+{
+    g_mutex_init(&self->lock);
+    g_queue_init(&self->destinations);
+    self->context = g_main_context_ref_thread_default();
+    self->descriptor = -1;
+    self->manager_state.connectivity = G_NETWORK_CONNECTIVITY_FULL;
+    self->connectivity = G_NETWORK_CONNECTIVITY_LOCAL;
+}
+
+static void reachability_network_monitor_class_init(ReachabilityNetworkMonitorClass *class)
+{
+    GObjectClass *object_class = G_OBJECT_CLASS(class);
+
+    object_class->get_property = get_property;
+    object_class->finalize = finalize;
+    g_object_class_override_property(object_class, PROP_NETWORK_AVAILABLE, "network-available");
+    g_object_class_override_property(object_class, PROP_NETWORK_METERED, "network-metered");
+    g_object_class_override_property(object_class, PROP_CONNECTIVITY, "connectivity");
+}
+
+static void reachability_network_monitor_class_finalize(ReachabilityNetworkMonitorClass *class)
+{
+    (void)class;
+}
+
+static void initable_iface_init(GInitableIface *interface)
+{
+    interface->init = initialize;
+}
+
+static void monitor_iface_init(GNetworkMonitorInterface *interface)
+{
+    can_reach_init(interface);
+}
+
+void reachability_network_monitor_register(GTypeModule *module)
+{
+    reachability_network_monitor_register_type(module);
+    /* Above GLib's netlink monitor, 20. Below systemd's, NetworkManager's, 30, and the portal's, 40: where one of these
+     * runs, the user decides. */
+    g_io_extension_point_implement(G_NETWORK_MONITOR_EXTENSION_POINT_NAME, REACHABILITY_TYPE_NETWORK_MONITOR,
+                                   "reachability", 22);
+}

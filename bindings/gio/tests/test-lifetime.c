@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts, threads, and the end of monitors. */
+#include <stdio.h>
+
+#include "scene.h"
+
+#define MADE_AND_DROPPED 10000
+
+/* ---- Contexts --------------------------------------------------------------------------------------------------- */
+
+struct worker {
+    struct scene     scene; /* its own monitor and counts */
+    GMutex           lock;
+    GCond            changed;
+    gboolean         ready;
+    GThread         *thread;
+    GNetworkMonitor *monitor;
+};
+
+static void report(struct worker *worker)
+{
+    g_mutex_lock(&worker->lock);
+    worker->ready = TRUE;
+    g_cond_signal(&worker->changed);
+    g_mutex_unlock(&worker->lock);
+}
+
+static void await_worker(struct worker *worker)
+{
+    g_mutex_lock(&worker->lock);
+    while (!worker->ready)
+        g_cond_wait(&worker->changed, &worker->lock);
+    g_mutex_unlock(&worker->lock);
+}
+
+static gpointer watch_in_thread(gpointer data)
+{
+    struct worker *worker = data;
+    GMainContext  *context = g_main_context_new();
+
+    g_main_context_push_thread_default(context);
+    worker->scene.monitor = scene_monitor(&worker->scene);
+    report(worker);
+    scene_await(&worker->scene, 1);
+    g_assert_true(worker->scene.thread == g_thread_self());
+    g_object_unref(worker->scene.monitor);
+    g_main_context_pop_thread_default(context);
+    g_main_context_unref(context);
+    return NULL;
+}
+
+static void events_come_in_the_context_of_construction(struct scene *scene)
+{
+    struct worker workers[4] = { 0 };
+
+    for (guint i = 0; i < G_N_ELEMENTS(workers); i++) {
+        workers[i].thread = g_thread_new("watch", watch_in_thread, &workers[i]);
+        await_worker(&workers[i]);
+    }
+    scene_default(scene, WRITER_DELETE);
+    for (guint i = 0; i < G_N_ELEMENTS(workers); i++)
+        g_thread_join(workers[i].thread);
+    scene_await(scene, 1);
+    g_assert_true(scene->thread == g_thread_self());
+}
+
+static gpointer make_and_end(gpointer data)
+{
+    GMainContext *context = g_main_context_new();
+
+    g_main_context_push_thread_default(context);
+    *(GNetworkMonitor **)data = scene_monitor(NULL);
+    g_main_context_pop_thread_default(context);
+    g_main_context_unref(context);
+    return NULL;
+}
+
+static void monitor_outlives_its_thread(struct scene *scene)
+{
+    GNetworkMonitor *monitor = NULL;
+
+    g_thread_join(g_thread_new("make", make_and_end, &monitor));
+    scene_default(scene, WRITER_DELETE);
+    g_assert_false(g_network_monitor_get_network_available(monitor));
+    scene_default(scene, WRITER_ADD);
+    g_assert_true(g_network_monitor_get_network_available(monitor));
+    g_object_unref(monitor);
+}
+
+static void program_that_never_runs_its_context_gets_current_answers(struct scene *scene)
+{
+    const guint descriptors = scene_count_descriptors();
+
+    g_assert_true(scene_can_reach(scene, "203.0.113.7"));
+    for (int i = 0; i < 5000; i++) { /* more than the socket holds */
+        scene_route(scene, WRITER_ADD, "203.0.113.7/32", RTN_BLACKHOLE);
+        scene_route(scene, WRITER_DELETE, "203.0.113.7/32", RTN_BLACKHOLE);
+    }
+    scene_route(scene, WRITER_ADD, "203.0.113.7/32", RTN_BLACKHOLE);
+    g_assert_false(scene_can_reach(scene, "203.0.113.7"));
+    scene_up(scene, scene->e0, FALSE);
+    g_assert_false(g_network_monitor_get_network_available(scene->monitor));
+    scene_up(scene, scene->e0, TRUE);
+    scene_default(scene, WRITER_ADD);
+    g_assert_true(g_network_monitor_get_network_available(scene->monitor));
+    g_assert_cmpuint(scene->changed, ==, 0);
+    g_assert_cmpuint(scene_count_descriptors(), ==, descriptors);
+}
+
+/* ---- The end of monitors ---------------------------------------------------------------------------------------- */
+
+static gpointer drop(gpointer monitor)
+{
+    g_object_unref(monitor);
+    return NULL;
+}
+
+/* The change is under way in the context while another thread drops the monitor. */
+static void any_thread_may_drop_a_monitor(struct scene *scene)
+{
+    for (int i = 0; i < 200; i++) {
+        struct scene     other = { 0 };
+        GNetworkMonitor *monitor = scene_monitor(NULL);
+        GThread         *thread;
+
+        scene_route(scene, i % 2 == 0 ? WRITER_DELETE : WRITER_ADD, "0.0.0.0/0", 0);
+        scene_listen(&other, monitor);
+        thread = g_thread_new("drop", drop, monitor);
+        scene_drain();
+        g_thread_join(thread);
+        g_assert_cmpuint(other.changed, <=, 1);
+    }
+}
+
+static void handler_may_drop_the_monitor(struct scene *scene)
+{
+    GNetworkMonitor *monitor = scene_monitor(NULL);
+    gpointer         weak = monitor;
+
+    g_object_add_weak_pointer(G_OBJECT(monitor), &weak);
+    g_signal_connect(monitor, "network-changed", G_CALLBACK(g_object_unref), NULL);
+    scene_default(scene, WRITER_DELETE);
+    scene_await(scene, 1);
+    scene_settle();
+    g_assert_null(weak);
+}
+
+static void on_answer(GObject *monitor, GAsyncResult *result, gpointer data)
+{
+    g_assert_true(g_network_monitor_can_reach_finish(G_NETWORK_MONITOR(monitor), result, NULL));
+    (*(guint *)data)++;
+}
+
+static void dropped_monitor_still_answers_what_was_asked(struct scene *scene)
+{
+    GNetworkMonitor *monitor = scene_monitor(NULL);
+    GSocketAddress  *address = g_inet_socket_address_new_from_string("203.0.113.7", 80);
+    guint            answers = 0;
+
+    (void)scene;
+    g_network_monitor_can_reach_async(monitor, G_SOCKET_CONNECTABLE(address), NULL, on_answer, &answers);
+    g_object_unref(monitor);
+    while (answers == 0)
+        g_main_context_iteration(NULL, TRUE);
+    g_object_unref(address);
+}
+
+static gsize resident(void)
+{
+    char  *text;
+    gulong pages;
+
+    g_assert_true(g_file_get_contents("/proc/self/statm", &text, NULL, NULL));
+    g_assert_cmpint(sscanf(text, "%*u %lu", &pages), ==, 1);
+    g_free(text);
+    return pages * 4096;
+}
+
+static void make_and_drop(int count)
+{
+    GSocketAddress *address = g_inet_socket_address_new_from_string("203.0.113.7", 80);
+
+    for (int i = 0; i < count; i++) {
+        GNetworkMonitor *monitor = scene_monitor(NULL);
+
+        if (i % 10 == 0)
+            g_assert_true(g_network_monitor_can_reach(monitor, G_SOCKET_CONNECTABLE(address), NULL, NULL));
+        g_object_unref(monitor);
+    }
+    g_object_unref(address);
+}
+
+static void ten_thousand_monitors_leave_nothing(struct scene *scene)
+{
+    const guint descriptors = scene_count_descriptors(), threads = scene_count_threads();
+    const int   count = g_getenv("TEST_UNDER") != NULL ? MADE_AND_DROPPED / 100 : MADE_AND_DROPPED;
+    gsize       before;
+
+    (void)scene;
+    make_and_drop(count / 10);
+    before = resident();
+    make_and_drop(count);
+    g_assert_cmpuint(scene_count_descriptors(), ==, descriptors);
+    g_assert_cmpuint(scene_count_threads(), ==, threads);
+    if (g_getenv("TEST_UNDER") == NULL)
+        g_assert_cmpuint(resident(), <, before + 1024 * 1024);
+}
+
+/* ---- Many threads ----------------------------------------------------------------------------------------------- */
+
+struct readers {
+    GNetworkMonitor *monitor;
+    gint             over; /* atomic */
+};
+
+static gpointer read_all_the_time(gpointer data)
+{
+    struct readers *readers = data;
+    GSocketAddress *address = g_inet_socket_address_new_from_string("203.0.113.7", 80);
+
+    while (!g_atomic_int_get(&readers->over)) {
+        g_network_monitor_get_network_available(readers->monitor);
+        g_network_monitor_can_reach(readers->monitor, G_SOCKET_CONNECTABLE(address), NULL, NULL);
+    }
+    g_object_unref(address);
+    return NULL;
+}
+
+static void threads_may_read_while_the_network_changes(struct scene *scene)
+{
+    struct readers readers = { .monitor = scene->monitor };
+    GThread       *threads[3];
+
+    for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+        threads[i] = g_thread_new("read", read_all_the_time, &readers);
+    for (int i = 0; i < 100; i++) {
+        scene_default(scene, i % 2 == 0 ? WRITER_DELETE : WRITER_ADD);
+        scene_drain();
+    }
+    scene_default(scene, WRITER_DELETE);
+    g_atomic_int_set(&readers.over, 1);
+    for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+        g_thread_join(threads[i]);
+    scene_settle();
+    g_assert_false(scene->last);
+    g_assert_false(g_network_monitor_get_network_available(scene->monitor));
+}
+
+int main(int argc, char **argv)
+{
+    scene_init(&argc, &argv);
+    scene_test("/lifetime/events_come_in_the_context_of_construction", events_come_in_the_context_of_construction);
+    scene_test("/lifetime/monitor_outlives_its_thread", monitor_outlives_its_thread);
+    scene_test("/lifetime/program_that_never_runs_its_context_gets_current_answers",
+               program_that_never_runs_its_context_gets_current_answers);
+    scene_test("/lifetime/any_thread_may_drop_a_monitor", any_thread_may_drop_a_monitor);
+    scene_test("/lifetime/handler_may_drop_the_monitor", handler_may_drop_the_monitor);
+    scene_test("/lifetime/dropped_monitor_still_answers_what_was_asked", dropped_monitor_still_answers_what_was_asked);
+    scene_test("/lifetime/ten_thousand_monitors_leave_nothing", ten_thousand_monitors_leave_nothing);
+    scene_test("/lifetime/threads_may_read_while_the_network_changes", threads_may_read_while_the_network_changes);
+    return g_test_run();
+}
