@@ -4,12 +4,13 @@
 
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define PATIENCE 30 /* seconds */
 
 /* ---- Programs and tests ----------------------------------------------------------------------------------------- */
 
-void scene_init(int *argc, char ***argv)
+void scene_enter(const char *program)
 {
     char *folder;
 
@@ -17,15 +18,20 @@ void scene_init(int *argc, char ***argv)
         g_print("SKIP: no network namespace can be made here\n");
         exit(77);
     }
-    folder = g_path_get_dirname((*argv)[0]);
+    folder = g_path_get_dirname(program);
     g_setenv("GIO_MODULE_DIR", folder, TRUE);
     g_setenv("GIO_USE_PROXY_RESOLVER", "dummy", TRUE);
     g_setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent", FALSE);
     g_free(folder);
+}
+
+void scene_init(int *argc, char ***argv)
+{
+    scene_enter((*argv)[0]);
     g_test_init(argc, argv, NULL);
 }
 
-static void open_scene(struct scene *scene)
+void scene_prepare(struct scene *scene)
 {
     g_assert_cmpint(unshare(CLONE_NEWNET), ==, 0);
     g_assert_cmpint(writer_open(&scene->writer), ==, 0);
@@ -37,6 +43,11 @@ static void open_scene(struct scene *scene)
     scene_up(scene, scene->p0, TRUE);
     g_assert_cmpint(writer_address(&scene->writer, WRITER_ADD, scene->e0, "192.0.2.2/24"), ==, 0);
     scene_default(scene, WRITER_ADD);
+}
+
+static void open_scene(struct scene *scene)
+{
+    scene_prepare(scene);
     scene->monitor = scene_monitor(scene);
     scene_settle();
     g_assert_true(g_network_monitor_get_network_available(scene->monitor));
@@ -99,7 +110,7 @@ GNetworkMonitor *scene_monitor_named(const char *name, GError **error)
     GIOExtensionPoint *point;
     GIOExtension      *extension;
 
-    g_network_monitor_get_default(); /* GIO loads its modules */
+    g_proxy_resolver_get_default(); /* GIO loads its modules */
     point = g_io_extension_point_lookup(G_NETWORK_MONITOR_EXTENSION_POINT_NAME);
     extension = g_io_extension_point_get_extension_by_name(point, name);
     g_assert_nonnull(extension);
@@ -196,6 +207,14 @@ void scene_default(struct scene *scene, enum writer_action action)
 void scene_up(struct scene *scene, unsigned index, gboolean up)
 {
     g_assert_cmpint(writer_link_up(&scene->writer, index, up), ==, 0);
+}
+
+void *scene_shared(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    g_assert_true(memory != MAP_FAILED);
+    return memory;
 }
 
 /* ---- The process ------------------------------------------------------------------------------------------------ */

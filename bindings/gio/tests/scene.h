@@ -22,12 +22,18 @@ struct scene {
     GThread         *thread;                                    /* where the last came */
 };
 
-/* Prepares a program of tests: the arguments of main. Returns only if network namespaces can be made. */
+/* Where the module is loaded from, and a network namespace. Skips the program if none can be made. */
+void scene_enter(const char *program);
+
+/* The same for a program of tests: the arguments of main. */
 void scene_init(int *argc, char ***argv);
 
 /* A test, each in a namespace of its own. */
 typedef void (*scene_function)(struct scene *scene);
 void scene_test(const char *name, scene_function test);
+
+/* Only the namespace, without a monitor. */
+void scene_prepare(struct scene *scene);
 
 /* A monitor of the module, in the thread-default context of this call; its events are counted in the scene. */
 GNetworkMonitor *scene_monitor(struct scene *scene);
@@ -53,6 +59,9 @@ gboolean scene_can_reach(struct scene *scene, const char *address);
 void scene_route(struct scene *scene, enum writer_action action, const char *prefix, unsigned type);
 void scene_default(struct scene *scene, enum writer_action action); /* by 192.0.2.1 */
 void scene_up(struct scene *scene, unsigned index, gboolean up);
+
+/* Memory that children of fork(2) share. */
+void *scene_shared(size_t size);
 
 guint scene_count_descriptors(void);
 guint scene_count_threads(void);
