@@ -93,7 +93,10 @@ HEADERS  = $(sort $(wildcard include/reachability/*.h))
 # Apple's headers. Installed, they are in reachability/apple: only programs that ask for them have them on their path.
 APPLE    = $(patsubst include/apple/%,%,$(sort $(wildcard include/apple/*.h include/apple/*/*.h)))
 PROBES   = $(wildcard /usr/include/sys/sdt.h /usr/include/*/sys/sdt.h)
+# How other builds find the library: pkg-config and CMake. Their paths are relative to a folder, so that it can be moved.
 PC_FILES = $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.pc.in))
+CMAKE    = $(patsubst pkgconfig/%.in,%,$(wildcard pkgconfig/*.cmake.in))
+FINDERS  = $(PC_FILES:%=$(LIBDIR)/pkgconfig/%) $(CMAKE:%=$(LIBDIR)/cmake/libreachability/%)
 STATIC   = $(BUILD)/libreachability.a
 
 # Test programs are Tests/C/FLOOR/test-NOUN.c. Tests/C/support is linked into all of them, but for faults.c and
@@ -506,7 +509,7 @@ docs:
 # ---- Installing. Installs the tool, too, if `make tool` has built it. Nothing here needs Swift.
 
 LIBRARY_FILES = $(LIBDIR)/$(SHARED) $(LIBDIR)/$(SONAME) $(LIBDIR)/libreachability.so $(LIBDIR)/libreachability.a \
-                $(PC_FILES:%=$(LIBDIR)/pkgconfig/%)
+                $(FINDERS)
 HEADER_FILES  = $(patsubst include/%,$(INCLUDEDIR)/%,$(HEADERS)) $(APPLE:%=$(INCLUDEDIR)/reachability/apple/%)
 HEADER_FOLDERS = $(sort $(dir $(filter $(INCLUDEDIR)/reachability/%,$(HEADER_FILES))))
 # Manual pages: man/NAME.3 are about the library, man/reachability.1 is about the tool.
@@ -524,21 +527,28 @@ DOCUMENT_FILES = $(addprefix $(DOCDIR)/,$(DOCUMENTS) $(HEADER_LINK))
 STRIP_TOOL    = $(STRIP)
 
 install: lib
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/reachability
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/libreachability $(DESTDIR)$(INCLUDEDIR)/reachability
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/reachability
 	install -m 755 $(BUILD)/$(SHARED) $(DESTDIR)$(LIBDIR)
 	ln -sf $(SHARED) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libreachability.so
 	install -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)
-	for file in $(PC_FILES); do \
-	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-	        -e 's|@VERSION@|$(VERSION)|' pkgconfig/$$file.in > $(DESTDIR)$(LIBDIR)/pkgconfig/$$file || exit; done
+	for file in $(FINDERS); do \
+	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
+	        -e 's|@INCLUDEDIR@|$(INCLUDEDIR:$(PREFIX)/%=$${prefix}/%)|' -e 's|@VERSION@|$(VERSION)|' \
+	        -e 's|@MAJOR@|$(firstword $(subst ., ,$(VERSION)))|' -e 's|@SHARED@|$(SHARED)|' -e 's|@SONAME@|$(SONAME)|' \
+	        -e 's|@POINTER@|$(POINTERS)|' \
+	        -e 's|@INCLUDEDIR_FROM_LIBDIR@|$(shell realpath -m --relative-to=$(LIBDIR) $(INCLUDEDIR))|' \
+	        pkgconfig/$${file##*/}.in > $(DESTDIR)$$file || exit; done
 	for file in $(APPLE); do \
 	    install -D -m 644 include/apple/$$file $(DESTDIR)$(INCLUDEDIR)/reachability/apple/$$file || exit; done
 	for file in $(DOCUMENTS); do install -D -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit; done
 	install -d $(dir $(DESTDIR)$(DOCDIR)/$(HEADER_LINK))
 	ln -srf $(DESTDIR)$(INCLUDEDIR)/reachability/reachability.h $(DESTDIR)$(DOCDIR)/$(HEADER_LINK)
-	$(foreach file,$(filter-out %.1,$(MANUALS)),install -D -m 644 $(file) $(DESTDIR)$(call manual_file,$(file)) &&) true
+	install -d $(DESTDIR)$(MANDIR)/man3
+	for file in $(filter %.3,$(MANUALS)); do \
+	    if [ -h $$file ]; then ln -sf "$$(readlink $$file)" $(DESTDIR)$(MANDIR)/man3/$${file#man/}; \
+	    else install -m 644 $$file $(DESTDIR)$(MANDIR)/man3; fi || exit; done
 	if [ -f $(BUILD)/reachability ]; then $(MAKE) --no-print-directory install-tool; fi
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
@@ -563,6 +573,7 @@ uninstall:
 	    $(foreach file,$(MANUALS),$(call manual_file,$(file))))
 	-printf '%s\n' $(HEADER_FOLDERS:%=$(DESTDIR)%) | sort -r | \
 	    while read -r folder; do if [ -d $$folder ]; then rmdir $$folder; fi; done
+	-rmdir $(DESTDIR)$(LIBDIR)/cmake/libreachability
 	-if [ -d $(DESTDIR)$(DOCDIR) ]; then find $(DESTDIR)$(DOCDIR) -depth -type d -empty -delete; fi
 
 # ---- Releases. The same commit gives the same bytes.
