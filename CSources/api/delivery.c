@@ -97,15 +97,15 @@ static bool is_change_locked(const struct SCNetworkReachability *target, const s
     return details == NULL ? outcome_differs(&state->current, &outcome) : path_differs(&details->current, path);
 }
 
-/* The first evaluation reads no rules, so that Schedule does not wait for RTNL. What the second one finds is no
- * change. */
+/* The first evaluation reads neither rules nor the kinds of links, so that Schedule does not wait for RTNL. What the
+ * second one finds is no change. */
 static void settle_delivered_flow(struct target_state *state)
 {
     struct outcome *delivered = &state->delivered;
 
     if (!delivered->flow_unsettled || state->current.flow_unsettled)
         return;
-    delivered->flow = (uint8_t)(delivered->flow | (state->current.flow & kSCNetworkReachabilityFlowIncomplete));
+    delivered->flow = state->current.flow;
     delivered->flow_unsettled = false;
 }
 

@@ -136,13 +136,20 @@ SCBoolean SCNetworkReachabilityGetPath(SCNetworkReachabilityRef target, SCNetwor
     return error == 0 ? 1 : fail_get(error);
 }
 
-/* The first evaluation of a schedule reads no rules. */
+/* The first evaluation of a schedule reads neither rules nor the kinds of links. */
 static int settle_last_flow(struct SCNetworkReachability *target, struct path *path)
 {
     struct question_memory memory;
-    struct questions      *questions = target_retain_questions(target, &memory);
-    const int              error = netns_settle_flow(target->netns, questions, path);
+    struct questions      *questions;
+    struct path            now;
+    int                    error;
 
+    if (!path->flow_unsettled)
+        return 0;
+    questions = target_retain_questions(target, &memory);
+    error = full_path_query(target->netns, questions, QUERY_FLOW, &now);
+    if (error == 0)
+        path->flow = now.flow;
     questions_release(questions);
     return error;
 }

@@ -262,11 +262,9 @@ bool outcome_differs(const struct outcome *a, const struct outcome *b)
 
 bool outcome_flow_differs(const struct outcome *a, const struct outcome *b)
 {
-    const SCNetworkReachabilityFlow changed = a->flow ^ b->flow;
-    const bool                      settled = !a->flow_unsettled && !b->flow_unsettled;
+    const bool settled = !a->flow_unsettled && !b->flow_unsettled;
 
-    return (changed & ~(SCNetworkReachabilityFlow)kSCNetworkReachabilityFlowIncomplete) != 0 ||
-           (settled && changed != 0);
+    return settled && a->flow != b->flow;
 }
 
 bool path_differs(const struct path *a, const struct path *b)

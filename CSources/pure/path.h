@@ -33,7 +33,8 @@ struct path {
     struct address                     destination, source, gateway;
     SCNetworkReachabilityEvidence      evidence;
     SCNetworkReachabilityFlow          flow;
-    bool                               flow_unsettled;  /* it is not known yet whether the flow is incomplete */
+    bool                               flow_unsettled;  /* more is to be known of rules or links for `flow` */
+    uint32_t                           source_index;    /* of the interface with the local address; 0: not known */
     bool                               type_unknown;    /* the type of the interface is not known yet */
     bool                               wireguard;       /* the path depends on the endpoint of a WireGuard peer */
     uint32_t                           metric;          /* of a default route */

@@ -8,6 +8,7 @@
 
 #include "route/address_path.h"
 #include "route/default_path.h"
+#include "route/flow_path.h"
 #include "route/local_wifi.h"
 
 static bool is_cached(const struct route_query *query)
@@ -58,8 +59,10 @@ static int evaluate_question(struct route_query *query, struct path *ret)
     error = route_query_begin(query, &open, ret);
     if (error != 0 || !open)
         return error;
-    return query->question->destination.family == AF_UNSPEC ? find_default_path(query, ret)
-                                                            : address_path_find(query, ret);
+    if (query->question->destination.family == AF_UNSPEC)
+        return find_default_path(query, ret);
+    error = address_path_find(query, ret);
+    return error == 0 && (query->extras & QUERY_FLOW) != 0 ? flow_path_find(query, ret) : error;
 }
 
 int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, const struct questions *questions,

@@ -215,7 +215,7 @@ static bool can_query_locked(const struct netns *netns)
 
 static void settle_flow(const struct questions *questions, const struct rule_knowledge *rules, struct path *path)
 {
-    path->flow_unsettled = !rules->known;
+    path->flow_unsettled = path->flow_unsettled || !rules->known;
     if (rules->known && questions_are_incomplete(questions, path, rules->selectors))
         path->flow |= kSCNetworkReachabilityFlowIncomplete;
 }
@@ -340,6 +340,7 @@ int netns_settle_flow(struct netns *netns, const struct questions *questions, st
     if (rules.changes == shared->changes) /* else the next call reads them again */
         *shared = rules;
     pthread_mutex_unlock(&netns->lock);
+    path->flow_unsettled = false;
     settle_flow(questions, &rules, path);
     return 0;
 }

@@ -124,6 +124,7 @@ static int settle_flow(struct rtnetlink *rtnetlink, const struct questions *ques
 {
     const int error = routing_policy_find_selectors(rtnetlink);
 
+    path->flow_unsettled = false;
     if (error == 0 && questions_are_incomplete(questions, path, rtnetlink->rules.selectors))
         path->flow |= kSCNetworkReachabilityFlowIncomplete;
     return error;

@@ -58,6 +58,7 @@ private func makeTarget(
     var options = SCNetworkReachabilityOptions()
     options.size = MemoryLayout<SCNetworkReachabilityOptions>.size
     options.routingMark = monitorOptions.routingMark
+    options.protocol = UInt8(monitorOptions.transport.map { $0 == .tcp ? IPPROTO_TCP : IPPROTO_UDP } ?? 0)
     if notifiesPath { options.options = SCNetworkReachabilityOption.notifyPath.rawValue }
 
     func makeTarget(
@@ -66,8 +67,9 @@ private func makeTarget(
         withCString(host) { host in
             withCString(monitorOptions.interface) { interface in
                 withSocketAddress(local) { local in
-                    withSocketAddress(remote) { remote in
+                    withSocketAddress(remote, port: monitorOptions.port) { remote in
                         options.nodename = host
+                        options.remotePort = host == nil ? 0 : monitorOptions.port
                         options.interfaceName = interface
                         options.localAddress = local
                         options.remoteAddress = remote

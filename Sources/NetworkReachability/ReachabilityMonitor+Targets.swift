@@ -29,6 +29,24 @@ extension ReachabilityMonitor {
         self.init(source: try KernelSource(.host(host), options), settleTime: options.settleTime)
     }
 
+    /// Monitors the packets of one transport to a port of a host: as connect(2) for a socket of this program would
+    /// decide. Policy rules can select by port.
+    ///
+    /// ```swift
+    /// let database = try ReachabilityMonitor(host: "db.example.com", port: 5432, transport: .tcp)
+    /// ```
+    ///
+    /// Throws as `init(host:)` does, and ``ReachabilityError/Code/system`` with ENOTSUP before Linux 4.18.
+    public convenience init(
+        host: String, port: UInt16, transport: ReachabilityTransport,
+        options: ReachabilityOptions = ReachabilityOptions()
+    ) throws(ReachabilityError) {
+        var options = options
+        options.port = port
+        options.transport = transport
+        try self.init(host: host, options: options)
+    }
+
     /// Monitors an address literal. IPv4 is parsed as in inet_aton(3). IPv6 may have a `%zone`: the name or number of
     /// an interface, which need not exist yet. `0.0.0.0` and `::` are the default path.
     ///

@@ -12,6 +12,10 @@ public struct ReachabilityOptions: Sendable, Hashable {
     /// that is undone within this time is not reported. If the changes go on, one is reported after ten times this
     /// time. Zero or less: each change is reported at once. ``ReachabilityMonitor/path`` does not wait.
     public var settleTime: Duration
+    /// nil: ports do not count. The initializer with a port sets it.
+    package var transport: ReachabilityTransport?
+    /// 0: any.
+    package var port: UInt16 = 0
 
     public init(interface: String? = nil, routingMark: UInt32 = 0, settleTime: Duration = .zero) {
         self.interface = interface

@@ -71,18 +71,20 @@ extension ReachabilityPath.Address {
         }
     }
 
-    fileprivate var storage: sockaddr_storage {
+    fileprivate func storage(port: UInt16) -> sockaddr_storage {
         var storage = sockaddr_storage()
         withUnsafeMutableBytes(of: &storage) { storage in
             if isIPv6 {
                 var address = sockaddr_in6()
                 address.sin6_family = sa_family_t(AF_INET6)
                 address.sin6_scope_id = scopeID
+                address.sin6_port = port.bigEndian
                 withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: bytes) }
                 storage.storeBytes(of: address, as: sockaddr_in6.self)
             } else {
                 var address = sockaddr_in()
                 address.sin_family = sa_family_t(AF_INET)
+                address.sin_port = port.bigEndian
                 withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: bytes) }
                 storage.storeBytes(of: address, as: sockaddr_in.self)
             }
@@ -92,10 +94,10 @@ extension ReachabilityPath.Address {
 }
 
 func withSocketAddress<Result>(
-    _ address: ReachabilityPath.Address?, _ body: (UnsafePointer<sockaddr>?) -> Result
+    _ address: ReachabilityPath.Address?, port: UInt16 = 0, _ body: (UnsafePointer<sockaddr>?) -> Result
 ) -> Result {
     guard let address else { return body(nil) }
-    return withUnsafePointer(to: address.storage) {
+    return withUnsafePointer(to: address.storage(port: port)) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body)
     }
 }

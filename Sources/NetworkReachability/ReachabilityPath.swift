@@ -16,11 +16,15 @@ public struct ReachabilityPath: Sendable, Hashable {
     public var source: Address?
     /// The address of the target. For a host, the address that the flags describe. nil for the default path.
     public var destination: Address?
+    /// What else is known about the packets.
+    public var flow: ReachabilityFlow
+    public var nextHop: ReachabilityNextHop
 
     /// Makes a path for a ``ReachabilityScript``.
     public init(
         flags: ReachabilityFlags, reason: ReachabilityReason = .none, interface: Interface? = nil,
-        gateway: Address? = nil, source: Address? = nil, destination: Address? = nil
+        gateway: Address? = nil, source: Address? = nil, destination: Address? = nil,
+        flow: ReachabilityFlow = [], nextHop: ReachabilityNextHop = .unknown
     ) {
         self.flags = flags
         self.reason = reason
@@ -28,6 +32,8 @@ public struct ReachabilityPath: Sendable, Hashable {
         self.gateway = gateway
         self.source = source
         self.destination = destination
+        self.flow = flow
+        self.nextHop = nextHop
     }
 
     /// Reachable, without an interface or addresses.
@@ -44,6 +50,12 @@ public struct ReachabilityPath: Sendable, Hashable {
         guard flags.contains(.reachable), reason != .namePending else { return false }
         let isAutomatic = !flags.isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand])
         return !flags.contains(.connectionRequired) || isAutomatic && !flags.contains(.interventionRequired)
+    }
+
+    /// Whether packets can leave, and not with a foreign source: see ``ReachabilityFlow/sourceForeign``. An established
+    /// connection over a path that is not viable should be closed.
+    public var isViable: Bool {
+        isReachable && !flow.contains(.sourceForeign)
     }
 }
 
@@ -64,7 +76,9 @@ extension ReachabilityPath {
         self.init(
             flags: ReachabilityFlags(rawValue: path.flags.rawValue),
             reason: ReachabilityReason(rawValue: path.reason.rawValue), interface: Interface(path),
-            gateway: Address(path.gateway), source: Address(path.source), destination: Address(path.destination))
+            gateway: Address(path.gateway), source: Address(path.source), destination: Address(path.destination),
+            flow: ReachabilityFlow(rawValue: path.flow.rawValue),
+            nextHop: ReachabilityNextHop(rawValue: path.nextHop.rawValue))
     }
 }
 #endif

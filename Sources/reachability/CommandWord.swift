@@ -23,7 +23,8 @@ enum CommandWord: String, CaseIterable {
     private static func misplaced(in arguments: [String]) -> CommandWord? {
         let words = arguments.prefix { $0 != "--" }
         return zip(words, words.dropFirst()).lazy.compactMap { previous, word in
-            ["--interface", "--source", "--timeout"].contains(previous) ? nil : CommandWord(rawValue: word)
+            ["--interface", "--source", "--tcp", "--udp", "--mark", "--timeout"].contains(previous)
+                ? nil : CommandWord(rawValue: word)
         }.first
     }
 

@@ -17,6 +17,16 @@ struct CommonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Send from this address. Targets must then be addresses.", valueName: "address"))
     var source: String?
 
+    @Option(
+        help: ArgumentHelp("Packets of TCP to this port: policy rules can select by port.", valueName: "port"))
+    var tcp: UInt16?
+
+    @Option(help: ArgumentHelp("Packets of UDP to this port.", valueName: "port"))
+    var udp: UInt16?
+
+    @Option(help: ArgumentHelp("The routing mark of the packets: decimal, or hexadecimal with 0x.", valueName: "mark"))
+    var mark: Mark?
+
     @Flag(
         help: ArgumentHelp(
             "Print each state as one line of JSON.",
@@ -34,6 +44,8 @@ struct CommonOptions: ParsableArguments {
 
     func validate() throws {
         if quiet && json { throw ValidationError("--quiet prints no states, and --json prints them.") }
+        if tcp != nil && udp != nil { throw ValidationError("--tcp and --udp: give one of them.") }
+        if tcp == 0 || udp == 0 { throw ValidationError("A port is a number from 1 to 65535.") }
         if let interface, !(1...15).contains(interface.utf8.count) {
             throw ValidationError("The name of an interface has 1 to 15 bytes.")
         }
@@ -46,7 +58,9 @@ struct CommonOptions: ParsableArguments {
     /// A target for each text, or why it cannot be one. Without texts: the default path.
     func candidates(_ texts: [String], notifiesPath: Bool = false) -> [Result<Target, ToolError>] {
         let binding = TargetBinding(
-            interface: interface, source: source.flatMap(Address.init(numeric:)), notifiesPath: notifiesPath)
+            interface: interface, source: source.flatMap(Address.init(numeric:)),
+            transport: tcp != nil ? .tcp : udp != nil ? .udp : nil, port: tcp ?? udp ?? 0, mark: mark?.value ?? 0,
+            notifiesPath: notifiesPath)
         return (texts.isEmpty ? [Target.defaultPathText] : texts).map { text in
             Result { () throws(ToolError) in try Target(host: text, binding: binding) }
         }
@@ -103,6 +117,18 @@ extension String {
 extension ArgumentHelp {
     static let targets = ArgumentHelp(
         "Names, addresses, or LOCAL,REMOTE; 'default' is the default path.", valueName: "target")
+}
+
+/// A routing mark, as ip(8) takes it.
+struct Mark: ExpressibleByArgument {
+    let value: UInt32
+
+    init?(argument: String) {
+        let isHexadecimal = argument.lowercased().hasPrefix("0x")
+        let digits = isHexadecimal ? argument.dropFirst(2) : argument[...]
+        guard !digits.hasPrefix("+"), let value = UInt32(digits, radix: isHexadecimal ? 16 : 10) else { return nil }
+        self.value = value
+    }
 }
 
 /// A number of seconds, with a fraction.

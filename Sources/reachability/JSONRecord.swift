@@ -23,7 +23,7 @@ struct JSONRecord: Encodable {
 
     private enum Key: String, CodingKey {
         case target, time, status, reachable, reason, flags, flagNames, value, interface, gateway, source, destination
-        case evidence
+        case evidence, flow
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -42,6 +42,7 @@ struct JSONRecord: Encodable {
         try object.encode(path.source?.description, forKey: .source)
         try object.encode(path.destination?.description, forKey: .destination)
         try object.encode(state.evidence, forKey: .evidence)
+        try object.encode(path.flow.names, forKey: .flow)
     }
 
     /// Escapes the control characters that JSON allows and a terminal obeys.

@@ -8,6 +8,10 @@ import ReachabilityHostNames
 struct TargetBinding {
     var interface: String?
     var source: Address?
+    var transport: ReachabilityTransport?
+    var port: UInt16 = 0
+    /// SO_MARK. 0: none.
+    var mark: UInt32 = 0
     /// The callback also comes when the path changes and the flags do not. Without this, a scheduled target has no
     /// state that agrees with its callbacks.
     var notifiesPath = false
@@ -61,7 +65,9 @@ final class Target {
         let usual = Address(numeric: text).flatMap { $0.isIPv6 || $0.description == text ? nil : $0.description }
         label = text.escaped + (usual.map { " (\($0))" } ?? "")
         do {
-            let options = ReachabilityOptions(interface: binding.interface)
+            var options = ReachabilityOptions(interface: binding.interface, routingMark: binding.mark)
+            options.transport = binding.transport
+            options.port = binding.port
             reachability = try KernelTarget(question, options, notifiesPath: binding.notifiesPath).target
         } catch {
             throw Target.refusal(of: text, question, binding, error.errno ?? Int32(__kSCStatusInvalidArgument))

@@ -70,5 +70,7 @@ struct TargetState: Equatable {
     }
 
     private var why: [String] { reasonText.map { ["(\($0))"] } ?? [] }
-    private var proof: [String] { evidence == "kernel" ? [] : ["evidence \(evidence)"] }
+    private var proof: [String] {
+        (path.flow.isEmpty ? [] : ["flow \(path.flow)"]) + (evidence == "kernel" ? [] : ["evidence \(evidence)"])
+    }
 }

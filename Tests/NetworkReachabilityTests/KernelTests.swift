@@ -55,6 +55,28 @@ struct KernelTests {
         #expect(try await monitor.first { _ in true }.interface?.type == type)
     }
 
+    @Test("A monitor of a port follows the rules for that port")
+    func port() async throws {
+        let namespace = try await Namespace(.gateway)
+        let (https, http, plain) = try namespace.inside {
+            (
+                try ReachabilityMonitor(host: "192.0.2.1", port: 443, transport: .tcp),
+                try ReachabilityMonitor(host: "192.0.2.1", port: 443, transport: .udp),
+                try ReachabilityMonitor(host: "192.0.2.1")
+            )
+        }
+        var iterator = https.makeAsyncIterator()
+        #expect(await iterator.next()?.isReachable == true)
+        try await namespace.ip("rule add ipproto tcp dport 443 prohibit")
+        let path = try #require(await iterator.next())
+        #expect(path.reason == .routeProhibited && path.flow == [] && path.nextHop == .unknown)
+        #expect(http.path.isReachable && http.path.flow == [])
+        #expect(plain.path.isReachable && plain.path.flow == .incomplete && plain.path.flow.description == "incomplete")
+        try await namespace.ip("rule delete ipproto tcp dport 443 prohibit")
+        #expect(await iterator.next()?.isReachable == true)
+        #expect(plain.path.flow == [])
+    }
+
     @Test("The loss of the carrier is reported")
     func carrier() async throws {
         let namespace = try await Namespace(.gateway)

@@ -83,6 +83,33 @@ struct CheckTests {
         #expect(missing.output == "192.0.2.1  Not Reachable  (interface missing)\n")
     }
 
+    @Test("--tcp and --udp ask about a port, for which a rule can decide otherwise")
+    func port() async throws {
+        let namespace = try await Namespace(.gateway + "\nrule add ipproto tcp dport 443 prohibit")
+        let way = "dev e0  via 10.0.0.1  src 10.0.0.2"
+        for (arguments, status, output) in [
+            (["--tcp", "443"], 1, "192.0.2.1  Not Reachable  (route prohibited)\n"),
+            (["--tcp", "80"], 0, "192.0.2.1  Reachable  \(way)\n"),
+            (["--udp", "443"], 0, "192.0.2.1  Reachable  \(way)\n"),
+            ([], 0, "192.0.2.1  Reachable  \(way)  flow incomplete\n"),
+            (["--source", "10.0.0.2", "--tcp", "443"], 1, "192.0.2.1  Not Reachable  (route prohibited)\n"),
+        ] {
+            let ended = try await namespace.start([Tool.path, "check"] + arguments + ["192.0.2.1"]).end()
+            #expect(ended.status == status && ended.output == output)
+        }
+        #expect(try await namespace.run("wait", "--timeout", "0", "--tcp", "80", "192.0.2.1").status == 0)
+        #expect(try await namespace.run("wait", "--timeout", "0", "--tcp", "443", "192.0.2.1").status == 1)
+        #expect(try await namespace.run("check", "--tcp", "443").status == 1)
+    }
+
+    @Test("--mark asks about packets with a routing mark")
+    func mark() async throws {
+        let namespace = try await Namespace(.gateway + "\nrule add fwmark 0x10 prohibit")
+        #expect(try await namespace.run("check", "--mark", "0x10", "192.0.2.1").status == 1)
+        #expect(try await namespace.run("check", "--mark", "16", "192.0.2.1").status == 1)
+        #expect(try await namespace.run("check", "--mark", "17", "192.0.2.1").status == 0)
+    }
+
     @Test("--json prints one object for each target, with every key")
     func json() async throws {
         let namespace = try await Namespace(.gateway)
@@ -102,6 +129,7 @@ struct CheckTests {
         #expect(objects[0].gateway == "10.0.0.1")
         #expect(objects[0].source == "10.0.0.2")
         #expect(objects[0].destination == "192.0.2.1" && objects[0].evidence == "kernel")
+        #expect(objects[0].flow == [])
         // Whole milliseconds.
         #expect((start.addingTimeInterval(-0.001)...Date.now).contains(objects[0].time))
         #expect(objects[1].reachable == false)

@@ -11,14 +11,15 @@ struct JSONLine: Decodable {
     }
 
     static let keys = [
-        "destination", "evidence", "flagNames", "flags", "gateway", "interface", "reachable", "reason", "source",
+        "destination", "evidence", "flagNames", "flags", "flow", "gateway", "interface", "reachable", "reason",
+        "source",
         "status", "target", "time", "value",
     ]
 
     var target: String
     var time: Date
     var flags, status, evidence: String
-    var flagNames: [String]
+    var flagNames, flow: [String]
     var value: UInt32
     var reachable: Bool
     var reason: String?

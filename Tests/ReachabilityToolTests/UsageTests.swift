@@ -16,6 +16,9 @@ struct UsageTests {
             ["check", "--source", "host", "127.0.0.1"], ["check", "--interface", "", "127.0.0.1"],
             ["check", "--interface", "sixteen.letters.", "127.0.0.1"], ["-r", "127.0.0.1", "check", "127.0.0.1"],
             ["-r", "127.0.0.1", "--json"], ["-W", "-r"], ["check", "--quiet", "--json"], ["--json", "watch"],
+            ["check", "--tcp", "0"], ["check", "--udp", "65536"],
+            ["check", "--tcp", "80", "--udp", "80"], ["check", "--mark", "0x"], ["watch", "--mark", "4294967296"],
+            ["check", "--mark", "+1"], ["--tcp", "80", "watch"],
         ])
     func invalid(arguments: [String]) async throws {
         let ended = try await Tool.start(arguments).end()

@@ -91,9 +91,9 @@ package final class Namespace: Sendable {
 
     /// The number of netlink sockets in this namespace that have joined multicast groups.
     package func watches() throws -> Int {
-        // The columns: sk Eth Pid Groups ... A socket only for queries has group 1, of links, and no other.
+        // The columns: sk Eth Pid Groups ... A socket only for queries has the groups of links and of rules, and no other.
         try lines(ofFile: "\(path)/net/netlink").dropFirst().count {
-            UInt64($0.split(separator: " ")[3], radix: 16).map { $0 > 1 } ?? false
+            UInt64($0.split(separator: " ")[3], radix: 16).map { $0 != 0 && $0 != 0x40081 } ?? false
         }
     }
 }

@@ -411,9 +411,20 @@ unsigned long SCNetworkReachabilityGetTypeID(void);
  */
 SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags *flags);
 
-/* What else is known about the flow of packets to a target: SCNetworkReachabilityPath.flow. */
+/*
+ * What else is known about the flow of packets to a target: SCNetworkReachabilityPath.flow. BetterPath and
+ * SourceForeign are for reachable targets with a local and a remote address; the legs of one multipath route are
+ * equals. For an address pair with NotifyPath, a change makes a callback.
+ */
 /* clang-format off */
 SC_FLAGS(SCNetworkReachabilityFlow) {
+    /* A new connection like this one, without a bound address, would leave over another interface than this flow, or
+     * than the one that has this flow's source address. Another address of the same interface is no better path. */
+    kSCNetworkReachabilityFlowBetterPath    = 1u << 0,
+    /* Packets leave over an interface that does not have the source address, and a new connection over it would get
+     * another one. The network may drop them, and an established TCP connection then hangs. An address of lo, a dummy
+     * link, a bridge or a VRF is not foreign. */
+    kSCNetworkReachabilityFlowSourceForeign = 1u << 1,
     /* A policy rule selects by what the target does not say: protocol, ports, traffic class, or another user than the
      * effective one. For a program's socket, the kernel may decide otherwise. */
     kSCNetworkReachabilityFlowIncomplete    = 1u << 2

@@ -127,12 +127,19 @@ TEST(a_target_that_names_an_interface_takes_routes_over_it)
     EXPECT_BOUND(TARGET, "c", 0, NoRoute);
 }
 
+/* The flow of its path is compared with that of a new connection, for which a socket can decide. */
 TEST(a_target_that_names_its_address_opens_no_socket)
 {
+    SCNetworkReachabilityRef pair = expect_pair("2001:db8::2", TARGET), foreign = expect_pair("::1", TARGET);
+
     add_default();
-    EXPECT_PAIR("2001:db8::2", TARGET, R, None);
-    EXPECT_PAIR("::1", TARGET, 0, NoRoute);
+    assert_int_equal(expect_flags_of(pair), R);
+    assert_int_equal(expect_flags_of(foreign), 0);
     assert_int_equal(socket_faults.opened, 0);
+    EXPECT(pair, R, None);
+    EXPECT(foreign, 0, NoRoute);
+    SCNetworkReachabilityRelease(pair);
+    SCNetworkReachabilityRelease(foreign);
 }
 
 TEST(without_descriptors_or_ports_there_is_an_error)

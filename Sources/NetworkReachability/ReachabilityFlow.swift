@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+/// What else is known about the packets to a target. Later versions may have more bits.
+public struct ReachabilityFlow: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// A new connection like this one, without a bound address, would leave over another interface than this flow, or
+    /// than the one that has this flow's source address.
+    public static let betterPath = ReachabilityFlow(rawValue: 1 << 0)
+    /// Packets leave over an interface that does not have their source address, and a new connection over it would get
+    /// another one. The network may drop the packets: an established connection then hangs.
+    public static let sourceForeign = ReachabilityFlow(rawValue: 1 << 1)
+    /// A policy rule selects by what the monitor does not say: protocol, ports, traffic class, or another user. For a
+    /// program's socket, the kernel may decide otherwise. A monitor of a host, a port and a transport says more.
+    public static let incomplete = ReachabilityFlow(rawValue: 1 << 2)
+}
+
+extension ReachabilityFlow: CustomStringConvertible {
+    /// The names in code, joined by commas: "betterPath,sourceForeign". Empty: no bit is set.
+    public var description: String {
+        names.joined(separator: ",")
+    }
+
+    package var names: [String] {
+        let known: [(ReachabilityFlow, String)] = [
+            (.betterPath, "betterPath"), (.sourceForeign, "sourceForeign"), (.incomplete, "incomplete"),
+        ]
+        let unknown = subtracting(known.reduce(into: []) { $0.formUnion($1.0) })
+        let words = known.compactMap { contains($0) ? $1 : nil }
+        return unknown.isEmpty ? words : words + ["0x" + String(unknown.rawValue, radix: 16)]
+    }
+}
+
+/// Whether the next hop of packets responds, as far as the kernel knows. This version does not know.
+public struct ReachabilityNextHop: RawRepresentable, Sendable, Hashable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    public static let unknown = ReachabilityNextHop(rawValue: 0)
+}
+#endif
