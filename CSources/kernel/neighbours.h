@@ -4,6 +4,10 @@
 
 #include "kernel/rtnetlink.h"
 
+/* Reads the state of the kernel's entry for a neighbour; NUD_NONE: there is none. No packet is sent. Returns 0 or an
+ * errno. EOPNOTSUPP: a kernel before 5.0. */
+int neighbours_query(struct rtnetlink *rtnetlink, uint32_t index, const struct address *address, uint16_t *ret_state);
+
 /* Whether an IPv6 neighbour does not respond: its entry has failed. True also if that is not known. Only the thread
  * that handles events calls it: it waits for RTNL. */
 bool neighbours_any_failed(struct rtnetlink *rtnetlink);

@@ -135,10 +135,11 @@ static struct counted *owner_of_watch(struct path_watch *watch)
     return &monitor_of_watch(watch)->source.counted;
 }
 
-static void add_gateways(struct gateways *gateways, const struct path paths[NETWORK_FAMILIES])
+static void hold_gateways(struct gateways *gateways, const struct path paths[NETWORK_FAMILIES])
 {
     for (size_t i = 0; i < NETWORK_FAMILIES; i++)
-        gateways_add(gateways, &paths[i]);
+        if (paths[i].gateway.family == AF_INET6)
+            gateways_hold(gateways, paths[i].index, &paths[i].gateway);
 }
 
 static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,
@@ -153,9 +154,11 @@ static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlin
     if (error != 0)
         return error;
     network->whole = true;
-    add_gateways(gateways, network->paths);
+    runloop_lock(network_monitor->loop);
+    hold_gateways(gateways, network->paths);
     for (size_t i = 0; i < network->count; i++)
-        add_gateways(gateways, network->ways[i].paths);
+        hold_gateways(gateways, network->ways[i].paths);
+    runloop_unlock(network_monitor->loop);
     network_path_release(network_monitor->evaluated);
     network_monitor->evaluated = network;
     *ret = network->paths[NETWORK_IPV4];

@@ -126,6 +126,8 @@ static void parse_route_message(const struct nlmsghdr *header, struct message *r
     route->type = info->rtm_type;
     route->protocol = info->rtm_protocol;
     route->table = info->rtm_table;
+    route->gone = header->nlmsg_type == RTM_DELROUTE;
+    route->replaces = (header->nlmsg_flags & NLM_F_REPLACE) != 0;
     route_parse_attributes(attribute_walk_message(header, sizeof *info), route);
 }
 
@@ -136,12 +138,12 @@ static void parse_neighbour_message(const struct nlmsghdr *header, struct messag
     struct attribute          attribute;
     struct message_neighbour *neighbour = &ret->neighbour;
 
-    if (!message_has(header, sizeof *info) || info->ndm_family != AF_INET6)
+    if (!message_has(header, sizeof *info))
         return;
     *neighbour = (struct message_neighbour){ .index = (uint32_t)info->ndm_ifindex };
-    neighbour->failed = header->nlmsg_type == RTM_NEWNEIGH && (info->ndm_state & NUD_FAILED) != 0;
+    neighbour->state = header->nlmsg_type == RTM_NEWNEIGH ? info->ndm_state : NUD_NONE;
     while (attribute_next(&walk, &attribute))
-        if (attribute.type == NDA_DST && attribute_address(&attribute, AF_INET6, &neighbour->address))
+        if (attribute.type == NDA_DST && attribute_address(&attribute, info->ndm_family, &neighbour->address))
             ret->kind = MESSAGE_NEIGHBOUR;
 }
 
@@ -322,6 +324,17 @@ size_t message_put_kind_dump(void *buffer, const char *kind)
     memcpy(name, kind, strnlen(kind, sizeof name - 1));
     mnl_attr_put(header, IFLA_INFO_KIND, sizeof name, name);
     mnl_attr_nest_end(header, nest);
+    return header->nlmsg_len;
+}
+
+size_t message_put_neighbour_query(void *buffer, uint32_t index, const struct address *address)
+{
+    struct nlmsghdr *header = put_request_header(buffer, RTM_GETNEIGH, 0, 0);
+    struct ndmsg    *info = mnl_nlmsg_put_extra_header(header, sizeof *info);
+
+    info->ndm_family = address->family;
+    info->ndm_ifindex = (int)index;
+    mnl_attr_put(header, NDA_DST, address_length(address), address->bytes);
     return header->nlmsg_len;
 }
 

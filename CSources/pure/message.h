@@ -19,7 +19,7 @@ enum message_kind {
     MESSAGE_NEXTHOP,
     MESSAGE_NETCONF,
     MESSAGE_PREFIX,    /* a router has advertised a prefix */
-    MESSAGE_NEIGHBOUR, /* of IPv6, new or deleted */
+    MESSAGE_NEIGHBOUR, /* new, changed or deleted */
     MESSAGE_ERROR,     /* an acknowledgement has error 0 */
 };
 
@@ -53,7 +53,7 @@ struct message_netconf {
 struct message_neighbour {
     uint32_t       index;
     struct address address;
-    bool           failed; /* it does not respond */
+    uint16_t       state; /* NUD_...; 0 (NUD_NONE) also if the kernel has deleted the entry */
 };
 
 struct message {
@@ -94,6 +94,9 @@ size_t message_put_link_query(void *buffer, uint32_t sequence, uint32_t index);
 size_t message_put_link_dump(void *buffer);
 size_t message_put_port_dump(void *buffer, uint32_t master);
 size_t message_put_kind_dump(void *buffer, const char *kind);
+
+/* The same, for one neighbour. Kernels before 5.0 do not know the request. */
+size_t message_put_neighbour_query(void *buffer, uint32_t index, const struct address *address);
 
 /* The same, for dumps of the IPv6 neighbours, of the settings of all links for a family, of the rules of a family, and
  * of the routes of one table. The dump of routes needs a socket that checks requests strictly; without that the kernel

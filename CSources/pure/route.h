@@ -11,6 +11,7 @@
 struct route {
     uint8_t        family, prefix_length, source_length, type, protocol;
     uint32_t       table, oif, mtu, metric;
+    bool           gone, replaces; /* a message: it was deleted; it has replaced another one */
     bool           has_gateway;
     struct address destination, gateway, source;
     uint32_t       expires; /* USER_HZ ticks; 0: never */

@@ -70,56 +70,94 @@ static void load_prefix_length(struct route_filter *filter)
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, PREFIX_LENGTH_OFFSET);
 }
 
-/* Loads the last word of the neighbour's address. The attributes begin where those of a route do, and NDA_DST has the
- * number of RTA_DST. */
+static void drop(struct route_filter *filter)
+{
+    add_instruction(filter, BPF_RET | BPF_K, 0);
+}
+
+static void load_from_address(struct route_filter *filter, uint32_t word)
+{
+    add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + 4 * word);
+}
+
+/* Stores the first half of an IPv6 neighbour's address as the first and the last address of a prefix. Loads the last
+ * word of the address, of IPv4 the only one. The attributes begin where those of a route do, and NDA_DST has the number
+ * of RTA_DST. */
 static void load_neighbour(struct route_filter *filter)
 {
+    unsigned other_family, end;
+
     add_instruction(filter, BPF_LDX | BPF_IMM, NDA_DST);
     add_instruction(filter, BPF_LD | BPF_IMM, ATTRIBUTES_OFFSET);
     add_instruction(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_NLATTR));
     add_instruction(filter, BPF_MISC | BPF_TAX, 0);
-    add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + 12);
+    add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
+    other_family = begin_jump(filter, BPF_JEQ, AF_INET6);
+    for (uint32_t word = 0; word < 2; word++) {
+        load_from_address(filter, word);
+        add_instruction(filter, BPF_ST, FIRST + word);
+        add_instruction(filter, BPF_ST, LAST + word);
+    }
+    load_from_address(filter, 3);
+    end = begin_jump(filter, BPF_JA, 0);
+    end_jump(filter, other_family);
+    add_jump(filter, BPF_JMP | BPF_JEQ, AF_INET, 1, 0);
+    drop(filter);
+    load_from_address(filter, 0);
+    end_jump(filter, end);
 }
 
-/* Passes messages about all gateways, or `only_failed`: about those that had failed before. Other neighbours with the
- * same last word pass, too. Drops all others. */
-static void add_gateways(struct route_filter *filter, const struct route_filter_gateway *gateways, size_t count,
-                         bool only_failed)
+/* Other neighbours with the same last word pass, too. */
+static void pass_gateways(struct route_filter *filter, const struct route_filter_gateway *gateways, size_t count,
+                          bool every)
 {
-    load_neighbour(filter);
     for (size_t i = 0; i < count; i++) {
-        uint32_t word;
+        const struct address *address = &gateways[i].address;
+        uint32_t              word;
 
-        memcpy(&word, gateways[i].address.bytes + 12, sizeof word);
-        if (gateways[i].failed || !only_failed)
+        memcpy(&word, address->bytes + address_length(address) - sizeof word, sizeof word);
+        if (gateways[i].every == every)
             pass_if_equal(filter, ntohl(word));
     }
-    add_instruction(filter, BPF_RET | BPF_K, 0);
 }
 
-static void add_neighbours(struct route_filter *filter, const struct route_filter_gateway *gateways, size_t count)
+/* Drops messages about neighbours, but for those of the gateways, and of IPv6 neighbours that respond. For these,
+ * end_jump must be called with the returned position. */
+static unsigned add_neighbours(struct route_filter *filter, const struct route_filter_gateway *gateways, size_t count)
 {
-    unsigned others, other_states;
+    unsigned others, other_states, responding;
 
-    add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET);
+    add_instruction(filter, BPF_LD | BPF_IMM, 0);
+    for (uint32_t word = FIRST; word < LAST + 2; word++)
+        add_instruction(filter, BPF_ST, word); /* the kernel wants all words to be stored on all ways */
+    add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET); /* BPF loads are big-endian, the header is not */
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_NEWNEIGH), 2, 0);
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_DELNEIGH), 1, 0);
     others = begin_jump(filter, BPF_JA, 0);
+    load_neighbour(filter);
+    pass_gateways(filter, gateways, count, true);
+    add_instruction(filter, BPF_MISC | BPF_TAX, 0);
+    add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, NEIGHBOUR_STATE_OFFSET);
+    add_jump(filter, BPF_JMP | BPF_JEQ, htons(NUD_FAILED), 1, 0);
+    other_states = begin_jump(filter, BPF_JA, 0); /* a conditional jump is not long enough */
+    add_instruction(filter, BPF_MISC | BPF_TXA, 0);
+    pass_gateways(filter, gateways, count, false);
+    drop(filter);
+    end_jump(filter, other_states);
+    add_jump(filter, BPF_JMP | BPF_JEQ, htons(NUD_STALE), 2, 0);
+    add_jump(filter, BPF_JMP | BPF_JEQ, htons(NUD_REACHABLE), 1, 0);
+    drop(filter);
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
     add_jump(filter, BPF_JMP | BPF_JEQ, AF_INET6, 1, 0);
-    add_instruction(filter, BPF_RET | BPF_K, 0);
-    add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, NEIGHBOUR_STATE_OFFSET);
-    /* If the neighbour fails now, each gateway counts. */
-    other_states = begin_jump(filter, BPF_JEQ, htons(NUD_FAILED));
-    add_gateways(filter, gateways, count, false);
-    end_jump(filter, other_states);
-    add_gateways(filter, gateways, count, true);
+    drop(filter);
+    responding = begin_jump(filter, BPF_JA, 0);
     end_jump(filter, others);
+    return responding;
 }
 
 static void pass_other_types(struct route_filter *filter)
 {
-    add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET); /* BPF loads are big-endian, the header is not */
+    add_instruction(filter, BPF_LD | BPF_H | BPF_ABS, TYPE_OFFSET);
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_NEWROUTE), 2, 0);
     add_jump(filter, BPF_JMP | BPF_JEQ, htons(RTM_DELROUTE), 1, 0);
     add_pass(filter);
@@ -136,7 +174,7 @@ static void store_first(struct route_filter *filter, uint32_t words)
     pass_if_equal(filter, 0);
     add_instruction(filter, BPF_MISC | BPF_TAX, 0);
     for (uint32_t word = 0; word < words; word++) {
-        add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + 4 * word);
+        load_from_address(filter, word);
         add_instruction(filter, BPF_ST, FIRST + word);
     }
 }
@@ -240,47 +278,69 @@ static void pass_special_ipv6(struct route_filter *filter)
     add_pass(filter);
 }
 
-static void add_family(struct route_filter *filter, uint8_t family, const struct address_prefix *prefixes, size_t count)
+/* Drops what is not in the prefixes of the family. */
+static void pass_prefixes(struct route_filter *filter, uint8_t family, const struct address_prefix *prefixes,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (prefixes[i].address.family == family)
+            (family == AF_INET ? pass_if_ipv4 : pass_if_ipv6)(filter, &prefixes[i]);
+    drop(filter);
+}
+
+static void add_ipv4(struct route_filter *filter, const struct address_prefix *prefixes, size_t count)
 {
     unsigned other_family;
 
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
-    add_jump(filter, BPF_JMP | BPF_JEQ, family, 1, 0);
-    other_family = begin_jump(filter, BPF_JA, 0); /* a conditional jump is not long enough */
-    if (family == AF_INET6)
-        pass_special_ipv6(filter);
-    store_first(filter, family == AF_INET ? 1 : 2);
-    if (family == AF_INET)
-        store_last_at_end(filter, 0);
-    else
-        store_last_ipv6(filter);
-    for (size_t i = 0; i < count; i++)
-        if (prefixes[i].address.family == family)
-            (family == AF_INET ? pass_if_ipv4 : pass_if_ipv6)(filter, &prefixes[i]);
-    add_instruction(filter, BPF_RET | BPF_K, 0);
+    add_jump(filter, BPF_JMP | BPF_JEQ, AF_INET, 1, 0);
+    other_family = begin_jump(filter, BPF_JA, 0);
+    store_first(filter, 1);
+    store_last_at_end(filter, 0);
+    pass_prefixes(filter, AF_INET, prefixes, count);
     end_jump(filter, other_family);
 }
 
-/* The rest of the program is shorter than 120 instructions. A gateway takes up to 4. */
-_Static_assert(ROUTE_FILTER_GATEWAYS * 2 + 6 <= UINT8_MAX, "a conditional jump skips all gateways");
-_Static_assert(ADDRESS_TREE_PREFIXES * 11 + ROUTE_FILTER_GATEWAYS * 4 + 120 <=
+/* Other families pass. */
+static void add_ipv6(struct route_filter *filter)
+{
+    add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, FAMILY_OFFSET);
+    add_jump(filter, BPF_JMP | BPF_JEQ, AF_INET6, 1, 0);
+    add_pass(filter);
+    pass_special_ipv6(filter);
+    store_first(filter, 2);
+    store_last_ipv6(filter);
+}
+
+/* The rest of the program is shorter than 200 instructions. A gateway takes 2. */
+_Static_assert(ADDRESS_TREE_PREFIXES * 11 + ROUTE_FILTER_GATEWAYS * 2 + 200 <=
                    sizeof((struct route_filter *)0)->code / sizeof(struct sock_filter),
                "a prefix takes up to 11 instructions");
 
 void route_filter_build_open(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t count)
 {
+    unsigned responding;
+
     ret->length = 0;
-    add_neighbours(ret, gateways, count);
+    responding = add_neighbours(ret, gateways, count);
+    end_jump(ret, responding);
     add_pass(ret);
 }
 
 void route_filter_build(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t gateway_count,
-                        const struct address_prefix *prefixes, size_t count)
+                        const struct address_prefix *prefixes, size_t count, bool all_routes)
 {
+    unsigned responding;
+
     ret->length = 0;
-    add_neighbours(ret, gateways, gateway_count);
-    pass_other_types(ret);
-    add_family(ret, AF_INET, prefixes, count);
-    add_family(ret, AF_INET6, prefixes, count);
-    add_pass(ret); /* other families */
+    responding = add_neighbours(ret, gateways, gateway_count);
+    if (all_routes) {
+        add_pass(ret);
+    } else {
+        pass_other_types(ret);
+        add_ipv4(ret, prefixes, count);
+        add_ipv6(ret);
+    }
+    end_jump(ret, responding);
+    pass_prefixes(ret, AF_INET6, prefixes, count);
 }

@@ -3,7 +3,7 @@
 #define REACHABILITY_ROUTE_FILTER_H
 
 /* The program of a socket filter (classic BPF) that drops route messages about destinations nobody watches, and
- * messages about neighbours that are no gateways. */
+ * messages about neighbours that are neither gateways nor destinations of redirects. */
 
 #include <linux/filter.h>
 
@@ -12,25 +12,26 @@
 /* For SO_ATTACH_FILTER. */
 struct route_filter {
     unsigned short     length;
-    struct sock_filter code[1024];
+    struct sock_filter code[1536];
 };
 
-/* An IPv6 gateway. */
+/* A neighbour whose messages matter. */
 struct route_filter_gateway {
     struct address address;
     uint32_t       index;
-    bool           failed;
+    bool           every; /* all messages about it pass, not only that it fails */
 };
-#define ROUTE_FILTER_GATEWAYS 16
+#define ROUTE_FILTER_GATEWAYS 256
 
-/* Builds the filter that passes only these messages about neighbours: a gateway fails; a gateway that has failed
- * changes. It passes all other messages. */
+/* Builds the filter that passes only these messages about neighbours: a gateway fails; any, if `every` is set; and an
+ * IPv6 neighbour responds, because a router may have redirected its packets to it. It passes all other messages. */
 void route_filter_build_open(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t count);
 
-/* The same, and it drops a route message if no address in `prefixes` is in the message's prefix, unless the route is an
- * IPv6 route for multicast, or for packets from a prefix. It passes some route messages that it need not pass: it
- * compares the first 64 bits of IPv6 addresses. `count` is at most ADDRESS_TREE_PREFIXES. */
+/* What the filter for `count` prefixes, at most ADDRESS_TREE_PREFIXES, drops: an IPv6 neighbour that responds and is in
+ * no prefix; and, unless `all_routes`, a route message if no address in the prefixes is in the message's prefix. Routes
+ * of IPv6 pass if they are for multicast, or for packets from a prefix. Some messages pass that need not: it compares
+ * the first 64 bits of IPv6 addresses. */
 void route_filter_build(struct route_filter *ret, const struct route_filter_gateway *gateways, size_t gateway_count,
-                        const struct address_prefix *prefixes, size_t count);
+                        const struct address_prefix *prefixes, size_t count, bool all_routes);
 
 #endif

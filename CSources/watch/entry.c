@@ -172,6 +172,15 @@ void entry_set_dependencies(struct store *store, struct entry *entry, const stru
         set_keys(store, entry, NULL);
 }
 
+void entry_set_gateway(struct store *store, struct entry *entry, unsigned place)
+{
+    if (entry->gateway != 0)
+        store->gateway_users[entry->gateway - 1]--;
+    entry->gateway = place == GATEWAYS_NOWHERE ? 0 : (uint16_t)(place + 1);
+    if (entry->gateway != 0)
+        store->gateway_users[entry->gateway - 1]++;
+}
+
 /* ---- Routes ----------------------------------------------------------------------------------------------------- */
 
 static size_t *length_count(struct store *store, const struct entry *entry)
@@ -284,6 +293,7 @@ static void end_entry(struct store *store, struct entry *entry)
 {
     entry->ended = true;
     store->pppd -= entry->pppd;
+    entry_set_gateway(store, entry, GATEWAYS_NOWHERE);
     remove_keys(store, entry);
     remove_route(store, entry);
     leave_bucket(store, entry);

@@ -6,6 +6,7 @@
 
 #include "route/default_path.h"
 #include "watch/bucket.h"
+#include "watch/gateways.h"
 #include "watch/watch.h"
 
 #define ENTRY_OWN UINT8_MAX /* longer than all: a route moves none of the members */
@@ -29,6 +30,7 @@ struct entry {
     uint8_t            length;         /* of the route's prefix, whose first address is keys.first; or ENTRY_OWN */
     bool               ended, pppd;    /* no watch has it any more; the answer depends on pppd's database */
     bool               is_exception;   /* the answer was not the path of the route: see store.h */
+    uint16_t           gateway;        /* 1 + the place of the path's gateway; 0: there is none */
     struct list        given, pending; /* the members that were given `path`, and the others */
     struct list        giving, node;   /* of store.giving; of store.due, store.failed or bucket->entries */
     struct bucket     *bucket;         /* NULL: not answered yet */
@@ -55,13 +57,14 @@ struct store {
     struct buckets buckets;
     struct heap    timers;
 
-    uint64_t      now;     /* counts changes */
-    struct entry *current; /* of the current step */
-    uint64_t      sent;    /* `now` at its begin */
-    size_t        count;   /* of watches */
-    size_t        sharers; /* of those that can share: see update_policy in monitor.c */
-    size_t        pppd;    /* of entries that depend on pppd's database */
-    bool          starved; /* for lack of memory, a watch stayed in `unfiled` */
+    uint64_t      now;                                  /* counts changes */
+    struct entry *current;                              /* of the current step */
+    uint64_t      sent;                                 /* `now` at its begin */
+    size_t        count;                                /* of watches */
+    size_t        sharers;                              /* of those that can share: see update_policy in monitor.c */
+    size_t        pppd;                                 /* of entries that depend on pppd's database */
+    uint32_t      gateway_users[ROUTE_FILTER_GATEWAYS]; /* entries that have the gateway of a place */
+    bool          starved;                              /* for lack of memory, a watch stayed in `unfiled` */
 };
 
 /* Creates an own entry, which is due, with one reference. NULL: no memory. */
@@ -72,6 +75,9 @@ void          entry_init(struct entry *entry);
 /* Sets what an own entry depends on: the addresses of the watch's questions; and of any entry, what the path says. */
 void entry_set_questions(struct store *store, struct entry *entry, const struct path_watch *watch);
 void entry_set_dependencies(struct store *store, struct entry *entry, const struct dependencies *dependencies);
+
+/* Notes the place of the path's gateway; GATEWAYS_NOWHERE: it has none. */
+void entry_set_gateway(struct store *store, struct entry *entry, unsigned place);
 
 /* The entry of the route to a prefix. NULL: there is none. */
 struct entry *entry_find(const struct store *store, const struct address_prefix *prefix);

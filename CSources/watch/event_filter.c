@@ -36,17 +36,16 @@ bool event_filter_prepare(struct event_filter *filter, const struct store *store
     struct address_prefix prefixes[ADDRESS_TREE_PREFIXES];
     size_t                count;
 
-    if (!filter->wanted || filter->refused || (filter->attached && filter->changes == store->changes) ||
-        !pause_is_over(filter))
+    if (!filter->wanted || filter->refused || !pause_is_over(filter) ||
+        (filter->attached && filter->changes == store->changes && filter->edits == gateways->edits))
         return false;
     filter->wanted = false;
-    if (!list_is_empty(&store->any_route))
-        return false;
     count = address_tree_cover(&store->addresses, &store->members, prefixes);
     filter->changes = store->changes;
     filter->additions = store->additions;
     filter->gateways = gateways->version;
-    route_filter_build(ret, gateways->items, gateways->count, prefixes, count);
+    filter->edits = gateways->edits;
+    route_filter_build(ret, gateways->items, gateways->count, prefixes, count, !list_is_empty(&store->any_route));
     return true;
 }
 
@@ -78,6 +77,7 @@ int event_filter_detach(struct event_filter *filter, const struct netlink *event
 
     route_filter_build_open(&program, gateways->items, gateways->count);
     filter->gateways = gateways->version;
+    filter->edits = gateways->edits;
     if (netlink_attach_filter(events, program.code, program.length) != 0)
         return remove_filter(filter, events);
     filter->attached = false;

@@ -20,7 +20,7 @@ struct event_filter {
     bool          attached;
     bool          refused;            /* by a sandbox */
     unsigned long changes, additions; /* the counts of the store when the filter was built */
-    unsigned long gateways;           /* the version of the gateways then */
+    unsigned long gateways, edits;    /* the counts of the gateways then */
     int64_t       attached_at;        /* the last one, by clock_now() */
 };
 

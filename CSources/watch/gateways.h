@@ -3,35 +3,67 @@
 #define REACHABILITY_GATEWAYS_H
 
 /*
- * The IPv6 gateways of a monitor's paths. If a gateway does not respond, IPv6 prefers other routes, as soon as the
- * gateway's neighbour entry has failed. Only the message about that entry announces it.
+ * The gateways of a monitor's paths, as far as the kernel's choice of a route depends on whether they respond: those of
+ * IPv6, of equal IPv4 default routes and of legs. Only messages about their neighbour entries announce that. The
+ * kernel's filter passes the messages about them, and about no other neighbours, see route_filter.h.
  *
- * At most 16. Others are ignored, and so is a gateway that failed before a path used it. A new gateway takes the place
- * of one that no path has used since all paths were last stale. Only the thread that drives the loop uses this.
+ * At most ROUTE_FILTER_GATEWAYS; others are ignored. A gateway takes the place of one that no path has. Only the thread
+ * that drives the loop uses this.
  */
 
 #include "pure/message.h"
 #include "pure/path.h"
 #include "pure/route_filter.h"
 
-struct gateways {
-    struct route_filter_gateway items[ROUTE_FILTER_GATEWAYS];
-    bool                        unsure[ROUTE_FILTER_GATEWAYS]; /* a message may have been lost */
-    bool                        unused[ROUTE_FILTER_GATEWAYS]; /* since the paths over its link were last stale */
-    unsigned                    count;
-    unsigned long               version; /* counts changes */
+/* What the kernel's choice depends on. */
+enum gateway_state {
+    GATEWAY_UNREAD,    /* not known */
+    GATEWAY_NONE,      /* no entry, or none yet */
+    GATEWAY_FAILED,    /* it does not respond */
+    GATEWAY_VALID,     /* it has responded */
+    GATEWAY_REACHABLE, /* it has responded a short time ago; IPv4 prefers it */
 };
 
-/* Adds the gateway of a path, if the path has one, the list does not have it yet, and there is room. */
-void gateways_add(struct gateways *gateways, const struct path *path);
+struct gateway {
+    enum gateway_state state;
+    bool               used; /* a path has had it since it failed: the kernel has tried it again */
+    bool               held; /* also if no entry has it: see gateways_hold */
+};
+
+struct gateways {
+    struct route_filter_gateway items[ROUTE_FILTER_GATEWAYS];
+    struct gateway              states[ROUTE_FILTER_GATEWAYS];
+    const uint32_t             *users;         /* how many entries have the gateway of a place: see store.h */
+    unsigned                    count, unread; /* of all, and of those whose state was not read */
+    unsigned long               version;       /* counts changes after which the filter must pass more */
+    unsigned long               edits;         /* counts all changes of what it passes */
+};
+
+#define GATEWAYS_NOWHERE ROUTE_FILTER_GATEWAYS
+
+/* Adds the gateway of an entry's path, if it matters. Under the loop's lock. Returns its place; GATEWAYS_NOWHERE: there
+ * is none. */
+unsigned gateways_add(struct gateways *gateways, const struct path *path);
+
+/* Adds a gateway that is not that of an entry's path: of another route that the kernel can choose, or of other paths of
+ * a watch. It stays until gateways_age. Under the loop's lock. */
+void gateways_hold(struct gateways *gateways, uint32_t index, const struct address *address);
 
 /* The paths over a link are stale. 0: all paths are. */
 void gateways_age(struct gateways *gateways, uint32_t index);
 
-/* Messages were lost. The next one about each gateway counts, and the filter must pass it. */
+/* Messages were lost: no state is known. */
 void gateways_distrust(struct gateways *gateways);
 
-/* Notes whether a neighbour entry has failed. Returns whether the kernel may now choose other routes. */
-bool gateways_update(struct gateways *gateways, const struct message_neighbour *neighbour);
+/* The kernel's entry for the gateway at this place has this state (NUD_...). */
+void gateways_set(struct gateways *gateways, unsigned place, uint16_t state);
+
+/* Notes a message about a neighbour. */
+enum gateways_effect {
+    GATEWAYS_NOTHING,
+    GATEWAYS_OTHER_ROUTE, /* of those to the same prefix, or to a shorter one */
+    GATEWAYS_ANY_ROUTE    /* also one to a longer IPv6 prefix */
+};
+enum gateways_effect gateways_update(struct gateways *gateways, const struct message_neighbour *neighbour);
 
 #endif

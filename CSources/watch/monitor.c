@@ -11,6 +11,7 @@
 #include "watch/monitor.h"
 
 #include <errno.h>
+#include <linux/neighbour.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -114,6 +115,7 @@ static void note_route(struct news *news, const struct route *route)
     struct monitor *monitor = news->monitor;
     bool            affects;
 
+    equal_routes_note(&monitor->equal_routes, route);
     if (route_is_link_multicast(route))
         note_link(news, route->oif);
     if (news->changes.dissolve)
@@ -122,6 +124,27 @@ static void note_route(struct news *news, const struct route *route)
     affects = stale_mark_route(&monitor->store, route);
     runloop_unlock(monitor->loop);
     if (!affects)
+        monitor->filter.wanted = true;
+}
+
+/* A router redirects an IPv6 address to a neighbour: the message about the neighbour comes before that. */
+static void note_neighbour(struct news *news, const struct message_neighbour *neighbour)
+{
+    struct monitor            *monitor = news->monitor;
+    const enum gateways_effect effect = gateways_update(&monitor->gateways, neighbour);
+    const bool                 responds = neighbour->address.family == AF_INET6 &&
+                          (neighbour->state & (NUD_STALE | NUD_REACHABLE)) != 0;
+    bool redirects = false;
+
+    runloop_lock(monitor->loop);
+    if (effect != GATEWAYS_NOTHING)
+        stale_mark_any_link(&monitor->store);
+    if (responds)
+        redirects = stale_mark_neighbour(&monitor->store, &neighbour->address);
+    runloop_unlock(monitor->loop);
+    news->changes.dissolve_ipv6 = news->changes.dissolve_ipv6 || effect == GATEWAYS_ANY_ROUTE;
+    news->changes.unfinished = news->changes.unfinished || redirects;
+    if (effect == GATEWAYS_NOTHING && !redirects)
         monitor->filter.wanted = true;
 }
 
@@ -151,8 +174,7 @@ static void note_message(void *info, const struct message *message)
         note_netconf(news, &message->netconf);
         break;
     case MESSAGE_NEIGHBOUR:
-        if (gateways_update(&news->monitor->gateways, &message->neighbour))
-            note_any(news, false);
+        note_neighbour(news, &message->neighbour);
         break;
     case MESSAGE_ROUTE:
         note_route(news, &message->route);
@@ -336,6 +358,7 @@ static int monitor_run(struct source *source)
         monitor->plan.changed = clock_now();
     if (lost) {
         gateways_distrust(&monitor->gateways);
+        monitor->equal_routes.known = false;
         monitor->rtnetlink.source_routes = SOURCE_ROUTES_UNKNOWN;
         rtnetlink_forget_rules(&monitor->rtnetlink);
     }
@@ -380,6 +403,7 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     monitor->netns = netns;
     netns_retain(netns);
     store_init(&monitor->store);
+    monitor->gateways.users = monitor->store.gateway_users;
     monitor->unfinished = NEVER_SENT;
     error = runloop_add_source_locked(loop, &monitor->source);
     counted_release(&monitor->source.counted); /* the loop has its own reference */

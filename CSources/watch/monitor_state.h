@@ -7,6 +7,7 @@
 #include "kernel/netconf.h"
 #include "loop/runloop.h"
 #include "route/netns.h"
+#include "watch/equal_routes.h"
 #include "watch/event_filter.h"
 #include "watch/plan.h"
 #include "watch/store.h"
@@ -37,6 +38,7 @@ struct monitor {
     struct rtnetlink    rtnetlink; /* closed if netlink is denied: then netns_evaluate_in_round is used */
     struct event_filter filter;
     struct gateways     gateways;
+    struct equal_routes equal_routes;
     struct store        store; /* under the loop's lock */
     struct plan         plan;
     struct round_cache  cache;
@@ -44,9 +46,10 @@ struct monitor {
     uint64_t       unfinished; /* the answers since then are stale when the kernel has finished; NEVER_SENT: none */
     bool           again_dissolve, again_dissolve_ipv6; /* the same */
     bool           links_known, rules_known, settings_known;
-    bool           links_denied; /* a sandbox refuses to list the links: evaluate as if netlink was denied */
-    bool           shares;       /* watches may share answers: the rules are standard, and all messages come */
-    struct netconf settings;     /* known if `settings_known` */
+    bool           links_denied;        /* a sandbox refuses to list the links: evaluate as if netlink was denied */
+    bool           neighbours_withheld; /* one neighbour cannot be read */
+    bool           shares;              /* watches may share answers: the rules are standard, and all messages come */
+    struct netconf settings;            /* known if `settings_known` */
 };
 
 #define NEVER_SENT UINT64_MAX

@@ -14,6 +14,56 @@
 #include "route/full_path.h"
 #include "watch/monitor_state.h"
 
+/* ---- Gateways --------------------------------------------------------------------------------------------------- */
+
+/* Reads whether gateways respond, now that the filter passes the messages about that. */
+static void read_gateways(struct monitor *monitor)
+{
+    struct gateways *gateways = &monitor->gateways;
+    uint16_t         state;
+
+    if (gateways->unread == 0 || monitor->filter.gateways != gateways->version || monitor->neighbours_withheld)
+        return;
+    for (unsigned i = 0; i < gateways->count; i++) {
+        if (gateways->states[i].state != GATEWAY_UNREAD)
+            continue;
+        if (neighbours_query(&monitor->rtnetlink, gateways->items[i].index, &gateways->items[i].address, &state) == 0)
+            gateways_set(gateways, i, state);
+        else
+            monitor->neighbours_withheld = true; /* the next message about each counts */
+    }
+}
+
+/* The kernel chooses a leg whose gateway responds. */
+static void hold_legs(struct monitor *monitor, const struct route *route)
+{
+    struct route     copy = *route;
+    struct route_leg leg;
+
+    while (route_next_leg(&copy, &leg)) {
+        runloop_lock(monitor->loop);
+        if (leg.has_gateway)
+            gateways_hold(&monitor->gateways, leg.oif, &leg.gateway);
+        runloop_unlock(monitor->loop);
+    }
+}
+
+/* Notes the gateway of a path, and those that the kernel can choose in its place. Returns its place. */
+static unsigned note_gateways(struct monitor *monitor, const struct path *path)
+{
+    unsigned place;
+
+    if (path->gateway.family == AF_UNSPEC)
+        return GATEWAYS_NOWHERE;
+    if (path->destination.family == AF_INET || path->gateway.family == AF_INET)
+        equal_routes_read(&monitor->equal_routes, &monitor->rtnetlink);
+    runloop_lock(monitor->loop);
+    equal_routes_hold(&monitor->equal_routes, &monitor->gateways);
+    place = gateways_add(&monitor->gateways, path);
+    runloop_unlock(monitor->loop);
+    return place;
+}
+
 /* ---- The route -------------------------------------------------------------------------------------------------- */
 
 /* The route that leads to a watch, if it leads to all addresses of its prefix. */
@@ -68,6 +118,7 @@ static int query_match(struct monitor *monitor, const struct address *destinatio
         ret->refused.destination = *destination;
         return 0;
     }
+    hold_legs(monitor, &route);
     ret->prefix = route_prefix(&route);
     if (!route_has_one_way(&route) || ret->prefix.length > 8 * address_length(destination))
         return 0;
@@ -243,6 +294,7 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
     int          error = 0;
 
     *ret_joined = false;
+    read_gateways(monitor);
     if (inquiry->can_share)
         error = query_match(monitor, &inquiry->questions->items[0].destination, &match);
     if (error == 0 && match.kind == REPLY_ROUTE && join(monitor, &match)) {
@@ -253,7 +305,7 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
         error = evaluate(monitor, inquiry, &match, &ret->path);
     if (error != 0)
         return error;
-    gateways_add(&monitor->gateways, &ret->path);
+    ret->gateway = note_gateways(monitor, &ret->path);
     ret->kind = find_kind(monitor, inquiry, &match, &ret->path);
     ret->prefix = match.prefix;
     ret->link = find_link(&monitor->rtnetlink, &match, &ret->path);

@@ -287,7 +287,7 @@ static void begin_round_locked(struct monitor *monitor, bool pppd)
     if (is_recheck)
         mark_unfinished_locked(monitor);
     if (pppd)
-        stale_mark_pppd(&monitor->store);
+        stale_mark_any_link(&monitor->store);
     mark_due_locked(monitor);
     /* What is evaluated soon after a change may be wrong, but not in the round that makes up for it. */
     if (monitor->unfinished == NEVER_SENT && !is_recheck && plan_is_recent(monitor->plan.changed, monitor->round.began))

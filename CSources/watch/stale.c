@@ -153,6 +153,37 @@ void stale_dissolve(struct store *store, uint8_t family)
         dissolve_family(store, AF_INET6);
 }
 
+/* ---- Neighbours ------------------------------------------------------------------------------------------------- */
+
+/* Whether the neighbour is on the link, and all know it. */
+static bool is_direct(const struct entry *entry)
+{
+    return entry->length != ENTRY_OWN && entry_is_valid(entry) && entry->path->gateway.family == AF_UNSPEC;
+}
+
+/* The watch leaves those that have the path of the route. Only a query for itself shows whether it comes back. */
+static void visit_neighbour(void *info, struct address_entry *address)
+{
+    struct visit      *visit = info;
+    struct path_watch *watch = container_of(address, struct path_watch, address);
+    struct entry      *entry = entry_of(watch);
+
+    if (entry->length == ENTRY_OWN || is_direct(entry))
+        return; /* the keys of an own entry are visited, too */
+    if (entry_move_to_own(visit->store, watch))
+        watch->entry->is_exception = true;
+    visit->count++;
+}
+
+bool stale_mark_neighbour(struct store *store, const struct address *address)
+{
+    struct visit visit = { .store = store, .prefix = { *address, (uint8_t)(8 * address_length(address)) } };
+
+    address_tree_visit(&store->addresses, &visit.prefix, visit_key, &visit);
+    address_tree_visit(&store->members, &visit.prefix, visit_neighbour, &visit);
+    return visit.count > 0;
+}
+
 /* ---- Links ------------------------------------------------------------------------------------------------------ */
 
 static bool mark_bucket(struct store *store, struct bucket *bucket)
@@ -181,7 +212,7 @@ void stale_mark_all(struct store *store)
         (void)mark_bucket(store, container_of(node, struct bucket, all));
 }
 
-void stale_mark_pppd(struct store *store)
+void stale_mark_any_link(struct store *store)
 {
     store->now++;
     list_for_each(node, &store->buckets.any)

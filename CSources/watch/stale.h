@@ -11,8 +11,11 @@
 bool stale_mark_route(struct store *store, const struct route *route);
 bool stale_mark_link(struct store *store, uint32_t link); /* routes over it may be gone without a message */
 
-void stale_mark_all(struct store *store);  /* any route may be gone without a message */
-void stale_mark_pppd(struct store *store); /* pppd's database has changed */
+void stale_mark_all(struct store *store);      /* any route may be gone without a message */
+void stale_mark_any_link(struct store *store); /* what depends on any link: pppd's database, a gateway has changed */
+
+/* The IPv6 neighbour responds, so a router may have redirected its packets to it. */
+bool stale_mark_neighbour(struct store *store, const struct address *address);
 
 /* Any route of the family may have come without a message: the entries of routes end. AF_UNSPEC: of both. */
 void stale_dissolve(struct store *store, uint8_t family);

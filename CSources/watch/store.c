@@ -319,6 +319,7 @@ static void file(struct store *store, struct entry *entry, const struct reply *r
 
     ends_set(store, entry, bucket, dependencies);
     entry_set_dependencies(store, entry, dependencies);
+    entry_set_gateway(store, entry, reply->gateway);
     entry_file(store, entry, bucket);
 }
 

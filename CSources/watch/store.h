@@ -44,7 +44,8 @@ enum reply_kind {
 struct reply {
     enum reply_kind       kind;
     struct address_prefix prefix;
-    uint32_t              link; /* on which the answer depends: see bucket.h */
+    uint32_t              link;    /* on which the answer depends: see bucket.h */
+    unsigned              gateway; /* its place: see gateways.h */
     struct path           path;
 };
 

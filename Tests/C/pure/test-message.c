@@ -650,34 +650,32 @@ TEST(a_message_about_all_links_says_whether_ipv6_packets_are_forwarded)
     }
 }
 
-TEST(a_message_about_an_ipv6_neighbour_says_whether_it_has_failed)
+TEST(a_message_about_a_neighbour_has_its_state)
 {
     static const struct {
-        uint16_t type, state;
-        uint8_t  family;
-        bool     failed;
-    } rows[] = { { RTM_NEWNEIGH, NUD_FAILED, AF_INET6, true },
-                 { RTM_NEWNEIGH, NUD_REACHABLE, AF_INET6, false },
-                 { RTM_NEWNEIGH, NUD_INCOMPLETE, AF_INET6, false },
-                 { RTM_DELNEIGH, NUD_FAILED, AF_INET6, false },
-                 { RTM_NEWNEIGH, NUD_FAILED, AF_INET, false } };
-    const struct address address = make("fe80::1");
-    struct bytes         bytes;
+        uint16_t    type, state;
+        const char *address;
+        uint16_t    expected;
+    } rows[] = { { RTM_NEWNEIGH, NUD_FAILED, "fe80::1", NUD_FAILED },
+                 { RTM_NEWNEIGH, NUD_REACHABLE, "fe80::1", NUD_REACHABLE },
+                 { RTM_NEWNEIGH, NUD_INCOMPLETE, "192.0.2.1", NUD_INCOMPLETE },
+                 { RTM_DELNEIGH, NUD_FAILED, "fe80::1", NUD_NONE },
+                 { RTM_NEWNEIGH, NUD_FAILED, "192.0.2.1", NUD_FAILED } };
+    struct bytes bytes;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct ndmsg neighbour = { .ndm_family = rows[i].family, .ndm_ifindex = 3, .ndm_state = rows[i].state };
-        struct message     message;
+        const struct address address = make(rows[i].address);
+        const struct ndmsg   neighbour = { .ndm_family = address.family, .ndm_ifindex = 3, .ndm_state = rows[i].state };
+        struct message       message;
 
         start(&bytes, rows[i].type, &neighbour, sizeof neighbour);
         assert_int_equal(parsed(&bytes).kind, MESSAGE_OTHER); /* no address */
-        put(&bytes, NDA_DST, address.bytes, 16);
+        put(&bytes, NDA_DST, address.bytes, address_length(&address));
         message = parsed(&bytes);
-        assert_int_equal(message.kind, rows[i].family == AF_INET6 ? MESSAGE_NEIGHBOUR : MESSAGE_OTHER);
-        if (message.kind != MESSAGE_NEIGHBOUR)
-            continue;
+        assert_int_equal(message.kind, MESSAGE_NEIGHBOUR);
         assert_int_equal(message.neighbour.index, 3);
         assert_true(address_equal(&message.neighbour.address, &address));
-        assert_int_equal(message.neighbour.failed, rows[i].failed);
+        assert_int_equal(message.neighbour.state, rows[i].expected);
     }
 }
 

@@ -44,7 +44,7 @@ static void attach(const struct address_prefix *prefixes, size_t count)
 {
     struct route_filter *filter = malloc(sizeof *filter);
 
-    route_filter_build(filter, NULL, 0, prefixes, count);
+    route_filter_build(filter, NULL, 0, prefixes, count, false);
     attach_program(filter);
     free(filter);
 }
@@ -274,26 +274,30 @@ static void attach_gateways(const struct route_filter_gateway *gateways, size_t 
 static void expect_neighbours(void)
 {
     assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_FAILED));
-    assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_REACHABLE));
-    assert_false(neighbour_passes(RTM_DELNEIGH, "fe80::1", NUD_STALE));
+    assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_PROBE));
+    assert_false(neighbour_passes(RTM_DELNEIGH, "fe80::1", NUD_PROBE));
     assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::2", NUD_FAILED));
-    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::2", NUD_REACHABLE));
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::2", NUD_PROBE));
     assert_true(neighbour_passes(RTM_DELNEIGH, "fe80::2", NUD_FAILED));
     assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::3", NUD_FAILED));
-    assert_false(neighbour_passes(RTM_NEWNEIGH, "192.0.2.1", NUD_FAILED));
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "192.0.2.1", NUD_REACHABLE));
+    assert_true(neighbour_passes(RTM_DELNEIGH, "192.0.2.1", NUD_REACHABLE));
+    assert_false(neighbour_passes(RTM_NEWNEIGH, "192.0.2.2", NUD_FAILED));
+    assert_false(neighbour_passes(RTM_NEWNEIGH, "192.0.2.2", NUD_REACHABLE));
 }
 
 TEST(only_gateways_that_fail_or_have_failed_pass)
 {
     const struct route_filter_gateway gateways[] = { { .address = make("fe80::1"), .index = 3 },
-                                                     { .address = make("fe80::2"), .index = 3, .failed = true } };
+                                                     { .address = make("fe80::2"), .index = 3, .every = true },
+                                                     { .address = make("192.0.2.1"), .index = 3, .every = true } };
     const struct address_prefix       prefix = prefix_make("10.1.2.0", 24);
     struct route_filter              *filter = malloc(sizeof *filter);
 
-    attach_gateways(gateways, 2);
+    attach_gateways(gateways, 3);
     expect_neighbours();
     assert_true(route_passes("10.9.9.0", 24));
-    route_filter_build(filter, gateways, 2, &prefix, 1);
+    route_filter_build(filter, gateways, 3, &prefix, 1, false);
     attach_program(filter);
     expect_neighbours();
     assert_true(route_passes("10.1.2.0", 24));
@@ -301,15 +305,39 @@ TEST(only_gateways_that_fail_or_have_failed_pass)
     free(filter);
 }
 
+/* A router may have redirected its packets to it. */
+TEST(an_ipv6_neighbour_that_responds_passes_if_it_is_watched)
+{
+    const struct address_prefix prefixes[] = { prefix_make("2001:db8:1::", 64), prefix_make("192.0.2.0", 24) };
+    struct route_filter        *filter = malloc(sizeof *filter);
+
+    attach_gateways(NULL, 0);
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "2001:db8:2::7", NUD_STALE));
+    for (int all_routes = 0; all_routes < 2; all_routes++) {
+        route_filter_build(filter, NULL, 0, prefixes, 2, all_routes != 0);
+        attach_program(filter);
+        assert_true(neighbour_passes(RTM_NEWNEIGH, "2001:db8:1::7", NUD_STALE));
+        assert_true(neighbour_passes(RTM_NEWNEIGH, "2001:db8:1::7", NUD_REACHABLE));
+        assert_false(neighbour_passes(RTM_NEWNEIGH, "2001:db8:1::7", NUD_FAILED));
+        assert_false(neighbour_passes(RTM_NEWNEIGH, "2001:db8:2::7", NUD_STALE));
+        assert_false(neighbour_passes(RTM_NEWNEIGH, "2001:db8:2::7", NUD_REACHABLE));
+        assert_false(neighbour_passes(RTM_NEWNEIGH, "192.0.2.7", NUD_REACHABLE));
+        assert_true(route_passes("2001:db8:1::", 64));
+        assert_int_equal(route_passes("2001:db8:2::", 64), all_routes);
+        assert_int_equal(route_passes("10.9.9.0", 24), all_routes);
+    }
+    free(filter);
+}
+
 /* The program does not compare the links, nor the first words of an address. */
 TEST(a_gateway_that_has_failed_passes_beside_others_with_the_same_last_32_bits)
 {
     const struct route_filter_gateway gateways[] = { { .address = make("fe80::1"), .index = 3 },
-                                                     { .address = make("fe80::1"), .index = 4, .failed = true },
+                                                     { .address = make("fe80::1"), .index = 4, .every = true },
                                                      { .address = make("2001:db8::1"), .index = 4 } };
 
     attach_gateways(gateways, 3);
-    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_REACHABLE));
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_PROBE));
     assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::1", NUD_FAILED));
     assert_true(neighbour_passes(RTM_NEWNEIGH, "2001:db8::1", NUD_FAILED));
     assert_false(neighbour_passes(RTM_NEWNEIGH, "2001:db8::2", NUD_FAILED));
@@ -322,18 +350,19 @@ TEST(the_longest_filter_fits)
     struct route_filter        *filter = malloc(sizeof *filter);
 
     for (unsigned i = 0; i < ROUTE_FILTER_GATEWAYS; i++) {
-        gateways[i] = (struct route_filter_gateway){ .address = make("fe80::1"), .failed = true };
-        gateways[i].address.bytes[15] = (uint8_t)(i + 1);
+        gateways[i] = (struct route_filter_gateway){ .address = make("fe80::1"), .every = true };
+        gateways[i].address.bytes[14] = (uint8_t)(i >> 8);
+        gateways[i].address.bytes[15] = (uint8_t)i;
     }
     for (unsigned i = 0; i < ADDRESS_TREE_PREFIXES; i++) {
         prefixes[i] = prefix_make("2001:db8::", 64);
         prefixes[i].address.bytes[7] = (uint8_t)(2 * i);
     }
-    route_filter_build(filter, gateways, ROUTE_FILTER_GATEWAYS, prefixes, ADDRESS_TREE_PREFIXES);
+    route_filter_build(filter, gateways, ROUTE_FILTER_GATEWAYS, prefixes, ADDRESS_TREE_PREFIXES, false);
     attach_program(filter);
-    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::10", NUD_FAILED));
-    assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::11", NUD_FAILED));
-    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::10", NUD_REACHABLE));
-    assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::11", NUD_REACHABLE));
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::ff", NUD_FAILED));
+    assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::100", NUD_FAILED));
+    assert_true(neighbour_passes(RTM_NEWNEIGH, "fe80::ff", NUD_PROBE));
+    assert_false(neighbour_passes(RTM_NEWNEIGH, "fe80::100", NUD_PROBE));
     free(filter);
 }

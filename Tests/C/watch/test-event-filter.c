@@ -342,6 +342,7 @@ TEST(only_a_gateway_that_fails_or_comes_back_wakes)
 {
     watcher_start(&watcher, expect_target("2001:db8:1::7"));
     EXPECT_QUIET(&watcher);
+    attach_filter();
     namespace_ip("neigh add " GATEWAY " reachable");
     namespace_ip("neigh change " GATEWAY " stale");
     namespace_ip("neigh add 2001:db8::77 lladdr 02:00:00:00:00:02 dev a nud reachable");
@@ -355,6 +356,7 @@ TEST(only_a_gateway_that_fails_or_comes_back_wakes)
     namespace_ip("neigh change " GATEWAY " reachable");
     assert_true(is_readable(watcher.loop));
     EXPECT_QUIET(&watcher);
+    attach_filter();
     namespace_ip("neigh change " GATEWAY " stale");
     assert_false(is_readable(watcher.loop));
 }

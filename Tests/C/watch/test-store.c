@@ -513,7 +513,7 @@ TEST(answers_that_depend_on_pppd_are_counted)
     add(&watch, "192.0.2.1");
     assert_int_equal(query_all(), 1);
     assert_int_equal(store.pppd, 1);
-    stale_mark_pppd(&store);
+    stale_mark_any_link(&store);
     assert_int_equal(query_all(), 1);
     assert_int_equal(store.pppd, 1);
     drop(&watch);

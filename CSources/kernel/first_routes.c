@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first routes of a table.
+ *
+ * What this file must never do: read a large routing table to its end.
+ */
+#include "kernel/first_routes.h"
+
+#include <linux/rtnetlink.h>
+
+#include "base/netns_handle.h"
+#include "base/text.h"
+
+struct reading {
+    struct rtnetlink          *rtnetlink; /* for its buffer */
+    const struct first_routes *what;
+    struct netlink             netlink;
+    bool (*visit)(void *info, const struct route *route);
+    void                 *info;
+    enum first_routes_end result;
+    bool                  ended;
+};
+
+/* If a route changes between two datagrams, the kernel can skip another one, and does not say so. So this socket also
+ * receives the messages about changes. */
+static bool is_change(const struct reading *reading, const struct nlmsghdr *header)
+{
+    return header->nlmsg_pid != reading->netlink.port || header->nlmsg_seq != reading->netlink.sequence;
+}
+
+static void end(struct reading *reading, enum first_routes_end result)
+{
+    reading->result = result;
+    reading->ended = true;
+}
+
+static void read_message(struct reading *reading, const struct nlmsghdr *header, const struct message *message)
+{
+    if (is_change(reading, header) || (header->nlmsg_flags & NLM_F_DUMP_INTR) != 0)
+        end(reading, FIRST_ROUTES_CHANGED);
+    else if (message->kind == MESSAGE_ROUTE && !reading->visit(reading->info, &message->route))
+        end(reading, FIRST_ROUTES_MORE);
+    else if (header->nlmsg_type == NLMSG_DONE && message_error(header) == 0)
+        end(reading, FIRST_ROUTES_ALL);
+    else if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR)
+        end(reading, message_error(header) == ENOENT ? FIRST_ROUTES_ALL : FIRST_ROUTES_CHANGED);
+}
+
+static void read_datagram(struct reading *reading)
+{
+    struct span    datagram = { .start = reading->rtnetlink->buffer };
+    const ssize_t  length = netlink_receive(&reading->netlink, reading->rtnetlink->buffer, NETLINK_BUFFER_SIZE);
+    struct message message;
+    size_t         step;
+
+    if (length > 0)
+        datagram.length = (size_t)length;
+    else
+        end(reading, FIRST_ROUTES_CHANGED);
+    while (!reading->ended && (step = message_parse(datagram.start, datagram.length, &message)) != 0) {
+        read_message(reading, (const void *)datagram.start, &message);
+        datagram.start += step;
+        datagram.length -= step;
+    }
+}
+
+static int start_dump(struct reading *reading)
+{
+    const struct first_routes     *what = reading->what;
+    const unsigned                 group = what->family == AF_INET6 ? RTNLGRP_IPV6_ROUTE : RTNLGRP_IPV4_ROUTE;
+    _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
+    struct nlmsghdr               *header = (struct nlmsghdr *)request;
+    const int                      error = netlink_join(&reading->netlink, group);
+
+    if (what->table != RT_TABLE_UNSPEC)
+        (void)netlink_set_strict(&reading->netlink, true);
+    message_put_table_dump(request, what->family, what->table);
+    header->nlmsg_seq = ++reading->netlink.sequence;
+    return error != 0 ? netlink_denial(error) : netlink_send(&reading->netlink, request, header->nlmsg_len);
+}
+
+static int read_all(void *argument)
+{
+    struct reading *reading = argument;
+    int             error = netlink_open_requests(&reading->netlink);
+
+    if (error != 0)
+        return error;
+    error = start_dump(reading);
+    for (unsigned i = 0; error == 0 && !reading->ended && i < reading->what->datagrams; i++)
+        read_datagram(reading);
+    if (reading->result == FIRST_ROUTES_ALL &&
+        netlink_receive(&reading->netlink, reading->rtnetlink->buffer, NETLINK_BUFFER_SIZE) != 0)
+        reading->result = FIRST_ROUTES_CHANGED; /* the message about a change came at the end */
+    netlink_close(&reading->netlink);
+    return error;
+}
+
+int first_routes_read(struct rtnetlink *rtnetlink, const struct first_routes     *what,
+                      bool (*visit)(void *info, const struct route *route), void *info, enum first_routes_end *ret)
+{
+    struct reading reading = {
+        .rtnetlink = rtnetlink, .what = what, .visit = visit, .info = info, .result = FIRST_ROUTES_MORE
+    };
+    const int error = netns_handle_run(rtnetlink->netns, read_all, &reading);
+
+    if (error == 0)
+        *ret = reading.result;
+    return error;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's choice among routes depends on its neighbours: IPv6 avoids gateways that do not respond, and so does
+ * IPv4 among equal default routes. A redirect to an IPv6 neighbour counts for one address.
+ */
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/crowd.h"
+#include "support/idle.h"
+#include "support/namespace.h"
+#include "support/patience.h"
+#include "support/router.h"
+#include "support/watcher.h"
+
+#define LLADDR " lladdr 02:00:00:00:00:01 "
+
+static struct watcher watcher;
+
+static void begin(void)
+{
+    namespace_require_pair();
+    namespace_add_second_pair();
+}
+
+UNIT(.setup = begin)
+
+/* The flags of a new target: the kernel's choice now. */
+static void await_choice(const char *address, SCNetworkReachabilityFlags flags)
+{
+    const double               end = watcher_now() + patience_of(10);
+    SCNetworkReachabilityRef   fresh = expect_target(address);
+    SCNetworkReachabilityFlags now;
+
+    do {
+        now = expect_flags_of(fresh);
+        assert_true(watcher_now() < end);
+    } while (now != flags);
+    SCNetworkReachabilityRelease(fresh);
+}
+
+/* Drives the loop until the last callback has these flags. */
+static void await_report(SCNetworkReachabilityFlags flags)
+{
+    const double end = watcher_now() + patience_of(10);
+
+    while (watcher.flags != flags) {
+        assert_true(watcher_now() < end);
+        SCRunLoopPerform(watcher.loop, 0.1);
+    }
+}
+
+/* ---- IPv6 ------------------------------------------------------------------------------------------------------- */
+
+/* A look-up makes the kernel probe a router that has failed. Meanwhile the kernel uses it again, and then it fails
+ * again. */
+TEST(a_dead_ipv6_router_that_is_probed_while_a_target_is_evaluated)
+{
+    namespace_sysctl("net.ipv6.conf.a.router_probe_interval", "1");
+    namespace_sysctl("net.ipv6.neigh.a.retrans_time_ms", "900");
+    namespace_ip("-6 route add default via 2001:db8::1 dev a metric 100");
+    namespace_ip("-6 route add default dev c metric 200");
+    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable");
+    watcher_start(&watcher, expect_target("2001:db8:1::7"));
+    EXPECT_QUIET(&watcher);
+    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
+    EXPECT_CHANGE(&watcher, R | D);
+    EXPECT_QUIET(&watcher);
+    await_choice("2001:db8:1::7", R);
+    namespace_ip("link add name x type veth peer name y"); /* the target is evaluated */
+    await_report(R);
+    EXPECT_QUIET(&watcher); /* nothing else makes it evaluate the target */
+    await_choice("2001:db8:1::7", R | D);
+    await_report(R | D);
+}
+
+/* It failed before a path used it. */
+TEST(an_ipv6_gateway_that_had_failed_comes_back)
+{
+    namespace_ip("-6 route add default via 2001:db8::1 dev a metric 100");
+    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable");
+    namespace_ip("neigh change 2001:db8::1 dev a nud failed");
+    watcher_start(&watcher, expect_target("2001:db8:1::7"));
+    EXPECT_QUIET(&watcher);
+    namespace_ip("-6 route add default dev c metric 200");
+    EXPECT_CHANGE(&watcher, R | D);
+    EXPECT_QUIET(&watcher);
+    namespace_ip("neigh replace 2001:db8::1 dev a" LLADDR "nud reachable");
+    EXPECT_CHANGE(&watcher, R);
+}
+
+TEST(the_last_of_many_ipv6_gateways_fails_and_comes_back)
+{
+    enum { GATEWAYS = 200 };
+    static struct watcher watchers[GATEWAYS];
+    SCRunLoopRef          loop;
+    char                  address[64];
+
+    for (unsigned i = 0; i < GATEWAYS; i++) {
+        namespace_ip("-6 route add 2001:db8:%x::/48 via 2001:db8::%x dev a metric 100", 0x100 + i, 0x100 + i);
+        namespace_ip("-6 route add 2001:db8:%x::/48 dev c metric 200", 0x100 + i);
+        namespace_ip("neigh replace 2001:db8::%x dev a" LLADDR "nud reachable", 0x100 + i);
+    }
+    watcher_start(&watchers[0], expect_target("2001:db8:100::7"));
+    loop = watchers[0].loop;
+    for (unsigned i = 1; i < GATEWAYS; i++) {
+        snprintf(address, sizeof address, "2001:db8:%x::7", 0x100 + i);
+        watcher_schedule_on(&watchers[i], expect_target(address), loop);
+    }
+    EXPECT_QUIET(&watchers[0]);
+    for (unsigned i = 0; i < GATEWAYS; i += GATEWAYS - 1) {
+        namespace_ip("neigh change 2001:db8::%x dev a nud failed", 0x100 + i);
+        EXPECT_CHANGE(&watchers[i], R | D);
+        EXPECT_QUIET(&watchers[i]);
+        namespace_ip("neigh replace 2001:db8::%x dev a" LLADDR "nud reachable", 0x100 + i);
+        EXPECT_CHANGE(&watchers[i], R);
+        EXPECT_QUIET(&watchers[i]);
+    }
+}
+
+/* ---- IPv4 ------------------------------------------------------------------------------------------------------- */
+
+#define FAIL(address, link) \
+    do { \
+        namespace_ip("neigh replace " address " dev " link LLADDR "nud reachable"); \
+        namespace_ip("neigh change " address " dev " link " nud failed"); \
+    } while (0)
+#define RESPOND(address, link) namespace_ip("neigh replace " address " dev " link LLADDR "nud reachable")
+
+static void add_equal_routes(void)
+{
+    namespace_ip("route add default via 192.0.2.1 dev a metric 100");
+    namespace_ip("route append default via 203.0.113.1 dev c metric 100");
+    RESPOND("203.0.113.1", "c");
+}
+
+static const struct equal_row {
+    const char *name, *target;
+} equal_rows[] = { { "address", "198.51.100.7" }, { "default_path", "0.0.0.0" } };
+
+TEST_EACH(one_of_equal_ipv4_gateways_fails_and_comes_back, equal_rows)
+{
+    add_equal_routes();
+    RESPOND("192.0.2.1", "a");
+    watcher_start(&watcher, expect_target(row->target));
+    EXPECT_QUIET(&watcher);
+    EXPECT_INTERFACE(watcher.target, "a");
+    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_QUIET(&watcher);
+    RESPOND("192.0.2.1", "a");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_INTERFACE(watcher.target, "a");
+}
+
+/* No path has had it: it failed before. */
+TEST_EACH(the_better_of_equal_ipv4_gateways_begins_to_respond, equal_rows)
+{
+    add_equal_routes();
+    FAIL("192.0.2.1", "a");
+    watcher_start(&watcher, expect_target(row->target));
+    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_QUIET(&watcher);
+    RESPOND("192.0.2.1", "a");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_INTERFACE(watcher.target, "a");
+}
+
+/* The second route comes later, so only the message about it says that there are equal ones. */
+TEST_EACH(an_equal_ipv4_default_route_comes_later, equal_rows)
+{
+    namespace_ip("route add default via 192.0.2.1 dev a metric 100");
+    FAIL("192.0.2.1", "a");
+    watcher_start(&watcher, expect_target(row->target));
+    RESPOND("203.0.113.1", "c");
+    EXPECT_QUIET(&watcher);
+    namespace_ip("route append default via 203.0.113.1 dev c metric 100");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_QUIET(&watcher);
+    RESPOND("192.0.2.1", "a");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_INTERFACE(watcher.target, "a");
+}
+
+static const struct leg_row {
+    const char *name, *prefix, *target;
+} leg_rows[] = { { "default", "default", "198.51.100.7" }, { "prefix", "198.51.100.0/24", "198.51.100.7" } };
+
+/* With this setting, the kernel uses the legs whose gateways respond. */
+TEST_EACH(the_gateway_of_an_ipv4_leg_fails_and_comes_back, leg_rows)
+{
+    SCNetworkReachabilityRef other = expect_target("198.51.100.8");
+
+    namespace_sysctl("net.ipv4.fib_multipath_use_neigh", "1");
+    namespace_ip("route add %s nexthop via 192.0.2.1 dev a nexthop via 203.0.113.1 dev c", row->prefix);
+    RESPOND("192.0.2.1", "a");
+    FAIL("203.0.113.1", "c");
+    watcher_start(&watcher, expect_target(row->target));
+    assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
+    EXPECT_QUIET(&watcher);
+    EXPECT_INTERFACE(watcher.target, "a");
+    namespace_ip("neigh change 192.0.2.1 dev a nud failed");
+    RESPOND("203.0.113.1", "c");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_INTERFACE(watcher.target, "c");
+    EXPECT_QUIET(&watcher);
+    RESPOND("192.0.2.1", "a");
+    namespace_ip("neigh change 203.0.113.1 dev c nud failed");
+    EXPECT_CHANGE(&watcher, R);
+    EXPECT_INTERFACE(watcher.target, "a");
+    SCNetworkReachabilityUnscheduleFromRunLoop(other, watcher.loop, kSCRunLoopDefaultMode);
+    SCNetworkReachabilityRelease(other);
+}
+
+/* A laptop with one default route has no use for what the neighbours do. */
+TEST(a_single_ipv4_gateway_wakes_nobody)
+{
+    struct pollfd event;
+
+    namespace_ip("route add default via 192.0.2.1 dev a metric 100");
+    namespace_ip("route add default via 203.0.113.1 dev c metric 200");
+    RESPOND("192.0.2.1", "a");
+    watcher_start(&watcher, expect_target("198.51.100.7"));
+    EXPECT_QUIET(&watcher);
+    FAIL("192.0.2.1", "a");
+    FAIL("203.0.113.1", "c");
+    event = (struct pollfd){ .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
+    assert_int_equal(poll(&event, 1, 0), 0);
+}
+
+/* ---- Redirects -------------------------------------------------------------------------------------------------- */
+
+static void begin_with_router(struct router *router)
+{
+    router_open(router, "b", "a");
+    namespace_ip("address add fe80::b/64 dev b nodad");
+    namespace_ip("-6 route add default via fe80::b dev a");
+}
+
+/* The kernel learns the address of the neighbour when it sends the first packet to it. */
+static void redirect(const struct router *router, const char *address)
+{
+    router_redirect(router, "fe80::b", address);
+    namespace_ip("neigh replace %s dev a" LLADDR "nud reachable", address);
+}
+
+TEST(a_redirected_ipv6_target_is_direct)
+{
+    struct router router;
+
+    begin_with_router(&router);
+    watcher_start(&watcher, expect_target("2001:db8:1::9"));
+    EXPECT_QUIET(&watcher);
+    redirect(&router, "2001:db8:1::9");
+    EXPECT_CHANGE(&watcher, R | D);
+}
+
+TEST_WITH(crowd_begin, crowd_end, one_redirected_ipv6_target_of_many_is_direct)
+{
+    struct router router;
+
+    begin_with_router(&router);
+    crowd_watch_ipv6(100);
+    crowd_expect_all(R);
+    redirect(&router, "2001:db8:1::32");
+    assert_int_equal(crowd_settle(), 1);
+    assert_int_equal(crowd.flags[0x31], R | D);
+    crowd_expect_agreement();
+}
