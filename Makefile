@@ -15,7 +15,8 @@
 #   make deps-world     ... what `make test-world` needs   make abi-baseline   the ABI that later versions keep
 #   make format         formats the C and Swift sources    make manuals        writes man/ from the header, docs/tool.md
 #   make test-consumers one program in each language       make mutants        breaks rules; tests must fail
-#   make version        NEXT=0.2.0, everywhere             make clean
+#   make version        NEXT=0.2.0, everywhere             make home           URL= CONTACT= of the project, everywhere
+#   make release        dist, if all is ready              make clean
 #
 # Parts of them: checks, check-asan, check-tsan, check-valgrind, check-helgrind, check-clang, check-swift,
 # check-swift-thread, check-swift-address, test-vm (real Wi-Fi, cellular and ppp links, in an emulated machine). One test
@@ -132,7 +133,7 @@ CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
         test test-world build-tests test-programs pure-tests test-consumers test-products test-vm vm-programs programs-asan \
         programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
         check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-denied storm bench benchmarks \
-        performance format install install-tool install-strip uninstall dist deb version abi-baseline clean \
+        performance format install install-tool install-strip uninstall dist deb version home release abi-baseline clean \
         list-sources
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -517,7 +518,7 @@ MANUALS       = $(sort $(wildcard man/*.[1-8]))
 manual_file   = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 # Each has the path that it has in the tree: so the links of README.md, and of the pages that it leads to, work below DOCDIR.
 EXAMPLES      = $(sort $(shell find Examples -type f ! -path '*/.build/*'))
-DOCUMENTS     = README.md CHANGELOG.md CONTRIBUTING.md LICENSE $(sort $(wildcard docs/*.md docs/*.svg)) $(EXAMPLES) \
+DOCUMENTS     = README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE $(sort $(wildcard docs/*.md docs/*.svg)) $(EXAMPLES) \
                 $(sort $(wildcard Sources/*/*.docc/*.md bindings/*/README.md)) bindings/go/examples/watch/main.go \
                 bindings/node/index.d.ts bindings/rust/reachability/examples/watch.rs
 # README.md's link to the header leads to the installed one.
@@ -591,6 +592,16 @@ deb: dist
 version:
 	packaging/version $(NEXT)
 	$(if $(NEXT),man/generate)
+
+# The project's URL and the address of its people, wherever they stand.
+home:
+	packaging/home $(URL) $(CONTACT)
+
+# The source archive of a version: it has a home, and the changelog its date.
+release:
+	@packaging/home --is-set || { echo "The project has no home: make home URL=... CONTACT=..." >&2; exit 1; }
+	@grep -q '^## \[$(VERSION)\] - [0-9]' CHANGELOG.md || { echo "CHANGELOG.md has no date for $(VERSION)" >&2; exit 1; }
+	$(MAKE) --no-print-directory dist
 
 abi-baseline: lib
 	Tests/abi/write $(VERSION) $(BUILD)/libreachability.so

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"log"
 
-	"reachability"
+	"libreachability.invalid/bindings/go"
 )
 
 func ExampleCheck() {

@@ -1,3 +1,3 @@
-module reachability
+module libreachability.invalid/bindings/go
 
 go 1.19

@@ -12,7 +12,7 @@ import (
 	"os/signal"
 	"strconv"
 
-	"reachability"
+	"libreachability.invalid/bindings/go"
 )
 
 func main() {
