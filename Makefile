@@ -130,7 +130,7 @@ WORLD         = $(filter-out %.sh %.py %/systemd,$(sort $(wildcard Tests/world/*
 CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 
 .PHONY: FORCE all help lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
-        test test-world build-tests test-programs pure-tests test-consumers test-products test-vm vm-programs programs-asan \
+        test test-world build-tests test-programs pure-tests test-consumers test-gio test-products test-vm vm-programs programs-asan \
         programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
         check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-denied storm bench benchmarks \
         performance format install install-tool install-strip uninstall dist deb version home release abi-baseline clean \
@@ -404,6 +404,11 @@ test-vm: deps-test
 test-consumers: deps-languages
 	@$(MAKE) --no-print-directory $(JOBS) lib
 	@Tests/run $(CONSUMERS) Tests/world/apple-sources Tests/world/swift-servers
+
+# The GIO module: what `make test-world` tests of it, and the same under valgrind and the thread sanitizer.
+test-gio: deps-world
+	@$(MAKE) --no-print-directory $(JOBS) lib
+	@Tests/run Tests/world/gio "Tests/gio valgrind" "Tests/gio thread"
 
 # Swift programs that use each product, with each kind of dependency and linking. `make test-world` builds fewer.
 test-products:

@@ -60,8 +60,6 @@ static gboolean can_reach(GNetworkMonitor *network_monitor, GSocketConnectable *
     GError                   *problem = NULL;
     gboolean                  enough = FALSE;
 
-    if (g_cancellable_set_error_if_cancelled(cancellable, error))
-        return FALSE;
     destination = monitor_new_destination(monitor, connectable);
     enumerator = g_socket_connectable_proxy_enumerate(connectable);
     while (!enough && (address = g_socket_address_enumerator_next(enumerator, cancellable, &problem)) != NULL) {

@@ -44,11 +44,12 @@ void destination_add(struct destination *destination, GSocketAddress *address)
 {
     struct sockaddr_storage native;
 
-    if (destination->count == DESTINATION_ADDRESSES_MAX || !G_IS_INET_SOCKET_ADDRESS(address) ||
+    if (destination->count == DESTINATION_ADDRESSES_MAX ||
         !g_socket_address_to_native(address, &native, sizeof native, NULL))
         return;
     if (destination->name == NULL)
         destination->name = g_socket_connectable_to_string(G_SOCKET_CONNECTABLE(address));
+    /* The library refuses other families. */
     add_target(destination, SCNetworkReachabilityCreateWithAddress(NULL, (struct sockaddr *)&native));
 }
 

@@ -289,12 +289,14 @@ static gboolean initialize(GInitable *initable, GCancellable *cancellable, GErro
         return FALSE;
     }
     manager_open(&self->manager, G_OBJECT(self), on_manager_change);
+    g_mutex_lock(&self->lock); /* another thread may run the context as soon as the source is attached */
     self->manager_state = manager_state(&self->manager);
     self->source = new_source(self);
     watch_descriptor_locked(self);
     self->available = is_available(self);
     self->metered = self->manager_state.metered;
     self->connectivity = self->available ? self->manager_state.connectivity : G_NETWORK_CONNECTIVITY_LOCAL;
+    g_mutex_unlock(&self->lock);
     g_source_attach(self->source, self->context);
     return TRUE;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* can_reach: the answers, the errors, and the destinations that stay. */
+#define _GNU_SOURCE
 #include <gio/gunixsocketaddress.h>
-#include <string.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 #include "../destination.h"
 #include "scene.h"
@@ -17,14 +20,17 @@ typedef struct {
 GType test_resolver_get_type(void);
 G_DEFINE_TYPE(TestResolver, test_resolver, G_TYPE_RESOLVER)
 
-static const char *resolved[4]; /* NULL: the look-up fails */
-static guint       lookups;
+static const char   *resolved[4]; /* NULL: the look-up fails */
+static guint         lookups;
+static GCancellable *cancelled_meanwhile; /* by the look-up */
 
 static GList *lookup(GError **error)
 {
     GList *addresses = NULL;
 
     lookups++;
+    if (cancelled_meanwhile != NULL)
+        g_cancellable_cancel(cancelled_meanwhile);
     for (guint i = 0; resolved[i] != NULL; i++)
         addresses = g_list_append(addresses, g_inet_address_new_from_string(resolved[i]));
     if (addresses == NULL)
@@ -193,30 +199,58 @@ static void names_are_looked_up_by_the_resolver(struct scene *scene)
     expect_async(scene, name(), NULL, G_RESOLVER_ERROR, G_RESOLVER_ERROR_TEMPORARY_FAILURE);
 }
 
-static void one_reachable_address_is_enough(struct scene *scene)
+typedef void (*question)(struct scene *scene, gpointer connectable);
+
+static void ask(struct scene *scene, gpointer connectable)
 {
-    resolve("198.51.100.7", "203.0.113.7");
-    scene_route(scene, WRITER_ADD, "203.0.113.7/32", RTN_BLACKHOLE);
-    expect(scene, name(), 0, 0);
-    expect_async(scene, name(), NULL, 0, 0);
+    expect(scene, connectable, 0, 0);
+}
+
+static void ask_async(struct scene *scene, gpointer connectable)
+{
+    expect_async(scene, connectable, NULL, 0, 0);
+}
+
+/* Also when the answer came before the other address was known. */
+static void expect_any_address(struct scene *scene, question pose)
+{
     resolve("203.0.113.7", "198.51.100.7");
-    expect(scene, name(), 0, 0);
-    expect_async(scene, name(), NULL, 0, 0);
-    /* All addresses are known by now: it does not matter which of them remains. */
-    scene_route(scene, WRITER_DELETE, "203.0.113.7/32", RTN_BLACKHOLE);
-    scene_route(scene, WRITER_ADD, "198.51.100.7/32", RTN_BLACKHOLE);
+    pose(scene, name());
+    scene_route(scene, WRITER_ADD, "203.0.113.7/32", RTN_BLACKHOLE);
     scene_settle();
     g_assert_cmpuint(scene->changed, ==, 0);
-    scene_route(scene, WRITER_ADD, "203.0.113.7/32", RTN_BLACKHOLE);
+    pose(scene, name());
+    scene_route(scene, WRITER_ADD, "198.51.100.7/32", RTN_BLACKHOLE);
     scene_await(scene, 1);
     expect(scene, name(), G_IO_ERROR, G_IO_ERROR_HOST_UNREACHABLE);
 }
 
+static void one_reachable_address_is_enough(struct scene *scene)
+{
+    expect_any_address(scene, ask);
+}
+
+static void one_reachable_address_is_enough_asynchronously(struct scene *scene)
+{
+    expect_any_address(scene, ask_async);
+}
+
+static void other_addresses_of_a_name_with_another_answer_are_an_event(struct scene *scene)
+{
+    scene_route(scene, WRITER_ADD, "198.51.100.7/32", RTN_BLACKHOLE);
+    scene_settle();
+    resolve("203.0.113.7", NULL);
+    expect(scene, name(), 0, 0);
+    resolve("198.51.100.7", NULL);
+    expect(scene, name(), G_IO_ERROR, G_IO_ERROR_HOST_UNREACHABLE);
+    scene_await(scene, 1);
+}
+
 static void cancelled_question_is_cancelled(struct scene *scene)
 {
-    GCancellable   *cancellable = g_cancellable_new();
-    GSocketAddress *host = address("203.0.113.7");
-    GError         *error = NULL;
+    GCancellable *cancellable = g_cancellable_new();
+    gpointer      host = address("203.0.113.7");
+    GError       *error = NULL;
 
     g_cancellable_cancel(cancellable);
     g_assert_false(g_network_monitor_can_reach(scene->monitor, G_SOCKET_CONNECTABLE(host), cancellable, &error));
@@ -224,6 +258,18 @@ static void cancelled_question_is_cancelled(struct scene *scene)
     g_clear_error(&error);
     expect_async(scene, host, cancellable, G_IO_ERROR, G_IO_ERROR_CANCELLED);
     expect_async(scene, name(), cancellable, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+
+    cancelled_meanwhile = cancellable;
+    resolve("203.0.113.7", NULL);
+    g_cancellable_reset(cancellable);
+    host = name();
+    g_assert_false(g_network_monitor_can_reach(scene->monitor, G_SOCKET_CONNECTABLE(host), cancellable, &error));
+    g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    g_clear_error(&error);
+    g_cancellable_reset(cancellable);
+    expect_async(scene, name(), cancellable, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    cancelled_meanwhile = NULL;
+    g_object_unref(host);
     g_object_unref(cancellable);
 }
 
@@ -245,18 +291,35 @@ static void other_family_gets_the_error_that_glib_has_for_it(struct scene *scene
     g_object_unref(netlink);
 }
 
-static void failed_name_that_can_be_looked_up_again_is_an_event(struct scene *scene)
+/* The program's /etc/hosts, in a mount namespace that lasts until the program ends. */
+static void write_hosts(const char *text)
 {
-    GSocketConnectable *localhost = g_network_address_new("name.localhost", 80);
+    static char *file;
 
+    if (file == NULL) {
+        const int fd = g_file_open_tmp("hosts-XXXXXX", &file, NULL);
+
+        close(fd);
+        g_assert_cmpint(unshare(CLONE_NEWNS), ==, 0);
+        g_assert_cmpint(mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL), ==, 0);
+        g_assert_cmpint(mount(file, "/etc/hosts", "none", MS_BIND, NULL), ==, 0);
+        unlink(file);
+    }
+    g_assert_true(g_file_set_contents_full("/etc/hosts", text, -1, G_FILE_SET_CONTENTS_NONE, 0644, NULL));
+}
+
+/* The module of a VPN, or its name server, was not there when the program asked. */
+static void failed_name_that_can_be_looked_up_later_is_an_event(struct scene *scene)
+{
     resolve(NULL, NULL);
-    scene_up(scene, writer_index("lo"), FALSE);
-    g_assert_false(g_network_monitor_can_reach(scene->monitor, localhost, NULL, NULL));
+    write_hosts("");
+    expect(scene, name(), G_RESOLVER_ERROR, G_RESOLVER_ERROR_TEMPORARY_FAILURE);
     scene_settle();
     g_assert_cmpuint(scene->changed, ==, 0);
-    scene_up(scene, writer_index("lo"), TRUE); /* the library knows these names without a server */
+    write_hosts("203.0.113.7 host.test\n");
     scene_await(scene, 1);
-    g_object_unref(localhost);
+    g_assert_true(scene->last);
+    g_assert_cmpuint(scene->available, ==, 0);
 }
 
 static void last_64_destinations_stay(struct scene *scene)
@@ -330,8 +393,12 @@ int main(int argc, char **argv)
     scene_test("/answers/cancelled_question_is_cancelled", cancelled_question_is_cancelled);
     scene_test("/answers/other_family_gets_the_error_that_glib_has_for_it",
                other_family_gets_the_error_that_glib_has_for_it);
-    scene_test("/answers/failed_name_that_can_be_looked_up_again_is_an_event",
-               failed_name_that_can_be_looked_up_again_is_an_event);
+    scene_test("/answers/failed_name_that_can_be_looked_up_later_is_an_event",
+               failed_name_that_can_be_looked_up_later_is_an_event);
+    scene_test("/answers/one_reachable_address_is_enough_asynchronously",
+               one_reachable_address_is_enough_asynchronously);
+    scene_test("/answers/other_addresses_of_a_name_with_another_answer_are_an_event",
+               other_addresses_of_a_name_with_another_answer_are_an_event);
     scene_test("/answers/last_64_destinations_stay", last_64_destinations_stay);
     scene_test("/answers/destination_is_dropped_after_ten_minutes", destination_is_dropped_after_ten_minutes);
     scene_test("/answers/busy_program_gets_the_current_answer", busy_program_gets_the_current_answer);

@@ -184,6 +184,17 @@ static void no_event_comes_inside_a_call(struct scene *scene)
     g_assert_cmpuint(scene->available, ==, 1);
 }
 
+/* The call has handled all messages, so nothing else wakes the context. */
+static void event_comes_after_calls_that_left_nothing_to_do(struct scene *scene)
+{
+    const gint64 until = g_get_monotonic_time() + 80 * 1000; /* the library repeats queries within 50 ms */
+
+    scene_default(scene, WRITER_DELETE);
+    while (g_get_monotonic_time() < until)
+        g_assert_false(g_network_monitor_get_network_available(scene->monitor));
+    scene_await(scene, 1);
+}
+
 static void wait_in_handler(GNetworkMonitor *monitor, gboolean available, gpointer data)
 {
     struct scene *scene = data;
@@ -233,6 +244,8 @@ int main(int argc, char **argv)
     scene_test("/events/change_that_somebody_read_is_an_event_also_when_it_is_gone",
                change_that_somebody_read_is_an_event_also_when_it_is_gone);
     scene_test("/events/no_event_comes_inside_a_call", no_event_comes_inside_a_call);
+    scene_test("/events/event_comes_after_calls_that_left_nothing_to_do",
+               event_comes_after_calls_that_left_nothing_to_do);
     scene_test("/events/events_come_while_a_handler_runs_the_context", events_come_while_a_handler_runs_the_context);
     scene_test("/events/reading_in_a_handler_makes_no_further_event", reading_in_a_handler_makes_no_further_event);
     return g_test_run();

@@ -193,12 +193,19 @@ static void without_any_socket_glib_takes_the_next(void)
     g_test_trap_assert_stderr("");
 }
 
+static void use_up_descriptors(void)
+{
+    struct rlimit limit;
+
+    g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &limit), ==, 0);
+    limit.rlim_cur = 0;
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &limit), ==, 0);
+}
+
 static void decline_without_descriptors(struct scene *scene)
 {
-    struct rlimit limit = { .rlim_cur = 0, .rlim_max = 0 };
-
     (void)scene;
-    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &limit), ==, 0);
+    use_up_descriptors();
     expect_decline();
 }
 
@@ -229,9 +236,7 @@ static void without_netlink_the_monitor_polls(struct scene *scene)
 
 static void answer_without_descriptors(struct scene *scene)
 {
-    struct rlimit limit = { .rlim_cur = 0, .rlim_max = 0 };
-
-    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &limit), ==, 0);
+    use_up_descriptors();
     g_assert_true(scene_can_reach(scene, "203.0.113.7"));
     g_assert_true(g_network_monitor_get_network_available(scene->monitor));
 }
