@@ -12,7 +12,7 @@
 
 #include "pure/message.h"
 
-/* A socket address has bits for the groups below this one. */
+/* A socket address has bits for the groups up to this one. */
 #define MASK_GROUPS 32
 
 /* Bytes: room for some thousand route messages. The kernel limits it to rmem_max. */
@@ -69,7 +69,7 @@ static int bind_with_groups(const struct netlink *netlink, const unsigned *group
     struct sockaddr_nl own = { .nl_family = AF_NETLINK };
 
     for (size_t i = 0; i < count; i++)
-        if (groups[i] < MASK_GROUPS)
+        if (groups[i] <= MASK_GROUPS)
             own.nl_groups |= 1u << (groups[i] - 1);
     return bind(netlink->socket.fd, (const struct sockaddr *)&own, sizeof own) == 0 ? 0 : errno;
 }
@@ -87,7 +87,7 @@ static int join_groups(const struct netlink *netlink, const unsigned *groups, si
         connect(netlink->socket.fd, (const struct sockaddr *)&kernel_address, sizeof kernel_address) != 0)
         return netlink_denial(errno);
     for (size_t i = 0; i < count; i++) {
-        const int error = bind_error != 0 || groups[i] >= MASK_GROUPS ? netlink_join(netlink, groups[i]) : 0;
+        const int error = bind_error != 0 || groups[i] > MASK_GROUPS ? netlink_join(netlink, groups[i]) : 0;
 
         if (error != 0 && !is_missing_or_refused(error))
             return error;

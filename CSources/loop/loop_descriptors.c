@@ -27,15 +27,12 @@ void loop_descriptors_close(SCRunLoopRef loop)
     descriptor_close(&loop->timer);
 }
 
-/* Adds nothing if the program has closed one of the two: loop_descriptors_repair or runloop_source_reopened_locked does
- * it later. Returns 0 or an errno. */
+/* Returns 0 or an errno. */
 static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, void *pointer)
 {
     struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
     const int          fd = descriptor->fd;
 
-    if (!descriptor_is_ours(descriptor) || !descriptor_is_ours(&loop->epoll))
-        return 0;
     if (epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, fd, &event) == 0)
         return 0;
     /* EEXIST: an earlier removal of this descriptor failed. An inotify instance is not closed then, but used again. */
@@ -62,6 +59,7 @@ int loop_descriptors_open(SCRunLoopRef loop)
         error = descriptor_register_locked(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
     }
     process_unlock();
+    /* All are ours: there is no need to check it once more. */
     if (error == 0)
         error = epoll_add(loop, &loop->wake, &loop->wake);
     if (error == 0)
@@ -71,7 +69,11 @@ int loop_descriptors_open(SCRunLoopRef loop)
 
 int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source)
 {
-    return source->descriptor != NULL ? epoll_add(loop, source->descriptor, source) : 0;
+    const struct descriptor *descriptor = source->descriptor;
+
+    if (descriptor == NULL || !descriptor_is_ours(descriptor) || !descriptor_is_ours(&loop->epoll))
+        return 0; /* loop_descriptors_repair or runloop_source_reopened_locked does it later */
+    return epoll_add(loop, descriptor, source);
 }
 
 static int repair_locked(SCRunLoopRef loop)

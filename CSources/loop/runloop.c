@@ -258,6 +258,8 @@ int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
     error = loop_descriptors_repair(loop);
     if (error != 0)
         error_set(error);
+    else
+        runloop_begin_polling(loop);
     return error == 0 ? loop->epoll.fd : -1;
 }
 
@@ -277,7 +279,9 @@ void runloop_signal(SCRunLoopRef loop)
 void runloop_signal_locked(SCRunLoopRef loop)
 {
     /* The thread that runs the loop needs no signal: it checks the lists before it waits, and signals for work left. */
-    if (!loop->signalled && !(loop->running && pthread_equal(loop->runner, pthread_self()))) {
+    const bool can_wait = loop->running ? !pthread_equal(loop->runner, pthread_self()) : loop->polled;
+
+    if (can_wait && !loop->signalled) {
         loop->signalled = true;
         runloop_signal(loop);
     }

@@ -131,6 +131,24 @@ static bool must_announce_changes_locked(SCRunLoopRef loop)
     return must_announce;
 }
 
+/* While work is left, the loop's descriptor must stay readable for a program that polls it. */
+static void announce_work_locked(SCRunLoopRef loop)
+{
+    if (has_work_locked(loop) || must_announce_changes_locked(loop) || atomic_load(&loop->woken))
+        runloop_signal_locked(loop);
+}
+
+void runloop_begin_polling(SCRunLoopRef loop)
+{
+    runloop_lock(loop);
+    if (!loop->polled) {
+        loop->polled = true;
+        loop->change_is_announced = false;
+        announce_work_locked(loop);
+    }
+    runloop_unlock(loop);
+}
+
 /* Also if a callback has ended the thread. */
 static void end_run(void *argument)
 {
@@ -143,9 +161,7 @@ static void end_run(void *argument)
             loop->change_is_new = false;
         if (--loop->depth == 0) {
             loop->running = false;
-            /* While work is left, the loop's descriptor must stay readable for a program that polls it. */
-            if (has_work_locked(loop) || must_announce_changes_locked(loop) || atomic_load(&loop->woken))
-                runloop_signal_locked(loop);
+            announce_work_locked(loop);
         }
         runloop_unlock(loop);
     }
@@ -268,6 +284,7 @@ bool runloop_await_work(SCRunLoopRef loop)
 {
     struct epoll_event unused; /* the events stay, as they are level-triggered */
 
+    runloop_begin_polling(loop);
     return runloop_is_whole(loop) &&
            (epoll_wait(loop->epoll.fd, &unused, 1, wait_milliseconds(end_of_wait(loop, NEVER, true))) >= 0 ||
             errno == EINTR);

@@ -24,6 +24,7 @@ struct SCRunLoop {
     struct list       sources, jobs, changes, members;
     uid_t             user;            /* process_user() of the last pass */
     int64_t           armed;           /* the deadline that the timerfd is set to */
+    bool              polled;          /* another poll than a run's can wait for the descriptor */
     bool              signalled;       /* by runloop_signal_locked, and the eventfd was not read since */
     bool              fetches_changes; /* SCRunLoopCopyNextChange was called; the two below are for the time before */
     bool              change_is_new;   /* a change has come since SCRunLoopPerform last returned without a failure */
@@ -65,7 +66,10 @@ void loop_descriptors_read_counter(const struct descriptor *descriptor);
 /* Makes the descriptor readable, so that a wait on it ends. Async-signal-safe. */
 void runloop_signal(SCRunLoopRef loop);
 
-/* The same, unless it is readable already or the calling thread runs the loop. */
+/* The same, unless it is readable already, nobody can wait for it, or the calling thread runs the loop. */
 void runloop_signal_locked(SCRunLoopRef loop);
+
+/* From now on, the descriptor is readable when a run has something to do. */
+void runloop_begin_polling(SCRunLoopRef loop);
 
 #endif
