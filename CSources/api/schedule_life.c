@@ -101,7 +101,7 @@ struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoop
                                            .extras = (uint8_t)(QUERY_EXPIRY | extras_of(state->parts)),
                                            .can_share = state->parts->initial == NULL,
                                            .path_version = &state->path_version,
-                                           .address = { .address = target->address } };
+                                           .key.address.address = target->address };
     if (parts_size > 0)
         fill_parts(schedule, name_size, network_size);
     else

@@ -14,8 +14,8 @@ void entry_init(struct entry *entry)
 {
     *entry = (struct entry){ .length = ENTRY_OWN, .refs = 1 };
     list_init(&entry->keys.node);
-    list_init(&entry->given);
-    list_init(&entry->pending);
+    list_init(&entry->members);
+    entry->pending = &entry->members;
     list_init(&entry->giving);
     list_init(&entry->node);
     heap_node_init(&entry->timer);
@@ -37,7 +37,7 @@ void entry_unref(struct entry *entry)
     while (entry != NULL && --entry->refs == 0) {
         struct entry *into = entry->into;
 
-        free(entry->path);
+        free(entry->route);
         free(entry);
         entry = into;
     }
@@ -86,17 +86,42 @@ static void add_to_default_path(struct store *store, struct entry_keys *keys)
     list_append(&store->default_path, &keys->node);
 }
 
+/* The address of an own entry's member is either in the tree of keys or in that of members. */
+static void take_member_key(struct store *store, struct entry *entry, struct path_watch *watch)
+{
+    entry->keys.has_member = true;
+    if (watch->can_share) /* the filter passes the address already */
+        address_tree_remove(&store->members, &watch->key.address);
+    else
+        store->changes++, store->additions++;
+    address_tree_add(&store->addresses, &watch->key.address);
+}
+
+static void return_member_key(struct store *store, struct entry *entry)
+{
+    struct path_watch *watch = entry->queried;
+
+    entry->keys.has_member = false;
+    address_tree_remove(&store->addresses, &watch->key.address);
+    if (watch->can_share)
+        address_tree_add(&store->members, &watch->key.address);
+    else
+        store->changes++;
+}
+
 static void remove_keys(struct store *store, struct entry *entry)
 {
     struct entry_keys *keys = &entry->keys;
 
+    if (keys->has_member)
+        return_member_key(store, entry);
     for (uint32_t i = 0; i < keys->count; i++)
         remove_key(store, &keys->items[i]);
     remove_from_list(store, keys);
-    if (keys->items != &keys->first)
-        free(keys->items);
+    free(keys->items);
     keys->items = NULL;
     keys->count = 0;
+    keys->has_outer = false;
 }
 
 static void add_address(struct store *store, struct entry *entry, const struct address *address)
@@ -123,53 +148,54 @@ static bool has_default_path(const struct questions *questions)
     return false;
 }
 
-/* `questions`: of an own entry, or NULL. If there is no memory, the entry depends on any route. */
-static void set_keys(struct store *store, struct entry *entry, const struct questions *questions)
+/* `watch`: the only member of an own entry; NULL: it is a route's. If there is no memory, it depends on any route. */
+static void set_keys(struct store *store, struct entry *entry, struct path_watch *watch, struct address outer)
 {
-    struct entry_keys *keys = &entry->keys;
-    const size_t       count = count_addresses(questions, &keys->outer);
+    struct entry_keys      *keys = &entry->keys;
+    const struct questions *questions = watch != NULL ? watch->questions : NULL;
+    const size_t            count = count_addresses(questions, &outer);
 
     remove_keys(store, entry);
-    if (count == 1 && questions != NULL)
-        keys->items = &keys->first;
-    else if (count > 0)
+    if (watch != NULL && questions == NULL)
+        take_member_key(store, entry, watch);
+    if (count > 0)
         keys->items = calloc(count, sizeof *keys->items);
     for (size_t i = 0; keys->items != NULL && questions != NULL && i < questions->count; i++) {
         add_address(store, entry, &questions->items[i].local);
         add_address(store, entry, &questions->items[i].destination);
     }
-    if (keys->items != NULL)
-        add_address(store, entry, &keys->outer);
+    keys->has_outer = keys->items != NULL && outer.family != AF_UNSPEC;
+    if (keys->has_outer)
+        add_address(store, entry, &outer);
     if (keys->any_route || keys->count < count)
         add_to_any_route(store, keys);
     else if (has_default_path(questions))
         add_to_default_path(store, keys);
 }
 
-void entry_set_questions(struct store *store, struct entry *entry, const struct path_watch *watch)
+struct address entry_outer(const struct entry *entry)
 {
-    const unsigned long    additions = store->additions;
-    struct question_memory memory;
+    const struct entry_keys *keys = &entry->keys;
 
-    set_keys(store, entry, path_watch_questions(watch, &memory));
-    if (watch->can_share && list_is_empty(&entry->keys.node) && entry->keys.outer.family == AF_UNSPEC)
-        store->additions = additions; /* the address is that of a member: the filter passes it already */
+    return keys->has_outer ? keys->items[keys->count - 1].address.address : (struct address){ 0 };
+}
+
+void entry_set_questions(struct store *store, struct entry *entry, struct path_watch *watch)
+{
+    set_keys(store, entry, watch, entry_outer(entry));
 }
 
 void entry_set_dependencies(struct store *store, struct entry *entry, const struct dependencies *dependencies)
 {
-    struct entry_keys *keys = &entry->keys;
+    struct entry_keys   *keys = &entry->keys;
+    const struct address outer = entry_outer(entry);
 
     store->pppd += (size_t)dependencies->pppd - entry->pppd;
     entry->pppd = dependencies->pppd;
-    if (address_equal(&keys->outer, &dependencies->outer) && keys->any_route == dependencies->any_route)
+    if (address_equal(&outer, &dependencies->outer) && keys->any_route == dependencies->any_route)
         return;
-    keys->outer = dependencies->outer;
     keys->any_route = dependencies->any_route;
-    if (entry->length == ENTRY_OWN)
-        entry_set_questions(store, entry, entry->queried);
-    else
-        set_keys(store, entry, NULL);
+    set_keys(store, entry, entry->length == ENTRY_OWN ? entry->queried : NULL, dependencies->outer);
 }
 
 void entry_set_gateway(struct store *store, struct entry *entry, unsigned place)
@@ -185,7 +211,7 @@ void entry_set_gateway(struct store *store, struct entry *entry, unsigned place)
 
 static size_t *length_count(struct store *store, const struct entry *entry)
 {
-    return &store->lengths[entry->keys.first.address.address.family == AF_INET6][entry->length];
+    return &store->lengths[entry->route->first.address.address.family == AF_INET6][entry->length];
 }
 
 struct search {
@@ -196,7 +222,7 @@ struct search {
 static void compare_length(void *info, struct address_entry *first)
 {
     struct search *search = info;
-    struct entry  *entry = container_of(first, struct entry, keys.first.address);
+    struct entry  *entry = container_of(first, struct entry_key, address)->entry;
 
     if (entry->length == search->length)
         search->found = entry;
@@ -217,21 +243,22 @@ static void remove_route(struct store *store, struct entry *entry)
     if (entry->length == ENTRY_OWN)
         return;
     --*length_count(store, entry);
-    address_tree_remove(&store->routes, &entry->keys.first.address);
+    address_tree_remove(&store->routes, &entry->route->first.address);
     entry->length = ENTRY_OWN;
 }
 
 bool entry_set_route(struct store *store, struct entry *entry, const struct address_prefix *prefix)
 {
-    if (entry->path == NULL)
-        entry->path = calloc(1, sizeof *entry->path);
-    if (entry->path == NULL)
+    if (entry->route == NULL)
+        entry->route = calloc(1, sizeof *entry->route);
+    if (entry->route == NULL)
         return false;
     remove_route(store, entry);
-    set_keys(store, entry, NULL);
+    set_keys(store, entry, NULL, entry_outer(entry));
     entry->length = prefix->length;
-    entry->keys.first.address.address = prefix->address;
-    address_tree_add(&store->routes, &entry->keys.first.address);
+    entry->route->first.entry = entry;
+    entry->route->first.address.address = prefix->address;
+    address_tree_add(&store->routes, &entry->route->first.address);
     ++*length_count(store, entry);
     return true;
 }
@@ -304,8 +331,9 @@ static void end_entry(struct store *store, struct entry *entry)
 
 void entry_merge(struct store *store, struct entry *entry, struct entry *into)
 {
-    list_append_all(&into->pending, &entry->given);
-    list_append_all(&into->pending, &entry->pending);
+    if (!entry_has_pending(into))
+        into->pending = entry->members.next;
+    list_append_all(&into->members, &entry->members);
     entry_announce(store, into);
     entry->into = into;
     into->refs++;
@@ -316,28 +344,61 @@ void entry_merge(struct store *store, struct entry *entry, struct entry *into)
 
 bool entry_has_others(const struct entry *entry)
 {
-    if (list_is_empty(&entry->given) || list_is_empty(&entry->pending))
-        return entry->given.next != entry->given.previous || entry->pending.next != entry->pending.previous;
-    return true;
+    return entry->members.next != entry->members.previous;
+}
+
+bool entry_has_pending(const struct entry *entry)
+{
+    return entry->pending != &entry->members;
+}
+
+static void remove_member(struct entry *entry, struct path_watch *watch)
+{
+    if (entry->pending == &watch->node)
+        entry->pending = watch->node.next;
+    list_remove(&watch->node);
+}
+
+static void add_pending(struct entry *entry, struct path_watch *watch)
+{
+    list_append(&entry->members, &watch->node);
+    if (!entry_has_pending(entry))
+        entry->pending = &watch->node;
+}
+
+void entry_set_given(struct entry *entry, struct path_watch *watch)
+{
+    if (entry->pending == &watch->node) {
+        entry->pending = watch->node.next;
+        return;
+    }
+    list_remove(&watch->node);
+    list_append(entry->pending, &watch->node);
+}
+
+void entry_set_pending(struct entry *entry, struct path_watch *watch)
+{
+    remove_member(entry, watch);
+    add_pending(entry, watch);
 }
 
 struct entry *entry_of(struct path_watch *watch)
 {
-    while (watch->entry->into != NULL) {
-        struct entry *before = watch->entry;
+    while (watch->key.entry->into != NULL) {
+        struct entry *before = watch->key.entry;
 
-        watch->entry = before->into;
-        watch->entry->refs++;
+        watch->key.entry = before->into;
+        watch->key.entry->refs++;
         entry_unref(before);
     }
-    return watch->entry;
+    return watch->key.entry;
 }
 
 void entry_join(struct store *store, struct path_watch *watch, struct entry *entry)
 {
     entry->refs++;
-    watch->entry = entry;
-    list_append(&entry->pending, &watch->node);
+    watch->key.entry = entry;
+    add_pending(entry, watch);
     entry_announce(store, entry);
 }
 
@@ -345,9 +406,9 @@ void entry_leave(struct store *store, struct path_watch *watch)
 {
     struct entry *entry = entry_of(watch);
 
-    list_remove(&watch->node);
-    watch->entry = NULL;
-    if (entry != &store->unfiled && list_is_empty(&entry->given) && list_is_empty(&entry->pending)) {
+    remove_member(entry, watch);
+    watch->key.entry = NULL;
+    if (entry != &store->unfiled && list_is_empty(&entry->members)) {
         end_entry(store, entry);
     } else if (entry->queried == watch) {
         entry->queried = NULL;
@@ -362,9 +423,10 @@ bool entry_move_to_own(struct store *store, struct path_watch *watch)
 
     if (own == NULL)
         return false;
-    entry_set_questions(store, own, watch);
-    if (watch->entry != NULL)
+    if (watch->key.entry != NULL)
         entry_leave(store, watch);
     entry_join(store, watch, own);
+    own->queried = watch;
+    entry_set_questions(store, own, watch);
     return true;
 }

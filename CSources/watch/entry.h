@@ -11,41 +11,45 @@
 
 #define ENTRY_OWN UINT8_MAX /* longer than all: a route moves none of the members */
 
-struct entry_key {
-    struct address_entry address;
-    struct entry        *entry; /* NULL: all entries that depend on the default path */
-};
-
 /* The addresses on which an answer depends, besides the prefix of its route. */
 struct entry_keys {
-    struct entry_key first, *items; /* allocated, or `first` of an own entry */
-    uint32_t         count;
-    bool             any_route; /* the same for all routes */
-    struct address   outer;     /* of these addresses, the other end of a tunnel; AF_UNSPEC: there is none */
-    struct list      node;      /* of store.any_route, or else of store.default_path */
+    struct entry_key *items; /* allocated */
+    uint32_t          count;
+    bool              has_member; /* besides them, the address of the only member */
+    bool              has_outer;  /* the last one is the other end of a tunnel */
+    bool              any_route;  /* the same for all routes */
+    struct list       node;       /* of store.any_route, or else of store.default_path */
+};
+
+/* What only the entry of a route has. */
+struct entry_route {
+    struct entry_key first; /* the first address of the prefix */
+    struct path      path;
 };
 
 struct entry {
-    struct entry_keys  keys;
-    uint8_t            length;         /* of the route's prefix, whose first address is keys.first; or ENTRY_OWN */
-    bool               ended, pppd;    /* no watch has it any more; the answer depends on pppd's database */
-    bool               is_exception;   /* the answer was not the path of the route: see store.h */
-    uint16_t           gateway;        /* 1 + the place of the path's gateway; 0: there is none */
-    struct list        given, pending; /* the members that were given `path`, and the others */
-    struct list        giving, node;   /* of store.giving; of store.due, store.failed or bucket->entries */
-    struct bucket     *bucket;         /* NULL: not answered yet */
-    uint64_t           stamp, needed;  /* see store.c; stamp 0: not answered yet */
-    struct heap_node   timer;          /* the end of the answer, apart from the bucket's lifetime */
-    struct path       *path;           /* NULL: the only member has it */
-    struct path_watch *queried;        /* the member that was queried for all */
-    struct entry      *into;           /* has the members, if this entry was merged */
-    size_t             refs;           /* of the store, of members, of merged entries, of the current step */
+    struct entry_keys   keys;
+    unsigned            refs;             /* of the store, of members, of merged entries, of the current step */
+    uint16_t            gateway;          /* 1 + the place of the path's gateway; 0: there is none */
+    uint8_t             length;           /* of the route's prefix; or ENTRY_OWN */
+    bool                ended : 1;        /* no watch has it any more */
+    bool                pppd : 1;         /* the answer depends on pppd's database */
+    bool                is_exception : 1; /* the answer was not the path of the route: see store.h */
+    struct list         members;          /* first those that were given `path` */
+    struct list        *pending;          /* the node of the first of the others; &members: there is none */
+    struct list         giving, node;     /* of store.giving; of store.due, store.failed or bucket->entries */
+    struct bucket      *bucket;           /* NULL: not answered yet */
+    uint64_t            stamp, needed;    /* see store.c; stamp 0: not answered yet */
+    struct heap_node    timer;            /* the end of the answer, apart from the bucket's lifetime */
+    struct entry_route *route;            /* NULL: it was never that of a route; the only member has the path */
+    struct path_watch  *queried;          /* the member that was queried for all; of an own entry, the only one */
+    struct entry       *into;             /* has the members, if this entry was merged */
 };
 
 struct store {
     struct address_tree routes;          /* the entries of routes, by the first addresses of their prefixes */
     struct address_tree addresses;       /* the keys of all entries */
-    struct address_tree members;         /* the watches that can share */
+    struct address_tree members;         /* the watches that can share, but for those in own entries */
     size_t              lengths[2][129]; /* how many routes' entries have a length, for IPv4 and IPv6 */
 
     struct list      any_route, default_path;       /* entries that depend on these */
@@ -73,11 +77,14 @@ void          entry_unref(struct entry *entry); /* NULL: does nothing */
 void          entry_init(struct entry *entry);
 
 /* Sets what an own entry depends on: the addresses of the watch's questions; and of any entry, what the path says. */
-void entry_set_questions(struct store *store, struct entry *entry, const struct path_watch *watch);
+void entry_set_questions(struct store *store, struct entry *entry, struct path_watch *watch);
 void entry_set_dependencies(struct store *store, struct entry *entry, const struct dependencies *dependencies);
 
 /* Notes the place of the path's gateway; GATEWAYS_NOWHERE: it has none. */
 void entry_set_gateway(struct store *store, struct entry *entry, unsigned place);
+
+/* The other end of a tunnel on which the answer depends; AF_UNSPEC: there is none. */
+struct address entry_outer(const struct entry *entry);
 
 /* The entry of the route to a prefix. NULL: there is none. */
 struct entry *entry_find(const struct store *store, const struct address_prefix *prefix);
@@ -95,8 +102,13 @@ void entry_announce(struct store *store, struct entry *entry);
 /* Puts an entry that was answered into a bucket. */
 void entry_file(struct store *store, struct entry *entry, struct bucket *bucket);
 
-/* Whether there are several members. */
+/* Whether there are several members; whether some do not have the path. */
 bool entry_has_others(const struct entry *entry);
+bool entry_has_pending(const struct entry *entry);
+
+/* The member does, or does not, have the path. */
+void entry_set_given(struct entry *entry, struct path_watch *watch);
+void entry_set_pending(struct entry *entry, struct path_watch *watch);
 
 /* Moves all members, in constant time. */
 void entry_merge(struct store *store, struct entry *entry, struct entry *into);

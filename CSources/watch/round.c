@@ -91,13 +91,13 @@ static void begin_step_locked(struct monitor *monitor, size_t limit, struct step
         ret->path_versions[i] = atomic_load(ret->watches[i]->path_version);
     }
     if (inquiry->watch == NULL) {
-        ret->path = ret->count == 0 ? NULL : monitor->store.current->path;
+        ret->path = ret->count == 0 ? NULL : &monitor->store.current->route->path;
         return;
     }
     /* After the version was read: see replace_questions_locked in api/name.c. */
     inquiry->questions = path_watch_questions(inquiry->watch, &inquiry->memory);
     inquiry->can_share = inquiry->watch->can_share && monitor_shares(monitor);
-    inquiry->for_others = entry_has_others(inquiry->watch->entry);
+    inquiry->for_others = entry_has_others(inquiry->watch->key.entry);
     counted_retain(&inquiry->questions->counted);
 }
 

@@ -15,7 +15,7 @@ struct visit {
     struct address_prefix prefix;
     bool                  is_alike; /* the message means the same for all members of an entry */
     struct entry         *target;   /* the entry of the prefix */
-    struct list           found;    /* of entries */
+    struct list           found;    /* of entries, or of watches */
     size_t                count;
     bool                  default_path; /* the message affects the default path */
 };
@@ -46,7 +46,7 @@ static void visit_list(struct visit *visit, const struct list *list)
 static void visit_route(void *info, struct address_entry *first)
 {
     struct visit *visit = info;
-    struct entry *entry = container_of(first, struct entry, keys.first.address);
+    struct entry *entry = container_of(first, struct entry_key, address)->entry;
 
     if (entry->length < visit->prefix.length)
         return;
@@ -90,7 +90,7 @@ static struct entry *find_target(struct visit *visit)
 static void visit_member(void *info, struct address_entry *address)
 {
     struct visit      *visit = info;
-    struct path_watch *watch = container_of(address, struct path_watch, address);
+    struct path_watch *watch = container_of(address, struct path_watch, key.address);
     struct entry      *target;
 
     if (entry_of(watch)->length >= visit->prefix.length)
@@ -158,29 +158,39 @@ void stale_dissolve(struct store *store, uint8_t family)
 /* Whether the neighbour is on the link, and all know it. */
 static bool is_direct(const struct entry *entry)
 {
-    return entry->length != ENTRY_OWN && entry_is_valid(entry) && entry->path->gateway.family == AF_UNSPEC;
+    return entry->length != ENTRY_OWN && entry_is_valid(entry) && entry->route->path.gateway.family == AF_UNSPEC;
 }
 
 /* The watch leaves those that have the path of the route. Only a query for itself shows whether it comes back. */
 static void visit_neighbour(void *info, struct address_entry *address)
 {
     struct visit      *visit = info;
-    struct path_watch *watch = container_of(address, struct path_watch, address);
+    struct path_watch *watch = container_of(address, struct path_watch, key.address);
     struct entry      *entry = entry_of(watch);
 
     if (entry->length == ENTRY_OWN || is_direct(entry))
-        return; /* the keys of an own entry are visited, too */
-    if (entry_move_to_own(visit->store, watch))
-        watch->entry->is_exception = true;
+        return;
+    entry_leave(visit->store, watch);
+    list_append(&visit->found, &watch->node);
     visit->count++;
 }
 
 bool stale_mark_neighbour(struct store *store, const struct address *address)
 {
     struct visit visit = { .store = store, .prefix = { *address, (uint8_t)(8 * address_length(address)) } };
+    struct list *node;
 
+    list_init(&visit.found);
     address_tree_visit(&store->addresses, &visit.prefix, visit_key, &visit);
     address_tree_visit(&store->members, &visit.prefix, visit_neighbour, &visit);
+    while ((node = list_pop(&visit.found)) != NULL) { /* the address moves to another tree */
+        struct path_watch *watch = container_of(node, struct path_watch, node);
+
+        if (entry_move_to_own(store, watch))
+            watch->key.entry->is_exception = true;
+        else
+            entry_join(store, watch, &store->unfiled);
+    }
     return visit.count > 0;
 }
 

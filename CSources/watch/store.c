@@ -60,22 +60,15 @@ void store_init(struct store *store)
 
 static void add_member(struct store *store, struct path_watch *watch)
 {
-    address_tree_add(&store->members, &watch->address);
+    address_tree_add(&store->members, &watch->key.address);
     store->sharers++;
     store->changes++;
     store->additions++;
 }
 
-static void remove_member(struct store *store, struct path_watch *watch)
-{
-    address_tree_remove(&store->members, &watch->address);
-    store->sharers--;
-    store->changes++;
-}
-
 int store_add(struct store *store, struct path_watch *watch)
 {
-    watch->entry = NULL;
+    watch->key.entry = NULL;
     if (watch->can_share) {
         add_member(store, watch);
         entry_join(store, watch, &store->unfiled);
@@ -88,10 +81,13 @@ int store_add(struct store *store, struct path_watch *watch)
 
 void store_remove(struct store *store, struct path_watch *watch)
 {
-    if (watch->can_share)
-        remove_member(store, watch);
     entry_leave(store, watch);
     store->count--;
+    if (!watch->can_share)
+        return;
+    address_tree_remove(&store->members, &watch->key.address);
+    store->sharers--;
+    store->changes++;
 }
 
 /* The filter passes the address, as it was that of a member. */
@@ -101,8 +97,9 @@ int store_isolate(struct store *store, struct path_watch *watch)
         return 0;
     if (!entry_move_to_own(store, watch))
         return ENOMEM;
-    remove_member(store, watch);
-    watch->can_share = false;
+    watch->can_share = false; /* so the address stays in the tree of keys */
+    store->sharers--;
+    store->changes++;
     return 0;
 }
 
@@ -144,9 +141,9 @@ static bool prepare_one(struct store *store)
         }
         list_remove(&bucket->work);
     }
-    if (list_is_empty(&store->unfiled.pending) || store->starved)
+    if (list_is_empty(&store->unfiled.members) || store->starved)
         return false;
-    store->starved = !entry_move_to_own(store, container_of(store->unfiled.pending.next, struct path_watch, node));
+    store->starved = !entry_move_to_own(store, container_of(store->unfiled.members.next, struct path_watch, node));
     return !store->starved;
 }
 
@@ -163,9 +160,7 @@ size_t store_prepare(struct store *store, size_t limit)
 
 struct path_watch *store_choose(const struct entry *entry)
 {
-    const struct list *members = list_is_empty(&entry->given) ? &entry->pending : &entry->given;
-
-    return entry->queried != NULL ? entry->queried : container_of(members->next, struct path_watch, node);
+    return entry->queried != NULL ? entry->queried : container_of(entry->members.next, struct path_watch, node);
 }
 
 static void begin_step(struct store *store, struct entry *entry)
@@ -193,7 +188,7 @@ static struct entry *next_giving(struct store *store)
     while (!list_is_empty(&store->giving)) {
         struct entry *entry = container_of(store->giving.next, struct entry, giving);
 
-        if (entry_is_valid(entry) && !list_is_empty(&entry->pending))
+        if (entry_is_valid(entry) && entry_has_pending(entry))
             return entry;
         list_remove(&entry->giving); /* until the next answer, or member */
     }
@@ -208,18 +203,14 @@ size_t store_give(struct store *store, struct path_watch **ret, size_t limit)
     if (entry == NULL)
         return 0;
     begin_step(store, entry);
-    while (count < limit && !list_is_empty(&entry->pending)) {
-        struct list *node = list_pop(&entry->pending);
-
-        list_append(&entry->given, node);
-        ret[count++] = container_of(node, struct path_watch, node);
-    }
+    for (; count < limit && entry_has_pending(entry); entry->pending = entry->pending->next)
+        ret[count++] = container_of(entry->pending, struct path_watch, node);
     return count;
 }
 
 bool store_is_due(const struct store *store)
 {
-    return !list_is_empty(&store->due) || !list_is_empty(&store->unfiled.pending);
+    return !list_is_empty(&store->due) || !list_is_empty(&store->unfiled.members);
 }
 
 bool store_has_work(struct store *store)
@@ -243,8 +234,7 @@ void store_refuse(struct store *store, struct path_watch *watch)
 {
     struct entry *entry = entry_of(watch);
 
-    list_remove(&watch->node);
-    list_append(&entry->pending, &watch->node);
+    entry_set_pending(entry, watch);
     entry_mark(store, entry);
 }
 
@@ -276,9 +266,8 @@ static struct entry *split(struct store *store, const struct reply *reply)
 
     if (!entry_move_to_own(store, queried))
         return NULL;
-    own = queried->entry;
+    own = queried->key.entry;
     list_remove(&own->node); /* it is answered now */
-    own->queried = queried;
     if (!entry->ended && !is_exceptional(entry, reply))
         entry_merge(store, entry, &store->unfiled); /* so that the queries are sent together */
     return own;
@@ -326,9 +315,9 @@ static void file(struct store *store, struct entry *entry, const struct reply *r
 /* Whether all members that were given the path have it still. */
 static bool keeps_path(const struct entry *entry, const struct path *path)
 {
-    const struct outcome before = path_outcome(entry->path), now = path_outcome(path);
+    const struct outcome before = path_outcome(&entry->route->path), now = path_outcome(path);
 
-    return before.index == now.index && !path_differs(entry->path, path);
+    return before.index == now.index && !path_differs(&entry->route->path, path);
 }
 
 int store_answer(struct store *store, const struct reply *reply)
@@ -349,9 +338,9 @@ int store_answer(struct store *store, const struct reply *reply)
     if (store->sent < entry->needed)
         return 0; /* the entry that they have joined is due */
     if (entry->length == ENTRY_OWN || entry->stamp == 0 || !keeps_path(entry, &reply->path))
-        list_append_all(&entry->pending, &entry->given);
+        entry->pending = entry->members.next;
     if (entry->length != ENTRY_OWN)
-        *entry->path = reply->path;
+        entry->route->path = reply->path;
     file(store, entry, reply);
     entry_announce(store, entry);
     return 0;
@@ -363,9 +352,10 @@ bool store_give_queried(struct path_watch *watch, struct path *ret)
 
     if (!entry_is_valid(entry))
         return false;
-    list_remove(&watch->node);
-    list_append(&entry->given, &watch->node);
+    entry_set_given(entry, watch);
+    if (!entry_has_pending(entry))
+        list_remove(&entry->giving); /* now, while its memory is in the processor's cache */
     if (entry->length != ENTRY_OWN)
-        *ret = *entry->path;
+        *ret = entry->route->path;
     return true;
 }

@@ -19,6 +19,12 @@ struct path_watch;
 struct round_cache;
 struct rtnetlink;
 
+/* An address on which an answer depends. */
+struct entry_key {
+    struct address_entry address;
+    struct entry        *entry; /* NULL: all entries that depend on the default path */
+};
+
 /* What a watch does. */
 struct path_watch_type {
     struct counted *(*owner)(struct path_watch *watch); /* the monitor retains it during `accept` */
@@ -41,26 +47,27 @@ struct path_watch_type {
 struct path_watch {
     const struct path_watch_type *type;
     /* A reference; monitor_set_questions changes it. NULL: one plain question, about `address`. */
-    struct questions    *questions;
-    atomic_uint         *path_version; /* changes whenever the owner's path or questions change, for any loop */
-    uint8_t              extras;       /* query_extras bits */
-    bool                 can_share;    /* one plain question; only this monitor sets the owner's path */
-    struct monitor      *monitor;      /* NULL: not watched */
-    struct entry        *entry;        /* or one that was merged into it: see entry_of */
-    struct list          node;         /* of the entry's lists */
-    struct address_entry address;      /* in the tree of members, if the watch can share */
+    struct questions *questions;
+    atomic_uint      *path_version; /* changes whenever the owner's path or questions change, for any loop */
+    uint8_t           extras;       /* query_extras bits */
+    bool              can_share;    /* one plain question; only this monitor sets the owner's path */
+    struct monitor   *monitor;      /* NULL: not watched */
+    struct list       node;         /* of the entry's members */
+    /* Its entry, or one that was merged into it: see entry_of. The address is in a tree of the store if the watch can
+     * share or has no questions. */
+    struct entry_key key;
 };
 
 /* Returns the questions of a watch. Those that it does not have are made in `memory`. */
 static inline struct questions *path_watch_questions(const struct path_watch *watch, struct question_memory *memory)
 {
-    return watch->questions != NULL ? watch->questions : question_of_address(&watch->address.address, memory);
+    return watch->questions != NULL ? watch->questions : question_of_address(&watch->key.address.address, memory);
 }
 
 /* The destination of its first question. */
 static inline struct address path_watch_destination(const struct path_watch *watch)
 {
-    return watch->questions != NULL ? watch->questions->items[0].destination : watch->address.address;
+    return watch->questions != NULL ? watch->questions->items[0].destination : watch->key.address.address;
 }
 
 #endif

@@ -79,8 +79,8 @@ static void complain_if_locked(bool wrong, const char *what)
 /* ---- The result ------------------------------------------------------------------------------------------------- */
 
 struct entry {
-    struct addrinfo         info; /* first: its address is the address of the allocation */
-    struct sockaddr_storage address;
+    struct addrinfo    info; /* first: its address is the address of the allocation */
+    struct sockaddr_un address;
 };
 
 static void fill_entry(struct entry *entry, char *word)
@@ -99,11 +99,11 @@ static void fill_entry(struct entry *entry, char *word)
         in6->sin6_scope_id = zone == NULL ? 0 : (uint32_t)strtoul(zone, NULL, 10);
         entry->info.ai_addrlen = sizeof *in6;
     } else {
-        memset(&entry->address, 'x', sizeof(struct sockaddr_un));
-        entry->address.ss_family = AF_UNIX;
+        memset(&entry->address, 'x', sizeof entry->address);
+        entry->address.sun_family = AF_UNIX;
         entry->info.ai_addrlen = sizeof(struct sockaddr_un);
     }
-    entry->info.ai_family = entry->address.ss_family;
+    entry->info.ai_family = entry->address.sun_family;
     entry->info.ai_socktype = SOCK_STREAM;
     entry->info.ai_addr = (struct sockaddr *)&entry->address;
 }

@@ -133,7 +133,7 @@ TEST(a_tunnel_depends_on_the_routes_to_its_remote_address)
 /* The entry of a route has the addresses of its members in its prefix. The other end of a tunnel is outside. */
 TEST(the_entry_of_a_route_depends_on_the_other_end_of_a_tunnel)
 {
-    struct path_watch watch = { .can_share = true, .address = { .address = make("198.51.100.7") } };
+    struct path_watch watch = { .can_share = true, .key.address.address = make("198.51.100.7") };
     struct reply      reply = { .kind = REPLY_ROUTE, .prefix = { make("198.51.100.0"), 24 }, .link = 2 };
 
     reply.path.dependencies.outer = make("203.0.113.9");
@@ -167,7 +167,7 @@ TEST(the_covering_prefixes_have_the_default_path)
 
 TEST(the_filter_must_be_opened_for_new_addresses_only)
 {
-    struct path_watch watch = { .can_share = true, .address = { .address = make("198.51.100.7") } }, pair;
+    struct path_watch watch = { .can_share = true, .key.address.address = make("198.51.100.7") }, pair;
     unsigned long     additions = store.additions;
 
     assert_int_equal(store_add(&store, &watch), 0);
@@ -227,8 +227,9 @@ static bool route_has_default_path(const struct route *route)
 
 static bool is_affected(const struct route *route, struct path_watch *watch)
 {
-    const struct entry_keys *keys = &entry_of(watch)->keys;
-    bool                     affected = keys->any_route || route_has(route, &keys->outer);
+    const struct entry  *entry = entry_of(watch);
+    const struct address outer = entry_outer(entry);
+    bool                 affected = entry->keys.any_route || route_has(route, &outer);
 
     for (size_t i = 0; i < watch->questions->count; i++) {
         const struct question *question = &watch->questions->items[i];
@@ -245,8 +246,8 @@ static void answer_all_again(void)
     struct path_watch *watch;
 
     while ((watch = store_begin(&store)) != NULL) {
-        const struct entry_keys  *keys = &entry_of(watch)->keys;
-        const struct dependencies again = { .outer = keys->outer, .any_route = keys->any_route };
+        const struct entry       *entry = entry_of(watch);
+        const struct dependencies again = { .outer = entry_outer(entry), .any_route = entry->keys.any_route };
         const struct reply        reply = { .link = BUCKET_NO_LINK, .path.dependencies = again };
 
         assert_int_equal(store_answer(&store, &reply), 0);
@@ -262,10 +263,10 @@ static void expect_right_marks(struct path_watch *watches)
     route.family = route.destination.family;
     route.prefix_length = (uint8_t)((unsigned)random() % ((unsigned)address_length(&route.destination) * 8 + 1));
     for (size_t i = 0; i < WATCHES; i++)
-        affected[i] = watches[i].entry != NULL && is_affected(&route, &watches[i]);
+        affected[i] = watches[i].key.entry != NULL && is_affected(&route, &watches[i]);
     (void)stale_mark_route(&store, &route);
     for (size_t i = 0; i < WATCHES; i++)
-        if (watches[i].entry != NULL)
+        if (watches[i].key.entry != NULL)
             assert_int_equal(!entry_is_valid(entry_of(&watches[i])), affected[i]);
     answer_all_again();
 }
@@ -278,15 +279,15 @@ TEST(random_watches_are_stale_when_a_route_affects_them)
     for (unsigned step = 0; step < STEPS; step++) {
         struct path_watch *watch = &watches[random() % WATCHES];
 
-        if (watch->entry != NULL)
+        if (watch->key.entry != NULL)
             drop(watch);
         if (random() % 3 != 0)
             add_at_random(watch);
         else
-            watch->entry = NULL;
+            watch->key.entry = NULL;
         expect_right_marks(watches);
     }
     for (size_t i = 0; i < WATCHES; i++)
-        if (watches[i].entry != NULL)
+        if (watches[i].key.entry != NULL)
             drop(&watches[i]);
 }

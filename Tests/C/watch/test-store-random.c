@@ -208,7 +208,7 @@ static void change_watch(void)
         which->exists = false;
         return;
     }
-    *which = (struct watched){ .watch = { .can_share = draw(5) != 0, .address = { .address = draw_address() } },
+    *which = (struct watched){ .watch = { .can_share = draw(5) != 0, .key.address.address = draw_address() },
                                .given_oif = UINT32_MAX };
     if (store_add(&store, &which->watch) != 0)
         return;
@@ -243,7 +243,7 @@ static void read_messages(void)
 
 static struct reply make_reply(const struct path_watch *watch)
 {
-    const struct address   *address = &watch->address.address;
+    const struct address   *address = &watch->key.address.address;
     const struct fib_route *route = look_up(address);
     struct reply            reply = { .link = BUCKET_ANY_LINK };
 
@@ -313,7 +313,7 @@ static bool make_give_step(void)
     if (count == 0)
         return false;
     for (size_t i = 0; i < count; i++)
-        give(watches[i], store.current->path);
+        give(watches[i], &store.current->route->path);
     store_end(&store, false);
     return true;
 }
@@ -327,7 +327,7 @@ static void make_steps(unsigned limit)
 /* Only the query for an address shows whether it is redirected, and no message announces that. */
 static bool is_right(const struct watched *which, const struct fib_route *route)
 {
-    const uint32_t oif = route_oif(&which->watch.address.address, route);
+    const uint32_t oif = route_oif(&which->watch.key.address.address, route);
 
     return which->given_oif == oif || (route != NULL && which->given_oif == REDIRECT + route->oif);
 }
@@ -343,7 +343,7 @@ static void expect_right(unsigned world)
     } while (message_count > 0 || !list_is_empty(&store.failed) || store.starved);
     assert_false(store_has_work(&store));
     for (size_t i = 0; i < WATCHES; i++) {
-        const struct address   *address = &watched[i].watch.address.address;
+        const struct address   *address = &watched[i].watch.key.address.address;
         const struct fib_route *route = look_up(address);
 
         if (!watched[i].exists)

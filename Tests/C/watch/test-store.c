@@ -56,7 +56,7 @@ UNIT(.setup = begin, .teardown = end)
 /* A watch has an address of its own, and can share. */
 static void add(struct path_watch *watch, const char *address)
 {
-    *watch = (struct path_watch){ .can_share = true, .address = { .address = make(address) } };
+    *watch = (struct path_watch){ .can_share = true, .key.address.address = make(address) };
     assert_int_equal(store_add(&store, watch), 0);
 }
 
@@ -225,7 +225,7 @@ TEST(a_longer_route_of_the_asked_watch_says_nothing_of_the_others)
     assert_ptr_equal(query(), &crowd[1]);
     assert_null(query());
     assert_int_equal(entry_of(&crowd[0])->length, 32);
-    assert_int_equal(entry_of(&crowd[1])->path->index, 3);
+    assert_int_equal(entry_of(&crowd[1])->route->path.index, 3);
     drop_crowd();
 }
 
@@ -245,7 +245,7 @@ TEST(a_redirected_watch_leaves_and_the_others_stay)
     assert_true(note_route("0.0.0.0", 0));
     reply.path.index = 7;
     assert_ptr_equal(query(), &crowd[0]); /* its own path decides, though there is an entry of the route */
-    assert_int_equal(entry_of(&crowd[0])->path->index, 7);
+    assert_int_equal(entry_of(&crowd[0])->route->path.index, 7);
     assert_ptr_equal(entry_of(&crowd[0]), shared);
     drop_crowd();
 }
@@ -420,7 +420,7 @@ TEST(a_failed_query_is_repeated_after_the_others)
 
 TEST(without_memory_watches_keep_their_entries_until_there_is_some)
 {
-    struct path_watch other = { .address = { .address = make("192.0.2.99") } };
+    struct path_watch other = { .key.address.address = make("192.0.2.99") };
 
     add_crowd();
     no_memory = true;
