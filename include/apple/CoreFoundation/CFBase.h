@@ -34,6 +34,21 @@ include <reachability/reachability.h> after it, and leave <SystemConfiguration/S
 #include <Foundation/NSObject.h>
 #endif
 
+/* Automatic reference counting. gcc has none, and does not know the words for it. */
+#if defined(__OBJC__) && defined(__has_feature)
+#if __has_feature(objc_arc)
+#define REACHABILITY_CF_ARC 1
+/* As Apple's: a C pointer can be nil, too. With the type id, that would be an error here. */
+#undef nil
+#define nil NULL
+#endif
+#endif
+#if defined(__OBJC__) && !defined(__clang__)
+#define __bridge
+#define __bridge_retained
+#define __bridge_transfer
+#endif
+
 #ifndef TRUE
 #define TRUE 1
 #endif
@@ -137,10 +152,12 @@ static inline SCRunLoopRef reachability_cf_retain_run_loop(CFTypeRef object)
     return SCRunLoopRetain((SCRunLoopRef)(uintptr_t)object);
 }
 
-/* Objective-C objects, without automatic reference counting: Debian's runtime has none. */
+/* Objective-C objects, with automatic reference counting or without. */
 static inline void reachability_cf_objc_retain(CFTypeRef object)
 {
-#ifdef __OBJC__
+#if defined(REACHABILITY_CF_ARC)
+    (void)(__bridge_retained CFTypeRef)(__bridge id)object;
+#elif defined(__OBJC__)
     [(id)object retain];
 #else
     (void)object;
@@ -149,7 +166,9 @@ static inline void reachability_cf_objc_retain(CFTypeRef object)
 
 static inline void reachability_cf_objc_release(CFTypeRef object)
 {
-#ifdef __OBJC__
+#if defined(REACHABILITY_CF_ARC)
+    (void)(__bridge_transfer id)object;
+#elif defined(__OBJC__)
     [(id)object release];
 #else
     (void)object;
@@ -222,6 +241,19 @@ static inline CFTypeID CFGetTypeID(CFTypeRef object)
     }
     return 0;
 }
+
+#ifdef __OBJC__
+/* From and to objects of Objective-C. What libreachability makes is none: it takes only CFRetain and CFRelease. */
+static inline CFTypeRef CFBridgingRetain(id object)
+{
+    return (__bridge_retained CFTypeRef)object;
+}
+
+static inline id CFBridgingRelease(CFTypeRef object)
+{
+    return (__bridge_transfer id)object;
+}
+#endif
 
 /* Strings are equal if their text is. Other objects are equal only to themselves. */
 static inline SCBoolean CFEqual(CFTypeRef one, CFTypeRef other)

@@ -78,7 +78,9 @@ static inline void reachability_gs_serve(SCRunLoopRef loop)
         reachability_gs_watch(watcher, NULL);
     else if (loop == SCRunLoopGetMain())
         [watcher performSelectorOnMainThread:@selector(watch) withObject:nil waitUntilDone:NO];
+#ifndef REACHABILITY_CF_ARC
     [watcher release];
+#endif
 }
 
 #endif

@@ -21,7 +21,9 @@
 #include <string.h>
 #include <time.h>
 
+#include <Availability.h>
 #include <CoreFoundation/CFBase.h>
+#include <CoreFoundation/CFOpaque.h>
 #include <CoreFoundation/CFRunLoop.h>
 #include <CoreFoundation/CFString.h>
 
