@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_APPLE_AVAILABILITY_H
 #define REACHABILITY_APPLE_AVAILABILITY_H
 
-/* Apple's words for the versions of a system that have a call. There are no such versions on Linux. A source for a system that
- * TargetConditionals.h selects sees a recent version of it, and so uses no call that is deprecated there. */
+/* Apple's words for the versions of a system that have a call. There are no such versions on Linux. A source for a
+ * system that TargetConditionals.h selects sees a recent version of it, and so uses no call that is deprecated there. */
 
 #include <AvailabilityMacros.h>
 

@@ -246,12 +246,20 @@ static inline CFTypeID CFGetTypeID(CFTypeRef object)
 /* From and to objects of Objective-C. What libreachability makes is none: it takes only CFRetain and CFRelease. */
 static inline CFTypeRef CFBridgingRetain(id object)
 {
+#ifdef REACHABILITY_CF_ARC
     return (__bridge_retained CFTypeRef)object;
+#else
+    return CFRetain((CFTypeRef)object);
+#endif
 }
 
 static inline id CFBridgingRelease(CFTypeRef object)
 {
+#ifdef REACHABILITY_CF_ARC
     return (__bridge_transfer id)object;
+#else
+    return [(id)object autorelease];
+#endif
 }
 #endif
 

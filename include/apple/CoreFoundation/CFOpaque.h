@@ -7,8 +7,9 @@
 #endif
 
 /*
- * Types of CoreFoundation that sources name beside their reachability code, in wrappers for all types. There are no such
- * objects here. The calls that take or make them are declared and not defined: a program that calls one does not link.
+ * Types of CoreFoundation that sources name beside their reachability code, in wrappers for all types. There are no
+ * such objects here. The calls that take or make them are declared and not defined: a program that calls one does not
+ * link.
  */
 
 #include <CoreFoundation/CFBase.h>
