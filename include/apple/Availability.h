@@ -3,7 +3,7 @@
 #define REACHABILITY_APPLE_AVAILABILITY_H
 
 /* Apple's words for the versions of a system that have a call. There are no such versions on Linux. A source for a
- * system that TargetConditionals.h selects sees a recent version of it, and so uses no call that is deprecated there. */
+ * system that TargetConditionals.h selects sees a recent version of it, so it uses no call that is deprecated there. */
 
 #include <AvailabilityMacros.h>
 
