@@ -42,6 +42,7 @@ static void parse_cache_info(const struct attribute *attribute, struct route *ro
     memcpy(&info, attribute->payload, sizeof info);
     if (info.rta_expires > 0)
         route->expires = (uint32_t)info.rta_expires;
+    route->expired = info.rta_expires < 0;
 }
 
 static void parse_attribute(const struct attribute *attribute, struct route *route)
@@ -135,9 +136,10 @@ bool route_is_link_multicast(const struct route *route)
  * route that expires. */
 bool route_can_expire(const struct route *route)
 {
-    if (route->family != AF_INET6 || route->type != RTN_UNICAST)
+    if (route->family != AF_INET6)
         return false;
-    return route->expires != 0 || route->protocol == RTPROT_RA || route->protocol == RTPROT_KERNEL;
+    return route->expires != 0 ||
+           (route->type == RTN_UNICAST && (route->protocol == RTPROT_RA || route->protocol == RTPROT_KERNEL));
 }
 
 bool route_lifetime(const struct route *route, struct lifetime *ret)

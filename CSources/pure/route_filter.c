@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { TYPE_OFFSET = 4, FAMILY_OFFSET = 16, PREFIX_LENGTH_OFFSET = 17, SOURCE_LENGTH_OFFSET = 18 };
@@ -268,9 +269,24 @@ static void pass_if_ipv6(struct route_filter *filter, const struct address_prefi
     add_pass(filter);
 }
 
-/* Passes multicast routes (see route_is_link_multicast) and source-specific ones (see kernel/source_routes.h). */
+/* Passes routes with an end: see watch/route_ends.h. */
+static void pass_if_expires(struct route_filter *filter)
+{
+    add_instruction(filter, BPF_LDX | BPF_IMM, RTA_CACHEINFO);
+    add_instruction(filter, BPF_LD | BPF_IMM, ATTRIBUTES_OFFSET);
+    add_instruction(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_NLATTR));
+    add_jump(filter, BPF_JMP | BPF_JEQ, 0, 4, 0);
+    add_instruction(filter, BPF_MISC | BPF_TAX, 0);
+    add_instruction(filter, BPF_LD | BPF_W | BPF_IND, PAYLOAD_OFFSET + offsetof(struct rta_cacheinfo, rta_expires));
+    add_jump(filter, BPF_JMP | BPF_JEQ, 0, 1, 0);
+    add_pass(filter);
+}
+
+/* Passes multicast routes (see route_is_link_multicast), source-specific ones (see kernel/source_routes.h), and those
+ * with an end. */
 static void pass_special_ipv6(struct route_filter *filter)
 {
+    pass_if_expires(filter);
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, ROUTE_TYPE_OFFSET);
     pass_if_equal(filter, RTN_MULTICAST);
     add_instruction(filter, BPF_LD | BPF_B | BPF_ABS, SOURCE_LENGTH_OFFSET);

@@ -31,6 +31,7 @@ static void monitor_free(struct counted *counted)
     struct monitor *monitor = container_of(counted, struct monitor, source.counted);
 
     rtnetlink_close(&monitor->rtnetlink);
+    route_ends_clear(&monitor->route_ends);
     round_cache_clear(&monitor->cache);
     netns_release(monitor->netns);
     free(monitor);
@@ -116,6 +117,7 @@ static void note_route(struct news *news, const struct route *route)
     bool            affects;
 
     equal_routes_note(&monitor->equal_routes, route);
+    route_ends_note(&monitor->route_ends, route);
     if (route_is_link_multicast(route))
         note_link(news, route->oif);
     if (news->changes.dissolve)
@@ -167,7 +169,7 @@ static void note_message(void *info, const struct message *message)
         news->changes.prefix = true;
         break;
     case MESSAGE_RULE:
-        news->monitor->rules_known = false;
+        news->monitor->rules_known = news->monitor->route_ends.rules_known = false;
         note_any(news, false);
         break;
     case MESSAGE_NETCONF:
@@ -358,7 +360,7 @@ static int monitor_run(struct source *source)
         monitor->plan.changed = clock_now();
     if (lost) {
         gateways_distrust(&monitor->gateways);
-        monitor->equal_routes.known = false;
+        monitor->equal_routes.known = monitor->route_ends.known = monitor->route_ends.rules_known = false;
         monitor->rtnetlink.source_routes = SOURCE_ROUTES_UNKNOWN;
         rtnetlink_forget_rules(&monitor->rtnetlink);
     }
@@ -392,6 +394,7 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
         return error;
     }
     plan_init(&monitor->plan);
+    route_ends_init(&monitor->route_ends);
     if (error != 0 || monitor->rtnetlink.groups_refused)
         plan_begin_polling(&monitor->plan);
     monitor->source = (struct source){ .descriptor = &monitor->rtnetlink.events.socket,

@@ -10,6 +10,7 @@
 #include "watch/equal_routes.h"
 #include "watch/event_filter.h"
 #include "watch/plan.h"
+#include "watch/route_ends.h"
 #include "watch/store.h"
 
 /* What messages have changed. */
@@ -39,6 +40,7 @@ struct monitor {
     struct event_filter filter;
     struct gateways     gateways;
     struct equal_routes equal_routes;
+    struct route_ends   route_ends;
     struct store        store; /* under the loop's lock */
     struct plan         plan;
     struct round_cache  cache;

@@ -64,6 +64,13 @@ static unsigned note_gateways(struct monitor *monitor, const struct path *path)
     return place;
 }
 
+/* Whether an IPv6 route can be part of the path: also of the default path. */
+static bool can_depend_on_ipv6(const struct path *path)
+{
+    return path->destination.family == AF_INET6 || path->gateway.family == AF_INET6 ||
+           path->destination.family == AF_UNSPEC;
+}
+
 /* ---- The route -------------------------------------------------------------------------------------------------- */
 
 /* The route that leads to a watch, if it leads to all addresses of its prefix. */
@@ -306,6 +313,8 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
     if (error != 0)
         return error;
     ret->gateway = note_gateways(monitor, &ret->path);
+    if (can_depend_on_ipv6(&ret->path))
+        route_ends_require(&monitor->route_ends, &monitor->rtnetlink);
     ret->kind = find_kind(monitor, inquiry, &match, &ret->path);
     ret->prefix = match.prefix;
     ret->link = find_link(&monitor->rtnetlink, &match, &ret->path);

@@ -271,12 +271,15 @@ static void mark_due_locked(struct monitor *monitor)
 {
     const struct plan *plan = &monitor->plan;
     const int64_t      now = monitor->round.began;
+    struct route       route;
 
     if (plan->poll <= now)
         mark_changed_locked(monitor, true, true, false);
     if (plan->reread <= now)
         ends_probe(&monitor->store, false);
     ends_note_time(&monitor->store, now);
+    while (route_ends_take(&monitor->route_ends, now, &route))
+        (void)stale_mark_route(&monitor->store, &route);
     store_retry(&monitor->store);
 }
 
@@ -304,6 +307,8 @@ void round_note_changes(struct monitor *monitor, const struct changes *changes, 
     if (begins) {
         *round = (struct round){ .active = true, .began = clock_now(), .slice = SLICE_FIRST };
         pppd = round_cache_begin(&monitor->cache);
+        if (monitor->plan.reread <= round->began)
+            route_ends_reread(&monitor->route_ends, &monitor->rtnetlink);
     }
     round->failed = round->failed || changes->failed;
     round->reread = round->reread || changes->prefix;
@@ -343,8 +348,10 @@ void round_end(struct monitor *monitor, bool more)
         runloop_source_due_locked(monitor->loop, &monitor->source);
     pppd = store->pppd > 0;
     plan_pppd(plan, now, pppd);
-    plan_reread(plan, now, ends_can_shorten(store), round->reread || plan->reread <= round->began);
-    monitor->source.deadline = clock_earlier(plan_nearest(plan), ends_nearest(store));
+    plan_reread(plan, now, ends_can_shorten(store) || route_ends_can_shorten(&monitor->route_ends),
+                round->reread || plan->reread <= round->began);
+    monitor->source.deadline = clock_earlier(clock_earlier(plan_nearest(plan), ends_nearest(store)),
+                                             route_ends_nearest(&monitor->route_ends));
     runloop_unlock(monitor->loop);
     if (!pppd)
         pppd_clear(&monitor->cache.pppd);

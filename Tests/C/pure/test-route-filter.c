@@ -57,7 +57,7 @@ static struct address_prefix prefix_make(const char *text, uint8_t length)
 struct route_message {
     struct nlmsghdr header;
     struct rtmsg    route;
-    char            attributes[64];
+    char            attributes[96];
 };
 
 static void append(struct route_message *message, uint16_t type, const void *payload, size_t length)
@@ -112,6 +112,22 @@ TEST(ipv6_routes_for_packets_from_a_prefix_pass)
     attach(&watched, 1);
     assert_false(passes(&message));
     message.route.rtm_src_len = 64;
+    assert_true(passes(&message));
+}
+
+/* See watch/route_ends.h. */
+TEST(ipv6_routes_with_an_end_pass)
+{
+    const struct address_prefix watched = prefix_make("2001:db8:1::", 48), other = prefix_make("2001:db8:2::", 48);
+    struct route_message        message = message_make(RTM_NEWROUTE, &other);
+    struct rta_cacheinfo        info = { 0 };
+
+    attach(&watched, 1);
+    append(&message, RTA_CACHEINFO, &info, sizeof info);
+    assert_false(passes(&message));
+    message = message_make(RTM_NEWROUTE, &other);
+    info.rta_expires = 100;
+    append(&message, RTA_CACHEINFO, &info, sizeof info);
     assert_true(passes(&message));
 }
 

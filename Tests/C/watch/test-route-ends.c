@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* IPv6 routes end, and the message comes up to 31 s late: routes of each type, and those that a rule suppresses, which
+ * no answer names. */
+#include <string.h>
+
+#include "support/namespace.h"
+#include "support/patience.h"
+#include "support/watcher.h"
+
+#define SECONDS  2   /* until the routes end */
+#define EARLIEST 1.9 /* a route may not be reported before */
+#define LATE     1.0 /* after the end */
+#define SHORTER  6.5 /* after the end of one that was shortened without a message */
+#define SLOW     4.0 /* more, under a tool */
+
+static void begin(void)
+{
+    namespace_require_pair();
+    namespace_add_second_pair();
+}
+
+UNIT(.setup = begin)
+
+/* ---- Each type -------------------------------------------------------------------------------------------------- */
+
+/* The kernel ignores the end of routes that refuse packets, and of throw routes. */
+static const struct kind {
+    const char *name, *route, *target, *legs;
+} kinds[] = { { "unicast", "fd00:1::/64 via 2001:db8::1 dev a", "fd00:1::77" },
+              { "local", "local fd00:2::/64 dev lo table local", "fd00:2::77" },
+              { "anycast", "anycast fd00:3::77/128 dev a table local", "fd00:3::77" },
+              { "multipath", "fd00:8::/64", "fd00:8::77",
+                "nexthop via 2001:db8::1 dev a nexthop via 2001:db8:c::1 dev c" } };
+
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static struct watcher watchers[KINDS];
+static double         reported[KINDS]; /* when the flags changed; 0: not yet */
+
+static void watch_all(void)
+{
+    memset(reported, 0, sizeof reported);
+    watcher_start(&watchers[0], expect_target(kinds[0].target));
+    for (unsigned i = 1; i < KINDS; i++)
+        watcher_schedule_on(&watchers[i], expect_target(kinds[i].target), watchers[0].loop);
+    EXPECT_QUIET(&watchers[0]);
+}
+
+/* Drives the loop until all have reported the end, and checks when. */
+static void expect_ends(const SCNetworkReachabilityFlags before[KINDS], double ends, double late)
+{
+    const double last = ends + late + (unit_is_under(NULL) ? SLOW : 0);
+    unsigned     left = KINDS;
+
+    while (left > 0) {
+        assert_true(SCRunLoopPerform(watchers[0].loop, 0.05) >= 0);
+        for (unsigned i = 0; i < KINDS; i++) {
+            if (reported[i] == 0 && expect_flags_of(watchers[i].target) != before[i]) {
+                reported[i] = watcher_now();
+                if (reported[i] < ends - (SECONDS - EARLIEST))
+                    fail_msg("%s: %.2f s before its end", kinds[i].name, ends - reported[i]);
+                left--;
+            } else if (reported[i] == 0 && watcher_now() > patience_of(last)) {
+                fail_msg("%s: not reported", kinds[i].name);
+            }
+        }
+    }
+    for (unsigned i = 0; i < KINDS; i++) {
+        SCNetworkReachabilityRef fresh = expect_target(kinds[i].target);
+
+        assert_int_equal(expect_flags_of(fresh), expect_flags_of(watchers[i].target));
+        SCNetworkReachabilityRelease(fresh);
+    }
+}
+
+static const char *legs_of(const struct kind *kind)
+{
+    return kind->legs != NULL ? kind->legs : "";
+}
+
+static void add_routes(unsigned seconds)
+{
+    for (unsigned i = 0; i < KINDS; i++)
+        namespace_ip("-6 route add %s expires %u %s", kinds[i].route, seconds, legs_of(&kinds[i]));
+}
+
+static void note_flags(SCNetworkReachabilityFlags ret[KINDS])
+{
+    for (unsigned i = 0; i < KINDS; i++)
+        ret[i] = expect_flags_of(watchers[i].target);
+}
+
+TEST(routes_of_each_type_end)
+{
+    SCNetworkReachabilityFlags before[KINDS];
+    double                     ends;
+
+    add_routes(SECONDS);
+    ends = watcher_now() + SECONDS;
+    watch_all();
+    note_flags(before);
+    expect_ends(before, ends, LATE);
+}
+
+TEST(routes_of_each_type_that_come_later_end)
+{
+    SCNetworkReachabilityFlags before[KINDS];
+    double                     ends;
+
+    watch_all();
+    add_routes(SECONDS);
+    ends = watcher_now() + SECONDS;
+    for (unsigned i = 0; i < KINDS; i++)
+        while (expect_flags_of(watchers[i].target) == 0)
+            assert_true(SCRunLoopPerform(watchers[0].loop, 0.1) >= 0);
+    note_flags(before);
+    expect_ends(before, ends, LATE);
+}
+
+/* The kernel sends no message about that. Each leg has its own end. */
+TEST(routes_of_each_type_whose_end_is_brought_forward)
+{
+    SCNetworkReachabilityFlags before[KINDS];
+    double                     ends;
+
+    add_routes(1000);
+    watch_all();
+    note_flags(before);
+    for (unsigned i = 0; i < KINDS; i++)
+        if (kinds[i].legs == NULL)
+            (void)namespace_try_ip("-6 route append %s expires %u", kinds[i].route, SECONDS);
+    (void)namespace_try_ip("-6 route append fd00:8::/64 via 2001:db8::1 dev a expires %u", SECONDS);
+    (void)namespace_try_ip("-6 route append fd00:8::/64 via 2001:db8:c::1 dev c expires %u", SECONDS);
+    ends = watcher_now() + SECONDS;
+    expect_ends(before, ends, SHORTER);
+}
+
+/* ---- Routes that no answer names -------------------------------------------------------------------------------- */
+
+static const struct row {
+    const char *name, *commands[5];
+} rows[] = {
+    { "suppressed_route",
+      { "-6 route add prohibit default table 11 metric 1024", "-6 rule add pref 100 lookup 11 suppress_prefixlength 8",
+        "-6 address add fd00:2::1/64 dev a nodad", "-6 route add default dev a table 11 metric 5 expires 2" } },
+    { "default_route_of_a_router_under_wg_quick",
+      { "-6 route add unreachable default metric 4000", "-6 rule add pref 200 lookup 12",
+        "-6 route add default dev c table 12", "-6 rule add pref 100 lookup main suppress_prefixlength 0",
+        "-6 route add default dev a metric 5 expires 2" } },
+};
+
+static void expect_end_of_row(const struct row *row, bool later)
+{
+    struct watcher             watcher;
+    SCNetworkReachabilityFlags before;
+    double                     added;
+    size_t                     count = 0;
+
+    while (count < 5 && row->commands[count] != NULL)
+        count++;
+    for (size_t i = 0; i + 1 < count; i++)
+        namespace_ip("%s", row->commands[i]);
+    if (later) {
+        watcher_start(&watcher, expect_target("fd00:2::77"));
+        EXPECT_QUIET(&watcher);
+    }
+    namespace_ip("%s", row->commands[count - 1]);
+    added = watcher_now();
+    if (!later)
+        watcher_start(&watcher, expect_target("fd00:2::77"));
+    while (SCRunLoopPerform(watcher.loop, 0.1) > 0)
+        ;
+    before = expect_flags_of(watcher.target);
+    while (expect_flags_of(watcher.target) == before) {
+        if (watcher_now() > added + SECONDS + patience_of(LATE) + (unit_is_under(NULL) ? SLOW : 0))
+            fail_msg("not reported");
+        assert_true(SCRunLoopPerform(watcher.loop, 0.05) >= 0);
+    }
+    assert_true(watcher_now() > added + EARLIEST);
+}
+
+TEST_EACH(a_route_that_no_answer_names_ends, rows)
+{
+    expect_end_of_row(row, false);
+}
+
+TEST_EACH(a_route_that_no_answer_names_comes_and_ends, rows)
+{
+    expect_end_of_row(row, true);
+}
