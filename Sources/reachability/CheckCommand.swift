@@ -18,8 +18,8 @@ struct CheckCommand: ParsableCommand {
     @Argument(help: .targets)
     var targets: [String] = []
 
-    @Option(help: ArgumentHelp("How long to wait until names are looked up, from the start.", valueName: "seconds"))
-    var timeout = Seconds(5)
+    @Option(help: ArgumentHelp("How long to wait until names are looked up, from the start.", valueName: "duration"))
+    var timeout = TimeSpan(seconds: 5)
 
     @OptionGroup var options: CommonOptions
 
@@ -27,7 +27,7 @@ struct CheckCommand: ParsableCommand {
     func run() throws {
         let deadline = timeout.fromNow
         try reporting {
-            let candidates = options.candidates(targets)
+            let candidates = try options.candidates(targets)
             let display = display(of: candidates)
             var status: Int32 = 0
             try reportFirstStates(of: candidates, until: deadline) { index, result throws(ToolError) in

@@ -11,6 +11,9 @@ final class CommandRunner {
     /// In the order of each target's first change.
     private var waiting: [(target: Target, state: TargetState)] = []
 
+    /// Whether there are changes for which the command has not started yet.
+    var isWaiting: Bool { !waiting.isEmpty }
+
     init(command: String) {
         self.command = command
     }

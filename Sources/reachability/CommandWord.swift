@@ -19,12 +19,16 @@ enum CommandWord: String, CaseIterable {
         return nil
     }
 
+    /// The options of `check` after which a word is a value.
+    private static let valued: Set = [
+        "--interface", "--source", "--tcp", "--udp", "--mark", "--timeout", "--file", "--netns",
+    ]
+
     /// `reachability --json watch`
     private static func misplaced(in arguments: [String]) -> CommandWord? {
         let words = arguments.prefix { $0 != "--" }
         return zip(words, words.dropFirst()).lazy.compactMap { previous, word in
-            ["--interface", "--source", "--tcp", "--udp", "--mark", "--timeout"].contains(previous)
-                ? nil : CommandWord(rawValue: word)
+            valued.contains(previous) ? nil : CommandWord(rawValue: word)
         }.first
     }
 

@@ -9,6 +9,19 @@ import ReachabilityHostNames
 /// The options of check, watch and wait.
 struct CommonOptions: ParsableArguments {
     @Option(
+        help: ArgumentHelp(
+            "Also read targets from this file, one a line; '-' is standard input.",
+            discussion: "Blank lines, and comments that begin with #, are ignored.", valueName: "path"),
+        completion: .file())
+    var file: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Query this network namespace: a name as of ip-netns(8), or a path.", valueName: "namespace"),
+        completion: .shellCommand("ls /run/netns 2>/dev/null"))
+    var netns: String?
+
+    @Option(
         help: ArgumentHelp("Use only routes out of this interface. It need not exist yet.", valueName: "name"),
         completion: .shellCommand("ls /sys/class/net")
     )
@@ -49,14 +62,17 @@ struct CommonOptions: ParsableArguments {
         if let interface, !(1...15).contains(interface.utf8.count) {
             throw ValidationError("The name of an interface has 1 to 15 bytes.")
         }
-        if let source, Address(numeric: source) == nil {
-            let flaw = Address.isLiteral(source) ? "names an interface that does not exist" : "is not an address"
-            throw ValidationError("The source '\(source.escaped)' \(flaw).")
-        }
     }
 
     /// A target for each text, or why it cannot be one. Without texts: the default path.
-    func candidates(_ texts: [String], notifiesPath: Bool = false) -> [Result<Target, ToolError>] {
+    func candidates(_ texts: [String], notifiesPath: Bool = false) throws(ToolError) -> [Result<Target, ToolError>] {
+        let texts = try withLists(texts)
+        // First of all: the zones of addresses are interfaces of the namespace.
+        if let netns { try enterNetworkNamespace(netns) }
+        if let source, Address(numeric: source) == nil {
+            let flaw = Address.isLiteral(source) ? "names an interface that does not exist" : "is not an address"
+            throw ToolError("the source '\(source)' \(flaw)")
+        }
         let binding = TargetBinding(
             interface: interface, source: source.flatMap(Address.init(numeric:)),
             transport: tcp != nil ? .tcp : udp != nil ? .udp : nil, port: tcp ?? udp ?? 0, mark: mark?.value ?? 0,
@@ -66,9 +82,19 @@ struct CommonOptions: ParsableArguments {
         }
     }
 
+    /// The texts, with those of lists instead of their names.
+    private func withLists(_ texts: [String]) throws(ToolError) -> [String] {
+        var all: [String] = []
+        for text in texts {
+            all += text == TargetFile.standardInput ? try TargetFile(path: text).targets() : [text]
+        }
+        if let file { all += try TargetFile(path: file).targets() }
+        return all
+    }
+
     /// For commands that need all their targets: prints what is wrong with each of them, and ends.
     func targets(_ texts: [String], notifiesPath: Bool = false) throws -> [Target] {
-        let candidates = candidates(texts, notifiesPath: notifiesPath)
+        let candidates = try candidates(texts, notifiesPath: notifiesPath)
         let failures = candidates.compactMap { if case .failure(let error) = $0 { error } else { nil } }
         for failure in failures { StandardError.write(failure.message.escaped) }
         if let status = failures.map(\.exitStatus).max() { throw ExitCode(status) }
@@ -88,6 +114,11 @@ struct CommonOptions: ParsableArguments {
 extension Target {
     /// Refuses texts that cannot be the name of a host. A URL is the most common mistake.
     fileprivate convenience init(host text: String, binding: TargetBinding) throws(ToolError) {
+        if text.hasPrefix("-") { throw ToolError("\(text): is no target: a name does not begin with a hyphen") }
+        if let slash = text.firstIndex(of: "/"), Address.isLiteral(String(text[..<slash])) {
+            throw ToolError("\(text): is a network, not a host; give one address of it")
+        }
+        if text.utf8.contains(where: { $0 == 0 }) { throw ToolError("\(text): has a null character") }
         if text.contains(where: { $0 == "/" || $0.isWhitespace }) {
             throw ToolError("\(text): is neither a name nor an address; give only the host of a URL")
         }
@@ -116,7 +147,8 @@ extension String {
 
 extension ArgumentHelp {
     static let targets = ArgumentHelp(
-        "Names, addresses, or LOCAL,REMOTE; 'default' is the default path.", valueName: "target")
+        "Names, addresses, or LOCAL,REMOTE; 'default' is the default path; '-' reads targets from standard input.",
+        valueName: "target")
 }
 
 /// A routing mark, as ip(8) takes it.
@@ -129,25 +161,6 @@ struct Mark: ExpressibleByArgument {
         guard !digits.hasPrefix("+"), let value = UInt32(digits, radix: isHexadecimal ? 16 : 10) else { return nil }
         self.value = value
     }
-}
-
-/// A number of seconds, with a fraction.
-struct Seconds: ExpressibleByArgument {
-    private let duration: Duration
-
-    init?(argument: String) {
-        guard let seconds = Double(argument), seconds >= 0, seconds.isFinite else { return nil }
-        // At most a thousand years, so that no clock overflows.
-        duration = .seconds(min(seconds, 3e10))
-    }
-
-    init(_ seconds: Int) {
-        duration = .seconds(seconds)
-    }
-
-    var defaultValueDescription: String { "\(duration.components.seconds)" }
-
-    var fromNow: ContinuousClock.Instant { .now + duration }
 }
 
 extension ParsableCommand {

@@ -12,8 +12,7 @@ struct ReachabilityTool: ParsableCommand {
         commandName: "reachability",
         abstract: "Print whether a packet can leave this machine for a host, over which interface, or why not.",
         usage: """
-            reachability [check] <target> ...
-            reachability check [<target> ...]
+            reachability [check] [<target> ...]
             reachability watch [<target> ...]
             reachability wait [<target> ...]
             reachability [-W] -r <target>
@@ -23,12 +22,14 @@ struct ReachabilityTool: ParsableCommand {
             target responds.
 
             A TARGET is an address, a name, or LOCAL,REMOTE: two addresses, of which one may be left out. The target \
-            'default', or no target, is the default path. A host of that name is 'default.'.
+            'default', or no target, is the default path. A host of that name is 'default.'. The target '-' reads \
+            targets from standard input, one a line.
 
             -r TARGET and -W -r TARGET print what Apple's scutil prints.
 
             Exit status: 0 reachable, or ended on request; 1 not reachable, or time-out; 64 wrong usage or input; \
-            70 the kernel cannot be queried; 74 standard output or a file cannot be written.
+            66 a file or a network namespace cannot be opened; 70 the kernel cannot be queried; 74 standard output or \
+            a file cannot be written; 77 no right to enter a network namespace.
             """,
         version: String(cString: SCNetworkReachabilityGetVersion()),
         subcommands: [CheckCommand.self, WatchCommand.self, WaitCommand.self],
@@ -38,7 +39,6 @@ struct ReachabilityTool: ParsableCommand {
     static func main() {
         StandardDescriptors.open()
         let arguments = Arguments.all
-        if arguments.isEmpty { end(with: CleanExit.helpRequest(self), status: ExitStatus.badInput) }
         if ScutilCommand.isMeant(by: arguments) { ScutilCommand.run(arguments) }
         if let flaw = CommandWord.flaw(in: arguments) {
             StandardError.write(flaw)
@@ -70,11 +70,15 @@ extension ParsableCommand {
         }
     }
 
-    /// Help that was requested goes to standard output, all else to standard error.
-    static func end(with error: any Error, status: Int32) -> Never {
+    /// Help that was requested goes to standard output, all else to standard error, in the style of the tool's other
+    /// messages.
+    private static func end(with error: any Error, status: Int32) -> Never {
         let message = fullMessage(for: error)
-        if !message.isEmpty {
-            if status == 0 { try? StandardOutput.writeLine(message) } else { StandardError.writeLine(message) }
+        if status == 0 {
+            if !message.isEmpty { try? StandardOutput.writeLine(message) }
+        } else if !message.isEmpty {
+            let label = "Error: "
+            StandardError.write(String(message.dropFirst(message.hasPrefix(label) ? label.count : 0)))
         }
         Glibc.exit(status)
     }

@@ -18,8 +18,8 @@ struct ScutilCommand: ParsableCommand {
     @Flag(name: .customShort("W"), help: "Keep running, and print every change.")
     var watches = false
 
-    @Option(help: ArgumentHelp("Without -W: how long to wait until a name is looked up.", valueName: "seconds"))
-    var timeout = Seconds(5)
+    @Option(help: ArgumentHelp("Without -W: how long to wait until a name is looked up.", valueName: "duration"))
+    var timeout = TimeSpan(seconds: 5)
 
     /// No other command has one of these options.
     static func isMeant(by arguments: [String]) -> Bool {

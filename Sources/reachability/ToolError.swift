@@ -8,10 +8,14 @@ enum ExitStatus {
     static let unmet: Int32 = 1
     /// Wrong usage, or a text that cannot be a target. The argument parser has the same status.
     static let badInput: Int32 = 64
+    /// A file with targets, or a network namespace, cannot be opened.
+    static let noInput: Int32 = 66
     /// The kernel cannot be queried.
     static let noKernel: Int32 = 70
     /// Standard output or a file cannot be written.
     static let noOutput: Int32 = 74
+    /// The right to enter a network namespace is missing.
+    static let noPermission: Int32 = 77
 }
 
 /// Why a command, or one of its targets, cannot go on.
@@ -37,6 +41,12 @@ struct ToolError: Error {
         message = "\(subject): \(String(cString: SCErrorString(status)))"
         self.status = status
         exitStatus = status == __kSCStatusInvalidArgument ? ExitStatus.badInput : ExitStatus.noKernel
+    }
+
+    /// A file that cannot be read.
+    init(reading subject: String, error: Int32) {
+        self.init(of: subject, status: error)
+        exitStatus = ExitStatus.noInput
     }
 
     /// A file that cannot be written.

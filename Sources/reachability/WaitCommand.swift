@@ -23,8 +23,8 @@ struct WaitCommand: ParsableCommand {
     @Flag(help: "Wait until they are not reachable.")
     var not = false
 
-    @Option(help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
-    var timeout: Seconds?
+    @Option(help: ArgumentHelp("Give up after this time.", valueName: "duration"))
+    var timeout: TimeSpan?
 
     @OptionGroup var options: CommonOptions
 

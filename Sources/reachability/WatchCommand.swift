@@ -42,10 +42,17 @@ struct WatchCommand: ParsableCommand {
     )
     var textfile: String?
 
-    @Option(help: ArgumentHelp("Exit after this time.", valueName: "seconds"))
-    var timeout: Seconds?
+    @Option(help: ArgumentHelp("Exit after this number of changes.", valueName: "number"))
+    var count: Int?
+
+    @Option(help: ArgumentHelp("Exit after this time.", valueName: "duration"))
+    var timeout: TimeSpan?
 
     @OptionGroup var options: CommonOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("The number of changes is 1 or more.") }
+    }
 
     func run() throws {
         try reporting {
@@ -60,7 +67,7 @@ struct WatchCommand: ParsableCommand {
                 usesBoard
                 ? BoardDisplay(histories, keyboard: loop.keyboard) : options.lineDisplay(.textWithTime)
             let watching = Watching(
-                histories: histories, loop: loop, display: display, runner: exec.map(CommandRunner.init),
+                histories: histories, loop: loop, display: display, count: count, runner: exec.map(CommandRunner.init),
                 metrics: textfile.map { MetricsFile(path: $0, histories) }, options: options)
             defer { try? display?.suspend() }
             let signal = try watching.run(until: deadline)

@@ -8,6 +8,8 @@ struct Watching {
     let histories: [TargetHistory]
     let loop: EventLoop
     let display: (any StateDisplay)?
+    /// The changes after which it ends; nil: it goes on.
+    let count: Int?
     let runner: CommandRunner?
     let metrics: MetricsFile?
     let options: CommonOptions
@@ -15,13 +17,14 @@ struct Watching {
     /// Callbacks only mark their target. When all callbacks that were due have come, states are read and shown.
     private let changed = ChangedTargets()
 
-    /// Returns at the deadline, when the reader is gone, or when the user wants to leave. Returns a signal that should
-    /// end the process.
+    /// Returns at the deadline, after `count` changes, when the reader is gone, or when the user wants to leave. Returns
+    /// a signal that should end the process.
     func run(until deadline: ContinuousClock.Instant?) throws(ToolError) -> Int32? {
         try start()
         while true {
             let event = try loop.next(until: [deadline, metrics?.due].compactMap { $0 }.min())
             try showChanges()
+            if changesLeft == 0 && runner?.isWaiting != true { return nil }
             switch event {
             case .timeout where deadline.map { $0 <= .now } ?? false: return nil
             case .timeout: try metrics?.write()
@@ -50,9 +53,14 @@ struct Watching {
         try metrics?.write(isFirst: true)
     }
 
+    private var changesLeft: Int {
+        count.map { max(0, histories.reduce($0) { $0 - $1.changes }) } ?? .max
+    }
+
     private func showChanges() throws(ToolError) {
         var isChanged = false
-        for index in changed.takeAll() {
+        var changesLeft = changesLeft
+        for index in changed.takeAll() where changesLeft > 0 {
             // It may be among the first states, or may have changed back before the callback.
             let history = histories[index]
             let state = try history.target.state()
@@ -60,6 +68,7 @@ struct Watching {
             try show(history, state)
             runner?.run(for: history.target, state)
             isChanged = true
+            changesLeft -= 1
         }
         if isChanged { try metrics?.write() }
     }

@@ -43,7 +43,8 @@ private let expectations: [(line: String, isMet: @Sendable (Set<Substring>) -> B
         "reachability wait --",
         {
             $0 == [
-                "--any", "--not", "--timeout", "--interface", "--source", "--tcp", "--udp", "--mark", "--json",
+                "--any", "--not", "--timeout", "--file", "--netns", "--interface", "--source", "--tcp", "--udp",
+                "--mark", "--json",
                 "--quiet", "--debug", "--version",
                 "--help",
             ]
