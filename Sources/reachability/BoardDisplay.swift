@@ -23,9 +23,7 @@ final class BoardDisplay: StateDisplay {
         var marks: [BoardMark] = []
     }
 
-    /// False if the user does not want colours: https://no-color.org
-    private let isColoured = getenv("NO_COLOR").map { $0[0] == 0 } ?? true
-
+    private let isColoured: Bool
     private let keyboard: Keyboard
     private let start = ContinuousClock.now
     private var indices: [ObjectIdentifier: Int] = [:]
@@ -33,8 +31,9 @@ final class BoardDisplay: StateDisplay {
     private var changes: [BoardChange] = []
     private var isShown = false
 
-    init(_ histories: [TargetHistory], keyboard: Keyboard) {
+    init(_ histories: [TargetHistory], keyboard: Keyboard, isColoured: Bool) {
         self.keyboard = keyboard
+        self.isColoured = isColoured
         for history in histories {
             indices[ObjectIdentifier(history.target)] = rows.count
             rows.append(Row(history: history))

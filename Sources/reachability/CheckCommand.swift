@@ -36,6 +36,8 @@ struct CheckCommand: ParsableCommand {
                 case .failure(let error): status = max(status, error.exitStatus)
                 }
                 try display.show(result, at: index)
+            } beforeWaiting: { () throws(ToolError) in
+                try display.flush()
             }
             try display.finish()
             if status != 0 { throw ExitCode(status) }
@@ -44,10 +46,11 @@ struct CheckCommand: ParsableCommand {
 
     private func display(of candidates: [Result<Target, ToolError>]) -> any CheckDisplay {
         let targets = candidates.map { try? $0.get() }
-        if BoardDisplay.isPossible && !options.json && !options.quiet && !options.debug {
-            return TerminalCheckDisplay(labels: targets.map { $0?.label ?? "" }, size: BoardDisplay.size)
+        if options.isForTerminal {
+            return TerminalCheckDisplay(
+                labels: targets.map { $0?.label ?? "" }, size: BoardDisplay.size, options.presentation)
         }
-        let lines = options.lineDisplay(.text)
+        let lines = options.lineDisplay()
         return OrderedCheckDisplay { index, result throws(ToolError) in
             switch result {
             case .failure(let error): StandardError.write(error.message.escaped)

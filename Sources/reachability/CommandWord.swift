@@ -22,6 +22,7 @@ enum CommandWord: String, CaseIterable {
     /// The options of `check` after which a word is a value.
     private static let valued: Set = [
         "--interface", "--source", "--tcp", "--udp", "--mark", "--timeout", "--file", "--netns",
+        "--format", "--color",
     ]
 
     /// `reachability --json watch`

@@ -40,14 +40,28 @@ struct CommonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The routing mark of the packets: decimal, or hexadecimal with 0x.", valueName: "mark"))
     var mark: Mark?
 
+    @Option(
+        help: ArgumentHelp(
+            "Print each state as text, as JSON, or as values with tabs between them.",
+            discussion: """
+                The values of tsv: target, status, reason, interface, gateway, source, flags, time; '-' for none.
+                """))
+    var format: Presentation.Format?
+
     @Flag(
         help: ArgumentHelp(
-            "Print each state as one line of JSON.",
+            "The same as --format json.",
             discussion: """
                 The reason is null if the target is reachable, else one of: \
                 \(ReachabilityReason.codes.map(\.code).joined(separator: ", ")).
                 """))
     var json = false
+
+    @Option(help: "Colours: auto is on a terminal, unless NO_COLOR is set.")
+    var color = Presentation.ColourChoice.auto
+
+    @Flag(help: "Print the flags in the words of Apple's tool, also in columns.")
+    var flags = false
 
     @Flag(name: [.short, .long], help: "Print no states. Errors still go to standard error.")
     var quiet = false
@@ -56,7 +70,12 @@ struct CommonOptions: ParsableArguments {
     var debug = false
 
     func validate() throws {
-        if quiet && json { throw ValidationError("--quiet prints no states, and --json prints them.") }
+        if let format, json, format != .json {
+            throw ValidationError("--json and --format \(format): give one of them.")
+        }
+        if quiet && presentation.format != .text {
+            throw ValidationError("--quiet prints no states, and --\(json ? "json" : "format") prints them.")
+        }
         if tcp != nil && udp != nil { throw ValidationError("--tcp and --udp: give one of them.") }
         if tcp == 0 || udp == 0 { throw ValidationError("A port is a number from 1 to 65535.") }
         if let interface, !(1...15).contains(interface.utf8.count) {
@@ -101,9 +120,16 @@ struct CommonOptions: ParsableArguments {
         return try candidates.map { try $0.get() }
     }
 
+    var presentation: Presentation {
+        Presentation(format: json ? .json : format ?? .text, colours: color, hasFlagText: flags)
+    }
+
+    /// Whether the output is for the eyes of somebody at a terminal, which obeys escape sequences.
+    var isForTerminal: Bool { BoardDisplay.isPossible && format == nil && !json && !quiet && !debug }
+
     /// nil if nothing should be printed.
-    func lineDisplay(_ form: LineDisplay.Form) -> LineDisplay? {
-        quiet ? nil : LineDisplay(form: json ? .json : form)
+    func lineDisplay(hasTime: Bool = false) -> LineDisplay? {
+        quiet ? nil : LineDisplay(presentation: presentation, hasTime: hasTime)
     }
 
     func printDescription(of target: Target) {
@@ -150,6 +176,9 @@ extension ArgumentHelp {
         "Names, addresses, or LOCAL,REMOTE; 'default' is the default path; '-' reads targets from standard input.",
         valueName: "target")
 }
+
+extension Presentation.Format: ExpressibleByArgument {}
+extension Presentation.ColourChoice: ExpressibleByArgument {}
 
 /// A routing mark, as ip(8) takes it.
 struct Mark: ExpressibleByArgument {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 /// Passes the state of each target to `report` as soon as it is known: at once, or when the name is looked up. At the
-/// deadline a name is pending. A target for which the kernel cannot be queried does not affect the others.
+/// deadline a name is pending. `beforeWaiting`: no other state is known now. A target for which the kernel cannot be queried does not affect the others.
 func reportFirstStates(
     of candidates: [Result<Target, ToolError>], until deadline: ContinuousClock.Instant,
-    to report: (Int, Result<TargetState, ToolError>) throws(ToolError) -> Void
+    to report: (Int, Result<TargetState, ToolError>) throws(ToolError) -> Void,
+    beforeWaiting: () throws(ToolError) -> Void = {}
 ) throws(ToolError) {
     let loop = try EventLoop()
     let changed = ChangedTargets()
@@ -22,6 +23,7 @@ func reportFirstStates(
         if waiting[index] == nil { try report(index, result) }
     }
     while !waiting.isEmpty {
+        try beforeWaiting()
         let isOver = try loop.next(until: deadline) == .timeout
         for index in isOver ? waiting.keys.sorted() : changed.takeAll() {
             guard let target = waiting[index] else { continue }

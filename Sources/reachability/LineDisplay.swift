@@ -4,17 +4,22 @@ import FoundationEssentials
 
 /// Prints a line for each state: for files, pipes and programs.
 struct LineDisplay: StateDisplay {
-    enum Form {
-        case text, textWithTime, json
-    }
-
-    var form: Form
+    var presentation: Presentation
+    /// Whether a line of text begins with the time. The other formats always have it.
+    var hasTime = false
 
     func show(_ target: Target, _ state: TargetState) throws(ToolError) {
-        switch form {
-        case .text: try StandardOutput.writeLine("\(target.label)  \(state.line)")
-        case .textWithTime: try StandardOutput.writeLine("\(LocalTime.now.text)  \(target.label)  \(state.line)")
-        case .json: try StandardOutput.writeLine(JSONRecord(target: target.text, time: Date(), state: state).json)
+        try StandardOutput.writeLine(try line(target, state))
+    }
+
+    private func line(_ target: Target, _ state: TargetState) throws(ToolError) -> String {
+        switch presentation.format {
+        case .text:
+            let text = presentation.isColouredInLines ? state.colouredLine : state.line
+            return (hasTime ? "\(LocalTime.now.text)  " : "") + "\(target.label)  \(text)"
+        case .json: return try JSONRecord(target: target.text, time: Date(), state: state).json
+        case .tsv:
+            return ([target.text.escaped] + state.fields(presentation) + [LocalTime.now.text]).joined(separator: "\t")
         }
     }
 }

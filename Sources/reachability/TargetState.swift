@@ -39,12 +39,49 @@ struct TargetState: Equatable {
     /// Flags, way and reason, in the words of ip-route(8).
     var line: String { ([flagText] + way + why + proof).joined(separator: "  ") }
 
+    /// The same; the flags have the colour of the status.
+    var colouredLine: String {
+        let flags = BoardMark(status).colour.applied(to: flagText)
+        return ([flags] + way + why + proof).joined(separator: "  ")
+    }
+
+    /// The parts of a line, each in a column of its own. An empty text: the part has no value.
+    func cells(_ presentation: Presentation) -> [String] {
+        let (interface, gateway, source) =
+            status == .pending ? (nil, nil, nil) : (interfaceText, gatewayText, sourceText)
+        let flags = status == .reachable ? path.flags.names.filter { $0 != "reachable" }.joined(separator: ",") : ""
+        return [
+            presentation.hasFlagText ? flagText : statusText, why.joined(), interface ?? "", gateway ?? "",
+            source ?? "",
+            presentation.hasFlagText ? "" : flags,
+        ] + [proof.joined(separator: "  ")]
+    }
+
+    /// The values of a line of --format tsv, without the target and the time. A missing value is "-".
+    func fields(_ presentation: Presentation) -> [String] {
+        let flags = presentation.hasFlagText ? flagText : path.flags.names.joined(separator: ",")
+        let values: [String?] = [
+            status.rawValue, reasonCode, path.interface?.name, path.gateway?.description, path.source?.description,
+            status == .pending || flags.isEmpty ? nil : flags,
+        ]
+        return values.map { $0?.escaped ?? "-" }
+    }
+
     /// The reason comes first, so that it stays when the line is cut.
     var lineWithReasonFirst: String { (why + [flagText] + way + proof).joined(separator: "  ") }
 
     /// For a target that is not as wanted when a wait ends. The exit status is then 1, so this never says "Reachable".
     var lineAtTimeOut: String {
         status == .reachable ? (["still reachable"] + way + proof).joined(separator: "  ") : line
+    }
+
+    /// The status in the words of `flagText`.
+    private var statusText: String {
+        switch status {
+        case .pending: "Pending"
+        case .reachable: "\(ReachabilityFlags.reachable)"
+        case .unreachable: "\(ReachabilityFlags())"
+        }
     }
 
     /// It says "Reachable" only of a target that counts as reachable.
@@ -58,16 +95,19 @@ struct TargetState: Equatable {
 
     private var way: [String] {
         // The way of the default path, perhaps not of the host.
-        if status == .pending { return [] }
+        status == .pending ? [] : [interfaceText, gatewayText, sourceText].compactMap { $0 }
+    }
+
+    private var interfaceText: String? {
+        guard let interface = path.interface else { return nil }
         // The types for cables, and those that work like cables, are left out.
         let types: Set<ReachabilityPath.Interface.InterfaceType> = [.wiFi, .cellular, .pointToPoint, .tunnel]
-        let words: [(String, (any CustomStringConvertible)?)] = [
-            ("dev", path.interface?.name),
-            ("type", path.interface.map(\.type).flatMap { types.contains($0) ? $0 : nil }),
-            ("via", path.gateway), ("src", path.source),
-        ]
-        return words.compactMap { word, value in value.map { "\(word) \("\($0)".escaped)" } }
+        let type = types.contains(interface.type) ? "  type \(interface.type)" : ""
+        return "dev \(interface.name.escaped)\(type)"
     }
+
+    private var gatewayText: String? { path.gateway.map { "via \("\($0)".escaped)" } }
+    private var sourceText: String? { path.source.map { "src \("\($0)".escaped)" } }
 
     private var why: [String] { reasonText.map { ["(\($0))"] } ?? [] }
     private var proof: [String] {

@@ -9,6 +9,8 @@ struct TerminalLine {
         case red = 31
         case green = 32
         case yellow = 33
+
+        func applied(to text: String) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[39m" }
     }
 
     private var pieces: [(text: String, colour: Colour?)] = []
@@ -41,7 +43,7 @@ struct TerminalLine {
             let text = text.prefix(columns: room)
             room -= text.columns
             guard inColour, let colour, !text.isEmpty else { return text }
-            return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[39m"
+            return colour.applied(to: text)
         }.joined()
     }
 }

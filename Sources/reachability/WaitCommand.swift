@@ -39,8 +39,8 @@ struct WaitCommand: ParsableCommand {
             while !isMet(by: states), try loop.next(until: deadline) != .timeout {
                 states = try targets.map { try $0.state() }
             }
-            if options.json {
-                for (target, state) in zip(targets, states) { try LineDisplay(form: .json).show(target, state) }
+            if options.presentation.format != .text {
+                for (target, state) in zip(targets, states) { try options.lineDisplay()?.show(target, state) }
             }
             targets.forEach(options.printDescription)
             if isMet(by: states) { return }

@@ -10,7 +10,7 @@ struct WatchCommand: ParsableCommand {
         abstract: "Print the state of targets and every change, until interrupted.",
         discussion: """
             Without a target it watches the default path. On a terminal it shows a board until q or Ctrl-C, and then \
-            prints a summary. Elsewhere, and with --json, --debug or --exec, it prints a line for each state.
+            prints a summary. Elsewhere, and with --format, --debug or --exec, it prints a line for each state.
             """
     )
 
@@ -58,14 +58,15 @@ struct WatchCommand: ParsableCommand {
         try reporting {
             let targets = try options.targets(targets, notifiesPath: true)
             let deadline = timeout?.fromNow
-            let usesBoard =
-                !options.json && !options.debug && !options.quiet && exec == nil && BoardDisplay.isPossible
+            let usesBoard = options.isForTerminal && exec == nil
             let signals = [SIGINT, SIGTERM, SIGCHLD] + (usesBoard ? BoardDisplay.signals : [])
             let loop = try EventLoop(signals: signals, watchesReader: !options.quiet)
             let histories = targets.map(TargetHistory.init(of:))
             let display: (any StateDisplay)? =
                 usesBoard
-                ? BoardDisplay(histories, keyboard: loop.keyboard) : options.lineDisplay(.textWithTime)
+                ? BoardDisplay(
+                    histories, keyboard: loop.keyboard, isColoured: options.presentation.isColouredOnTerminal)
+                : options.lineDisplay(hasTime: true)
             let watching = Watching(
                 histories: histories, loop: loop, display: display, count: count, runner: exec.map(CommandRunner.init),
                 metrics: textfile.map { MetricsFile(path: $0, histories) }, options: options)

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 extension String {
-    fileprivate var withoutColours: String { replacing(/\u{1B}\[[0-9]*m/, with: "") }
     fileprivate var withoutSequences: String { replacing(/\u{1B}\[[?0-9;]*[a-zA-Z]/, with: "") }
 }
 

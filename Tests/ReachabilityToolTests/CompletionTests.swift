@@ -44,7 +44,7 @@ private let expectations: [(line: String, isMet: @Sendable (Set<Substring>) -> B
         {
             $0 == [
                 "--any", "--not", "--timeout", "--file", "--netns", "--interface", "--source", "--tcp", "--udp",
-                "--mark", "--json",
+                "--mark", "--format", "--color", "--flags", "--json",
                 "--quiet", "--debug", "--version",
                 "--help",
             ]
@@ -53,6 +53,7 @@ private let expectations: [(line: String, isMet: @Sendable (Set<Substring>) -> B
     ("reachability watch --json 127.0.0.1 --ex", { $0 == ["--exec"] }),
     ("reachability check --interface ", { $0.contains("lo") }),
     ("reachability check --interface l", { $0.contains("lo") && $0.allSatisfy { $0.hasPrefix("l") } }),
+    ("reachability check --format ", { $0 == ["text", "json", "tsv"] }),
     // A free value: the shell must not offer names of files.
     ("reachability check --timeout ", { $0.isEmpty }),
     ("reachability check ", { $0.isDisjoint(with: ["Package.swift", "lo"]) }),

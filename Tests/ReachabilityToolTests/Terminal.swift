@@ -5,6 +5,10 @@ import Synchronization
 import TestSupport
 import Testing
 
+extension String {
+    var withoutColours: String { replacing(/\u{1B}\[[0-9]*m/, with: "") }
+}
+
 /// A terminal. The test can read what a process writes to it, and press keys.
 final class Terminal: Sendable {
     /// The standard output for a process.
