@@ -190,7 +190,7 @@ static enum delivery_decision decide_delivery_locked(const struct schedule *sche
     const struct target_state *state = schedule->target->state;
 
     /* When a running delivery ends, here or on another loop, it checks whether the next one is due. */
-    if (!schedule->active || state->is_delivering || !delivery_is_due_locked(schedule->target))
+    if (!schedule->watch.active || state->is_delivering || !delivery_is_due_locked(schedule->target))
         return DELIVER_NOTHING;
     if (state->callback.function == NULL)
         return schedule->parts->work == NULL ? DELIVER_AS_CHANGE : DELIVER_TO_NONE;
@@ -217,7 +217,7 @@ void delivery_prefetch(const struct path_watch *watch)
     const struct schedule *schedule = container_of(watch, const struct schedule, watch);
     const char            *state = (const char *)container_of(watch->path_version, struct target_state, path_version);
 
-    __builtin_prefetch(&schedule->target->counted, 1);
+    __builtin_prefetch(&schedule->target->references, 1);
     __builtin_prefetch(&schedule->target->published, 1);
     for (size_t line = 0; line < sizeof(struct target_state); line += CACHE_LINE)
         __builtin_prefetch(state + line, 1);
@@ -264,7 +264,7 @@ bool delivery_accept_path(struct path_watch *watch, const struct path *path, uns
 
     target_lock(target);
     is_newest = path_version == atomic_load(&target->state->path_version);
-    if (schedule->active && is_newest)
+    if (schedule->watch.active && is_newest)
         accept_locked(schedule, path);
     target_unlock(target);
     return is_newest;
@@ -277,7 +277,7 @@ void delivery_follow_path(struct schedule *schedule, const struct path *path)
     struct path                   pending = *path;
 
     target_lock(target);
-    if (schedule->active && schedule->watch.monitor == NULL) {
+    if (schedule->watch.active && schedule->watch.monitor == NULL) {
         questions_adjust_path(target->state->parts->initial, &pending);
         accept_locked(schedule, &pending);
     }
@@ -291,7 +291,7 @@ static void begin_callback_locked(struct delivery *delivery)
 
     delivery_set_delivered_locked(target);
     state->is_delivering = true;
-    counted_retain(&target->counted);
+    target_retain(target);
     state->deliveries++;
     delivery->callback = state->callback;
     delivery->flags = state->current.flags;
@@ -341,7 +341,7 @@ static void end_delivery(const struct delivery *delivery)
         target_unlock(target);
     }
     if (has_called)
-        counted_release(&target->counted);
+        target_release(target);
 }
 
 static void end_job(void *argument)
@@ -407,9 +407,9 @@ static struct SCNetworkReachability *fetch_change(struct schedule *schedule, SCN
     struct SCNetworkReachability *target = schedule->target, *fetched = NULL;
 
     target_lock(target);
-    if (schedule->active && target->state->callback.function == NULL && delivery_is_due_locked(target)) {
+    if (schedule->watch.active && target->state->callback.function == NULL && delivery_is_due_locked(target)) {
         delivery_set_delivered_locked(target);
-        counted_retain(&target->counted);
+        target_retain(target);
         fetched = target;
         if (flags != NULL)
             *flags = target->state->current.flags;

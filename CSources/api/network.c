@@ -31,7 +31,7 @@ static void network_changed(struct network_watch *watch, struct network_path *ne
     struct schedule *schedule = container_of(watch, struct schedule_network, watch)->schedule;
 
     target_lock(schedule->target);
-    if (schedule->active)
+    if (schedule->watch.active)
         set_network_locked(schedule, network);
     target_unlock(schedule->target);
 }

@@ -24,9 +24,10 @@ struct schedule {
     SCRunLoopRef                  loop;         /* with a scheduler: the library thread's */
     const struct schedule_parts  *parts;        /* constant */
     unsigned                      times[MODES]; /* how often a user scheduled it; under the target's lock */
-    bool                          active;       /* one of the target's, under its lock; false for good after that */
-    struct path_watch             watch;        /* in the loop's monitor; not if it follows the default path */
-    struct list                   change;       /* in the loop's list for SCRunLoopCopyNextChange */
+    /* In the loop's monitor; not if it follows the default path. `active`: the schedule is one of the target's, under
+     * its lock; false for good after that. */
+    struct path_watch watch;
+    struct list       change; /* in the loop's list for SCRunLoopCopyNextChange */
 };
 
 /* What only some schedules have. In the memory of the schedule. */

@@ -228,7 +228,7 @@ int schedule_add_locked(struct schedule *schedule)
     SCRunLoopRef                  loop = schedule->loop;
     int                           error = isolate_schedules_locked(schedule);
 
-    schedule->active = true;
+    schedule->watch.active = true;
     if (error == 0 && schedule->parts->name != NULL)
         error = name_monitor_join(loop, target->netns, &schedule->parts->name->watch);
     schedule->watch.questions = state_questions_locked(state);
@@ -244,7 +244,7 @@ int schedule_add_locked(struct schedule *schedule)
     if (error == 0 && !add_to_loop(schedule))
         error = error_invalid("runLoop: its thread has ended");
     if (error != 0) {
-        schedule->active = false;
+        schedule->watch.active = false;
         leave_name_monitor(schedule);
         network_leave_locked(schedule);
         network_forget_locked(target);
@@ -253,7 +253,7 @@ int schedule_add_locked(struct schedule *schedule)
             atomic_store_explicit(&target->published, 0, memory_order_release);
         return error;
     }
-    counted_retain(&target->counted);
+    target_retain(target);
     *last_place(state) = schedule;
     if (schedule->parts->name != NULL && state->schedules == schedule)
         name_start_lookups_locked(target);
@@ -272,7 +272,7 @@ void schedule_remove_locked(struct schedule *schedule)
     struct target_state          *state = target->state;
     bool                          was_queued;
 
-    schedule->active = false;
+    schedule->watch.active = false;
     state->change_queued = false; /* it may be queued on this loop: then another loop must queue it */
     leave_name_monitor(schedule);
     network_leave_locked(schedule);
@@ -308,7 +308,7 @@ void schedule_release_removed(struct schedule *schedule)
     struct SCNetworkReachability *target = schedule->target;
 
     schedule_release(schedule);
-    counted_release(&target->counted);
+    target_release(target);
 }
 
 /* The loop's thread has ended. Consumes a reference. */
@@ -319,7 +319,7 @@ static void end_schedule_of_member(struct member *member)
     bool                          was_active;
 
     target_lock(target);
-    was_active = schedule->active;
+    was_active = schedule->watch.active;
     if (was_active)
         schedule_remove_locked(schedule);
     target_unlock(target);
@@ -338,7 +338,7 @@ static void repeat_lookup_of_watch(struct name_watch *name_watch, bool changed)
     struct schedule *schedule = schedule_of_watch(name_watch);
 
     target_lock(schedule->target);
-    if (schedule->active)
+    if (schedule->watch.active)
         name_repeat_lookup_locked(schedule->target, changed);
     target_unlock(schedule->target);
 }

@@ -170,12 +170,13 @@ struct questions *target_retain_questions(struct SCNetworkReachability *target, 
 
 /* ---- The object ------------------------------------------------------------------------------------------------- */
 
-/* Called for the last reference of a user, a schedule or a delivery. */
-static void close_target(struct counted *counted)
+void target_release(struct SCNetworkReachability *target)
 {
-    struct SCNetworkReachability *target = container_of(counted, struct SCNetworkReachability, counted);
-    const struct target_state    *state = target_state(target);
+    const struct target_state *state;
 
+    if (atomic_fetch_sub_explicit(&target->references, 1, memory_order_acq_rel) != 1)
+        return;
+    state = target_state(target);
     target->type = OBJECT_FREED; /* first: the user's hook may still use the pointer */
     if (state != NULL)
         callback_release(&state->callback);
@@ -247,7 +248,7 @@ struct SCNetworkReachability *target_create(const struct target_spec *spec)
     }
     target->type = OBJECT_TARGET;
     target->era = process_era();
-    counted_init(&target->counted, close_target);
+    atomic_init(&target->references, 1);
     counted_init(&target->memory, free_target);
     target->kind = (uint8_t)spec->kind;
     target->address = spec->questions[0].destination;
@@ -264,7 +265,7 @@ SCNetworkReachabilityRef SCNetworkReachabilityRetain(SCNetworkReachabilityRef ta
 
     if (target == NULL || !check_type(target, &self))
         return NULL;
-    counted_retain(&self->counted);
+    target_retain(self);
     return target;
 }
 
@@ -273,7 +274,7 @@ void SCNetworkReachabilityRelease(SCNetworkReachabilityRef target)
     struct SCNetworkReachability *self;
 
     if (target != NULL && check_type(target, &self))
-        counted_release(&self->counted);
+        target_release(self);
 }
 
 unsigned long SCNetworkReachabilityGetTypeID(void)

@@ -18,9 +18,11 @@
 enum target_kind { TARGET_ADDRESS, TARGET_PAIR, TARGET_NAME, TARGET_DEFAULT };
 
 struct SCNetworkReachability {
-    uint32_t       type;    /* must be first: object_is reads it */
-    unsigned       era;     /* process_era() at creation */
-    struct counted counted; /* references of users, active schedules and a delivery; the last one ends the target */
+    uint32_t       type;       /* must be first: object_is reads it */
+    unsigned       era;        /* process_era() at creation */
+    atomic_uint    references; /* of users, active schedules and a delivery; the last one ends the target */
+    uint8_t        kind;       /* enum target_kind; constant */
+    struct address address;    /* of a plain target: its only question is question_of_address */
 
     /* PUBLISHED_... and, in the low 32 bits, the flags. GetFlags of a scheduled target uses nothing else. 0: not
      * scheduled. */
@@ -30,10 +32,8 @@ struct SCNetworkReachability {
      * target_require_state makes the state for the first callback or schedule. It is freed with the target. */
     struct target_state *_Atomic state;
 
-    struct counted memory; /* references of `counted`, of each struct schedule */
+    struct counted memory; /* a reference for all of `references`, and one of each struct schedule */
     struct netns  *netns;
-    struct address address; /* of a plain target: its only question is question_of_address */
-    uint8_t        kind;    /* enum target_kind; constant */
 };
 
 /* What a target needs to report changes. Under `lock`, unless a comment says otherwise. */
@@ -107,6 +107,14 @@ struct target_spec {
 
 /* Returns NULL and sets SCError() if it fails. */
 struct SCNetworkReachability *target_create(const struct target_spec *spec);
+
+static inline void target_retain(struct SCNetworkReachability *target)
+{
+    atomic_fetch_add_explicit(&target->references, 1, memory_order_relaxed);
+}
+
+/* The last reference runs the user's hook. */
+void target_release(struct SCNetworkReachability *target);
 
 /* The state of a target; NULL: none yet. Under the lock, target->state is enough: there is one then. */
 static inline struct target_state *target_state(const struct SCNetworkReachability *target)

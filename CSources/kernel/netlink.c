@@ -117,7 +117,6 @@ static int open_connected_socket(int protocol, struct netlink *ret)
 
     if (error != 0)
         return error;
-    try_option(ret->socket.fd, SOL_NETLINK, NETLINK_CAP_ACK, 1);
     if (connect(ret->socket.fd, (const struct sockaddr *)&kernel_address, sizeof kernel_address) == 0 &&
         getsockname(ret->socket.fd, (struct sockaddr *)&own, &length) == 0) {
         ret->port = own.nl_pid;

@@ -51,6 +51,7 @@ struct path_watch {
     atomic_uint      *path_version; /* changes whenever the owner's path or questions change, for any loop */
     uint8_t           extras;       /* query_extras bits */
     bool              can_share;    /* one plain question; only this monitor sets the owner's path */
+    bool              active;       /* the owner's, under its own lock; here, as there is room for it */
     struct monitor   *monitor;      /* NULL: not watched */
     struct list       node;         /* of the entry's members */
     /* Its entry, or one that was merged into it: see entry_of. The address is in a tree of the store if the watch can
