@@ -127,10 +127,12 @@ TEST_LIBS     = -lcmocka $(MNL_LIBS)
 CHECKS        = $(sort $(wildcard Tests/checks/*))
 # Tests/world/systemd boots the emulated machine, see VM_WORLD.
 WORLD         = $(filter-out %.sh %.py %/systemd,$(sort $(wildcard Tests/world/*)))
+# All use scene.py.
+DESKTOP       = $(sort $(filter-out %.py %/__pycache__,$(wildcard Tests/desktop/*)))
 CONSUMERS     = $(sort $(wildcard Tests/consumers/languages/*))
 
 .PHONY: FORCE all help lib tool run try manuals docs deps deps-check deps-check-c deps-test deps-world check check-c checks \
-        test test-world build-tests test-programs pure-tests test-consumers test-gio test-products test-vm vm-programs programs-asan \
+        test test-world build-tests test-programs pure-tests test-consumers test-gio test-desktop deps-desktop test-products test-vm vm-programs programs-asan \
         programs-tsan programs-valgrind programs-clang check-asan check-tsan check-valgrind check-helgrind check-clang \
         check-swift check-swift-thread check-swift-address calls fuzz mutants soak soak-denied storm bench benchmarks \
         performance format install install-tool install-strip uninstall dist deb version home release abi-baseline clean \
@@ -409,6 +411,15 @@ test-consumers: deps-languages
 test-gio: deps-world
 	@$(MAKE) --no-print-directory $(JOBS) lib
 	@Tests/run Tests/world/gio "Tests/gio valgrind" "Tests/gio thread"
+
+# Desktop programs that exist, unchanged, with the GIO module: Qt, WebKit, the desktop portal, PyGObject. It takes minutes.
+test-desktop: deps-desktop
+	@$(MAKE) --no-print-directory $(JOBS) lib
+	@$(MAKE) --no-print-directory $(JOBS) -C bindings/gio BUILD=$(CURDIR)/$(BUILD)/gio LIBRARY=$(CURDIR)/$(BUILD)
+	@Tests/run $(DESKTOP)
+
+deps-desktop: deps-test
+	@.ci/deps desktop
 
 # Swift programs that use each product, with each kind of dependency and linking. `make test-world` builds fewer.
 test-products:

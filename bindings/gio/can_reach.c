@@ -63,7 +63,7 @@ static gboolean can_reach(GNetworkMonitor *network_monitor, GSocketConnectable *
     destination = monitor_new_destination(monitor, connectable);
     enumerator = g_socket_connectable_proxy_enumerate(connectable);
     while (!enough && (address = g_socket_address_enumerator_next(enumerator, cancellable, &problem)) != NULL) {
-        destination_add(destination, address);
+        monitor_add(monitor, destination, address);
         enough = !has_all && monitor_query(monitor, destination);
         g_object_unref(address);
     }
@@ -111,7 +111,7 @@ static void on_address(GObject *enumerator, GAsyncResult *result, gpointer data)
                                                                       &problem);
 
     if (address != NULL) {
-        destination_add(request->destination, address);
+        monitor_add(request->monitor, request->destination, address);
         g_object_unref(address);
         if (request->task != NULL && monitor_query(request->monitor, request->destination))
             answer(request, NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "destination.h"
 
+#include <netinet/in.h>
+
 /* A connectable of another library may have no text of its own: then it is known by its first address. */
 static char *name_of(GSocketConnectable *connectable)
 {
@@ -40,9 +42,48 @@ static void add_target(struct destination *destination, SCNetworkReachabilityRef
     destination->targets[destination->count++] = target;
 }
 
-void destination_add(struct destination *destination, GSocketAddress *address)
+static struct destination *find(GQueue *destinations, const char *name)
+{
+    for (GList *link = destinations->head; link != NULL; link = link->next) {
+        struct destination *destination = link->data;
+
+        if (strcmp(destination->name, name) == 0)
+            return destination;
+    }
+    return NULL;
+}
+
+/* The target for this address. NULL: it has none. */
+static SCNetworkReachabilityRef find_target(const struct destination *destination, const struct sockaddr *address,
+                                            size_t size)
 {
     struct sockaddr_storage native;
+
+    for (guint i = 0; !destination->is_name && i < destination->count; i++)
+        if (SCNetworkReachabilityGetResolvedAddresses(destination->targets[i], &native, 1) == 1 &&
+            memcmp(&native, address, size) == 0)
+            return destination->targets[i];
+    return NULL;
+}
+
+static SCNetworkReachabilityRef target_for(const struct destination *known, struct sockaddr *address)
+{
+    SCNetworkReachabilityRef target = NULL;
+
+    /* As the library has it: without a port. */
+    if (address->sa_family == AF_INET)
+        ((struct sockaddr_in *)address)->sin_port = 0;
+    else if (address->sa_family == AF_INET6)
+        ((struct sockaddr_in6 *)address)->sin6_port = 0;
+    if (known != NULL)
+        target = find_target(known, address,
+                             address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+    return target != NULL ? SCNetworkReachabilityRetain(target) : SCNetworkReachabilityCreateWithAddress(NULL, address);
+}
+
+void destination_add(struct destination *destination, GSocketAddress *address, GQueue *destinations)
+{
+    struct sockaddr_storage native = { 0 };
 
     if (destination->count == DESTINATION_ADDRESSES_MAX ||
         !g_socket_address_to_native(address, &native, sizeof native, NULL))
@@ -50,7 +91,8 @@ void destination_add(struct destination *destination, GSocketAddress *address)
     if (destination->name == NULL)
         destination->name = g_socket_connectable_to_string(G_SOCKET_CONNECTABLE(address));
     /* The library refuses other families. */
-    add_target(destination, SCNetworkReachabilityCreateWithAddress(NULL, (struct sockaddr *)&native));
+    add_target(destination, target_for(destinations != NULL ? find(destinations, destination->name) : NULL,
+                                       (struct sockaddr *)&native));
 }
 
 void destination_add_name(struct destination *destination, GSocketConnectable *connectable)
@@ -80,34 +122,21 @@ gboolean destination_is_reachable(const struct destination *destination)
 
 /* ---- Those that stay -------------------------------------------------------------------------------------------- */
 
-static GList *find(GQueue *destinations, const char *name)
-{
-    for (GList *link = destinations->head; link != NULL; link = link->next) {
-        const struct destination *destination = link->data;
-
-        if (strcmp(destination->name, name) == 0)
-            return link;
-    }
-    return NULL;
-}
-
 gboolean destinations_remember(GQueue *destinations, struct destination *destination, gint64 now)
 {
-    GList   *link;
-    gboolean differs = FALSE;
+    struct destination *old;
+    gboolean            differs = FALSE;
 
     if (destination->count == 0 || destination->name == NULL) {
         destination_free(destination);
         return FALSE;
     }
     destination->until = now + DESTINATIONS_STAY;
-    link = find(destinations, destination->name);
-    if (link != NULL) {
-        struct destination *old = link->data;
-
+    old = find(destinations, destination->name);
+    if (old != NULL) {
         differs = old->reachable != destination->reachable;
+        g_queue_remove(destinations, old);
         destination_free(old);
-        g_queue_delete_link(destinations, link);
     }
     g_queue_push_head(destinations, destination);
     if (destinations->length > DESTINATIONS_MAX)

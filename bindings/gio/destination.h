@@ -30,8 +30,9 @@ struct destination {
 struct destination *destination_new(GSocketConnectable *connectable, SCRunLoopRef loop);
 void                destination_free(struct destination *destination);
 
-/* Adds an address, unless it is no internet address, and schedules it. It is evaluated at once. */
-void destination_add(struct destination *destination, GSocketAddress *address);
+/* Adds an address, unless it is no internet address, and schedules it. It is evaluated at once, unless one of those
+ * that stay has the same name and address: then its target is shared. NULL: none stays, or they may be old. */
+void destination_add(struct destination *destination, GSocketAddress *address, GQueue *destinations);
 
 /* The look-up of its name failed: from now on it is not reachable, until the library can look up the name. */
 void destination_add_name(struct destination *destination, GSocketConnectable *connectable);

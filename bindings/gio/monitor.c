@@ -35,6 +35,7 @@ struct _ReachabilityNetworkMonitor {
     GMutex                   lock; /* of all that follows */
     SCRunLoopRef             loop;
     SCNetworkReachabilityRef default_path;
+    gboolean                 polls;      /* netlink is denied: scheduled targets may be 2 seconds old */
     int                      descriptor; /* the loop's, as the source watches it; -1: none */
     gpointer                 watch;
     GQueue                   destinations;
@@ -71,15 +72,19 @@ static void close_loop(ReachabilityNetworkMonitor *self)
 /* Returns 0 or an SCError(). */
 static int open_loop(ReachabilityNetworkMonitor *self)
 {
-    const struct sockaddr_in everywhere = { .sin_family = AF_INET };
-    int                      status;
+    const struct sockaddr_in  everywhere = { .sin_family = AF_INET };
+    SCNetworkReachabilityPath path = kSCNetworkReachabilityPathInitializer;
+    int                       status;
 
     self->loop = SCRunLoopCreate();
     if (self->loop != NULL)
         self->default_path = SCNetworkReachabilityCreateWithAddress(NULL, (const struct sockaddr *)&everywhere);
     if (self->default_path != NULL &&
-        SCNetworkReachabilityScheduleWithRunLoop(self->default_path, self->loop, kSCRunLoopDefaultMode))
+        SCNetworkReachabilityScheduleWithRunLoop(self->default_path, self->loop, kSCRunLoopDefaultMode) &&
+        SCNetworkReachabilityGetPath(self->default_path, &path)) {
+        self->polls = path.evidence == kSCNetworkReachabilityEvidenceSocket;
         return 0;
+    }
     status = SCError();
     close_loop(self);
     return status;
@@ -246,6 +251,13 @@ struct destination *monitor_new_destination(ReachabilityNetworkMonitor *self, GS
     destination = destination_new(connectable, self->loop);
     g_mutex_unlock(&self->lock);
     return destination;
+}
+
+void monitor_add(ReachabilityNetworkMonitor *self, struct destination *destination, GSocketAddress *address)
+{
+    g_mutex_lock(&self->lock);
+    destination_add(destination, address, self->polls ? NULL : &self->destinations);
+    g_mutex_unlock(&self->lock);
 }
 
 gboolean monitor_query(ReachabilityNetworkMonitor *self, const struct destination *destination)

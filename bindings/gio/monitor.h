@@ -18,6 +18,9 @@ void reachability_network_monitor_register(GTypeModule *module);
 /* A destination without addresses, on the monitor's run loop. */
 struct destination *monitor_new_destination(ReachabilityNetworkMonitor *monitor, GSocketConnectable *connectable);
 
+/* Adds an address. */
+void monitor_add(ReachabilityNetworkMonitor *monitor, struct destination *destination, GSocketAddress *address);
+
 /* Whether it is reachable now. */
 gboolean monitor_query(ReachabilityNetworkMonitor *monitor, const struct destination *destination);
 

@@ -238,6 +238,27 @@ static void start_with_100000(struct run *run)
     start(run, ROUTES);
 }
 
+static void thousand_properties(struct run *run)
+{
+    const gint64 before = g_get_monotonic_time();
+
+    for (int i = 0; i < 1000; i++)
+        run->result->answer = g_network_monitor_get_network_available(run->scene.monitor);
+    run->result->microseconds = g_get_monotonic_time() - before;
+}
+
+static void thousand_questions(struct run *run)
+{
+    GSocketAddress     *address = g_inet_socket_address_new_from_string(HOST, 80);
+    GSocketConnectable *connectable = G_SOCKET_CONNECTABLE(address);
+    const gint64        before = g_get_monotonic_time();
+
+    for (int i = 0; i < 1000; i++)
+        run->result->answer = g_network_monitor_can_reach(run->scene.monitor, connectable, NULL, NULL);
+    run->result->microseconds = g_get_monotonic_time() - before;
+    g_object_unref(address);
+}
+
 static const struct row rows[] = {
     { "link down", link_down, FALSE, 1, 1 },
     { "link up", link_up, TRUE, 1, 1 },
@@ -252,6 +273,8 @@ static const struct row rows[] = {
     { "stopped, link down, resumed", wait_stopped, FALSE, 1, 1 },
     { "start, 10 routes", start_with_10, TRUE, 0, 0 },
     { "start, 100,000 routes", start_with_100000, TRUE, 0, 0 },
+    { "1,000 x network-available", thousand_properties, TRUE, 0, 0 },
+    { "1,000 x can_reach", thousand_questions, TRUE, 0, 0 },
 };
 
 /* ---- The table -------------------------------------------------------------------------------------------------- */

@@ -346,7 +346,7 @@ static struct destination *destination(const char *text)
     GSocketAddress     *host = address(text);
     struct destination *result = destination_new(G_SOCKET_CONNECTABLE(host), NULL);
 
-    destination_add(result, host);
+    destination_add(result, host, NULL);
     g_object_unref(host);
     return result;
 }
