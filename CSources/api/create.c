@@ -9,6 +9,7 @@
 
 #include "api/target.h"
 #include "base/error.h"
+#include "kernel/connected_socket.h"
 
 /* ---- From arguments to questions -------------------------------------------------------------------------------- */
 
@@ -257,18 +258,21 @@ static SCNetworkReachabilityRef refuse_arguments(void)
     return NULL;
 }
 
+static SCNetworkReachabilityRef create_on_this_kernel(const struct target_spec *spec)
+{
+    const int error = check_kernel(spec);
+
+    if (error == 0)
+        return target_create(spec);
+    error_set(error);
+    return NULL;
+}
+
 static SCNetworkReachabilityRef create_with_options(const SCNetworkReachabilityOptions *options)
 {
     struct target_spec spec = { 0 };
-    int                error;
 
-    if (!spec_set_options(&spec, options))
-        return refuse_arguments();
-    error = check_kernel(&spec);
-    if (error == 0)
-        return target_create(&spec);
-    error_set(error);
-    return NULL;
+    return spec_set_options(&spec, options) ? create_on_this_kernel(&spec) : refuse_arguments();
 }
 
 SCNetworkReachabilityRef SCNetworkReachabilityCreateWithAddress(const void *allocator, const struct sockaddr *address)
@@ -335,4 +339,20 @@ SCNetworkReachabilityRef SCNetworkReachabilityCreateWithOptions(const void      
 
     (void)allocator;
     return read_options(options, &known) ? create_with_options(&known) : refuse_arguments();
+}
+
+SCNetworkReachabilityRef SCNetworkReachabilityCreateWithSocket(const void *allocator, int socket)
+{
+    struct target_spec spec = { .kind = TARGET_PAIR, .count = 1, .reports_flow = true };
+    const int          error = connected_socket_read(socket, &spec.questions[0]);
+
+    (void)allocator;
+    if (error == 0)
+        return create_on_this_kernel(&spec);
+    if (error == EAFNOSUPPORT) {
+        refuse("socket: neither of IPv4 nor of IPv6");
+        return refuse_arguments();
+    }
+    error_set(error);
+    return NULL;
 }

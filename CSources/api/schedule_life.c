@@ -80,6 +80,17 @@ static unsigned extras_of(const struct target_parts *parts)
     return (parts->details != NULL ? QUERY_SOURCE | QUERY_FLOW : 0) | (parts->reports_flow ? QUERY_FLOW : 0);
 }
 
+/* With NotifyPath, a target reports more of its path than others share. */
+static bool can_share(const struct target_parts *parts)
+{
+    struct question_group group;
+
+    if (parts->initial == NULL)
+        return true;
+    return parts->details == NULL && parts->lookups == NULL && parts->initial->count == 1 &&
+           question_find_group(&parts->initial->items[0], &group);
+}
+
 struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop, bool has_scheduler)
 {
     struct target_state *state = target_state(target);
@@ -99,7 +110,7 @@ struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoop
     schedule->loop = SCRunLoopRetain(loop);
     schedule->watch = (struct path_watch){ .type = &watch_type,
                                            .extras = (uint8_t)(QUERY_EXPIRY | extras_of(state->parts)),
-                                           .can_share = state->parts->initial == NULL,
+                                           .can_share = can_share(state->parts),
                                            .path_version = &state->path_version,
                                            .key.address.address = target->address };
     if (parts_size > 0)
@@ -135,11 +146,13 @@ static int evaluate_new_schedule_locked(const struct schedule *schedule)
     const struct target_state    *state = target->state;
     struct question_memory        memory;
     struct path                   path;
+    const unsigned                extras = extras_of(state->parts);
     const int                     error = netns_evaluate(target->netns, path_watch_questions(&schedule->watch, &memory),
-                                                         extras_of(state->parts), &path);
+                                                         extras & ~(unsigned)QUERY_FLOW, &path);
 
     if (error != 0)
         return error;
+    path.flow_unsettled = (extras & QUERY_FLOW) != 0; /* reading rules and links would wait for RTNL */
     delivery_set_current_locked(target, &path);
     if (state->schedules == NULL) {
         delivery_set_delivered_locked(target);

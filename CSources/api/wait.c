@@ -41,6 +41,7 @@ static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *f
                                            .count = initial->count,
                                            .needs_lookup = target_parts(from)->lookups != NULL,
                                            .notify_path = true, /* GetLastPath is for such targets */
+                                           .reports_flow = target_parts(from)->reports_flow,
                                            .netns = from->netns };
     struct SCNetworkReachability *copy;
 

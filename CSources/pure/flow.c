@@ -17,8 +17,10 @@ static bool has_ports(const struct flow *flow)
 /* The effective user is that of the process. A socket of another process can have another one. */
 bool flow_is_incomplete(const struct flow *flow, unsigned selectors)
 {
-    unsigned said = 0;
+    unsigned said = flow->is_socket ? RULE_BY_CLASS | RULE_BY_USER : 0;
 
+    if (flow->is_socket && flow->protocol == 0)
+        return true;
     if (flow->protocol != 0)
         said |= RULE_BY_PROTOCOL;
     if ((flow->protocol != 0 && !has_ports(flow)) || flow->local_port != 0)

@@ -13,19 +13,21 @@ struct flow {
     uint8_t  traffic_class; /* without the two bits for congestion (ECN) */
     uint16_t local_port;    /* in the machine's order; 0: not said */
     uint16_t remote_port;
+    bool     is_socket; /* of a socket: all is said, but a protocol that queries do not take */
+    uint32_t user;      /* of a socket: its owner */
 };
 
 #define FLOW_CLASS_MASK 0xfc /* of a traffic class, without ECN */
 
 static inline bool flow_is_empty(const struct flow *flow)
 {
-    return flow->protocol == 0 && flow->traffic_class == 0;
+    return flow->protocol == 0 && flow->traffic_class == 0 && !flow->is_socket;
 }
 
 static inline bool flow_equal(const struct flow *a, const struct flow *b)
 {
     return a->protocol == b->protocol && a->traffic_class == b->traffic_class && a->local_port == b->local_port &&
-           a->remote_port == b->remote_port;
+           a->remote_port == b->remote_port && a->is_socket == b->is_socket && a->user == b->user;
 }
 
 /* What policy rules select by: bits. */

@@ -279,8 +279,10 @@ size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, c
         mnl_attr_put_u32(header, RTA_OIF, request->oif);
     if (request->mark != 0)
         mnl_attr_put_u32(header, RTA_MARK, request->mark);
-    /* Without it, the kernel takes the real user. A socket has the effective one. */
-    if (user != MESSAGE_NO_USER)
+    /* Without it, the kernel takes the real user. A new socket has the effective one. */
+    if (request->flow.is_socket)
+        mnl_attr_put_u32(header, RTA_UID, request->flow.user);
+    else if (user != MESSAGE_NO_USER)
         mnl_attr_put_u32(header, RTA_UID, user);
     put_flow(header, info->rtm_family, &request->flow);
     return header->nlmsg_len;

@@ -97,6 +97,11 @@ static bool is_plain_ipv6(const struct address *address)
     return (address->bytes[0] & 0xe0) == 0x20 || (address->bytes[0] & 0xfe) == 0xfc;
 }
 
+static bool is_plain_address(const struct address *address)
+{
+    return address->family == AF_INET ? is_plain_ipv4(address) : address->family == AF_INET6 && is_plain_ipv6(address);
+}
+
 static bool has_constraint(const struct question *question)
 {
     return question->local.family != AF_UNSPEC || question->scope != 0 || question->mark != 0 ||
@@ -110,13 +115,20 @@ bool question_is_default_path(const struct question *question)
 
 bool question_is_plain(const struct question *question)
 {
-    const struct address *destination = &question->destination;
+    return !has_constraint(question) && is_plain_address(&question->destination);
+}
 
-    if (has_constraint(question))
-        return false;
-    if (destination->family == AF_INET)
-        return is_plain_ipv4(destination);
-    return destination->family == AF_INET6 && is_plain_ipv6(destination);
+/* A socket of a protocol that queries do not take has a flow of its own: it is always incomplete. */
+bool question_find_group(const struct question *question, struct question_group *ret)
+{
+    const struct flow *flow = &question->flow;
+
+    *ret = (struct question_group){ .local = question->local,
+                                    .traffic_class = flow->traffic_class,
+                                    .is_socket = flow->is_socket };
+    return is_plain_address(&question->local) && is_plain_address(&question->destination) &&
+           question->local.family == question->destination.family && question->scope == 0 &&
+           question->local_scope == 0 && question->interface[0] == '\0' && (!flow->is_socket || flow->protocol != 0);
 }
 
 /* The kernel would choose the interface of a link-local address that names none. */

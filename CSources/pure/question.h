@@ -69,6 +69,23 @@ static inline bool question_is_local_wifi(const struct question *question)
  * the source, if the route has one way. */
 bool question_is_plain(const struct question *question);
 
+/* What decides about an address pair, besides its destination, while the rules are standard: no rule selects by
+ * protocol, port, mark or user then. Two pairs of one group, to whose destinations the same route leads, have the same
+ * path, if the route has one way. */
+struct question_group {
+    struct address local;
+    uint8_t        traffic_class; /* IPv4 routes select by it */
+    bool           is_socket;     /* only targets for sockets report their flow to others that share */
+};
+
+static inline bool question_group_equal(const struct question_group *a, const struct question_group *b)
+{
+    return a->traffic_class == b->traffic_class && a->is_socket == b->is_socket && address_equal(&a->local, &b->local);
+}
+
+/* Sets *ret to the group of a question. False: it is not about a pair of plain addresses, or it is bound. */
+bool question_find_group(const struct question *question, struct question_group *ret);
+
 /* Whether the question is about the default path, and about nothing else but its family. */
 bool question_is_default_path(const struct question *question);
 

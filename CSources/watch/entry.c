@@ -153,7 +153,8 @@ static void set_keys(struct store *store, struct entry *entry, struct path_watch
 {
     struct entry_keys      *keys = &entry->keys;
     const struct questions *questions = watch != NULL ? watch->questions : NULL;
-    const size_t            count = count_addresses(questions, &outer);
+    const struct address    local = watch == NULL ? entry->route->group.local : (struct address){ 0 };
+    const size_t            count = count_addresses(questions, &outer) + (local.family != AF_UNSPEC);
 
     remove_keys(store, entry);
     if (watch != NULL && questions == NULL)
@@ -164,6 +165,8 @@ static void set_keys(struct store *store, struct entry *entry, struct path_watch
         add_address(store, entry, &questions->items[i].local);
         add_address(store, entry, &questions->items[i].destination);
     }
+    if (keys->items != NULL)
+        add_address(store, entry, &local);
     keys->has_outer = keys->items != NULL && outer.family != AF_UNSPEC;
     if (keys->has_outer)
         add_address(store, entry, &outer);
@@ -215,27 +218,39 @@ static size_t *length_count(struct store *store, const struct entry *entry)
 }
 
 struct search {
-    uint8_t       length;
-    struct entry *found;
+    uint8_t                      length;
+    const struct question_group *group; /* NULL: any */
+    struct entry                *found;
 };
+
+static bool is_in_group(const struct entry *entry, const struct question_group *group)
+{
+    return group == NULL || question_group_equal(&entry->route->group, group);
+}
 
 static void compare_length(void *info, struct address_entry *first)
 {
     struct search *search = info;
     struct entry  *entry = container_of(first, struct entry_key, address)->entry;
 
-    if (entry->length == search->length)
+    if (entry->length == search->length && is_in_group(entry, search->group))
         search->found = entry;
 }
 
-struct entry *entry_find(const struct store *store, const struct address_prefix *prefix)
+struct entry *entry_find(const struct store *store, const struct question_group *group,
+                         const struct address_prefix *prefix)
 {
-    struct search               search = { .length = prefix->length };
+    struct search               search = { .length = prefix->length, .group = group };
     const struct address_prefix first = { prefix->address, (uint8_t)(8 * address_length(&prefix->address)) };
 
     if (store->lengths[prefix->address.family == AF_INET6][prefix->length] > 0)
         address_tree_visit(&store->routes, &first, compare_length, &search);
     return search.found;
+}
+
+bool entry_exists(const struct store *store, const struct address_prefix *prefix)
+{
+    return entry_find(store, NULL, prefix) != NULL;
 }
 
 static void remove_route(struct store *store, struct entry *entry)
@@ -247,13 +262,15 @@ static void remove_route(struct store *store, struct entry *entry)
     entry->length = ENTRY_OWN;
 }
 
-bool entry_set_route(struct store *store, struct entry *entry, const struct address_prefix *prefix)
+bool entry_set_route(struct store *store, struct entry *entry, const struct question_group *group,
+                     const struct address_prefix *prefix)
 {
     if (entry->route == NULL)
         entry->route = calloc(1, sizeof *entry->route);
     if (entry->route == NULL)
         return false;
     remove_route(store, entry);
+    entry->route->group = *group;
     set_keys(store, entry, NULL, entry_outer(entry));
     entry->length = prefix->length;
     entry->route->first.entry = entry;

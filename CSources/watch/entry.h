@@ -23,8 +23,9 @@ struct entry_keys {
 
 /* What only the entry of a route has. */
 struct entry_route {
-    struct entry_key first; /* the first address of the prefix */
-    struct path      path;
+    struct entry_key      first; /* the first address of the prefix */
+    struct question_group group; /* of all members; all zero: they are plain */
+    struct path           path;
 };
 
 struct entry {
@@ -86,11 +87,16 @@ void entry_set_gateway(struct store *store, struct entry *entry, unsigned place)
 /* The other end of a tunnel on which the answer depends; AF_UNSPEC: there is none. */
 struct address entry_outer(const struct entry *entry);
 
-/* The entry of the route to a prefix. NULL: there is none. */
-struct entry *entry_find(const struct store *store, const struct address_prefix *prefix);
+/* The entry of the route to a prefix, for members of a group. NULL: there is none. */
+struct entry *entry_find(const struct store *store, const struct question_group *group,
+                         const struct address_prefix *prefix);
+
+/* Whether any group has an entry of the route to a prefix. */
+bool entry_exists(const struct store *store, const struct address_prefix *prefix);
 
 /* Makes the entry that of a route. False: no memory; it is as before. */
-bool entry_set_route(struct store *store, struct entry *entry, const struct address_prefix *prefix);
+bool entry_set_route(struct store *store, struct entry *entry, const struct question_group *group,
+                     const struct address_prefix *prefix);
 
 /* The entry must be queried again. */
 void entry_mark(struct store *store, struct entry *entry);

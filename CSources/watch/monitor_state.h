@@ -101,7 +101,8 @@ struct inquiry {
  * else; else *ret is the reply. Returns 0 or an errno. */
 int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret_joined, struct reply *ret);
 
-/* Whether the first query of the watch is that of its route, unless a first look finds source-specific routes. */
-bool reply_begins_with_match(const struct monitor *monitor, const struct path_watch *watch);
+/* Sets *ret to a query that the evaluation of the watch makes, unless a first look finds source-specific routes. It is
+ * the first one, but for a pair that does not share. False: it is not known. */
+bool reply_first_request(const struct monitor *monitor, const struct path_watch *watch, struct route_request *ret);
 
 #endif

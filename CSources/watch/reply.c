@@ -104,10 +104,20 @@ static bool finds_one_route(struct rtnetlink *rtnetlink, uint8_t family)
     return found == SOURCE_ROUTES_NONE || found == SOURCE_ROUTES_UNREAD;
 }
 
-/* If a sandbox refuses the query, the watch is alone: each has another way to be evaluated. Returns 0 or an errno. */
-static int query_match(struct monitor *monitor, const struct address *destination, struct match *ret)
+static struct route_request request_of(const struct question *question, bool fib_match)
 {
-    const struct route_request request = { .destination = *destination, .fib_match = true };
+    return (struct route_request){ .destination = question->destination,
+                                   .source = question->local,
+                                   .mark = question->mark,
+                                   .flow = question->flow,
+                                   .fib_match = fib_match };
+}
+
+/* If a sandbox refuses the query, the watch is alone: each has another way to be evaluated. Returns 0 or an errno. */
+static int query_match(struct monitor *monitor, const struct question *question, struct match *ret)
+{
+    const struct address      *destination = &question->destination;
+    const struct route_request request = request_of(question, true);
     struct route               route;
     int                        error;
 
@@ -144,6 +154,12 @@ static bool match_has_path(const struct match *match, const struct path *path)
     return path->index == match->oif && (path->gateway.family != AF_UNSPEC) == match->has_gateway;
 }
 
+/* Whether a local address counts. */
+static bool is_pair(const struct questions *questions)
+{
+    return questions->count > 0 && questions->items[0].local.family != AF_UNSPEC;
+}
+
 /* ---- The path --------------------------------------------------------------------------------------------------- */
 
 static int evaluate_over_netlink(struct monitor *monitor, const struct inquiry *inquiry, unsigned extras,
@@ -168,12 +184,12 @@ static int evaluate_without_netlink(struct monitor *monitor, const struct inquir
 }
 
 /* Whether the query for the route has shown the whole path: there is none. A source-specific route can be there in
- * spite of that. And no packet arrives at a loopback address while lo is down. */
-static bool is_refusal_final(const struct monitor *monitor, const struct match *match)
+ * spite of that. No packet arrives at a loopback address while lo is down. The source of a pair may be the cause. */
+static bool is_refusal_final(const struct monitor *monitor, const struct inquiry *inquiry, const struct match *match)
 {
     const struct address *destination = &match->refused.destination;
 
-    return match->kind == REPLY_REFUSED && !address_is_loopback(destination) &&
+    return match->kind == REPLY_REFUSED && !is_pair(inquiry->questions) && !address_is_loopback(destination) &&
            (destination->family == AF_INET || monitor->rtnetlink.source_routes == SOURCE_ROUTES_NONE);
 }
 
@@ -193,7 +209,7 @@ static int evaluate(struct monitor *monitor, const struct inquiry *inquiry, cons
     const unsigned known = match->kind == REPLY_ROUTE ? QUERY_EXPIRY_KNOWN : 0;
     int            error = NETLINK_DENIED;
 
-    if (is_refusal_final(monitor, match)) {
+    if (is_refusal_final(monitor, inquiry, match)) {
         *ret = match->refused;
         return 0;
     }
@@ -243,8 +259,12 @@ static bool can_have_equal_routes(const struct match *match)
     return match->prefix.length == 0 && match->has_gateway;
 }
 
-static uint32_t find_link(const struct rtnetlink *rtnetlink, const struct match *match, const struct path *path)
+/* A pair also depends on the link that has its local address. */
+static uint32_t find_link(const struct rtnetlink *rtnetlink, const struct match *match, bool is_pair,
+                          const struct path *path)
 {
+    if (is_pair && (path->source_index == 0 || path->source_index != path->index))
+        return BUCKET_ANY_LINK;
     if (match->kind == REPLY_REFUSED && depends_on_no_link(rtnetlink, path))
         return BUCKET_NO_LINK;
     if (match->kind == REPLY_ROUTE && match_has_path(match, path) && !can_have_equal_routes(match) &&
@@ -271,13 +291,21 @@ static bool is_last_table_empty(struct monitor *monitor, uint8_t family)
                              : !can_have_unused_route(monitor);
 }
 
+/* The cause is the local address, which all pairs of a group have. */
+static bool is_source_missing(const struct path *path)
+{
+    return path->reason == kSCNetworkReachabilityReasonLocalAddressNotAssigned;
+}
+
 static enum reply_kind find_kind(struct monitor *monitor, const struct inquiry *inquiry, const struct match *match,
                                  const struct path *path)
 {
     if (path->wireguard || match->kind == REPLY_ALONE)
         return REPLY_ALONE;
     if (match->kind == REPLY_ROUTE)
-        return match_has_path(match, path) ? REPLY_ROUTE : REPLY_EXCEPTION;
+        return match_has_path(match, path) || is_source_missing(path) ? REPLY_ROUTE : REPLY_EXCEPTION;
+    if (is_source_missing(path))
+        return REPLY_REFUSED;
     if (path->index != 0)
         return REPLY_EXCEPTION; /* a route has come since the first query */
     if (inquiry->for_others && !is_last_table_empty(monitor, inquiry->questions->items[0].destination.family))
@@ -303,7 +331,7 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
     *ret_joined = false;
     read_gateways(monitor);
     if (inquiry->can_share)
-        error = query_match(monitor, &inquiry->questions->items[0].destination, &match);
+        error = query_match(monitor, &inquiry->questions->items[0], &match);
     if (error == 0 && match.kind == REPLY_ROUTE && join(monitor, &match)) {
         *ret_joined = true;
         return 0;
@@ -317,12 +345,23 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
         route_ends_require(&monitor->route_ends, &monitor->rtnetlink);
     ret->kind = find_kind(monitor, inquiry, &match, &ret->path);
     ret->prefix = match.prefix;
-    ret->link = find_link(&monitor->rtnetlink, &match, &ret->path);
+    ret->link = find_link(&monitor->rtnetlink, &match, is_pair(inquiry->questions), &ret->path);
     return 0;
 }
 
-bool reply_begins_with_match(const struct monitor *monitor, const struct path_watch *watch)
+static bool begins_with_match(const struct monitor *monitor, const struct path_watch *watch)
 {
     return watch->can_share && monitor_shares(monitor) &&
            (path_watch_destination(watch).family != AF_INET6 || monitor->rtnetlink.source_routes != SOURCE_ROUTES_SOME);
+}
+
+bool reply_first_request(const struct monitor *monitor, const struct path_watch *watch, struct route_request *ret)
+{
+    struct question_memory  memory;
+    const struct questions *questions = path_watch_questions(watch, &memory);
+
+    if (!watch->can_share && (questions->count != 1 || !question_is_plain(&questions->items[0])))
+        return false;
+    *ret = request_of(&questions->items[0], begins_with_match(monitor, watch));
+    return true;
 }

@@ -173,14 +173,6 @@ static void prefetch(const void *object, size_t size)
         __builtin_prefetch((const char *)object + offset, 1);
 }
 
-/* Whether the evaluation of the watch begins with a query for its destination. */
-static bool begins_with_query(const struct path_watch *watch)
-{
-    const struct questions *questions = watch->questions;
-
-    return questions == NULL || (questions->count == 1 && question_is_plain(&questions->items[0]));
-}
-
 /* Sends the first queries of the next steps together, at most `limit`. Does nothing if there are only a few. */
 static void begin_batch(struct monitor *monitor, size_t limit)
 {
@@ -205,9 +197,7 @@ static void begin_batch(struct monitor *monitor, size_t limit)
         prefetch_owners(watches, count);
     }
     for (size_t i = 0; i < count; i++)
-        if (begins_with_query(watches[i]))
-            requests[kept++] = (struct route_request){ .destination = path_watch_destination(watches[i]),
-                                                       .fib_match = reply_begins_with_match(monitor, watches[i]) };
+        kept += reply_first_request(monitor, watches[i], &requests[kept]);
     runloop_unlock(monitor->loop);
     if (kept >= BATCH_MINIMUM)
         rtnetlink_begin_batch(&monitor->rtnetlink, requests, kept);

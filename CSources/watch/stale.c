@@ -14,7 +14,7 @@ struct visit {
     struct store         *store;
     struct address_prefix prefix;
     bool                  is_alike; /* the message means the same for all members of an entry */
-    struct entry         *target;   /* the entry of the prefix */
+    struct entry         *target;   /* the entry of the prefix, for the last group */
     struct list           found;    /* of entries, or of watches */
     size_t                count;
     bool                  default_path; /* the message affects the default path */
@@ -61,24 +61,26 @@ static bool is_in_larger_entry(const struct store *store, const struct address_p
     for (uint8_t length = 0; length < prefix->length; length++) {
         const struct address_prefix larger = { address_truncate(&prefix->address, length), length };
 
-        if (entry_find(store, &larger) != NULL)
+        if (entry_exists(store, &larger))
             return true;
     }
     return false;
 }
 
-/* Returns the entry of the message's route, for the members that move. NULL: they must wait for their own. */
-static struct entry *find_target(struct visit *visit)
+/* Returns the entry of the message's route, for members of a group that move. NULL: they must wait for their own. */
+static struct entry *find_target(struct visit *visit, const struct question_group *group)
 {
     struct store *store = visit->store;
     struct entry *entry = visit->target;
 
-    if (entry != NULL || !visit->is_alike)
+    if (!visit->is_alike)
+        return NULL;
+    if (entry != NULL && question_group_equal(&entry->route->group, group))
         return entry;
-    entry = entry_find(store, &visit->prefix);
+    entry = entry_find(store, group, &visit->prefix);
     if (entry == NULL)
         entry = entry_create(store);
-    if (entry != NULL && entry->length == ENTRY_OWN && !entry_set_route(store, entry, &visit->prefix)) {
+    if (entry != NULL && entry->length == ENTRY_OWN && !entry_set_route(store, entry, group, &visit->prefix)) {
         list_remove(&entry->node);
         entry_unref(entry);
         entry = NULL;
@@ -95,7 +97,7 @@ static void visit_member(void *info, struct address_entry *address)
 
     if (entry_of(watch)->length >= visit->prefix.length)
         return;
-    target = find_target(visit);
+    target = find_target(visit, &entry_of(watch)->route->group);
     entry_leave(visit->store, watch);
     entry_join(visit->store, watch, target != NULL ? target : &visit->store->unfiled);
     visit->count++;

@@ -6,6 +6,12 @@
  * Each watch is a member of one entry. One member is queried for all. An entry is of the route to a prefix P in the
  * table "main", and has one path; or it is a watch's own. `unfiled` has the watches that wait for an own entry.
  *
+ * Of address pairs and sockets, only those of one group are members of one entry: with the same local address and
+ * traffic class (and sockets, which report their flow, apart). Protocol, ports, mark and user of a question are no part
+ * of that. For: only rules select by them, and while a rule selects by anything, nothing is shared (`others` below). So
+ * two connections that differ in a port share exactly as long as no rule can tell them apart. The message about a rule
+ * breaks 1, and each is queried. What else a question says (an interface, several addresses) keeps it alone.
+ *
  * An entry is due, in the current step, failed, or answered: then it is in the list of its bucket, by its stamp, which
  * is `now` when its query began. Each change adds 1 to `now`. An answer is valid if its stamp is not before `needed`,
  * its own and its bucket's. Buckets: a link; no link (only a message can bring the route that is missing); any link;
@@ -97,7 +103,9 @@ int store_isolate(struct store *store, struct path_watch *watch)
         return 0;
     if (!entry_move_to_own(store, watch))
         return ENOMEM;
-    watch->can_share = false; /* so the address stays in the tree of keys */
+    if (watch->questions != NULL)
+        address_tree_remove(&store->members, &watch->key.address);
+    watch->can_share = false; /* so the address of a plain one stays in the tree of keys */
     store->sharers--;
     store->changes++;
     return 0;
@@ -275,11 +283,14 @@ static struct entry *split(struct store *store, const struct reply *reply)
 
 bool store_join(struct store *store, const struct address_prefix *prefix)
 {
-    struct entry *entry = store->current;
-    struct entry *into = entry_find(store, prefix);
+    struct entry         *entry = store->current, *into;
+    struct question_group group;
 
-    if (!counts(entry) || !entry->queried->can_share || entry->is_exception || into == NULL ||
-        prefix->length >= entry->length)
+    if (!counts(entry))
+        return false;
+    group = path_watch_group(entry->queried);
+    into = entry_find(store, &group, prefix);
+    if (!entry->queried->can_share || entry->is_exception || into == NULL || prefix->length >= entry->length)
         return false;
     entry_merge(store, entry, into);
     return true;
@@ -288,10 +299,11 @@ bool store_join(struct store *store, const struct address_prefix *prefix)
 /* The entry of the reply's route has the members of `entry` from now on. Returns `entry` if there is no memory. */
 static struct entry *follow_route(struct store *store, struct entry *entry, const struct address_prefix *prefix)
 {
-    struct entry *into = entry_find(store, prefix);
+    const struct question_group group = path_watch_group(entry->queried);
+    struct entry               *into = entry_find(store, &group, prefix);
 
     if (into == NULL)
-        (void)entry_set_route(store, entry, prefix);
+        (void)entry_set_route(store, entry, &group, prefix);
     if (into == NULL || into == entry)
         return entry;
     into->queried = entry->queried;
@@ -317,7 +329,8 @@ static bool keeps_path(const struct entry *entry, const struct path *path)
 {
     const struct outcome before = path_outcome(&entry->route->path), now = path_outcome(path);
 
-    return before.index == now.index && !path_differs(&entry->route->path, path);
+    return before.index == now.index && !path_differs(&entry->route->path, path) &&
+           !outcome_flow_differs(&before, &now);
 }
 
 int store_answer(struct store *store, const struct reply *reply)

@@ -50,12 +50,12 @@ struct path_watch {
     struct questions *questions;
     atomic_uint      *path_version; /* changes whenever the owner's path or questions change, for any loop */
     uint8_t           extras;       /* query_extras bits */
-    bool              can_share;    /* one plain question; only this monitor sets the owner's path */
+    bool              can_share;    /* one plain question, or one with a group; only this monitor sets the path */
     bool              active;       /* the owner's, under its own lock; here, as there is room for it */
     struct monitor   *monitor;      /* NULL: not watched */
     struct list       node;         /* of the entry's members */
     /* Its entry, or one that was merged into it: see entry_of. The address is in a tree of the store if the watch can
-     * share or has no questions. */
+     * share or has no questions: a watch that shares and has questions is always in that of members. */
     struct entry_key key;
 };
 
@@ -63,6 +63,16 @@ struct path_watch {
 static inline struct questions *path_watch_questions(const struct path_watch *watch, struct question_memory *memory)
 {
     return watch->questions != NULL ? watch->questions : question_of_address(&watch->key.address.address, memory);
+}
+
+/* The group of a watch that can share. All zero: it is plain. */
+static inline struct question_group path_watch_group(const struct path_watch *watch)
+{
+    struct question_group group = { 0 };
+
+    if (watch->questions != NULL && !question_find_group(&watch->questions->items[0], &group))
+        group = (struct question_group){ 0 };
+    return group;
 }
 
 /* The destination of its first question. */

@@ -15,6 +15,8 @@ package final class KernelTarget: @unchecked Sendable {
         case defaultPath
         case host(String)
         case addresses(local: ReachabilityPath.Address?, remote: ReachabilityPath.Address?)
+        /// The descriptor is used only while the target is made.
+        case socket(Int32)
     }
 
     /// The C target, for calls that have no Swift form: scheduling on a run loop, the description.
@@ -84,6 +86,7 @@ private func makeTarget(
     case .defaultPath: return makeTarget(remote: ReachabilityPath.Address("0.0.0.0"))
     case .host(let host): return makeTarget(host: host)
     case .addresses(let local, let remote): return makeTarget(local: local, remote: remote)
+    case .socket(let descriptor): return SCNetworkReachabilityCreateWithSocket(nil, descriptor)
     }
 }
 

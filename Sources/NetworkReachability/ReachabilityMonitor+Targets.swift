@@ -47,6 +47,25 @@ extension ReachabilityMonitor {
         try self.init(host: host, options: options)
     }
 
+    /// Monitors the packets of a connected socket: whether they can leave, and whether they leave as those of a new
+    /// connection would (``ReachabilityPath/flow``). It says nothing about the other end.
+    ///
+    /// ```swift
+    /// for await path in try ReachabilityMonitor(socket: descriptor) where !path.isViable {
+    ///     print("the connection should be closed: \(path)")
+    ///     break
+    /// }
+    /// ```
+    ///
+    /// Addresses, ports, protocol, interface, mark, traffic class and owner of the socket are read now. The descriptor is
+    /// not kept. Call this on a thread in the network namespace of the socket.
+    ///
+    /// Throws ``ReachabilityError/Code/system`` with EBADF, ENOTSOCK or ENOTCONN, with ENOTSUP before Linux 4.18, and
+    /// with the C library's status for a socket that is neither of IPv4 nor of IPv6.
+    public convenience init(socket: CInt) throws(ReachabilityError) {
+        self.init(source: try KernelSource(.socket(socket), ReachabilityOptions()))
+    }
+
     /// Monitors an address literal. IPv4 is parsed as in inet_aton(3). IPv6 may have a `%zone`: the name or number of
     /// an interface, which need not exist yet. `0.0.0.0` and `::` are the default path.
     ///

@@ -77,6 +77,50 @@ struct KernelTests {
         #expect(plain.path.flow == [])
     }
 
+    @Test("A monitor of a socket reports a better path, and outlives the descriptor")
+    func socket() async throws {
+        let namespace = try await Namespace(
+            .gateway + """
+
+                link add e2 type veth peer name e3
+                address add 10.2.0.2/24 dev e2
+                link set e2 up
+                link set e3 up
+                """)
+        let monitor = try namespace.inside {
+            let descriptor = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+            defer { close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = UInt16(53).bigEndian
+            inet_pton(AF_INET, "192.0.2.1", &address.sin_addr)
+            let status = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            #expect(status == 0)
+            return try ReachabilityMonitor(socket: descriptor)
+        }
+        var iterator = monitor.makeAsyncIterator()
+        var path = try #require(await iterator.next())
+        #expect(path.isViable && path.flow == [] && path.source?.description == "10.0.0.2")
+        try await namespace.ip("route replace default via 10.2.0.1")
+        path = try #require(await iterator.next())
+        #expect(path.isReachable && !path.isViable)
+        #expect(path.flow == [.betterPath, .sourceForeign] && path.interface?.name == "e2")
+        try await namespace.ip("route replace default via 10.0.0.1")
+        #expect(await iterator.next()?.isViable == true)
+    }
+
+    @Test("A descriptor that is no connected socket is refused")
+    func badSocket() {
+        #expect(throws: ReachabilityError(.system, errno: EBADF)) { try ReachabilityMonitor(socket: -1) }
+        let descriptor = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        defer { close(descriptor) }
+        #expect(throws: ReachabilityError(.system, errno: ENOTCONN)) { try ReachabilityMonitor(socket: descriptor) }
+    }
+
     @Test("The loss of the carrier is reported")
     func carrier() async throws {
         let namespace = try await Namespace(.gateway)

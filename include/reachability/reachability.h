@@ -34,6 +34,7 @@
  *     ... for a name or an address as text  SCNetworkReachabilityCreateWithName
  *     ... for one interface, with a mark,   SCNetworkReachabilityCreateWithOptions
  *         for a protocol and a port
+ *     ... for a connection                  SCNetworkReachabilityCreateWithSocket
  *     retain a target, release it           SCNetworkReachabilityRetain, SCNetworkReachabilityRelease
  *     its flags                             SCNetworkReachabilityGetFlags
  *     reason, interface, gateway, source    SCNetworkReachabilityGetPath; in a callback, ...GetLastPath
@@ -385,6 +386,25 @@ typedef struct {
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithOptions(
     const void *SC_NULLABLE allocator, const SCNetworkReachabilityOptions *options);
 
+/*
+ * Makes a target for the packets of a connected socket: TCP, MPTCP, UDP or another protocol over IPv4 or IPv6. It says
+ * whether packets of this socket can leave, and with `flow` in the path whether they leave as those of a new connection
+ * would. IT SAYS NOTHING ABOUT THE OTHER END: a connection that is dead at the other end, or on the way, is reachable.
+ *
+ * This call reads both addresses and ports, protocol, interface, mark, traffic class and owner of the socket. The
+ * descriptor is not kept: closing it is no change. Call it on a thread in the network namespace of the socket, after
+ * connect(2) or accept(2). Flags and reason are those of the address pair. The callback also runs when `flow` changes.
+ * MPTCP counts as TCP. With a protocol that the kernel's queries do not take, ports do not count, and the flow is
+ * Incomplete.
+ *
+ * A listening server can have a target for each of 100,000 connections: those with one local address share the queries.
+ *
+ * Fails: EBADF, ENOTSOCK; ENOTCONN if the socket has no other end, or listens; ENOTSUP as CreateWithOptions with a
+ * protocol does; ENOMEM. Invalid: a socket of another family.
+ */
+SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithSocket(
+    const void *SC_NULLABLE allocator, int socket);
+
 /* Adds a reference and returns its argument. */
 SC_RETURNS_UNRETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityRetain(
     SCNetworkReachabilityRef SC_NULLABLE target);
@@ -414,7 +434,7 @@ SCBoolean SCNetworkReachabilityGetFlags(SCNetworkReachabilityRef target, SCNetwo
 /*
  * What else is known about the flow of packets to a target: SCNetworkReachabilityPath.flow. BetterPath and
  * SourceForeign are for reachable targets with a local and a remote address; the legs of one multipath route are
- * equals. For an address pair with NotifyPath, a change makes a callback.
+ * equals. A change makes a callback for the target of a socket, and for an address pair with NotifyPath.
  */
 /* clang-format off */
 SC_FLAGS(SCNetworkReachabilityFlow) {
