@@ -2,9 +2,9 @@
 
 #if os(Linux)
 #if canImport(Glibc)
-import Glibc
+package import Glibc
 #elseif canImport(Musl)
-import Musl
+package import Musl
 #endif
 
 extension ReachabilityPath {
@@ -56,7 +56,7 @@ extension ReachabilityPath.Address {
         }
     }
 
-    init?(_ storage: sockaddr_storage) {
+    package init?(_ storage: sockaddr_storage) {
         switch Int32(storage.ss_family) {
         case AF_INET:
             self = withUnsafeBytes(of: storage) {

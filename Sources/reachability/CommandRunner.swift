@@ -9,7 +9,15 @@ final class CommandRunner {
     private let command: String
     private var running: pid_t?
     /// In the order of each target's first change.
-    private var waiting: [(target: Target, state: TargetState)] = []
+    private var waiting: [Run] = []
+
+    private struct Run {
+        let target: Target
+        /// What the last command for this target has seen; nil: there was none before.
+        let previous: TargetState?
+        var state: TargetState
+        var time: LocalTime
+    }
 
     /// Whether there are changes for which the command has not started yet.
     var isWaiting: Bool { !waiting.isEmpty }
@@ -18,11 +26,13 @@ final class CommandRunner {
         self.command = command
     }
 
-    func run(for target: Target, _ state: TargetState) {
+    /// `previous`: the state before this one; nil: it is the first.
+    func run(for target: Target, _ state: TargetState, previous: TargetState?) {
         if let index = waiting.firstIndex(where: { $0.target === target }) {
             waiting[index].state = state
+            waiting[index].time = .now
         } else {
-            waiting.append((target, state))
+            waiting.append(Run(target: target, previous: previous, state: state, time: .now))
         }
         startNext()
     }
@@ -36,18 +46,30 @@ final class CommandRunner {
 
     private func startNext() {
         while running == nil, !waiting.isEmpty {
-            let (target, state) = waiting.removeFirst()
-            var environment = ProcessInfo.processInfo.environment
-            environment["REACHABILITY_TARGET"] = target.text
-            environment["REACHABILITY_FLAGS"] = "\(state.path.flags)"
-            environment["REACHABILITY_STATUS"] = state.status.rawValue
-            environment["REACHABILITY_REASON"] = state.reasonCode ?? ""
-            environment["REACHABILITY_INTERFACE"] = state.path.interface?.name ?? ""
-            environment["REACHABILITY_INTERFACE_TYPE"] = state.path.interface?.type.description ?? ""
+            let run = waiting.removeFirst()
+            let environment = ProcessInfo.processInfo.environment.merging(variables(of: run)) { $1 }
             let (child, error) = spawn(environment)
             if error != 0 { StandardError.write("\(command.escaped): \(String(cString: strerror(error)))") }
             running = child
         }
+    }
+
+    /// A missing value is empty: the variables of an outer command would be wrong.
+    private func variables(of run: Run) -> [String: String] {
+        let path = run.state.path
+        return [
+            "REACHABILITY_TARGET": run.target.text,
+            "REACHABILITY_FLAGS": run.state.status == .pending ? "" : "\(path.flags)",
+            "REACHABILITY_STATUS": run.state.status.rawValue,
+            "REACHABILITY_REASON": run.state.reasonCode ?? "",
+            "REACHABILITY_INTERFACE": path.interface?.name ?? "",
+            "REACHABILITY_INTERFACE_TYPE": path.interface?.type.description ?? "",
+            "REACHABILITY_GATEWAY": path.gateway?.description ?? "",
+            "REACHABILITY_SOURCE": path.source?.description ?? "",
+            "REACHABILITY_TIME": run.time.text,
+            "REACHABILITY_PREVIOUS_STATUS": run.previous?.status.rawValue ?? "",
+            "REACHABILITY_PREVIOUS_REASON": run.previous?.reasonCode ?? "",
+        ]
     }
 
     private func spawn(_ environment: [String: String]) -> (child: pid_t?, error: Int32) {

@@ -8,6 +8,7 @@ struct JSONRecord: Encodable {
     var target: String
     var time: Date
     var state: TargetState
+    var addresses: [Address]
 
     private struct JSONInterface: Encodable {
         let name: String
@@ -21,28 +22,38 @@ struct JSONRecord: Encodable {
         }
     }
 
+    /// Grows when a key changes its meaning, or disappears; not for a new key. docs/reachability.schema.json is for it.
+    private static let schema = 1
+
     private enum Key: String, CodingKey {
-        case target, time, status, reachable, reason, flags, flagNames, value, interface, gateway, source, destination
-        case evidence, flow
+        case schema, target, time, status, reachable, reason, flags, flagNames, value, interface, gateway, source,
+            destination
+        case evidence, flow, mtu, table, addresses
     }
 
     func encode(to encoder: any Encoder) throws {
         let path = state.path
         var object = encoder.container(keyedBy: Key.self)
+        // The flags of a pending name are the default path's.
+        let isPending = state.status == .pending
+        try object.encode(JSONRecord.schema, forKey: .schema)
         try object.encode(target, forKey: .target)
         try object.encode(time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), forKey: .time)
         try object.encode(state.status.rawValue, forKey: .status)
         try object.encode(state.status == .reachable, forKey: .reachable)
         try object.encode(state.reasonCode, forKey: .reason)
-        try object.encode("\(path.flags)", forKey: .flags)
-        try object.encode(path.flags.names, forKey: .flagNames)
-        try object.encode(path.flags.rawValue, forKey: .value)
+        try object.encode(isPending ? nil : "\(path.flags)", forKey: .flags)
+        try object.encode(isPending ? nil : path.flags.names, forKey: .flagNames)
+        try object.encode(isPending ? nil : path.flags.rawValue, forKey: .value)
         try object.encode(path.interface.map(JSONInterface.init), forKey: .interface)
         try object.encode(path.gateway?.description, forKey: .gateway)
         try object.encode(path.source?.description, forKey: .source)
         try object.encode(path.destination?.description, forKey: .destination)
         try object.encode(state.evidence, forKey: .evidence)
         try object.encode(path.flow.names, forKey: .flow)
+        try object.encode(state.mtu, forKey: .mtu)
+        try object.encode(state.table, forKey: .table)
+        try object.encode(addresses.map(\.description), forKey: .addresses)
     }
 
     /// Escapes the control characters that JSON allows and a terminal obeys.

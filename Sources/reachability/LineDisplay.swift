@@ -17,7 +17,9 @@ struct LineDisplay: StateDisplay {
         case .text:
             let text = presentation.isColouredInLines ? state.colouredLine : state.line
             return (hasTime ? "\(LocalTime.now.text)  " : "") + "\(target.label)  \(text)"
-        case .json: return try JSONRecord(target: target.text, time: Date(), state: state).json
+        case .json:
+            let addresses = target.addresses
+            return try JSONRecord(target: target.text, time: Date(), state: state, addresses: addresses).json
         case .tsv:
             return ([target.text.escaped] + state.fields(presentation) + [LocalTime.now.text]).joined(separator: "\t")
         }

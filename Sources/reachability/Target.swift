@@ -95,6 +95,18 @@ final class Target {
         return TargetState(path)
     }
 
+    /// All addresses of a name, in the order of the look-up; of an address, itself. None: the default path, or a name that
+    /// is not looked up.
+    var addresses: [Address] {
+        var storages: [sockaddr_storage] = []
+        var count = SCNetworkReachabilityGetResolvedAddresses(reachability, nil, 0)
+        while count > storages.count {
+            storages = Array(repeating: sockaddr_storage(), count: count)
+            count = SCNetworkReachabilityGetResolvedAddresses(reachability, &storages, storages.count)
+        }
+        return storages.prefix(count).compactMap(Address.init)
+    }
+
     /// Several lines, for people.
     var description: String {
         var capacity = 256

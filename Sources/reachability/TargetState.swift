@@ -13,10 +13,20 @@ struct TargetState: Equatable {
 
     let path: ReachabilityPath
     let evidence: String
+    /// nil: not known.
+    let mtu: UInt32?
+    let table: UInt32?
 
     init(_ path: SCNetworkReachabilityPath) {
         self.path = ReachabilityPath(path)
+        mtu = path.mtu == 0 ? nil : path.mtu
+        table = path.table == 0 ? nil : path.table
         evidence = path.evidence == SCNetworkReachabilityEvidence.socket.rawValue ? "socket" : "kernel"
+    }
+
+    /// The lines of text have neither MTU nor table: a change of these alone is none.
+    static func == (one: TargetState, other: TargetState) -> Bool {
+        one.path == other.path && one.evidence == other.evidence
     }
 
     var status: Status {

@@ -9,7 +9,7 @@ struct WaitCommand: ParsableCommand {
         commandName: "wait",
         abstract: "Wait until targets are reachable. Exits with 0 as soon as they are, with 1 at the time-out.",
         discussion: """
-            Without a target it waits for the default path. With --json it prints the states at the end. At the \
+            Without a target it waits for the default path. With --format it prints the states at the end. At the \
             time-out it names the targets that it still waits for.
             """
     )
@@ -23,10 +23,22 @@ struct WaitCommand: ParsableCommand {
     @Flag(help: "Wait until they are not reachable.")
     var not = false
 
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("A target counts when it has been so for this time without a break.", valueName: "duration"))
+    var time = TimeSpan(seconds: 0)
+
+    @Flag(help: "Print the state of each target when it is met for the first time.")
+    var print = false
+
     @Option(help: ArgumentHelp("Give up after this time.", valueName: "duration"))
     var timeout: TimeSpan?
 
     @OptionGroup var options: CommonOptions
+
+    func validate() throws {
+        if print && options.quiet { throw ValidationError("--quiet prints no states, and --print prints them.") }
+    }
 
     func run() throws {
         try reporting {
@@ -35,29 +47,33 @@ struct WaitCommand: ParsableCommand {
             let loop = try EventLoop()
             for target in targets { try target.schedule(on: loop.runLoop) }
             try loop.perform()
-            var states = try targets.map { try $0.state() }
-            while !isMet(by: states), try loop.next(until: deadline) != .timeout {
-                states = try targets.map { try $0.state() }
+            var waiting = Waiting(
+                targets: targets,
+                condition: WaitCondition(
+                    targets: targets.count, isNegated: not, needsOne: any, time: time.duration),
+                display: print ? options.lineDisplay() : nil)
+            var isMet = try waiting.update()
+            while !isMet {
+                let event = try loop.next(until: [deadline, waiting.nextTime].compactMap { $0 }.min())
+                isMet = try waiting.update()
+                if event == .timeout, let deadline, deadline <= .now { break }
             }
-            if options.presentation.format != .text {
-                for (target, state) in zip(targets, states) { try options.lineDisplay()?.show(target, state) }
-            }
-            targets.forEach(options.printDescription)
-            if isMet(by: states) { return }
-            for (target, state) in zip(targets, states) where !isAsWanted(state) && !options.quiet {
-                StandardError.write("time-out: \(target.label)  \(state.lineAtTimeOut)")
-            }
-            throw ExitCode(ExitStatus.unmet)
+            try end(waiting, isMet: isMet)
         }
     }
 
-    private func isMet(by states: [TargetState]) -> Bool {
-        any ? states.contains(where: isAsWanted) : states.allSatisfy(isAsWanted)
-    }
-
-    /// A name that is not looked up yet is neither reachable nor unreachable.
-    private func isAsWanted(_ state: TargetState) -> Bool {
-        state.status == (not ? .unreachable : .reachable)
+    private func end(_ waiting: Waiting, isMet: Bool) throws {
+        if !print && options.presentation.format != .text {
+            for (target, state) in zip(waiting.targets, waiting.states) {
+                try options.lineDisplay()?.show(target, state)
+            }
+        }
+        waiting.targets.forEach(options.printDescription)
+        if isMet { return }
+        for (index, target) in waiting.targets.enumerated() where !waiting.isMet(index) && !options.quiet {
+            StandardError.write("time-out: \(target.label)  \(waiting.lineAtTimeOut(index))")
+        }
+        throw ExitCode(ExitStatus.unmet)
     }
 }
 #endif

@@ -22,14 +22,18 @@ struct WatchCommand: ParsableCommand {
             "Run this shell command at every change.",
             discussion: """
                 Its environment has REACHABILITY_TARGET, REACHABILITY_FLAGS, REACHABILITY_STATUS (reachable, \
-                unreachable or pending), REACHABILITY_REASON (a code), REACHABILITY_INTERFACE and \
-                REACHABILITY_INTERFACE_TYPE. One command runs at a time. If targets change meanwhile, it then runs \
+                unreachable or pending), REACHABILITY_REASON (a code), REACHABILITY_INTERFACE, \
+                REACHABILITY_INTERFACE_TYPE, REACHABILITY_GATEWAY, REACHABILITY_SOURCE, REACHABILITY_TIME, \
+                REACHABILITY_PREVIOUS_STATUS and REACHABILITY_PREVIOUS_REASON. One command runs at a time. If targets change meanwhile, it then runs \
                 once for each of them, with the latest state.
                 """,
             valueName: "command"
         )
     )
     var exec: String?
+
+    @Flag(help: "Run the command for the first states, too.")
+    var execInitial = false
 
     @Option(
         help: ArgumentHelp(
@@ -51,6 +55,7 @@ struct WatchCommand: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func validate() throws {
+        if execInitial && exec == nil { throw ValidationError("--exec-initial needs --exec.") }
         if let count, count < 1 { throw ValidationError("The number of changes is 1 or more.") }
     }
 
@@ -69,6 +74,7 @@ struct WatchCommand: ParsableCommand {
                 : options.lineDisplay(hasTime: true)
             let watching = Watching(
                 histories: histories, loop: loop, display: display, count: count, runner: exec.map(CommandRunner.init),
+                runsInitially: execInitial,
                 metrics: textfile.map { MetricsFile(path: $0, histories) }, options: options)
             defer { try? display?.suspend() }
             let signal = try watching.run(until: deadline)

@@ -11,6 +11,8 @@ struct Watching {
     /// The changes after which it ends; nil: it goes on.
     let count: Int?
     let runner: CommandRunner?
+    /// Whether the command runs for the first states, too.
+    let runsInitially: Bool
     let metrics: MetricsFile?
     let options: CommonOptions
 
@@ -49,7 +51,11 @@ struct Watching {
             try history.target.schedule(on: loop.runLoop)
         }
         try loop.perform()
-        for history in histories { try show(history, try history.target.state()) }
+        for history in histories {
+            let state = try history.target.state()
+            try show(history, state)
+            if runsInitially { runner?.run(for: history.target, state, previous: nil) }
+        }
         try metrics?.write(isFirst: true)
     }
 
@@ -64,9 +70,10 @@ struct Watching {
             // It may be among the first states, or may have changed back before the callback.
             let history = histories[index]
             let state = try history.target.state()
-            guard state != history.state else { continue }
+            let previous = history.state
+            guard state != previous else { continue }
             try show(history, state)
-            runner?.run(for: history.target, state)
+            runner?.run(for: history.target, state, previous: previous)
             isChanged = true
             changesLeft -= 1
         }

@@ -129,7 +129,8 @@ struct CheckTests {
         #expect(objects[0].gateway == "10.0.0.1")
         #expect(objects[0].source == "10.0.0.2")
         #expect(objects[0].destination == "192.0.2.1" && objects[0].evidence == "kernel")
-        #expect(objects[0].flow == [])
+        #expect(objects[0].flow == [] && objects[0].schema == 1 && objects[0].addresses == ["192.0.2.1"])
+        #expect(objects[0].mtu == 1500 && objects[0].table == 254)
         // Whole milliseconds.
         #expect((start.addingTimeInterval(-0.001)...Date.now).contains(objects[0].time))
         #expect(objects[1].reachable == false)
@@ -162,6 +163,10 @@ struct CheckTests {
         let json = try await namespace.run("check", "--json", "--timeout", "0.1", "host.invalid")
         let object = try JSONLine(json.output)
         #expect(object.status == "pending" && !object.reachable && object.reason == "namePending")
+        // Those of the default path would be taken for the host's.
+        #expect(object.flags == nil && object.flagNames == nil && object.value == nil && object.addresses == [])
+        let fields = try await namespace.run("check", "--format", "tsv", "--timeout", "0.1", "host.invalid").output
+        #expect(fields.hasPrefix("host.invalid\tpending\tnamePending\t") && fields.contains("\t-\t20"))
         server.sendReplies()
         #expect(
             try await namespace.run("check", "host.invalid").output == "host.invalid  Not Reachable  (name not found)\n"

@@ -49,7 +49,7 @@ struct CommandLineTests {
     func table() async throws {
         let text = try String(contentsOfFile: Self.table, encoding: .utf8)
         let lines = try text.split(separator: "\n$ ").dropFirst().map(CommandLine.init)
-        #expect(lines.count >= 55)
+        #expect(lines.count >= 60)
         let namespace = try await Namespace(.gateway + "\nroute add prohibit 198.51.100.0/24")
         let script = """
             folder=$(mktemp -d) || exit 99

@@ -43,14 +43,15 @@ private let expectations: [(line: String, isMet: @Sendable (Set<Substring>) -> B
         "reachability wait --",
         {
             $0 == [
-                "--any", "--not", "--timeout", "--file", "--netns", "--interface", "--source", "--tcp", "--udp",
+                "--any", "--not", "--for", "--print", "--timeout", "--file", "--netns", "--interface", "--source",
+                "--tcp", "--udp",
                 "--mark", "--format", "--color", "--flags", "--json",
                 "--quiet", "--debug", "--version",
                 "--help",
             ]
         }
     ),
-    ("reachability watch --json 127.0.0.1 --ex", { $0 == ["--exec"] }),
+    ("reachability watch --json 127.0.0.1 --ex", { $0 == ["--exec", "--exec-initial"] }),
     ("reachability check --interface ", { $0.contains("lo") }),
     ("reachability check --interface l", { $0.contains("lo") && $0.allSatisfy { $0.hasPrefix("l") } }),
     ("reachability check --format ", { $0 == ["text", "json", "tsv"] }),

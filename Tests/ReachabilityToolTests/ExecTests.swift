@@ -36,6 +36,25 @@ struct ExecTests {
         #expect(try await watching.end().status == 0)
     }
 
+    @Test("The command gets the way, the time and the state before; with --exec-initial, also for the first states")
+    func initial() async throws {
+        let namespace = try await Namespace(.gateway)
+        let command = """
+            echo "ran $REACHABILITY_STATUS|$REACHABILITY_GATEWAY|$REACHABILITY_SOURCE|$REACHABILITY_PREVIOUS_STATUS|\
+            $REACHABILITY_PREVIOUS_REASON|${REACHABILITY_TIME%T*}"
+            """
+        let watching = try namespace.start(
+            "watch", "--count", "2", "--exec-initial", "--exec", command, "192.0.2.1",
+            environment: ["REACHABILITY_PREVIOUS_STATUS": "old", "TZ": "UTC"])
+        let first = try await nextRun(watching)
+        #expect(first.contains(#/^reachable\|10\.0\.0\.1\|10\.0\.0\.2\|\|\|\d{4}-\d\d-\d\d$/#))
+        try await namespace.ip("route delete default")
+        #expect(try await nextRun(watching).hasPrefix("unreachable|||reachable||"))
+        try await namespace.ip("route add default via 10.0.0.1")
+        #expect(try await nextRun(watching).hasPrefix("reachable|10.0.0.1|10.0.0.2|unreachable|noRoute|"))
+        #expect(try await watching.end().status == 0)
+    }
+
     @Test("One command runs at a time, and the next one has the latest state")
     func latestWins() async throws {
         var template = Array("/tmp/reachability-XXXXXX".utf8CString)

@@ -11,16 +11,18 @@ struct JSONLine: Decodable {
     }
 
     static let keys = [
-        "destination", "evidence", "flagNames", "flags", "flow", "gateway", "interface", "reachable", "reason",
-        "source",
-        "status", "target", "time", "value",
+        "addresses", "destination", "evidence", "flagNames", "flags", "flow", "gateway", "interface", "mtu",
+        "reachable", "reason", "schema", "source", "status", "table", "target", "time", "value",
     ]
 
     var target: String
     var time: Date
-    var flags, status, evidence: String
-    var flagNames, flow: [String]
-    var value: UInt32
+    var schema: Int
+    var status, evidence: String
+    var flags: String?
+    var flagNames: [String]?
+    var addresses, flow: [String]
+    var value, mtu, table: UInt32?
     var reachable: Bool
     var reason: String?
     var interface: Interface?

@@ -78,6 +78,46 @@ struct WaitTests {
         #expect(try await namespace.run("wait", "--not", "host.invalid").status == 0)
     }
 
+    @Test("--for waits until the target is reachable for so long, and begins again after a break")
+    func forTime() async throws {
+        let namespace = try await Namespace(.gateway)
+        let short = try await namespace.run("wait", "--for", "1h", "--timeout", "0.1", "192.0.2.1", "2001:db8::1")
+        #expect(short.status == 1)
+        #expect(
+            short.errors == """
+                reachability: time-out: 192.0.2.1  not for long enough
+                reachability: time-out: 2001:db8::1  Not Reachable  (no route)
+
+                """)
+        let waiting = try namespace.start("wait", "--for", "2", "192.0.2.1")
+        try await namespace.until(isWatched: true)
+        try await namespace.ip("route delete default")
+        let start = ContinuousClock.now
+        try await namespace.ip("route add default via 10.0.0.1")
+        #expect(try await waiting.end().status == 0)
+        #expect(start.duration(to: .now) >= .seconds(2))
+    }
+
+    @Test("--for goes with --any and --not")
+    func forAnyNot() async throws {
+        let namespace = try await Namespace(.gateway)
+        let start = ContinuousClock.now
+        let ended = try await namespace.run("wait", "--any", "--not", "--for", "200ms", "192.0.2.1", "2001:db8::1")
+        #expect(ended.status == 0 && start.duration(to: .now) >= .milliseconds(200))
+    }
+
+    @Test("--print prints the line of each target when it is met, once")
+    func print() async throws {
+        let namespace = try await Namespace(.subnet)
+        let waiting = try namespace.start("wait", "--print", "10.0.0.9", "192.0.2.1")
+        #expect(try await waiting.nextLine() == "10.0.0.9  Reachable,Directly Reachable Address  dev e0  src 10.0.0.2")
+        try await namespace.ip("route add default via 10.0.0.1")
+        let ended = try await waiting.end()
+        #expect(ended.status == 0 && ended.errors == "")
+        #expect(ended.output == "192.0.2.1  Reachable  dev e0  via 10.0.0.1  src 10.0.0.2\n")
+        #expect(try await JSONLine(namespace.run("wait", "--print", "--json", "192.0.2.1").output).reachable)
+    }
+
     @Test("--json prints the states at the end")
     func json() async throws {
         let ended = try await Namespace(.gateway).run("wait", "--json", "192.0.2.1", "10.0.0.9")
