@@ -15,6 +15,7 @@
 #   make deps-world     ... what `make test-world` needs   make abi-baseline   the ABI that later versions keep
 #   make format         formats the C and Swift sources    make manuals        writes man/ from the header, docs/tool.md
 #   make test-consumers one program in each language       make mutants        breaks rules; tests must fail
+#   make test-gio       the module for GLib programs       make test-desktop   desktop programs with it
 #   make version        NEXT=0.2.0, everywhere             make home           URL= CONTACT= of the project, everywhere
 #   make release        dist, if all is ready              make clean
 #

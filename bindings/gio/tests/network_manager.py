@@ -103,6 +103,18 @@ class NetworkManager(dbusmock.DBusTestCase):
         self.watch()
         self.assertEqual(self.monitor.__gtype__.name, "ReachabilityNetworkMonitor")
 
+    def test_glib_prefers_its_own_monitor_for_the_daemon(self):
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("GIO_USE_NETWORK_MONITOR", "GTK_USE_PORTAL")}
+        program = "from gi.repository import Gio; print(Gio.NetworkMonitor.get_default().__gtype__.name)"
+
+        def default():
+            return subprocess.run([sys.executable, "-c", program], env=environment, check=True, capture_output=True,
+                                  text=True).stdout.strip()
+        self.assertEqual(default(), "ReachabilityNetworkMonitor")
+        self.start()
+        self.assertEqual(default(), "GNetworkMonitorNM")
+
     def test_without_the_daemon_nothing_is_known(self):
         self.watch()
         self.expect(True, Connectivity.FULL, False)
