@@ -2,13 +2,39 @@
 #ifndef REACHABILITY_FILE_H
 #define REACHABILITY_FILE_H
 
-/* Reads whole files of text. */
+/* Whole files of text, and file stamps. */
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 /* Reads a file to its end, or the first `limit` bytes. A directory counts as empty, and so does a FIFO without data.
- * Returns 0 and the bytes, which the caller frees (NULL: the file is absent, see filestamp.h); or an errno. Can wait
+ * Returns 0 and the bytes, which the caller frees (NULL: the file is absent, see below); or an errno. Can wait
  * for a disk or a file server; takes no lock. */
 int file_read(const char *path, size_t limit, char **ret, size_t *ret_length);
+
+/* A file stamp: a file's identity and times. A different stamp means that the file changed. */
+
+struct filestamp {
+    dev_t           device;
+    ino_t           inode;
+    off_t           size;
+    struct timespec modified; /* the contents */
+    struct timespec changed;  /* the contents, or the owner or permissions */
+    bool            settled;  /* false: it was just written, so another write may leave the same stamp */
+};
+
+/* Whether an errno means that the file is absent (it does not exist, or this process may not read it). Other errnos are
+ * failures. */
+bool filestamp_means_absent(int error);
+
+/* Reads the stamp of a file. An absent file has a stamp too: all zero. Returns 0, or an errno if it cannot be read. */
+int filestamp_read(const char *path, struct filestamp *ret);
+
+/* Whether the stamps are equal. The file may have changed all the same if `before` is not settled. */
+bool filestamp_looks_same(const struct filestamp *now, const struct filestamp *before);
+
+/* Whether the file is certainly unchanged. */
+bool filestamp_is_same(const struct filestamp *now, const struct filestamp *before);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <sys/stat.h>
 
-#include "base/filestamp.h"
+#include "base/file.h"
 
 #define THREAD_NAMESPACE  "/proc/thread-self/ns/net"
 #define PROCESS_NAMESPACE "/proc/self/ns/net"

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Generic netlink requests to one family.
+ * Generic netlink requests to one family, and the query to nl80211 that finds out whether a link is Wi-Fi.
  *
  * What this file must never do: query a family by its name (on a machine that does not use the family, the kernel would
  * load its module, so we dump all families), or free memory that still contains received messages (they contain the
- * private keys of WireGuard links).
+ * private keys of WireGuard links), or treat EPERM as "not Wi-Fi": a refused query says nothing about the link.
  */
 #include "kernel/genetlink.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
+#include <linux/nl80211.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,4 +107,26 @@ int genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags
     header = put_generic_request(request, genetlink->family, flags, command);
     mnl_attr_put_u32(header, attribute, index);
     return netlink_exchange(&genetlink->netlink, header, genetlink->buffer, handle, info);
+}
+
+/* ---- nl80211 ---------------------------------------------------------------------------------------------------- */
+
+static void set_is_wifi(void *info, const struct nlmsghdr *message)
+{
+    bool *ret = info;
+
+    (void)message;
+    *ret = true;
+}
+
+int genetlink_is_wifi(struct genetlink *nl80211, uint32_t index, bool *ret)
+{
+    int error = nl80211->buffer == NULL ? genetlink_open(NL80211_GENL_NAME, nl80211) : 0;
+
+    *ret = false;
+    if (error != 0)
+        return error;
+    error = genetlink_query(nl80211, NL80211_CMD_GET_INTERFACE, 0, NL80211_ATTR_IFINDEX, index, set_is_wifi, ret);
+    /* These mean that the link is not one of nl80211's, or that the kernel has no nl80211. */
+    return error == ENODEV || error == EOPNOTSUPP || error == EINVAL || error == ENOENT ? 0 : error;
 }

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_GENETLINK_H
 #define REACHABILITY_GENETLINK_H
 
-/* Generic netlink: requests to one family. */
+/* Generic netlink: requests to one family; Wi-Fi links, by nl80211. */
 
 #include "kernel/netlink.h"
 #include "pure/attribute.h"
@@ -30,5 +30,9 @@ int genetlink_query(struct genetlink *genetlink, uint8_t command, uint16_t flags
 
 /* The attributes of a reply. */
 struct attribute_walk genetlink_walk(const struct nlmsghdr *message);
+
+/* Reads whether a link of the calling thread's network namespace is Wi-Fi. Opens `nl80211` if it is closed; the caller
+ * closes it. May wait for RTNL. Returns 0, NETLINK_DENIED or an errno. */
+int genetlink_is_wifi(struct genetlink *nl80211, uint32_t index, bool *ret);
 
 #endif

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "kernel/genetlink.h"
 #include "kernel/ioctl.h"
 #include "kernel/netlink.h"
-#include "kernel/nl80211.h"
 #include "kernel/sysfs.h"
 
 /* What reading one link's type needs, for it and for the links below it. */
@@ -61,7 +61,7 @@ static int query_device(struct link_type_reader *reader, struct link *link)
 {
     struct link_driver driver;
     bool               is_wifi = false;
-    int                error = nl80211_is_wifi(&reader->nl80211, link->index, &is_wifi);
+    int                error = genetlink_is_wifi(&reader->nl80211, link->index, &is_wifi);
 
     if (error != 0 && error != NETLINK_DENIED)
         return error;

@@ -16,7 +16,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/filestamp.h"
+#include "base/file.h"
 #include "base/process.h"
 #include "kernel/ioctl.h"
 

@@ -13,7 +13,6 @@
 
 #include "base/counted.h"
 #include "base/file.h"
-#include "base/filestamp.h"
 #include "base/process.h"
 #include "pure/conffile.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "base/filestamp.h"
+#include "base/file.h"
 #include "loop/runloop.h"
 #include "names/inotify.h"
 #include "names/resolvconf.h"

@@ -4,13 +4,12 @@
  * peers, Wi-Fi interfaces, UDP sockets. Its first byte chooses what the library reads.
  *
  * LINK: netlink_open_requests netlink_open_generic netlink_open_sock_diag send recvfrom explicit_bzero ioctl
- * COVERS: kernel/genetlink.c kernel/wireguard.c kernel/nl80211.c kernel/sock_diag.c kernel/link_type.c kernel/netlink.c
+ * COVERS: kernel/genetlink.c kernel/wireguard.c kernel/sock_diag.c kernel/link_type.c kernel/netlink.c
  */
 #include <stdlib.h>
 
 #include "kernel/genetlink.h"
 #include "kernel/link_type.h"
-#include "kernel/nl80211.h"
 #include "kernel/sock_diag.h"
 #include "kernel/wireguard.h"
 #include "replies.h"
@@ -34,7 +33,7 @@ static void read_wifi(void)
     struct genetlink nl80211 = GENETLINK_CLOSED;
     bool             is_wifi;
 
-    (void)nl80211_is_wifi(&nl80211, 5, &is_wifi);
+    (void)genetlink_is_wifi(&nl80211, 5, &is_wifi);
     genetlink_close(&nl80211);
 }
 
