@@ -95,6 +95,131 @@ static int return_gateway(change bits, struct world *world, struct change_made *
     return change_an_address(world, &ret->text);
 }
 
+/* The kernel sends probes, and nobody responds. */
+static int probe_gateway(change bits, struct world *world, struct change_made *ret)
+{
+    const unsigned which = random_take(&bits, COUNT(gateways));
+    char           link[IF_NAMESIZE], command[128];
+
+    (void)world;
+    if (!find_link(which, link))
+        return ENODEV;
+    snprintf(command, sizeof command, "neigh replace %s dev %s lladdr 02:00:00:00:00:01 nud probe",
+             gateways[which].address, link);
+    if (!world_run(command, &ret->text))
+        return EINVAL;
+    return finish_failure(world, ret);
+}
+
+/* ---- Many gateways ---------------------------------------------------------------------------------------------- */
+
+#define MANY 100
+
+static void name_of_many(unsigned i, char ret[64])
+{
+    snprintf(ret, 64, "2001:db8::%x", 0x1000 + i);
+}
+
+static int route_over_one_of_many(change bits, struct world *world, struct change_made *ret)
+{
+    const unsigned prefix = random_take(&bits, CHANGE_PREFIXES);
+    char           link[IF_NAMESIZE], address[64], command[192];
+
+    name_of_many(random_take(&bits, MANY), address);
+    if (!find_link(0, link))
+        return ENODEV;
+    snprintf(command, sizeof command, "neigh replace %s dev %s" VALID, address, link);
+    if (!world_run(command, &ret->text))
+        return EINVAL;
+    snprintf(ret->prefix, sizeof ret->prefix, "%s", change_prefixes[1][prefix]);
+    snprintf(command, sizeof command, "-6 route replace %s via %s dev %s metric 7", ret->prefix, address, link);
+    (void)world;
+    return world_run(command, &ret->text) ? 0 : EINVAL;
+}
+
+/* Those at the same time that have a route. */
+static int fail_some_of_many(change bits, struct world *world, struct change_made *ret)
+{
+    const unsigned first = random_take(&bits, MANY);
+    char           link[IF_NAMESIZE], address[64];
+
+    if (!find_link(0, link))
+        return ENODEV;
+    for (unsigned i = 0; i < 8; i++) {
+        name_of_many((first + i * 12) % MANY, address);
+        if (!set_failed(&ret->text, address, link))
+            return EINVAL;
+    }
+    return finish_failure(world, ret);
+}
+
+/* ---- IPv4 ------------------------------------------------------------------------------------------------------- */
+
+static bool run_over(struct text *text, const char *format, const char *link)
+{
+    char command[160];
+
+    snprintf(command, sizeof command, format, link);
+    return world_run(command, text);
+}
+
+/* Two default routes with one metric: at least one of the gateways responds, or each look-up would take another one. */
+static int set_equal_routes(change bits, struct world *world, struct change_made *ret)
+{
+    const unsigned failed = random_take(&bits, 3);
+    char           a[IF_NAMESIZE], c[IF_NAMESIZE];
+    bool           done;
+
+    if (if_indextoname(world_index("a"), a) == NULL || if_indextoname(world_index("c"), c) == NULL)
+        return ENODEV;
+    (void)world;
+    snprintf(ret->prefix, sizeof ret->prefix, "0.0.0.0/0");
+    done = run_over(&ret->text, "neigh replace 192.0.2.1 dev %s" VALID, a) &&
+           run_over(&ret->text, "neigh replace 203.0.113.1 dev %s" VALID, c) &&
+           run_over(&ret->text, "route replace default via 192.0.2.1 dev %s metric 5", a);
+    (void)run_over(&ret->text, "route append default via 203.0.113.1 dev %s metric 5", c);
+    if (failed == 1)
+        done = run_over(&ret->text, "neigh change 192.0.2.1 dev %s nud failed", a) && done;
+    if (failed == 2)
+        done = run_over(&ret->text, "neigh change 203.0.113.1 dev %s nud failed", c) && done;
+    return done ? 0 : EINVAL;
+}
+
+static int delete_equal_route(change bits, struct world *world, struct change_made *ret)
+{
+    (void)bits;
+    (void)world;
+    snprintf(ret->prefix, sizeof ret->prefix, "0.0.0.0/0");
+    return world_run("route delete default metric 5", &ret->text) ? 0 : ESRCH;
+}
+
+/* ---- Redirects -------------------------------------------------------------------------------------------------- */
+
+/* The kernel announces a redirect only with the first message about the neighbour. */
+static int redirect(change bits, struct world *world, struct change_made *ret)
+{
+    char     link[IF_NAMESIZE], address[32], command[160];
+    unsigned last = random_take(&bits, 255);
+    int      error;
+
+    if (!find_link(0, link) || world->router.fd < 0)
+        return ENODEV;
+    snprintf(address, sizeof address, "2001:db8:1::%x", last);
+    snprintf(command, sizeof command, "neigh replace %s dev %s" VALID, address, link);
+    if (!world_run(command, &ret->text))
+        return EINVAL;
+    snprintf(command, sizeof command, "neigh delete %s dev %s", address, link);
+    (void)world_run(command, &ret->text);
+    text_add(&ret->text, "; # fe80::b redirects %s to the link", address);
+    error = router_send_redirect(&world->router, "fe80::b", address);
+    snprintf(command, sizeof command, "neigh replace %s dev %s" VALID, address, link);
+    (void)world_run(command, &ret->text);
+    snprintf(ret->prefix, sizeof ret->prefix, "%s/128", address);
+    return error;
+}
+
+/* ---- Forwarding ------------------------------------------------------------------------------------------------- */
+
 static int set_forwarding(change bits, struct world *world, struct change_made *ret)
 {
     const char *value = random_take(&bits, 2) == 0 ? "0" : "1";
@@ -107,5 +232,11 @@ static int set_forwarding(change bits, struct world *world, struct change_made *
 const struct change_kind neighbour_changes[] = { { .make = fail_gateway, .weight = 8 },
                                                  { .make = hide_route, .weight = 12 },
                                                  { .make = return_gateway, .weight = 16, .is_about_links = true },
+                                                 { .make = probe_gateway, .weight = 8 },
+                                                 { .make = route_over_one_of_many, .weight = 12 },
+                                                 { .make = fail_some_of_many, .weight = 6 },
+                                                 { .make = set_equal_routes, .weight = 12 },
+                                                 { .make = delete_equal_route, .weight = 8 },
+                                                 { .make = redirect, .weight = 8 },
                                                  { .make = set_forwarding, .weight = 2, .is_about_links = true },
                                                  { .weight = 0 } };

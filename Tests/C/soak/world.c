@@ -63,12 +63,25 @@ bool world_run(const char *command, struct text *text)
     return namespace_try_ip("%s", command);
 }
 
+/* Gateways fail within milliseconds, and others respond for ever. */
+static const struct {
+    const char *name, *value;
+} neighbour_times[] = { { "net.ipv6.neigh.a.retrans_time_ms", "10" },
+                        { "net.ipv6.neigh.a.mcast_solicit", "1" },
+                        { "net.ipv6.neigh.c.retrans_time_ms", "10" },
+                        { "net.ipv6.neigh.c.mcast_solicit", "1" },
+                        { "net.ipv4.neigh.a.base_reachable_time_ms", "3600000" },
+                        { "net.ipv4.neigh.c.base_reachable_time_ms", "3600000" } };
+
 void world_print(void)
 {
-    print_message("sysctl net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.addr_gen_mode=1\n"
+    print_message("sysctl net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.addr_gen_mode=1 "
+                  "net.ipv6.conf.default.router_probe_interval=1\n"
                   "link set dev lo up\n");
     for (unsigned i = 0; i < 2; i++)
         print_message("link add name %s type veth peer name %s\n", pairs[i][0], pairs[i][1]);
+    for (size_t i = 0; i < sizeof neighbour_times / sizeof neighbour_times[0]; i++)
+        print_message("sysctl %s=%s\n", neighbour_times[i].name, neighbour_times[i].value);
     print_message("tuntap add p mode tun # and a process that holds it open\n");
     print_message("addr add fe80::b/64 dev b nodad # and a router that sends from it\n");
     for (unsigned i = 0; i < 3; i++)
@@ -87,11 +100,14 @@ void world_open(struct world *ret)
     namespace_sysctl("net.ipv6.conf.default.accept_dad", "0");
     namespace_sysctl("net.ipv6.conf.default.addr_gen_mode", "1");
     namespace_sysctl("net.ipv6.conf.default.router_solicitations", "0");
+    namespace_sysctl("net.ipv6.conf.default.router_probe_interval", "1"); /* except gateways that fail */
     namespace_aside(open_writer, &ret->writer);
     assert_true(ret->writer.fd >= 0);
     writer_link_up(&ret->writer, writer_index("lo"), true);
     for (unsigned i = 0; i < 2; i++)
         writer_link_add_pair(&ret->writer, pairs[i][0], pairs[i][1]);
+    for (size_t i = 0; i < sizeof neighbour_times / sizeof neighbour_times[0]; i++)
+        (void)namespace_try_sysctl(neighbour_times[i].name, neighbour_times[i].value);
     ret->tun = namespace_add_tun("p");
     writer_address(&ret->writer, WRITER_ADD, writer_index("b"), "fe80::b/64");
     (void)router_start(&ret->router, "b", "a"); /* a sandbox may refuse it */

@@ -105,7 +105,7 @@ void router_advertise(const struct router *router, const struct router_advertise
     unit_check(router_send(router, advertisement), "router advertisement");
 }
 
-void router_redirect(const struct router *router, const char *source, const char *address)
+int router_send_redirect(const struct router *router, const char *source, const char *address)
 {
     struct nd_redirect  packet = { .nd_rd_type = ND_REDIRECT };
     struct sockaddr_in6 own = { .sin6_family = AF_INET6, .sin6_scope_id = router->index }, all_nodes = own;
@@ -114,7 +114,13 @@ void router_redirect(const struct router *router, const char *source, const char
     assert_int_equal(inet_pton(AF_INET6, "ff02::1", &all_nodes.sin6_addr), 1);
     assert_int_equal(inet_pton(AF_INET6, address, &packet.nd_rd_target), 1);
     packet.nd_rd_dst = packet.nd_rd_target;
-    unit_check(bind(router->fd, (struct sockaddr *)&own, sizeof own) == 0 ? 0 : errno, source);
-    if (sendto(router->fd, &packet, sizeof packet, 0, (struct sockaddr *)&all_nodes, sizeof all_nodes) < 0)
-        unit_check(errno, "redirect");
+    if (bind(router->fd, (struct sockaddr *)&own, sizeof own) != 0)
+        return errno;
+    return sendto(router->fd, &packet, sizeof packet, 0, (struct sockaddr *)&all_nodes, sizeof all_nodes) < 0 ? errno
+                                                                                                              : 0;
+}
+
+void router_redirect(const struct router *router, const char *source, const char *address)
+{
+    unit_check(router_send_redirect(router, source, address), "redirect");
 }

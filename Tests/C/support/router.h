@@ -32,5 +32,6 @@ void router_advertise(const struct router *router, const struct router_advertise
 
 /* Sends a redirect: this address is on the link. `source`: the router's own address. */
 void router_redirect(const struct router *router, const char *source, const char *address);
+int  router_send_redirect(const struct router *router, const char *source, const char *address); /* or an errno */
 
 #endif
