@@ -36,6 +36,7 @@ struct entry {
     bool                ended : 1;        /* no watch has it any more */
     bool                pppd : 1;         /* the answer depends on pppd's database */
     bool                is_exception : 1; /* the answer was not the path of the route: see store.h */
+    bool                seeks_link : 1;   /* links have made it stale: which of them matters is worth a query */
     struct list         members;          /* first those that were given `path` */
     struct list        *pending;          /* the node of the first of the others; &members: there is none */
     struct list         giving, node;     /* of store.giving; of store.due, store.failed or bucket->entries */

@@ -112,6 +112,18 @@ static bool has_choice(const struct equal_routes *routes, const struct equal_rou
     return item->is_leg;
 }
 
+bool equal_routes_are_possible(const struct equal_routes *routes, uint32_t index, const struct address *gateway)
+{
+    for (unsigned i = 0; routes->known && i < routes->count; i++) {
+        const struct equal_route *item = &routes->items[i];
+
+        if (item->table == RT_TABLE_MAIN && item->index == index && address_equal(&item->gateway, gateway) &&
+            !has_choice(routes, item))
+            return false;
+    }
+    return true;
+}
+
 void equal_routes_hold(const struct equal_routes *routes, struct gateways *gateways)
 {
     for (unsigned i = 0; i < routes->count; i++)

@@ -32,6 +32,9 @@ void equal_routes_read(struct equal_routes *routes, struct rtnetlink *rtnetlink)
 /* Notes a message about a route. */
 void equal_routes_note(struct equal_routes *routes, const struct route *route);
 
+/* Whether the kernel has a choice beside this gateway over a link, or that is not known. */
+bool equal_routes_are_possible(const struct equal_routes *routes, uint32_t index, const struct address *gateway);
+
 /* Holds the gateways among which the kernel can choose. Under the loop's lock. */
 void equal_routes_hold(const struct equal_routes *routes, struct gateways *gateways);
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <linux/neighbour.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 
 #include "base/clock.h"
 #include "base/counted.h"
@@ -88,10 +89,24 @@ static void note_link(struct news *news, uint32_t index)
  * other links that have the address as their source. */
 static void note_address(struct news *news, const struct message_address *address)
 {
-    if (address->gone && address->family != AF_INET6)
+    if (address->gone && address->family != AF_INET6 && news->monitor->is_silent_about_sources)
         note_all(news);
     else
         note_link(news, address->index);
+}
+
+/* Whether this is Linux before 6.6, or not known. */
+static bool is_silent_about_sources(void)
+{
+    struct utsname system;
+    char          *end;
+    unsigned long  major, minor;
+
+    if (uname(&system) != 0)
+        return true;
+    major = strtoul(system.release, &end, 10);
+    minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+    return major < 6 || (major == 6 && minor < 6);
 }
 
 static void note_netconf(struct news *news, const struct message_netconf *netconf)
@@ -298,25 +313,25 @@ static void read_settings(struct monitor *monitor)
     monitor->settings_known = error == 0 || error == EAGAIN;
 }
 
-static bool has_sharers(struct monitor *monitor)
+static bool has_several(struct monitor *monitor)
 {
     bool has;
 
     runloop_lock(monitor->loop);
-    has = monitor->store.sharers > 1;
+    has = monitor->store.count > 1;
     runloop_unlock(monitor->loop);
     return has;
 }
 
-/* Reads what sharing and the buckets of links need, if that is due. Until there is a second watch to share with,
- * neither is read, and the only one costs a query less. Returns 0 or an errno. */
+/* Reads what sharing and the buckets of links need, if that is due. Until there is a second watch, neither is
+ * read, and the only one costs a query less. Returns 0 or an errno. */
 static int update_policy(struct monitor *monitor, bool lost, struct changes *changes)
 {
     if (lost)
         monitor->rules_known = monitor->settings_known = false;
     if (monitor->rules_known && monitor->settings_known)
         return 0;
-    if (!has_sharers(monitor)) {
+    if (!has_several(monitor)) {
         monitor->shares = false;
         return 0;
     }
@@ -395,6 +410,7 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     }
     plan_init(&monitor->plan);
     route_ends_init(&monitor->route_ends);
+    monitor->is_silent_about_sources = is_silent_about_sources();
     if (error != 0 || monitor->rtnetlink.groups_refused)
         plan_begin_polling(&monitor->plan);
     monitor->source = (struct source){ .descriptor = &monitor->rtnetlink.events.socket,

@@ -48,10 +48,11 @@ struct monitor {
     uint64_t       unfinished; /* the answers since then are stale when the kernel has finished; NEVER_SENT: none */
     bool           again_dissolve, again_dissolve_ipv6; /* the same */
     bool           links_known, rules_known, settings_known;
-    bool           links_denied;        /* a sandbox refuses to list the links: evaluate as if netlink was denied */
-    bool           neighbours_withheld; /* one neighbour cannot be read */
-    bool           shares;              /* watches may share answers: the rules are standard, and all messages come */
-    struct netconf settings;            /* known if `settings_known` */
+    bool           links_denied;            /* a sandbox refuses to list the links: evaluate as if netlink was denied */
+    bool           is_silent_about_sources; /* the kernel: see note_address */
+    bool           neighbours_withheld;     /* one neighbour cannot be read */
+    bool           shares;   /* watches may share answers: the rules are standard, and all messages come */
+    struct netconf settings; /* known if `settings_known` */
 };
 
 #define NEVER_SENT UINT64_MAX
@@ -93,6 +94,7 @@ struct inquiry {
     struct questions  *questions;  /* a reference, or in `memory` */
     bool               can_share;  /* with others, of which there are some */
     bool               for_others; /* it is queried for other watches, too */
+    bool               seeks_link; /* it cannot share, and only one link may matter */
 
     struct question_memory memory;
 };

@@ -12,6 +12,7 @@
 #include "kernel/source_routes.h"
 #include "pure/path.h"
 #include "route/full_path.h"
+#include "route/route_query.h"
 #include "watch/monitor_state.h"
 
 /* ---- Gateways --------------------------------------------------------------------------------------------------- */
@@ -254,23 +255,53 @@ static bool depends_on_own_link(const struct link_table *links, const struct pat
 }
 
 /* Among IPv4 default routes with the same metric, the kernel prefers one whose gateway responds. */
-static bool can_have_equal_routes(const struct match *match)
+static bool can_have_equal_routes(const struct monitor *monitor, const struct match *match, const struct path *path)
 {
-    return match->prefix.length == 0 && match->has_gateway;
+    return match->prefix.length == 0 && match->has_gateway &&
+           equal_routes_are_possible(&monitor->equal_routes, path->index, &path->gateway);
 }
 
 /* A pair also depends on the link that has its local address. */
-static uint32_t find_link(const struct rtnetlink *rtnetlink, const struct match *match, bool is_pair,
+static uint32_t find_link(const struct monitor *monitor, const struct match *match, bool is_pair,
                           const struct path *path)
 {
     if (is_pair && (path->source_index == 0 || path->source_index != path->index))
         return BUCKET_ANY_LINK;
-    if (match->kind == REPLY_REFUSED && depends_on_no_link(rtnetlink, path))
+    if (match->kind == REPLY_REFUSED && depends_on_no_link(&monitor->rtnetlink, path))
         return BUCKET_NO_LINK;
-    if (match->kind == REPLY_ROUTE && match_has_path(match, path) && !can_have_equal_routes(match) &&
-        depends_on_own_link(&rtnetlink->links, path))
+    if (match->kind == REPLY_ROUTE && match_has_path(match, path) && !can_have_equal_routes(monitor, match, path) &&
+        depends_on_own_link(&monitor->rtnetlink.links, path))
         return path->index;
     return BUCKET_ANY_LINK;
+}
+
+/* Whether the source address of packets is one of the path's own link. A link without an address has that of another
+ * one. Returns 0 or an errno. */
+static int query_source_link(struct monitor *monitor, const struct path *path, bool *ret)
+{
+    const struct route_request request = { .destination = path->source, .fib_match = true };
+    struct route               route;
+    const int                  error = rtnetlink_query(&monitor->rtnetlink, &request, &route);
+
+    *ret = error == 0 && route.type == RTN_LOCAL && route.oif == path->index;
+    return route_query_failure(error);
+}
+
+/* The same for a watch that cannot share. Returns 0 or an errno. */
+static int seek_link(struct monitor *monitor, const struct inquiry *inquiry, const struct path *path, uint32_t *ret)
+{
+    struct match match = { .kind = REPLY_ALONE };
+    bool         has_source = false;
+    int          error = 0;
+
+    if (!inquiry->seeks_link || path->index == 0 || path->source.family != AF_INET)
+        return 0;
+    error = query_source_link(monitor, path, &has_source);
+    if (error == 0 && has_source)
+        error = query_match(monitor, &inquiry->questions->items[0], &match);
+    if (error == 0)
+        *ret = find_link(monitor, &match, false, path);
+    return error;
 }
 
 /* ---- Others ----------------------------------------------------------------------------------------------------- */
@@ -345,8 +376,8 @@ int reply_find(struct monitor *monitor, const struct inquiry *inquiry, bool *ret
         route_ends_require(&monitor->route_ends, &monitor->rtnetlink);
     ret->kind = find_kind(monitor, inquiry, &match, &ret->path);
     ret->prefix = match.prefix;
-    ret->link = find_link(&monitor->rtnetlink, &match, is_pair(inquiry->questions), &ret->path);
-    return 0;
+    ret->link = find_link(monitor, &match, is_pair(inquiry->questions), &ret->path);
+    return seek_link(monitor, inquiry, &ret->path, &ret->link);
 }
 
 static bool begins_with_match(const struct monitor *monitor, const struct path_watch *watch)

@@ -77,6 +77,21 @@ static void prefetch_owners(struct path_watch *const *watches, size_t count)
             watches[i]->type->prefetch(watches[i]);
 }
 
+/* Whether to look for the link on which the watch of an address depends, as it cannot share: links have made it stale
+ * before, so it is worth a query. Other rules and other routes could decide for each address. */
+static bool seeks_link(const struct monitor *monitor, const struct inquiry *inquiry)
+{
+    struct entry          *entry = inquiry->watch->key.entry;
+    const struct question *question = &inquiry->questions->items[0];
+
+    if (entry->length == ENTRY_OWN && entry->stamp != 0 && entry->stamp >= entry->needed)
+        entry->seeks_link = true;
+    return entry->seeks_link && !inquiry->can_share && monitor_shares(monitor) &&
+           inquiry->watch->type->evaluate == NULL && inquiry->questions->count == 1 &&
+           question->local.family == AF_UNSPEC && question->destination.family == AF_INET &&
+           question->interface[0] == '\0' && question->mark == 0 && question->scope == 0;
+}
+
 /* Begins a query for the entry that is due next. If none is, at most `limit` watches get the path of one entry. */
 static void begin_step_locked(struct monitor *monitor, size_t limit, struct step *ret)
 {
@@ -98,6 +113,7 @@ static void begin_step_locked(struct monitor *monitor, size_t limit, struct step
     inquiry->questions = path_watch_questions(inquiry->watch, &inquiry->memory);
     inquiry->can_share = inquiry->watch->can_share && monitor_shares(monitor);
     inquiry->for_others = entry_has_others(inquiry->watch->key.entry);
+    inquiry->seeks_link = seeks_link(monitor, inquiry);
     counted_retain(&inquiry->questions->counted);
 }
 

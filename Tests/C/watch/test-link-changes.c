@@ -494,3 +494,66 @@ TEST(a_link_costs_no_query_after_routes_are_no_longer_ignored)
     namespace_ip("link set dev c mtu 1400");
     expect_changes(0, 0);
 }
+
+/* ---- Targets that share with none ------------------------------------------------------------------------------- */
+
+static const struct own_row {
+    const char *name;
+    bool        is_pair;
+} own_rows[] = { { "notify_path", false }, { "pair", true } };
+
+static void watch_own(const struct own_row *row)
+{
+    char address[32];
+
+    for (unsigned i = 0; i < TARGETS; i++) {
+        snprintf(address, sizeof address, "198.51.100.%u", 1 + i);
+        crowd.targets[i] = row->is_pair ? expect_pair("192.0.2.2", address)
+                                        : expect_option(address, kSCNetworkReachabilityOptionNotifyPath);
+        assert_true(SCNetworkReachabilityScheduleWithRunLoop(crowd.targets[i], crowd.loop, kSCRunLoopDefaultMode));
+    }
+    (void)crowd_settle();
+}
+
+/* The first one shows that they depend on none but their own. */
+TEST_EACH(a_container_that_comes_and_goes_costs_few_queries, own_rows)
+{
+    crowd_route(true, "0.0.0.0/0", GATEWAY);
+    watch_own(row);
+    for (unsigned i = 0; i < 3; i++) {
+        queries = 0;
+        namespace_ip("link add name x type veth peer name y");
+        namespace_ip("link set dev x up");
+        namespace_ip("address add 10.7.0.1/24 dev x");
+        (void)crowd_settle();
+        namespace_ip("link delete dev x");
+        (void)crowd_settle();
+        assert_in_range(queries, 0, i == 0 ? MANY : FEW);
+    }
+    namespace_ip("link set dev a down");
+    (void)crowd_settle();
+    for (unsigned i = 0; i < TARGETS; i++)
+        assert_int_equal(expect_flags_of(crowd.targets[i]), 0);
+}
+
+/* The packets have the address of another link then. */
+TEST(the_link_that_has_the_source_counts)
+{
+    struct own_row row = { "notify_path", false };
+
+    namespace_add_second_pair();
+    namespace_ip("address delete 192.0.2.2/24 dev a");
+    namespace_ip("route add 198.51.100.0/24 dev a");
+    watch_own(&row);
+    for (unsigned i = 0; i < 2; i++) {
+        namespace_ip("link add name x type veth peer name y");
+        (void)crowd_settle();
+        namespace_ip("link delete dev x");
+        (void)crowd_settle();
+    }
+    EXPECT_SOURCE(crowd.targets[0], "203.0.113.2");
+    queries = 0;
+    namespace_ip("address add 203.0.113.3/32 dev c");
+    (void)crowd_settle();
+    assert_true(queries >= TARGETS);
+}
