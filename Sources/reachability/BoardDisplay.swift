@@ -16,40 +16,66 @@ final class BoardDisplay: StateDisplay {
         isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) != "dumb" } ?? false
     }
 
-    private struct Row {
-        let history: TargetHistory
-        var since = ""
-        /// The latest marks, oldest first.
-        var marks: [BoardMark] = []
-    }
-
     private let isColoured: Bool
     private let keyboard: Keyboard
     private let start = ContinuousClock.now
     private var indices: [ObjectIdentifier: Int] = [:]
-    private var rows: [Row] = []
+    private var rows: [BoardRow]
+    /// The rows that pass the filter, in the order of the screen.
+    private var order: [Int] = []
+    private var failing: [Int] = []
+    private var pendingCount = 0
+    private var view = BoardView()
     private var changes: [BoardChange] = []
+    /// Of the changes that come together.
+    private var number = 1
+    private var isChanged = false
     private var isShown = false
+    private let labelWidth: Int
 
     init(_ histories: [TargetHistory], keyboard: Keyboard, isColoured: Bool) {
         self.keyboard = keyboard
         self.isColoured = isColoured
-        for history in histories {
-            indices[ObjectIdentifier(history.target)] = rows.count
-            rows.append(Row(history: history))
-        }
+        rows = histories.map(BoardRow.init)
+        labelWidth = histories.map(\.target.label.columns).max() ?? 0
+        for (index, history) in histories.enumerated() { indices[ObjectIdentifier(history.target)] = index }
     }
 
     /// The state is already in the target's history.
-    func show(_ target: Target, _ state: TargetState) throws(ToolError) {
+    func show(_ target: Target, _ state: TargetState) {
         guard let index = indices[ObjectIdentifier(target)] else { return }
-        let now = LocalTime.now
-        let mark = BoardMark(state.status)
-        if rows[index].marks.last != mark { rows[index].since = now.seconds }
-        rows[index].marks = (rows[index].marks + [mark]).suffix(20)
-        changes = (changes + [BoardChange(time: now, label: target.label, state: state)]).suffix(100)
-        // The first states come together: draw once.
-        if rows.allSatisfy({ $0.history.state != nil }) { try redraw() }
+        changes.append(rows[index].record(state, at: .now, number: number))
+        if changes.count > 200 { changes.removeFirst(100) }
+        isChanged = true
+    }
+
+    /// Changes that come together are drawn once.
+    func flush() throws(ToolError) {
+        guard isChanged else { return }
+        isChanged = false
+        number += 1
+        arrange()
+        try redraw()
+    }
+
+    /// Returns false if the user wants to leave.
+    func obey(_ keys: String) throws(ToolError) -> Bool {
+        let filter = view.filter
+        for key in BoardKey.keys(in: keys) {
+            guard view.obey(key, order: order, room: room) else { return false }
+            if view.filter != filter { arrange() }
+        }
+        try redraw()
+        return true
+    }
+
+    private func arrange() {
+        let filter = view.filter.lowercased()
+        // sorted() keeps the order of equal rows, that of the targets.
+        let all = rows.indices.sorted { BoardRow.comesBefore(rows[$0], rows[$1]) }
+        failing = all.filter { rows[$0].mark == .unreachable }
+        pendingCount = rows.count { $0.mark == .pending }
+        order = all.filter { filter.isEmpty || rows[$0].history.target.label.lowercased().contains(filter) }
     }
 
     func suspend() throws(ToolError) {
@@ -59,22 +85,69 @@ final class BoardDisplay: StateDisplay {
         try StandardOutput.write("\u{1B}[?25h\u{1B}[?1049l")
     }
 
+    /// The rows of targets for which the screen has room: below them are a summary and how to leave.
+    private var room: Int { max(BoardDisplay.size.height - 3, 0) }
+
     func redraw() throws(ToolError) {
         keyboard.open()
         let (width, height) = BoardDisplay.size
-        // The last row says how to leave.
-        var lines = table(width: width)
-        let room = max(height - 1, 1)
-        if lines.count > room { lines = lines.prefix(room - 1) + [sum(of: rows[max(room - 2, 0)...])] }
-        if room - lines.count > 1 {
-            lines += [TerminalLine()] + changes.suffix(room - lines.count - 1).map { $0.line(width: width) }
-        }
+        let picture = lines(width: width, height: height - 2)
         // Erases a line before it is written: afterwards, that could erase the last character of a full line.
-        let picture = lines.map { "\u{1B}[K\($0.text(width: width, inColour: isColoured))\r\n" }.joined()
+        let text = picture.map { "\u{1B}[K\($0.text(width: width, inColour: isColoured))\r\n" }.joined()
         let enter = isShown ? "" : "\u{1B}[?1049h\u{1B}[?25l"
         isShown = true
-        let foot = (keyboard.isOpen ? "q or Ctrl-C: leave" : "Ctrl-C: leave").prefix(columns: width)
-        try StandardOutput.write("\(enter)\u{1B}[H\(picture)\u{1B}[J\u{1B}[\(height);1H\(foot)")
+        let summary =
+            height > 1 ? "\u{1B}[\(height - 1);1H" + summary.text(width: width, inColour: isColoured) + "\r\n" : ""
+        let foot = foot(width: width)
+        try StandardOutput.write("\(enter)\u{1B}[H\(text)\u{1B}[J\(summary)\u{1B}[\(height);1H\(foot)")
+    }
+
+    private func lines(width: Int, height: Int) -> [TerminalLine] {
+        if let detail = view.detail {
+            return Array(rows[detail].details(width: width, height: height).prefix(max(height, 0)))
+        }
+        if height < 1 { return [] }
+        var lines = table(view.places(of: order.count, room: height - 1), width: width)
+        if height - lines.count > 1 {
+            lines += [TerminalLine()] + changes.suffix(height - lines.count - 1).map { $0.line(width: width) }
+        }
+        return lines
+    }
+
+    private func foot(width: Int) -> String {
+        let leave = keyboard.isOpen ? "q or Ctrl-C: leave" : "Ctrl-C: leave"
+        let text =
+            if !keyboard.isOpen {
+                leave
+            } else if view.isTyping {
+                "/\(view.filter.escaped)_  Enter: done, Esc: all, Ctrl-C: leave"
+            } else if view.detail != nil {
+                "Esc: back, \(leave)"
+            } else {
+                "arrows, /: filter, Enter: details, \(leave)"
+            }
+        return text.columns <= width ? text : leave.prefix(columns: width)
+    }
+
+    /// How many targets fail, and which. It is true for all targets, also those that are not on the screen.
+    private var summary: TerminalLine {
+        let places = view.places(of: order.count, room: room)
+        var line = TerminalLine()
+        if failing.isEmpty {
+            line.append(pendingCount == rows.count ? "" : "none of \(rows.count) fails", .green)
+        } else {
+            line.append("\(failing.count) of \(rows.count) \(failing.count == 1 ? "fails" : "fail")", .red)
+        }
+        if pendingCount > 0 {
+            line.append("\(line.columns > 0 ? ", " : "")\(pendingCount) pending", .yellow)
+        }
+        if places.count < rows.count, view.selection != nil || !view.filter.isEmpty {
+            line.append(" (\(places.lowerBound + 1)-\(places.upperBound) of \(order.count))")
+        }
+        if !failing.isEmpty {
+            line.append(": " + failing.prefix(50).map { rows[$0].history.target.label }.joined(separator: ", "))
+        }
+        return line
     }
 
     func finish() throws(ToolError) {
@@ -86,34 +159,26 @@ final class BoardDisplay: StateDisplay {
         try StandardOutput.writeLine("Watched for \(clockText(start.duration(to: .now))), until \(LocalTime.now.text)")
     }
 
-    /// The marks of rows for which the terminal has no room.
-    private func sum(of rows: some Collection<Row>) -> TerminalLine {
-        var line = TerminalLine("(\(rows.count) more:")
-        for mark in BoardMark.allCases {
-            let count = rows.count { $0.marks.last == mark }
-            if count > 0 { line.append(" \(count)\(mark.rawValue)", mark.colour) }
-        }
-        line.append(")")
-        return line
-    }
-
-    private func table(width: Int) -> [TerminalLine] {
+    /// Only the rows on the screen are made: there may be thousands of others.
+    private func table(_ places: Range<Int>, width: Int) -> [TerminalLine] {
+        let shown = order[places].map { rows[$0] }
         let columns = [
-            TableColumn("TARGET", rows.map(\.history.target.label)),
-            TableColumn("STATUS", rows.map { $0.history.state?.shortText ?? "" }),
-            TableColumn("INTERFACE", rows.map { $0.history.state?.path.interface?.name.escaped ?? "-" }),
-            TableColumn("SINCE", rows.map(\.since)),
+            TableColumn("TARGET", shown.map(\.history.target.label), leastWidth: labelWidth),
+            TableColumn("STATUS", shown.map { $0.history.state?.shortText ?? "" }),
+            TableColumn("INTERFACE", shown.map { $0.history.state?.path.interface?.name.escaped ?? "-" }),
+            TableColumn("SINCE", shown.map(\.since)),
             TableColumn("HISTORY", []),
         ]
         let widths = TableColumn.fit(columns, [.shortened, .kept, .droppable, .droppable, .droppable], width: width)
-        return (0...rows.count).map { number in
-            let marks = number > 0 ? rows[number - 1].marks : []
+        return (0...shown.count).map { number in
+            let row = number > 0 ? shown[number - 1] : nil
             var line = TableColumn.line(number, of: columns, widths) { column in
-                column == 1 ? marks.last?.colour : nil
+                column == 1 ? row?.mark?.colour : nil
             }
-            if widths.last != 0 {
-                for mark in marks.suffix(max(width - line.columns, 0)) { line.append(mark.rawValue, mark.colour) }
+            if widths.last != 0, let row {
+                for mark in row.marks.suffix(max(width - line.columns, 0)) { line.append(mark.rawValue, mark.colour) }
             }
+            line.isMarked = number > 0 && view.selection == places.lowerBound + number - 1
             return line
         }
     }

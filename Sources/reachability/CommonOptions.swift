@@ -101,6 +101,9 @@ struct CommonOptions: ParsableArguments {
         }
     }
 
+    /// Whether standard input is a list of targets.
+    func readsInput(_ texts: [String]) -> Bool { ([file].compactMap { $0 } + texts).contains(TargetFile.standardInput) }
+
     /// The texts, with those of lists instead of their names.
     private func withLists(_ texts: [String]) throws(ToolError) -> [String] {
         var all: [String] = []

@@ -16,14 +16,17 @@ struct EventLoop {
     }
 
     let runLoop: SCRunLoop
-    let keyboard = Keyboard()
+    let keyboard: Keyboard
     private let watchesReader: Bool
 
     /// `watchesReader`: for a command that prints while it runs, and is of no use without a reader.
-    init(signals: [Int32] = [], watchesReader: Bool = false) throws(ToolError) {
+    init(
+        signals: [Int32] = [], watchesReader: Bool = false, keyboard: Keyboard = Keyboard()
+    ) throws(ToolError) {
         guard let runLoop = SCRunLoopGetCurrent() else { throw ToolError(of: "run loop") }
         self.runLoop = runLoop
         self.watchesReader = watchesReader
+        self.keyboard = keyboard
         // Otherwise a line for a reader that is gone would end the process.
         Signals.take(signals + (watchesReader ? [SIGPIPE] : []), waking: runLoop)
     }
@@ -44,7 +47,7 @@ struct EventLoop {
             var descriptors = [
                 pollfd(fd: SCRunLoopGetFileDescriptor(runLoop), events: Int16(POLLIN), revents: 0),
                 pollfd(fd: watchesReader ? STDOUT_FILENO : -1, events: 0, revents: 0),
-                pollfd(fd: keyboard.isOpen ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: keyboard.isOpen ? keyboard.descriptor : -1, events: Int16(POLLIN), revents: 0),
             ]
             let count = poll(&descriptors, nfds_t(descriptors.count), deadline.map(milliseconds(until:)) ?? -1)
             if count < 0 && errno != EINTR { throw ToolError(of: "run loop", status: errno) }

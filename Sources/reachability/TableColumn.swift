@@ -16,12 +16,13 @@ struct TableColumn {
     private static let gap = 2
 
     private let cells: [String]
+    let width: Int
 
-    init(_ head: String, _ cells: [String]) {
+    /// `leastWidth`: that of cells which the table does not show now.
+    init(_ head: String, _ cells: [String], leastWidth: Int = 0) {
         self.cells = [head] + cells
+        width = self.cells.reduce(leastWidth) { max($0, $1.columns) }
     }
-
-    var width: Int { cells.map(\.columns).max() ?? 0 }
 
     /// The widths of columns that fit into a terminal. 0: the column has no place.
     static func fit(_ columns: [TableColumn], _ fits: [Fit], width: Int) -> [Int] {

@@ -15,6 +15,8 @@ struct TerminalLine {
 
     private var pieces: [(text: String, colour: Colour?)] = []
     private(set) var columns = 0
+    /// Whether it is shown in reverse video.
+    var isMarked = false
 
     init(_ text: String = "") {
         append(text)
@@ -39,12 +41,13 @@ struct TerminalLine {
     /// The text for the terminal, cut to its width.
     func text(width: Int, inColour: Bool) -> String {
         var room = width
-        return pieces.map { text, colour in
+        let line = pieces.map { text, colour in
             let text = text.prefix(columns: room)
             room -= text.columns
             guard inColour, let colour, !text.isEmpty else { return text }
             return colour.applied(to: text)
         }.joined()
+        return isMarked ? "\u{1B}[7m\(line)\u{1B}[27m" : line
     }
 }
 

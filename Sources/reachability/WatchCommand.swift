@@ -65,7 +65,8 @@ struct WatchCommand: ParsableCommand {
             let deadline = timeout?.fromNow
             let usesBoard = options.isForTerminal && exec == nil
             let signals = [SIGINT, SIGTERM, SIGCHLD] + (usesBoard ? BoardDisplay.signals : [])
-            let loop = try EventLoop(signals: signals, watchesReader: !options.quiet)
+            let keyboard = Keyboard(inputIsList: usesBoard && options.readsInput(self.targets))
+            let loop = try EventLoop(signals: signals, watchesReader: !options.quiet, keyboard: keyboard)
             let histories = targets.map(TargetHistory.init(of:))
             let display: (any StateDisplay)? =
                 usesBoard

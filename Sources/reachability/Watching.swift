@@ -32,7 +32,8 @@ struct Watching {
             case .timeout: try metrics?.write()
             case .readerGone: return nil
             case .keys(let keys):
-                if keys.contains(where: "qQ\u{3}\u{4}".contains) { return nil }
+                if keys.contains("\u{3}") || keys.contains("\u{4}") { return nil }
+                if try display?.obey(keys) == false { return nil }
             case .signals(let signals) where !signals.isDisjoint(with: [SIGINT, SIGTERM]): return nil
             case .signals(let signals):
                 if let signal = signals.intersection([SIGQUIT, SIGHUP]).first {
@@ -56,6 +57,7 @@ struct Watching {
             try show(history, state)
             if runsInitially { runner?.run(for: history.target, state, previous: nil) }
         }
+        try display?.flush()
         try metrics?.write(isFirst: true)
     }
 
@@ -77,7 +79,10 @@ struct Watching {
             isChanged = true
             changesLeft -= 1
         }
-        if isChanged { try metrics?.write() }
+        if isChanged {
+            try display?.flush()
+            try metrics?.write()
+        }
     }
 
     private func show(_ history: TargetHistory, _ state: TargetState) throws(ToolError) {

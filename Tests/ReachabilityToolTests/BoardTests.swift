@@ -56,7 +56,7 @@ struct BoardTests {
         let terminal = try Terminal(columns: 40, rows: 2)
         let watching = try await Namespace(.subnet).start(
             "watch", "192.0.2.1,192.0.2.2", "10.0.0.9", environment: ["TERM": "xterm"], output: terminal.screen)
-        #expect(try await terminal.picture().contains("(2 more:"))
+        #expect(try await terminal.picture().withoutSequences.contains("1 of 2 fails: 192.0.2.1,192.0.2.2"))
         watching.send(SIGINT)
         #expect(try await watching.end().status == 0)
         _ = try await terminal.until("\u{1B}[?1049l")
@@ -169,10 +169,94 @@ struct BoardTests {
         let lines = try await terminal.picture().withoutSequences.split(whereSeparator: \.isNewline)
         #expect(lines.count == 4)
         #expect(lines.allSatisfy { $0.count <= 20 })
-        #expect(lines[2] == "(3 more: 3-)")
+        #expect(lines[2] == "4 of 4 fail: 192.0.2")
         #expect(lines.last == "Ctrl-C: leave")
         watching.send(SIGINT)
         #expect(try await watching.end().status == 0)
+    }
+
+    /// Starts `watch` for many targets, with the terminal as its own.
+    private func start(_ targets: [String], in namespace: Namespace, on terminal: Terminal) throws -> RunningProcess {
+        let script = #"exec 3<"$1"; printf '%s\n' $2 | "$0" watch -"#
+        return try namespace.start(
+            ["setsid", "--wait", "sh", "-c", script, Tool.path, terminal.path, targets.joined(separator: " ")],
+            environment: ["TERM": "xterm"], output: terminal.screen)
+    }
+
+    @Test("Of forty targets, the one that fails is the first row, and a line names it")
+    func failingFirst() async throws {
+        let terminal = try Terminal(columns: 80, rows: 12)
+        let namespace = try await Namespace(.subnet)
+        let targets = (1...39).map { "10.0.0.\($0)" } + ["192.0.2.1"]
+        let watching = try namespace.start(
+            [Tool.path, "watch"] + targets, environment: ["TERM": "xterm"], output: terminal.screen)
+        let first = try await terminal.picture().withoutSequences.split(whereSeparator: \.isNewline)
+        #expect(first.count == 12 && first[1].hasPrefix("192.0.2.1  no route") && first[2].hasPrefix("10.0.0.1 "))
+        #expect(first[10].hasPrefix("1 of 40 fails: 192.0.2.1"))
+        try await namespace.ip("route add default via 10.0.0.1")
+        // What changed last comes next.
+        let second = try await terminal.picture(with: "none of 40 fails").withoutSequences
+        #expect(second.split(whereSeparator: \.isNewline)[1].hasPrefix("192.0.2.1  reachable"))
+        watching.send(SIGTERM)
+        #expect(try await watching.end().status == 0)
+    }
+
+    @Test("Keys scroll, filter and show the details of a target, also if the targets come from standard input")
+    func navigation() async throws {
+        let terminal = try Terminal(columns: 80, rows: 16)
+        let namespace = try await Namespace(.gateway)
+        let watching = try start((1...40).map { "192.0.2.\($0)" }, in: namespace, on: terminal)
+        #expect(try await terminal.picture().contains("/: filter, Enter: details, q or Ctrl-C: leave"))
+        try terminal.press("\u{1B}[B")
+        let selected = try await terminal.picture(with: "\u{1B}[7m")
+        #expect(selected.contains("\u{1B}[7m192.0.2.1 ") && selected.contains("(1-13 of 40)"))
+        try terminal.press("\u{1B}[6~")
+        #expect(try await terminal.picture(with: "(2-14 of 40)").contains("\u{1B}[7m192.0.2.14 "))
+        try terminal.press("\u{1B}[F")
+        #expect(try await terminal.picture(with: "(28-40 of 40)").contains("\u{1B}[7m192.0.2.40 "))
+        try terminal.press("/.27\r")
+        let filtered = try await terminal.picture(with: "(1-1 of 1)").withoutSequences
+        #expect(filtered.contains("192.0.2.27  reachable"))
+        try terminal.press("\r")
+        let details = try await terminal.picture(with: "Esc: back").withoutSequences
+        #expect(details.contains("192.0.2.27\r") && details.contains("gateway      10.0.0.1"))
+        try await namespace.ip("route delete default")
+        let after = try await terminal.picture(with: "40 of 40 fail").withoutSequences
+        #expect(after.contains("status       no route") && after.contains(#/\d  \(no route\)  Not Reachable/#))
+        try terminal.press("\u{1B}")
+        #expect(try await terminal.picture(with: "(1-1 of 1)").withoutSequences.contains("TARGET"))
+        try terminal.press("\u{1B}")
+        #expect(try await terminal.picture(with: "192.0.2.1 ").contains("192.0.2.13 "))
+        try terminal.resize(columns: 30, rows: 6)
+        let small = try await terminal.picture(with: "q or Ctrl-C: leave").withoutSequences
+        let lines = small.split(whereSeparator: \.isNewline)
+        #expect(lines.count <= 6 && lines.allSatisfy { $0.count <= 2 * 30 })
+        try terminal.press("q")
+        #expect(try await watching.end().status == 0)
+    }
+
+    @Test("A key draws only the rows on the screen, of ten thousand targets, too")
+    func manyTargets() async throws {
+        let terminal = try Terminal(columns: 80, rows: 24)
+        let namespace = try await Namespace("link set lo up")
+        let script =
+            #"seq -f 127.0.%g.1 0 255 >"$2"; for i in $(seq 40); do cat "$2"; done >"$2.all"; exec "$0" watch --file "$2.all" <"$1""#
+        var template = Array("/tmp/reachability-XXXXXX".utf8CString)
+        let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer {
+            for name in ["/hosts", "/hosts.all", ""] { remove(folder + name) }
+        }
+        let watching = try namespace.start(
+            ["setsid", "--wait", "sh", "-c", script, Tool.path, terminal.path, folder + "/hosts"],
+            environment: ["TERM": "xterm"], output: terminal.screen)
+        #expect(try await terminal.picture().utf8.count < 10_000)
+        try terminal.press("\u{1B}[F")
+        let last = try await terminal.picture(with: "(10220-10240 of 10240)")
+        #expect(last.utf8.count < 10_000)
+        try terminal.press("\u{1B}[5~")
+        #expect(try await terminal.picture(with: "(10219-10239 of 10240)").utf8.count < 10_000)
+        watching.send(SIGTERM)
+        _ = try await watching.end()
     }
 
     @Test("A line that is cut still shows the reason")

@@ -46,6 +46,11 @@ final class Terminal: Sendable {
         close(outer)
     }
 
+    func resize(columns: UInt16, rows: UInt16) throws {
+        var size: [UInt16] = [rows, columns, 0, 0]
+        try #require(ioctl(screen, UInt(TIOCSWINSZ), &size) == 0)
+    }
+
     func press(_ key: String) throws {
         try #require(write(outer, key, key.utf8.count) == key.utf8.count)
     }
@@ -60,6 +65,14 @@ final class Terminal: Sendable {
     /// The next picture of the board. Its last words say how to leave.
     func picture(_ location: SourceLocation = #_sourceLocation) async throws -> String {
         try await until("Ctrl-C: leave", location)
+    }
+
+    /// The next picture that has a text.
+    func picture(with text: String, _ location: SourceLocation = #_sourceLocation) async throws -> String {
+        while true {
+            let picture = try await picture(location)
+            if picture.contains(text) { return picture }
+        }
     }
 
     /// The output since the last call, up to and with `text`.
