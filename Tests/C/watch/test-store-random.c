@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,11 +192,33 @@ static struct watched {
     struct path_watch watch;
     bool              exists;
     uint32_t          given_oif; /* the interface; UINT32_MAX: nothing yet */
+    unsigned          group;     /* 0: plain */
+    unsigned          given_group;
+
+    struct question_memory memory;
 } watched[WATCHES];
+
+enum { GROUPS = 4 };
 
 static struct watched *watched_of(struct path_watch *watch)
 {
     return container_of(watch, struct watched, watch);
+}
+
+/* Makes the watch one of a pair, or of a socket (2), with some port. */
+static void set_group(struct watched *which, unsigned group)
+{
+    const struct question question = {
+        .destination = which->watch.key.address.address,
+        .local = { AF_INET, { 10, 0, 0, group < 3 ? 1 : 2 } },
+        .flow = { .protocol = IPPROTO_UDP, .is_socket = group == 2, .local_port = (uint16_t)(1 + draw(9)) }
+    };
+
+    which->group = group;
+    if (group == 0)
+        return;
+    which->watch.questions = (void *)which->memory.bytes;
+    questions_init(which->watch.questions, &question, 1, kSCNetworkReachabilityReasonNone);
 }
 
 static void change_watch(void)
@@ -210,6 +233,7 @@ static void change_watch(void)
     }
     *which = (struct watched){ .watch = { .can_share = draw(5) != 0, .key.address.address = draw_address() },
                                .given_oif = UINT32_MAX };
+    set_group(which, draw(GROUPS));
     if (store_add(&store, &which->watch) != 0)
         return;
     which->exists = true;
@@ -241,13 +265,14 @@ static void read_messages(void)
     message_count = 0;
 }
 
-static struct reply make_reply(const struct path_watch *watch)
+static struct reply make_reply(struct path_watch *watch)
 {
     const struct address   *address = &watch->key.address.address;
     const struct fib_route *route = look_up(address);
     struct reply            reply = { .link = BUCKET_ANY_LINK };
 
     reply.path.index = find_oif(address, route);
+    reply.path.table = watched_of(watch)->group;
     if (!watch->can_share)
         return reply;
     if (route == NULL) {
@@ -275,6 +300,7 @@ static void let_others_run(void)
 static void give(struct path_watch *watch, const struct path *path)
 {
     watched_of(watch)->given_oif = path->index;
+    watched_of(watch)->given_group = path->table;
     if (draw(40) != 0)
         return;
     let_others_run();
@@ -329,7 +355,8 @@ static bool is_right(const struct watched *which, const struct fib_route *route)
 {
     const uint32_t oif = route_oif(&which->watch.key.address.address, route);
 
-    return which->given_oif == oif || (route != NULL && which->given_oif == REDIRECT + route->oif);
+    return which->given_group == which->group &&
+           (which->given_oif == oif || (route != NULL && which->given_oif == REDIRECT + route->oif));
 }
 
 static void expect_right(unsigned world)
