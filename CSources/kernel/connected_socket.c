@@ -13,27 +13,20 @@
 
 #define MPTCP 262 /* its subflows are TCP connections */
 
-/* Reads an option that is an int. A kernel or a sandbox that does not have it: 0. */
-static int read_option(int fd, int level, int option)
-{
-    int       value = 0;
-    socklen_t length = sizeof value;
-
-    return getsockopt(fd, level, option, &value, &length) == 0 && length == sizeof value ? value : 0;
-}
-
-static int read_family(int fd, int *ret)
+/* Reads an option that is an int. A kernel that does not have it: 0. Returns 0 or an errno. */
+static int read_option(int fd, int level, int option, int *ret)
 {
     socklen_t length = sizeof *ret;
 
-    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, ret, &length) == 0 ? 0 : errno;
+    *ret = 0;
+    if (getsockopt(fd, level, option, ret, &length) == 0 || errno == ENOPROTOOPT || errno == EOPNOTSUPP)
+        return 0;
+    return errno;
 }
 
 /* 0: one that route queries do not take. */
-static uint8_t read_protocol(int fd, uint8_t family)
+static uint8_t known_protocol(int protocol, uint8_t family)
 {
-    const int protocol = read_option(fd, SOL_SOCKET, SO_PROTOCOL);
-
     switch (protocol) {
     case MPTCP:
         return IPPROTO_TCP;
@@ -52,14 +45,14 @@ static uint8_t read_protocol(int fd, uint8_t family)
 /* Before Linux 5.1, only the name of the interface can be read. */
 static int read_device(int fd, struct question *ret)
 {
-    const uint32_t index = (uint32_t)read_option(fd, SOL_SOCKET, SO_BINDTOIFINDEX);
-    socklen_t      length = sizeof ret->interface;
+    socklen_t length = sizeof ret->interface;
+    int       index, error = read_option(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &index);
 
     if (index != 0)
-        ret->scope = index;
-    else if (getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, ret->interface, &length) != 0)
-        return errno == ENOPROTOOPT ? 0 : errno;
-    return 0;
+        ret->scope = (uint32_t)index;
+    else if (error == 0 && getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, ret->interface, &length) != 0)
+        error = errno == ENOPROTOOPT ? 0 : errno;
+    return error;
 }
 
 static uint16_t port_of(const struct sockaddr_storage *address)
@@ -68,12 +61,20 @@ static uint16_t port_of(const struct sockaddr_storage *address)
 }
 
 /* An IPv4 address in an IPv6 socket is IPv4, and so is its class. */
-static uint8_t read_class(int fd, uint8_t family)
+static int read_options(int fd, struct question *ret)
 {
-    const bool is_ipv4 = family == AF_INET;
-    const int  value = read_option(fd, is_ipv4 ? IPPROTO_IP : IPPROTO_IPV6, is_ipv4 ? IP_TOS : IPV6_TCLASS);
+    const bool is_ipv4 = ret->destination.family == AF_INET;
+    int        protocol = 0, class = 0, mark = 0;
+    int        error = read_option(fd, SOL_SOCKET, SO_PROTOCOL, &protocol);
 
-    return (uint8_t)(value & FLOW_CLASS_MASK);
+    if (error == 0)
+        error = read_option(fd, is_ipv4 ? IPPROTO_IP : IPPROTO_IPV6, is_ipv4 ? IP_TOS : IPV6_TCLASS, &class);
+    if (error == 0)
+        error = read_option(fd, SOL_SOCKET, SO_MARK, &mark);
+    ret->flow.protocol = known_protocol(protocol, ret->destination.family);
+    ret->flow.traffic_class = (uint8_t)(class & FLOW_CLASS_MASK);
+    ret->mark = (uint32_t)mark;
+    return error == 0 ? read_device(fd, ret) : error;
 }
 
 static int read_addresses(int fd, struct question *ret)
@@ -107,7 +108,7 @@ int connected_socket_read(int fd, struct question *ret)
         return errno;
     if (!S_ISSOCK(status.st_mode))
         return ENOTSOCK;
-    error = read_family(fd, &family);
+    error = read_option(fd, SOL_SOCKET, SO_DOMAIN, &family);
     if (error != 0 || (family != AF_INET && family != AF_INET6))
         return error != 0 ? error : EAFNOSUPPORT;
     error = read_addresses(fd, ret);
@@ -115,8 +116,5 @@ int connected_socket_read(int fd, struct question *ret)
         return error;
     ret->flow.is_socket = true;
     ret->flow.user = status.st_uid;
-    ret->flow.protocol = read_protocol(fd, ret->destination.family);
-    ret->flow.traffic_class = read_class(fd, ret->destination.family);
-    ret->mark = (uint32_t)read_option(fd, SOL_SOCKET, SO_MARK);
-    return read_device(fd, ret);
+    return read_options(fd, ret);
 }

@@ -400,7 +400,7 @@ SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCr
  * A listening server can have a target for each of 100,000 connections: those with one local address share the queries.
  *
  * Fails: EBADF, ENOTSOCK; ENOTCONN if the socket has no other end, or listens; ENOTSUP as CreateWithOptions with a
- * protocol does; ENOMEM. Invalid: a socket of another family.
+ * protocol does; ENOMEM, or an errno of reading the socket. Invalid: a socket of another family.
  */
 SC_RETURNS_RETAINED SCNetworkReachabilityRef SC_NULLABLE SCNetworkReachabilityCreateWithSocket(
     const void *SC_NULLABLE allocator, int socket);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -191,6 +192,7 @@ static void end(void)
 static const struct kind {
     const char *name, *local, *remote, *interface;
     uint32_t    options;
+    bool        socket; /* one that is connected to `remote` */
 } kinds[] = {
     { .remote = "198.51.100.1" },
     { .remote = "2001:db8:1::1" },
@@ -200,6 +202,7 @@ static const struct kind {
     { .remote = "198.51.100.1", .interface = "a", .options = kSCNetworkReachabilityOptionNotifyPath },
     { .remote = "2001:db8:1::1", .interface = "a" },
     { .remote = "169.254.0.0" },
+    { .remote = "198.51.100.1", .socket = true },
     { .name = "localhost" },
     { .name = NAME },
 };
@@ -211,11 +214,26 @@ static const struct kind {
 static const struct kind        *kind;
 static SCNetworkReachabilityPath right; /* its path without a fault */
 
+static SCNetworkReachabilityRef make_for_socket(void)
+{
+    struct sockaddr_storage  remote = expect_sockaddr(kind->remote);
+    const int                fd = socket(remote.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    SCNetworkReachabilityRef target;
+
+    ((struct sockaddr_in *)&remote)->sin_port = htons(9);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&remote, sizeof remote), 0);
+    target = SCNetworkReachabilityCreateWithSocket(NULL, fd);
+    close(fd);
+    return target;
+}
+
 static SCNetworkReachabilityRef make(void)
 {
     SCNetworkReachabilityOptions options = kSCNetworkReachabilityOptionsInitializer;
     struct sockaddr_storage      local, remote;
 
+    if (kind->socket)
+        return make_for_socket();
     options.nodename = kind->name;
     options.interfaceName = kind->interface;
     options.options = kind->options;
