@@ -67,6 +67,9 @@ static void parse_link_message(const struct nlmsghdr *header, struct message *re
 static void parse_address_message(const struct nlmsghdr *header, struct message *ret)
 {
     const struct ifaddrmsg *info = NLMSG_DATA(header);
+    struct attribute_walk   walk = attribute_walk_message(header, sizeof *info);
+    struct attribute        attribute;
+    struct address_prefix  *prefix = &ret->address.prefix;
 
     if (!message_has(header, sizeof *info))
         return;
@@ -74,6 +77,9 @@ static void parse_address_message(const struct nlmsghdr *header, struct message 
     ret->address = (struct message_address){ .family = info->ifa_family,
                                              .index = info->ifa_index,
                                              .gone = header->nlmsg_type == RTM_DELADDR };
+    while (attribute_next(&walk, &attribute))
+        if (attribute.type == IFA_ADDRESS && attribute_address(&attribute, info->ifa_family, &prefix->address))
+            prefix->length = info->ifa_prefixlen;
 }
 
 /* The index of all links and that of new links are negative. A message about a new link has all settings. */

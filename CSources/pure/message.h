@@ -36,9 +36,10 @@ struct message_link {
 };
 
 struct message_address {
-    uint8_t  family;
-    uint32_t index; /* of the link that has the address */
-    bool     gone;
+    uint8_t               family;
+    uint32_t              index; /* of the link that has the address */
+    bool                  gone;
+    struct address_prefix prefix; /* the address and the length of its network; AF_UNSPEC: not known */
 };
 
 /* Settings of a link, or of all links, for one family. */

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 
@@ -85,6 +86,23 @@ static void note_link(struct news *news, uint32_t index)
     news->changes.again_dissolve_ipv6 = news->changes.again_dissolve_ipv6 || can_hide;
 }
 
+/* The kernel keeps an IPv6 route to a network after its end for a while, and an address of the network revives it, without
+ * a message about the route. */
+static void note_network(struct news *news, const struct message_address *address)
+{
+    struct monitor    *monitor = news->monitor;
+    const struct route route = { .family = AF_INET6,
+                                 .prefix_length = address->prefix.length,
+                                 .type = RTN_UNICAST,
+                                 .table = RT_TABLE_MAIN,
+                                 .oif = address->index,
+                                 .destination = address->prefix.address };
+
+    runloop_lock(monitor->loop);
+    (void)stale_mark_route(&monitor->store, &route);
+    runloop_unlock(monitor->loop);
+}
+
 /* With the last IPv4 address of a link, its routes vanish without a message. Before Linux 6.6, so do the routes of
  * other links that have the address as their source. */
 static void note_address(struct news *news, const struct message_address *address)
@@ -93,6 +111,8 @@ static void note_address(struct news *news, const struct message_address *addres
         note_all(news);
     else
         note_link(news, address->index);
+    if (!address->gone && address->prefix.address.family == AF_INET6)
+        note_network(news, address);
 }
 
 /* Whether this is Linux before 6.6, or not known. */

@@ -188,3 +188,36 @@ TEST_EACH(a_route_that_no_answer_names_comes_and_ends, rows)
 {
     expect_end_of_row(row, true);
 }
+
+/* ---- Routes that come back -------------------------------------------------------------------------------------- */
+
+static void await_direct(const struct watcher pair[2], bool direct)
+{
+    const double end = watcher_now() + patience_of(SECONDS + LATE);
+
+    for (unsigned i = 0; i < 2; i++)
+        while (((expect_flags_of(pair[i].target) & kSCNetworkReachabilityFlagsIsDirect) != 0) != direct) {
+            if (watcher_now() > end)
+                fail_msg("the target %u is still %s", i, direct ? "behind the default route" : "direct");
+            assert_true(SCRunLoopPerform(pair[0].loop, 0.05) >= 0);
+        }
+}
+
+/* The kernel keeps the route to a network after its end for a while. An address of the network revives it, without a
+ * message about the route. A machine that forwards packets has no other reason to look for longer routes. */
+TEST(the_route_to_a_network_that_an_address_revives)
+{
+    struct watcher pair[2];
+
+    namespace_sysctl("net.ipv6.conf.all.forwarding", "1");
+    namespace_ip("-6 route replace default via 2001:db8::1 dev a");
+    namespace_ip("neigh replace 2001:db8::1 dev a lladdr 02:00:00:00:00:01 nud reachable");
+    watcher_start(&pair[0], expect_target("2001:db8:c::11"));
+    watcher_schedule_on(&pair[1], expect_target("2001:db8:c::12"), pair[0].loop);
+    EXPECT_QUIET(&pair[0]);
+    namespace_ip("-6 address replace 2001:db8:c::2/64 dev c nodad valid_lft %d preferred_lft 1", SECONDS);
+    await_direct(pair, false);
+    EXPECT_QUIET(&pair[0]);
+    namespace_ip("-6 address replace 2001:db8:c::2/64 dev c nodad");
+    await_direct(pair, true);
+}
