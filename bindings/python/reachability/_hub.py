@@ -80,12 +80,27 @@ class Hub:
             _library.loop_wake_up(self._loop)  # this call took changes for which the leader waits
 
     def _perform(self) -> None:
-        _library.loop_perform(self._loop, 0.0)
-        while target := _library.loop_copy_next_change(self._loop, None):
-            if member := self._by_target.get(target):
+        with self._losing_nothing():
+            _library.loop_perform(self._loop, 0.0)
+            while target := _library.loop_copy_next_change(self._loop, None):
+                try:
+                    if member := self._by_target.get(target):
+                        member.may_have_news = True
+                        self._changed.append(member)
+                finally:
+                    _library.release(target)
+
+    @contextlib.contextmanager
+    def _losing_nothing(self) -> Iterator[None]:
+        """If a signal handler raises, as that of Ctrl-C does, changes that were taken may be lost: all may have news."""
+        try:
+            yield
+        except BaseException:
+            for member in list(self._by_target.values()):
                 member.may_have_news = True
                 self._changed.append(member)
-            _library.release(target)
+            _library.loop_wake_up(self._loop)
+            raise
 
     def interrupt(self, member: Member) -> None:
         """Ends the wait of a member. Any thread, task or signal handler may call this."""
@@ -99,7 +114,7 @@ class Hub:
         """Blocks the thread until the member may have news, or until the deadline on the clock time.monotonic()."""
         with self._waiting(member, threading.Event) as event:
             if event:
-                event.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+                _wait_for_event(event, deadline)
             readable = select.poll()
             readable.register(self.descriptor, select.POLLIN)
             while self._must_lead(member):
@@ -142,11 +157,20 @@ class Hub:
         return self._leader is member and not member.may_have_news
 
     def _lead(self) -> None:
-        with self._lock:
+        with self._lock, self._losing_nothing():
             self._perform()
             while self._changed:
-                if event := self._followers.pop(self._changed.popleft(), None):
+                if event := self._followers.get(self._changed[0]):
                     event.set()
+                self._followers.pop(self._changed.popleft(), None)
+
+
+def _wait_for_event(event: threading.Event, deadline: float | None) -> None:
+    while not event.is_set():
+        left = threading.TIMEOUT_MAX if deadline is None else deadline - time.monotonic()
+        if left <= 0:
+            return
+        event.wait(min(left, threading.TIMEOUT_MAX))  # more raises OverflowError
 
 
 def trio_of_this_task() -> Any:
@@ -176,6 +200,29 @@ async def _wait_readable(descriptor: int) -> None:
 # ---- The hubs of this process
 
 BLOCKING = "blocking"  # the key of the hub that threads wait for
+
+
+class _ThisThread(threading.local):
+    waits = 0
+
+
+_this_thread = _ThisThread()
+
+
+@contextlib.contextmanager
+def blocking() -> Iterator[object]:
+    """Around a wait that blocks the thread. The value is the key of its hub.
+
+    A signal handler may wait while its thread waits. The wait below it can neither lead nor follow until the handler returns,
+    and may have the lock of its hub. So the handler's wait has another hub.
+    """
+    before = _this_thread.waits
+    _this_thread.waits = before + 1
+    try:
+        yield (BLOCKING, before) if before else BLOCKING
+    finally:
+        _this_thread.waits = before
+
 
 _lock = threading.RLock()
 _hubs: dict[object, Hub] = {}

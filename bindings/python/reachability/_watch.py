@@ -30,11 +30,16 @@ class _Place:
         self.member = member
         self.hub = _hub.join(member, key)
 
-    def move(self, key: object) -> None:
-        """To the hub with this key. The target is scheduled all the time, so that the look-up of its name goes on."""
+    def move(self, key: object, lock: threading.RLock) -> None:
+        """To the hub with this key. The target is scheduled all the time, so that the look-up of its name goes on.
+
+        Who calls the hub from another thread has the lock meanwhile: leaving the hub may release it.
+        """
         before = self.hub
         if before.key != key:
-            self.hub = _hub.join(self.member, key)
+            after = _hub.join(self.member, key)
+            with lock:
+                self.hub = after
             self.member.may_have_news = True
             _hub.leave(self.member, before)
 
@@ -75,7 +80,7 @@ class BaseWatch(Generic[Value]):
     def fileno(self) -> int:
         """The descriptor that is readable when next_change() has something to do. Do not read from it or close it."""
         with self._iterating():
-            self._place.move(self._member)
+            self._place.move(self._member, self._lock)
             return self._place.hub.descriptor
 
     def next_change(self) -> Value | None:
@@ -115,12 +120,13 @@ class BaseWatch(Generic[Value]):
         if not self._begin_iterating():
             return None
         try:
-            self._move(_hub.BLOCKING)
-            while (value := self._next_value()) is None and not self._is_closed:
-                if deadline is not None and time.monotonic() >= deadline:
-                    break
-                self._place.hub.wait(self._member, deadline)
-            return value
+            with _hub.blocking() as key:
+                self._move(key)
+                while (value := self._next_value()) is None and not self._is_closed:
+                    if deadline is not None and time.monotonic() >= deadline:
+                        break
+                    self._place.hub.wait(self._member, deadline)
+                return value
         finally:
             self._end_iterating()
 
@@ -142,15 +148,19 @@ class BaseWatch(Generic[Value]):
 
     def _move(self, key: object) -> None:
         if self._place.hub.key is not self._member:  # otherwise an event loop waits for the descriptor of fileno()
-            self._place.move(key)
+            self._place.move(key, self._lock)
 
     # ---- Closing
 
     def close(self) -> None:
         """Ends the watch and its iteration. Any thread may call this, and any number of times."""
+        if self._process != os.getpid():  # a thread of the parent may have had the lock
+            self._is_closed = True
+            self._finalizer()
+            return
         with self._lock:
             self._is_closed = True
-            if self._users > 0 and self._process == os.getpid():
+            if self._users > 0:
                 self._place.hub.interrupt(self._member)  # ends the wait of a thread or task, which then closes
                 return
         self._finalizer()
@@ -169,10 +179,14 @@ class BaseWatch(Generic[Value]):
     ) -> None:
         self.close()
 
-    def _begin(self) -> bool:
-        """Returns False if the watch is closed. Otherwise, close() leaves the closing to _end()."""
+    def _refuse_in_child(self) -> None:
+        """Before it takes the lock, which a thread of the parent may have had."""
         if self._process != os.getpid():
             raise _library.ReachabilityError(errno.ECHILD, "the watch was made before fork(2), in the parent process")
+
+    def _begin(self) -> bool:
+        """Returns False if the watch is closed. Otherwise, close() leaves the closing to _end()."""
+        self._refuse_in_child()
         with self._lock:
             self._users += not self._is_closed
             return not self._is_closed
@@ -204,6 +218,7 @@ class BaseWatch(Generic[Value]):
 
     def _begin_iterating(self) -> bool:
         """Returns False if the watch is closed."""
+        self._refuse_in_child()
         with self._lock:
             if self._is_iterating:
                 raise RuntimeError("another thread or task uses this watch")

@@ -9,13 +9,14 @@ import gc
 import os
 import resource
 import selectors
+import signal
 import threading
 import time
 from typing import Any, Awaitable, Callable, Iterator
 
 import pytest
 
-from reachability import Watch, watch
+from reachability import Path, Watch, _hub, _library, wait_until_reachable, watch
 
 Route = Callable[[str], None]
 Run = Callable[[Callable[[], Awaitable[None]]], None]
@@ -145,6 +146,132 @@ def test_call_that_takes_the_changes_of_the_leader_wakes_it(route: Route) -> Non
         assert selector.select(PATIENCE)
     hub._leader = None
     assert not next(leads).is_reachable
+
+
+def test_follower_may_wait_without_a_limit(route: Route) -> None:
+    first = watch("10.0.0.1")
+    assert next(first).is_reachable
+    leads = start(lambda: list(first))
+    until_so_many_wait(1, first)
+    route("del")
+    seen: list[Path | None] = []
+    follows = start(lambda: seen.append(wait_until_reachable("192.0.2.2")))
+    while follows.is_alive() and not first._place.hub._followers:
+        pass
+    route("add")
+    follows.join(PATIENCE)
+    assert seen and seen[0]
+    first.close()
+    leads.join(PATIENCE)
+
+
+def test_exception_of_a_signal_handler_in_the_leader_loses_no_change(
+    route: Route, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watches = [watch("10.0.0.1"), watch("10.0.0.3"), watch("192.0.2.3")]  # only the last one needs the default route
+    assert all(next(paths).is_reachable for paths in watches)
+
+    def lead() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            next(watches[0])
+
+    leads = start(lead)
+    until_so_many_wait(1, watches[0])
+    unchanged = start(lambda: list(watches[1]))
+    until_so_many_wait(2, watches[0])
+    seen: list[bool] = []
+    follows = start(functools.partial(append_next, watches[2], seen))
+    until_so_many_wait(3, watches[0])
+    release = _library.release
+
+    hub = watches[0]._place.hub
+
+    def interrupted(target: int) -> None:  # after it has taken the change, and before it wakes anybody
+        monkeypatch.setattr(_library, "release", release)
+        release(target)
+        with selectors.DefaultSelector() as selector:  # nothing else may make the next leader look
+            selector.register(hub.descriptor, selectors.EVENT_READ)
+            while selector.select(0.2):
+                _library.loop_perform(hub._loop, 0.0)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_library, "release", interrupted)
+    route("del")
+    leads.join(PATIENCE)
+    follows.join(PATIENCE)
+    try:
+        assert seen == [False]
+    finally:
+        for paths in watches:
+            paths.close()
+        unchanged.join(PATIENCE)
+
+
+def test_signal_handler_may_wait_while_its_thread_leads(route: Route) -> None:
+    first, second = watch("192.0.2.1"), watch("192.0.2.2")
+    assert next(first).is_reachable and next(second).is_reachable
+    seen: list[Path | None] = []
+
+    def change() -> None:
+        hub = second._place.hub
+        while hub._leader is not second._member and second._member not in hub._followers:
+            hub = second._place.hub
+        route("del")
+
+    def handle(*_: object) -> None:
+        changes = start(change)
+        begin = time.monotonic()
+        seen.append(second.wait(PATIENCE))
+        assert time.monotonic() - begin < PATIENCE / 2  # the change ended it, not the timeout
+        changes.join(PATIENCE)
+
+    def interrupt() -> None:
+        until_so_many_wait(1, first)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
+
+    before = signal.signal(signal.SIGALRM, handle)
+    try:
+        interrupts = start(interrupt)
+        assert not next(first).is_reachable
+        interrupts.join(PATIENCE)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert len(seen) == 1 and seen[0] and not seen[0].is_reachable
+
+
+def test_close_during_the_move_to_another_hub_calls_no_released_hub(
+    route: Route, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = watch("192.0.2.1")
+    joined, closes, left = threading.Event(), threading.Event(), threading.Event()
+    released: list[bool] = []
+    join, leave, interrupt = _hub.join, _hub.leave, _hub.Hub.interrupt
+
+    def slow_join(member: _hub.Member, key: object) -> _hub.Hub:
+        hub = join(member, key)
+        joined.set()
+        assert closes.wait(PATIENCE)
+        return hub
+
+    def told_leave(member: _hub.Member, hub: _hub.Hub) -> None:
+        leave(member, hub)
+        left.set()
+
+    def slow_interrupt(hub: _hub.Hub, member: _hub.Member) -> None:
+        closes.set()
+        left.wait(0.2)  # the other thread may leave this hub now, if it can
+        released.append(hub.is_released)
+        if not hub.is_released:
+            interrupt(hub, member)
+
+    monkeypatch.setattr(_hub, "join", slow_join)
+    monkeypatch.setattr(_hub, "leave", told_leave)
+    monkeypatch.setattr(_hub.Hub, "interrupt", slow_interrupt)
+    moves = start(paths.fileno)
+    assert joined.wait(PATIENCE)
+    paths.close()
+    moves.join(PATIENCE)
+    assert released == [False]
 
 
 def test_busy_event_loop_does_not_delay_a_thread(route: Route) -> None:

@@ -190,6 +190,36 @@ def test_child_after_fork_can_close_and_make_watches(route: Route) -> None:
         assert next(paths).is_reachable
 
 
+def test_child_after_fork_waits_for_no_lock_of_the_parent(route: Route) -> None:
+    paths = watch("192.0.2.1")
+    locked, forked = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with paths._lock:
+            locked.set()
+            forked.wait(PATIENCE)
+
+    holds = threading.Thread(target=hold)
+    holds.start()
+    assert locked.wait(PATIENCE)
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.alarm(PATIENCE // 6)  # ends a child that waits
+            with pytest.raises(ReachabilityError):
+                paths.next_change()
+            with pytest.raises(ReachabilityError):
+                paths.path
+            paths.close()
+            os._exit(0)
+        except BaseException:
+            os._exit(2)
+    forked.set()
+    holds.join(PATIENCE)
+    assert os.waitpid(child, 0)[1] == 0
+    assert next(paths).is_reachable
+
+
 def test_failure_to_watch_raises_and_leaves_nothing() -> None:
     with pytest.raises(ReachabilityError):
         Watch("")
