@@ -64,13 +64,17 @@ static uint16_t port_of(const struct sockaddr_storage *address)
 static int read_options(int fd, struct question *ret)
 {
     const bool is_ipv4 = ret->destination.family == AF_INET;
-    int        protocol = 0, class = 0, mark = 0;
+    int        protocol = 0, class = 0, mark = 0, type = 0;
     int        error = read_option(fd, SOL_SOCKET, SO_PROTOCOL, &protocol);
 
     if (error == 0)
         error = read_option(fd, is_ipv4 ? IPPROTO_IP : IPPROTO_IPV6, is_ipv4 ? IP_TOS : IPV6_TCLASS, &class);
     if (error == 0)
         error = read_option(fd, SOL_SOCKET, SO_MARK, &mark);
+    if (error == 0)
+        error = read_option(fd, SOL_SOCKET, SO_TYPE, &type);
+    if (type == SOCK_RAW) /* its addresses have the protocol in place of the port */
+        ret->flow.local_port = ret->flow.remote_port = 0;
     ret->flow.protocol = known_protocol(protocol, ret->destination.family);
     ret->flow.traffic_class = (uint8_t)(class & FLOW_CLASS_MASK);
     ret->mark = (uint32_t)mark;

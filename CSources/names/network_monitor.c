@@ -139,7 +139,7 @@ static void hold_gateways(struct gateways *gateways, const struct path paths[NET
 {
     for (size_t i = 0; i < NETWORK_FAMILIES; i++)
         if (paths[i].gateway.family == AF_INET6)
-            gateways_hold(gateways, paths[i].index, &paths[i].gateway);
+            gateways_hold(gateways, paths[i].index, &paths[i].gateway, false);
 }
 
 static int evaluate_network(struct path_watch *watch, struct rtnetlink *rtnetlink, struct netns *netns,

@@ -268,8 +268,9 @@ int address_path_try_other_legs(struct route_query *query, struct path *path)
     struct path       other;
     int               error;
 
-    /* With both ports, the kernel's choice of the leg is known. */
-    if ((!link_is_the_reason(path) && !is_tunnel) || query->request.oif != 0 || query->request.flow.local_port != 0)
+    /* With both ports, the kernel's choice of the leg is known. Without a protocol the query has none. */
+    if ((!link_is_the_reason(path) && !is_tunnel) || query->request.oif != 0 ||
+        (query->request.flow.protocol != 0 && query->request.flow.local_port != 0))
         return 0;
     error = route_query_match(query, &route);
     if (error != 0 || route.legs == NULL)

@@ -221,6 +221,7 @@ struct search {
     uint8_t                      length;
     const struct question_group *group; /* NULL: any */
     struct entry                *found;
+    size_t                       count; /* of entries with the prefix, for any group */
 };
 
 static bool is_in_group(const struct entry *entry, const struct question_group *group)
@@ -233,19 +234,35 @@ static void compare_length(void *info, struct address_entry *first)
     struct search *search = info;
     struct entry  *entry = container_of(first, struct entry_key, address)->entry;
 
-    if (entry->length == search->length && is_in_group(entry, search->group))
+    if (entry->length != search->length)
+        return;
+    search->count++;
+    if (is_in_group(entry, search->group))
         search->found = entry;
 }
 
-struct entry *entry_find(const struct store *store, const struct question_group *group,
-                         const struct address_prefix *prefix)
+static struct search find(const struct store *store, const struct question_group *group,
+                          const struct address_prefix *prefix)
 {
     struct search               search = { .length = prefix->length, .group = group };
     const struct address_prefix first = { prefix->address, (uint8_t)(8 * address_length(&prefix->address)) };
 
     if (store->lengths[prefix->address.family == AF_INET6][prefix->length] > 0)
         address_tree_visit(&store->routes, &first, compare_length, &search);
-    return search.found;
+    return search;
+}
+
+struct entry *entry_find(const struct store *store, const struct question_group *group,
+                         const struct address_prefix *prefix)
+{
+    return find(store, group, prefix).found;
+}
+
+/* A search visits the entries of all groups, so there may not be one for each of many local addresses. Plain watches
+ * are one group, which always has room. */
+static bool has_room(const struct store *store, const struct question_group *group, const struct address_prefix *prefix)
+{
+    return group->local.family == AF_UNSPEC || find(store, group, prefix).count < ENTRY_GROUPS;
 }
 
 bool entry_exists(const struct store *store, const struct address_prefix *prefix)
@@ -265,6 +282,8 @@ static void remove_route(struct store *store, struct entry *entry)
 bool entry_set_route(struct store *store, struct entry *entry, const struct question_group *group,
                      const struct address_prefix *prefix)
 {
+    if (entry->length == ENTRY_OWN && !has_room(store, group, prefix))
+        return false;
     if (entry->route == NULL)
         entry->route = calloc(1, sizeof *entry->route);
     if (entry->route == NULL)

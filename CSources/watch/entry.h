@@ -9,6 +9,8 @@
 #include "watch/gateways.h"
 #include "watch/watch.h"
 
+#define ENTRY_GROUPS 32 /* entries of one route: the watches of other groups have own ones */
+
 #define ENTRY_OWN UINT8_MAX /* longer than all: a route moves none of the members */
 
 /* The addresses on which an answer depends, besides the prefix of its route. */
@@ -95,7 +97,8 @@ struct entry *entry_find(const struct store *store, const struct question_group 
 /* Whether any group has an entry of the route to a prefix. */
 bool entry_exists(const struct store *store, const struct address_prefix *prefix);
 
-/* Makes the entry that of a route. False: no memory; it is as before. */
+/* Makes the entry that of a route. False: no memory, or an own entry would be that of one group too many; it is as
+ * before. */
 bool entry_set_route(struct store *store, struct entry *entry, const struct question_group *group,
                      const struct address_prefix *prefix);
 

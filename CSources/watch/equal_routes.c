@@ -101,15 +101,22 @@ void equal_routes_note(struct equal_routes *routes, const struct route *route)
         add_route(routes, route);
 }
 
-static bool has_choice(const struct equal_routes *routes, const struct equal_route *item)
+/* Whether there is another route that is equal. The legs of one route are none. */
+static bool has_equal(const struct equal_routes *routes, const struct equal_route *item)
 {
     for (unsigned i = 0; i < routes->count; i++) {
         const struct equal_route *other = &routes->items[i];
 
-        if (other != item && other->table == item->table && other->metric == item->metric)
+        if (other != item && other->table == item->table && other->metric == item->metric &&
+            !(other->is_leg && item->is_leg))
             return true;
     }
-    return item->is_leg;
+    return false;
+}
+
+static bool has_choice(const struct equal_routes *routes, const struct equal_route *item)
+{
+    return item->is_leg || has_equal(routes, item);
 }
 
 bool equal_routes_are_possible(const struct equal_routes *routes, uint32_t index, const struct address *gateway)
@@ -128,5 +135,6 @@ void equal_routes_hold(const struct equal_routes *routes, struct gateways *gatew
 {
     for (unsigned i = 0; i < routes->count; i++)
         if (has_choice(routes, &routes->items[i]))
-            gateways_hold(gateways, routes->items[i].index, &routes->items[i].gateway);
+            gateways_hold(gateways, routes->items[i].index, &routes->items[i].gateway,
+                          has_equal(routes, &routes->items[i]));
 }

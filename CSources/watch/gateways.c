@@ -74,7 +74,7 @@ static unsigned add(struct gateways *gateways, uint32_t index, const struct addr
         gateways->states[place].state = GATEWAY_NONE;
     }
     gateways->items[place] = (struct route_filter_gateway){ .address = *address, .index = index };
-    gateways->states[place].held = false;
+    gateways->states[place].held = gateways->states[place].ranked = false;
     set_state(gateways, place, GATEWAY_UNREAD);
     return place;
 }
@@ -94,13 +94,14 @@ unsigned gateways_add(struct gateways *gateways, const struct path *path)
     return place;
 }
 
-void gateways_hold(struct gateways *gateways, uint32_t index, const struct address *address)
+void gateways_hold(struct gateways *gateways, uint32_t index, const struct address *address, bool ranked)
 {
     const unsigned place = add(gateways, index, address);
 
     if (place == GATEWAYS_NOWHERE)
         return;
     gateways->states[place].held = gateways->states[place].used = true;
+    gateways->states[place].ranked = gateways->states[place].ranked || ranked;
     update_filter(gateways, place);
 }
 
@@ -108,7 +109,7 @@ void gateways_age(struct gateways *gateways, uint32_t index)
 {
     for (unsigned i = 0; i < gateways->count; i++)
         if (index == 0 || gateways->items[i].index == index) {
-            gateways->states[i].held = false;
+            gateways->states[i].held = gateways->states[i].ranked = false;
             update_filter(gateways, i);
         }
 }
@@ -155,6 +156,21 @@ static enum gateways_effect find_effect_ipv6(const struct gateways *gateways, un
     return gateway->state == GATEWAY_UNREAD || had_failed != fails ? GATEWAYS_ANY_ROUTE : GATEWAYS_NOTHING;
 }
 
+/* Entries for neighbours change between these two all the time. */
+static enum gateway_state rank(const struct gateway *gateway, enum gateway_state state)
+{
+    return state == GATEWAY_REACHABLE && !gateway->ranked ? GATEWAY_VALID : state;
+}
+
+static enum gateways_effect find_effect_ipv4(const struct gateways *gateways, unsigned place, enum gateway_state now)
+{
+    const struct gateway *gateway = &gateways->states[place];
+
+    if (!gateways->items[place].every || rank(gateway, gateway->state) == rank(gateway, now))
+        return GATEWAYS_NOTHING;
+    return GATEWAYS_OTHER_ROUTE;
+}
+
 enum gateways_effect gateways_update(struct gateways *gateways, const struct message_neighbour *neighbour)
 {
     const unsigned           place = find_gateway(gateways, neighbour->index, &neighbour->address);
@@ -167,8 +183,7 @@ enum gateways_effect gateways_update(struct gateways *gateways, const struct mes
     if (neighbour->address.family == AF_INET6)
         effect = find_effect_ipv6(gateways, place, now);
     else
-        effect = gateways->items[place].every && gateways->states[place].state != now ? GATEWAYS_OTHER_ROUTE
-                                                                                      : GATEWAYS_NOTHING;
+        effect = find_effect_ipv4(gateways, place, now);
     set_state(gateways, place, now);
     gateways->version += gateways->edits != edits; /* paths are evaluated anyway: the filter may as well pass less */
     return effect;

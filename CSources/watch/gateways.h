@@ -26,8 +26,9 @@ enum gateway_state {
 
 struct gateway {
     enum gateway_state state;
-    bool               used; /* a path has had it since it failed: the kernel has tried it again */
-    bool               held; /* also if no entry has it: see gateways_hold */
+    bool               used;   /* a path has had it since it failed: the kernel has tried it again */
+    bool               held;   /* also if no entry has it: see gateways_hold */
+    bool               ranked; /* it also matters whether it has responded a short time ago */
 };
 
 struct gateways {
@@ -46,8 +47,9 @@ struct gateways {
 unsigned gateways_add(struct gateways *gateways, const struct path *path);
 
 /* Adds a gateway that is not that of an entry's path: of another route that the kernel can choose, or of other paths of
- * a watch. It stays until gateways_age. Under the loop's lock. */
-void gateways_hold(struct gateways *gateways, uint32_t index, const struct address *address);
+ * a watch. It stays until gateways_age. Under the loop's lock. `ranked`: of equal IPv4 routes, the kernel prefers the
+ * one whose gateway has responded a short time ago. Of legs, it only avoids those whose gateway does not respond. */
+void gateways_hold(struct gateways *gateways, uint32_t index, const struct address *address, bool ranked);
 
 /* The paths over a link are stale. 0: all paths are. */
 void gateways_age(struct gateways *gateways, uint32_t index);

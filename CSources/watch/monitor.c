@@ -86,8 +86,8 @@ static void note_link(struct news *news, uint32_t index)
     news->changes.again_dissolve_ipv6 = news->changes.again_dissolve_ipv6 || can_hide;
 }
 
-/* The kernel keeps an IPv6 route to a network after its end for a while, and an address of the network revives it, without
- * a message about the route. */
+/* The kernel keeps an IPv6 route to a network after its end for a while, and an address of the network revives it,
+ * without a message about the route. */
 static void note_network(struct news *news, const struct message_address *address)
 {
     struct monitor    *monitor = news->monitor;
@@ -198,6 +198,7 @@ static void note_message(void *info, const struct message *message)
         note_address(news, &message->address);
         break;
     case MESSAGE_NEXTHOP:
+        news->monitor->equal_routes.known = false; /* a route by a nexthop's number sends no message of its own */
         note_all(news);
         break;
     case MESSAGE_PREFIX:

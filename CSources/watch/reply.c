@@ -44,7 +44,7 @@ static void hold_legs(struct monitor *monitor, const struct route *route)
     while (route_next_leg(&copy, &leg)) {
         runloop_lock(monitor->loop);
         if (leg.has_gateway)
-            gateways_hold(&monitor->gateways, leg.oif, &leg.gateway);
+            gateways_hold(&monitor->gateways, leg.oif, &leg.gateway, false);
         runloop_unlock(monitor->loop);
     }
 }

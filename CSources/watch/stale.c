@@ -163,6 +163,16 @@ static bool is_direct(const struct entry *entry)
     return entry->length != ENTRY_OWN && entry_is_valid(entry) && entry->route->path.gateway.family == AF_UNSPEC;
 }
 
+/* A neighbour on the link responds all the time: it makes only answers with a gateway stale. */
+static void visit_redirected(void *info, struct address_entry *address)
+{
+    struct visit *visit = info;
+    struct entry *entry = container_of(address, struct entry_key, address)->entry;
+
+    if (entry != NULL && (entry->gateway != 0 || !entry_is_valid(entry)))
+        mark(visit, entry);
+}
+
 /* The watch leaves those that have the path of the route. Only a query for itself shows whether it comes back. */
 static void visit_neighbour(void *info, struct address_entry *address)
 {
@@ -183,7 +193,7 @@ bool stale_mark_neighbour(struct store *store, const struct address *address)
     struct list *node;
 
     list_init(&visit.found);
-    address_tree_visit(&store->addresses, &visit.prefix, visit_key, &visit);
+    address_tree_visit(&store->addresses, &visit.prefix, visit_redirected, &visit);
     address_tree_visit(&store->members, &visit.prefix, visit_neighbour, &visit);
     while ((node = list_pop(&visit.found)) != NULL) { /* the address moves to another tree */
         struct path_watch *watch = container_of(node, struct path_watch, node);

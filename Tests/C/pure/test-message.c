@@ -571,7 +571,7 @@ TEST(kinds_follow_from_types)
 
 TEST(a_message_about_an_address_names_its_link)
 {
-    struct ifaddrmsg info = { .ifa_family = AF_INET6, .ifa_index = 5 };
+    struct ifaddrmsg info = { .ifa_family = AF_INET6, .ifa_index = 5, .ifa_prefixlen = 64 };
     struct bytes     bytes;
     struct message   message;
 

@@ -146,6 +146,31 @@ TEST(the_entry_of_a_route_depends_on_the_other_end_of_a_tunnel)
     drop(&watch);
 }
 
+/* A proxy can have a local address for each connection: a search would visit the entries of all. */
+TEST(pairs_of_one_local_address_too_many_keep_their_own_entries)
+{
+    enum { COUNT = ENTRY_GROUPS + 2 };
+    static struct path_watch watches[COUNT];
+    const struct reply       reply = { .kind = REPLY_ROUTE, .prefix = { make("198.51.100.0"), 24 }, .link = 2 };
+
+    for (int i = 0; i < COUNT; i++) {
+        struct question question = { .destination = make("198.51.100.7"), .local = make("10.0.0.1") };
+
+        question.local.bytes[3] = (uint8_t)i;
+        watches[i] = (struct path_watch){
+            .can_share = true, .questions = questions_create(&question, 1, kSCNetworkReachabilityReasonNone)
+        };
+        assert_non_null(watches[i].questions);
+        assert_int_equal(store_add(&store, &watches[i]), 0);
+        assert_ptr_equal(store_begin(&store), &watches[i]);
+        assert_int_equal(store_answer(&store, &reply), 0);
+        store_end(&store, false);
+        assert_int_equal(entry_of(&watches[i])->length, i < ENTRY_GROUPS ? 24 : ENTRY_OWN);
+    }
+    for (int i = 0; i < COUNT; i++)
+        drop(&watches[i]);
+}
+
 /* ---- The filter ------------------------------------------------------------------------------------------------- */
 
 static size_t cover(void)

@@ -97,18 +97,18 @@ TEST(a_gateway_is_added_once_and_ipv4_only_if_it_is_held)
     assert_int_equal(add("192.0.2.1", 3, NUD_REACHABLE), GATEWAYS_NOWHERE);
     assert_int_equal(gateways.count, 1);
     assert_int_equal(gateways.version, 1);
-    gateways_hold(&gateways, 3, &ipv4);
+    gateways_hold(&gateways, 3, &ipv4, true);
     assert_int_equal(add("192.0.2.1", 3, NUD_REACHABLE), 1);
     add("fe80::1", 4, NUD_REACHABLE);
     assert_int_equal(gateways.count, 3);
 }
 
 /* IPv4 prefers the gateway that has responded a short time ago, then one that has responded. */
-TEST(each_state_of_a_held_ipv4_gateway_counts)
+TEST(each_state_of_a_held_ipv4_gateway_of_equal_routes_counts)
 {
     const struct address ipv4 = make("192.0.2.1");
 
-    gateways_hold(&gateways, 3, &ipv4);
+    gateways_hold(&gateways, 3, &ipv4, true);
     gateways_set(&gateways, 0, NUD_REACHABLE);
     assert_true(gateways.items[0].every);
     assert_int_equal(update("192.0.2.1", 3, NUD_REACHABLE), GATEWAYS_NOTHING);
@@ -119,6 +119,21 @@ TEST(each_state_of_a_held_ipv4_gateway_counts)
     gateways_age(&gateways, 3);
     assert_false(gateways.items[0].every); /* the kernel has no choice any more */
     assert_int_equal(update("192.0.2.1", 3, NUD_FAILED), GATEWAYS_NOTHING);
+}
+
+/* The kernel only avoids a leg whose gateway does not respond. Entries turn from REACHABLE to STALE all the time. */
+TEST(of_a_gateway_of_a_leg_it_counts_only_whether_it_responds)
+{
+    const struct address ipv4 = make("192.0.2.1");
+
+    gateways_hold(&gateways, 3, &ipv4, false);
+    gateways_set(&gateways, 0, NUD_REACHABLE);
+    assert_int_equal(update("192.0.2.1", 3, NUD_STALE), GATEWAYS_NOTHING);
+    assert_int_equal(update("192.0.2.1", 3, NUD_REACHABLE), GATEWAYS_NOTHING);
+    assert_int_equal(update("192.0.2.1", 3, NUD_FAILED), GATEWAYS_OTHER_ROUTE);
+    assert_int_equal(update("192.0.2.1", 3, NUD_REACHABLE), GATEWAYS_OTHER_ROUTE);
+    gateways_hold(&gateways, 3, &ipv4, true); /* an equal route has come, too */
+    assert_int_equal(update("192.0.2.1", 3, NUD_STALE), GATEWAYS_OTHER_ROUTE);
 }
 
 static void fill(void)
@@ -154,7 +169,7 @@ TEST(a_held_gateway_keeps_its_place_until_its_link_changes)
     const struct address held = make("fe80::1");
 
     fill();
-    gateways_hold(&gateways, 3, &held);
+    gateways_hold(&gateways, 3, &held, false);
     users[2] = 0;
     assert_int_equal(add("fe80::2", 7, NUD_REACHABLE), GATEWAYS_NOWHERE);
     gateways_age(&gateways, 4);
