@@ -14,6 +14,7 @@ pub struct Error {
     detail: &'static str,
 }
 
+const ECHILD: c_int = 10; // on each architecture
 const INVALID: c_int = 1002; // kSCStatusInvalidArgument
 
 /// The result of a call of this crate.
@@ -21,6 +22,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     pub(crate) const INVALID_ARGUMENT: Error = Error { code: INVALID, detail: "a name has a NUL" };
+    pub(crate) const IN_CHILD: Error =
+        Error { code: ECHILD, detail: "the watch was made before fork(2), in the parent process" };
 
     /// The error of the call that this thread made last. A safe function cannot change its thread between the two calls.
     pub(crate) fn of_last_call() -> Error {

@@ -16,7 +16,8 @@ use crate::target::RawTarget;
 /// while the task is busy, it gets only the newest path. The stream never ends.
 ///
 /// It has the shape of `futures::Stream`, and works with any executor: the library's thread wakes the task. This one
-/// thread serves all streams.
+/// thread serves all streams. After `fork`, the child has no such thread: there a stream of the parent returns the error
+/// `ECHILD`.
 pub struct Paths(Subscription);
 
 impl Paths {

@@ -3,6 +3,7 @@
 
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::process;
 use std::ptr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -72,6 +73,7 @@ pub(crate) struct Subscription {
     pub target: RawTarget,
     pub shared: Arc<Shared>,
     last: Option<Path>,
+    process: u32,
 }
 
 impl Subscription {
@@ -100,12 +102,13 @@ impl Subscription {
         if unsafe { sys::SCNetworkReachabilitySetScheduler(target.0, &scheduler) } == 0 {
             return Err(Error::of_last_call());
         }
-        Ok(Subscription { target, shared, last: None })
+        Ok(Subscription { target, shared, last: None, process: process::id() })
     }
 
     /// The newest path, if it differs from the last one that this returned. Without one, the waker is kept for the next
     /// change.
     pub fn next_change(&mut self, waker: Option<&Waker>) -> Result<Option<Path>> {
+        self.refuse_in_child()?;
         loop {
             {
                 let mut state = self.shared.lock();
@@ -120,6 +123,15 @@ impl Subscription {
                 self.last = Some(path.clone());
                 return Ok(Some(path));
             }
+        }
+    }
+
+    /// After fork(2) the library's thread is only in the parent: a child would wait for ever. It may have had the lock.
+    pub fn refuse_in_child(&self) -> Result<()> {
+        if self.process == process::id() {
+            Ok(())
+        } else {
+            Err(Error::IN_CHILD)
         }
     }
 

@@ -15,7 +15,8 @@ use crate::target::RawTarget;
 /// come while the program is busy, it gets only the newest path. The iteration blocks. It ends after an error, and when a
 /// [`StopHandle`] stops it.
 ///
-/// The library's one thread serves all watches: their number costs no descriptors.
+/// The library's one thread serves all watches: their number costs no descriptors. After `fork`, the child has no such
+/// thread: there a watch of the parent returns the error `ECHILD`.
 pub struct Watch {
     subscription: Subscription,
     has_ended: bool,
@@ -81,6 +82,7 @@ impl Watch {
 
     /// No end: without limit.
     pub(crate) fn wait_until(&mut self, end: Option<Instant>) -> Result<Option<Path>> {
+        self.subscription.refuse_in_child()?;
         while !self.subscription.shared.is_stopped() {
             let path = self.next_change()?;
             if path.is_some() || !self.subscription.wait(end) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-use common::{enter_namespace, ip, ADD, DELETE};
+use common::{enter_namespace, holds_in_child, ip, ADD, DELETE};
 use reachability::{Paths, Reason, Target};
 
 struct Unpark(Thread);
@@ -112,4 +112,13 @@ fn task_waits_until_the_host_is_reachable() {
     assert!(block_on(target.wait_until_reachable_async()).unwrap().is_reachable());
     assert!(block_on(target.check_async()).unwrap().is_reachable());
     assert_ne!(block_on(Target::host("localhost").check_async()).unwrap().reason, Reason::NamePending);
+}
+
+#[test]
+fn stream_of_the_parent_is_refused_in_a_child() {
+    const ECHILD: i32 = 10;
+    let _namespace = enter_namespace();
+    let mut paths = Target::host("192.0.2.1").stream().unwrap();
+    block_on(next(&mut paths));
+    assert!(holds_in_child(|| block_on(paths.next()).unwrap().unwrap_err().raw_os_error() == Some(ECHILD)));
 }

@@ -8,7 +8,7 @@ use std::os::unix::io::{AsRawFd, RawFd};
 use std::thread;
 use std::time::Duration;
 
-use common::{enter_namespace, ip, ADD, DELETE};
+use common::{enter_namespace, holds_in_child, ip, ADD, DELETE};
 use reachability::{Flags, InterfaceType, Reason, Target, Watch};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -74,6 +74,20 @@ fn watch_moves_to_another_thread() {
         }
     });
     assert_eq!(thread.join().unwrap().addresses(), ["192.0.2.1".parse::<std::net::IpAddr>().unwrap()]);
+}
+
+#[test]
+fn watch_of_the_parent_is_refused_in_a_child() {
+    const ECHILD: i32 = 10;
+    let _namespace = enter_namespace();
+    let mut watch = Target::host("192.0.2.1").watch().unwrap();
+    assert!(!next(&mut watch).is_reachable());
+    assert!(holds_in_child(|| {
+        let errors = [watch.next_change().unwrap_err(), watch.wait(PATIENCE).unwrap_err(), watch.next().unwrap().unwrap_err()];
+        errors.iter().all(|error| error.raw_os_error() == Some(ECHILD)) && watch.next().is_none()
+    }));
+    ip(ADD);
+    assert!(next(&mut watch).is_reachable());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 #![allow(dead_code)]
 
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +14,25 @@ static NAMESPACE: Mutex<()> = Mutex::new(());
 
 pub fn ip(arguments: &str) {
     assert!(Command::new("ip").args(arguments.split(' ')).status().expect("ip runs").success(), "ip {arguments}");
+}
+
+/// Runs a check in a child of fork(2). Returns whether it was true, and did not take a minute.
+pub fn holds_in_child(check: impl FnOnce() -> bool) -> bool {
+    extern "C" {
+        fn fork() -> i32;
+        fn alarm(seconds: u32) -> u32;
+        fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
+        fn _exit(status: i32) -> !;
+    }
+    let child = unsafe { fork() };
+    if child == 0 {
+        unsafe { alarm(60) }; // ends a child that waits for ever
+        let holds = catch_unwind(AssertUnwindSafe(check)).unwrap_or(false);
+        unsafe { _exit(i32::from(!holds)) };
+    }
+    let mut status = -1;
+    assert_eq!(unsafe { waitpid(child, &mut status, 0) }, child);
+    status == 0
 }
 
 /// Gives the calling test a namespace of its own: e0 has a carrier and 10.0.0.2/24; there is no default route. Tests
