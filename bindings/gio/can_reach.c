@@ -26,11 +26,14 @@ static GError *unreachable(ReachabilityNetworkMonitor *monitor)
  * All addresses were enumerated, or as many as were needed. Takes the destination and `problem`, the error of the
  * enumeration. Returns NULL if the destination is reachable, otherwise the error for the program. A look-up that fails
  * while the machine is offline fails for that reason.
+ *
+ * told: the program was told before that it is reachable, so it waits for an event: also if it has cancelled the rest.
  */
 static GError *conclude(ReachabilityNetworkMonitor *monitor, GSocketConnectable *connectable,
-                        struct destination *destination, GCancellable *cancellable, GError *problem)
+                        struct destination *destination, gboolean told, GCancellable *cancellable, GError *problem)
 {
-    if (g_error_matches(problem, G_IO_ERROR, G_IO_ERROR_CANCELLED) || g_cancellable_is_cancelled(cancellable)) {
+    if (!told &&
+        (g_error_matches(problem, G_IO_ERROR, G_IO_ERROR_CANCELLED) || g_cancellable_is_cancelled(cancellable))) {
         destination_free(destination);
         g_clear_error(&problem);
         g_cancellable_set_error_if_cancelled(cancellable, &problem);
@@ -38,7 +41,7 @@ static GError *conclude(ReachabilityNetworkMonitor *monitor, GSocketConnectable 
     }
     if (problem != NULL)
         destination_add_name(destination, connectable);
-    if (monitor_remember(monitor, destination)) {
+    if (monitor_remember(monitor, destination, told)) {
         g_clear_error(&problem);
         return NULL;
     }
@@ -68,7 +71,7 @@ static gboolean can_reach(GNetworkMonitor *network_monitor, GSocketConnectable *
         g_object_unref(address);
     }
     g_object_unref(enumerator);
-    problem = conclude(monitor, connectable, destination, cancellable, problem);
+    problem = conclude(monitor, connectable, destination, FALSE, cancellable, problem);
     if (problem != NULL)
         g_propagate_error(error, problem);
     return problem == NULL;
@@ -82,7 +85,7 @@ struct request {
     GSocketAddressEnumerator   *enumerator;
     GCancellable               *cancellable;
     struct destination         *destination;
-    GTask                      *task; /* NULL: the program has the answer */
+    GTask                      *task; /* NULL: the program was told that it is reachable */
 };
 
 static void next_address(struct request *request);
@@ -118,8 +121,8 @@ static void on_address(GObject *enumerator, GAsyncResult *result, gpointer data)
         next_address(request);
         return;
     }
-    answer(request,
-           conclude(request->monitor, request->connectable, request->destination, request->cancellable, problem));
+    answer(request, conclude(request->monitor, request->connectable, request->destination, request->task == NULL,
+                             request->cancellable, problem));
     g_object_unref(request->enumerator);
     g_object_unref(request->connectable);
     g_object_unref(request->monitor);

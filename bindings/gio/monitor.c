@@ -268,14 +268,14 @@ gboolean monitor_query(ReachabilityNetworkMonitor *self, const struct destinatio
     return destination_is_reachable(destination);
 }
 
-gboolean monitor_remember(ReachabilityNetworkMonitor *self, struct destination *destination)
+gboolean monitor_remember(ReachabilityNetworkMonitor *self, struct destination *destination, gboolean told)
 {
     gboolean reachable;
 
     g_mutex_lock(&self->lock);
     update_locked(self);
     reachable = destination->reachable = destination_is_reachable(destination);
-    if (destinations_remember(&self->destinations, destination, g_get_monotonic_time()))
+    if (destinations_remember(&self->destinations, destination, g_get_monotonic_time()) || (told && !reachable))
         self->owed |= OWED_ANSWER;
     arm_locked(self);
     g_mutex_unlock(&self->lock);

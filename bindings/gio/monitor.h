@@ -24,8 +24,9 @@ void monitor_add(ReachabilityNetworkMonitor *monitor, struct destination *destin
 /* Whether it is reachable now. */
 gboolean monitor_query(ReachabilityNetworkMonitor *monitor, const struct destination *destination);
 
-/* Takes the destination, of which all addresses are known, and returns the answer for the program. */
-gboolean monitor_remember(ReachabilityNetworkMonitor *monitor, struct destination *destination);
+/* Takes the destination, of which all addresses are known, and returns the answer for the program. told: the program
+ * was told before that it is reachable. If it is not any more, an event is owed. */
+gboolean monitor_remember(ReachabilityNetworkMonitor *monitor, struct destination *destination, gboolean told);
 
 void can_reach_init(GNetworkMonitorInterface *interface);
 
