@@ -314,11 +314,14 @@ TEST_EACH(a_local_port_without_an_address_chooses_the_leg, families)
 
 TEST_EACH(without_a_protocol_the_ports_choose_nothing, families)
 {
-    struct flow_case flow = { .local = row->source, .remote = row->far, .local_port = 1, .remote_port = 53 };
-    char             leg;
+    struct flow_case         flow = { .local = row->source, .remote = row->far, .local_port = 1, .remote_port = 53 };
+    SCNetworkReachabilityRef first;
+    char                     leg;
 
     add_legs(row);
-    leg = expect_path_of(target_of(&flow)).interfaceName[0];
+    first = target_of(&flow);
+    leg = expect_path_of(first).interfaceName[0];
+    SCNetworkReachabilityRelease(first);
     for (; flow.local_port < LEG_PORTS; flow.local_port++) {
         SCNetworkReachabilityRef target = target_of(&flow);
 
