@@ -3,6 +3,7 @@
 package reachability
 
 import (
+	"errors"
 	"os"
 	"sync"
 	"syscall"
@@ -130,12 +131,15 @@ func (h *hub) run() {
 	} else {
 		// Called again each time the descriptor becomes readable. Go's poller reports only that, so this goes on until it
 		// is not readable.
-		conn.Read(func(uintptr) bool {
+		err := conn.Read(func(uintptr) bool {
 			for failure == nil && h.loop.isReadable() {
 				failure = h.perform()
 			}
 			return failure != nil
 		})
+		if failure == nil && !errors.Is(err, os.ErrDeadlineExceeded) { // the deadline is what remove() sets
+			failure = err
+		}
 	}
 	hubs.Lock()
 	h.retire()

@@ -108,6 +108,26 @@ func TestChannelIsClosedWhenTheContextIsDone(t *testing.T) {
 	}
 }
 
+func TestWaitThatFailsEndsAllWatchers(t *testing.T) {
+	watchers := make([]*Watcher, 2)
+	for i := range watchers {
+		watchers[i], _ = start(t, Target{Host: "192.0.2.1"})
+		expect(t, watchers[i], false)
+	}
+	hubs.Lock()
+	hubs.current.file.Close()
+	hubs.Unlock()
+	for _, watcher := range watchers {
+		for range watcher.Paths() {
+		}
+		if err := watcher.Err(); err == nil || errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	}
+	watcher, _ := start(t, Target{Host: "192.0.2.1"}) // with a new hub
+	expect(t, watcher, false)
+}
+
 func TestSlowReceiverGetsOnlyTheNewestPath(t *testing.T) {
 	withRoute(t)
 	slow, _ := start(t, Target{Host: "192.0.2.1"})
