@@ -238,7 +238,7 @@ async function follow(host, { timeout, ...options }, condition) {
   return last;
 }
 
-const check = (host, { timeout = 5000, ...options } = {}) =>
+const check = async (host, { timeout = 5000, ...options } = {}) =>
   follow(host, { timeout, ...options }, (path) => path.reason !== 'namePending');
 
 async function waitUntilReachable(host, { timeout = Infinity, ...options } = {}) {

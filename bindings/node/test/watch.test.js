@@ -84,6 +84,15 @@ test('error has the code and its text', async () => {
   assert.throws(() => watch('example.com', { source: '10.0.0.2' }), TypeError);
 });
 
+test('wrong options reject the promise', async () => {
+  for (const call of [check, waitUntilReachable]) {
+    for (const options of [null, { timeout: 'soon' }, { tiemout: 1 }]) {
+      const promise = call('192.0.2.1', options); // does not throw
+      await assert.rejects(promise, TypeError);
+    }
+  }
+});
+
 test('close ends the iteration', async () => {
   const paths = watch('192.0.2.1');
   await paths.next();
