@@ -248,19 +248,28 @@ static struct nlmsghdr *put_request_header(void *buffer, uint16_t type, uint16_t
     return header;
 }
 
+/* Adds an attribute of at most 4 bytes, and zeros up to the next one: they are sent, too. */
+static void put_short(struct nlmsghdr *header, uint16_t type, const void *value, size_t size)
+{
+    memset((char *)mnl_nlmsg_get_payload_tail(header) + MNL_ATTR_HDRLEN, 0, sizeof(uint32_t));
+    mnl_attr_put(header, type, size, value);
+}
+
 /* Linux before 4.18 ignores these. ICMP has no ports, and a protocol number of its own in each family. */
 static void put_flow(struct nlmsghdr *header, uint8_t family, const struct flow *flow)
 {
-    const bool    is_icmp = flow->protocol == IPPROTO_ICMP || flow->protocol == IPPROTO_ICMPV6;
-    const uint8_t icmp = family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+    const bool     is_icmp = flow->protocol == IPPROTO_ICMP || flow->protocol == IPPROTO_ICMPV6;
+    const uint8_t  icmp = family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+    const uint8_t  protocol = is_icmp ? icmp : flow->protocol;
+    const uint16_t local_port = htons(flow->local_port), remote_port = htons(flow->remote_port);
 
     if (flow->protocol == 0)
         return;
-    mnl_attr_put_u8(header, RTA_IP_PROTO, is_icmp ? icmp : flow->protocol);
-    if (!is_icmp && flow->local_port != 0)
-        mnl_attr_put_u16(header, RTA_SPORT, htons(flow->local_port));
-    if (!is_icmp && flow->remote_port != 0)
-        mnl_attr_put_u16(header, RTA_DPORT, htons(flow->remote_port));
+    put_short(header, RTA_IP_PROTO, &protocol, sizeof protocol);
+    if (!is_icmp && local_port != 0)
+        put_short(header, RTA_SPORT, &local_port, sizeof local_port);
+    if (!is_icmp && remote_port != 0)
+        put_short(header, RTA_DPORT, &remote_port, sizeof remote_port);
 }
 
 size_t message_put_route_query(void *buffer, uint32_t sequence, uint32_t user, const struct route_request *request)

@@ -89,13 +89,13 @@ struct WaitTests {
                 reachability: time-out: 2001:db8::1  Not Reachable  (no route)
 
                 """)
-        let waiting = try namespace.start("wait", "--for", "2", "192.0.2.1")
+        let waiting = try namespace.start("wait", "--for", "4", "192.0.2.1")
         try await namespace.until(isWatched: true)
         try await namespace.ip("route delete default")
         let start = ContinuousClock.now
         try await namespace.ip("route add default via 10.0.0.1")
         #expect(try await waiting.end().status == 0)
-        #expect(start.duration(to: .now) >= .seconds(2))
+        #expect(start.duration(to: .now) >= .seconds(4))
     }
 
     @Test("--for goes with --any and --not")

@@ -338,18 +338,21 @@ static unsigned long count_queries(void)
 
 static void schedule_many(const struct family *family)
 {
-    many.loop = SCRunLoopGetCurrent();
     for (uint16_t i = 0; i < MANY; i++) {
-        char far[INET6_ADDRSTRLEN];
+        SCNetworkReachabilityRef target;
+        char                     far[INET6_ADDRSTRLEN];
 
         if (family->ip[0] == '-')
             snprintf(far, sizeof far, "2001:db8:7::%x", i + 1);
         else
             snprintf(far, sizeof far, "198.51.%d.%d", 100 + i / 250, 1 + i % 250);
-        many.watchers[i].calls = 0;
-        watcher_schedule_on(&many.watchers[i], target_of(udp_socket(family->near, 80, far, (uint16_t)(2000 + i))),
-                            many.loop);
+        target = target_of(udp_socket(family->near, 80, far, (uint16_t)(2000 + i)));
+        if (i == 0)
+            watcher_start(&many.watchers[i], target);
+        else
+            watcher_schedule_on(&many.watchers[i], target, many.watchers[0].loop);
     }
+    many.loop = many.watchers[0].loop;
     EXPECT_QUIET(&many.watchers[0]);
 }
 
@@ -435,8 +438,8 @@ TEST(connections_with_different_local_addresses_do_not_share)
     static struct watcher near, other;
 
     add_default(&families[0]);
-    many.loop = SCRunLoopGetCurrent();
-    watcher_schedule_on(&near, target_of(udp_socket("192.0.2.2", 80, FAR_IPV4, 2000)), many.loop);
+    watcher_start(&near, target_of(udp_socket("192.0.2.2", 80, FAR_IPV4, 2000)));
+    many.loop = near.loop;
     watcher_schedule_on(&other, target_of(udp_socket("203.0.113.2", 80, FAR_IPV4, 2000)), many.loop);
     EXPECT_QUIET(&near);
     assert_int_equal(flow_of(near.target), 0);

@@ -57,7 +57,8 @@ static void expect_ends(const SCNetworkReachabilityFlags before[KINDS], double e
         for (unsigned i = 0; i < KINDS; i++) {
             if (reported[i] == 0 && expect_flags_of(watchers[i].target) != before[i]) {
                 reported[i] = watcher_now();
-                if (reported[i] < ends - (SECONDS - EARLIEST))
+                /* Under a tool, the first route is much older than the last. */
+                if (!unit_is_under(NULL) && reported[i] < ends - (SECONDS - EARLIEST))
                     fail_msg("%s: %.2f s before its end", kinds[i].name, ends - reported[i]);
                 left--;
             } else if (reported[i] == 0 && watcher_now() > patience_of(last)) {
