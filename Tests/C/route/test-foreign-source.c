@@ -92,6 +92,7 @@ TEST_EACH(another_address_of_the_same_interface_is_no_better_path, families)
     add_default(row);
     namespace_ip("%saddress add %s/%s dev a %s", row->ip, row->spare, row->ip[0] == '-' ? "64" : "24",
                  row->ip[0] == '-' ? "nodad" : "");
+    namespace_await_addresses();
     expect_pair_flow(row->near, row->far, NONE);
     expect_pair_flow(row->spare, row->far, NONE);
 }
@@ -111,6 +112,7 @@ TEST_EACH(the_legs_of_one_route_are_equals, families)
 TEST_EACH(an_address_of_lo_is_at_home_on_every_interface, families)
 {
     namespace_ip("%saddress add %s dev lo", row->ip, row->spare);
+    namespace_await_addresses();
     add_default(row);
     expect_pair_flow(row->spare, row->far, NONE);
     add_better(row);
