@@ -535,7 +535,7 @@ MANUALS       = $(sort $(wildcard man/*.[1-8]))
 manual_file   = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 # Each has the path that it has in the tree: so the links of README.md, and of the pages that it leads to, work below DOCDIR.
 EXAMPLES      = $(sort $(shell find Examples -type f ! -path '*/.build/*'))
-DOCUMENTS     = README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE $(sort $(wildcard docs/*.md docs/*.svg)) $(EXAMPLES) \
+DOCUMENTS     = README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE $(sort $(wildcard docs/*.md docs/*.svg docs/*.json)) $(EXAMPLES) \
                 $(sort $(wildcard Sources/*/*.docc/*.md bindings/*/README.md)) bindings/go/examples/watch/main.go \
                 bindings/node/index.d.ts bindings/rust/reachability/examples/watch.rs
 # README.md's link to the header leads to the installed one.

@@ -32,7 +32,7 @@ static int find_address(struct route_query *query, uint32_t oif, uint32_t *ret)
     const struct route_request request = {
         .destination = query->question->local, .mark = query->request.mark, .oif = oif, .fib_match = true
     };
-    struct route route;
+    struct route route = { 0 };
     const int    error = rtnetlink_query(query->rtnetlink, &request, &route);
 
     *ret = error == 0 && route.type == RTN_LOCAL ? route.oif : 0;

@@ -27,8 +27,9 @@ final class BoardDisplay: StateDisplay {
     private var pendingCount = 0
     private var view = BoardView()
     private var changes: [BoardChange] = []
-    /// Of the changes that come together.
+    /// Of the changes that come together: each within a second of the last. Their rows keep their order.
     private var number = 1
+    private var latest = ContinuousClock.now
     private var isChanged = false
     private var isShown = false
     private let labelWidth: Int
@@ -44,6 +45,9 @@ final class BoardDisplay: StateDisplay {
     /// The state is already in the target's history.
     func show(_ target: Target, _ state: TargetState) {
         guard let index = indices[ObjectIdentifier(target)] else { return }
+        let now = ContinuousClock.now
+        if latest.duration(to: now) >= .seconds(1) { number += 1 }
+        latest = now
         changes.append(rows[index].record(state, at: .now, number: number))
         if changes.count > 200 { changes.removeFirst(100) }
         isChanged = true
@@ -53,7 +57,6 @@ final class BoardDisplay: StateDisplay {
     func flush() throws(ToolError) {
         guard isChanged else { return }
         isChanged = false
-        number += 1
         arrange()
         try redraw()
     }
