@@ -231,8 +231,8 @@ TEST_EACH(a_socket_that_is_bound_to_a_device_takes_its_routes, families)
 
 /* ---- A connection ----------------------------------------------------------------------------------------------- */
 
-/* A TCP connection over a and b, which is in a namespace of its own. */
-static int open_connection(void)
+/* A TCP connection over a and b, which is in a namespace of its own. The listening socket keeps that. */
+static int open_connection(int *ret_listening)
 {
     const int here = namespace_keep();
     int       there, listening, fd;
@@ -255,7 +255,8 @@ static int open_connection(void)
     connect_socket(fd, FAR_IPV4, 80);
     close(there);
     close(here);
-    return fd; /* the listening socket keeps the namespace, until the test's process ends */
+    *ret_listening = listening;
+    return fd;
 }
 
 static void expect_established(int fd)
@@ -276,10 +277,10 @@ static void expect_established(int fd)
 TEST(a_better_default_route_makes_the_source_of_a_connection_foreign)
 {
     struct watcher watcher;
-    int            fd;
+    int            fd, listening;
 
     add_default(&families[0]);
-    fd = open_connection();
+    fd = open_connection(&listening);
     watcher_start(&watcher, SCNetworkReachabilityCreateWithSocket(NULL, fd));
     assert_int_equal(watcher.calls, 0);
     assert_int_equal(flow_of(watcher.target), 0);
@@ -296,6 +297,7 @@ TEST(a_better_default_route_makes_the_source_of_a_connection_foreign)
     EXPECT(watcher.target, 0, LocalAddressNotAssigned);
     expect_established(fd);
     close(fd);
+    close(listening);
 }
 
 /* A change of the flow alone is a change. */

@@ -443,12 +443,12 @@ TEST(an_old_program_sees_the_old_path)
 TEST_EACH(a_rule_for_a_port_that_comes_and_goes_changes_the_flows_to_that_port, families)
 {
     struct watcher https, http, plain;
-    SCRunLoopRef   loop = SCRunLoopGetCurrent();
+    SCRunLoopRef   loop;
 
     add_default(row);
-    watcher_schedule_on(
-        &https, target_of(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_TCP, .remote_port = 443 }),
-        loop);
+    watcher_start(&https,
+                  target_of(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_TCP, .remote_port = 443 }));
+    loop = https.loop;
     watcher_schedule_on(
         &http, target_of(&(struct flow_case){ .remote = row->far, .protocol = IPPROTO_TCP, .remote_port = 80 }), loop);
     watcher_schedule_on(&plain, expect_target(row->far), loop);
