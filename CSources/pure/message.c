@@ -251,7 +251,7 @@ static struct nlmsghdr *put_request_header(void *buffer, uint16_t type, uint16_t
 /* Adds an attribute of at most 4 bytes, and zeros up to the next one: they are sent, too. */
 static void put_short(struct nlmsghdr *header, uint16_t type, const void *value, size_t size)
 {
-    memset((char *)mnl_nlmsg_get_payload_tail(header) + MNL_ATTR_HDRLEN, 0, sizeof(uint32_t));
+    memset((char *)header + MNL_ALIGN(header->nlmsg_len) + MNL_ATTR_HDRLEN, 0, sizeof(uint32_t));
     mnl_attr_put(header, type, size, value);
 }
 
