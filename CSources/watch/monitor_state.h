@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_MONITOR_STATE_H
 #define REACHABILITY_MONITOR_STATE_H
 
-/* The internals of a monitor, for monitor.c, round.c and reply.c only. The calls are made on the driving thread. */
+/* The internals of a monitor, for monitor.c, news.c, round.c and reply.c only. The calls are made on the driving thread. */
 
 #include "kernel/netconf.h"
 #include "loop/runloop.h"
@@ -49,7 +49,7 @@ struct monitor {
     bool           again_dissolve, again_dissolve_ipv6; /* the same */
     bool           links_known, rules_known, settings_known;
     bool           links_denied;            /* a sandbox refuses to list the links: evaluate as if netlink was denied */
-    bool           is_silent_about_sources; /* the kernel: see note_address */
+    bool           is_silent_about_sources; /* the kernel: see news.c */
     bool           neighbours_withheld;     /* one neighbour cannot be read */
     bool           shares;   /* watches may share answers: the rules are standard, and all messages come */
     struct netconf settings; /* known if `settings_known` */

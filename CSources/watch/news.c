@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernel's messages say of a monitor's answers: which are stale.
+ *
+ * What this file must never do: use the content of a message as the new state. The kernel sends the message before it
+ * makes the change.
+ */
+#include "watch/news.h"
+
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+
+#include "watch/stale.h"
+
+void news_note_all(struct news *news)
+{
+    news->changes.all = true;
+    news->changes.unfinished = true;
+}
+
+void news_note_any(struct news *news, bool unfinished)
+{
+    news->changes.dissolve = true;
+    news->changes.unfinished = news->changes.unfinished || unfinished;
+    news->changes.again_dissolve = news->changes.again_dissolve || unfinished;
+}
+
+/* Whether the buckets show which answers a link affects. */
+static bool knows_links(const struct monitor *monitor)
+{
+    return monitor->settings_known && !monitor->settings.ignores_linkdown;
+}
+
+/* The kernel may change any route over the link without a message. Of the others, it changes those that depend on any
+ * link, and if it ignores the routes over links without a carrier, all. A longer IPv6 route than that of an entry can
+ * be hidden, as its gateway does not respond. A link that goes down, for example, forgets that. */
+static void note_link(struct news *news, uint32_t index)
+{
+    struct monitor *monitor = news->monitor;
+    const bool      can_hide = !monitor->settings.forwards;
+    bool            affects;
+
+    if (!knows_links(monitor)) {
+        news_note_any(news, true);
+        return;
+    }
+    runloop_lock(monitor->loop);
+    affects = stale_mark_link(&monitor->store, index);
+    runloop_unlock(monitor->loop);
+    news->changes.unfinished = true;
+    if (!affects)
+        return;
+    gateways_age(&monitor->gateways, index);
+    news->changes.dissolve_ipv6 = news->changes.dissolve_ipv6 || can_hide;
+    news->changes.again_dissolve_ipv6 = news->changes.again_dissolve_ipv6 || can_hide;
+}
+
+/* The kernel keeps an IPv6 route to a network after its end for a while, and an address of the network revives it,
+ * without a message about the route. */
+static void note_network(struct news *news, const struct message_address *address)
+{
+    struct monitor    *monitor = news->monitor;
+    const struct route route = { .family = AF_INET6,
+                                 .prefix_length = address->prefix.length,
+                                 .type = RTN_UNICAST,
+                                 .table = RT_TABLE_MAIN,
+                                 .oif = address->index,
+                                 .destination = address->prefix.address };
+
+    runloop_lock(monitor->loop);
+    (void)stale_mark_route(&monitor->store, &route);
+    runloop_unlock(monitor->loop);
+}
+
+/* With the last IPv4 address of a link, its routes vanish without a message. Before Linux 6.6, so do the routes of
+ * other links that have the address as their source. */
+static void note_address(struct news *news, const struct message_address *address)
+{
+    if (address->gone && address->family != AF_INET6 && news->monitor->is_silent_about_sources)
+        news_note_all(news);
+    else
+        note_link(news, address->index);
+    if (!address->gone && address->prefix.address.family == AF_INET6)
+        note_network(news, address);
+}
+
+static void note_netconf(struct news *news, const struct message_netconf *netconf)
+{
+    struct monitor *monitor = news->monitor;
+    const bool      switches_forwarding = netconf->has_forwarding && netconf->forwarding != monitor->settings.forwards;
+
+    if (netconf->has_forwarding)
+        monitor->settings.forwards = netconf->forwarding;
+    if (netconf->ignore_linkdown)
+        monitor->settings.ignores_linkdown = true;
+    else if (netconf->switches_linkdown)
+        monitor->settings_known = false; /* it may still be on for other links */
+    if (knows_links(monitor) && !switches_forwarding)
+        note_link(news, netconf->index);
+    else
+        news_note_any(news, false);
+}
+
+static void note_route(struct news *news, const struct route *route)
+{
+    struct monitor *monitor = news->monitor;
+    bool            affects;
+
+    equal_routes_note(&monitor->equal_routes, route);
+    route_ends_note(&monitor->route_ends, route);
+    if (route_is_link_multicast(route))
+        note_link(news, route->oif);
+    if (news->changes.dissolve)
+        return;
+    runloop_lock(monitor->loop);
+    affects = stale_mark_route(&monitor->store, route);
+    runloop_unlock(monitor->loop);
+    if (!affects)
+        monitor->filter.wanted = true;
+}
+
+/* A router redirects an IPv6 address to a neighbour: the message about the neighbour comes before that. */
+static void note_neighbour(struct news *news, const struct message_neighbour *neighbour)
+{
+    struct monitor            *monitor = news->monitor;
+    const enum gateways_effect effect = gateways_update(&monitor->gateways, neighbour);
+    const bool                 responds = neighbour->address.family == AF_INET6 &&
+                          (neighbour->state & (NUD_STALE | NUD_REACHABLE)) != 0;
+    bool redirects = false;
+
+    runloop_lock(monitor->loop);
+    if (effect != GATEWAYS_NOTHING)
+        stale_mark_any_link(&monitor->store);
+    if (responds)
+        redirects = stale_mark_neighbour(&monitor->store, &neighbour->address);
+    runloop_unlock(monitor->loop);
+    news->changes.dissolve_ipv6 = news->changes.dissolve_ipv6 || effect == GATEWAYS_ANY_ROUTE;
+    news->changes.unfinished = news->changes.unfinished || redirects;
+    if (effect == GATEWAYS_NOTHING && !redirects)
+        monitor->filter.wanted = true;
+}
+
+void news_note_message(void *info, const struct message *message)
+{
+    struct news *news = info;
+
+    switch (message->kind) {
+    case MESSAGE_LINK:
+    case MESSAGE_LINK_GONE:
+        note_link(news, message->link.index);
+        break;
+    case MESSAGE_ADDRESS:
+        note_address(news, &message->address);
+        break;
+    case MESSAGE_NEXTHOP:
+        news->monitor->equal_routes.known = false; /* a route by a nexthop's number sends no message of its own */
+        news_note_all(news);
+        break;
+    case MESSAGE_PREFIX:
+        news->changes.prefix = true;
+        break;
+    case MESSAGE_RULE:
+        news->monitor->rules_known = news->monitor->route_ends.rules_known = false;
+        news_note_any(news, false);
+        break;
+    case MESSAGE_NETCONF:
+        note_netconf(news, &message->netconf);
+        break;
+    case MESSAGE_NEIGHBOUR:
+        note_neighbour(news, &message->neighbour);
+        break;
+    case MESSAGE_ROUTE:
+        note_route(news, &message->route);
+        break;
+    default:
+        break;
+    }
+}
