@@ -2,7 +2,8 @@
 #ifndef REACHABILITY_MONITOR_STATE_H
 #define REACHABILITY_MONITOR_STATE_H
 
-/* The internals of a monitor, for monitor.c, news.c, round.c and reply.c only. The calls are made on the driving thread. */
+/* The internals of a monitor, for monitor.c, news.c, round.c and reply.c only. The calls are made on the driving
+ * thread. */
 
 #include "kernel/netconf.h"
 #include "loop/runloop.h"
