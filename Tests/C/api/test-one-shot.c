@@ -270,8 +270,7 @@ TEST(a_missing_name_is_known_and_not_reachable)
 static void begin_held_wait(struct waiting *waiting, SCNetworkReachabilityRef target)
 {
     begin_wait(waiting, target, REACHABLE, LONG_TIME);
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    names_await_queries("held.test", 1);
 }
 
 TEST(a_reply_ends_the_wait)

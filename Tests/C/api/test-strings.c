@@ -319,8 +319,7 @@ TEST_WITH(NULL, names_end, a_description_holds_a_look_up_in_progress)
     names_begin();
     watcher_schedule(&watcher, expect_name("held.test"));
     EXPECT_RESOLVER(watcher.target, "looking up");
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    names_await_queries("held.test", 1);
     nameserver_release(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
     EXPECT_RESOLVER(watcher.target, "looked up");

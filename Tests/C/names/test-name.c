@@ -486,7 +486,7 @@ TEST(the_flags_of_a_pending_name_follow_the_network)
 {
     etc_set_servers("127.0.0.1", 30);
     watcher_schedule(&watcher, expect_name("held.test"));
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    names_await_queries("held.test", 1);
     EXPECT_QUIET(&watcher);
     namespace_ip("-6 route delete default");
     namespace_ip("route delete default");
@@ -502,7 +502,7 @@ TEST(the_flags_of_a_pending_name_follow_the_network)
 TEST(the_flags_of_a_pending_name_do_not_follow_the_resolver)
 {
     watcher_schedule(&watcher, expect_name("held.test"));
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    names_await_queries("held.test", 1);
     EXPECT_QUIET(&watcher);
     etc_set_servers("192.0.2.53", 30);
     EXPECT_QUIET(&watcher);
@@ -675,8 +675,7 @@ TEST_WITH(NULL, NULL, changes_of_unreachable_addresses_are_reported)
 TEST(a_late_reply_is_dropped)
 {
     watcher_schedule(&watcher, expect_name("held.test"));
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    names_await_queries("held.test", 1);
     assert_true(SCNetworkReachabilityUnscheduleFromRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
     nameserver_release(names_server, "held");
     names_await_no_thread();
@@ -684,8 +683,7 @@ TEST(a_late_reply_is_dropped)
     assert_int_equal(watcher.calls, 0);
     EXPECT(watcher.target, R, NamePending);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(watcher.target, watcher.loop, kSCRunLoopDefaultMode));
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 2);
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 2);
+    names_await_queries("held.test", 2);
     EXPECT(watcher.target, R, NamePending);
     nameserver_release(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
@@ -694,8 +692,7 @@ TEST(a_late_reply_is_dropped)
 TEST(a_target_may_be_released_during_its_look_up)
 {
     watcher_schedule(&watcher, expect_name("held.test"));
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    names_await_queries("held.test", 1);
     watcher_stop(&watcher); /* the last reference */
     nameserver_release(names_server, "held");
 }
@@ -1028,15 +1025,14 @@ TEST_WITH(NULL, NULL, a_change_before_the_first_pass_starts_a_look_up)
 TEST(continuous_changes_do_not_keep_a_name_pending)
 {
     watcher_schedule(&watcher, expect_name("held.test"));
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    names_await_queries("held.test", 1);
     EXPECT_QUIET(&watcher);
     namespace_ip("route replace default via 192.0.2.111");
     EXPECT_QUIET(&watcher);
     nameserver_release(names_server, "held");
     EXPECT_CHANGE(&watcher, R);
     names_drive_until(&watcher, "held.test", 2);
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 2);
+    names_await_queries("held.test", 2);
     nameserver_release(names_server, "held");
     names_settle(&watcher);
     EXPECT_QUIET(&watcher);
@@ -1050,8 +1046,7 @@ TEST(targets_of_one_name_share_a_look_up)
 
     for (size_t i = 0; i < 3; i++)
         watcher_schedule(&watchers[i], expect_name("held.test"));
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    names_await_queries("held.test", 1);
     nameserver_release(names_server, "held");
     for (size_t i = 0; i < 3; i++) {
         EXPECT_CHANGE(&watchers[i], R);
@@ -1069,8 +1064,7 @@ TEST(targets_of_one_name_on_one_loop_are_all_notified)
     watcher_schedule(&watcher, expect_name("held.test"));
     other = expect_name("held.test");
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(other, watcher.loop, kSCRunLoopDefaultMode));
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    names_await_queries("held.test", 1);
     nameserver_release(names_server, "held");
     EXPECT_END(&watcher, R); /* the other target, which has no callback, may end a Perform first */
     assert_int_equal(watcher.calls, 1);
@@ -1089,8 +1083,7 @@ TEST(one_of_two_targets_of_a_name_may_be_released)
 
     watcher_schedule(&goes, expect_name("held.test"));
     watcher_schedule(&stays, expect_name("held.test"));
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 1);
+    names_await_queries("held.test", 1);
     watcher_stop(&goes);
     nameserver_release(names_server, "held");
     EXPECT_CHANGE(&stays, R);
@@ -1313,8 +1306,7 @@ static void await_stuck(unsigned count)
         char name[32];
 
         snprintf(name, sizeof name, "held%d.test", i);
-        nameserver_await(names_server, name, NAMESERVER_A, count);
-        nameserver_await(names_server, name, NAMESERVER_AAAA, count);
+        names_await_queries(name, count);
     }
 }
 
@@ -1375,7 +1367,7 @@ TEST(a_process_may_end_during_a_look_up)
             child_end(); /* the leak check does not see what other threads of the parent held */
         exit(0);
     }
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 1);
+    names_await_queries("held.test", 1);
     close(ends[0]);
     close(ends[1]);
     child_expect_end(child);

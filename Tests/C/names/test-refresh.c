@@ -514,8 +514,7 @@ static void begin_detained(const char *name)
     nameserver_move(names_server, "198.51.100.7");
     watcher_schedule(&watcher, expect_name(name));
     if (strncmp(name, "held", 4) == 0) {
-        nameserver_await(names_server, name, NAMESERVER_A, 1);
-        nameserver_await(names_server, name, NAMESERVER_AAAA, 1);
+        names_await_queries(name, 1);
         nameserver_release(names_server, "held");
     }
     await_detained();
@@ -542,8 +541,7 @@ TEST(an_outdated_result_before_the_newer_one_is_dropped)
 {
     begin_detained("held.test");
     reschedule();
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 2);
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 2);
+    names_await_queries("held.test", 2);
     sem_post(&released);
     while (names_count_threads() > 1)
         (void)poll(NULL, 0, 1);
@@ -553,8 +551,7 @@ TEST(an_outdated_result_before_the_newer_one_is_dropped)
     assert_int_equal(SCRunLoopPerform(watcher.loop, 0), 0);
     assert_int_equal(names_queried("held.test"), 2);
     nameserver_release(names_server, "held");
-    nameserver_await(names_server, "held.test", NAMESERVER_A, 3);
-    nameserver_await(names_server, "held.test", NAMESERVER_AAAA, 3);
+    names_await_queries("held.test", 3);
     nameserver_release(names_server, "held");
     names_settle(&watcher);
     assert_int_equal(watcher.calls, 1);

@@ -168,6 +168,12 @@ unsigned names_queried(const char *name)
     return nameserver_count(names_server, name, NAMESERVER_A);
 }
 
+void names_await_queries(const char *name, unsigned count)
+{
+    nameserver_await(names_server, name, NAMESERVER_A, count);
+    nameserver_await(names_server, name, NAMESERVER_AAAA, count);
+}
+
 void names_drive_until(const struct watcher *watcher, const char *name, unsigned count)
 {
     const double  end = watcher_now() + patience_of(PATIENCE);

@@ -50,6 +50,10 @@ void names_expect_destination(SCNetworkReachabilityRef target, const char *text,
 /* How often the IPv4 address of a name was queried. */
 unsigned names_queried(const char *name);
 
+/* Waits until both addresses of a name were queried this many times. Then the look-up waits for replies alone: a query
+ * that comes after nameserver_release would be held until glibc's resolver gives up. */
+void names_await_queries(const char *name, unsigned count);
+
 /* Drives the loop of the watcher until a name was queried this many times. A time limit fails the test. */
 void names_drive_until(const struct watcher *watcher, const char *name, unsigned count);
 

@@ -43,7 +43,7 @@ void nameserver_silence(struct nameserver *server, bool silent);
 /* The addresses of moves..., separated by blanks. "": there is no such name; NULL: the server fails. */
 void nameserver_move(struct nameserver *server, const char *addresses);
 
-/* Replies to the held names with this prefix, and no longer holds them. */
+/* Replies to the queries for names with this prefix that it holds. Later ones are held again. */
 void nameserver_release(struct nameserver *server, const char *prefix);
 
 /* How often a name was queried; `name` NULL: any. */
