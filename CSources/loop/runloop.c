@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SCRunLoop: its creation and release, the loops of threads, and its lists. runloop_perform.c runs it. */
+/* SCRunLoop: its creation and release, the loops of threads, and its lists. runloop_perform.c drives it. */
 #include "loop/runloop.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef REACHABILITY_RUNLOOP_STATE_H
 #define REACHABILITY_RUNLOOP_STATE_H
 
-/* The internals of a run loop, for runloop.c, loop_descriptors.c and runloop_perform.c only. */
+/* The internals of a run loop, for runloop.c, loop_descriptors.c, runloop_pass.c and runloop_perform.c only. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,6 +42,13 @@ struct SCRunLoop {
 /* Whether a caller's loop is valid and was created by this process. If not, sets SCError(). */
 bool runloop_check(SCRunLoopRef loop);
 
+/* False in a child that a callback forked. Such a loop must not be locked: at the time of the fork another thread of
+ * the parent may have held the lock. */
+static inline bool runloop_is_ours(SCRunLoopRef loop)
+{
+    return loop->era == process_era();
+}
+
 /* ---- loop_descriptors.c. These return 0 or an errno. */
 
 /* Opens the loop's descriptors that are not open, or that the program has closed. */
@@ -61,7 +68,26 @@ void loop_descriptors_check_sources(SCRunLoopRef loop);
 /* Reads the loop's eventfd or timerfd, so that it is no longer readable. */
 void loop_descriptors_read_counter(const struct descriptor *descriptor);
 
-/* ---- runloop.c */
+/* ---- runloop_pass.c */
+
+struct pass_result {
+    int  callbacks;
+    bool woken;
+    bool continues; /* a source has done a part of its work */
+    int  error;
+};
+
+/* Waits until `until`, runs the sources that are due, then the jobs. `performs`: the pass is SCRunLoopPerform's. Only
+ * that consumes a wake-up. */
+struct pass_result runloop_pass(SCRunLoopRef loop, int64_t until, bool performs);
+
+/* Whether a pass has sources or jobs to run. */
+bool runloop_has_work_locked(SCRunLoopRef loop);
+
+/* Reads the signal that runloop_signal has written to the descriptor. */
+void runloop_read_signal(SCRunLoopRef loop);
+
+/* ---- runloop.c, runloop_perform.c */
 
 /* Makes the descriptor readable, so that a wait on it ends. Async-signal-safe. */
 void runloop_signal(SCRunLoopRef loop);
