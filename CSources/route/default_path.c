@@ -28,6 +28,25 @@ static bool is_default_route(const struct route *route)
     return route->prefix_length <= 1 && route->type != RTN_LOCAL;
 }
 
+/* A route that a socket uses, and no query returns, has no known prefix. If sockets reach two samples of one half that
+ * have no longer prefix in common, it is the default route, or half of one. `sample`: the number of the one that was
+ * reached. Returns 0 or an errno. */
+static int confirm_default_route(struct route_query *query, const struct address samples[SAMPLES], size_t sample,
+                                 bool *ret)
+{
+    struct route route;
+    int          error;
+
+    *ret = false;
+    if (sample == SAMPLES - 1)
+        return 0;
+    query->request.destination = samples[sample == 0 ? 1 : 0];
+    error = route_query_match(query, &route);
+    query->request.destination = samples[sample];
+    *ret = error == 0 && (route.prefix_length == ROUTE_QUERY_PREFIX_UNKNOWN || is_default_route(&route));
+    return route_query_failure(error);
+}
+
 /* `match` is the default route that matches the sample in `query->request`. */
 static int evaluate_default_route(struct route_query *query, struct route *match, struct path *ret)
 {
@@ -77,14 +96,16 @@ static bool no_default_exists(const struct route_query *query)
 static int find_default_of_family(struct route_query *query, const struct address samples[SAMPLES], bool *ret_neither,
                                   struct path *ret)
 {
-    bool         unmatched = false;
+    bool         unmatched = false, confirmed = false;
     struct route route;
     int          error;
 
     for (size_t i = 0; i < SAMPLES; i++) {
         query->request.destination = samples[i];
         error = route_query_match(query, &route);
-        if (error == 0 && is_default_route(&route))
+        if (error == 0 && route.prefix_length == ROUTE_QUERY_PREFIX_UNKNOWN)
+            error = confirm_default_route(query, samples, i, &confirmed);
+        if (error == 0 && (confirmed || is_default_route(&route)))
             return evaluate_default_route(query, &route, ret);
         if (error != 0 && route_query_path_from_error(query, error, ret) != 0)
             return error;

@@ -81,12 +81,11 @@ static bool leaves_bound_interface(struct route_query *query, const struct route
     return oif != 0 && route->legs == NULL && route->oif != oif && find_vrf(query, route->oif).index != oif;
 }
 
-/* A route over the interface of the request that a socket uses, and no query returns. It may have a gateway. Its prefix
- * is not known, so it is no default route. */
+/* A route over the interface of the request that a socket uses, and no query returns. It may have a gateway. */
 static struct route route_of_socket(const struct route_request *request)
 {
     return (struct route){ .family = request->destination.family,
-                           .prefix_length = (uint8_t)(8 * address_length(&request->destination)),
+                           .prefix_length = ROUTE_QUERY_PREFIX_UNKNOWN,
                            .type = RTN_UNICAST,
                            .oif = request->oif,
                            .has_gateway = true,

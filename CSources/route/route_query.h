@@ -44,6 +44,7 @@ int route_query_end(const struct route_query *query, struct path *path);
 /* Query the route to `request.destination`. route_query_plain returns the way that a packet takes out of an interface
  * (0: any), route_query_match the route that matches. A returned errno can be the kernel's reply: pass it to
  * route_query_path_from_error or route_query_failure. */
+#define ROUTE_QUERY_PREFIX_UNKNOWN UINT8_MAX /* prefix_length of a route that no query returns: a socket uses it */
 int route_query_plain(struct route_query *query, uint32_t oif, struct route *ret);
 int route_query_match(struct route_query *query, struct route *ret);
 

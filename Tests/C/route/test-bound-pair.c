@@ -126,6 +126,21 @@ TEST(a_route_that_no_query_returns_is_not_the_default_path)
     EXPECT_BOUND("::", "a", 0, NoRoute);
 }
 
+/* Two samples are reached, and no longer prefix leads to both. */
+TEST(a_default_route_that_no_query_returns_is_the_default_path)
+{
+    SCNetworkReachabilityRef target = expect_bound_pair(LOCAL, "::", "c");
+
+    namespace_ip("-6 rule add priority 101 not from 2001:db8::/64 unreachable");
+    EXPECT(target, 0, NoRoute);
+    namespace_ip("-6 route add default via 2001:db8:c::1 dev c metric 2000");
+    EXPECT_BOUND_PAIR(LOCAL, TARGET, "c", R, None);
+    EXPECT(target, R, None);
+    EXPECT_INTERFACE(target, "c");
+    EXPECT_SOURCE(target, LOCAL);
+    SCNetworkReachabilityRelease(target);
+}
+
 TEST(a_bound_pair_follows_the_routes)
 {
     struct watcher watcher;

@@ -236,10 +236,12 @@ static bool is_vrf(unsigned index)
     return if_indextoname(index, name) != NULL && stack_is_vrf(name);
 }
 
+#define BITS_UNKNOWN 255
+
 /* A route over the interface of the query that a socket uses, and no query returns. It may have a gateway. */
 static struct reply unknown_reply(unsigned oif, const uint8_t source[16])
 {
-    struct reply reply = { .type = RTN_UNICAST, .oif = oif, .gateway = true };
+    struct reply reply = { .type = RTN_UNICAST, .bits = BITS_UNKNOWN, .oif = oif, .gateway = true };
 
     memcpy(reply.source, source, 16);
     return reply;
@@ -447,7 +449,17 @@ static bool leaves_with_source(const struct query *query)
     return query->family == AF_INET || query->oif == 0 || connect_socket(query, source) != CONNECTION_REFUSED;
 }
 
-/* The flags of the first probe that matches a default route, or half of one. */
+static bool is_reached(struct query query, const uint8_t probe[16])
+{
+    struct reply reply;
+
+    query.destination = probe;
+    reply = query_route(&query);
+    return reply.error == 0 && reply.type != RTN_LOCAL && (reply.bits == BITS_UNKNOWN || reply.bits <= 1);
+}
+
+/* The flags of the first probe that matches a default route, or half of one. A route that only a socket shows is that
+ * if both probes of the first half are reached. */
 static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim *aim, unsigned oif)
 {
     static const uint8_t probes[2][3][16] = { { { 0, 0, 0, 1 }, { 1, 0, 0, 1 }, { 128, 0, 0, 1 } },
@@ -456,14 +468,17 @@ static SCNetworkReachabilityFlags flags_of_default(int family, const struct aim 
     if (aim->local.family != 0 && aim->local.family != family)
         return 0;
     for (int i = 0; i < 3; i++) {
-        struct query       query = { .family = family,
-                                     .destination = probes[family == AF_INET6][i],
-                                     .source = aim->local.family != 0 ? aim->local.bytes : NULL,
-                                     .oif = oif,
-                                     .mark = aim->mark,
-                                     .fib_match = true };
-        const struct reply reply = query_route(&query);
+        struct query query = { .family = family,
+                               .destination = probes[family == AF_INET6][i],
+                               .source = aim->local.family != 0 ? aim->local.bytes : NULL,
+                               .oif = oif,
+                               .mark = aim->mark,
+                               .fib_match = true };
+        struct reply reply = query_route(&query);
 
+        if (reply.error == 0 && reply.bits == BITS_UNKNOWN && i < 2 &&
+            is_reached(query, probes[family == AF_INET6][1 - i]))
+            reply.bits = 0;
         if (reply.error == 0 && reply.bits <= 1 && reply.type != RTN_LOCAL && leaves_with_source(&query))
             return family == AF_INET ? flags_of_match(&query, &reply) : flags_of_address(&query);
         /* There is no route at all: only the other half of a default route is left to probe. */
