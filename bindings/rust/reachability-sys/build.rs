@@ -1,28 +1,147 @@
 // SPDX-License-Identifier: MIT
-//! Finds the library with pkg-config.
+//! Finds the C library with pkg-config, or compiles it, with the feature `vendored`.
 
+use std::env;
 use std::process::{exit, Command};
 
 fn main() {
-    for name in ["PKG_CONFIG", "PKG_CONFIG_PATH", "PKG_CONFIG_SYSROOT_DIR"] {
+    println!("cargo:rerun-if-changed=build.rs");
+    for name in ["PKG_CONFIG", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR", "PKG_CONFIG_SYSROOT_DIR", "DOCS_RS"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
-    let program = std::env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".into());
-    let output = match Command::new(&program).args(["--libs", "libreachability >= 0.1.0"]).output() {
+    if env::var_os("DOCS_RS").is_some() {
+        return; // it makes documentation only, and has no libmnl
+    }
+    #[cfg(feature = "vendored")]
+    {
+        vendored::compile(&flags("--cflags", "libmnl"));
+        link(&flags("--libs", "libmnl"), &[]);
+    }
+    #[cfg(not(feature = "vendored"))]
+    if cfg!(feature = "static") {
+        link(&flags("--static --libs", LIBRARY), &["reachability"]);
+    } else {
+        link(&flags("--libs", LIBRARY), &[]);
+    }
+}
+
+#[cfg(not(feature = "vendored"))]
+const LIBRARY: &str = "libreachability >= 0.1.0";
+
+/// What pkg-config prints.
+fn flags(options: &str, package: &str) -> Vec<String> {
+    let program = pkg_config();
+    let output = match Command::new(&program).args(options.split(' ')).arg(package).output() {
         Ok(output) if output.status.success() => output,
-        Ok(output) => fail(&String::from_utf8_lossy(&output.stderr)),
+        Ok(output) => fail(&format!("{package} was not found: {}", String::from_utf8_lossy(&output.stderr))),
         Err(error) => fail(&format!("{program}: {error}")),
     };
-    for word in String::from_utf8_lossy(&output.stdout).split_whitespace() {
+    String::from_utf8_lossy(&output.stdout).split_whitespace().map(String::from).collect()
+}
+
+/// For another machine, this machine's libraries are the wrong ones: its pkg-config must have been named or led elsewhere, or
+/// there must be one with the other machine's prefix.
+fn pkg_config() -> String {
+    if let Ok(program) = env::var("PKG_CONFIG") {
+        return program;
+    }
+    let (host, target) = (env::var("HOST").unwrap_or_default(), env::var("TARGET").unwrap_or_default());
+    let is_led = |name| env::var_os(name).is_some();
+    if host == target || is_led("PKG_CONFIG_SYSROOT_DIR") || is_led("PKG_CONFIG_LIBDIR") {
+        return "pkg-config".into();
+    }
+    // armv7-unknown-linux-gnueabihf: arm-linux-gnueabihf-pkg-config
+    let machine = match target.split('-').next() {
+        Some(name) if name.starts_with("arm") || name.starts_with("thumb") => "arm",
+        Some("riscv64gc") => "riscv64",
+        Some(name) => name,
+        None => "",
+    };
+    format!("{machine}-linux-{}-pkg-config", target.rsplit('-').next().unwrap_or("gnu"))
+}
+
+fn link(words: &[String], statically: &[&str]) {
+    for word in words {
         if let Some(folder) = word.strip_prefix("-L") {
             println!("cargo:rustc-link-search=native={folder}");
         } else if let Some(name) = word.strip_prefix("-l") {
-            println!("cargo:rustc-link-lib={name}");
+            let kind = if statically.contains(&name) { "static=" } else { "" };
+            println!("cargo:rustc-link-lib={kind}{name}");
         }
     }
 }
 
 fn fail(reason: &str) -> ! {
-    eprintln!("libreachability was not found: {reason}");
+    eprintln!("{reason}");
     exit(1)
+}
+
+#[cfg(feature = "vendored")]
+mod vendored {
+    use std::env;
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    /// Compiles the sources in this crate to a static library. In it only the public names are global, so that it can be
+    /// linked beside other C code.
+    pub fn compile(mnl: &[String]) {
+        let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+        let mut build = cc::Build::new();
+        build.include("include").include("CSources").define("_GNU_SOURCE", None).pic(true).warnings(false);
+        for flag in ["-std=gnu11", "-pthread", "-fvisibility=hidden"] {
+            build.flag(flag);
+        }
+        if env::var("CARGO_CFG_TARGET_POINTER_WIDTH").as_deref() == Ok("32") {
+            build.define("_FILE_OFFSET_BITS", "64").define("_TIME_BITS", "64"); // large inodes, dates after 2038
+        }
+        for flag in mnl {
+            build.flag(flag);
+        }
+        let files = sources(Path::new("CSources"));
+        println!("cargo:rerun-if-changed=CSources");
+        println!("cargo:rerun-if-changed=include");
+        build.files(&files).cargo_metadata(false).compile("reachability-parts");
+
+        let compiler = build.get_compiler();
+        let whole = out.join("whole.o");
+        run(compiler
+            .to_command()
+            .args(["-r", "-nostdlib", "-o"])
+            .arg(&whole)
+            .arg("-Wl,--whole-archive")
+            .arg(out.join("libreachability-parts.a")));
+        run(Command::new(objcopy(compiler.path())).args(["--wildcard", "--keep-global-symbol=SC*"]).arg(&whole));
+        cc::Build::new().object(&whole).compile("reachability");
+    }
+
+    fn sources(folder: &Path) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for entry in folder.read_dir().expect("the crate has the C sources") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                found.append(&mut sources(&path));
+            } else if path.extension().map_or(false, |extension| extension == "c") {
+                found.push(path);
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// The one that belongs to the compiler: of arm-linux-gnueabihf-gcc, arm-linux-gnueabihf-objcopy.
+    fn objcopy(compiler: &Path) -> String {
+        println!("cargo:rerun-if-env-changed=OBJCOPY");
+        env::var("OBJCOPY").unwrap_or_else(|_| match compiler.to_string_lossy().strip_suffix("-gcc") {
+            Some(prefix) => format!("{prefix}-objcopy"),
+            None => "objcopy".into(),
+        })
+    }
+
+    fn run(command: &mut Command) {
+        match command.status() {
+            Ok(status) if status.success() => {}
+            Ok(status) => super::fail(&format!("{command:?}: {status}")),
+            Err(error) => super::fail(&format!("{command:?}: {error}")),
+        }
+    }
 }

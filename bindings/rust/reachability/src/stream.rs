@@ -15,9 +15,9 @@ use crate::target::RawTarget;
 /// A stream of the paths to a target: first the current one, then each that differs from the last. If several changes come
 /// while the task is busy, it gets only the newest path. The stream never ends.
 ///
-/// It has the shape of `futures::Stream`, and works with any executor: the library's thread wakes the task. This one
-/// thread serves all streams. After `fork`, the child has no such thread: there a stream of the parent returns the error
-/// `ECHILD`.
+/// It has the shape of `futures::Stream`, and is one with the feature `futures`. It works with any executor: the library's
+/// thread wakes the task. This one thread serves all streams. After `fork`, the child has no such thread: there a stream of
+/// the parent returns the error `ECHILD`.
 pub struct Paths(Subscription);
 
 impl Paths {
@@ -52,6 +52,15 @@ impl Paths {
     #[must_use]
     pub fn addresses(&self) -> Vec<IpAddr> {
         self.0.target.addresses()
+    }
+}
+
+#[cfg(feature = "futures")]
+impl futures_core::Stream for Paths {
+    type Item = Result<Path>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Path>>> {
+        Paths::poll_next(self, context)
     }
 }
 

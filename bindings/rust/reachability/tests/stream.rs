@@ -49,6 +49,27 @@ fn stream_gets_the_current_path_and_each_change() {
     });
 }
 
+#[cfg(feature = "futures")]
+#[test]
+fn with_the_feature_futures_the_paths_are_a_stream() {
+    fn take<S: futures_core::Stream + Unpin>(stream: &mut S) -> Option<S::Item> {
+        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        loop {
+            if let Poll::Ready(item) = Pin::new(&mut *stream).poll_next(&mut Context::from_waker(&waker)) {
+                return item;
+            }
+            thread::park();
+        }
+    }
+
+    let _namespace = enter_namespace();
+    ip(ADD);
+    let mut paths = Target::host("192.0.2.1").stream().unwrap();
+    assert!(take(&mut paths).unwrap().unwrap().is_reachable());
+    ip(DELETE);
+    assert_eq!(take(&mut paths).unwrap().unwrap().reason, Reason::NoRoute);
+}
+
 #[test]
 fn stream_without_a_change_is_pending() {
     let _namespace = enter_namespace();
