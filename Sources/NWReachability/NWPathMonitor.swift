@@ -11,8 +11,10 @@ public import Dispatch
 /// monitor.start(queue: DispatchQueue(label: "network"))
 /// ```
 ///
-/// A monitor belongs to the network namespace of the thread that makes it. If a started monitor is released, its handler
-/// is called for the first path, and then it ends.
+/// A started monitor lives until ``cancel()``, also if the program keeps no reference to it. One that was never started is
+/// freed with its last reference.
+///
+/// A monitor belongs to the network namespace of the thread that makes it.
 public final class NWPathMonitor: Sendable {
     let follower: PathFollower
 
@@ -26,10 +28,6 @@ public final class NWPathMonitor: Sendable {
 
     init(_ source: any NetworkSource, _ requirement: Requirement) {
         follower = PathFollower(source, requirement)
-    }
-
-    deinit {
-        follower.monitorReleased()
     }
 
     /// Follows the interfaces that the kernel chooses. Opens nothing, starts no thread, and never fails. Only if the
@@ -61,13 +59,13 @@ public final class NWPathMonitor: Sendable {
         set { follower.handler = newValue }
     }
 
-    /// Starts the monitor. It can be started once. Finds the path before it returns, and does not wait for the kernel's
-    /// locks or a name server.
+    /// Starts the monitor, which now lives until ``cancel()``. It can be started once. Finds the path before it returns,
+    /// and does not wait for the kernel's locks or a name server.
     public func start(queue: DispatchQueue) {
-        follower.start(queue)
+        follower.start(self, on: queue)
     }
 
-    /// Ends the monitor and its iterators for good, and releases the handler. On the queue, the handler is not called
+    /// Ends the monitor and its iterators for good, and releases the handler and the monitor itself. On the queue, the handler is not called
     /// after this returns. Elsewhere, a call that has begun may end later.
     public func cancel() {
         follower.cancel()

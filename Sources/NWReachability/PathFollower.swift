@@ -7,7 +7,8 @@ import Synchronization
 /// What is behind a monitor: follows a source while the monitor is started or has iterators, calls the handler, and
 /// feeds the iterators.
 ///
-/// The source keeps this object, and this object does not keep the monitor. So a monitor can be released at any time.
+/// The source keeps this object while it follows. This object keeps the monitor from `start` to `cancel`, as
+/// Network.framework does: a program whose handler or stream keeps no reference to its monitor goes on hearing of changes.
 final class PathFollower: NetworkReceiver {
     typealias Handler = @Sendable (NWPath) -> Void
 
@@ -15,8 +16,8 @@ final class PathFollower: NetworkReceiver {
         var handler: Handler?
         var queue: DispatchQueue?
         var isCancelled = false
-        /// The monitor was released: the handler gets its first path, and then this ends.
-        var isReleased = false
+        /// From the start to `cancel`.
+        var monitor: NWPathMonitor?
         var path = NWPath.unknown
         /// Of the last update.
         var number: UInt64 = 0
@@ -67,10 +68,11 @@ final class PathFollower: NetworkReceiver {
 
     // MARK: - Starting and ending
 
-    func start(_ queue: DispatchQueue) {
+    func start(_ monitor: NWPathMonitor, on queue: DispatchQueue) {
         let isStarted = state.withLock { state in
             guard state.queue == nil, !state.isCancelled else { return false }
             state.queue = queue
+            state.monitor = monitor
             return true
         }
         guard isStarted else { return }
@@ -79,22 +81,14 @@ final class PathFollower: NetworkReceiver {
     }
 
     func cancel() {
-        let (handler, buffers) = state.withLock { state -> (Handler?, [PathBuffer]) in
-            defer { (state.isCancelled, state.handler, state.buffers) = (true, nil, [:]) }
-            return (state.handler, Array(state.buffers.values))
+        // Released without the lock: they may be the last references.
+        let (handler, monitor, buffers) = state.withLock { state -> (Handler?, NWPathMonitor?, [PathBuffer]) in
+            defer { (state.isCancelled, state.handler, state.monitor, state.buffers) = (true, nil, nil, [:]) }
+            return (state.handler, state.monitor, Array(state.buffers.values))
         }
         for buffer in buffers { buffer.close() }
         followOrStop()
-        withExtendedLifetime(handler) {}
-    }
-
-    /// The monitor does not exist any more.
-    func monitorReleased() {
-        let endsNow = state.withLock { state in
-            state.isReleased = true
-            return state.queue == nil || state.handler == nil || state.delivered != nil
-        }
-        if endsNow { cancel() }
+        withExtendedLifetime((handler, monitor)) {}
     }
 
     /// If several threads call this, the last one to take the lock sees all that needs the source.
@@ -149,11 +143,10 @@ final class PathFollower: NetworkReceiver {
             return (state.handler, state.path)
         }
         handler?(path)
-        let (isReleased, queue) = state.withLock { state in
+        let queue = state.withLock { state in
             state.isCallQueued = false
-            return (state.isReleased, state.isReleased ? nil : state.takeCall())
+            return state.takeCall()
         }
-        if isReleased { cancel() }
         // Not a loop here: other work on the queue runs in between.
         if let queue { queueCall(on: queue) }
     }

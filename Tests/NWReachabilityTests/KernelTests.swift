@@ -240,26 +240,30 @@ struct ExhaustionTests {
     }
 }
 
-/// Every fourth monitor is cancelled on its queue, on another thread, by release, or by the release of two threads.
+/// Each monitor is started and cancelled: at once, on its queue, on another thread, in its handler, or through a weak
+/// reference after the last strong one was released. Some are released by two threads.
 func runStorm(_ cycles: Int, _ queue: DispatchQueue, _ ended: Recorder<Void>, _ late: Recorder<Void>) {
     for cycle in 0..<cycles {
         let monitor = NWPathMonitor()
         let probe = DeinitProbe(ended)
         let isCancelled = StopFlag()
-        monitor.pathUpdateHandler = { _ in
+        let cancelsInHandler = cycle % 6 == 4
+        monitor.pathUpdateHandler = { [weak monitor] _ in
             withExtendedLifetime(probe) { if isCancelled.isSet { late.record(()) } }
+            if cancelsInHandler { monitor?.cancel() }
         }
         monitor.start(queue: queue)
-        switch cycle % 4 {
-        case 0: break
-        case 1: monitor.cancel()
-        case 2:
+        switch cycle % 6 {
+        case 0: monitor.cancel()
+        case 1:
             queue.sync {
                 monitor.cancel()
                 isCancelled.set()
             }
-        default:
-            queue.async { withExtendedLifetime(monitor) {} }
+        case 2: DispatchQueue.global().async { monitor.cancel() }
+        case 3: queue.async { [weak monitor] in monitor?.cancel() }
+        case 4: queue.async { withExtendedLifetime(monitor) {} }
+        default: DispatchQueue.global().async { [weak monitor] in monitor?.cancel() }
         }
     }
 }

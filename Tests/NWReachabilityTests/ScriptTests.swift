@@ -336,10 +336,10 @@ struct HandlerTests {
         #expect(script.watchedMonitors == 0)
     }
 
-    @Test("A monitor that is released without cancel delivers its first path and ends")
+    @Test("A started monitor that is released goes on until cancel, which frees it")
     func released() async {
         let (calls, released) = (Recorder<String>(), Recorder<Void>())
-        queue.suspend()
+        weak var weakMonitor: NWPathMonitor?
         do {
             let probe = DeinitProbe(released)
             let monitor = NWPathMonitor(script: script)
@@ -348,32 +348,91 @@ struct HandlerTests {
                 calls.record(path.names.joined())
             }
             monitor.start(queue: queue)
+            weakMonitor = monitor
         }
-        #expect(script.watchedMonitors == 1)
-        queue.resume()
-        #expect(await calls.next() == "a")
+        for name in ["a", "b", "c"] {
+            script.play(.over(name))
+            #expect(await calls.next() == name)
+        }
+        #expect(weakMonitor?.currentPath.names == ["c"] && released.count == 0)
+        weakMonitor?.cancel()
         await released.next()
-        #expect(script.watchedMonitors == 0)
+        queue.sync {}
+        #expect(weakMonitor == nil && script.watchedMonitors == 0)
     }
 
-    @Test("A monitor whose last reference goes in its handler ends")
+    @Test("A started monitor without a handler is kept, too")
+    func releasedWithoutHandler() {
+        weak var weakMonitor: NWPathMonitor?
+        do {
+            let monitor = NWPathMonitor(script: script)
+            monitor.start(queue: queue)
+            weakMonitor = monitor
+        }
+        script.play(.over("b"))
+        #expect(weakMonitor?.currentPath.names == ["b"] && script.watchedMonitors == 1)
+        weakMonitor?.cancel()
+        #expect(weakMonitor == nil && script.watchedMonitors == 0)
+    }
+
+    @Test("A monitor that was never started is freed with its last reference")
+    func releasedUnstarted() async {
+        let released = Recorder<Void>()
+        weak var weakMonitor: NWPathMonitor?
+        do {
+            let probe = DeinitProbe(released)
+            let monitor = NWPathMonitor(script: script)
+            monitor.pathUpdateHandler = { _ in withExtendedLifetime(probe) {} }
+            weakMonitor = monitor
+        }
+        await released.next()
+        #expect(weakMonitor == nil && script.watchedMonitors == 0)
+    }
+
+    @Test("A stream that keeps no reference to its monitor gets every path, and its end cancels the monitor")
+    func stream() async {
+        weak var weakMonitor: NWPathMonitor?
+        let paths = AsyncStream<String> { [script, queue] continuation in
+            let monitor = NWPathMonitor(script: script)
+            monitor.pathUpdateHandler = { continuation.yield($0.names.joined()) }
+            continuation.onTermination = { [weak monitor] _ in monitor?.cancel() }
+            monitor.start(queue: queue)
+            weakMonitor = monitor
+        }
+        var names: [String] = []
+        for await name in paths {
+            names.append(name)
+            if name == "c" { break }
+            script.play(.over(name == "a" ? "b" : "c"))
+        }
+        #expect(names == ["a", "b", "c"])
+        _ = consume paths
+        // A call may be on its way through the queue.
+        queue.sync {}
+        #expect(weakMonitor == nil && script.watchedMonitors == 0)
+    }
+
+    @Test("A monitor whose last reference goes in its handler goes on, and may be cancelled there")
     func releasedInside() async {
         let calls = Recorder<String>()
         let holder = Holder()
         holder.monitor.withLock { monitor in
             monitor = NWPathMonitor(script: script)
-            monitor?.pathUpdateHandler = { _ in
+            monitor?.pathUpdateHandler = { [weak monitor] path in
                 // Released without the lock.
                 let last = holder.monitor.withLock { monitor in
                     defer { monitor = nil }
                     return monitor
                 }
                 withExtendedLifetime(last) {}
-                calls.record("called")
+                if path.names == ["b"] { monitor?.cancel() }
+                calls.record(path.names.joined())
             }
             monitor?.start(queue: queue)
         }
-        #expect(await calls.next() == "called")
+        #expect(await calls.next() == "a")
+        script.play(.over("b"))
+        #expect(await calls.next() == "b")
         queue.sync {}
         #expect(script.watchedMonitors == 0)
     }
