@@ -275,6 +275,7 @@ $(BUILD)/tests/test-soak: $(SOAK)
 $(BUILD)/tests/test-bound-pair $(BUILD)/tests/test-source-routes: $(SOCKET_FAULTS)
 
 $(BUILD)/tests/test-wait: TEST_LDFLAGS = -Wl,--wrap=send -Wl,--wrap=ioctl
+$(BUILD)/tests/test-wait-changed: TEST_LDFLAGS = -Wl,--wrap=epoll_create1
 $(BUILD)/tests/test-event-filter: TEST_LDFLAGS = -Wl,--wrap=setsockopt -Wl,--wrap=send
 $(BUILD)/tests/test-bound-pair: TEST_LDFLAGS = $(SOCKET_WRAPS)
 $(BUILD)/tests/test-source-routes: TEST_LDFLAGS = $(SOCKET_WRAPS) -Wl,--wrap=recvfrom

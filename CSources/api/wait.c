@@ -57,15 +57,51 @@ static struct SCNetworkReachability *copy_target(struct SCNetworkReachability *f
 struct wait {
     SCNetworkReachabilityCondition condition;
     int64_t                        until;
-    SCNetworkReachabilityPath      path; /* the latest */
+    SCNetworkReachabilityPath      path;    /* the latest */
+    SCNetworkReachabilityPath      first;   /* the first one that is known and reachable; size 0: there was none */
+    bool                           changed; /* a known path was not reachable, or other than the first */
 };
 
-static bool condition_holds(const struct wait *wait)
+static bool is_known(const SCNetworkReachabilityPath *path)
 {
-    const bool known = wait->path.reason != kSCNetworkReachabilityReasonNamePending;
-    const bool reachable = (wait->path.flags & kSCNetworkReachabilityFlagsReachable) != 0;
+    return path->reason != kSCNetworkReachabilityReasonNamePending;
+}
 
+static bool is_reachable(const SCNetworkReachabilityPath *path)
+{
+    return (path->flags & kSCNetworkReachabilityFlagsReachable) != 0;
+}
+
+/* Whether packets leave in another way. The addresses have no ports, and the bytes after them are zero. */
+static bool leaves_otherwise(const SCNetworkReachabilityPath *a, const SCNetworkReachabilityPath *b)
+{
+    return a->interfaceIndex != b->interfaceIndex || memcmp(&a->gateway, &b->gateway, sizeof a->gateway) != 0 ||
+           memcmp(&a->source, &b->source, sizeof a->source) != 0;
+}
+
+/* Each evaluation counts, from the first one on. That of a pending name is about the default path, and says nothing:
+ * a name in /etc/hosts can be reachable without a default route, and would end each wait at once. */
+static void note_change(struct wait *wait)
+{
+    if (!is_known(&wait->path))
+        return;
+    if (!is_reachable(&wait->path))
+        wait->changed = true;
+    else if (wait->first.size == 0)
+        wait->first = wait->path;
+    else if (leaves_otherwise(&wait->first, &wait->path))
+        wait->changed = true;
+}
+
+static bool condition_holds(struct wait *wait)
+{
+    const bool known = is_known(&wait->path);
+    const bool reachable = is_reachable(&wait->path);
+
+    note_change(wait);
     switch (wait->condition) {
+    case kSCNetworkReachabilityConditionChanged:
+        return known && reachable && wait->changed;
     case kSCNetworkReachabilityConditionReachable:
         return known && reachable;
     case kSCNetworkReachabilityConditionNotReachable:
@@ -162,7 +198,7 @@ static bool check_arguments(SCNetworkReachabilityCondition condition, double sec
 {
     const char *wrong = NULL;
 
-    if (condition > kSCNetworkReachabilityConditionNotReachable)
+    if (condition > kSCNetworkReachabilityConditionChanged)
         wrong = "condition: not a kSCNetworkReachabilityCondition...";
     else if (isnan(seconds))
         wrong = "seconds: not a number";

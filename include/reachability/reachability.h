@@ -41,6 +41,7 @@
  *     all interfaces with a default path    SCNetworkReachabilityGetNetwork
  *     the addresses of a name               SCNetworkReachabilityGetResolvedAddresses
  *     is it reachable, within N seconds     SCNetworkReachabilityWait
+ *     when is it worth to connect again     SCNetworkReachabilityWait, with ...ConditionChanged
  *     text                                  SCNetworkReachabilityGetDescription, ...FlagsGetString, ...ReasonString
  *     which function is called back         SCNetworkReachabilitySetCallback
  *     why a call failed                     SCError, SCErrorString; which argument is wrong: SCErrorDetail
@@ -577,7 +578,8 @@ size_t SCNetworkReachabilityGetDescription(SCNetworkReachabilityRef target, char
 SC_OPEN_ENUM(SCNetworkReachabilityCondition) {
     kSCNetworkReachabilityConditionKnown        = 0, /* reachable or not: the reason is not NamePending */
     kSCNetworkReachabilityConditionReachable    = 1, /* known, and the flags have Reachable */
-    kSCNetworkReachabilityConditionNotReachable = 2  /* known, and the flags do not have Reachable */
+    kSCNetworkReachabilityConditionNotReachable = 2, /* known, and the flags do not have Reachable */
+    kSCNetworkReachabilityConditionChanged      = 3  /* reachable, and it was not, or packets left in another way */
 } SC_OPEN_ENUM_END(SCNetworkReachabilityCondition);
 /* clang-format on */
 
@@ -595,6 +597,17 @@ SC_OPEN_ENUM(SCNetworkReachabilityCondition) {
  * its own. So it makes no callback, takes none from another loop, and drives no other loop. A name that is not
  * scheduled is looked up for the copy, and its target stays pending. Any thread may make the call, several at a time,
  * also for one target. In a callback, it delays the other callbacks of that thread.
+ *
+ * Changed is for a loop that tries again and again to connect. In place of its sleep between two attempts:
+ *
+ *     while (!try_to_connect())
+ *         SCNetworkReachabilityWait(target, kSCNetworkReachabilityConditionChanged, seconds, NULL);
+ *
+ * It holds if the target is reachable now, and was evaluated since the call began as not reachable, or with another
+ * interface, gateway or source. The first evaluation of the call counts: what changes before that does not. A name
+ * whose look-up has not ended is neither. Nothing else ends the wait: with an unreachable target it lasts `seconds`.
+ * Each change ends one wait, so a loop should have a limit if changes go on: Examples/retry.c has, and loses no change
+ * while it tries.
  *
  * A state that ends before the library has evaluated it does not count. `seconds` 0 does not wait: the path is that of
  * GetPath. A negative number waits without limit, as in SCRunLoopPerform. NaN is invalid. Signals do not end the wait,

@@ -360,7 +360,7 @@ TEST(bad_arguments_are_refused_and_nothing_is_written)
         const char                    *argument;
     } rows[] = {
         { KNOWN, NAN, sizeof path, "seconds" },
-        { NOT + 1, 1, sizeof path, "condition" },
+        { kSCNetworkReachabilityConditionChanged + 1, 1, sizeof path, "condition" },
         { KNOWN, 1, 0, "path->size" },
         { KNOWN, 1, offsetof(SCNetworkReachabilityPath, flow) - 1, "path->size" },
         { KNOWN, 1, 4097, "path->size" },
