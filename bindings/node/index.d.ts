@@ -155,6 +155,43 @@ export declare function waitUntilReachable(
   host?: string | null, options?: WatchOptions & { timeout?: number },
 ): Promise<Path | null>;
 
+/** Why a sleep has ended. "path": packets leave over another interface or gateway, or from another source. */
+export type Wake = 'time' | 'reachable' | 'path';
+
+export interface RetryOptions extends Options {
+  /**
+   * A change ends the sleep after a random part of so many milliseconds (0). 250 is good for many clients of one server,
+   * which must not come all at once.
+   */
+  jitter?: number;
+  /** If changes go on, they end one sleep in so many milliseconds (1000). */
+  minInterval?: number;
+}
+
+/**
+ * The sleep between two attempts to connect, which ends early when an attempt has become worth while: the host becomes
+ * reachable, or its path gets another interface, gateway or source while it is reachable.
+ *
+ *     const timer = new RetryTimer('db.internal');
+ *     let pause = 1000;
+ *     while (!(await connect())) { // the first attempt is always made
+ *       const wake = await timer.sleep(pause, { signal });
+ *       pause = wake === 'time' ? Math.min(pause * 2, 120_000) : 1000;
+ *     }
+ *     timer.close();
+ *
+ * An unreachable host only means that the sleep lasts its time. What changes during the attempt ends the next sleep, at
+ * once. It does not see that the host itself comes back: that needs the attempts. An open timer does not keep the
+ * process alive, a sleep does.
+ */
+export declare class RetryTimer {
+  constructor(host?: string | null, options?: RetryOptions);
+  /** At most so many milliseconds. Rejects with the signal's reason, and if the timer is closed. */
+  sleep(milliseconds: number, options?: { signal?: WatchOptions['signal'] }): Promise<Wake>;
+  close(): void;
+  // Also [Symbol.dispose](), for `using`.
+}
+
 /** All default paths and name servers now, by queries to the kernel. */
 export declare function network(): Network;
 

@@ -246,6 +246,120 @@ async function waitUntilReachable(host, { timeout = Infinity, ...options } = {})
   return path.isReachable ? path : null;
 }
 
+/** What must change while the host is reachable. */
+const wayOf = (path) => JSON.stringify([path.interface?.index, path.gateway, path.source]);
+
+/** The sleep of a loop that tries again and again: see index.d.ts. */
+class RetryTimer {
+  #target;
+  #jitter;
+  #minInterval;
+  #last = null; // the last path with which the host was reachable
+  #wasLost = false;
+  #wake = null; // a change that is worth an attempt, from #due on
+  #due = Infinity;
+  #notBefore = -Infinity;
+  #sleeper = null; // the functions of the promise of sleep()
+  #end = Infinity;
+  #timeout;
+  #isClosed = false;
+
+  constructor(host, { jitter = 0, minInterval = 1000, ...options } = {}) {
+    checkOptions(options, ...targetOptions);
+    for (const [name, value] of Object.entries({ jitter, minInterval })) {
+      if (!(value >= 0)) throw new RangeError(`not milliseconds: ${name} ${value}`);
+    }
+    this.#jitter = jitter;
+    this.#minInterval = minInterval;
+    this.#target = createTarget(host, options);
+    call('watch', this.#target, () => this.#changed());
+    call('keepAlive', this.#target, false); // the timer of sleep() does
+    this.#observe(pathFrom(call('lastPath', this.#target)));
+  }
+
+  #changed() {
+    try {
+      this.#observe(pathFrom(call('lastPath', this.#target)));
+      this.#wakeIfDue();
+    } catch (error) {
+      this.#settle('reject', error);
+    }
+  }
+
+  // The path of a pending name is the default path, and says nothing.
+  #observe(path) {
+    if (path.reason === 'namePending') return;
+    if (!path.isReachable) {
+      this.#wasLost = true;
+      this.#wake = null;
+      return;
+    }
+    let wake = null;
+    if (this.#wasLost) wake = 'reachable';
+    else if (this.#last !== null && wayOf(this.#last) !== wayOf(path)) wake = 'path';
+    if (wake !== null && this.#wake === null) {
+      this.#wake = wake;
+      this.#due = performance.now() + Math.random() * this.#jitter;
+    }
+    this.#wasLost = false;
+    this.#last = path;
+  }
+
+  // Ends the sleep, or sets the timer to the next moment that can end it.
+  #wakeIfDue() {
+    if (this.#sleeper === null) return;
+    const now = performance.now();
+    const due = this.#wake === null ? Infinity : Math.max(this.#due, this.#notBefore);
+    if (now < due && now < this.#end) {
+      clearTimeout(this.#timeout);
+      const left = Math.ceil(Math.min(due, this.#end) - now); // a timer of Node may fire a part of a millisecond early
+      this.#timeout = setTimeout(() => this.#wakeIfDue(), Math.min(left, longestTimer));
+      return;
+    }
+    const wake = due <= now ? this.#wake : 'time';
+    if (due <= now) this.#notBefore = now + this.#minInterval;
+    this.#wake = null;
+    this.#settle('resolve', wake);
+  }
+
+  #settle(how, value) {
+    clearTimeout(this.#timeout);
+    const sleeper = this.#sleeper;
+    this.#sleeper = null;
+    sleeper?.[how](value);
+  }
+
+  async sleep(milliseconds, { signal, ...others } = {}) {
+    checkOptions(others);
+    if (!(milliseconds >= 0)) throw new RangeError(`not milliseconds: ${milliseconds}`);
+    if (this.#sleeper !== null) throw new Error('another sleep of this timer has not ended');
+    if (this.#isClosed) throw new Error('the timer is closed');
+    signal?.throwIfAborted();
+    const onAbort = () => this.#settle('reject', signal.reason);
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#sleeper = { resolve, reject };
+        this.#end = performance.now() + milliseconds;
+        signal?.addEventListener('abort', onAbort, { once: true });
+        this.#wakeIfDue();
+      });
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  close() {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    addon.unwatch(this.#target);
+    this.#settle('reject', new Error('the timer is closed'));
+  }
+
+  [Symbol.dispose ?? Symbol.for('nodejs.dispose')]() {
+    this.close();
+  }
+}
+
 function network() {
   const raw = call('network', call('create', null, null, '0.0.0.0', null, 0, notifyNetwork));
   return Object.freeze({
@@ -259,4 +373,4 @@ function network() {
   });
 }
 
-module.exports = { Flags, Watch, check, libraryVersion: addon.version, network, waitUntilReachable, watch };
+module.exports = { Flags, RetryTimer, Watch, check, libraryVersion: addon.version, network, waitUntilReachable, watch };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
 import reachability from './index.js';
 
-export const { Flags, Watch, check, libraryVersion, network, waitUntilReachable, watch } = reachability;
+export const { Flags, RetryTimer, Watch, check, libraryVersion, network, waitUntilReachable, watch } = reachability;
 export default reachability;

@@ -18,6 +18,7 @@ from ._check import check, check_async, network, wait_until_reachable, wait_unti
 from ._library import ReachabilityError, library_version
 from ._network import DefaultPath, Network, Way
 from ._path import Evidence, Flags, Interface, InterfaceType, Path, Reason
+from ._retry import RetryTimer, Wake
 from ._watch import NetworkWatch, Watch, watch, watch_network
 
 __version__ = "0.1.0"
@@ -33,6 +34,8 @@ __all__ = [
     "Path",
     "ReachabilityError",
     "Reason",
+    "RetryTimer",
+    "Wake",
     "Watch",
     "Way",
     "__version__",

@@ -152,6 +152,10 @@ class BaseWatch(Generic[Value]):
 
     # ---- Closing
 
+    @property
+    def is_closed(self) -> bool:
+        return self._is_closed
+
     def close(self) -> None:
         """Ends the watch and its iteration. Any thread may call this, and any number of times."""
         if self._process != os.getpid():  # a thread of the parent may have had the lock

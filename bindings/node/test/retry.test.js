@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// RetryTimer. Run in a network namespace of its own: unshare -Urn node --test.
+'use strict';
+
+const assert = require('node:assert/strict');
+const { execFileSync, spawnSync } = require('node:child_process');
+const os = require('node:os');
+const { before, beforeEach, test } = require('node:test');
+const { RetryTimer } = require('..');
+
+const FAR = '192.0.2.1';
+const LONG = 600_000;
+const ip = (command) => execFileSync('ip', command.split(' '));
+const toggle = (verb) => ip(`route ${verb} default via 10.0.0.1`);
+
+before(() => {
+  const devices = Object.keys(os.networkInterfaces()).filter((name) => name !== 'lo');
+  assert.deepEqual(devices, [], 'run this in a network namespace of its own: unshare -Urn node --test');
+  for (const command of ['link add e0 type ifb', 'addr add 10.0.0.2/24 dev e0', 'link set lo up', 'link set e0 up']) {
+    ip(command);
+  }
+});
+
+beforeEach(() => {
+  ip('route flush exact default');
+  toggle('add');
+});
+
+async function withTimer(options, use) {
+  const timer = new RetryTimer(FAR, options);
+  try {
+    return await use(timer);
+  } finally {
+    timer.close();
+  }
+}
+
+test('time ends the sleep of a host that does not change, reachable or not', () => withTimer({}, async (timer) => {
+  const begin = performance.now();
+  assert.equal(await timer.sleep(20), 'time');
+  toggle('del');
+  assert.equal(await timer.sleep(20), 'time');
+  assert.ok(performance.now() - begin >= 40);
+}));
+
+test('route that returns ends the sleep', () => withTimer({}, async (timer) => {
+  toggle('del');
+  assert.equal(await timer.sleep(20), 'time');
+  const sleep = timer.sleep(LONG);
+  toggle('add');
+  assert.equal(await sleep, 'reachable');
+}));
+
+test('other gateway ends the sleep', () => withTimer({}, async (timer) => {
+  const sleep = timer.sleep(Infinity);
+  ip('route replace default via 10.0.0.9');
+  assert.equal(await sleep, 'path');
+  ip('route flush exact default');
+}));
+
+test('change during the attempt ends the next sleep', async () => {
+  toggle('del');
+  await withTimer({}, async (timer) => {
+    toggle('add');
+    assert.equal(await timer.sleep(LONG), 'reachable');
+    assert.equal(await timer.sleep(20), 'time');
+  });
+});
+
+test('storm of flaps ends one sleep in each interval', () => withTimer({ minInterval: 100 }, async (timer) => {
+  let verb = 'add';
+  const flaps = setInterval(() => {
+    verb = verb === 'add' ? 'del' : 'add';
+    toggle(verb);
+  }, 2);
+  const begin = performance.now();
+  let wakes = 0;
+  while (performance.now() - begin < 1000) wakes += (await timer.sleep(LONG)) !== 'time';
+  clearInterval(flaps);
+  if (verb === 'del') toggle('add');
+  assert.ok(wakes >= 1 && wakes <= (performance.now() - begin) / 100 + 1, `${wakes} wakes`);
+}));
+
+test('signal ends the sleep with its reason, and close with an error', async () => {
+  const timer = new RetryTimer(FAR);
+  const controller = new AbortController();
+  const sleep = timer.sleep(LONG, { signal: controller.signal });
+  await assert.rejects(timer.sleep(1), /has not ended/);
+  controller.abort(new Error('enough'));
+  await assert.rejects(sleep, /enough/);
+  await assert.rejects(timer.sleep(LONG, { signal: controller.signal }), /enough/);
+  assert.equal(await timer.sleep(1, { signal: new AbortController().signal }), 'time');
+  const last = timer.sleep(LONG);
+  timer.close();
+  await assert.rejects(last, /closed/);
+  await assert.rejects(timer.sleep(1), /closed/);
+});
+
+test('bad argument is refused', () => withTimer({}, async (timer) => {
+  assert.throws(() => new RetryTimer(FAR, { jitter: -1 }), RangeError);
+  assert.throws(() => new RetryTimer(FAR, { minInterval: NaN }), RangeError);
+  assert.throws(() => new RetryTimer(FAR, { interval: 1 }), TypeError);
+  await assert.rejects(timer.sleep(NaN), RangeError);
+}));
+
+test('ten thousand sleepers of one host wake up in one turn of the loop, jitter spreads them', async () => {
+  toggle('del');
+  const timers = Array.from({ length: 10_000 }, () => new RetryTimer(FAR));
+  let wakes = 0;
+  let turns = 0;
+  const sleeps = timers.map((timer) => timer.sleep(LONG).then(() => {
+    if (wakes++ === 0) setImmediate(() => { turns++; });
+  }));
+  toggle('add');
+  await Promise.all(sleeps);
+  timers.forEach((timer) => timer.close());
+  assert.equal(turns, 0); // the loop has not gone on since the first one woke up
+
+  toggle('del');
+  const spread = Array.from({ length: 1000 }, () => new RetryTimer(FAR, { jitter: 250 }));
+  const times = [];
+  const late = spread.map((timer) => timer.sleep(LONG).then(() => times.push(performance.now())));
+  toggle('add');
+  await Promise.all(late);
+  spread.forEach((timer) => timer.close());
+  assert.ok(times.at(-1) - times[0] > 150, `${times.at(-1) - times[0]} ms`);
+});
+
+test('open timer does not keep the process alive, a sleep does', () => {
+  const program = (end) => `const { RetryTimer } = require(${JSON.stringify(require.resolve('..'))});
+    const timer = new RetryTimer('${FAR}'); ${end}`;
+  const run = (end) => spawnSync(process.execPath, ['-e', program(end)], { encoding: 'utf8', timeout: 60_000 });
+  assert.equal(run('').status, 0);
+  assert.equal(run('timer.sleep(10).then(console.log)').stdout, 'time\n');
+});

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""RetryTimer: what ends its sleep, and how often."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import math
+import subprocess
+import threading
+import time
+from typing import Any, Awaitable, Callable, Iterator
+
+import pytest
+
+from reachability import Path, Reason, RetryTimer, Wake, check
+from reachability._hub import Hub
+from reachability._retry import Trigger
+
+Route = Callable[[str], None]
+Run = Callable[[Callable[[], Awaitable[None]]], None]
+
+PATIENCE = 60
+FAR = "192.0.2.1"
+pytestmark = pytest.mark.usefixtures("no_descriptor_stays")
+
+
+def ip(command: str) -> None:
+    subprocess.run(["ip", *command.split()], check=True)
+
+
+@pytest.fixture
+def other_interface() -> Iterator[None]:
+    ip("addr add 10.1.0.2/24 dev e1")
+    yield
+    ip("addr del 10.1.0.2/24 dev e1")
+
+
+# ---- What is worth an attempt
+
+
+@pytest.fixture
+def reachable(route: Route) -> Path:
+    return check(FAR)
+
+
+def lost(path: Path) -> Path:
+    return dataclasses.replace(path, flags=type(path.flags)(0), reason=Reason.NO_ROUTE)
+
+
+def test_first_path_is_no_change(reachable: Path) -> None:
+    trigger = Trigger(0, 1)
+    trigger.observe(reachable, 0)
+    trigger.observe(dataclasses.replace(reachable, mtu=9000), 0)
+    assert math.isinf(trigger.due) and trigger.take(5, 10) is None
+    assert trigger.take(10, 10) is Wake.TIME
+
+
+def test_return_of_the_host_is_a_change_while_it_lasts(reachable: Path) -> None:
+    trigger = Trigger(0, 1)
+    for path in (lost(reachable), reachable, lost(reachable)):
+        trigger.observe(path, 0)
+    assert trigger.take(5, 10) is None  # it is lost again
+    trigger.observe(reachable, 6)
+    assert trigger.take(6, 10) is Wake.REACHABLE
+    assert trigger.take(6, 10) is None
+
+
+def test_another_source_is_a_change(reachable: Path) -> None:
+    trigger = Trigger(0, 1)
+    trigger.observe(reachable, 0)
+    trigger.observe(dataclasses.replace(reachable, source=None), 0)
+    assert trigger.take(0, 10) is Wake.PATH
+
+
+def test_pending_name_says_nothing(reachable: Path) -> None:
+    trigger = Trigger(0, 1)
+    trigger.observe(dataclasses.replace(lost(reachable), reason=Reason.NAME_PENDING), 0)
+    trigger.observe(reachable, 0)
+    assert trigger.take(0, 10) is None
+
+
+def test_storm_of_flaps_ends_one_sleep_in_each_interval(reachable: Path) -> None:
+    trigger, wakes = Trigger(0, 1.0), 0
+    for millisecond in range(10_000):
+        now = millisecond / 1000
+        trigger.observe(lost(reachable), now)
+        trigger.observe(reachable, now)
+        wakes += trigger.take(now, math.inf) is not None
+    assert wakes == 10
+
+
+def test_jitter_spreads_wakes_evenly(reachable: Path) -> None:
+    dues = []
+    for _ in range(10_000):
+        trigger = Trigger(0.25, 1)
+        trigger.observe(lost(reachable), 100.0)
+        trigger.observe(reachable, 100.0)
+        dues.append(trigger.due - 100.0)
+    tenths = [sum(tenth <= due / 0.025 < tenth + 1 for due in dues) for tenth in range(10)]
+    assert sum(tenths) == len(dues) and min(tenths) > 800 and max(tenths) < 1200
+
+
+@pytest.mark.parametrize("arguments", [{"jitter": -1.0}, {"jitter": math.nan}, {"min_interval": -0.1}])
+def test_bad_argument_is_refused(arguments: Any) -> None:
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        RetryTimer(FAR, **arguments)
+
+
+# ---- Sleeping
+
+
+def test_time_ends_the_sleep(route: Route) -> None:
+    with RetryTimer(FAR) as timer:
+        begin = time.monotonic()
+        assert timer.sleep(0.02) is Wake.TIME
+        route("del")
+        assert timer.sleep(0.02) is Wake.TIME
+        assert time.monotonic() - begin >= 0.04
+        assert timer.sleep(0) is Wake.TIME
+        with pytest.raises(ValueError):
+            timer.sleep(math.nan)
+
+
+def test_route_that_returns_ends_the_sleep(route: Route) -> None:
+    route("del")
+    with RetryTimer(FAR) as timer:
+        threading.Timer(0.01, route, ["add"]).start()
+        assert timer.sleep(PATIENCE) is Wake.REACHABLE
+
+
+def test_other_interface_ends_the_sleep(route: Route, other_interface: None) -> None:
+    with RetryTimer(FAR) as timer:
+        ip("route add 192.0.2.1/32 dev e1")
+        assert timer.sleep(math.inf) is Wake.PATH
+        assert timer.sleep(0.01) is Wake.TIME
+        ip("route del 192.0.2.1/32 dev e1")
+
+
+def test_change_during_the_attempt_ends_the_next_sleep(route: Route) -> None:
+    route("del")
+    with RetryTimer(FAR) as timer:
+        route("add")
+        assert timer.sleep(PATIENCE) is Wake.REACHABLE
+        assert timer.sleep(0.01) is Wake.TIME
+
+
+def test_second_change_waits_for_the_interval(route: Route) -> None:
+    route("del")
+    with RetryTimer(FAR, min_interval=0.2) as timer:
+        route("add")
+        assert timer.sleep(PATIENCE) is Wake.REACHABLE
+        begin = time.monotonic()
+        route("del")
+        assert timer.sleep(0) is Wake.TIME
+        route("add")
+        assert timer.sleep(PATIENCE) is Wake.REACHABLE
+        assert time.monotonic() - begin >= 0.15
+
+
+def test_close_ends_the_sleep(route: Route) -> None:
+    timer = RetryTimer(FAR)
+    threading.Timer(0.01, timer.close).start()
+    with pytest.raises(ValueError, match="closed"):
+        timer.sleep(PATIENCE)
+
+
+def test_task_sleeps_until_the_route_returns(run: Run, route: Route) -> None:
+    async def main() -> None:
+        with RetryTimer(FAR) as timer:
+            assert await timer.sleep_async(0.01) is Wake.TIME
+            route("del")
+            assert await timer.sleep_async(0.01) is Wake.TIME
+            threading.Timer(0.01, route, ["add"]).start()
+            assert await timer.sleep_async(PATIENCE) is Wake.REACHABLE
+
+    run(main)
+
+
+def test_cancelled_task_sleeps_no_longer(route: Route) -> None:
+    async def main() -> None:
+        with RetryTimer(FAR) as timer:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(timer.sleep_async(PATIENCE), 0.01)
+            assert await timer.sleep_async(0.01) is Wake.TIME
+
+    asyncio.run(main())
+
+
+def test_ten_thousand_sleepers_are_one_wake_up_of_the_loop(route: Route, monkeypatch: pytest.MonkeyPatch) -> None:
+    leads, lead = [], Hub._lead
+
+    def count(hub: Hub) -> None:
+        leads.append(hub)
+        lead(hub)
+
+    monkeypatch.setattr(Hub, "_lead", count)
+
+    async def main() -> None:
+        timers = [RetryTimer(FAR) for _ in range(10_000)]
+        threads = threading.active_count()
+        sleeps = [asyncio.ensure_future(timer.sleep_async(10 * PATIENCE)) for timer in timers]
+        await asyncio.sleep(0)  # each has begun
+        await asyncio.sleep(0)
+        assert not leads and threading.active_count() == threads
+        route("add")
+        assert await asyncio.gather(*sleeps) == [Wake.REACHABLE] * len(timers)
+        assert len(leads) <= 2  # the kernel may send its messages in two pieces
+        for timer in timers:
+            timer.close()
+
+    route("del")
+    asyncio.run(main())
