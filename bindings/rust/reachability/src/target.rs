@@ -11,6 +11,7 @@ use reachability_sys as sys;
 use crate::error::{text_of, Error, Result};
 use crate::path::{address_from, address_to, Path, Reason};
 use crate::poll_watch::PollWatch;
+use crate::retry_timer::RetryTimer;
 use crate::stream::Paths;
 use crate::watch::Watch;
 
@@ -170,6 +171,14 @@ impl Target {
     /// The library's: an invalid argument, or an errno if the sockets could not be opened.
     pub fn stream(&self) -> Result<Paths> {
         Paths::new(self.create()?)
+    }
+
+    /// The sleep of a loop that connects again and again.
+    ///
+    /// # Errors
+    /// The library's: an invalid argument, or an errno if the sockets could not be opened.
+    pub fn retry_timer(&self) -> Result<RetryTimer> {
+        RetryTimer::new(self.create()?)
     }
 
     fn create(&self) -> Result<RawTarget> {

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+
+package reachability
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+const far = "192.0.2.1"
+
+func retryTimer(t *testing.T) *RetryTimer {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	timer, err := Target{Host: far}.NewRetryTimer(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return timer
+}
+
+func expectWake(t *testing.T, timer *RetryTimer, duration time.Duration, expected Wake) {
+	t.Helper()
+	if wake, err := timer.Sleep(context.Background(), duration); wake != expected || err != nil {
+		t.Fatalf("woken by %v, %v; expected: %v", wake, err, expected)
+	}
+}
+
+func TestTimeEndsTheSleepOfAHostThatDoesNotChange(t *testing.T) {
+	withRoute(t)
+	timer, begin := retryTimer(t), time.Now()
+	expectWake(t, timer, 20*time.Millisecond, WakeTime)
+	ip(t, "route del default via 10.0.0.1")
+	expectWake(t, timer, 20*time.Millisecond, WakeTime)
+	if time.Since(begin) < 40*time.Millisecond {
+		t.Fatal("it has slept for", time.Since(begin))
+	}
+}
+
+func TestRouteThatReturnsEndsTheSleep(t *testing.T) {
+	timer := retryTimer(t)
+	expectWake(t, timer, 10*time.Millisecond, WakeTime)
+	withRoute(t)
+	expectWake(t, timer, patience, WakeReachable)
+	expectWake(t, timer, 10*time.Millisecond, WakeTime)
+}
+
+func TestOtherGatewayEndsTheSleep(t *testing.T) {
+	withRoute(t)
+	timer := retryTimer(t)
+	ip(t, "route replace default via 10.0.0.9")
+	expectWake(t, timer, patience, WakePath)
+	expectWake(t, timer, 10*time.Millisecond, WakeTime)
+}
+
+func TestContextEndsTheSleep(t *testing.T) {
+	withRoute(t)
+	timer := retryTimer(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := timer.Sleep(ctx, patience); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithCancel(context.Background())
+	timer, err := Target{Host: far}.NewRetryTimer(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := timer.Sleep(context.Background(), patience); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}
+
+var reachablePath = Path{Flags: Reachable, Interface: Interface{Name: "e0", Index: 1}}
+
+func TestStormOfFlapsEndsOneSleepInEachInterval(t *testing.T) {
+	var trigger trigger
+	start, wakes := time.Now(), 0
+	for now := start; now.Before(start.Add(10 * time.Second)); now = now.Add(time.Millisecond) {
+		trigger.observe(Path{}, now, 0)
+		trigger.observe(reachablePath, now, 0)
+		if at, wake := trigger.next(now.Add(time.Hour)); wake == WakeReachable && !at.After(now) {
+			trigger.wake, trigger.notBefore = WakeTime, now.Add(time.Second)
+			wakes++
+		}
+	}
+	if wakes != 10 {
+		t.Fatal(wakes, "sleeps have ended")
+	}
+}
+
+func TestPendingNameSaysNothing(t *testing.T) {
+	var trigger trigger
+	now := time.Now()
+	trigger.observe(Path{Reason: ReasonNamePending}, now, 0)
+	trigger.observe(reachablePath, now, 0)
+	if _, wake := trigger.next(now.Add(time.Hour)); wake != WakeTime {
+		t.Fatal(wake)
+	}
+}
+
+func TestJitterSpreadsWakesEvenly(t *testing.T) {
+	const jitter = 250 * time.Millisecond
+	var tenths [10]int
+	now := time.Now()
+	for i := 0; i < 10000; i++ {
+		var trigger trigger
+		trigger.observe(Path{}, now, jitter)
+		trigger.observe(reachablePath, now, jitter)
+		at, _ := trigger.next(now.Add(time.Hour))
+		tenths[at.Sub(now)*10/jitter]++
+	}
+	for _, count := range tenths {
+		if count < 800 || count > 1200 {
+			t.Fatal(tenths)
+		}
+	}
+}
+
+func threadCount(t *testing.T) int {
+	t.Helper()
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(tasks)
+}
+
+func TestManySleepersWakeUpAtOnce(t *testing.T) {
+	const count = 10000
+	threads := threadCount(t)
+	var group sync.WaitGroup
+	var begun sync.WaitGroup
+	begun.Add(count)
+	for i := 0; i < count; i++ {
+		timer := retryTimer(t)
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			begun.Done()
+			if wake, err := timer.Sleep(context.Background(), patience); wake != WakeReachable || err != nil {
+				t.Errorf("woken by %v, %v", wake, err)
+			}
+		}()
+	}
+	begun.Wait()
+	if more := threadCount(t) - threads; more > 2*runtime.NumCPU()+8 {
+		t.Errorf("%d more threads", more)
+	}
+	withRoute(t)
+	group.Wait()
+}

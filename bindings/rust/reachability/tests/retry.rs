@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//! `RetryTimer`: what ends its sleep.
+
+mod common;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake as WakeTask, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use common::{enter_namespace, ip, ADD, DELETE};
+use reachability::{RetryTimer, Target, Wake};
+
+const LONG: Duration = Duration::from_secs(60);
+const SHORT: Duration = Duration::from_millis(20);
+
+fn timer() -> RetryTimer {
+    Target::host("192.0.2.1").retry_timer().unwrap()
+}
+
+#[test]
+fn time_ends_the_sleep_of_a_host_that_does_not_change() {
+    let _namespace = enter_namespace();
+    let (mut timer, begin) = (timer(), Instant::now());
+    assert_eq!(timer.sleep(SHORT).unwrap(), Wake::Time);
+    ip(ADD);
+    assert_eq!(timer.sleep(LONG).unwrap(), Wake::Reachable);
+    assert_eq!(timer.sleep(SHORT).unwrap(), Wake::Time);
+    assert!(begin.elapsed() >= 2 * SHORT);
+}
+
+#[test]
+fn route_that_returns_and_another_gateway_end_the_sleep_of_a_thread() {
+    let _namespace = enter_namespace();
+    let mut timer = timer().min_interval(Duration::ZERO);
+    let sleeper = thread::spawn(move || (timer.sleep(Duration::MAX).unwrap(), timer));
+    ip(ADD);
+    let (wake, mut timer) = sleeper.join().unwrap();
+    assert_eq!(wake, Wake::Reachable);
+    let sleeper = thread::spawn(move || timer.sleep(LONG).unwrap());
+    ip("route replace default via 10.0.0.9");
+    assert_eq!(sleeper.join().unwrap(), Wake::Path);
+}
+
+#[test]
+fn second_change_waits_for_the_interval() {
+    let _namespace = enter_namespace();
+    let mut timer = timer().min_interval(10 * SHORT).jitter(SHORT);
+    ip(ADD);
+    assert_eq!(timer.sleep(LONG).unwrap(), Wake::Reachable);
+    let begin = Instant::now();
+    ip(DELETE);
+    assert_eq!(timer.sleep(Duration::ZERO).unwrap(), Wake::Time);
+    ip(ADD);
+    assert_eq!(timer.sleep(LONG).unwrap(), Wake::Reachable);
+    assert!(begin.elapsed() >= 8 * SHORT);
+}
+
+struct Unpark(Thread);
+
+impl WakeTask for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// An executor of one task, whose timers are a limit for parking.
+struct Alarm(Instant);
+
+impl Future for Alarm {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if Instant::now() >= self.0 {
+            return Poll::Ready(());
+        }
+        let (waker, end) = (context.waker().clone(), self.0);
+        thread::spawn(move || {
+            thread::sleep(end.saturating_duration_since(Instant::now()));
+            waker.wake();
+        });
+        Poll::Pending
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = Box::pin(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+#[test]
+fn task_sleeps_until_the_route_returns() {
+    let _namespace = enter_namespace();
+    let mut timer = timer();
+    let alarm = |left| Alarm(Instant::now() + left);
+    assert_eq!(block_on(timer.sleep_async(SHORT, alarm)).unwrap(), Wake::Time);
+    ip(ADD);
+    assert_eq!(block_on(timer.sleep_async(LONG, alarm)).unwrap(), Wake::Reachable);
+    assert_eq!(block_on(timer.sleep_async(SHORT, alarm)).unwrap(), Wake::Time);
+}
+
+#[test]
+fn ten_thousand_sleepers_wake_up_on_one_thread_of_the_library() {
+    let _namespace = enter_namespace();
+    let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let never = |_| std::future::pending::<()>();
+    let mut timers: Vec<_> = (0..10_000).map(|_| timer()).collect();
+    let mut sleeps: Vec<_> = timers.iter_mut().map(|timer| Box::pin(timer.sleep_async(LONG, never))).collect();
+    let before = threads();
+    let mut poll_all = || {
+        sleeps.retain_mut(|sleep| sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        sleeps.len()
+    };
+    assert_eq!(poll_all(), 10_000);
+    assert_eq!(threads(), before);
+    ip(ADD);
+    while poll_all() > 0 {
+        thread::park();
+    }
+}
