@@ -189,8 +189,32 @@ list-sources:
 
 # Swift's libraries are linked statically: the tool runs on machines without a Swift toolchain.
 SWIFT_FLAGS =
+# What is linked in place of the toolchain's and the system's, so that the tool is small, starts fast, and runs on glibc 2.34:
+# the part of FoundationEssentials that it uses (see JSONEncoder.swift), a few functions of glibc, the static libstdc++. Empty:
+# nothing is replaced.
+ESSENTIALS       = $(BUILD)/essentials
+ESSENTIALS_SWIFT = $(sort $(wildcard packaging/essentials/*.swift))
+ESSENTIALS_FILES = $(addprefix $(ESSENTIALS)/,libToolEssentials.a glibc.o libstdc++.a)
+ESSENTIALS_FLAGS = -Xswiftc -I$(abspath $(ESSENTIALS)) -Xlinker -L$(abspath $(ESSENTIALS)) \
+                   -Xlinker $(abspath $(ESSENTIALS)/glibc.o)
+
+$(BUILD)/essentials/libToolEssentials.a: $(ESSENTIALS_SWIFT)
+	@mkdir -p $(@D)
+	$(SWIFT)c -swift-version 6 -O -wmo -static -parse-as-library -emit-library -emit-module \
+	    -emit-module-path $(@D)/FoundationEssentials.swiftmodule -module-name FoundationEssentials \
+	    -module-link-name ToolEssentials -o $@ $^
+
+$(BUILD)/essentials/glibc.o: packaging/essentials/glibc.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -fPIC -O2 -fno-math-errno -ffunction-sections $(WARNINGS) -c -o $@ $<
+
+$(BUILD)/essentials/libstdc++.a:
+	@mkdir -p $(@D)
+	ln -sf "$$(g++ -print-file-name=libstdc++.a 2>/dev/null || $(CC) -print-file-name=libstdc++.a)" $@
+
 # --disable-local-rpath: else the tool would load a libmnl.so.0 that somebody put beside it.
-SWIFT_BUILD = $(SWIFT) build -c release --traits Tool --static-swift-stdlib --disable-local-rpath $(SWIFT_FLAGS)
+SWIFT_BUILD = $(SWIFT) build --scratch-path .build/tool -c release --traits Tool --static-swift-stdlib --disable-local-rpath \
+              $(if $(ESSENTIALS),$(ESSENTIALS_FLAGS)) $(SWIFT_FLAGS)
 
 # Paths in which the shells search, below a share folder.
 BASH_COMPLETION = bash-completion/completions/reachability
@@ -203,6 +227,7 @@ UNITS           = reachability-wait@.service
 tool:
 	@command -v $(SWIFT) >/dev/null || { echo "The tool is written in Swift 6.3 and there is no '$(SWIFT)' on the PATH:" \
 	    "https://www.swift.org/install/linux" >&2; exit 1; }
+	$(if $(ESSENTIALS),@$(MAKE) --no-print-directory $(ESSENTIALS_FILES))
 	$(SWIFT_BUILD) --product reachability
 	@mkdir -p $(BUILD)
 	cp "$$($(SWIFT_BUILD) --show-bin-path)/reachability" $(BUILD)/reachability
@@ -475,7 +500,7 @@ fuzz:
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
-	if command -v $(SWIFT) >/dev/null; then $(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks; fi
+	if command -v $(SWIFT) >/dev/null; then $(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks packaging; fi
 
 # ---- Benchmarks
 
@@ -571,7 +596,7 @@ install: lib
 	if [ -f $(BUILD)/reachability ]; then $(MAKE) --no-print-directory install-tool; fi
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
-# The tool contains Swift's libraries: 27 MB with their symbols, 15 without.
+# The tool contains Swift's libraries: 20 MB with their symbols, 10.6 without.
 install-tool:
 	install -D -m 755 $(if $(STRIP_TOOL),-s --strip-program=$(STRIP_TOOL)) $(BUILD)/reachability $(DESTDIR)$(BINDIR)/reachability
 	for file in $(COMPLETIONS); do \

@@ -5,6 +5,8 @@
 
 #include "arguments.h"
 
+#include <unistd.h>
+
 static int    argument_count;
 static char **argument_values;
 
@@ -18,4 +20,11 @@ char *const *reachability_arguments(int *ret_count)
 {
     *ret_count = argument_count;
     return argument_values;
+}
+
+char *const *reachability_environment(void)
+{
+    extern char **environ;
+
+    return environ;
 }

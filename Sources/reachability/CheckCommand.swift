@@ -19,9 +19,25 @@ struct CheckCommand: ParsableCommand {
     var targets: [String] = []
 
     @Option(help: ArgumentHelp("How long to wait until names are looked up, from the start.", valueName: "duration"))
-    var timeout = TimeSpan(seconds: 5)
+    var timeout = usualTimeout
 
     @OptionGroup var options: CommonOptions
+
+    private static let usualTimeout = TimeSpan(seconds: 5)
+
+    /// The command for arguments without an option, or nil. Parsing takes half of the time until the first line, so these
+    /// are not parsed.
+    static func plain(_ arguments: [String]) -> CheckCommand? {
+        let isNamed = arguments.first == CommandWord.check.rawValue
+        guard isNamed || arguments.first.flatMap(CommandWord.init(rawValue:)) == nil,
+            !arguments.contains(where: { $0.hasPrefix("-") })
+        else { return nil }
+        var command = CheckCommand()
+        command.targets = Array(arguments.dropFirst(isNamed ? 1 : 0))
+        command.timeout = usualTimeout
+        command.options = .usual
+        return command
+    }
 
     /// If a target cannot be used, the lines of the others are still printed.
     func run() throws {

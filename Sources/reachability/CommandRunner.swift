@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import FoundationEssentials
 import Glibc
 import NetworkReachability
 
@@ -47,7 +46,7 @@ final class CommandRunner {
     private func startNext() {
         while running == nil, !waiting.isEmpty {
             let run = waiting.removeFirst()
-            let environment = ProcessInfo.processInfo.environment.merging(variables(of: run)) { $1 }
+            let environment = Arguments.environment.merging(variables(of: run)) { $1 }
             let (child, error) = spawn(environment)
             if error != 0 { StandardError.write("\(command.escaped): \(String(cString: strerror(error)))") }
             running = child

@@ -69,6 +69,25 @@ struct CommonOptions: ParsableArguments {
     @Flag(help: "Also print to standard error what the library knows about each target.")
     var debug = false
 
+    /// What the parser gives if there is no option. One that is missing here ends the process when it is read.
+    static var usual: CommonOptions {
+        var options = CommonOptions()
+        options.file = nil
+        options.netns = nil
+        options.interface = nil
+        options.source = nil
+        options.tcp = nil
+        options.udp = nil
+        options.mark = nil
+        options.format = nil
+        options.json = false
+        options.color = .auto
+        options.flags = false
+        options.quiet = false
+        options.debug = false
+        return options
+    }
+
     func validate() throws {
         if let format, json, format != .json {
             throw ValidationError("--json and --format \(format): give one of them.")

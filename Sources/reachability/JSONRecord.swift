@@ -6,7 +6,8 @@ import NetworkReachability
 /// A state as one JSON object. Every key is always present; null: there is no value.
 struct JSONRecord: Encodable {
     var target: String
-    var time: Date
+    /// In UTC.
+    var time: String
     var state: TargetState
     var addresses: [Address]
 
@@ -38,7 +39,7 @@ struct JSONRecord: Encodable {
         let isPending = state.status == .pending
         try object.encode(JSONRecord.schema, forKey: .schema)
         try object.encode(target, forKey: .target)
-        try object.encode(time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), forKey: .time)
+        try object.encode(time, forKey: .time)
         try object.encode(state.status.rawValue, forKey: .status)
         try object.encode(state.status == .reachable, forKey: .reachable)
         try object.encode(state.reasonCode, forKey: .reason)

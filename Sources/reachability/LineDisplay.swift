@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import FoundationEssentials
-
 /// Prints a line for each state: for files, pipes and programs.
 struct LineDisplay: StateDisplay {
     var presentation: Presentation
@@ -18,8 +16,8 @@ struct LineDisplay: StateDisplay {
             let text = presentation.isColouredInLines ? state.colouredLine : state.line
             return (hasTime ? "\(LocalTime.now.text)  " : "") + "\(target.label)  \(text)"
         case .json:
-            let addresses = target.addresses
-            return try JSONRecord(target: target.text, time: Date(), state: state, addresses: addresses).json
+            let time = LocalTime.universalText
+            return try JSONRecord(target: target.text, time: time, state: state, addresses: target.addresses).json
         case .tsv:
             return ([target.text.escaped] + state.fields(presentation) + [LocalTime.now.text]).joined(separator: "\t")
         }

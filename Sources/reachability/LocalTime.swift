@@ -7,12 +7,22 @@ struct LocalTime {
     private let parts: tm
     private let milliseconds: Int
 
-    static var now: LocalTime {
+    static var now: LocalTime { now(localtime_r) }
+
+    private static func now(
+        _ split: (UnsafePointer<time_t>, UnsafeMutablePointer<tm>) -> UnsafeMutablePointer<tm>?
+    ) -> LocalTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         var parts = tm()
-        localtime_r(&time.tv_sec, &parts)
+        _ = split(&time.tv_sec, &parts)
         return LocalTime(parts: parts, milliseconds: time.tv_nsec / 1_000_000)
+    }
+
+    /// The time in UTC: 2026-11-22T08:05:01.007Z.
+    static var universalText: String {
+        let now = now(gmtime_r)
+        return "\(now.date)T\(now.timeOfDay)Z"
     }
 
     /// 09:05:01
@@ -23,12 +33,16 @@ struct LocalTime {
     /// 09:05:01.007
     var timeOfDay: String { "\(seconds).\(padded(milliseconds, to: 3))" }
 
+    private var date: String {
+        [(parts.tm_year + 1900, 4), (parts.tm_mon + 1, 2), (parts.tm_mday, 2)].map { padded(Int($0), to: $1) }
+            .joined(separator: "-")
+    }
+
     /// 2026-11-22T09:05:01.007+01:00, the form of RFC 3339.
     var text: String {
-        let date = [(parts.tm_year + 1900, 4), (parts.tm_mon + 1, 2), (parts.tm_mday, 2)]
         let minutes = abs(parts.tm_gmtoff) / 60
         let zone = "\(parts.tm_gmtoff < 0 ? "-" : "+")\(padded(minutes / 60, to: 2)):\(padded(minutes % 60, to: 2))"
-        return date.map { padded(Int($0), to: $1) }.joined(separator: "-") + "T\(timeOfDay)\(zone)"
+        return "\(date)T\(timeOfDay)\(zone)"
     }
 }
 

@@ -44,15 +44,18 @@ struct ReachabilityTool: ParsableCommand {
             StandardError.write(flaw)
             Glibc.exit(ExitStatus.badInput)
         }
+        if let command = CheckCommand.plain(arguments) { run { command } }
         run(arguments)
     }
 }
 
 extension ParsableCommand {
     /// Runs the command that the arguments name, and ends the process.
-    static func run(_ arguments: [String]) -> Never {
+    static func run(_ arguments: [String]) -> Never { run { try parsed(arguments) } }
+
+    static func run(_ parsed: () throws -> any ParsableCommand) -> Never {
         do {
-            var command = try parsed(arguments)
+            var command = try parsed()
             try command.run()
             Glibc.exit(0)
         } catch {
