@@ -25,7 +25,7 @@ struct reading {
  * receives the messages about changes. */
 static bool is_change(const struct reading *reading, const struct nlmsghdr *header)
 {
-    return header->nlmsg_pid != reading->netlink.port || header->nlmsg_seq != reading->netlink.sequence;
+    return !netlink_owns_port(&reading->netlink, header->nlmsg_pid) || header->nlmsg_seq != reading->netlink.sequence;
 }
 
 static void end(struct reading *reading, enum first_routes_end result)
@@ -67,26 +67,26 @@ static void read_datagram(struct reading *reading)
 static int start_dump(struct reading *reading)
 {
     const struct first_routes     *what = reading->what;
-    const unsigned                 group = what->family == AF_INET6 ? RTNLGRP_IPV6_ROUTE : RTNLGRP_IPV4_ROUTE;
     _Alignas(struct nlmsghdr) char request[MESSAGE_REQUEST_SIZE];
     struct nlmsghdr               *header = (struct nlmsghdr *)request;
-    const int                      error = netlink_join(&reading->netlink, group);
 
     if (what->table != RT_TABLE_UNSPEC)
         (void)netlink_set_strict(&reading->netlink, true);
     message_put_table_dump(request, what->family, what->table);
     header->nlmsg_seq = ++reading->netlink.sequence;
-    return error != 0 ? netlink_denial(error) : netlink_send(&reading->netlink, request, header->nlmsg_len);
+    return netlink_send(&reading->netlink, request, header->nlmsg_len);
 }
 
 static int read_all(void *argument)
 {
     struct reading *reading = argument;
-    int             error = netlink_open_requests(&reading->netlink);
+    const unsigned  group = reading->what->family == AF_INET6 ? RTNLGRP_IPV6_ROUTE : RTNLGRP_IPV4_ROUTE;
+    bool            refused;
+    int             error = netlink_open_both(&reading->netlink, &group, 1, &refused);
 
     if (error != 0)
         return error;
-    error = start_dump(reading);
+    error = refused ? NETLINK_DENIED : start_dump(reading);
     for (unsigned i = 0; error == 0 && !reading->ended && i < reading->what->datagrams; i++)
         read_datagram(reading);
     if (reading->result == FIRST_ROUTES_ALL &&

@@ -51,10 +51,14 @@ static int open_netlink_socket(int protocol, struct netlink *ret)
     error = descriptor_register_locked(&ret->socket,
                                        socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
     process_unlock();
-    if (error != 0)
-        return netlink_denial(error);
-    try_option(ret->socket.fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
-    return 0;
+    return netlink_denial(error);
+}
+
+void netlink_make_room(struct netlink *netlink)
+{
+    if (!netlink->roomy)
+        try_option(netlink->socket.fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
+    netlink->roomy = true;
 }
 
 /* Whether the socket is of use without the groups that failed to join. A sandbox may refuse to bind, or the socket
@@ -74,6 +78,13 @@ static int bind_with_groups(const struct netlink *netlink, const unsigned *group
     return bind(netlink->socket.fd, (const struct sockaddr *)&own, sizeof own) == 0 ? 0 : errno;
 }
 
+static int connect_to_kernel(const struct netlink *netlink)
+{
+    const int fd = netlink->socket.fd;
+
+    return connect(fd, (const struct sockaddr *)&kernel_address, sizeof kernel_address) == 0 ? 0 : errno;
+}
+
 /* Joins groups with bind, or one by one if a sandbox refuses that. Returns 0 if at least one was joined. */
 static int join_groups(const struct netlink *netlink, const unsigned *groups, size_t count, bool *ret_groups_refused)
 {
@@ -83,8 +94,7 @@ static int join_groups(const struct netlink *netlink, const unsigned *groups, si
     *ret_groups_refused = false;
     if (bind_error != 0 && !is_missing_or_refused(bind_error))
         return bind_error;
-    if (bind_error != 0 &&
-        connect(netlink->socket.fd, (const struct sockaddr *)&kernel_address, sizeof kernel_address) != 0)
+    if (bind_error != 0 && connect_to_kernel(netlink) != 0)
         return netlink_denial(errno);
     for (size_t i = 0; i < count; i++) {
         const int error = bind_error != 0 || groups[i] > MASK_GROUPS ? netlink_join(netlink, groups[i]) : 0;
@@ -103,6 +113,7 @@ int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t coun
 
     if (error != 0)
         return error;
+    netlink_make_room(ret);
     error = join_groups(ret, groups, count, ret_groups_refused);
     if (error != 0)
         netlink_close(ret);
@@ -111,25 +122,51 @@ int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t coun
 
 static int open_connected_socket(int protocol, struct netlink *ret)
 {
-    struct sockaddr_nl own;
-    socklen_t          length = sizeof own;
-    int                error = open_netlink_socket(protocol, ret);
+    int error = open_netlink_socket(protocol, ret);
 
     if (error != 0)
         return error;
-    if (connect(ret->socket.fd, (const struct sockaddr *)&kernel_address, sizeof kernel_address) == 0 &&
-        getsockname(ret->socket.fd, (struct sockaddr *)&own, &length) == 0) {
-        ret->port = own.nl_pid;
-        return 0;
-    }
-    error = netlink_denial(errno);
-    netlink_close(ret);
+    error = netlink_denial(connect_to_kernel(ret));
+    if (error != 0)
+        netlink_close(ret);
     return error;
 }
 
 int netlink_open_requests(struct netlink *ret)
 {
     return open_connected_socket(NETLINK_ROUTE, ret);
+}
+
+/* The messages of the groups can have the sequence number of a request, so the port must tell the reply from them. */
+static int connect_with_port(struct netlink *netlink)
+{
+    struct sockaddr_nl own;
+    socklen_t          length = sizeof own;
+    int                error = connect_to_kernel(netlink);
+
+    if (error == 0 && getsockname(netlink->socket.fd, (struct sockaddr *)&own, &length) != 0)
+        error = errno;
+    if (error == 0)
+        netlink->port = own.nl_pid;
+    return netlink_denial(error);
+}
+
+int netlink_open_both(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused)
+{
+    int error = open_netlink_socket(NETLINK_ROUTE, ret);
+
+    if (error != 0)
+        return error;
+    error = join_groups(ret, groups, count, ret_groups_refused);
+    if (error == NETLINK_DENIED) {
+        *ret_groups_refused = true;
+        error = 0;
+    }
+    if (error == 0)
+        error = connect_with_port(ret);
+    if (error != 0)
+        netlink_close(ret);
+    return error;
 }
 
 int netlink_open_generic(struct netlink *ret)
@@ -201,7 +238,7 @@ int netlink_exchange(struct netlink *netlink, struct nlmsghdr *request, void *bu
             const struct nlmsghdr *message = (const void *)next;
 
             next += step;
-            if (message->nlmsg_seq != netlink->sequence || message->nlmsg_pid != netlink->port)
+            if (message->nlmsg_seq != netlink->sequence || !netlink_owns_port(netlink, message->nlmsg_pid))
                 continue;
             interrupted = interrupted || (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
             if (message->nlmsg_type == NLMSG_ERROR || message->nlmsg_type == NLMSG_DONE) {

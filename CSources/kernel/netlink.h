@@ -19,7 +19,9 @@
 
 struct netlink {
     struct descriptor socket;
-    uint32_t          port, sequence; /* ours, and the last request's; the reply has the same two */
+    uint32_t          port;     /* ours, which replies have; 0: not known, and nothing but replies comes */
+    uint32_t          sequence; /* the last request's, which its reply has */
+    bool              roomy;    /* see netlink_make_room */
 };
 
 #define NETLINK_CLOSED ((struct netlink){ .socket = { .fd = -1 } })
@@ -41,8 +43,21 @@ int netlink_open_events(struct netlink *ret, const unsigned *groups, size_t coun
 
 /* A socket for requests. It is connected to the kernel, so no other process can send to it. */
 int netlink_open_requests(struct netlink *ret);
+
+/* The same, which also receives messages of multicast groups. It is also of use if all are refused. */
+int netlink_open_both(struct netlink *ret, const unsigned *groups, size_t count, bool *ret_groups_refused);
+
 int netlink_open_generic(struct netlink *ret);
 int netlink_open_sock_diag(struct netlink *ret);
+
+/* Makes room for many messages that come at once. Of a few replies, there is always room for all. */
+void netlink_make_room(struct netlink *netlink);
+
+/* Whether a message with this port is a reply to one of our requests. */
+static inline bool netlink_owns_port(const struct netlink *netlink, uint32_t port)
+{
+    return netlink->port == 0 || netlink->port == port;
+}
 
 /* Joins one more multicast group. */
 int netlink_join(const struct netlink *netlink, unsigned group);

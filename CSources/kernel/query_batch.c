@@ -45,7 +45,7 @@ static void store_reply(struct query_batch *batch, const struct netlink *netlink
     struct message message;
     uint32_t       i;
 
-    if (message_parse(bytes, length, &message) == 0 || message.port != netlink->port)
+    if (message_parse(bytes, length, &message) == 0 || !netlink_owns_port(netlink, message.port))
         return;
     i = message.sequence - first;
     if (i >= batch->count)
@@ -86,6 +86,7 @@ int query_batch_send(struct query_batch *batch, struct netlink *netlink, uint32_
         length += message_put_route_query(batch->bytes + length, ++netlink->sequence, user, &requests[i]);
     }
     batch->count = count;
+    netlink_make_room(netlink);
     error = netlink_send(netlink, batch->bytes, length);
     if (error == 0)
         error = receive_replies(batch, netlink, first);

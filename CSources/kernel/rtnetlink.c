@@ -19,7 +19,6 @@
 #include "kernel/ioctl.h"
 #include "kernel/sysfs.h"
 #include "pure/path.h"
-#include "pure/route_filter.h"
 
 #define DRAIN_LIMIT 1024 /* datagrams in one call, so that many events do not delay deliveries without end */
 #define QUERY_TRIES 3    /* for a reply that an overrun dropped */
@@ -37,44 +36,27 @@ static const unsigned event_groups[] = { RTNLGRP_LINK,        RTNLGRP_IPV4_IFADD
                                          RTNLGRP_IPV6_RULE,   RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
                                          RTNLGRP_IPV6_IFINFO, RTNLGRP_IPV6_PREFIX,  RTNLGRP_NEXTHOP };
 
-/* Messages about neighbours are many, and few matter: the socket joins their group only behind a filter. A sandbox may
- * refuse either. */
-static void join_neighbours(const struct netlink *events)
-{
-    struct route_filter filter;
+static const unsigned link_groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE };
 
-    route_filter_build_open(&filter, NULL, 0);
-    if (netlink_attach_filter(events, filter.code, filter.length) == 0)
-        (void)netlink_join(events, RTNLGRP_NEIGH);
-}
-
-/* A kernel without IPv6 has its groups all the same. Returns whether a sandbox refuses a group. */
-static bool join_for_requests(const struct netlink *requests)
-{
-    static const unsigned groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE };
-
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        if (netlink_join(requests, groups[i]) != 0)
-            return true;
-    return false;
-}
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 int rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope)
 {
     int error;
 
-    *ret = (struct rtnetlink){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED, .user = process_user() };
+    *ret = (struct rtnetlink){ .events = NETLINK_CLOSED, .requests = NETLINK_CLOSED, .user = PROCESS_USER_UNKNOWN };
     ret->buffer = malloc(NETLINK_BUFFER_SIZE);
-    error = ret->buffer == NULL ? ENOMEM : netlink_open_requests(&ret->requests);
-    if (error == 0 && scope == RTNETLINK_ALL)
-        error = netlink_open_events(&ret->events, event_groups, sizeof event_groups / sizeof event_groups[0],
-                                    &ret->groups_refused);
-    else if (error == 0)
-        ret->groups_refused = join_for_requests(&ret->requests);
+    if (ret->buffer == NULL)
+        return ENOMEM;
+    if (scope == RTNETLINK_LINKS) {
+        error = netlink_open_both(&ret->requests, link_groups, COUNT(link_groups), &ret->groups_refused);
+    } else {
+        error = netlink_open_requests(&ret->requests);
+        if (error == 0)
+            error = netlink_open_events(&ret->events, event_groups, COUNT(event_groups), &ret->groups_refused);
+    }
     if (error != 0)
         rtnetlink_close(ret);
-    else if (scope == RTNETLINK_ALL)
-        join_neighbours(&ret->events);
     return error;
 }
 
@@ -182,7 +164,7 @@ unsigned rtnetlink_drain(struct rtnetlink *rtnetlink, void (*handle)(void *info,
 
 static bool is_reply(const struct rtnetlink *rtnetlink, uint32_t sequence, const struct message *message)
 {
-    return message->sequence == sequence && message->port == rtnetlink->requests.port;
+    return message->sequence == sequence && netlink_owns_port(&rtnetlink->requests, message->port);
 }
 
 /* The links of a dump so far. */
@@ -470,6 +452,7 @@ int rtnetlink_query_each(struct rtnetlink *rtnetlink, const struct route_request
         length += message_put_route_query(bytes + length, ++rtnetlink->requests.sequence, rtnetlink->user,
                                           &requests[i]);
     rtnetlink->queries += count;
+    netlink_make_room(&rtnetlink->requests);
     error = netlink_send(&rtnetlink->requests, bytes, length);
     for (size_t i = 0; i < count && error == 0; i++) {
         ret_errors[i] = receive_reply(rtnetlink, first + (uint32_t)i, &reply);

@@ -60,7 +60,8 @@ enum rtnetlink_scope {
     RTNETLINK_ALL /* all that can affect a path */
 };
 
-/* Opens the sockets in the calling thread's network namespace. Returns 0, NETLINK_DENIED or an errno. */
+/* Opens the sockets in the calling thread's network namespace, for no user: see rtnetlink_set_user. Returns 0,
+ * NETLINK_DENIED or an errno. */
 int  rtnetlink_open(struct rtnetlink *ret, enum rtnetlink_scope scope);
 void rtnetlink_close(struct rtnetlink *rtnetlink);
 

@@ -17,7 +17,8 @@
 
 bool runloop_is_whole(SCRunLoopRef loop)
 {
-    return descriptor_is_ours(&loop->epoll) && descriptor_is_ours(&loop->wake) && descriptor_is_ours(&loop->timer);
+    return descriptor_is_ours(&loop->epoll) && descriptor_is_ours(&loop->wake) &&
+           (!loop->timed || descriptor_is_ours(&loop->timer));
 }
 
 void loop_descriptors_close(SCRunLoopRef loop)
@@ -39,6 +40,11 @@ static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, voi
     return errno == EEXIST && epoll_ctl(loop->epoll.fd, EPOLL_CTL_MOD, fd, &event) == 0 ? 0 : errno;
 }
 
+static int register_timer_locked(struct descriptor *ret)
+{
+    return descriptor_register_locked(ret, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+}
+
 /* Opens those that are not open, and those that the program has closed. The others stay: another thread may be about to
  * write to the eventfd. */
 int loop_descriptors_open(SCRunLoopRef loop)
@@ -54,16 +60,54 @@ int loop_descriptors_open(SCRunLoopRef loop)
         descriptor_forget_locked(&loop->wake);
         error = descriptor_register_locked(&loop->wake, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     }
-    if (error == 0 && !descriptor_is_ours(&loop->timer)) {
+    if (error == 0 && loop->timed && !descriptor_is_ours(&loop->timer)) {
         descriptor_forget_locked(&loop->timer);
-        error = descriptor_register_locked(&loop->timer, timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+        error = register_timer_locked(&loop->timer);
     }
     process_unlock();
     /* All are ours: there is no need to check it once more. */
     if (error == 0)
         error = epoll_add(loop, &loop->wake, &loop->wake);
+    if (error == 0 && loop->timed)
+        error = epoll_add(loop, &loop->timer, &loop->timer);
+    return error;
+}
+
+static int open_timer_locked(SCRunLoopRef loop)
+{
+    int error;
+
+    if (!descriptor_is_ours(&loop->epoll))
+        return EBADF; /* loop_descriptors_repair comes first */
+    process_lock();
+    error = register_timer_locked(&loop->timer);
+    process_unlock();
     if (error == 0)
         error = epoll_add(loop, &loop->timer, &loop->timer);
+    if (error != 0)
+        descriptor_close(&loop->timer);
+    loop->timed = error == 0;
+    return error;
+}
+
+/* Skips the system calls if the timerfd is set to the nearest deadline already. */
+int loop_descriptors_arm_timer_locked(SCRunLoopRef loop)
+{
+    const int64_t     nearest = runloop_deadline_locked(loop);
+    struct itimerspec timer = { 0 };
+    int               error = 0;
+
+    if (nearest == loop->armed && (loop->timed || !loop->polled))
+        return 0;
+    if (!loop->timed)
+        error = open_timer_locked(loop);
+    if (nearest != NEVER) {
+        timer.it_value.tv_sec = (time_t)(nearest / SECOND);
+        timer.it_value.tv_nsec = (long)(nearest % SECOND);
+    }
+    if (error == 0 && descriptor_is_ours(&loop->timer) &&
+        timerfd_settime(loop->timer.fd, TFD_TIMER_ABSTIME, &timer, NULL) == 0)
+        loop->armed = nearest;
     return error;
 }
 
@@ -125,7 +169,8 @@ void loop_descriptors_check_sources(SCRunLoopRef loop)
     list_for_each(node, &loop->sources) {
         struct source *source = container_of(node, struct source, node);
 
-        if (user != loop->user || has_lost_descriptor(source))
+        source->is_lost = has_lost_descriptor(source);
+        if (user != loop->user || source->is_lost)
             source->due = true;
     }
     loop->user = user;

@@ -99,7 +99,7 @@ SCRunLoopRef SCRunLoopCreate(void)
     list_init(&loop->changes);
     list_init(&loop->members);
     loop->armed = NEVER;
-    loop->user = process_user();
+    loop->user = PROCESS_USER_UNKNOWN;
     return loop;
 }
 
@@ -256,10 +256,14 @@ int SCRunLoopGetFileDescriptor(SCRunLoopRef loop)
     if (!runloop_check(loop))
         return -1;
     error = loop_descriptors_repair(loop);
+    if (error == 0) {
+        runloop_begin_polling(loop);
+        runloop_lock(loop);
+        error = loop_descriptors_arm_timer_locked(loop);
+        runloop_unlock(loop);
+    }
     if (error != 0)
         error_set(error);
-    else
-        runloop_begin_polling(loop);
     return error == 0 ? loop->epoll.fd : -1;
 }
 
@@ -306,6 +310,19 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source)
         epoll_ctl(loop->epoll.fd, EPOLL_CTL_DEL, source->descriptor->fd, NULL);
     list_remove(&source->node);
     counted_release(&source->counted);
+}
+
+int64_t runloop_deadline_locked(SCRunLoopRef loop)
+{
+    int64_t nearest = NEVER;
+
+    list_for_each(node, &loop->sources) {
+        const struct source *source = container_of(node, struct source, node);
+
+        if (source->deadline < nearest)
+            nearest = source->deadline;
+    }
+    return nearest;
 }
 
 uid_t runloop_user(SCRunLoopRef loop)

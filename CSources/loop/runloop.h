@@ -32,6 +32,8 @@ struct source {
     int64_t                  deadline;   /* of clock_now, or NEVER */
     bool                     due;        /* runs in the next pass */
     bool                     ready;      /* runs in the current pass */
+    bool                     readable;   /* the descriptor, in the current pass */
+    bool                     is_lost;    /* the program has closed the descriptor before the current pass */
     bool                     is_partial; /* it has done a part of its work, see runloop_source_continues */
     unsigned                 begun_in;   /* the number of the loop's run in which its current work began */
     unsigned                 done_in;    /* the number of the loop's run in which it last did all its work */

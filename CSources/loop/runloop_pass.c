@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 
 #include "base/clock.h"
 #include "base/counted.h"
@@ -23,35 +22,6 @@ bool runloop_has_work_locked(SCRunLoopRef loop)
         if (container_of(node, struct source, node)->due)
             return true;
     return false;
-}
-
-static int64_t nearest_deadline_locked(SCRunLoopRef loop)
-{
-    int64_t nearest = NEVER;
-
-    list_for_each(node, &loop->sources) {
-        const struct source *source = container_of(node, struct source, node);
-
-        if (source->deadline < nearest)
-            nearest = source->deadline;
-    }
-    return nearest;
-}
-
-/* Sets the timerfd to the nearest deadline. Skips the system call if it is set to that already. */
-static void arm_timer_locked(SCRunLoopRef loop)
-{
-    struct itimerspec timer = { 0 };
-    const int64_t     nearest = nearest_deadline_locked(loop);
-
-    if (nearest == loop->armed)
-        return;
-    if (nearest != NEVER) {
-        timer.it_value.tv_sec = (time_t)(nearest / SECOND);
-        timer.it_value.tv_nsec = (long)(nearest % SECOND);
-    }
-    if (descriptor_is_ours(&loop->timer) && timerfd_settime(loop->timer.fd, TFD_TIMER_ABSTIME, &timer, NULL) == 0)
-        loop->armed = nearest;
 }
 
 /* The timeout for epoll_wait: milliseconds, rounded up so that no pass runs before a deadline; -1: none. */
@@ -101,7 +71,7 @@ static struct source *next_source(SCRunLoopRef loop)
         }
     }
     if (next == NULL)
-        arm_timer_locked(loop);
+        (void)loop_descriptors_arm_timer_locked(loop); /* if it fails, see end_of_wait */
     runloop_unlock(loop);
     return next;
 }
@@ -142,9 +112,12 @@ static void handle_epoll_events(SCRunLoopRef loop, const struct epoll_event *eve
             loop_descriptors_read_counter(&loop->timer);
             loop->armed = NEVER;
         } else {
-            list_for_each(node, &loop->sources)
-                if (pointer == container_of(node, struct source, node))
-                    container_of(node, struct source, node)->due = true;
+            list_for_each(node, &loop->sources) {
+                struct source *source = container_of(node, struct source, node);
+
+                if (pointer == source)
+                    source->due = source->readable = true;
+            }
         }
     }
     runloop_unlock(loop);
@@ -167,7 +140,7 @@ static int64_t end_of_wait(SCRunLoopRef loop, int64_t until, bool performs)
     /* A nested pass, or one of SCRunLoopRun, may have read the eventfd before Perform has returned for a wake-up. */
     if (runloop_has_work_locked(loop) || (performs && atomic_load(&loop->woken)))
         until = 0;
-    nearest = nearest_deadline_locked(loop);
+    nearest = runloop_deadline_locked(loop);
     if (nearest < loop->armed && nearest < until)
         until = nearest; /* setting the timer failed, so it does not end the wait */
     runloop_unlock(loop);
@@ -221,6 +194,7 @@ static bool run_sources(SCRunLoopRef loop, int *ret_error)
             source->begun_in = loop->run_number;
         source->is_partial = false;
         error = source->run(source);
+        source->readable = false;
         if (!source->is_partial)
             end_work(loop, source);
         if (error != 0)

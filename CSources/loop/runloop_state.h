@@ -21,6 +21,7 @@ struct SCRunLoop {
     struct counted    counted;
     pthread_mutex_t   lock;
     struct descriptor epoll, wake, timer; /* an eventfd, and a timerfd for the nearest deadline of all sources */
+    bool              timed;              /* there is a timerfd: see loop_descriptors_arm_timer_locked */
     struct list       sources, jobs, changes, members;
     uid_t             user;            /* process_user() of the last pass */
     int64_t           armed;           /* the deadline that the timerfd is set to */
@@ -62,6 +63,10 @@ int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source);
 
 void loop_descriptors_close(SCRunLoopRef loop);
 
+/* Sets the timerfd to the nearest deadline. Most loops of a short use have none, so the first one opens it. A loop that
+ * the program polls has one from then on: a failure to open it must not come when the program waits already. */
+int loop_descriptors_arm_timer_locked(SCRunLoopRef loop);
+
 /* Makes the sources due whose descriptors the program has closed. If the process has another user, all. */
 void loop_descriptors_check_sources(SCRunLoopRef loop);
 
@@ -94,6 +99,9 @@ void runloop_signal(SCRunLoopRef loop);
 
 /* The same, unless it is readable already, nobody can wait for it, or the calling thread runs the loop. */
 void runloop_signal_locked(SCRunLoopRef loop);
+
+/* The nearest deadline of all sources; NEVER: none. */
+int64_t runloop_deadline_locked(SCRunLoopRef loop);
 
 /* From now on, the descriptor is readable when a run has something to do. */
 void runloop_begin_polling(SCRunLoopRef loop);

@@ -283,6 +283,7 @@ static int evaluate_over_all_links(void *argument)
     int                         error = open_here(call->netns, RTNETLINK_LINKS, &rtnetlink);
 
     if (error == 0) {
+        (void)rtnetlink_set_user(&rtnetlink, process_user());
         error = rtnetlink_read_links(&rtnetlink);
         if (error == 0)
             error = evaluate_questions(&rtnetlink, call->cache, call->questions, call->extras, call->path);

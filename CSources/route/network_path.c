@@ -369,6 +369,7 @@ int network_path_query(struct netns *netns, const struct questions *questions, s
     int                 error = netns_open_rtnetlink(netns, RTNETLINK_LINKS, &rtnetlink);
 
     if (error == 0) {
+        (void)rtnetlink_set_user(&rtnetlink, process_user());
         error = rtnetlink_read_links(&rtnetlink);
         if (error == 0)
             error = network_path_find(&rtnetlink, netns, &cache, questions, ret, &ignored);

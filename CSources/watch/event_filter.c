@@ -7,6 +7,7 @@
 #include "watch/event_filter.h"
 
 #include <errno.h>
+#include <linux/rtnetlink.h>
 
 #include "base/clock.h"
 
@@ -59,27 +60,41 @@ static int remove_filter(struct event_filter *filter, const struct netlink *even
     return drops ? error : 0;
 }
 
+/* Messages about neighbours are many, and few matter, so the socket joins their group with the first gateway. They come
+ * in any case: without a filter, if that cannot be attached. A sandbox may refuse the group. */
+static void join_neighbours(struct event_filter *filter, const struct netlink *events)
+{
+    if (filter->gateways > 0 && !filter->joined)
+        (void)netlink_join(events, RTNLGRP_NEIGH);
+    filter->joined = filter->gateways > 0;
+}
+
 int event_filter_attach(struct event_filter *filter, const struct netlink *events, const struct route_filter *program)
 {
-    const int error = netlink_attach_filter(events, program->code, program->length);
+    int error = netlink_attach_filter(events, program->code, program->length);
 
     filter->attached_at = clock_now();
     filter->refused = error != 0 && error != ENOMEM;
     if (error != 0) /* the previous one is still there */
-        return remove_filter(filter, events);
-    filter->attached = true;
-    return 0;
+        error = remove_filter(filter, events);
+    else
+        filter->attached = true;
+    join_neighbours(filter, events);
+    return error;
 }
 
 int event_filter_detach(struct event_filter *filter, const struct netlink *events, const struct gateways *gateways)
 {
     struct route_filter program;
+    int                 error = 0;
 
     route_filter_build_open(&program, gateways->items, gateways->count);
     filter->gateways = gateways->version;
     filter->edits = gateways->edits;
-    if (netlink_attach_filter(events, program.code, program.length) != 0)
-        return remove_filter(filter, events);
-    filter->attached = false;
-    return 0;
+    if (gateways->version == 0 || netlink_attach_filter(events, program.code, program.length) != 0)
+        error = remove_filter(filter, events);
+    else
+        filter->attached = false;
+    join_neighbours(filter, events);
+    return error;
 }

@@ -19,6 +19,7 @@ struct event_filter {
     bool          wanted; /* a message has come that affects no watch */
     bool          attached;
     bool          refused;            /* by a sandbox */
+    bool          joined;             /* the group of neighbours: there is or was a gateway that matters */
     unsigned long changes, additions; /* the counts of the store when the filter was built */
     unsigned long gateways, edits;    /* the counts of the gateways then */
     int64_t       attached_at;        /* the last one, by clock_now() */

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/utsname.h>
 
 #include "base/clock.h"
 #include "base/counted.h"
@@ -85,15 +84,17 @@ static int reopen_sockets(struct monitor *monitor)
     return error;
 }
 
-/* Reads the messages. Returns what rtnetlink_drain does. */
+/* Reads the messages, if there are any. Returns what rtnetlink_drain does. */
 static unsigned read_messages(struct monitor *monitor, struct news *news, int *ret_error)
 {
-    unsigned result = RTNETLINK_LOST;
+    unsigned result = RTNETLINK_NOTHING;
 
-    if (rtnetlink_is_ours(&monitor->rtnetlink))
-        result = rtnetlink_drain(&monitor->rtnetlink, news_note_message, news, ret_error);
-    else
+    if (monitor->source.is_lost || !descriptor_is_ours(&monitor->rtnetlink.requests.socket)) {
+        result = RTNETLINK_LOST;
         *ret_error = reopen_sockets(monitor);
+    } else if (monitor->source.readable) {
+        result = rtnetlink_drain(&monitor->rtnetlink, news_note_message, news, ret_error);
+    }
     if (rtnetlink_set_user(&monitor->rtnetlink, runloop_user(monitor->loop)))
         news_note_any(news, false);
     return result;
@@ -221,20 +222,6 @@ static int monitor_run(struct source *source)
 
 /* ---- Watches ---------------------------------------------------------------------------------------------------- */
 
-/* Whether this is Linux before 6.6, or not known. */
-static bool is_silent_about_sources(void)
-{
-    struct utsname system;
-    char          *end;
-    unsigned long  major, minor;
-
-    if (uname(&system) != 0)
-        return true;
-    major = strtoul(system.release, &end, 10);
-    minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
-    return major < 6 || (major == 6 && minor < 6);
-}
-
 static bool is_monitor_of(const struct source *source, const void *netns)
 {
     return (source->run == monitor_run || source->run == monitor_poll) &&
@@ -255,7 +242,6 @@ static int monitor_create_locked(SCRunLoopRef loop, struct netns *netns, struct 
     }
     plan_init(&monitor->plan);
     route_ends_init(&monitor->route_ends);
-    monitor->is_silent_about_sources = is_silent_about_sources();
     if (error != 0 || monitor->rtnetlink.groups_refused)
         plan_begin_polling(&monitor->plan);
     monitor->source = (struct source){ .descriptor = &monitor->rtnetlink.events.socket,

@@ -49,11 +49,10 @@ struct monitor {
     uint64_t       unfinished; /* the answers since then are stale when the kernel has finished; NEVER_SENT: none */
     bool           again_dissolve, again_dissolve_ipv6; /* the same */
     bool           links_known, rules_known, settings_known;
-    bool           links_denied;            /* a sandbox refuses to list the links: evaluate as if netlink was denied */
-    bool           is_silent_about_sources; /* the kernel: see news.c */
-    bool           neighbours_withheld;     /* one neighbour cannot be read */
-    bool           shares;   /* watches may share answers: the rules are standard, and all messages come */
-    struct netconf settings; /* known if `settings_known` */
+    bool           links_denied;        /* a sandbox refuses to list the links: evaluate as if netlink was denied */
+    bool           neighbours_withheld; /* one neighbour cannot be read */
+    bool           shares;              /* watches may share answers: the rules are standard, and all messages come */
+    struct netconf settings;            /* known if `settings_known` */
 };
 
 #define NEVER_SENT UINT64_MAX

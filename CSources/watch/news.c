@@ -9,6 +9,8 @@
 
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
 
 #include "watch/stale.h"
 
@@ -72,11 +74,25 @@ static void note_network(struct news *news, const struct message_address *addres
     runloop_unlock(monitor->loop);
 }
 
+/* Whether this is Linux before 6.6, or not known. */
+static bool is_silent_about_sources(void)
+{
+    struct utsname system;
+    char          *end;
+    unsigned long  major, minor;
+
+    if (uname(&system) != 0)
+        return true;
+    major = strtoul(system.release, &end, 10);
+    minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+    return major < 6 || (major == 6 && minor < 6);
+}
+
 /* With the last IPv4 address of a link, its routes vanish without a message. Before Linux 6.6, so do the routes of
  * other links that have the address as their source. */
 static void note_address(struct news *news, const struct message_address *address)
 {
-    if (address->gone && address->family != AF_INET6 && news->monitor->is_silent_about_sources)
+    if (address->gone && address->family != AF_INET6 && is_silent_about_sources())
         news_note_all(news);
     else
         note_link(news, address->index);

@@ -64,9 +64,9 @@ PART(become_a_list)
             MUST((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
             opened++;
         }
-    /* Three loops with three descriptors each; two namespaces with two descriptors each; four monitors with two sockets
+    /* Three loops with two descriptors each; two namespaces with two descriptors each; four monitors with two sockets
      * each. */
-    MUST(opened >= 3 * 3 + 2 + 2 + 4 * 2);
+    MUST(opened >= 3 * 2 + 2 + 2 + 4 * 2);
     execl(program_path(), program_path(), "list", NULL);
     return 1;
 }

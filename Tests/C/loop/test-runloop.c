@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,6 +86,24 @@ TEST(polling_the_descriptor_is_sufficient)
         }
         assert_int_equal(watcher.flags, i % 2 == 0 ? R : 0);
     }
+}
+
+/* Such a loop would not wake a program that waits for a deadline. */
+TEST(a_loop_without_room_for_its_timer_has_no_descriptor_to_poll)
+{
+    SCRunLoopRef  loop = SCRunLoopCreate();
+    struct rlimit limit, none;
+
+    assert_non_null(loop);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){ .rlim_max = limit.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    assert_int_equal(SCRunLoopGetFileDescriptor(loop), -1);
+    assert_int_equal(SCError(), EMFILE);
+    assert_int_equal(SCRunLoopPerform(loop, 0), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_true(SCRunLoopGetFileDescriptor(loop) >= 0);
+    SCRunLoopRelease(loop);
 }
 
 TEST(a_link_event_is_evaluated_again_by_the_timer)

@@ -457,6 +457,7 @@ TEST_DENIED(DENIAL_SOCKET_EPERM, a_run_loop_polls_while_a_target_is_scheduled)
     double                   until;
 
     target = create_recorded_target("198.51.100.7", &record);
+    assert_true(SCRunLoopGetFileDescriptor(loop) >= 0); /* the loop opens its timer */
     descriptors_read(&descriptors);
     assert_true(SCNetworkReachabilityScheduleWithRunLoop(target, loop, kSCRunLoopDefaultMode));
     assert_int_equal(SCRunLoopPerform(loop, 0), 0);

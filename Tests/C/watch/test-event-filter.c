@@ -20,7 +20,7 @@ static struct writer  writer;
 
 static int         refused; /* the option that setsockopt refuses; 0: none */
 static const char *added;   /* a route that is added just before the filter is removed; NULL: none */
-static bool        unsafe;  /* the filter was replaced, and no query has waited for RTNL since */
+static bool        unsafe;  /* the filter was replaced or removed, and no query has waited for RTNL since */
 static unsigned    queries; /* in this state */
 static unsigned    attachments;
 
@@ -32,19 +32,20 @@ int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_
 {
     /* Another filter replaces the old one if that cannot be removed. */
     const bool replaces = refused == SO_DETACH_FILTER && option == SO_ATTACH_FILTER;
+    const bool changes = level == SOL_SOCKET && (option == SO_ATTACH_FILTER || option == SO_DETACH_FILTER);
 
     if (refused != 0 && level == SOL_SOCKET && (option == refused || replaces)) {
         errno = EPERM;
         return -1;
     }
-    if (added != NULL && level == SOL_SOCKET && option == SO_ATTACH_FILTER) {
+    if (added != NULL && changes) {
         const char *prefix = added;
 
         added = NULL;
         add_route(prefix);
     }
     attachments += level == SOL_SOCKET && option == SO_ATTACH_FILTER;
-    unsafe = unsafe || (level == SOL_SOCKET && option == SO_ATTACH_FILTER);
+    unsafe = unsafe || changes;
     return __real_setsockopt(fd, level, option, value, length);
 }
 
