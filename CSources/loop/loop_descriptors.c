@@ -29,9 +29,9 @@ void loop_descriptors_close(SCRunLoopRef loop)
 }
 
 /* Returns 0 or an errno. */
-static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, void *pointer)
+static int epoll_add(SCRunLoopRef loop, const struct descriptor *descriptor, uint32_t events, void *pointer)
 {
-    struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = pointer } };
+    struct epoll_event event = { .events = events, .data = { .ptr = pointer } };
     const int          fd = descriptor->fd;
 
     if (epoll_ctl(loop->epoll.fd, EPOLL_CTL_ADD, fd, &event) == 0)
@@ -67,9 +67,9 @@ int loop_descriptors_open(SCRunLoopRef loop)
     process_unlock();
     /* All are ours: there is no need to check it once more. */
     if (error == 0)
-        error = epoll_add(loop, &loop->wake, &loop->wake);
+        error = epoll_add(loop, &loop->wake, EPOLLIN, &loop->wake);
     if (error == 0 && loop->timed)
-        error = epoll_add(loop, &loop->timer, &loop->timer);
+        error = epoll_add(loop, &loop->timer, EPOLLIN, &loop->timer);
     return error;
 }
 
@@ -83,7 +83,7 @@ static int open_timer_locked(SCRunLoopRef loop)
     error = register_timer_locked(&loop->timer);
     process_unlock();
     if (error == 0)
-        error = epoll_add(loop, &loop->timer, &loop->timer);
+        error = epoll_add(loop, &loop->timer, EPOLLIN, &loop->timer);
     if (error != 0)
         descriptor_close(&loop->timer);
     loop->timed = error == 0;
@@ -111,13 +111,37 @@ int loop_descriptors_arm_timer_locked(SCRunLoopRef loop)
     return error;
 }
 
+static bool is_in_use(const struct descriptor *descriptor)
+{
+    return descriptor != NULL && descriptor_is_ours(descriptor);
+}
+
+static void epoll_remove(SCRunLoopRef loop, const struct descriptor *descriptor)
+{
+    if (is_in_use(descriptor))
+        epoll_ctl(loop->epoll.fd, EPOLL_CTL_DEL, descriptor->fd, NULL);
+}
+
+void loop_descriptors_remove_source(SCRunLoopRef loop, const struct source *source)
+{
+    if (!descriptor_is_ours(&loop->epoll))
+        return;
+    epoll_remove(loop, source->descriptor);
+    epoll_remove(loop, source->edges);
+}
+
 int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source)
 {
-    const struct descriptor *descriptor = source->descriptor;
+    int error = 0;
 
-    if (descriptor == NULL || !descriptor_is_ours(descriptor) || !descriptor_is_ours(&loop->epoll))
-        return 0; /* loop_descriptors_repair or runloop_source_reopened_locked does it later */
-    return epoll_add(loop, descriptor, source);
+    /* If one is not ours, loop_descriptors_repair or runloop_source_reopened_locked does it later. */
+    if (!descriptor_is_ours(&loop->epoll))
+        return 0;
+    if (is_in_use(source->descriptor))
+        error = epoll_add(loop, source->descriptor, EPOLLIN, source);
+    if (error == 0 && is_in_use(source->edges))
+        error = epoll_add(loop, source->edges, EPOLLIN | EPOLLET, source);
+    return error;
 }
 
 static int repair_locked(SCRunLoopRef loop)
@@ -154,9 +178,14 @@ int runloop_source_reopened_locked(SCRunLoopRef loop, struct source *source)
     return list_is_empty(&source->node) ? 0 : loop_descriptors_add_source(loop, source);
 }
 
+static bool is_lost(const struct descriptor *descriptor)
+{
+    return descriptor != NULL && descriptor->fd >= 0 && !descriptor_is_ours(descriptor);
+}
+
 static bool has_lost_descriptor(const struct source *source)
 {
-    return source->descriptor != NULL && source->descriptor->fd >= 0 && !descriptor_is_ours(source->descriptor);
+    return is_lost(source->descriptor) || is_lost(source->edges);
 }
 
 /* Makes the sources due whose descriptors the program has closed: no event would. If the process has another user, all:

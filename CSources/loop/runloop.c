@@ -306,8 +306,7 @@ void runloop_remove_source_locked(SCRunLoopRef loop, struct source *source)
 {
     if (list_is_empty(&source->node))
         return;
-    if (source->descriptor != NULL && descriptor_is_ours(source->descriptor) && descriptor_is_ours(&loop->epoll))
-        epoll_ctl(loop->epoll.fd, EPOLL_CTL_DEL, source->descriptor->fd, NULL);
+    loop_descriptors_remove_source(loop, source);
     list_remove(&source->node);
     counted_release(&source->counted);
 }

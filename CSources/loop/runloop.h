@@ -29,6 +29,7 @@ struct source {
     struct list              node;
     struct counted           counted;
     const struct descriptor *descriptor; /* in the loop's epoll set, if it is open and ours; NULL: none */
+    const struct descriptor *edges;      /* likewise; always readable: only that something new happens counts */
     int64_t                  deadline;   /* of clock_now, or NEVER */
     bool                     due;        /* runs in the next pass */
     bool                     ready;      /* runs in the current pass */

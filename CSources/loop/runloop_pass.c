@@ -98,7 +98,18 @@ static size_t count_jobs(SCRunLoopRef loop)
     return count;
 }
 
-/* Makes the sources that epoll reported due. Each is looked up in the list: another thread may have removed it. */
+/* It is looked up in the list: another thread may have removed it. */
+static void make_source_due_locked(SCRunLoopRef loop, const void *pointer)
+{
+    list_for_each(node, &loop->sources) {
+        struct source *source = container_of(node, struct source, node);
+
+        if (pointer == source)
+            source->due = source->readable = true;
+    }
+}
+
+/* Makes the sources that epoll reported due. */
 static void handle_epoll_events(SCRunLoopRef loop, const struct epoll_event *events, int count)
 {
     runloop_lock(loop);
@@ -112,12 +123,7 @@ static void handle_epoll_events(SCRunLoopRef loop, const struct epoll_event *eve
             loop_descriptors_read_counter(&loop->timer);
             loop->armed = NEVER;
         } else {
-            list_for_each(node, &loop->sources) {
-                struct source *source = container_of(node, struct source, node);
-
-                if (pointer == source)
-                    source->due = source->readable = true;
-            }
+            make_source_due_locked(loop, pointer);
         }
     }
     runloop_unlock(loop);
@@ -149,12 +155,19 @@ static int64_t end_of_wait(SCRunLoopRef loop, int64_t until, bool performs)
 
 bool runloop_await_work(SCRunLoopRef loop)
 {
-    struct epoll_event unused; /* the events stay, as they are level-triggered */
+    struct epoll_event event;
+    int                count;
 
     runloop_begin_polling(loop);
-    return runloop_is_whole(loop) &&
-           (epoll_wait(loop->epoll.fd, &unused, 1, wait_milliseconds(end_of_wait(loop, NEVER, true))) >= 0 ||
-            errno == EINTR);
+    if (!runloop_is_whole(loop))
+        return false;
+    count = epoll_wait(loop->epoll.fd, &event, 1, wait_milliseconds(end_of_wait(loop, NEVER, true)));
+    if (count > 0) { /* the event stays, unless it is an edge */
+        runloop_lock(loop);
+        make_source_due_locked(loop, event.data.ptr);
+        runloop_unlock(loop);
+    }
+    return count >= 0 || errno == EINTR;
 }
 
 /* Returns 0 or an errno. */

@@ -58,8 +58,11 @@ int loop_descriptors_open(SCRunLoopRef loop);
 /* The same, if there is one, and adds the sources to a new epoll set. */
 int loop_descriptors_repair(SCRunLoopRef loop);
 
-/* Adds the descriptor of a source to the epoll set, unless the program has closed one of the two. */
-int loop_descriptors_add_source(SCRunLoopRef loop, struct source *source);
+/* Adds the descriptors of a source to the epoll set, and removes them, unless the program has closed one of them. With
+ * EPOLLET, the kernel reports `edges` once for each change, and only to a pass: a poll(2) of the program's for the
+ * loop's descriptor shows it, and takes nothing. */
+int  loop_descriptors_add_source(SCRunLoopRef loop, struct source *source);
+void loop_descriptors_remove_source(SCRunLoopRef loop, const struct source *source);
 
 void loop_descriptors_close(SCRunLoopRef loop);
 

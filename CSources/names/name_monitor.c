@@ -306,6 +306,7 @@ static int name_monitor_create(SCRunLoopRef loop, struct netns *netns, struct na
     netns_retain(netns);
     resolver_files_open(&name_monitor->files);
     name_monitor->source = (struct source){ .descriptor = resolver_files_descriptor(&name_monitor->files),
+                                            .edges = resolver_files_mounts(&name_monitor->files),
                                             .deadline = NEVER,
                                             .run = name_monitor_run };
     list_init(&name_monitor->source.node);

@@ -250,6 +250,7 @@ static int network_monitor_create(SCRunLoopRef loop, struct netns *netns, struct
     netns_retain(netns);
     resolver_files_open(&network_monitor->files);
     network_monitor->source = (struct source){ .descriptor = resolver_files_descriptor(&network_monitor->files),
+                                               .edges = resolver_files_mounts(&network_monitor->files),
                                                .deadline = NEVER,
                                                .run = network_monitor_run };
     list_init(&network_monitor->source.node);

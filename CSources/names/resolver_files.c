@@ -3,7 +3,8 @@
  * The inotify watches of the resolver files, and their file stamps. Programs replace these files by renaming, so their
  * directories are watched. Containers mount them one by one and edit them in place, so the files are watched, too. A
  * path can contain symbolic links, and each of these can be replaced, so the directory of each symbolic link is
- * watched.
+ * watched. A mount over one of them causes no event of inotify: the list of mounts reports it. A process without /proc
+ * has no such list, and notices a mount with the next change.
  *
  * What this file must never do: fail because no inotify instance or watch is left, or read events or add watches after
  * the program has closed our instance: the number can belong to a file of the program's.
@@ -17,6 +18,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#define MOUNTS      "/proc/thread-self/mountinfo"
 #define LINKS_LIMIT 8 /* symbolic links to follow in one path */
 
 /* ---- Watches ---------------------------------------------------------------------------------------------------- */
@@ -163,8 +165,19 @@ static bool update_stamps(struct resolver_files *files, bool touched)
     return changed;
 }
 
+/* Returns whether there is a descriptor. One that is missing for another reason than memory or descriptors stays so. */
+static bool open_mounts(struct resolver_files *files)
+{
+    const int error = descriptor_reopen(MOUNTS, 0, &files->mounts);
+
+    atomic_store(&files->mounts_missing, error == EMFILE || error == ENFILE || error == ENOMEM);
+    return error == 0;
+}
+
 void resolver_files_open(struct resolver_files *ret)
 {
+    ret->mounts = DESCRIPTOR_CLOSED;
+    (void)open_mounts(ret);
     ret->inotify = inotify_open();
     if (ret->inotify != NULL) {
         add_all_watches(ret);
@@ -175,6 +188,7 @@ void resolver_files_open(struct resolver_files *ret)
 
 void resolver_files_close(struct resolver_files *files)
 {
+    descriptor_close(&files->mounts);
     inotify_close(files->inotify);
 }
 
@@ -188,7 +202,12 @@ const struct descriptor *resolver_files_descriptor(const struct resolver_files *
     return files->inotify != NULL ? &files->inotify->descriptor : NULL;
 }
 
-void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, struct source *source)
+const struct descriptor *resolver_files_mounts(const struct resolver_files *files)
+{
+    return &files->mounts;
+}
+
+static void repair_inotify(struct resolver_files *files, SCRunLoopRef loop, struct source *source)
 {
     struct inotify *closed = files->inotify, *fresh;
     int             error;
@@ -207,9 +226,30 @@ void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, stru
     inotify_close(error == 0 ? closed : fresh);
 }
 
+static void repair_mounts(struct resolver_files *files, SCRunLoopRef loop, struct source *source)
+{
+    int error;
+
+    if (descriptor_is_ours(&files->mounts) || !open_mounts(files))
+        return;
+    runloop_lock(loop);
+    error = runloop_source_reopened_locked(loop, source);
+    runloop_unlock(loop);
+    if (error != 0) {
+        descriptor_close(&files->mounts);
+        atomic_store(&files->mounts_missing, true); /* the next run tries again */
+    }
+}
+
+void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, struct source *source)
+{
+    repair_inotify(files, loop, source);
+    repair_mounts(files, loop, source);
+}
+
 bool resolver_files_are_watched(const struct resolver_files *files)
 {
-    return can_receive_events(files) && !atomic_load(&files->incomplete);
+    return can_receive_events(files) && !atomic_load(&files->incomplete) && !atomic_load(&files->mounts_missing);
 }
 
 bool resolver_files_check(struct resolver_files *files)

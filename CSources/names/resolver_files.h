@@ -12,10 +12,12 @@
 #include "names/resolvconf.h"
 
 struct resolver_files {
-    struct inotify  *inotify;                  /* NULL: there is none */
-    bool             watch_failed;             /* used by add_all_watches: a watch could not be added */
-    atomic_bool      incomplete;               /* the result of the last add_all_watches; read by any thread */
-    struct filestamp stamps[RESOLVCONF_FILES]; /* as of the last check */
+    struct inotify   *inotify;                  /* NULL: there is none */
+    struct descriptor mounts;                   /* closed: there is none */
+    bool              watch_failed;             /* used by add_all_watches: a watch could not be added */
+    atomic_bool       incomplete;               /* the result of the last add_all_watches; read by any thread */
+    atomic_bool       mounts_missing;           /* there was no memory or descriptor for `mounts`; likewise */
+    struct filestamp  stamps[RESOLVCONF_FILES]; /* as of the last check */
 };
 
 /* Does not fail. inotify instances are scarce: without one there is no descriptor, and only resolver_files_check finds
@@ -26,12 +28,15 @@ void resolver_files_close(struct resolver_files *files);
 /* Returns a descriptor that becomes readable when one of the files may have changed; NULL: there is none. */
 const struct descriptor *resolver_files_descriptor(const struct resolver_files *files);
 
-/* If the program has closed the descriptor, opens another one, for this source of the loop. Then call
+/* Returns the one for `edges` of a source: the kernel wakes its waiters when something is mounted or unmounted. */
+const struct descriptor *resolver_files_mounts(const struct resolver_files *files);
+
+/* If the program has closed the descriptors, opens others, for this source of the loop. Then call
  * resolver_files_check. Only the thread that runs the loop calls it. */
 void resolver_files_repair(struct resolver_files *files, SCRunLoopRef loop, struct source *source);
 
-/* Returns whether the descriptor reports every change of the files. False: there are no inotify instances or watches
- * left, or the program has closed the descriptor. */
+/* Returns whether the descriptors report every change of the files. False: there are no inotify instances, watches,
+ * descriptors or memory left, or the program has closed the descriptor. */
 bool resolver_files_are_watched(const struct resolver_files *files);
 
 /* Reads all events. Returns whether one of the files has changed since the last check. */

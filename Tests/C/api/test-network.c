@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "support/idle.h"
 #include "support/namespace.h"
 #include "support/pretend.h"
+#include "support/queue.h"
 #include "support/watcher.h"
 
 #define WAYS 4
@@ -648,6 +650,89 @@ TEST(another_name_server_makes_a_callback)
     view = view_of(watcher.target);
     assert_int_equal(view.network.nameServerIsReachable, 1);
     expect_address(&view.network.nameServers[0], "192.0.2.54");
+}
+
+static void expect_first_server(const char *wanted)
+{
+    const struct view view = view_of(watcher.target);
+
+    expect_address(&view.network.nameServers[0], wanted);
+}
+
+/* Containers and scripts of VPNs do that. */
+TEST(a_file_mounted_over_resolv_conf_makes_a_callback)
+{
+    etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
+    open_watcher();
+    expect_callback("");
+    etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+    expect_callback("");
+    expect_first_server("192.0.2.54");
+    etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.55\n");
+    expect_callback("");
+    expect_first_server("192.0.2.55");
+    etc_unmount(ETC_RESOLV_CONF);
+    expect_callback("");
+    expect_first_server("192.0.2.53");
+}
+
+TEST(a_mount_elsewhere_makes_no_callback)
+{
+    etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
+    etc_write(ETC_ASIDE "other", "");
+    open_watcher();
+    expect_callback("");
+    etc_mount(ETC_ASIDE "other", ETC_ASIDE "resolv.conf");
+    expect_no_callback();
+    etc_unmount(ETC_ASIDE "other");
+}
+
+/* The kernel reports a mount once to each reader. */
+TEST(a_mount_is_noticed_although_the_program_polls_the_loop_first)
+{
+    struct pollfd poller;
+
+    etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
+    open_watcher();
+    expect_callback("");
+    poller = (struct pollfd){ .fd = SCRunLoopGetFileDescriptor(watcher.loop), .events = POLLIN };
+    assert_int_equal(poll(&poller, 1, 0), 0);
+    etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(poll(&poller, 1, 0), 1);
+    expect_callback("");
+    expect_first_server("192.0.2.54");
+    assert_int_equal(poll(&poller, 1, 0), 0);
+}
+
+static void ignore(SCNetworkReachabilityRef target, SCNetworkReachabilityFlags flags, void *info)
+{
+    (void)target, (void)flags, (void)info;
+}
+
+/* The process is not in the namespace in which it began, so the thread waits in another one first. */
+TEST(the_library_thread_notices_a_mount)
+{
+    SCNetworkReachabilityRef target = network_target();
+    struct queue             queue;
+
+    etc_write(ETC_ASIDE "resolv.conf", "nameserver 192.0.2.54\n");
+    queue_open(&queue, 0);
+    assert_true(SCNetworkReachabilitySetCallback(target, ignore, NULL));
+    assert_true(queue_set(&queue, target));
+    queue_await(&queue, 1);
+    assert_true(queue_run(&queue));
+    etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+    queue_await(&queue, 2);
+    assert_true(queue_run(&queue));
+    expect_address(&view_of(target).network.nameServers[0], "192.0.2.54");
+    etc_unmount(ETC_RESOLV_CONF);
+    queue_await(&queue, 3);
+    assert_true(queue_run(&queue));
+    expect_address(&view_of(target).network.nameServers[0], "192.0.2.53");
+    assert_true(SCNetworkReachabilitySetScheduler(target, NULL));
+    queue_close(&queue);
+    SCNetworkReachabilityRelease(target);
 }
 
 /* The kernel reports an expired route after 30 s. */

@@ -228,6 +228,8 @@ static int open_same_kind(int fd)
         return inotify_init1(IN_CLOEXEC);
     if (strncmp(file, "net:", 4) == 0)
         return open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (strncmp(file, "/proc/", 6) == 0)
+        return open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     assert_memory_equal(file, "socket:", 7);
     return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 }

@@ -837,6 +837,14 @@ TEST(mounted_resolv_conf_edited_in_place_is_read_again)
     expect_elsewhere();
 }
 
+TEST(resolv_conf_that_is_mounted_is_read_again)
+{
+    etc_write(ETC_ASIDE "resolv.conf", AT("192.0.2.30"));
+    begin_with_another_server("192.0.2.30");
+    etc_mount(ETC_RESOLV_CONF, ETC_ASIDE "resolv.conf");
+    expect_elsewhere();
+}
+
 TEST(a_changed_symlink_to_resolv_conf_is_followed)
 {
     etc_write(ETC_ASIDE "one", AT("192.0.2.2"));

@@ -226,6 +226,9 @@ static bool can_connect(const struct query *query, uint8_t ret_source[16])
  * the query. */
 static bool leaves_other_interface(const struct query *query, const struct reply *reply)
 {
+    for (size_t i = 0; i < reply->leg_count; i++)
+        if (reply->legs[i].oif == query->oif)
+            return false;
     return query->family == AF_INET6 && query->oif != 0 && reply->error == 0 && reply->oif != query->oif;
 }
 
@@ -258,7 +261,7 @@ static struct reply query_with_chosen_source(const struct query *query, const st
         return *refusal;
     chosen.source = source;
     reply = query_kernel(&chosen);
-    if (query->oif == 0 || (reply.error == 0 && (reply.oif == query->oif || is_vrf(query->oif))))
+    if (query->oif == 0 || (reply.error == 0 && (is_vrf(query->oif) || !leaves_other_interface(query, &reply))))
         return reply;
     return unknown_reply(query->oif, source);
 }

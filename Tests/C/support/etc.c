@@ -64,6 +64,11 @@ void etc_mount(const char *path, const char *other)
     check(mount(other, path, "none", MS_BIND, NULL) == 0, "mount over", path);
 }
 
+void etc_unmount(const char *path)
+{
+    check(umount(path) == 0, "unmount", path);
+}
+
 void etc_remove(const char *path)
 {
     check(unlink(path) == 0, "unlink", path);

@@ -20,6 +20,7 @@ void etc_write(const char *path, const char *text);   /* in place */
 void etc_replace(const char *path, const char *text); /* renames a new file over it */
 void etc_link(const char *path, const char *target);  /* renames a symbolic link over it */
 void etc_mount(const char *path, const char *other);  /* mounts another file over it, as containers do */
+void etc_unmount(const char *path);
 void etc_remove(const char *path);
 void etc_make_directory(const char *path);
 
