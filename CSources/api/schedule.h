@@ -2,8 +2,8 @@
 #ifndef REACHABILITY_SCHEDULE_H
 #define REACHABILITY_SCHEDULE_H
 
-/* A schedule (one target on one loop), and operations on all schedules of a target. api/schedule_life.c adds and
- * removes schedules, api/delivery.c makes their callbacks. */
+/* A schedule (one target on one loop), and operations on all schedules of a target: schedule_life.c has them.
+ * delivery.c makes the callbacks. */
 
 #include "api/scheduler_work.h"
 #include "api/target.h"
@@ -46,6 +46,36 @@ struct schedule_network {
     struct schedule     *schedule;
     struct network_watch watch; /* in the loop's network monitor */
 };
+
+/* ---- The life of a schedule. The target has a state. */
+
+/* `has_scheduler`: the caller then calls schedule_set_scheduler. Returns NULL if there is no memory. */
+struct schedule *schedule_create(struct SCNetworkReachability *target, SCRunLoopRef loop, bool has_scheduler);
+
+/* Gives a new schedule its scheduler, and the user of the library thread. Runs the scheduler's retain hook. False: no
+ * memory. */
+bool schedule_set_scheduler(struct schedule *schedule, const SCNetworkReachabilityScheduler *scheduler,
+                            struct library_thread_user *user);
+
+/* Adds a new schedule to its target. Returns 0 or a status; if it fails, nothing has changed. */
+int schedule_add_locked(struct schedule *schedule);
+
+/* Removes it. The caller then calls schedule_release_removed, without the lock. */
+void schedule_remove_locked(struct schedule *schedule);
+
+/* Releases a schedule that is not its target's. Runs the scheduler's release hook. */
+void schedule_release(struct schedule *schedule);
+
+/* Releases a removed schedule, and its reference to the target. If that was the last one, runs the user's hooks. */
+void schedule_release_removed(struct schedule *schedule);
+
+/* Returns the target's schedule on a loop; NULL: there is none. */
+struct schedule *schedule_find_locked(const struct SCNetworkReachability *target, SCRunLoopRef loop);
+
+/* Returns the schedule with a scheduler. It is the only one then. NULL: the target is on no scheduler. */
+struct schedule *schedule_find_scheduler_locked(const struct SCNetworkReachability *target);
+
+/* ---- All schedules of a target */
 
 /* Gives the target's questions to every monitor that watches the target. */
 void schedule_set_questions_locked(struct SCNetworkReachability *target);

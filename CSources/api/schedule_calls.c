@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "api/schedule_life.h"
+#include "api/schedule.h"
 #include "base/error.h"
 
 /* ---- Run loops -------------------------------------------------------------------------------------------------- */

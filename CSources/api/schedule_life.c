@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a schedule: it is created, added to its target, removed and released.
+ * The life of a schedule: it is created, added to its target, removed and released. Operations on all of a target.
  *
  * What this file must never do: run user code (a retain or release hook) with a lock held, or leave a schedule in a
  * monitor or in a queue after it left its target.
  */
-#include "api/schedule_life.h"
+#include "api/schedule.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -377,4 +377,51 @@ struct schedule *schedule_find_scheduler_locked(const struct SCNetworkReachabili
     struct schedule *first = target->state->schedules;
 
     return first != NULL && first->parts->work != NULL ? first : NULL;
+}
+
+/* ---- All schedules of a target ---------------------------------------------------------------------------------- */
+
+void schedule_set_questions_locked(struct SCNetworkReachability *target)
+{
+    for (struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule->next)
+        monitor_set_questions(schedule->loop, &schedule->watch, state_questions_locked(target->state));
+}
+
+int schedule_watch_own_paths_locked(struct SCNetworkReachability *target)
+{
+    int error = 0;
+
+    for (struct schedule *schedule = target->state->schedules; schedule != NULL && error == 0;
+         schedule = schedule->next) {
+        if (schedule->watch.monitor != NULL)
+            continue;
+        error = monitor_watch(schedule->loop, target->netns, &schedule->watch);
+        if (error == 0)
+            name_monitor_stop_following(schedule->loop, &schedule->parts->name->watch);
+    }
+    return error;
+}
+
+void schedule_set_lookup_deadline_locked(struct SCNetworkReachability *target)
+{
+    const struct target_state *state = target->state;
+
+    for (struct schedule *schedule = state->schedules; schedule != NULL; schedule = schedule->next)
+        name_monitor_set_deadline(schedule->loop, &schedule->parts->name->watch, state->parts->lookups->next);
+}
+
+struct schedule_summary schedule_summarize_locked(struct SCNetworkReachability *target)
+{
+    struct schedule_summary summary = { 0 };
+
+    for (const struct schedule *schedule = target->state->schedules; schedule != NULL; schedule = schedule->next) {
+        const struct monitor_counters counters = monitor_count(schedule->loop, &schedule->watch);
+
+        summary.loops++;
+        summary.on_scheduler = schedule->parts->work != NULL;
+        summary.times += schedule->times[MODE_DEFAULT] + schedule->times[MODE_COMMON];
+        summary.counters.overruns += counters.overruns;
+        summary.counters.queries += counters.queries;
+    }
+    return summary;
 }

@@ -9,7 +9,6 @@
 #include "route/address_path.h"
 #include "route/default_path.h"
 #include "route/flow_path.h"
-#include "route/local_wifi.h"
 
 static bool is_cached(const struct route_query *query)
 {
@@ -49,13 +48,28 @@ static int find_default_path(struct route_query *query, struct path *ret)
     return error;
 }
 
+/* 169.254.0.0 stands for the local network. Links decide, not routes. `link_error` can be set. */
+static void find_local_wifi(struct route_query *query, struct path *ret)
+{
+    const struct link *link = link_table_find_local(&query->rtnetlink->links);
+
+    if (link != NULL)
+        link = route_query_link(query, link->index); /* reads its device, and its flags if they may be stale */
+    if (link != NULL)
+        path_evaluate_local(link, ret);
+    else
+        *ret = path_unreachable(kSCNetworkReachabilityReasonNoRoute);
+}
+
 static int evaluate_question(struct route_query *query, struct path *ret)
 {
     bool open;
     int  error;
 
-    if (question_is_local_wifi(query->question))
-        return local_wifi_find(query, ret);
+    if (question_is_local_wifi(query->question)) {
+        find_local_wifi(query, ret);
+        return 0;
+    }
     error = route_query_begin(query, &open, ret);
     if (error != 0 || !open)
         return error;
@@ -63,6 +77,14 @@ static int evaluate_question(struct route_query *query, struct path *ret)
         return find_default_path(query, ret);
     error = address_path_find(query, ret);
     return error == 0 && (query->extras & QUERY_FLOW) != 0 ? flow_path_find(query, ret) : error;
+}
+
+bool evaluate_needs_all_links(const struct questions *questions)
+{
+    for (size_t i = 0; i < questions->count; i++)
+        if (question_is_local_wifi(&questions->items[i]))
+            return true;
+    return false;
 }
 
 int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, const struct questions *questions,

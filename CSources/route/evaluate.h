@@ -6,8 +6,12 @@
 
 #include "route/route_query.h"
 
-/* Finds the best path of the questions; of equal paths, the first. `extras`: query_extras bits. For some questions the
- * link table must have all links: see local_wifi.h. Returns 0, or an errno if the kernel could not be queried. */
+/* Whether the link table must have all links: one of the questions is about the local network, as 169.254.0.0 is in
+ * Apple's sample code ("local Wi-Fi"). */
+bool evaluate_needs_all_links(const struct questions *questions);
+
+/* Finds the best path of the questions; of equal paths, the first. `extras`: query_extras bits. Returns 0, or an errno
+ * if the kernel could not be queried. */
 int evaluate_questions(struct rtnetlink *rtnetlink, struct round_cache *cache, const struct questions *questions,
                        unsigned extras, struct path *ret);
 

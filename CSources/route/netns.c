@@ -15,7 +15,7 @@
 #include "base/netns_handle.h"
 #include "kernel/link_type.h"
 #include "kernel/routing_policy.h"
-#include "route/local_wifi.h"
+#include "route/evaluate.h"
 #include "route/udp_probe.h"
 
 struct netns {
@@ -300,7 +300,7 @@ int netns_evaluate_in_round(struct netns *netns, struct round_cache *cache, cons
     };
     int error;
 
-    if (local_wifi_concerns(questions))
+    if (evaluate_needs_all_links(questions))
         return netns_run(netns, evaluate_over_all_links, &call);
     return evaluate_over_shared_socket(&call, &error) ? error : netns_run(netns, evaluate_in_namespace, &call);
 }

@@ -17,7 +17,6 @@
 #include "base/counted.h"
 #include "kernel/routing_policy.h"
 #include "watch/monitor_state.h"
-#include "watch/news.h"
 #include "watch/stale.h"
 
 static void monitor_free(struct counted *counted)

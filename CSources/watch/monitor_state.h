@@ -86,6 +86,22 @@ void round_continue(struct monitor *monitor, bool more);
 /* Ends the round early. What is stale stays stale. */
 void round_end(struct monitor *monitor, bool more);
 
+/* ---- news.c: what one run of a monitor has read ------------------------------------------------------------------ */
+
+struct news {
+    struct monitor *monitor;
+    struct changes  changes;
+};
+
+/* Notes a message. `info`: struct news. */
+void news_note_message(void *info, const struct message *message);
+
+/* Routes may be gone without a message; the kernel may not have finished that. */
+void news_note_all(struct news *news);
+
+/* Any route may have come without a message. `unfinished`: the kernel may not have finished that. */
+void news_note_any(struct news *news, bool unfinished);
+
 /* ---- reply.c: the query for one watch, its path, and for whom else that holds ------------------------------------ */
 
 /* The query. */

@@ -5,7 +5,7 @@
  * What this file must never do: use the content of a message as the new state. The kernel sends the message before it
  * makes the change.
  */
-#include "watch/news.h"
+#include "watch/monitor_state.h"
 
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
